@@ -1,0 +1,96 @@
+"""What can be chosen: every hyperparameter, with its default, its meaning and its source.
+
+Each constant is written once, as `NAME: Annotated[type, Flag(...)] = default`. From that one line
+come the command-line flag (`NUM_LAYERS` -> `--num-layers`), its help text, the check of its range
+and the value saved in a run's `params.json`. In this order: data, text, network, training, device.
+
+Sources: "paper" is Vaswani et al. 2017, "Attention Is All You Need" (arXiv 1706.03762); "tutorial"
+is TensorFlow's "Transformer model for language understanding" (Portuguese to English).
+"""
+
+import sys
+from typing import Annotated, NamedTuple, get_args, get_type_hints
+
+
+class Flag(NamedTuple):
+    """What a constant is, and which values it may take (ends included; None is no bound)."""
+
+    help: str
+    low: float | None = None
+    high: float | None = None
+    also: str | None = None  # a second, better known name of the flag
+
+
+class Param(NamedTuple):
+    """One row of the table that the command line and the run folder are made from."""
+
+    name: str  # num_layers
+    type: type
+    default: object
+    flag: Flag
+
+
+# ---- Data ----
+
+DATA_PATH: Annotated[
+    str,
+    Flag(
+        "a TFDS translation dataset, 'bundled', or a .tsv file; tutorial's TED talks",
+        also="dataset",
+    ),
+] = "ted_hrlr_translate/pt_to_en"
+BUFFER_SIZE: Annotated[int, Flag("pairs held for shuffling; tutorial", 1)] = 20000
+BATCH_SIZE: Annotated[
+    int, Flag("sentences of average length a batch (of all devices); tutorial", 1, 100_000)
+] = 64
+MAX_LENGTH: Annotated[
+    int, Flag("tokens; longer training pairs are dropped, never evaluated ones; tutorial", 1)
+] = 40
+
+# ---- Text ----
+
+VOCAB_SIZE: Annotated[
+    int,
+    Flag(
+        "SentencePiece pieces, shared by both languages; tutorial about 2 x 8,000", 300, 1_000_000
+    ),
+] = 8192
+
+# ---- Network ----
+
+NUM_LAYERS: Annotated[int, Flag("layers of encoder and of decoder; tutorial (paper 6)", 1)] = 4
+D_MODEL: Annotated[int, Flag("width of the residual stream; tutorial (paper 512)", 1)] = 128
+DFF: Annotated[int, Flag("width inside the feed-forward layers; tutorial (paper 2048)", 1)] = 512
+NUM_HEADS: Annotated[int, Flag("attention heads, must divide d_model; tutorial and paper", 1)] = 8
+DROPOUT_RATE: Annotated[float, Flag("share of values dropped; tutorial and paper", 0.0, 0.99)] = 0.1
+
+# ---- Training ----
+
+EPOCHS: Annotated[int, Flag("passes over the training pairs; tutorial (1 for a quick try)", 0)] = 20
+WARMUP_STEPS: Annotated[
+    int, Flag("steps in which the learning rate grows; tutorial and paper 5.3", 1)
+] = 4000
+ADAM_BETA_1: Annotated[
+    float, Flag("Adam's decay of the mean; tutorial and paper 5.3", 0.0, 0.9999)
+] = 0.9
+ADAM_BETA_2: Annotated[
+    float, Flag("Adam's decay of the variance; tutorial and paper 5.3", 0.0, 0.99999)
+] = 0.98
+ADAM_EPSILON: Annotated[float, Flag("Adam's epsilon; tutorial and paper 5.3", 1e-12, 1.0)] = 1e-9
+
+# ---- Where and how it runs ----
+
+SEED: Annotated[int, Flag("of weights, dropout, shuffling and held-out pairs", 0, 2**31 - 1)] = 42
+MIXED_PRECISION: Annotated[
+    bool, Flag("products in bfloat16, weights and logits in float32 (Keras mixed_bfloat16)")
+] = False
+
+
+def table():
+    """Returns every constant above as a list of `Param`, in the order written."""
+    module = sys.modules[__name__]
+    rows = []
+    for name, hint in get_type_hints(module, include_extras=True).items():
+        kind, flag = get_args(hint)
+        rows.append(Param(name.lower(), kind, getattr(module, name), flag))
+    return rows
