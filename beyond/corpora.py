@@ -1,0 +1,174 @@
+"""Parallel text from files: the bundled corpus, .tsv files, and pairs of aligned files.
+
+Everything streams: a file is read once to check it and count its pairs, and again, line by line,
+whenever its tf.data dataset is iterated. No corpus is ever held in memory.
+"""
+
+import itertools
+import random
+from pathlib import Path
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from beyond import UserError
+
+BUNDLED = Path(__file__).parent.parent / "data" / "pt_en"
+HELD_OUT_SHARE, HELD_OUT_MOST = 0.02, 1000  # pairs, for each of validation and test
+
+
+class Corpus(NamedTuple):
+    """A named parallel corpus; each split is a tf.data dataset of (source, target) strings."""
+
+    name: str
+    train: tf.data.Dataset
+    validation: tf.data.Dataset
+    test: tf.data.Dataset
+
+
+# ---- Reading and checking ----
+
+
+def decode_lines(file, name):
+    """Yields the lines of a binary `file` as strings, without line ends and without a leading BOM.
+
+    Raises:
+      UserError: a line is not UTF-8; the message calls the file `name`.
+    """
+    for number, line in enumerate(file, start=1):
+        try:
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            raise UserError(
+                f"{name}:{number}: byte {error.start + 1} of the line is not UTF-8; convert the "
+                "text first (for example: iconv -f latin1 -t utf-8)"
+            ) from None
+        yield text.rstrip("\r\n")
+
+
+def read_lines(path):
+    """Yields the lines of a text file as `decode_lines` does; a UserError if it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            yield from decode_lines(file, path)
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}; name a readable text file") from None
+
+
+def read_tsv(path):
+    """Yields (source, target) from lines of source TAB target; lines of nothing are skipped."""
+    for number, line in enumerate(read_lines(path), start=1):
+        if not line:
+            continue
+        columns = line.split("\t")
+        if len(columns) != 2:
+            raise UserError(
+                f"{path}:{number}: {len(columns)} column(s) where two are needed; write one pair a "
+                "line as: source TAB target"
+            )
+        yield columns[0], columns[1]
+
+
+def read_aligned(source_path, target_path):
+    """Yields (source, target) from two files, line n of one translating line n of the other."""
+    lines = itertools.zip_longest(read_lines(source_path), read_lines(target_path))
+    for number, (source, target) in enumerate(lines, start=1):
+        if source is None or target is None:
+            short, long = source_path, target_path
+            if target is None:
+                short, long = long, short
+            raise UserError(
+                f"{short}: ends at line {number - 1}, but {long} goes on; aligned files need the "
+                "same number of lines"
+            )
+        yield source, target
+
+
+def read_pairs(paths):
+    """Yields the (source, target) pairs of one .tsv file or of two aligned files."""
+    return read_tsv(*paths) if len(paths) == 1 else read_aligned(*paths)
+
+
+def checked_dataset(paths):
+    """Reads the files through once. Returns them as a dataset of string pairs, and its length."""
+    if len(paths) > 2:
+        raise UserError(
+            f"{len(paths)} files named ({' '.join(map(str, paths))}); name one .tsv, or a source "
+            "file and a target file"
+        )
+    pairs = sum(1 for _ in read_pairs(paths))
+    if not pairs:
+        raise UserError(f"{paths[0]}: holds no pair; name a file with one sentence a line")
+
+    def chunks():  # thousands of pairs a call: one pair a call would spend its time in Python
+        iterator = read_pairs(paths)
+        while chunk := list(itertools.islice(iterator, 1000)):
+            yield tuple(zip(*chunk, strict=True))
+
+    column = tf.TensorSpec((None,), tf.string)
+    dataset = tf.data.Dataset.from_generator(chunks, output_signature=(column, column)).unbatch()
+    return dataset.apply(tf.data.experimental.assert_cardinality(pairs)), pairs
+
+
+# ---- Corpora ----
+
+
+def hold_out(dataset, pairs, parts, seed):
+    """Splits a seeded 2 % (at least 1 pair, at most 1,000) off `dataset`, `parts` times.
+
+    Args:
+      dataset: a dataset of `pairs` elements, always in the same order.
+
+    Returns:
+      A list of 1 + `parts` datasets: what remains, then each part.
+    """
+    each = min(HELD_OUT_MOST, max(1, int(pairs * HELD_OUT_SHARE)))  # pairs in each part
+    if pairs <= each * parts:
+        raise UserError(
+            f"the training data holds {pairs} pair(s), too few to hold some out; name --valid and "
+            "--test files"
+        )
+    chosen = random.Random(seed).sample(range(pairs), each * parts)
+    table = tf.lookup.StaticHashTable(
+        tf.lookup.KeyValueTensorInitializer(
+            tf.constant(chosen, tf.int64), tf.constant([1 + i // each for i in range(len(chosen))])
+        ),
+        default_value=0,
+    )
+
+    def split(part):
+        size = each if part else pairs - len(chosen)
+        kept = dataset.enumerate().filter(lambda index, _: tf.equal(table.lookup(index), part))
+        return kept.map(lambda _, pair: pair).apply(tf.data.experimental.assert_cardinality(size))
+
+    return [split(part) for part in range(1 + parts)]
+
+
+def from_files(name, train, valid, test, seed, say):
+    """Returns the Corpus of the named files; what is not named is held out of the training pairs.
+
+    Args:
+      train, valid, test: each a list of one .tsv or two aligned files; the last two may be None.
+      say: called with a line that tells what was held out.
+
+    Raises:
+      UserError: a file that cannot be read, is empty, or is not parallel text.
+    """
+    splits = {
+        split: checked_dataset(paths)
+        for split, paths in (("validation", valid), ("test", test))
+        if paths
+    }
+    train, pairs = checked_dataset(train)
+    missing = [split for split in ("validation", "test") if split not in splits]
+    train, *held = hold_out(train, pairs, len(missing), seed) if missing else [train]
+    for split, dataset in zip(missing, held, strict=True):
+        splits[split] = dataset, len(dataset)
+        say(f"No {split} files named: {len(dataset)} of {pairs} pairs are held out for it.")
+    return Corpus(name, train, splits["validation"][0], splits["test"][0])
+
+
+def bundled():
+    """Returns the Portuguese-English corpus that comes with the project (see data/)."""
+    splits = [checked_dataset([BUNDLED / f"{split}.tsv"])[0] for split in Corpus._fields[1:]]
+    return Corpus("bundled", *splits)

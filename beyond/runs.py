@@ -1,0 +1,116 @@
+"""The run folder: what a training leaves behind, and what later commands and runs ask of it.
+
+params.json        every parameter, and the data     tokenizer.model    SentencePiece
+checkpoints/       newest three, and best/           history.json       figures by epoch
+logs/              TensorBoard                       plots/             PNG
+translations.txt   source, reference, hypothesis     scores.json        what was measured
+"""
+
+import json
+import os
+import re
+from pathlib import Path
+
+import params
+from beyond import UserError
+
+# A run may go on with another of these; every other parameter is part of what the run is.
+FREE = ("epochs",)
+
+
+class Run:
+    """A run folder, at `path`; made when something is first written into it."""
+
+    def __init__(self, path):
+        self.path = Path(path)
+        self.tokenizer = self.path / "tokenizer.model"
+        self.checkpoints = self.path / "checkpoints"
+        self.logs = self.path / "logs"
+        self.plots = self.path / "plots"
+        self.translations = self.path / "translations.txt"
+
+    def write(self, name, content):
+        """Writes a file of the run whole or not at all; `content` is bytes, or anything for JSON.
+
+        Raises:
+          UserError: the folder cannot be written to.
+        """
+        if not isinstance(content, bytes):
+            content = (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode()
+        path = self.path / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            unfinished = path.with_name(path.name + ".tmp")
+            unfinished.write_bytes(content)
+            os.replace(unfinished, path)
+        except OSError as error:
+            raise UserError(
+                f"{path}: {error.strerror}; name a writable folder with --run"
+            ) from None
+
+    def read(self, name, default=None):
+        """Returns the content of a JSON file of the run, or `default` if there is no such file."""
+        path = self.path / name
+        try:
+            return json.loads(path.read_text(encoding="utf-8"))
+        except (FileNotFoundError, NotADirectoryError):
+            return default
+        except (OSError, ValueError) as error:
+            raise UserError(f"{path}: {error}; restore the file, or name another --run") from None
+
+    def claim(self, options, corpus):
+        """Makes the folder this run's: saves its parameters, or checks that they are the same.
+
+        Args:
+          options: values by name, one for each row of params.table().
+          corpus: what the run is trained on, as JSON.
+
+        Raises:
+          UserError: the folder holds a run that differs, with the list of what does.
+        """
+        wanted = {**options, "corpus": corpus}
+        saved = self.read("params.json")
+        if saved is not None:
+            differing = [
+                f"{name} is {saved.get(name)!r} there, {wanted[name]!r} here"
+                for name in wanted
+                if name not in FREE and saved.get(name) != wanted[name]
+            ]
+            if differing:
+                raise UserError(
+                    f"{self.path}: holds another run ({'; '.join(differing)}); name another --run, "
+                    "or remove the folder"
+                )
+        self.write("params.json", wanted)
+
+    def options(self):
+        """Returns the saved parameters of a trained run, one for each row of params.table().
+
+        Raises:
+          UserError: nothing was trained here, or a parameter is missing.
+        """
+        saved = self.read("params.json")
+        if saved is None or not self.tokenizer.exists() or not self.checkpoints.is_dir():
+            raise UserError(f"{self.path}: no trained run here; train one first, or name its --run")
+        missing = [row.name for row in params.table() if row.name not in saved]
+        if missing:
+            raise UserError(f"{self.path / 'params.json'}: {', '.join(missing)} missing")
+        return saved
+
+
+RUNS = Path("runs")  # where run folders are made that --run does not name
+
+
+def default(corpus_name):
+    """Returns the run folder for a corpus where --run names none: runs/<its name>."""
+    return RUNS / re.sub(r"[^\w.]+", "-", corpus_name)
+
+
+def newest():
+    """Returns the run in RUNS whose parameters were written last; a UserError if there is none."""
+    written = sorted(RUNS.glob("*/params.json"), key=lambda path: path.stat().st_mtime)
+    if not written:
+        raise UserError(
+            f"{RUNS}: no trained run here; train one first, or name its folder with --run"
+        )
+    return Run(written[-1].parent)

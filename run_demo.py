@@ -1,0 +1,821 @@
+"""The program: parallel text -> batches -> training -> translations -> scores and pictures.
+
+    python run_demo.py                               train, evaluate, translate samples, draw plots
+    python run_demo.py --train a.src a.tgt           the same on your own aligned files
+    python run_demo.py translate "Bom dia." | < file one translation a line
+    python run_demo.py evaluate                      score the run on its test split again
+    python run_demo.py plot WHAT                     draw a picture again
+
+Everything goes to a run folder, `runs/<dataset>` (`--run` names another; see beyond/runs.py). Read
+from top to bottom in the order in which data flows: loading, text, batches, training, translating,
+scoring, the command line. Results go to stdout, all else to stderr.
+"""
+
+import os
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # TensorFlow's start-up notes; errors remain
+
+import argparse
+import itertools
+import random
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from importlib import metadata
+from io import BytesIO
+from pathlib import Path
+
+import keras
+import numpy as np
+import sacrebleu
+import sentencepiece
+import tensorflow as tf
+import tensorflow_text as tf_text
+from tqdm import tqdm
+
+import params
+from beyond import UserError, corpora, plots, runs
+from transformer_model import (
+    END,
+    PAD,
+    START,
+    UNKNOWN,
+    CustomSchedule,
+    Transformer,
+    greedy_search,
+    token_sums,
+)
+
+
+def say(line):
+    """Tells the user something that is not a result."""
+    tqdm.write(line, file=sys.stderr)
+
+
+# ---- Loading: pairs of sentences, streamed ----
+
+PROBE_SECONDS = 5  # TFDS itself tries for minutes before it says that there is no network
+
+
+def load_corpus(source, seed, may_fall_back=False):
+    """Returns the Corpus that `source` describes: {"dataset": name}, or lists of files by split.
+
+    Args:
+      source: {"dataset": a TFDS name, "bundled" or a .tsv file} or {"train": files}; with either,
+        "valid" and "test" may list files.
+      seed: of the pairs held out where no validation or test split is given.
+      may_fall_back: take the bundled corpus where a download fails.
+
+    Raises:
+      UserError: what is named cannot be had, or is not parallel text.
+    """
+    name = source.get("dataset")
+    valid, test = source.get("valid"), source.get("test")
+    if name is None:
+        title = " ".join(Path(path).name for path in source["train"])
+        return corpora.from_files(title, source["train"], valid, test, seed, say)
+    if name.endswith(".tsv"):
+        return corpora.from_files(Path(name).name, [name], valid, test, seed, say)
+    if valid or test:
+        raise UserError(f"--valid and --test go with --train or a .tsv, not with --dataset {name}")
+    if name == "bundled":
+        return corpora.bundled()
+    try:
+        return load_tfds(name, seed)
+    except ConnectionError as error:
+        if not may_fall_back:
+            raise UserError(
+                f"--dataset {name}: {error}; connect to the network, or name 'bundled' or your own "
+                "files"
+            ) from None
+        say(f"{name} cannot be downloaded ({error}): using the bundled corpus instead.")
+        return corpora.bundled()
+
+
+def load_tfds(name, seed):
+    """Returns the Corpus of a TFDS translation dataset, downloading it where that was not done.
+
+    Raises:
+      UserError: TFDS has no such dataset, or it is no parallel text.
+      ConnectionError: it is not on this machine and cannot be downloaded.
+    """
+    import requests  # what TFDS downloads with: its errors, and the user's proxies
+    import tensorflow_datasets as tfds
+
+    try:
+        builder = tfds.builder(name)
+    except (ValueError, ImportError, OSError) as error:
+        reason = str(error).partition("\n")[0].rstrip(".")
+        raise UserError(
+            f"--dataset {name}: {reason}; name a TFDS dataset, 'bundled' or a .tsv file"
+        ) from None
+    features, source_and_target = builder.info.features, builder.info.supervised_keys or ()
+    if len(source_and_target) != 2 or not all(
+        key in features and isinstance(features[key], tfds.features.Text)
+        for key in source_and_target
+    ):
+        raise UserError(
+            f"--dataset {name}: holds no source and target text; name a translation set"
+        )
+    if not builder.is_prepared():
+        for url in builder.url_infos or ():
+            probe(url)
+        try:
+            builder.download_and_prepare()
+        except (requests.RequestException, tfds.download.DownloadError) as error:
+            raise ConnectionError(f"download failed: {type(error).__name__}") from None
+    splits = builder.as_dataset(
+        as_supervised=True, read_config=tfds.ReadConfig(try_autocache=False)
+    )
+    validation, test = splits.get("validation", splits.get("dev")), splits.get("test")
+    parts = [validation, test].count(None)
+    train, *held_out = corpora.hold_out(splits["train"], len(splits["train"]), parts, seed)
+    return corpora.Corpus(name, train, validation or held_out.pop(), test or held_out.pop())
+
+
+def probe(url):
+    """Raises ConnectionError unless the host of `url` answers, in any way, within seconds."""
+    import requests
+
+    outcome = [f"no answer from {url} in {PROBE_SECONDS} seconds"]
+
+    def ask():
+        try:
+            requests.head(url, timeout=PROBE_SECONDS)
+            outcome[:] = []
+        except requests.RequestException as error:
+            outcome[:] = [f"no connection to {url} ({type(error).__name__})"]
+
+    thread = threading.Thread(target=ask, daemon=True)  # a name server may take longer than we wait
+    thread.start()
+    thread.join(PROBE_SECONDS)
+    if outcome:
+        raise ConnectionError(outcome[0])
+
+
+# ---- Text: SentencePiece, one vocabulary for both languages ----
+
+SAMPLED_LINES = 1_000_000  # most lines the vocabulary is learned from
+WORDS_A_PIECE = 80  # fewer examples of a piece teach it badly (Gowda & May 2020 ask for 100)
+SMALL_VOCABULARY = 2000  # not lowered by that rule: shorter pieces would make sentences too long
+
+
+def train_tokenizer(pairs, vocab_size, seed):
+    """Learns a BPE vocabulary from both sides of `pairs`. Returns SentencePiece's model as bytes.
+
+    Bytes stand in for characters that were not seen, so that any text has tokens. The vocabulary
+    is smaller than asked for where the text is too short for it.
+    """
+    sample, words, chance = [], 0, random.Random(seed)
+    lines = itertools.chain.from_iterable(pairs.as_numpy_iterator())
+    for seen, line in enumerate(lines, start=1):
+        if len(sample) < SAMPLED_LINES:
+            sample.append(line)
+        elif (place := chance.randrange(seen)) < SAMPLED_LINES:  # reservoir: all equally likely
+            sample[place] = line
+        words += len(line.split())
+    size = min(vocab_size, max(SMALL_VOCABULARY, words // WORDS_A_PIECE))
+    output = BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(sample),
+        model_writer=output,
+        model_type="bpe",
+        vocab_size=size,
+        hard_vocab_limit=False,
+        byte_fallback=True,
+        pad_id=PAD,
+        unk_id=UNKNOWN,
+        bos_id=START,
+        eos_id=END,
+        minloglevel=2,
+    )
+    return output.getvalue()
+
+
+class Tokenizer:
+    """Text to token ids and back, inside TensorFlow graphs.
+
+    Args:
+      model: bytes of a SentencePiece model.
+    """
+
+    def __init__(self, model):
+        self.pieces = tf_text.SentencepieceTokenizer(model, add_bos=True, add_eos=True)
+        self.vocab_size = int(self.pieces.vocab_size())
+
+    def encode(self, texts):
+        """Strings (...) -> ids (..., L), START first and END last; ragged for more than one."""
+        return self.pieces.tokenize(texts)
+
+    def decode(self, ids):
+        """Ids (B, L) -> strings (B,), each of one line; START, END and PAD leave no trace."""
+        return tf.strings.regex_replace(self.pieces.detokenize(ids), r"[\r\n\t]", " ")
+
+    def tokens(self, ids):
+        """Ids (L,) -> a list of L token strings."""
+        return [token.decode() for token in self.pieces.id_to_string(ids).numpy()]
+
+
+# ---- Batches: pairs of like length, in static shapes ----
+
+MOST_BUCKETS = 10
+EVALUATION_TOKENS = 2048  # in a batch that is only read or translated
+
+
+class Batches:
+    """Turns pairs of strings into batches of ids, all of about the same number of tokens.
+
+    A pair goes to the shortest of at most ten buckets that holds it, and a batch is one bucket's:
+    little padding, few shapes. Both sides of a batch are as long as its bucket.
+
+    Args:
+      pairs: the training pairs; their lengths decide the buckets.
+      batch_size: pairs of average length in a batch; longer ones are fewer, shorter ones more.
+      max_length: most tokens, START and END included, of either side of a training pair.
+      replicas: devices that share a batch; its rows are a multiple of them.
+
+    Attributes:
+      kept, dropped: training pairs within and beyond `max_length`.
+      steps: training batches in an epoch.
+    """
+
+    def __init__(self, pairs, tokenizer, batch_size, max_length, replicas=1):
+        self.tokenizer, self.max_length, self.replicas = tokenizer, max_length, replicas
+        counts = np.zeros(max_length + 2, np.int64)  # pairs by length; the last counts longer ones
+        for lengths in encode(pairs, tokenizer).map(pair_length).batch(4096).as_numpy_iterator():
+            counts += np.bincount(np.minimum(lengths, max_length + 1), minlength=len(counts))
+        counts, self.dropped = counts[:-1], int(counts[-1])
+        self.kept = int(counts.sum())
+        if not self.kept:
+            raise UserError(
+                f"no training pair has {max_length} tokens or fewer; raise --max-length"
+            )
+        tokens = np.cumsum(counts * np.arange(len(counts)))  # in pairs up to each length
+        self.tokens = batch_size * tokens[-1] / self.kept
+        shares = tokens[-1] * np.arange(1, MOST_BUCKETS + 1) / MOST_BUCKETS
+        self.lengths = sorted(set(np.searchsorted(tokens, shares).tolist()))  # of the buckets
+        in_buckets = np.diff(np.cumsum(counts)[self.lengths], prepend=0)
+        self.steps = sum(
+            -(-n // self.rows(i)) for n, i in zip(in_buckets, self.lengths, strict=True)
+        )
+
+    def rows(self, length):
+        """Returns the number of pairs in a batch of a bucket of `length` tokens."""
+        return max(1, int(self.tokens / length / self.replicas)) * self.replicas
+
+    def epoch(self, pairs, buffer_size, seed):
+        """Returns all pairs in an order of `seed`: ids (B, L), (B, L) in at most ten shapes.
+
+        The last batch of each bucket is filled up with rows of padding, which count for nothing.
+        """
+        rows = [self.rows(length) for length in self.lengths]
+        pairs = encode(pairs.shuffle(buffer_size, seed), self.tokenizer)
+        pairs = pairs.filter(lambda inp, tar: pair_length(inp, tar) <= self.max_length)
+        batches = pairs.bucket_by_sequence_length(
+            pair_length,
+            bucket_boundaries=[length + 1 for length in self.lengths],
+            bucket_batch_sizes=[*rows, 1],  # the last bucket, of longer pairs, stays empty
+            pad_to_bucket_boundary=True,
+        )
+        rows_of = tf.scatter_nd(
+            tf.constant(self.lengths)[:, tf.newaxis], tf.constant(rows), (self.max_length + 1,)
+        )
+        return batches.map(lambda *batch: fill(batch, rows_of[tf.shape(batch[0])[1]])).prefetch(8)
+
+
+def evaluation_batches(pairs, tokenizer, replicas=1):
+    """Every pair of strings, however long, in batches of ids (B, S), (B, T) of few tokens each.
+
+    Padded to the longest pair of the batch, and with rows of padding to a multiple of `replicas`.
+    """
+    lengths = [8, 12, 16, 24, 32, 48, 64, 128, 256, 512, 1024]
+    batches = encode(pairs, tokenizer).bucket_by_sequence_length(
+        pair_length,
+        bucket_boundaries=[length + 1 for length in lengths],
+        bucket_batch_sizes=[EVALUATION_TOKENS // length for length in lengths] + [1],
+    )
+    n = replicas
+    return batches.map(lambda *batch: fill(batch, -(-tf.shape(batch[0])[0] // n) * n)).prefetch(8)
+
+
+def encode(pairs, tokenizer):
+    """A dataset of string pairs -> a dataset of pairs of ids (S,), (T,)."""
+    return pairs.map(
+        lambda inp, tar: (tokenizer.encode(inp), tokenizer.encode(tar)), tf.data.AUTOTUNE
+    )
+
+
+def pair_length(inp, tar):
+    """Returns the number of tokens of the longer side of a pair."""
+    return tf.maximum(tf.size(inp), tf.size(tar))
+
+
+def fill(batch, rows):
+    """Adds rows of padding to each tensor (B, L) of `batch` until it has `rows`."""
+    return tuple(tf.pad(ids, [[0, rows - tf.shape(ids)[0]], [0, 0]]) for ids in batch)
+
+
+# ---- Training ----
+
+REFRESH_STEPS = 20  # steps between two looks at the loss, each of which waits for the device
+
+
+def build_transformer(options, vocab_size):
+    """Returns a Transformer of the sizes in `options`, its weights made."""
+    transformer = Transformer(
+        options["num_layers"],
+        options["d_model"],
+        options["num_heads"],
+        options["dff"],
+        input_vocab_size=vocab_size,
+        target_vocab_size=vocab_size,
+        rate=options["dropout_rate"],
+        dtype="mixed_bfloat16" if options["mixed_precision"] else "float32",
+    )
+    transformer.build(((None, None), (None, None)))
+    return transformer
+
+
+class Training:
+    """A Transformer, its optimizer, and the step that improves it; on one device or on several.
+
+    Args:
+      options: values of params.table() by name.
+      strategy: the tf.distribute.Strategy that the devices work under.
+    """
+
+    def __init__(self, options, vocab_size, strategy):
+        self.options, self.strategy = options, strategy
+        with strategy.scope():
+            self.transformer = build_transformer(options, vocab_size)
+            self.optimizer = keras.optimizers.Adam(
+                CustomSchedule(options["d_model"], options["warmup_steps"]),
+                beta_1=options["adam_beta_1"],
+                beta_2=options["adam_beta_2"],
+                epsilon=options["adam_epsilon"],
+            )
+            self.optimizer.build(self.transformer.trainable_variables)
+        self.epoch = tf.Variable(0)  # finished ones
+        self.best_loss = tf.Variable(np.inf, dtype=tf.float32)  # of validation
+        weights = {id(weight) for weight in self.transformer.weights}
+        self.checkpoint = tf.train.Checkpoint(
+            model=self.transformer,
+            optimizer=self.optimizer,
+            epoch=self.epoch,
+            best_loss=self.best_loss,
+            # Keras leaves the state of dropout's random numbers out of a model's weights.
+            dropout=[v.value for v in self.transformer.variables if id(v) not in weights],
+        )
+
+    @tf.function(reduce_retracing=True)
+    def train_step(self, inp, tar):
+        """Learns from one global batch (B, S), (B, T). Returns its `token_sums` before the step."""
+        sums = self.strategy.run(self.learn, args=(inp, tar))
+        return self.strategy.reduce(tf.distribute.ReduceOp.SUM, sums, axis=None)
+
+    def learn(self, inp, tar):
+        """One device's part of `train_step`: loss, gradients, and the optimizer's step."""
+        tar_inp, tar_real = tar[:, :-1], tar[:, 1:]  # (B, T - 1): each token is to tell the next
+        with tf.GradientTape() as tape:
+            predictions, _ = self.transformer((inp, tar_inp), training=True)
+            loss, hits, tokens = token_sums(tar_real, predictions)
+            context = tf.distribute.get_replica_context()
+            all_tokens = context.all_reduce(tf.distribute.ReduceOp.SUM, tokens)
+            mean = tf.math.divide_no_nan(loss, all_tokens)  # over all devices, once summed
+        gradients = tape.gradient(mean, self.transformer.trainable_variables)
+        # An embedding's gradient comes as rows, one for each token; Keras's Adam would square
+        # the rows of a repeated token one by one. As a dense tensor they are added up first.
+        gradients = [tf.convert_to_tensor(gradient) for gradient in gradients]
+        self.optimizer.apply_gradients(
+            zip(gradients, self.transformer.trainable_variables, strict=True)
+        )  # which sums the gradients of all devices
+        return tf.stack([loss, hits, tokens])
+
+    @tf.function(reduce_retracing=True)
+    def validation_step(self, inp, tar):
+        """Returns the `token_sums` of one global batch, nothing learned and nothing dropped."""
+        sums = self.strategy.run(self.judge, args=(inp, tar))
+        return self.strategy.reduce(tf.distribute.ReduceOp.SUM, sums, axis=None)
+
+    def judge(self, inp, tar):
+        """One device's part of `validation_step`."""
+        predictions, _ = self.transformer((inp, tar[:, :-1]), training=False)
+        return tf.stack(token_sums(tar[:, 1:], predictions))
+
+    def validate(self, pairs, tokenizer):
+        """Returns the mean loss in nats, and the accuracy, of all real target tokens of `pairs`."""
+        batches = evaluation_batches(pairs, tokenizer, self.strategy.num_replicas_in_sync)
+        sums = np.zeros(3)
+        for inp, tar in self.strategy.experimental_distribute_dataset(batches):
+            sums += self.validation_step(inp, tar).numpy()
+        return sums[0] / sums[2], sums[1] / sums[2]
+
+    def train_epoch(self, batches, steps, title):
+        """Learns from all of `batches`. Returns mean loss, accuracy, and real tokens a second."""
+        sums, started = tf.zeros(3), time.perf_counter()
+        batches = self.strategy.experimental_distribute_dataset(batches)
+        with tqdm(total=steps, desc=title, unit="step", file=sys.stderr, leave=False) as bar:
+            for seen, (inp, tar) in enumerate(batches, start=1):
+                sums += self.train_step(inp, tar)
+                if seen % REFRESH_STEPS == 0 or seen == steps:
+                    loss, hits, tokens = sums.numpy()
+                    rate = tokens / (time.perf_counter() - started)
+                    figures = f"loss {loss / tokens:.3f}, accuracy {hits / tokens:.3f}"
+                    bar.set_postfix_str(f"{figures}, {rate:,.0f} tokens/s", refresh=False)
+                    bar.update(seen - bar.n)
+        return loss / tokens, hits / tokens, rate
+
+    def fit(self, run, corpus, tokenizer, batches):
+        """Trains until `epochs` are finished, from the run's newest checkpoint where it has one.
+
+        Each epoch ends with figures of the validation split and a checkpoint: the newest three are
+        kept, and the best by validation loss. Returns the history, a dict for each epoch.
+        """
+        newest = tf.train.CheckpointManager(self.checkpoint, str(run.checkpoints), max_to_keep=3)
+        best = tf.train.CheckpointManager(
+            self.checkpoint, str(run.checkpoints / "best"), max_to_keep=1
+        )
+        epochs = self.options["epochs"]
+        if newest.restore_or_initialize():
+            say(f"Going on from {newest.latest_checkpoint}: {int(self.epoch)} epoch(s) done.")
+        first = int(self.epoch) + 1
+        history = run.read("history.json", [])[: first - 1]
+        writer = tf.summary.create_file_writer(str(run.logs))
+        for epoch in range(first, epochs + 1):
+            started = time.perf_counter()
+            seed = self.options["seed"] + epoch
+            loss, accuracy, rate = self.train_epoch(
+                batches.epoch(corpus.train, self.options["buffer_size"], seed),
+                batches.steps,
+                f"Epoch {epoch}/{epochs}",
+            )
+            val_loss, val_accuracy = self.validate(corpus.validation, tokenizer)
+            row = dict(
+                epoch=epoch, loss=float(loss), accuracy=float(accuracy), val_loss=float(val_loss),
+                val_accuracy=float(val_accuracy), tokens_per_second=float(rate),
+                learning_rate=float(self.optimizer.learning_rate),
+                seconds=time.perf_counter() - started,
+            )  # fmt: skip
+            history.append(row)
+            with writer.as_default(step=epoch):
+                for name, value in row.items():
+                    tf.summary.scalar(name, value)
+            writer.flush()
+            self.epoch.assign(epoch)
+            is_best = val_loss < float(self.best_loss)
+            self.best_loss.assign(min(val_loss, float(self.best_loss)))
+            newest.save(checkpoint_number=epoch)
+            if is_best:
+                best.save(checkpoint_number=epoch)
+            run.write("history.json", history)
+            left = np.mean([row["seconds"] for row in history[first - 1 :]]) * (epochs - epoch)
+            say(
+                f"Epoch {epoch}/{epochs}: loss {loss:.3f}, accuracy {accuracy:.3f}; validation "
+                f"loss {val_loss:.3f}, accuracy {val_accuracy:.3f}; {rate:,.0f} tokens/s, "
+                f"{row['seconds']:.0f} s; about {left / 60:.0f} min left"
+            )
+        return history
+
+
+# ---- Translating ----
+
+CHUNK_LINES = 2048  # lines sorted by length at a time; only so many are in memory
+
+search = tf.function(greedy_search, reduce_retracing=True)
+
+
+def translate(transformer, tokenizer, lines):
+    """Yields one translation for each of `lines` (strings), in their order; one line each.
+
+    Lines of like length share a batch. A line without tokens, such as an empty one, stays empty.
+    """
+    lines = iter(lines)
+    while chunk := list(itertools.islice(lines, CHUNK_LINES)):
+        ids = tokenizer.encode(tf.constant(chunk))  # ragged (lines, L)
+        lengths = ids.row_lengths().numpy()
+        translations = [""] * len(chunk)
+        waiting = [i for i in np.argsort(-lengths, kind="stable") if lengths[i] > 2]  # START, END
+        while waiting:
+            rows = max(1, EVALUATION_TOKENS // lengths[waiting[0]])
+            batch, waiting = waiting[:rows], waiting[rows:]
+            found = search(transformer, tf.gather(ids, batch).to_tensor())  # (rows, T)
+            for i, text in zip(batch, tokenizer.decode(found).numpy(), strict=True):
+                translations[i] = text.decode(errors="replace")
+        yield from translations
+
+
+def attend(transformer, tokenizer, line):
+    """Translates a line. Returns all attention weights, and the ids (S,) and (1 + T,) they join.
+
+    Weights are (H, queries, keys) by layer. Row t of cross-attention is the look at the source from
+    which target token t + 1 was told.
+    """
+    inp = tokenizer.encode(tf.constant([line])).to_tensor()  # (1, S)
+    tar = search(transformer, inp)  # (1, 1 + T), START first
+    _, weights = transformer((inp, tar[:, :-1]), training=False)
+    return {name: weight[0].numpy() for name, weight in weights.items()}, inp[0], tar[0]
+
+
+# ---- Scoring ----
+
+SAMPLES = 3  # test sentences that are printed; the first one's attention is drawn
+
+
+def evaluate(training, tokenizer, corpus):
+    """Translates the test split. Returns scores, and rows of (source, reference, hypothesis).
+
+    BLEU and chrF are sacreBLEU's, with the signatures that say how they were computed.
+    """
+    started = time.perf_counter()
+    loss, accuracy = training.validate(corpus.test, tokenizer)
+    pairs = [(s.decode(), t.decode()) for s, t in corpus.test.as_numpy_iterator()]
+    sources, references = zip(*pairs, strict=True)
+    progress = tqdm(sources, desc="Translating", unit="line", file=sys.stderr, leave=False)
+    hypotheses = list(translate(training.transformer, tokenizer, progress))
+    scores = {"lines": len(pairs), "loss": float(loss), "accuracy": float(accuracy)}
+    for name, metric in (
+        ("BLEU", sacrebleu.BLEU()),
+        ("BLEU, lower-cased", sacrebleu.BLEU(lowercase=True)),
+        ("chrF", sacrebleu.CHRF()),
+    ):
+        score = metric.corpus_score(hypotheses, [references]).score
+        scores[name] = {"score": score, "signature": str(metric.get_signature())}
+    scores["evaluation_seconds"] = time.perf_counter() - started
+    return scores, list(zip(sources, references, hypotheses, strict=True))
+
+
+def report(run, corpus, training, scores, rows):
+    """Prints scores and samples, and writes scores.json and translations.txt."""
+    history = run.read("history.json", [])
+    clean = [[" ".join(text.split()) for text in row] for row in rows]
+    run.write("translations.txt", "".join("\t".join(row) + "\n" for row in clean).encode())
+    libraries = ("tensorflow", "keras", "tensorflow-text", "sentencepiece", "sacrebleu")
+    run.write(
+        "scores.json",
+        {
+            "dataset": corpus.name,
+            **scores,
+            "epochs": int(training.epoch),
+            "training_seconds": sum(row["seconds"] for row in history),
+            "parameters": training.transformer.count_params(),
+            "options": training.options,
+            "versions": {name: metadata.version(name) for name in libraries},
+        },
+    )
+    for source, reference, hypothesis in rows[:SAMPLES]:
+        print(f"Source:     {source}\nReference:  {reference}\nHypothesis: {hypothesis}\n")
+    print(f"Test split of {corpus.name}, {scores['lines']} lines, {int(training.epoch)} epoch(s):")
+    print(f"loss {scores['loss']:.3f}, accuracy {scores['accuracy']:.3f}")
+    for name in ("BLEU", "BLEU, lower-cased", "chrF"):
+        print(f"{name} {scores[name]['score']:.1f}   ({scores[name]['signature']})")
+
+
+# ---- Pictures: see beyond/plots.py ----
+
+PICTURES = ("positional-encoding", "masks", "schedule", "curves", "attention")
+
+
+def draw(what, run, training, tokenizer, line):
+    """Draws one of PICTURES into the run's plots/. Returns its path.
+
+    Args:
+      line: the sentence whose attention, or whose masks, are drawn.
+    """
+    path, options = run.plots / f"{what}.png", training.options
+    if what == "positional-encoding":
+        return plots.positional_encoding(path, 50, options["d_model"])
+    if what == "schedule":
+        steps = max(int(training.optimizer.iterations), 2 * options["warmup_steps"])
+        return plots.schedule(path, options["d_model"], options["warmup_steps"], steps)
+    if what == "curves":
+        return plots.curves(path, run.read("history.json", []))
+    weights, inp, tar = attend(training.transformer, tokenizer, line)
+    if what == "attention":
+        layer = f"decoder_layer{options['num_layers']}_block2"
+        title = f"Cross-attention, last layer ({layer}): from produced tokens to source tokens"
+        tokens = tokenizer.tokens(inp), tokenizer.tokens(tar[1:])
+        return plots.attention(path, weights[layer], *tokens, title)
+    inp, tar = tf.pad(inp, [[0, 2]]), tf.pad(tar[:-1], [[0, 2]])  # to show what padding does
+    tokens = tokenizer.tokens(inp), tokenizer.tokens(tar)
+    return plots.masks(path, *tokens, inp[tf.newaxis], tar[tf.newaxis])
+
+
+# ---- The command line ----
+
+
+def find_devices():
+    """Returns the tf.distribute strategy for this machine's devices, and names them to the user."""
+    gpus = tf.config.list_physical_devices("GPU")
+    for gpu in gpus:
+        tf.config.experimental.set_memory_growth(gpu, True)
+    if not gpus:
+        say(f"Device: CPU, {os.cpu_count()} cores")
+        if unseen := listed_gpus():
+            say(
+                f"TensorFlow does not see this machine's {unseen}; to train on it: "
+                f"pip install 'tensorflow[and-cuda]=={tf.__version__}'"
+            )
+        return tf.distribute.get_strategy()
+    names = [tf.config.experimental.get_device_details(gpu)["device_name"] for gpu in gpus]
+    say(f"Device: {', '.join(names)}")
+    return tf.distribute.MirroredStrategy() if len(gpus) > 1 else tf.distribute.get_strategy()
+
+
+def listed_gpus():
+    """Returns what nvidia-smi says of the first GPU, or None where there is none."""
+    if shutil.which("nvidia-smi") is None:
+        return None
+    listing = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False)
+    first = listing.stdout.partition("\n")[0]
+    return first if listing.returncode == 0 and first.startswith("GPU") else None
+
+
+def train(args):
+    """Trains, scores, translates samples and draws all pictures; goes on with a run begun."""
+    options = {row.name: getattr(args, row.name) for row in params.table()}
+    if options["d_model"] % options["num_heads"]:
+        raise UserError(
+            f"--d-model {options['d_model']} is not a multiple of --num-heads "
+            f"{options['num_heads']}; choose one that is"
+        )
+    # Before any tokenizer is made: setting the seed drops the kernels that hold their models.
+    keras.utils.set_random_seed(options["seed"])
+    strategy = find_devices()
+    files = {"train": args.train, "valid": args.valid, "test": args.test}
+    source = {
+        split: [str(Path(path).resolve()) for path in paths]
+        for split, paths in files.items()
+        if paths
+    }
+    if args.train and args.data_path:
+        raise UserError(f"--dataset {args.data_path} and --train both name the data; choose one")
+    unnamed = not args.train and args.data_path is None
+    if not args.train:
+        source["dataset"] = args.data_path or params.DATA_PATH
+    corpus = load_corpus(source, options["seed"], may_fall_back=unnamed)
+    if unnamed:
+        source["dataset"] = corpus.name
+    options["data_path"] = corpus.name
+    run = runs.Run(args.run or runs.default(corpus.name))
+    run.claim(options, source)
+    say(f"Corpus: {corpus.name}. Run folder: {run.path}")
+
+    if not run.tokenizer.exists():
+        model = train_tokenizer(corpus.train, options["vocab_size"], options["seed"])
+        run.write(run.tokenizer.name, model)
+    tokenizer = Tokenizer(run.tokenizer.read_bytes())
+    if tokenizer.vocab_size < options["vocab_size"]:
+        say(
+            f"Vocabulary: {tokenizer.vocab_size} pieces instead of {options['vocab_size']}, which "
+            "is all that this little text can teach."
+        )
+    batches = Batches(
+        corpus.train,
+        tokenizer,
+        options["batch_size"],
+        options["max_length"],
+        strategy.num_replicas_in_sync,
+    )
+    say(
+        f"Training pairs: {batches.kept}; dropped for more than {options['max_length']} tokens: "
+        f"{batches.dropped}. {batches.steps} steps an epoch, in buckets of "
+        f"{', '.join(map(str, batches.lengths))} tokens."
+    )
+    training = Training(options, tokenizer.vocab_size, strategy)
+    training.fit(run, corpus, tokenizer, batches)
+    scores, rows = evaluate(training, tokenizer, corpus)
+    report(run, corpus, training, scores, rows)
+    for what in PICTURES:
+        draw(what, run, training, tokenizer, rows[0][0])
+    say(f"Scores, translations and pictures are in {run.path}")
+
+
+def load(args):
+    """Returns the run that `args` names, or else the newest; its tokenizer; its Training."""
+    run = runs.Run(args.run) if args.run else runs.newest()
+    options = run.options()
+    tokenizer = Tokenizer(run.tokenizer.read_bytes())
+    training = Training(options, tokenizer.vocab_size, tf.distribute.get_strategy())
+    folder = run.checkpoints / "best" if args.checkpoint == "best" else run.checkpoints
+    path = tf.train.latest_checkpoint(str(folder))
+    if path is None:
+        raise UserError(f"{folder}: holds no checkpoint; train until an epoch ends")
+    training.checkpoint.restore(path).expect_partial()
+    say(f"Using {path}")
+    return run, tokenizer, training
+
+
+def translate_command(args):
+    """Prints one translation a line, of the arguments or else of the lines of stdin."""
+    _, tokenizer, training = load(args)
+    lines = args.text or corpora.decode_lines(sys.stdin.buffer, "stdin")
+    for line in translate(training.transformer, tokenizer, lines):
+        print(line)
+
+
+def evaluate_command(args):
+    """Scores a trained run on the test split of its corpus again."""
+    run, tokenizer, training = load(args)
+    corpus = load_corpus(run.options()["corpus"], training.options["seed"])
+    report(run, corpus, training, *evaluate(training, tokenizer, corpus))
+
+
+def plot_command(args):
+    """Draws one picture of a trained run and prints where it is."""
+    run, tokenizer, training = load(args)
+    print(draw(args.what, run, training, tokenizer, args.sentence))
+
+
+class Parser(argparse.ArgumentParser):
+    """An ArgumentParser whose errors are one line."""
+
+    def error(self, message):
+        raise UserError(f"{message}; see {self.prog} --help")
+
+
+def in_range(kind, flag):
+    """Returns what turns a flag's text into a `kind` within the bounds of `flag`."""
+
+    def parse(text):
+        value = kind(text)
+        if flag.low is not None and not value >= flag.low:
+            raise argparse.ArgumentTypeError(f"{text} is less than {flag.low}")
+        if flag.high is not None and not value <= flag.high:
+            raise argparse.ArgumentTypeError(f"{text} is more than {flag.high}")
+        return value
+
+    parse.__name__ = kind.__name__  # for argparse's "invalid int value"
+    return parse
+
+
+def command_line():
+    """Returns the parser of all commands; the flags of `train` are the rows of params.table()."""
+    parser = Parser(
+        "run_demo.py", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    commands = parser.add_subparsers(dest="command", required=True, parser_class=Parser)
+
+    command = commands.add_parser("train", help="train, evaluate, draw; meant where no command is")
+    command.set_defaults(call=train)
+    command.add_argument("--run", metavar="DIR", help="run folder (default runs/<dataset>)")
+    for split in ("train", "valid", "test"):
+        command.add_argument(
+            f"--{split}", nargs="+", metavar="FILE", help=f"{split}: a .tsv, or source and target"
+        )
+    for row in params.table():
+        names = [f"--{name.replace('_', '-')}" for name in (row.flag.also, row.name) if name]
+        text = f"{row.flag.help} (default {row.default})"
+        if row.type is bool:
+            action = argparse.BooleanOptionalAction
+            command.add_argument(
+                *names, dest=row.name, action=action, default=row.default, help=text
+            )
+            continue
+        default = None if row.name == "data_path" else row.default  # None: may fall back
+        kind = in_range(row.type, row.flag)
+        command.add_argument(*names, dest=row.name, type=kind, default=default, help=text)
+
+    def add(name, call, text):
+        command = commands.add_parser(name, help=text)
+        command.set_defaults(call=call)
+        command.add_argument(
+            "--run", metavar="DIR", help="run folder (default: the newest in runs/)"
+        )
+        command.add_argument(
+            "--checkpoint", choices=("newest", "best"), default="newest",
+            help="the last epoch's, or that of the lowest validation loss (default newest)",
+        )  # fmt: skip
+        return command
+
+    command = add("translate", translate_command, "translate arguments, or the lines of stdin")
+    command.add_argument("text", nargs="*", help="sentences; without any, stdin is read")
+    add("evaluate", evaluate_command, "score the run on its test split again")
+    command = add("plot", plot_command, "draw a picture into the run's plots/")
+    command.add_argument("what", choices=PICTURES)
+    command.add_argument("sentence", nargs="?", default="Bom dia.", help="for attention and masks")
+    return parser
+
+
+def main(arguments):
+    """Runs one command. Returns the process's exit code."""
+    if not arguments or (arguments[0].startswith("-") and arguments[0] not in ("-h", "--help")):
+        arguments = ["train", *arguments]
+    try:
+        args = command_line().parse_args(arguments)
+        args.call(args)
+    except UserError as error:
+        print(f"run_demo.py: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(
+            "run_demo.py: interrupted; the same command goes on after the last epoch",
+            file=sys.stderr,
+        )
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

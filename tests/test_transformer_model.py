@@ -1,0 +1,800 @@
+"""What must hold of transformer_model.py, in its order.
+
+Hand calculations come from the seed documents (numbered 000 to 004) and from TensorFlow's tutorial;
+where a document slips, the test says so. "Equal" means to 1e-6 unless a test states another
+tolerance. Models are as small as shows the point, and every weight of them is random: biases of
+zero and gains of one would hide faults.
+"""
+
+import json
+import math
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import transformer_model as tm
+from transformer_model import END, PAD, START
+
+few = settings(deadline=None, max_examples=15, derandomize=True, database=None)
+
+
+def assert_close(actual, expected, atol=1e-6):
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=atol)
+
+
+def random(*shape, seed=0):
+    return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
+
+
+def randomised(layer):
+    """Returns a built layer with every weight drawn anew, so that outputs hang on every input.
+
+    Vectors vary less than matrices: large biases would drown what they are added to.
+    """
+    rng = np.random.default_rng(2)  # a seed under which the searches below end in different ways
+    layer.set_weights(
+        [
+            rng.normal(w.path.endswith("gamma"), 0.5 if len(w.shape) > 1 else 0.1, w.shape)
+            for w in layer.weights
+        ]
+    )
+    return layer
+
+
+SIZES = dict(
+    num_layers=2, d_model=8, num_heads=2, dff=16, input_vocab_size=11, target_vocab_size=13
+)
+
+
+def small_transformer(**options):
+    model = tm.Transformer(**SIZES, **options)
+    model.build(((None, None), (None, None)))
+    return randomised(model)
+
+
+@pytest.fixture(scope="module")
+def model():
+    """One small Transformer for all tests that only look."""
+    return small_transformer()
+
+
+# Three sentences of 5, 3 and 4 tokens and what they become; PAD fills the rest.
+INP = np.array([[4, 9, 5, 10, 6], [7, 4, 8, 0, 0], [5, 5, 10, 9, 0]], np.int32)
+TAR = np.array([[2, 12, 4, 7], [2, 5, 0, 0], [2, 6, 11, 0]], np.int32)
+
+
+def real(ids):
+    """(B, L) -> (B, L, 1), to blank what lies at padding."""
+    return (ids != PAD)[:, :, np.newaxis]
+
+
+def widened(ids, columns):
+    """Returns the ids with more columns of padding."""
+    return np.pad(ids, ((0, 0), (0, columns)), constant_values=PAD)
+
+
+# ---- Positional encoding ----
+
+
+def test_position_zero_is_sine_and_cosine_of_zero():
+    encoding = tm.positional_encoding(1, 6)
+    assert encoding.dtype == tf.float32
+    np.testing.assert_array_equal(encoding, [[[0, 1, 0, 1, 0, 1]]])
+
+
+def test_positions_of_width_five_match_the_hand_formula():
+    """Seed 002 writes out the first two words at d_model = 5; the third follows the pattern."""
+    rows = [
+        [
+            math.sin(pos / 10000 ** (2 * 0 / 5)),
+            math.cos(pos / 10000 ** (2 * 0 / 5)),
+            math.sin(pos / 10000 ** (2 * 1 / 5)),
+            math.cos(pos / 10000 ** (2 * 1 / 5)),
+            math.sin(pos / 10000 ** (2 * 2 / 5)),
+        ]
+        for pos in (0, 1, 2)
+    ]
+    assert_close(tm.positional_encoding(3, 5), [rows])
+
+
+def test_a_sine_and_its_cosine_share_one_exponent():
+    """Seed 003 works out pos = 3, d = 128 with the exponents 0, 1/128, 2/128, 3/128: a slip.
+
+    The formula above it pairs them: 0, 0, 2/128, 2/128. The cosines tell the two apart.
+    """
+    ours = tm.positional_encoding(4, 128)[0, 3, :4].numpy()
+    slow = 3 / 10000 ** (2 / 128)
+    assert_close(ours, [math.sin(3), math.cos(3), math.sin(slow), math.cos(slow)])
+    slip = [f(3 / 10000 ** (i / 128)) for i, f in enumerate((math.sin, math.cos) * 2)]
+    np.testing.assert_array_equal(np.abs(ours - slip) > 0.01, [False, True, False, True])
+
+
+@pytest.mark.parametrize("d_model", [5, 8])
+def test_positions_equal_the_table_filled_cell_by_cell(d_model):
+    """The formulation of seed 000."""
+    table = np.zeros((20, d_model))
+    for pos, dim in np.ndindex(*table.shape):
+        angle = pos / 10000 ** ((dim - dim % 2) / d_model)
+        table[pos, dim] = math.cos(angle) if dim % 2 else math.sin(angle)
+    assert_close(tm.positional_encoding(20, d_model)[0], table)
+
+
+def test_positions_equal_the_even_and_odd_halves():
+    """The formulation of seed 001: as many cosines as sines, so for an even d_model only."""
+    angles = np.outer(np.arange(20), 10000.0 ** (-np.arange(0, 8, 2) / 8))  # (20, D / 2)
+    halves = np.stack([np.sin(angles), np.cos(angles)], axis=-1)  # (20, D / 2, 2)
+    assert_close(tm.positional_encoding(20, 8)[0], halves.reshape(20, 8))
+
+
+@few
+@given(half=st.integers(1, 8), shift=st.integers(0, 40))
+def test_a_shift_is_the_same_rotation_at_every_position(half, shift):
+    """PE(pos + k) = PE(pos) R(k): the reason the paper gives (3.5) for sines and cosines."""
+    rotation = np.zeros((2 * half, 2 * half))
+    for i in range(half):
+        a = shift / 10000 ** (i / half)
+        block = [[math.cos(a), -math.sin(a)], [math.sin(a), math.cos(a)]]
+        rotation[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] = block
+    encoding = tm.positional_encoding(30 + shift, 2 * half)[0].numpy()
+    assert_close(encoding[shift:], encoding[:30] @ rotation)
+
+
+def test_far_positions_keep_float32_accuracy():
+    """float32 angles would be off by up to 4e-3 at position 100,000; the result is off by 1e-7."""
+    encoding = tm.positional_encoding(100_003, 6)[0]
+    for pos in range(100_000, 100_003):
+        angles = [pos / 10000 ** (2 * i / 6) for i in range(3)]
+        assert_close(encoding[pos], [f(a) for a in angles for f in (math.sin, math.cos)], 1e-7)
+
+
+@pytest.mark.parametrize("d_model", [6, 7])
+def test_length_may_be_a_tensor_in_a_graph(d_model):
+    compiled = tf.function(lambda x: tm.positional_encoding(tf.shape(x)[1], d_model))
+    np.testing.assert_array_equal(compiled(INP), tm.positional_encoding(INP.shape[1], d_model))
+
+
+# ---- Masks ----
+
+
+def test_padding_mask_marks_padding_wherever_it_stands():
+    mask = tm.create_padding_mask(tf.constant([[7, 6, 0, 0, 1], [1, 2, 3, 0, 0], [0, 0, 0, 4, 5]]))
+    expected = [[[[0, 0, 1, 1, 0]]], [[[0, 0, 0, 1, 1]]], [[[1, 1, 1, 0, 0]]]]
+    np.testing.assert_array_equal(mask, expected)
+
+
+def test_look_ahead_mask_is_the_strict_upper_triangle():
+    """Seed 002 passes a length of 5 and prints these 4 x 4: a slip."""
+    expected = [[0, 1, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1], [0, 0, 0, 0]]
+    np.testing.assert_array_equal(tm.create_look_ahead_mask(4), expected)
+
+
+def batches(vocab_size, max_length=6):
+    """Pairs of ids (B, S), (B, T), with padding anywhere."""
+
+    def ids(batch):
+        shape = st.tuples(st.just(batch), st.integers(1, max_length))
+        return arrays(np.int32, shape, elements=st.integers(0, vocab_size - 1))
+
+    return st.integers(1, 3).flatmap(lambda batch: st.tuples(ids(batch), ids(batch)))
+
+
+@few
+@given(batches(vocab_size=3))
+def test_create_masks_hides_padding_and_the_future(pair):
+    inp, tar = pair
+    source = np.zeros((len(inp), 1, 1, inp.shape[1]))
+    for b, key in np.ndindex(*inp.shape):
+        if inp[b, key] == PAD:
+            source[b, 0, 0, key] = 1
+    target = np.zeros((len(tar), 1, tar.shape[1], tar.shape[1]))
+    for b, _, query, key in np.ndindex(*target.shape):
+        if key > query or tar[b, key] == PAD:
+            target[b, 0, query, key] = 1
+    enc_padding_mask, combined_mask, dec_padding_mask = tm.create_masks(inp, tar)
+    np.testing.assert_array_equal(enc_padding_mask, source)
+    np.testing.assert_array_equal(combined_mask, target)
+    np.testing.assert_array_equal(dec_padding_mask, source)
+
+
+# ---- Attention: one head ----
+
+
+@pytest.mark.parametrize("batch", [(), (2,)], ids=["no batch", "batch of two"])
+def test_attention_matches_the_calculation_by_hand(batch):
+    """Seed 002. One of its formulas has v as [[2, 1], [0, 1]]: a misprint, its code is right."""
+    q = np.array([[0, 1, 0], [0, 0, 1]], np.float32)
+    k = np.array([[1, 2, 0], [0, 1, 1]], np.float32)
+    v = np.array([[1, 0], [2, 0]], np.float32)
+    np.testing.assert_array_equal(q @ k.T, [[2, 1], [0, 1]])
+    logits = np.array([[1.1547005, 0.57735026], [0, 0.57735026]])
+    assert_close(q @ k.T / math.sqrt(3), logits)
+    by_hand = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    assert_close(by_hand, [[0.64045745, 0.35954252], [0.35954252, 0.64045745]])
+
+    q, k, v = (np.tile(x, (*batch, 1, 1)) for x in (q, k, v))
+    output, weights = tm.scaled_dot_product_attention(q, k, v, None)
+    assert output.shape == weights.shape == (*batch, 2, 2)
+    assert_close(weights, np.broadcast_to(by_hand, weights.shape))
+    assert_close(output, np.broadcast_to([[1.3595425, 0], [1.6404574, 0]], output.shape))
+
+
+@pytest.mark.parametrize(
+    ("q", "weights", "output"),
+    [
+        ([[0, 10, 0]], [[0, 1, 0, 0]], [[10, 0]]),  # points at the second key
+        ([[0, 0, 10]], [[0, 0, 0.5, 0.5]], [[550, 5.5]]),  # at two equal keys: their average
+        ([[10, 10, 0]], [[0.5, 0.5, 0, 0]], [[5.5, 0]]),  # at the first and second alike
+        (
+            [[0, 0, 10], [0, 10, 0], [10, 10, 0]],
+            [[0, 0, 0.5, 0.5], [0, 1, 0, 0], [0.5, 0.5, 0, 0]],
+            [[550, 5.5], [10, 0], [5.5, 0]],
+        ),
+    ],
+    ids=["one key", "equal keys", "two keys", "all together"],
+)
+def test_a_query_returns_the_values_of_the_keys_it_points_at(q, weights, output):
+    """The tutorial's four queries."""
+    k = tf.constant([[10, 0, 0], [0, 10, 0], [0, 0, 10], [0, 0, 10]], tf.float32)
+    v = tf.constant([[1, 0], [10, 0], [100, 5], [1000, 6]], tf.float32)
+    found = tm.scaled_dot_product_attention(tf.constant(q, tf.float32), k, v, None)
+    assert_close(found[0], output)
+    assert_close(found[1], weights)
+
+
+def test_scaling_brings_the_variance_of_the_logits_from_d_k_to_one():
+    """Paper 3.2.1, note 4; seed 001. Tolerance 5 %: three standard errors of 1,000 x 9 samples.
+
+    The logits are read off the weights, whose logarithm is a logit less one number for each row.
+    """
+    d_k = 512
+    rng = np.random.default_rng(0)
+    q = rng.normal(size=(1000, 1, d_k))  # float64, in which no weight underflows to 0
+    k = rng.normal(size=(1000, 10, d_k))
+
+    def variance_and_largest(factor):
+        _, weights = tm.scaled_dot_product_attention(q * factor, k, k, None)
+        return np.log(weights).var(axis=-1, ddof=1).mean(), weights.numpy().max(axis=-1).mean()
+
+    variance, largest = variance_and_largest(1)
+    unscaled_variance, unscaled_largest = variance_and_largest(math.sqrt(d_k))  # undoes the scaling
+    assert (q @ k.swapaxes(1, 2)).var() == pytest.approx(d_k, rel=0.05)
+    assert unscaled_variance == pytest.approx(d_k, rel=0.05)
+    assert variance == pytest.approx(1, rel=0.05)
+    assert unscaled_largest == pytest.approx(0.95, abs=0.02)  # softmax has become argmax
+    assert largest < 0.4
+
+
+@few
+@given(st.integers(1, 4), st.integers(1, 5), st.integers(0, 2**16), st.booleans())
+def test_weights_sum_to_one_and_are_zero_where_masked(len_q, len_k, seed, low_precision):
+    rng = np.random.default_rng(seed)
+    mask = rng.integers(0, 2, (len_q, len_k))
+    mask[:, rng.integers(len_k)] = 0  # something is left to look at
+    dtype = tf.bfloat16 if low_precision else tf.float32
+    q, k = (tf.cast(rng.normal(0, 20, (3, n, 4)), dtype) for n in (len_q, len_k))
+    output, weights = tm.scaled_dot_product_attention(q, k, k, mask)
+    assert output.dtype == weights.dtype == dtype
+    weights = tf.cast(weights, tf.float32).numpy()
+    assert_close(weights.sum(axis=-1), np.ones((3, len_q)), 0.02 if low_precision else 1e-6)
+    assert not weights[:, mask == 1].any()
+
+
+# ---- Attention: many heads ----
+
+
+def keras_attention(mha):
+    """Returns Keras's own multi-head attention with the weights of a built `mha`."""
+    d_model, heads = mha.sizes["d_model"], mha.sizes["num_heads"]
+    twin = keras.layers.MultiHeadAttention(heads, d_model // heads)
+    twin.build((None, None, d_model), (None, None, d_model))
+    weights = [w for part in (mha.wq, mha.wk, mha.wv, mha.dense) for w in part.get_weights()]
+    twin.set_weights([w.reshape(t.shape) for w, t in zip(weights, twin.weights, strict=True)])
+    return twin
+
+
+def attention_case():
+    """Returns a built layer of four heads, v and k (2, 5, 16), q (2, 3, 16) and a mask."""
+    v, k, q = random(2, 5, 16, seed=1), random(2, 5, 16, seed=2), random(2, 3, 16, seed=3)
+    mha = tm.MultiHeadAttention(16, 4)
+    mha(v, k, q)
+    return randomised(mha), v, k, q, tm.create_padding_mask(tf.constant(INP[:2]))
+
+
+def test_attention_equals_keras_multi_head_attention():
+    mha, v, k, q, mask = attention_case()
+    output, weights = mha(v, k, q, mask=mask)
+    seen = tf.equal(mask[:, 0], 0)  # Keras: True where it may look, (B, 1, len_k)
+    expected = keras_attention(mha)(q, v, k, attention_mask=seen, return_attention_scores=True)
+    assert weights.shape == (2, 4, 3, 5)
+    assert_close(output, expected[0], 1e-5)
+    assert_close(weights, expected[1])
+
+
+def test_four_heads_equal_four_attentions_on_slices_of_the_weights():
+    mha, v, k, q, mask = attention_case()
+    output, weights = mha(v, k, q, mask=mask)
+    (wq, bq), (wk, bk), (wv, bv), (wo, bo) = (
+        part.get_weights() for part in (mha.wq, mha.wk, mha.wv, mha.dense)
+    )
+    total = bo
+    for head in range(4):
+        at = slice(4 * head, 4 * head + 4)
+        one, one_weights = tm.scaled_dot_product_attention(
+            q @ wq[:, at] + bq[at], k @ wk[:, at] + bk[at], v @ wv[:, at] + bv[at], mask[:, 0]
+        )
+        assert_close(weights[:, head], one_weights)
+        total = total + one.numpy() @ wo[at]
+    assert_close(output, total, 1e-5)
+
+
+def test_heads_that_do_not_divide_the_width_are_refused():
+    with pytest.raises(ValueError, match=r"d_model \(8\) must be a multiple of num_heads \(3\)"):
+        tm.MultiHeadAttention(8, 3)
+
+
+# ---- Feed-forward ----
+
+
+def test_feed_forward_is_two_products_with_a_relu_between():
+    x = random(2, 3, 4)
+    ffn = tm.point_wise_feed_forward_network(4, 10)
+    ffn.build(x.shape)
+    w1, b1, w2, b2 = randomised(ffn).get_weights()
+    assert w1.shape == (4, 10)
+    assert_close(ffn(x), np.maximum(0, x @ w1 + b1) @ w2 + b2, 1e-5)
+
+
+# ---- One layer of each stack ----
+
+
+def keras_twin(twin, layer, shape=(None, None, 8)):
+    """Returns Keras's layer `twin` with the weights of `layer`."""
+    twin.build(shape)
+    twin.set_weights(layer.get_weights())
+    return twin
+
+
+def keras_parts(layer):
+    """Returns the feed-forward network and the norms of a built layer, made of Keras's layers."""
+    inner, outer = layer.ffn.layers
+    inner = keras_twin(keras.layers.Dense(layer.sizes["dff"], activation="relu"), inner)
+    outer = keras_twin(keras.layers.Dense(8), outer, (None, None, layer.sizes["dff"]))
+    names = [name for name in ("layernorm1", "layernorm2", "layernorm3") if hasattr(layer, name)]
+    norms = [
+        keras_twin(keras.layers.LayerNormalization(epsilon=1e-6), getattr(layer, name))
+        for name in names
+    ]
+    return (lambda x: outer(inner(x))), norms
+
+
+def test_an_encoder_layer_equals_one_of_keras_parts():
+    x, mask = random(3, 5, 8), tm.create_padding_mask(INP)
+    layer = tm.EncoderLayer(8, 2, 16)
+    layer(x)
+    output, weights = randomised(layer)(x, mask=mask)
+
+    ffn, (norm1, norm2) = keras_parts(layer)
+    seen = tf.equal(mask[:, 0], 0)
+    attention, expected_weights = keras_attention(layer.mha)(
+        x, x, attention_mask=seen, return_attention_scores=True
+    )
+    x = norm1(x + attention)
+    assert_close(output, norm2(x + ffn(x)), 1e-5)
+    assert_close(weights, expected_weights)
+
+
+def test_a_decoder_layer_equals_one_of_keras_parts():
+    x, enc_output = random(3, 4, 8), random(3, 5, 8, seed=1)
+    _, look_ahead_mask, padding_mask = tm.create_masks(INP, TAR)
+    layer = tm.DecoderLayer(8, 2, 16)
+    layer(x, enc_output)
+    output, block1, block2 = randomised(layer)(
+        x, enc_output, look_ahead_mask=look_ahead_mask, padding_mask=padding_mask
+    )
+
+    ffn, (norm1, norm2, norm3) = keras_parts(layer)
+    seen = tf.equal(look_ahead_mask[:, 0], 0)
+    attention, expected1 = keras_attention(layer.mha1)(
+        x, x, attention_mask=seen, return_attention_scores=True
+    )
+    x = norm1(x + attention)
+    seen = tf.equal(padding_mask[:, 0], 0)
+    attention, expected2 = keras_attention(layer.mha2)(
+        x, enc_output, attention_mask=seen, return_attention_scores=True
+    )
+    x = norm2(x + attention)
+    assert_close(output, norm3(x + ffn(x)), 1e-5)
+    assert_close(block1, expected1)
+    assert_close(block2, expected2)
+
+
+# ---- The two stacks ----
+
+
+def test_embedding_is_scaled_by_the_root_of_the_width_and_placed():
+    """Paper 3.4 and 3.5."""
+    table = random(11, 8)
+    embedding = keras.layers.Embedding(11, 8, weights=[table])
+    expected = math.sqrt(8) * table[INP] + tm.positional_encoding(5, 8)
+    assert_close(tm.embed(embedding, INP), expected)
+
+
+def test_layers_without_positions_do_not_know_the_order(model):
+    """A stack of encoder layers is permutation-equivariant; the encoder, with positions, is not."""
+
+    def stack(x):
+        for layer in model.encoder.enc_layers:
+            x, _ = layer(x)
+        return x
+
+    order = np.array([3, 0, 4, 1, 2])
+    x = random(2, 5, 8)
+    assert_close(stack(x[:, order]), stack(x).numpy()[:, order], 1e-5)
+    ids = INP[:1]
+    in_order, shuffled = model.encoder(ids)[0].numpy(), model.encoder(ids[:, order])[0].numpy()
+    assert np.abs(shuffled - in_order[:, order]).max() > 0.1
+
+
+def test_no_source_is_too_long():
+    """Positions are computed for the length at hand, here far beyond the tutorial's 1,000."""
+    encoder = tm.Encoder(1, 8, 1, 16, input_vocab_size=11)
+    ids = np.random.default_rng(0).integers(1, 11, (1, 3000))
+    output, weights = encoder(ids)
+    assert output.shape == (1, 3000, 8)
+    assert weights["encoder_layer1"].shape == (1, 1, 3000, 3000)
+    assert np.isfinite(output).all()
+
+
+# ---- The Transformer ----
+
+
+def test_returns_float32_logits_and_the_weights_of_every_attention(model):
+    logits, weights = model((INP, TAR))
+    assert logits.shape == (3, 4, 13)
+    assert logits.dtype == tf.float32
+    assert {name: tuple(w.shape) for name, w in weights.items()} == {
+        "encoder_layer1": (3, 2, 5, 5),
+        "encoder_layer2": (3, 2, 5, 5),
+        "decoder_layer1_block1": (3, 2, 4, 4),
+        "decoder_layer1_block2": (3, 2, 4, 5),
+        "decoder_layer2_block1": (3, 2, 4, 4),
+        "decoder_layer2_block2": (3, 2, 4, 5),
+    }
+    for name, w in weights.items():
+        assert_close(tf.reduce_sum(w, axis=-1), np.ones(w.shape[:-1]))
+        masks = dict(zip(("encoder", "block1", "block2"), tm.create_masks(INP, TAR), strict=True))
+        mask = next(m for part, m in masks.items() if part in name)
+        masked = np.broadcast_to(mask == 1, w.shape)
+        assert masked.any()
+        assert not w.numpy()[masked].any(), name
+        assert (w.numpy()[~masked] > 0).all(), name
+
+
+def test_a_future_target_token_changes_no_earlier_logit(model):
+    tar = np.array([[2, 12, 4, 7, 9], [2, 5, 8, 6, 3]], np.int32)
+    before = model((INP[:2], tar))[0].numpy()
+    for t in range(1, tar.shape[1]):
+        changed = tar.copy()
+        changed[:, t:] = 10
+        after = model((INP[:2], changed))[0].numpy()
+        assert_close(after[:, :t], before[:, :t])
+        assert np.abs(after[:, t] - before[:, t]).max() > 0.01  # its own position hears of it
+
+
+@pytest.mark.parametrize(("more_source", "more_target"), [(1, 0), (0, 1), (4, 3)])
+def test_more_padding_never_changes_a_real_position(model, more_source, more_target):
+    before, _ = model((INP, TAR))
+    after, _ = model((widened(INP, more_source), widened(TAR, more_target)))
+    kept = after[:, : TAR.shape[1]]
+    assert_close(kept * real(TAR), before * real(TAR), 1e-5)
+    encoded = model.encoder(INP, mask=tm.create_padding_mask(INP))[0]
+    wider = widened(INP, more_source)
+    rewidened = model.encoder(wider, mask=tm.create_padding_mask(wider))[0][:, : INP.shape[1]]
+    assert_close(rewidened * real(INP), encoded * real(INP), 1e-5)
+
+
+@few
+@given(batches(vocab_size=11, max_length=4))
+def test_a_sentence_in_a_batch_equals_the_sentence_alone(model, pair):
+    inp, tar = pair
+    assume((inp != PAD).any(axis=1).all())
+    tar = np.concatenate([np.full((len(tar), 1), START, np.int32), tar], axis=1)
+    together, _ = model((inp, tar))
+    for n in range(len(inp)):
+        alone, _ = model((inp[n : n + 1], tar[n : n + 1]))
+        assert_close(together[n], alone[0], 1e-5)
+
+
+def test_one_graph_serves_every_length(model):
+    ids = tf.TensorSpec((None, None), tf.int32)
+    compiled = tf.function(lambda inp, tar: model((inp, tar))[0], input_signature=(ids, ids))
+    for inp, tar in ((INP, TAR), (INP[:1, :2], TAR[:1, :3])):
+        assert_close(compiled(inp, tar), model((inp, tar))[0], 1e-5)
+
+
+def test_dropout_acts_at_its_rate_in_training_only(monkeypatch):
+    """Paper 5.4: on the sum of embedding and position, and on every sub-layer's output."""
+    heard = []
+
+    def call(self, x, training=False):
+        heard.append((self.rate, training))
+        return x
+
+    monkeypatch.setattr(keras.layers.Dropout, "call", call)
+    model = small_transformer(rate=0.25)
+    sublayers = 2 * (2 + 3)  # of an encoder layer and a decoder layer
+    for training in (True, False):
+        heard.clear()
+        model((INP, TAR), training=training)
+        assert heard == [(0.25, training)] * (2 + sublayers)
+
+
+def test_no_layer_warns():
+    """Keras warned of masks it found attached to the outputs of the layers."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        outputs = small_transformer()((INP, TAR), training=True)
+    assert not any(hasattr(x, "_keras_mask") for x in tf.nest.flatten(outputs))
+
+
+# ---- The Transformer: configuration, precision, files ----
+
+CONFIGS = {
+    tm.MultiHeadAttention: dict(d_model=8, num_heads=2),
+    tm.EncoderLayer: dict(d_model=8, num_heads=2, dff=16, rate=0.25),
+    tm.DecoderLayer: dict(d_model=8, num_heads=2, dff=16, rate=0.25),
+    tm.Encoder: dict(
+        num_layers=3, d_model=8, num_heads=2, dff=16, input_vocab_size=11, rate=0.25
+    ),
+    tm.Decoder: dict(
+        num_layers=3, d_model=8, num_heads=2, dff=16, target_vocab_size=13, rate=0.25
+    ),
+    tm.Transformer: {**SIZES, "rate": 0.25},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", CONFIGS, ids=lambda kind: kind.__name__)
+def test_a_layer_is_made_again_from_its_config(kind):
+    layer = kind(**CONFIGS[kind], name="a_name", dtype="mixed_bfloat16")
+    config = layer.get_config()
+    assert config.items() >= {**CONFIGS[kind], "name": "a_name"}.items()
+    assert kind.from_config(config).get_config() == config
+    through_text = json.loads(json.dumps(keras.saving.serialize_keras_object(layer)))
+    again = keras.saving.deserialize_keras_object(through_text)
+    assert type(again) is kind
+    assert again.get_config() == config
+    assert again.dtype_policy.name == "mixed_bfloat16"
+
+
+def test_mixed_bfloat16_is_close_to_float32(model):
+    """Tolerance 0.3 for logits of size 1 to 3: bfloat16 has 8 bits, 0.4 % a rounding."""
+    low = small_transformer(dtype="mixed_bfloat16")
+    low.set_weights(model.get_weights())
+    assert all(v.dtype == "float32" for v in low.weights)
+    assert low.encoder(INP)[0].dtype == tf.bfloat16  # else nothing was mixed
+    (logits, weights), (expected, _) = low((INP, TAR)), model((INP, TAR))
+    assert logits.dtype == expected.dtype == tf.float32
+    assert {w.dtype for w in weights.values()} == {tf.bfloat16}
+    difference = np.abs(logits - expected) * real(TAR)
+    assert 0 < difference.max() < 0.3
+
+
+@pytest.mark.parametrize("policy", ["mixed_float16", "float16"])
+def test_float16_is_refused_in_one_line_that_names_the_way_out(policy):
+    with pytest.raises(ValueError, match=rf"^{policy} .*use mixed_bfloat16") as refusal:
+        tm.Transformer(**SIZES, dtype=policy)
+    assert "\n" not in str(refusal.value)
+
+
+LOAD = """
+import sys, warnings
+import keras, numpy as np
+import transformer_model
+
+warnings.simplefilter("error")
+model = keras.saving.load_model("{0}/model.keras")
+np.savez("{0}/loaded.npz", *model.get_weights())  # before the first call
+np.save("{0}/logits.npy", model((np.load("{0}/inp.npy"), np.load("{0}/tar.npy")))[0])
+print(model.dtype_policy.name, keras.config.dtype_policy().name)
+"""
+
+
+@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # in Keras's save
+@pytest.mark.parametrize("policy", ["float32", "mixed_bfloat16"])
+def test_a_saved_model_is_the_same_in_a_fresh_process(policy, tmp_path):
+    """Weights are there before the first call, logits equal to the bit, the precision its own."""
+    model = small_transformer(dtype=policy)
+    model.save(tmp_path / "model.keras")
+    np.save(tmp_path / "inp.npy", INP)
+    np.save(tmp_path / "tar.npy", TAR)
+    root = Path(tm.__file__).parent
+    command = [sys.executable, "-c", LOAD.format(tmp_path.as_posix())]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == [policy, "float32"]
+    with np.load(tmp_path / "loaded.npz") as loaded:
+        for found, saved in zip(loaded.values(), model.get_weights(), strict=True):
+            np.testing.assert_array_equal(found, saved)
+    np.testing.assert_array_equal(np.load(tmp_path / "logits.npy"), model((INP, TAR))[0])
+
+
+# ---- Learning rate ----
+
+
+def test_learning_rate_peaks_at_the_end_of_warmup():
+    schedule = tm.CustomSchedule(128)
+    peak = 128**-0.5 * 4000**-0.5
+    assert float(schedule(4000)) == pytest.approx(peak, rel=1e-6)
+    assert max(float(schedule(step)) for step in (3990, 3999, 4001, 4010)) < peak
+
+
+def test_learning_rate_grows_linearly_then_falls_with_the_square_root():
+    schedule = tm.CustomSchedule(128, warmup_steps=100)
+    peak = float(schedule(100))
+    for step in (1, 10, 50, 99):
+        assert float(schedule(step)) == pytest.approx(peak * step / 100, rel=1e-6)
+    for step in (101, 400, 10_000, 1_000_000):
+        assert float(schedule(step)) == pytest.approx(peak * (step / 100) ** -0.5, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "number", [int, float, np.int64, lambda n: tf.constant(n, tf.int64), tf.Variable]
+)
+def test_learning_rate_takes_any_kind_of_step_and_is_zero_at_step_zero(number):
+    schedule = tm.CustomSchedule(128)
+    assert float(schedule(number(0))) == 0.0
+    assert float(schedule(number(7))) == pytest.approx(128**-0.5 * 7 * 4000**-1.5, rel=1e-6)
+    assert schedule(number(7)).dtype == tf.float32
+
+
+def test_learning_rate_survives_serialisation_alone_and_in_adam():
+    schedule = tm.CustomSchedule(128, warmup_steps=50)
+    again = tm.CustomSchedule.from_config(schedule.get_config())
+    assert again.get_config() == {"d_model": 128, "warmup_steps": 50}
+    serialised = json.loads(json.dumps(keras.optimizers.serialize(keras.optimizers.Adam(schedule))))
+    adam = keras.optimizers.deserialize(serialised)
+    for step in (3, 200):
+        adam.iterations.assign(step)
+        expected = float(schedule(step))
+        assert float(again(step)) == expected
+        assert float(adam.learning_rate) == expected
+
+
+# ---- Loss and accuracy ----
+
+
+def test_loss_of_an_even_guess_is_the_logarithm_of_the_vocabulary():
+    assert_close(tm.loss_function(TAR, np.zeros((3, 4, 13), np.float32)), math.log(13))
+
+
+def test_loss_equals_keras_masked_cross_entropy():
+    logits = random(3, 4, 13) * 5
+    masked = keras.losses.SparseCategoricalCrossentropy(from_logits=True, ignore_class=PAD)
+    assert_close(tm.loss_function(TAR, logits), masked(TAR, logits), 1e-5)
+
+
+def test_loss_and_accuracy_ignore_what_is_said_at_padding():
+    logits = random(3, 4, 13)
+    other = np.where(real(TAR), logits, 50 * random(3, 4, 13, seed=1))
+    assert float(tm.loss_function(TAR, other)) == float(tm.loss_function(TAR, logits))
+    assert float(tm.accuracy_function(TAR, other)) == float(tm.accuracy_function(TAR, logits))
+
+
+def test_accuracy_is_the_share_of_real_tokens_guessed():
+    ids = tf.constant([[5, 6, 7, 0], [8, 0, 0, 0]])
+    guesses = [[5, 6, 9, 0], [8, 0, 4, 0]]  # 3 of 4 real ones; hits on padding count for nothing
+    assert float(tm.accuracy_function(ids, tf.one_hot(guesses, 13))) == 0.75
+
+
+def test_a_batch_of_nothing_but_padding_has_loss_and_gradient_zero():
+    logits = tf.Variable(random(2, 3, 13))
+    nothing = tf.zeros((2, 3), tf.int64)
+    with tf.GradientTape() as tape:
+        loss = tm.loss_function(nothing, logits)
+    assert float(loss) == 0
+    assert not np.any(tape.gradient(loss, logits))
+    assert float(tm.accuracy_function(nothing, logits)) == 0
+
+
+def test_sums_of_batches_add_up_to_the_sums_of_all():
+    logits = random(3, 4, 13)
+    parts = [tm.token_sums(TAR[n : n + 1], logits[n : n + 1]) for n in range(3)]
+    sums = np.sum(parts, axis=0)
+    assert sums[2] == np.count_nonzero(TAR)
+    assert_close(tm.token_sums(TAR, logits), sums, 1e-5)
+    assert_close(tm.loss_function(TAR, logits), sums[0] / sums[2])
+    assert_close(tm.accuracy_function(TAR, logits), sums[1] / sums[2])
+
+
+# ---- Search ----
+
+EXTRA = 4
+
+
+def searcher(**bias):
+    """Returns a small Transformer whose last layer has these biases for END, PAD and START."""
+    model = small_transformer()
+    kernel, biases = model.final_layer.get_weights()
+    for name, value in bias.items():
+        biases[getattr(tm, name)] = value
+    model.final_layer.set_weights([kernel, biases])
+    return model
+
+
+def search(model, inp):
+    return tm.greedy_search(model, tf.constant(inp), extra_tokens=EXTRA).numpy()
+
+
+def search_step_by_step(model, source):
+    """Returns the tokens of one sentence, by a call of the whole model for each of them."""
+    source = source[source != PAD]
+    tokens = [START]
+    while tokens[-1] != END and len(tokens) <= len(source) + EXTRA:
+        logits = model((source[np.newaxis], np.array([tokens])))[0].numpy()[0, -1]
+        logits[[PAD, START]] = -np.inf
+        tokens.append(int(np.argmax(logits)))
+    return tokens
+
+
+def test_search_equals_calling_the_whole_model_for_every_token():
+    model = searcher(END=1.5)
+    expected = [search_step_by_step(model, source) for source in INP]
+    assert {row[-1] == END for row in expected} == {True, False}  # one way to stop and the other
+    width = max(map(len, expected))
+    padded = [row + [PAD] * (width - len(row)) for row in expected]
+    np.testing.assert_array_equal(search(model, INP), padded)
+
+
+def test_search_is_the_same_in_a_graph():
+    model = searcher(END=1.5)
+    ids = tf.TensorSpec((None, None), tf.int32)
+    compiled = tf.function(
+        lambda inp: tm.greedy_search(model, inp, extra_tokens=EXTRA), input_signature=(ids,)
+    )
+    np.testing.assert_array_equal(compiled(INP), search(model, INP))
+
+
+def test_a_translation_does_not_depend_on_batch_mates_or_padding():
+    model = searcher(END=1.5)
+    together = search(model, INP)
+    np.testing.assert_array_equal(search(model, widened(INP, 3)), together)
+    np.testing.assert_array_equal(search(model, INP[::-1]), together[::-1])
+    for source, row in zip(INP, together, strict=True):
+        alone = search(model, source[np.newaxis])[0]
+        np.testing.assert_array_equal(alone, row[: len(alone)])
+        assert not row[len(alone) :].any()
+
+
+@pytest.mark.parametrize("end", [-2.0, 1.5])
+def test_padding_and_start_are_never_chosen(end):
+    """However likely: a row is START, tokens, END (unless the limit came first), then PAD."""
+    found = search(searcher(END=end, PAD=1e4, START=1e4), INP)
+    for row, source in zip(found, INP, strict=True):
+        length = np.count_nonzero(row)
+        assert row[0] == START
+        assert START not in row[1:]
+        assert not row[length:].any()  # no padding between tokens
+        assert END not in row[: length - 1]
+        assert row[length - 1] == END or length == 1 + np.count_nonzero(source) + EXTRA
+
+
+def test_a_translation_ends_at_its_end_token():
+    found = search(searcher(END=1e4), INP)
+    np.testing.assert_array_equal(found, [[START, END]] * 3)
+
+
+def test_a_translation_without_end_stops_at_its_own_limit():
+    """Each row at the length of its own source and `extra_tokens` more; 50 in the paper (6.1)."""
+    endless = searcher(END=-1e4)
+    lengths = np.count_nonzero(search(endless, INP), axis=1)
+    np.testing.assert_array_equal(lengths, 1 + np.array([5, 3, 4]) + EXTRA)
+    assert tm.greedy_search(endless, tf.constant([[4, 5]])).shape == (1, 1 + 2 + 50)
