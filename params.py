@@ -66,7 +66,7 @@ DROPOUT_RATE: Annotated[float, Flag("share of values dropped; tutorial and paper
 
 # ---- Training ----
 
-EPOCHS: Annotated[int, Flag("passes over the training pairs; tutorial (1 for a quick try)", 0)] = 20
+EPOCHS: Annotated[int, Flag("passes over the training pairs; tutorial (1 for a quick try)", 1)] = 20
 WARMUP_STEPS: Annotated[
     int, Flag("steps in which the learning rate grows; tutorial and paper 5.3", 1)
 ] = 4000

@@ -122,6 +122,8 @@ def hold_out(dataset, pairs, parts, seed):
     Returns:
       A list of 1 + `parts` datasets: what remains, then each part.
     """
+    if not parts:
+        return [dataset]
     each = min(HELD_OUT_MOST, max(1, int(pairs * HELD_OUT_SHARE)))  # pairs in each part
     if pairs <= each * parts:
         raise UserError(
@@ -161,7 +163,7 @@ def from_files(name, train, valid, test, seed, say):
     }
     train, pairs = checked_dataset(train)
     missing = [split for split in ("validation", "test") if split not in splits]
-    train, *held = hold_out(train, pairs, len(missing), seed) if missing else [train]
+    train, *held = hold_out(train, pairs, len(missing), seed)
     for split, dataset in zip(missing, held, strict=True):
         splits[split] = dataset, len(dataset)
         say(f"No {split} files named: {len(dataset)} of {pairs} pairs are held out for it.")

@@ -428,6 +428,21 @@ def test_embedding_is_scaled_by_the_root_of_the_width_and_placed():
     assert_close(tm.embed(embedding, INP), expected)
 
 
+def test_a_stack_is_its_layers_one_after_the_other(model):
+    mask, combined_mask, _ = tm.create_masks(INP, TAR)
+    x = tm.embed(model.encoder.embedding, INP)
+    for layer in model.encoder.enc_layers:
+        x, _ = layer(x, mask=mask)
+    enc_output, _ = model.encoder(INP, mask=mask)
+    assert_close(enc_output, x)
+
+    masks = dict(look_ahead_mask=combined_mask, padding_mask=mask)
+    x = tm.embed(model.decoder.embedding, TAR)
+    for layer in model.decoder.dec_layers:
+        x, _, _ = layer(x, enc_output, **masks)
+    assert_close(model.decoder(TAR, enc_output, **masks)[0], x)
+
+
 def test_layers_without_positions_do_not_know_the_order(model):
     """A stack of encoder layers is permutation-equivariant; the encoder, with positions, is not."""
 
@@ -455,6 +470,28 @@ def test_no_source_is_too_long():
 
 
 # ---- The Transformer ----
+
+
+def test_has_the_parameters_that_the_paper_counts(model):
+    d, dff, source, target = 8, 16, 11, 13
+    attention = 4 * (d * d + d)
+    feed_forward = d * dff + dff + dff * d + d
+    norm = 2 * d
+    encoder = source * d + 2 * (attention + feed_forward + 2 * norm)
+    decoder = target * d + 2 * (2 * attention + feed_forward + 3 * norm)
+    assert model.encoder.count_params() == encoder
+    assert model.decoder.count_params() == decoder
+    assert model.count_params() == encoder + decoder + d * target + target
+
+
+def test_logits_are_a_linear_layer_over_decoder_over_encoder(model):
+    enc_padding_mask, combined_mask, dec_padding_mask = tm.create_masks(INP, TAR)
+    enc_output, _ = model.encoder(INP, mask=enc_padding_mask)
+    dec_output, _ = model.decoder(
+        TAR, enc_output, look_ahead_mask=combined_mask, padding_mask=dec_padding_mask
+    )
+    kernel, bias = model.final_layer.get_weights()
+    assert_close(model((INP, TAR))[0], dec_output @ kernel + bias, 1e-5)
 
 
 def test_returns_float32_logits_and_the_weights_of_every_attention(model):
@@ -539,11 +576,17 @@ def test_dropout_acts_at_its_rate_in_training_only(monkeypatch):
 
 
 def test_no_layer_warns():
-    """Keras warned of masks it found attached to the outputs of the layers."""
+    """Keras warned of masks that it found attached to what the layers take."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        outputs = small_transformer()((INP, TAR), training=True)
-    assert not any(hasattr(x, "_keras_mask") for x in tf.nest.flatten(outputs))
+        small_transformer()((INP, TAR), training=True)
+
+
+def test_no_mask_hangs_on_an_output(model):
+    """Masks go by argument only; Keras would hand a hanging one to a later layer that takes one."""
+    layer = model.encoder.enc_layers[0]
+    output, _ = layer(random(3, 5, 8), mask=tm.create_padding_mask(INP))
+    assert_close(keras.layers.GlobalAveragePooling1D()(output), tf.reduce_mean(output, axis=1))
 
 
 # ---- The Transformer: configuration, precision, files ----
@@ -580,7 +623,9 @@ def test_mixed_bfloat16_is_close_to_float32(model):
     low = small_transformer(dtype="mixed_bfloat16")
     low.set_weights(model.get_weights())
     assert all(v.dtype == "float32" for v in low.weights)
-    assert low.encoder(INP)[0].dtype == tf.bfloat16  # else nothing was mixed
+    graph = tf.function(lambda: low((INP, TAR))).get_concrete_function().graph
+    products = [op for op in graph.get_operations() if "MatMul" in op.type]
+    assert [op.outputs[0].dtype for op in products].count(tf.float32) == 1  # that of the logits
     (logits, weights), (expected, _) = low((INP, TAR)), model((INP, TAR))
     assert logits.dtype == expected.dtype == tf.float32
     assert {w.dtype for w in weights.values()} == {tf.bfloat16}

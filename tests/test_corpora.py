@@ -1,0 +1,146 @@
+"""What must hold of reading parallel text: every pair in order, or one line that says why not."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from beyond import UserError, corpora
+
+# What a line of a text file can hold: anything but its end, and lone surrogates.
+line_texts = st.text(st.characters(exclude_characters="\r\n\t", exclude_categories=["Cs"]))
+
+
+def listed(dataset):
+    """Returns a dataset of pairs of strings as a list of tuples."""
+    return [(source.decode(), target.decode()) for source, target in dataset.as_numpy_iterator()]
+
+
+def write(path, content):
+    """Writes text or bytes to `path` and returns the path."""
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+# ---- Files ----
+
+
+def test_a_tsv_gives_its_pairs_in_order(tmp_path):
+    path = write(tmp_path / "a.tsv", "um\tone\r\ndois\ttwo\n\ntrês\tthree")
+    dataset, pairs = corpora.checked_dataset([path])
+    assert pairs == len(dataset) == 3
+    assert listed(dataset) == [("um", "one"), ("dois", "two"), ("três", "three")]
+
+
+def test_aligned_files_give_line_n_with_line_n_and_keep_empty_lines(tmp_path):
+    source = write(tmp_path / "a.pt", "\ufeffum\n\ntrês\n")
+    target = write(tmp_path / "a.en", "one\n\nthree\n")
+    dataset, pairs = corpora.checked_dataset([source, target])
+    assert pairs == 3
+    assert listed(dataset) == [("um", "one"), ("", ""), ("três", "three")]
+
+
+def test_more_pairs_than_one_chunk_are_all_read(tmp_path):
+    path = write(tmp_path / "a.tsv", "".join(f"s{n}\tt{n}\n" for n in range(2503)))
+    dataset, pairs = corpora.checked_dataset([path])
+    assert pairs == 2503
+    assert listed(dataset) == [(f"s{n}", f"t{n}") for n in range(2503)]
+
+
+@given(st.lists(st.tuples(line_texts, line_texts), max_size=5))
+def test_any_text_without_line_ends_comes_back(tmp_path_factory, pairs):
+    path = tmp_path_factory.mktemp("tsv") / "a.tsv"
+    write(path, "".join(f"{source}\t{target}\n" for source, target in pairs))
+    expected = [(source.removeprefix("\ufeff") if n == 0 else source, target)
+                for n, (source, target) in enumerate(pairs)]  # fmt: skip
+    assert list(corpora.read_pairs([path])) == expected
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_are_pairs_or_one_line_of_error(tmp_path_factory, content):
+    path = write(tmp_path_factory.mktemp("bytes") / "a.tsv", content)
+    try:
+        outcome = "".join(text for pair in corpora.read_pairs([path]) for text in pair)
+    except UserError as error:
+        outcome = str(error)
+        assert outcome.startswith(f"{path}:")
+    assert "\n" not in outcome
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("um\tone\ndois\n", ":2: 1 column(s)"),
+        ("um\tone\tuno\n", ":1: 3 column(s)"),
+        (b"um\tone\ndois\ttwo\nb\xe9\tbe\n", ":3: byte 2 of the line is not UTF-8"),
+        ("", "holds no pair"),
+        ("\n\n", "holds no pair"),
+    ],
+)
+def test_a_bad_tsv_is_refused_with_its_file_and_line(tmp_path, content, said):
+    path = write(tmp_path / "bad.tsv", content)
+    with pytest.raises(UserError) as error:
+        corpora.checked_dataset([path])
+    assert f"{path}" in str(error.value)
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(("source", "target"), [("a\nb\n", "a\n"), ("a\n", "a\nb\nc\n")])
+def test_uneven_files_are_refused_naming_the_short_one(tmp_path, source, target):
+    paths = [write(tmp_path / "x.pt", source), write(tmp_path / "x.en", target)]
+    short = min(paths, key=lambda path: path.stat().st_size)
+    with pytest.raises(UserError, match=f"^{short}: ends at line 1, but"):
+        corpora.checked_dataset(paths)
+
+
+def test_a_missing_file_and_a_folder_are_refused(tmp_path):
+    with pytest.raises(UserError, match="No such file"):
+        corpora.checked_dataset([tmp_path / "missing.tsv"])
+    with pytest.raises(UserError, match="directory"):
+        corpora.checked_dataset([tmp_path])
+    with pytest.raises(UserError, match="3 files"):
+        corpora.checked_dataset(["a", "b", "c"])
+
+
+# ---- Held-out pairs ----
+
+
+def numbered(tmp_path, pairs):
+    """Returns a .tsv of that many pairs, all different."""
+    return write(tmp_path / "n.tsv", "".join(f"s{n}\tt{n}\n" for n in range(pairs)))
+
+
+def test_held_out_pairs_are_two_percent_seeded_and_never_trained_on(tmp_path):
+    path, said = numbered(tmp_path, 500), []
+    corpus = corpora.from_files("n", [path], None, None, seed=1, say=said.append)
+    parts = [listed(corpus.train), listed(corpus.validation), listed(corpus.test)]
+    assert [len(part) for part in parts] == [480, 10, 10]
+    assert [len(split) for split in corpus[1:]] == [480, 10, 10]
+    assert len(set().union(*parts)) == 500
+    assert "10 of 500" in said[0]
+    assert "10 of 500" in said[1]
+    again = corpora.from_files("n", [path], None, None, seed=1, say=said.append)
+    other = corpora.from_files("n", [path], None, None, seed=2, say=said.append)
+    assert listed(again.test) == parts[2]
+    assert listed(other.test) != parts[2]
+
+
+def test_named_splits_are_used_whole(tmp_path):
+    path = numbered(tmp_path, 100)
+    test = write(tmp_path / "test.tsv", "x\ty\n")
+    corpus = corpora.from_files("n", [path], None, [test], seed=1, say=lambda line: None)
+    assert listed(corpus.test) == [("x", "y")]
+    assert [len(split) for split in corpus[1:]] == [98, 2, 1]
+
+
+def test_no_more_than_a_thousand_are_held_out(tmp_path):
+    path = numbered(tmp_path, 60_000)
+    dataset, pairs = corpora.checked_dataset([path])
+    train, validation = corpora.hold_out(dataset, pairs, 1, seed=0)
+    assert (len(train), len(validation)) == (59_000, 1000)
+
+
+def test_too_few_pairs_to_hold_any_out_are_refused(tmp_path):
+    path = numbered(tmp_path, 2)
+    with pytest.raises(UserError, match="too few"):
+        corpora.from_files("n", [path], None, None, seed=1, say=lambda line: None)

@@ -1,0 +1,598 @@
+"""What must hold of the program: text, batches, training, translations, and what it says."""
+
+import functools
+import hashlib
+import http.server
+import json
+import random
+import re
+import socket
+import subprocess
+import sys
+import tarfile
+import threading
+from pathlib import Path
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import params
+import run_demo
+from beyond import UserError, runs
+from transformer_model import END, PAD, START
+
+ROOT = Path(run_demo.__file__).parent
+NUMBERS = "zero one two three four five six seven eight nine".split()
+NUMEROS = "zero um dois três quatro cinco seis sete oito nove".split()
+TINY = "--num-layers 1 --d-model 16 --dff 32 --num-heads 2 --vocab-size 320 --epochs 2".split()
+
+
+def sentences(pairs, seed=0):
+    """Returns that many different (source, target) pairs of spelled-out numbers."""
+    digits = random.Random(seed).sample(range(10_000), pairs)
+    spelled = [[int(digit) for digit in f"{number:04d}"[number % 3 :]] for number in digits]
+    return [
+        (" ".join(NUMEROS[i] for i in ds) + ".", " ".join(NUMBERS[i] for i in ds) + ".")
+        for ds in spelled
+    ]
+
+
+def write_tsv(path, pairs):
+    """Writes pairs to a .tsv. Returns its path."""
+    path.write_text("".join(f"{s}\t{t}\n" for s, t in pairs), encoding="utf-8")
+    return path
+
+
+def as_dataset(pairs):
+    """Returns pairs of strings as a dataset."""
+    return tf.data.Dataset.from_tensor_slices(tuple(map(list, zip(*pairs, strict=True))))
+
+
+def call(*arguments):
+    """Runs the program in this process. Returns its exit code."""
+    return run_demo.main([str(argument) for argument in arguments])
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    """A tokenizer of the numbers' text."""
+    return run_demo.Tokenizer(run_demo.train_tokenizer(as_dataset(sentences(200)), 320, seed=1))
+
+
+# ---- Text ----
+
+
+def test_every_text_has_start_first_and_end_last(tokenizer):
+    ids = tokenizer.encode(tf.constant(["um dois.", ""])).to_list()
+    assert all(row[0] == START and row[-1] == END for row in ids)
+    assert ids[1] == [START, END]
+
+
+@settings(deadline=None, max_examples=200)
+@given(
+    text=st.lists(
+        st.sampled_from('<s> </s> <pad> <unk> <0x41> um dois ▁x 汉字 😀 עברית ação & "q"'.split()),
+        min_size=1,
+    )
+)
+def test_text_is_given_back_even_where_it_is_spelled_like_a_control_token(tokenizer, text):
+    text = " ".join(text).replace("▁", "_")
+    ids = tokenizer.encode(tf.constant([text])).to_tensor()
+    assert not set(ids.numpy()[0, 1:-1].tolist()) & {PAD, START, END}
+    assert tokenizer.decode(ids).numpy()[0].decode() == text
+
+
+def test_decoding_leaves_no_trace_of_padding_and_never_breaks_a_line(tokenizer):
+    ids = tokenizer.encode(tf.constant(["um dois."])).to_list()[0]
+    newline = tokenizer.tokens(tf.range(320)).index("<0x0A>")
+    rows = tf.constant([[*ids, PAD, PAD], [START, newline, newline, END, PAD, PAD, PAD]][:1])
+    assert tokenizer.decode(rows).numpy()[0] == b"um dois."
+    broken = tokenizer.decode(tf.constant([[START, ids[1], newline, ids[1], END]])).numpy()[0]
+    assert b"\n" not in broken
+
+
+def test_a_small_corpus_lowers_the_vocabulary_and_a_large_wish_is_no_error():
+    model = run_demo.train_tokenizer(as_dataset(sentences(20)), 8192, seed=1)
+    assert 256 < run_demo.Tokenizer(model).vocab_size < 500
+
+
+def test_the_vocabulary_is_learned_from_a_bounded_sample(monkeypatch):
+    monkeypatch.setattr(run_demo, "SAMPLED_LINES", 10)
+    seen = {}
+    trainer = run_demo.sentencepiece.SentencePieceTrainer
+
+    def spy(sentence_iterator, **options):
+        seen["lines"] = list(sentence_iterator)
+        return original(sentence_iterator=iter(seen["lines"]), **options)
+
+    original = trainer.train
+    monkeypatch.setattr(trainer, "train", spy)
+    pairs = sentences(100)
+    run_demo.train_tokenizer(as_dataset(pairs), 320, seed=1)
+    lines = [line.decode() for line in seen["lines"]]
+    assert len(lines) == 10
+    assert not set(lines) <= {text for pair in pairs[:10] for text in pair}  # not just the first
+
+
+# ---- Batches ----
+
+
+@pytest.fixture(scope="module")
+def long_and_short():
+    """Pairs of one to some thirty words, a few of them hundreds of words long."""
+    words = random.Random(5)
+    lengths = [words.randint(1, 30) for _ in range(700)] + [300] * 7
+    return [
+        (" ".join(words.choices(NUMEROS, k=n)), " ".join(words.choices(NUMBERS, k=n)) + f" {i}")
+        for i, n in enumerate(lengths)
+    ]
+
+
+@pytest.fixture(scope="module")
+def batches(long_and_short, tokenizer):
+    return run_demo.Batches(as_dataset(long_and_short), tokenizer, batch_size=16, max_length=40)
+
+
+def rows_of(epoch):
+    """Returns the real ids of all rows of an epoch, as a list of (source, target) tuples."""
+    return [
+        (tuple(s[s != PAD].tolist()), tuple(t[t != PAD].tolist()))
+        for inp, tar in epoch.as_numpy_iterator()
+        for s, t in zip(inp, tar, strict=True)
+        if s.any()
+    ]
+
+
+def test_an_epoch_holds_every_pair_but_the_long_ones_once(batches, long_and_short, tokenizer):
+    ids = [tokenizer.encode(tf.constant(pair)).to_list() for pair in long_and_short]
+    kept = [tuple(map(tuple, pair)) for pair in ids if max(map(len, pair)) <= 40]
+    assert 7 < len(ids) - len(kept) == batches.dropped
+    assert batches.kept == len(kept)
+    assert sorted(rows_of(batches.epoch(as_dataset(long_and_short), 100, seed=1))) == sorted(kept)
+
+
+def test_batches_come_in_few_static_shapes_of_about_the_same_size(batches, long_and_short):
+    epoch = list(batches.epoch(as_dataset(long_and_short), 100, seed=1).as_numpy_iterator())
+    shapes = {inp.shape for inp, _ in epoch}
+    assert len(epoch) == batches.steps
+    assert all(inp.shape == tar.shape for inp, tar in epoch)
+    assert 1 < len(shapes) <= run_demo.MOST_BUCKETS
+    assert {length for _, length in shapes} == set(batches.lengths)
+    assert all(batches.tokens - length < rows * length <= batches.tokens for rows, length in shapes)
+
+
+def test_batch_size_counts_sentences_of_average_length(long_and_short, tokenizer):
+    pairs = [pair for pair in long_and_short if len(pair[0].split()) == 12]
+    same_length = run_demo.Batches(as_dataset(pairs), tokenizer, 16, max_length=100)
+    assert same_length.rows(same_length.tokens / 16) == 16
+
+
+def test_the_order_of_an_epoch_depends_on_its_seed_alone(batches, long_and_short):
+    pairs = as_dataset(long_and_short)
+    first, again, other = (rows_of(batches.epoch(pairs, 100, seed)) for seed in (1, 1, 2))
+    assert first == again
+    assert first != other
+
+
+def test_evaluation_batches_drop_no_pair_however_long(tokenizer, long_and_short):
+    pairs = [*long_and_short[-20:], ("um " * 3000, "one " * 10), ("", "")]
+    ids = [tokenizer.encode(tf.constant(pair)).to_list() for pair in pairs]
+    found = rows_of(run_demo.evaluation_batches(as_dataset(pairs), tokenizer, replicas=3))
+    assert sorted(found) == sorted(tuple(map(tuple, pair)) for pair in ids)
+
+
+def test_no_pair_short_enough_is_one_line_of_error(tokenizer):
+    with pytest.raises(UserError, match="--max-length"):
+        run_demo.Batches(as_dataset(sentences(5)), tokenizer, 16, max_length=3)
+
+
+# ---- Training ----
+
+
+def tiny_training(**changes):
+    """Returns a Training of one small layer, without dropout."""
+    options = {row.name: row.default for row in params.table()}
+    options.update(num_layers=1, d_model=8, dff=16, num_heads=2, dropout_rate=0.0, warmup_steps=10)
+    options.update(changes)
+    return run_demo.Training(options, 20, tf.distribute.get_strategy())
+
+
+def test_a_repeated_token_is_updated_as_by_an_adam_that_sees_dense_gradients():
+    training = tiny_training()
+    plain = run_demo.build_transformer(training.options, 20)
+    plain.set_weights(training.transformer.get_weights())
+    inp = tf.constant([[START, 5, 5, 5, 7, END]])
+    tar = tf.constant([[START, 9, 9, 9, 9, 9, END]])
+
+    # Adam by the formulas of Kingma & Ba 2015 (algorithm 1), on gradients made dense by one-hot.
+    schedule = run_demo.CustomSchedule(8, 10)
+    weights = [v.numpy().astype(np.float64) for v in plain.trainable_variables]
+    means = [np.zeros_like(w) for w in weights]
+    squares = [np.zeros_like(w) for w in weights]
+    for step in range(1, 4):
+        training.train_step(inp, tar)
+        with tf.GradientTape() as tape:
+            predictions, _ = plain((inp, tar[:, :-1]), training=True)
+            loss = run_demo.token_sums(tar[:, 1:], predictions)[0] / 6
+        gradients = tape.gradient(loss, plain.trainable_variables)
+        for n, gradient in enumerate(gradients):
+            if isinstance(gradient, tf.IndexedSlices):
+                one_hot = tf.one_hot(gradient.indices, 20)  # (rows, V)
+                gradient = tf.matmul(one_hot, gradient.values, transpose_a=True)
+            g = gradient.numpy().astype(np.float64)
+            means[n] = 0.9 * means[n] + 0.1 * g
+            squares[n] = 0.98 * squares[n] + 0.02 * g**2
+            rate = float(schedule(step - 1))  # Keras counts finished steps
+            update = means[n] / (1 - 0.9**step)
+            weights[n] -= rate * update / (np.sqrt(squares[n] / (1 - 0.98**step)) + 1e-9)
+        plain.set_weights(weights)
+    for variable, expected in zip(training.transformer.trainable_variables, weights, strict=True):
+        if variable.name == "embeddings":
+            np.testing.assert_allclose(variable.numpy(), expected, atol=2e-5)
+
+
+def test_a_step_reports_loss_before_it_and_learns_from_the_mean_over_real_tokens():
+    inp = tf.constant([[START, 5, 6, END], [START, 7, END, PAD]])
+    tar = tf.constant([[START, 8, 9, END], [START, 9, END, PAD]])
+    keras.utils.set_random_seed(3)
+    training = tiny_training()
+    expected, hits, tokens = training.validation_step(inp, tar).numpy()
+    loss, hits_before, tokens_before = training.train_step(inp, tar).numpy()
+    assert tokens == tokens_before == 5
+    assert hits == hits_before
+    assert loss == pytest.approx(expected, rel=1e-5)
+    for _ in range(60):
+        training.train_step(inp, tar)
+    assert training.validation_step(inp, tar).numpy()[0] < loss / 4
+
+
+def test_padding_rows_and_columns_change_no_gradient():
+    inp = tf.constant([[START, 5, 6, END], [START, 7, END, PAD]])
+    tar = tf.constant([[START, 8, 9, END], [START, 9, END, PAD]])
+    after = []
+    for padding in (0, 3):
+        keras.utils.set_random_seed(3)
+        training = tiny_training()
+        pad = [[0, padding], [0, padding]]
+        for _ in range(5):
+            training.train_step(tf.pad(inp, pad), tf.pad(tar, pad))
+        after.append(training.validation_step(inp, tar).numpy())
+    np.testing.assert_allclose(after[0], after[1], rtol=1e-4)
+
+
+@pytest.mark.slow
+def test_two_replicas_learn_what_one_device_learns(tmp_path):
+    script = f"""
+import sys; sys.path.insert(0, {str(ROOT)!r}); sys.path.insert(0, {str(ROOT / "tests")!r})
+import numpy as np, tensorflow as tf, keras
+two = int(sys.argv[1])
+cpu = tf.config.list_physical_devices("CPU")[0]
+tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+import run_demo
+from test_run_demo import as_dataset, sentences, tiny_training
+import params
+pairs = as_dataset(sentences(120))
+keras.utils.set_random_seed(1)
+tokenizer = run_demo.Tokenizer(run_demo.train_tokenizer(pairs, 320, 1))
+strategy = tf.distribute.get_strategy()
+if two:
+    strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+options = {{row.name: row.default for row in params.table()}}
+options.update(num_layers=1, d_model=8, dff=16, num_heads=2, dropout_rate=0.0, warmup_steps=10)
+training = run_demo.Training(options, tokenizer.vocab_size, strategy)
+batches = run_demo.Batches(pairs, tokenizer, 16, 40, replicas=2)
+figures = [training.validate(pairs, tokenizer)]
+for n in range(3):
+    figures.append(training.train_epoch(batches.epoch(pairs, 100, n), batches.steps, "")[:2])
+print(np.array(figures).tolist())
+"""
+    outputs = [
+        subprocess.run(
+            [sys.executable, "-c", script, two], capture_output=True, text=True, check=True
+        ).stdout
+        for two in "01"
+    ]
+    np.testing.assert_allclose(*map(json.loads, outputs), rtol=1e-4)
+
+
+# ---- The whole program, on a tiny corpus ----
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A folder with a .tsv, and the run trained on it, two epochs of one tiny layer."""
+    folder = tmp_path_factory.mktemp("finished")
+    tsv = write_tsv(folder / "numbers.tsv", sentences(150))
+    assert call("--dataset", tsv, "--run", folder / "run", *TINY) == 0
+    return folder
+
+
+def test_a_run_leaves_what_later_commands_need(finished):
+    run = finished / "run"
+    scores = json.loads((run / "scores.json").read_text())
+    assert scores["dataset"] == "numbers.tsv"
+    assert scores["lines"] == 3
+    assert scores["epochs"] == scores["options"]["epochs"] == 2
+    assert 0 <= scores["BLEU"]["score"] <= 100
+    assert scores["BLEU"]["signature"].startswith("nrefs:1|case:mixed|eff:no|tok:13a")
+    assert scores["chrF"]["signature"].startswith("nrefs:1")
+    assert {"loss", "accuracy", "training_seconds", "versions"} <= scores.keys()
+    rows = [line.split("\t") for line in (run / "translations.txt").read_text().splitlines()]
+    assert len(rows) == 3
+    assert all(len(row) == 3 for row in rows)
+    assert {(row[0], row[1]) for row in rows} <= set(sentences(150))
+    names = {path.name for path in run.rglob("*")}
+    assert {"params.json", "tokenizer.model", "history.json", "best"} <= names
+    assert {f"{picture}.png" for picture in run_demo.PICTURES} <= names
+    assert any(name.startswith("events.out.tfevents") for name in names)
+
+
+def test_every_epoch_has_its_figures(finished):
+    history = json.loads((finished / "run" / "history.json").read_text())
+    assert [row["epoch"] for row in history] == [1, 2]
+    assert history[1]["val_loss"] < history[0]["val_loss"]
+    assert all(0 <= row["val_accuracy"] <= 1 and row["tokens_per_second"] > 0 for row in history)
+
+
+def test_translations_come_one_a_line_in_order(finished, capsys):
+    texts = ["um dois três.", "", "nove.", "  ", "zero " * 12]
+    assert call("translate", "--run", finished / "run", *texts) == 0
+    together = capsys.readouterr().out.split("\n")
+    assert len(together) == len(texts) + 1
+    assert together[1] == together[3] == ""
+    for text, translation in zip(texts[:3], together[:3], strict=True):
+        call("translate", "--run", finished / "run", text)
+        assert capsys.readouterr().out == translation + "\n"
+
+
+def test_lines_of_stdin_are_translated_as_arguments_are(finished, capsys, monkeypatch):
+    texts = ["um dois três.", "", "nove."]
+    call("translate", "--run", finished / "run", *texts)
+    expected = capsys.readouterr().out
+
+    class Stdin:
+        buffer = iter([text.encode() + b"\r\n" for text in texts])
+
+    monkeypatch.setattr(sys, "stdin", Stdin)
+    assert call("translate", "--run", finished / "run") == 0
+    assert capsys.readouterr().out == expected
+
+
+@pytest.mark.parametrize("text", ["😀 汉字 עברית", "a\x00b\x01\x02", "x" * 200, "<s> </s> <pad>"])
+def test_any_text_gets_one_line(finished, capsys, text):
+    assert call("translate", "--run", finished / "run", text) == 0
+    assert capsys.readouterr().out.count("\n") == 1
+
+
+def test_evaluating_again_gives_the_same_scores(finished, capsys):
+    before = json.loads((finished / "run" / "scores.json").read_text())
+    assert call("evaluate", "--run", finished / "run") == 0
+    after = json.loads((finished / "run" / "scores.json").read_text())
+    for name in ("BLEU", "chrF", "lines", "accuracy", "epochs", "training_seconds"):
+        assert after[name] == before[name], name
+    assert "BLEU" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("what", run_demo.PICTURES)
+def test_a_picture_is_drawn_again_where_it_is_said_to_be(finished, capsys, what):
+    picture = finished / "run" / "plots" / f"{what}.png"
+    picture.unlink()
+    assert call("plot", what, "um três.", "--run", finished / "run") == 0
+    assert Path(capsys.readouterr().out.strip()) == picture
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_best_checkpoint_can_be_used(finished, capsys):
+    assert call("translate", "--checkpoint", "best", "--run", finished / "run", "um.") == 0
+    assert "best" in capsys.readouterr().err
+
+
+def test_the_newest_run_is_used_where_none_is_named(finished, capsys, monkeypatch):
+    monkeypatch.setattr(runs, "RUNS", finished)
+    assert call("translate", "um.") == 0
+    assert str(finished / "run") in capsys.readouterr().err
+
+
+def test_more_epochs_go_on_as_if_never_stopped(tmp_path):
+    tsv = write_tsv(tmp_path / "numbers.tsv", sentences(150))
+    weights = []
+    for name, epochs in (("whole", [3]), ("parts", [1, 3])):
+        for last in epochs:
+            options = [*TINY[:-1], last]
+            assert call("--dataset", tsv, "--run", tmp_path / name, *options) == 0
+        history = json.loads((tmp_path / name / "history.json").read_text())
+        assert [row["epoch"] for row in history] == [1, 2, 3]
+        path = tf.train.latest_checkpoint(str(tmp_path / name / "checkpoints"))
+        assert path.endswith("-3")
+        reader = tf.train.load_checkpoint(path)
+        shapes = reader.get_variable_to_shape_map()
+        weights.append({n: reader.get_tensor(n) for n in shapes if n.startswith("model")})
+    for name, value in weights[0].items():
+        np.testing.assert_allclose(weights[1][name], value, atol=1e-6, err_msg=name)
+    kept = sorted(path.name for path in (tmp_path / "whole" / "checkpoints").glob("*.index"))
+    assert kept == ["ckpt-1.index", "ckpt-2.index", "ckpt-3.index"]
+
+
+def test_a_folder_of_another_run_is_refused_with_what_differs(finished, capsys):
+    before = (finished / "run" / "params.json").read_text()
+    tsv = finished / "numbers.tsv"
+    code = call("--dataset", tsv, "--run", finished / "run", *TINY, "--dff", 64, "--seed", 7)
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert code == 2
+    assert "dff is 32 there, 64 here" in error
+    assert "seed is 42 there, 7 here" in error
+    assert (finished / "run" / "params.json").read_text() == before
+
+
+# ---- TFDS: its own builder, on an archive of our sentences in TED's layout ----
+
+
+@pytest.fixture
+def ted(tmp_path, monkeypatch):
+    """Points TFDS's TED builder at an address, and its data folder at an empty one."""
+    import tensorflow_datasets as tfds
+    from tensorflow_datasets.core.download import checksums
+    from tensorflow_datasets.datasets.ted_hrlr_translate import (
+        ted_hrlr_translate_dataset_builder as module,
+    )
+
+    monkeypatch.setattr(tfds.core.constants, "DATA_DIR", str(tmp_path / "tensorflow_datasets"))
+
+    def point_to(url, content=b""):
+        info = checksums.UrlInfo(
+            len(content), hashlib.sha256(content).hexdigest(), "qi18naacl-dataset.tar.gz"
+        )
+        monkeypatch.setattr(module, "_DATA_URL", url)
+        monkeypatch.setattr(module.Builder, "url_infos", {url: info})
+
+    return point_to
+
+
+@pytest.fixture
+def archive(tmp_path):
+    """Serves an archive in TED's layout on this machine. Gives its address and content."""
+    pairs = sentences(160)
+    folder = tmp_path / "served"
+    data = folder / "datasets" / "pt_to_en"
+    data.mkdir(parents=True)
+    for split, part in (("train", pairs[:140]), ("dev", pairs[140:150]), ("test", pairs[150:])):
+        for side, language in enumerate(("pt", "en")):
+            text = "\n".join(pair[side] for pair in part)
+            (data / f"{language}.{split}").write_text(text, encoding="utf-8")
+    with tarfile.open(folder / "ted.tar.gz", "w:gz") as tar:
+        tar.add(folder / "datasets", "datasets")
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=folder)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/ted.tar.gz", (folder / "ted.tar.gz").read_bytes()
+    server.shutdown()
+
+
+def test_tfds_downloads_prepares_and_trains(ted, archive, tmp_path, capsys):
+    ted(*archive)
+    assert call("--run", tmp_path / "run", *TINY[:-1], 1) == 0  # the unnamed default
+    scores = json.loads((tmp_path / "run" / "scores.json").read_text())
+    assert scores["dataset"] == "ted_hrlr_translate/pt_to_en"
+    assert scores["lines"] == 10
+    ted("http://127.0.0.1:9/gone")  # prepared data needs no network
+    assert call("evaluate", "--run", tmp_path / "run") == 0
+    assert "bundled" not in capsys.readouterr().err
+
+
+def test_the_unnamed_default_falls_back_to_the_bundled_corpus_and_says_so(ted, capsys):
+    ted("http://127.0.0.1:9/gone")
+    source = {"dataset": params.DATA_PATH}
+    assert run_demo.load_corpus(source, 1, may_fall_back=True).name == "bundled"
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "ted_hrlr_translate/pt_to_en cannot be downloaded" in error
+    assert "bundled" in error
+
+
+def test_a_named_dataset_never_falls_back(ted, capsys):
+    ted("http://127.0.0.1:9/gone")
+    assert call("--dataset", params.DATA_PATH) == 2
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert error.startswith(f"run_demo.py: --dataset {params.DATA_PATH}: no connection to")
+
+
+def test_only_a_failed_download_falls_back(ted, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tensorflow_datasets", None)  # as if it were not installed
+    with pytest.raises(ModuleNotFoundError):
+        run_demo.load_corpus({"dataset": params.DATA_PATH}, 1, may_fall_back=True)
+
+
+def test_a_host_that_never_answers_is_given_up_within_seconds(monkeypatch):
+    monkeypatch.setattr(run_demo, "PROBE_SECONDS", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(ConnectionError):
+        run_demo.probe(f"http://127.0.0.1:{silent.getsockname()[1]}/")
+
+
+# ---- What users can get wrong ----
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--dataset", "missing.tsv"], "missing.tsv: No such file"),
+        (["--train", "missing.pt", "missing.en"], "missing.pt: No such file"),
+        (["--dataset", "no_such_dataset"], "--dataset no_such_dataset: "),
+        (["--dataset", "ted_hrlr_translate/xx_to_yy"], "BuilderConfig xx_to_yy not found"),
+        (["--dataset", "mnist"], "holds no source and target text"),
+        (["--dataset", "bundled", "--test", "x.tsv"], "--valid and --test go with"),
+        (["--dataset", "bundled", "--train", "a", "b"], "choose one"),
+        (["--d-model", "100"], "--d-model 100 is not a multiple of --num-heads 8"),
+        (["--epochs", "-1"], "argument --epochs: -1 is less than 1"),
+        (["--epochs", "many"], "argument --epochs: invalid int value: 'many'"),
+        (["--dropout-rate", "1.5"], "1.5 is more than 0.99"),
+        (["--dropout-rate", "nan"], "nan is less than 0.0"),
+        (["--no-such-flag"], "unrecognized arguments"),
+        (["no-such-command"], "invalid choice"),
+        (["translate", "--run", "nothing-here", "Bom dia."], "nothing-here: no trained run here"),
+        (["translate", "Bom dia."], "no trained run"),
+        (["evaluate", "--run", "nothing-here"], "nothing-here: no trained run here"),
+        (["plot", "no-such-picture"], "invalid choice"),
+        (["--dataset", "bundled", "--run", "/dev/null/run"], "/dev/null/run"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_2_and_writes_nothing(
+    arguments, said, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    assert call(*arguments) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    (line,) = [line for line in output.err.splitlines() if not line.startswith("Device: ")]
+    assert line.startswith("run_demo.py: ")
+    assert said in line
+    assert not list(tmp_path.iterdir())
+
+
+def test_bad_text_on_stdin_is_named_with_its_line(finished, monkeypatch, capsys):
+    class Stdin:
+        buffer = iter([b"um.\n", b"\xff\n"])
+
+    monkeypatch.setattr(sys, "stdin", Stdin)
+    assert call("translate", "--run", finished / "run") == 2
+    assert "stdin:2: byte 1 of the line is not UTF-8" in capsys.readouterr().err
+
+
+def test_a_gpu_that_tensorflow_does_not_see_is_named_with_the_remedy(tmp_path, monkeypatch, capsys):
+    tool = tmp_path / "nvidia-smi"
+    tool.write_text("#!/bin/sh\necho 'GPU 0: NVIDIA Test (UUID: GPU-1)'\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr(tf.config, "list_physical_devices", lambda kind=None: [])
+    run_demo.find_devices()
+    error = capsys.readouterr().err
+    assert "NVIDIA Test" in error
+    assert "pip install 'tensorflow[and-cuda]==2.21" in error
+    tool.write_text("#!/bin/sh\necho 'No devices were found'\nexit 6\n")
+    run_demo.find_devices()
+    assert "pip" not in capsys.readouterr().err
+
+
+# ---- The command line ----
+
+
+def test_every_constant_is_a_flag_with_its_default_and_help(capsys):
+    with pytest.raises(SystemExit) as stop:
+        call("train", "--help")
+    assert stop.value.code == 0
+    text = " ".join(capsys.readouterr().out.split())
+    for row in params.table():
+        assert f"--{row.name.replace('_', '-')}" in text
+        assert " ".join(f"{row.flag.help} (default {row.default})".split()) in text
+    constants = {name.lower() for name in vars(params) if re.fullmatch("[A-Z][A-Z_0-9]+", name)}
+    assert constants == {row.name for row in params.table()}
+
+
+def test_a_command_of_its_own_needs_no_train_before_the_flags():
+    args = run_demo.command_line().parse_args(["train", "--mixed-precision", "--epochs", "3"])
+    assert args.mixed_precision is True
+    assert args.epochs == 3
+    assert args.d_model == params.D_MODEL
