@@ -18,8 +18,6 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # TensorFlow's start-up note
 import argparse
 import itertools
 import random
-import shutil
-import subprocess
 import sys
 import threading
 import time
@@ -36,7 +34,7 @@ import tensorflow_text as tf_text
 from tqdm import tqdm
 
 import params
-from beyond import UserError, corpora, plots, runs
+from beyond import UserError, corpora, devices, flags, plots, runs
 from transformer_model import (
     END,
     PAD,
@@ -369,7 +367,7 @@ class Training:
             dropout=[v.value for v in self.transformer.variables if id(v) not in weights],
         )
 
-    @tf.function(reduce_retracing=True)
+    @tf.function
     def train_step(self, inp, tar):
         """Learns from one global batch (B, S), (B, T). Returns its `token_sums` before the step."""
         sums = self.strategy.run(self.learn, args=(inp, tar))
@@ -393,7 +391,7 @@ class Training:
         )  # which sums the gradients of all devices
         return tf.stack([loss, hits, tokens])
 
-    @tf.function(reduce_retracing=True)
+    @tf.function
     def validation_step(self, inp, tar):
         """Returns the `token_sums` of one global batch, nothing learned and nothing dropped."""
         sums = self.strategy.run(self.judge, args=(inp, tar))
@@ -407,8 +405,10 @@ class Training:
     def validate(self, pairs, tokenizer):
         """Returns the mean loss in nats, and the accuracy, of all real target tokens of `pairs`."""
         batches = evaluation_batches(pairs, tokenizer, self.strategy.num_replicas_in_sync)
+        batches = self.strategy.experimental_distribute_dataset(batches)
+        self.validation_step.get_concrete_function(*batches.element_spec)
         sums = np.zeros(3)
-        for inp, tar in self.strategy.experimental_distribute_dataset(batches):
+        for inp, tar in batches:
             sums += self.validation_step(inp, tar).numpy()
         return sums[0] / sums[2], sums[1] / sums[2]
 
@@ -416,6 +416,7 @@ class Training:
         """Learns from all of `batches`. Returns mean loss, accuracy, and real tokens a second."""
         sums, started = tf.zeros(3), time.perf_counter()
         batches = self.strategy.experimental_distribute_dataset(batches)
+        self.train_step.get_concrete_function(*batches.element_spec)  # one trace for all shapes
         with tqdm(total=steps, desc=title, unit="step", file=sys.stderr, leave=False) as bar:
             for seen, (inp, tar) in enumerate(batches, start=1):
                 sums += self.train_step(inp, tar)
@@ -605,33 +606,6 @@ def draw(what, run, training, tokenizer, line):
 # ---- The command line ----
 
 
-def find_devices():
-    """Returns the tf.distribute strategy for this machine's devices, and names them to the user."""
-    gpus = tf.config.list_physical_devices("GPU")
-    for gpu in gpus:
-        tf.config.experimental.set_memory_growth(gpu, True)
-    if not gpus:
-        say(f"Device: CPU, {os.cpu_count()} cores")
-        if unseen := listed_gpus():
-            say(
-                f"TensorFlow does not see this machine's {unseen}; to train on it: "
-                f"pip install 'tensorflow[and-cuda]=={tf.__version__}'"
-            )
-        return tf.distribute.get_strategy()
-    names = [tf.config.experimental.get_device_details(gpu)["device_name"] for gpu in gpus]
-    say(f"Device: {', '.join(names)}")
-    return tf.distribute.MirroredStrategy() if len(gpus) > 1 else tf.distribute.get_strategy()
-
-
-def listed_gpus():
-    """Returns what nvidia-smi says of the first GPU, or None where there is none."""
-    if shutil.which("nvidia-smi") is None:
-        return None
-    listing = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False)
-    first = listing.stdout.partition("\n")[0]
-    return first if listing.returncode == 0 and first.startswith("GPU") else None
-
-
 def train(args):
     """Trains, scores, translates samples and draws all pictures; goes on with a run begun."""
     options = {row.name: getattr(args, row.name) for row in params.table()}
@@ -642,7 +616,7 @@ def train(args):
         )
     # Before any tokenizer is made: setting the seed drops the kernels that hold their models.
     keras.utils.set_random_seed(options["seed"])
-    strategy = find_devices()
+    strategy = devices.find(say)
     files = {"train": args.train, "valid": args.valid, "test": args.test}
     source = {
         split: [str(Path(path).resolve()) for path in paths]
@@ -728,34 +702,12 @@ def plot_command(args):
     print(draw(args.what, run, training, tokenizer, args.sentence))
 
 
-class Parser(argparse.ArgumentParser):
-    """An ArgumentParser whose errors are one line."""
-
-    def error(self, message):
-        raise UserError(f"{message}; see {self.prog} --help")
-
-
-def in_range(kind, flag):
-    """Returns what turns a flag's text into a `kind` within the bounds of `flag`."""
-
-    def parse(text):
-        value = kind(text)
-        if flag.low is not None and not value >= flag.low:
-            raise argparse.ArgumentTypeError(f"{text} is less than {flag.low}")
-        if flag.high is not None and not value <= flag.high:
-            raise argparse.ArgumentTypeError(f"{text} is more than {flag.high}")
-        return value
-
-    parse.__name__ = kind.__name__  # for argparse's "invalid int value"
-    return parse
-
-
 def command_line():
     """Returns the parser of all commands; the flags of `train` are the rows of params.table()."""
-    parser = Parser(
+    parser = flags.Parser(
         "run_demo.py", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    commands = parser.add_subparsers(dest="command", required=True, parser_class=Parser)
+    commands = parser.add_subparsers(dest="command", required=True, parser_class=flags.Parser)
 
     command = commands.add_parser("train", help="train, evaluate, draw; meant where no command is")
     command.set_defaults(call=train)
@@ -764,18 +716,7 @@ def command_line():
         command.add_argument(
             f"--{split}", nargs="+", metavar="FILE", help=f"{split}: a .tsv, or source and target"
         )
-    for row in params.table():
-        names = [f"--{name.replace('_', '-')}" for name in (row.flag.also, row.name) if name]
-        text = f"{row.flag.help} (default {row.default})"
-        if row.type is bool:
-            action = argparse.BooleanOptionalAction
-            command.add_argument(
-                *names, dest=row.name, action=action, default=row.default, help=text
-            )
-            continue
-        default = None if row.name == "data_path" else row.default  # None: may fall back
-        kind = in_range(row.type, row.flag)
-        command.add_argument(*names, dest=row.name, type=kind, default=default, help=text)
+    flags.add_parameters(command)
 
     def add(name, call, text):
         command = commands.add_parser(name, help=text)

@@ -134,7 +134,7 @@ class MultiHeadAttention(_Layer):
         self.wv.build(v_shape)
         self.wk.build(k_shape)
         self.wq.build(q_shape)
-        self.dense.build(q_shape)
+        self.dense.build((None, None, self.sizes["d_model"]))
         self.built = True
 
     def split_heads(self, x):

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 import params
 import run_demo
-from beyond import UserError, runs
+from beyond import UserError, devices, runs
 from transformer_model import END, PAD, START
 
 ROOT = Path(run_demo.__file__).parent
@@ -567,12 +567,12 @@ def test_a_gpu_that_tensorflow_does_not_see_is_named_with_the_remedy(tmp_path, m
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     monkeypatch.setattr(tf.config, "list_physical_devices", lambda kind=None: [])
-    run_demo.find_devices()
+    devices.find(run_demo.say)
     error = capsys.readouterr().err
     assert "NVIDIA Test" in error
     assert "pip install 'tensorflow[and-cuda]==2.21" in error
     tool.write_text("#!/bin/sh\necho 'No devices were found'\nexit 6\n")
-    run_demo.find_devices()
+    devices.find(run_demo.say)
     assert "pip" not in capsys.readouterr().err
 
 

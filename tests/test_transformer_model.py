@@ -1,7 +1,7 @@
 """What must hold of transformer_model.py, in its order.
 
-Hand calculations come from the seed documents (numbered 000 to 004) and from TensorFlow's tutorial;
-where a document slips, the test says so. "Equal" means to 1e-6 unless a test states another
+Hand calculations come from TensorFlow's tutorial and from five public notes on it, "the seeds";
+where one of them slips, the test says so. "Equal" means to 1e-6 unless a test states another
 tolerance. Models are as small as shows the point, and every weight of them is random: biases of
 zero and gains of one would hide faults.
 """
@@ -92,7 +92,7 @@ def test_position_zero_is_sine_and_cosine_of_zero():
 
 
 def test_positions_of_width_five_match_the_hand_formula():
-    """Seed 002 writes out the first two words at d_model = 5; the third follows the pattern."""
+    """The notes on the TF2 demo write out the first two words at d_model = 5; the third follows the pattern."""
     rows = [
         [
             math.sin(pos / 10000 ** (2 * 0 / 5)),
@@ -107,7 +107,7 @@ def test_positions_of_width_five_match_the_hand_formula():
 
 
 def test_a_sine_and_its_cosine_share_one_exponent():
-    """Seed 003 works out pos = 3, d = 128 with the exponents 0, 1/128, 2/128, 3/128: a slip.
+    """The slides work out pos = 3, d = 128 with the exponents 0, 1/128, 2/128, 3/128: a slip.
 
     The formula above it pairs them: 0, 0, 2/128, 2/128. The cosines tell the two apart.
     """
@@ -120,7 +120,7 @@ def test_a_sine_and_its_cosine_share_one_exponent():
 
 @pytest.mark.parametrize("d_model", [5, 8])
 def test_positions_equal_the_table_filled_cell_by_cell(d_model):
-    """The formulation of seed 000."""
+    """The formulation of the notebook, cell by cell."""
     table = np.zeros((20, d_model))
     for pos, dim in np.ndindex(*table.shape):
         angle = pos / 10000 ** ((dim - dim % 2) / d_model)
@@ -129,7 +129,7 @@ def test_positions_equal_the_table_filled_cell_by_cell(d_model):
 
 
 def test_positions_equal_the_even_and_odd_halves():
-    """The formulation of seed 001: as many cosines as sines, so for an even d_model only."""
+    """The formulation of the notes on modules: as many cosines as sines, so for an even d_model only."""
     angles = np.outer(np.arange(20), 10000.0 ** (-np.arange(0, 8, 2) / 8))  # (20, D / 2)
     halves = np.stack([np.sin(angles), np.cos(angles)], axis=-1)  # (20, D / 2, 2)
     assert_close(tm.positional_encoding(20, 8)[0], halves.reshape(20, 8))
@@ -172,7 +172,7 @@ def test_padding_mask_marks_padding_wherever_it_stands():
 
 
 def test_look_ahead_mask_is_the_strict_upper_triangle():
-    """Seed 002 passes a length of 5 and prints these 4 x 4: a slip."""
+    """The notes on the TF2 demo pass a length of 5 and print these 4 x 4: a slip."""
     expected = [[0, 1, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1], [0, 0, 0, 0]]
     np.testing.assert_array_equal(tm.create_look_ahead_mask(4), expected)
 
@@ -210,7 +210,7 @@ def test_create_masks_hides_padding_and_the_future(pair):
 
 @pytest.mark.parametrize("batch", [(), (2,)], ids=["no batch", "batch of two"])
 def test_attention_matches_the_calculation_by_hand(batch):
-    """Seed 002. One of its formulas has v as [[2, 1], [0, 1]]: a misprint, its code is right."""
+    """The notes on the TF2 demo; where a formula of theirs has v = [[2, 1], [0, 1]], it slips."""
     q = np.array([[0, 1, 0], [0, 0, 1]], np.float32)
     k = np.array([[1, 2, 0], [0, 1, 1]], np.float32)
     v = np.array([[1, 0], [2, 0]], np.float32)
