@@ -17,6 +17,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # TensorFlow's start-up note
 
 import argparse
 import itertools
+import logging
 import random
 import sys
 import threading
@@ -50,6 +51,11 @@ from transformer_model import (
 def say(line):
     """Tells the user something that is not a result."""
     tqdm.write(line, file=sys.stderr)
+
+
+def reason(error):
+    """Returns the first line of what an error of a library says."""
+    return str(error).partition("\n")[0].rstrip(".")
 
 
 # ---- Loading: pairs of sentences, streamed ----
@@ -102,12 +108,12 @@ def load_tfds(name, seed):
     import requests  # what TFDS downloads with: its errors, and the user's proxies
     import tensorflow_datasets as tfds
 
+    logging.getLogger("absl").setLevel(logging.ERROR)  # TFDS warns of data not yet prepared
     try:
         builder = tfds.builder(name)
     except (ValueError, ImportError, OSError) as error:
-        reason = str(error).partition("\n")[0].rstrip(".")
         raise UserError(
-            f"--dataset {name}: {reason}; name a TFDS dataset, 'bundled' or a .tsv file"
+            f"--dataset {name}: {reason(error)}; name a TFDS dataset, 'bundled' or a .tsv file"
         ) from None
     features, source_and_target = builder.info.features, builder.info.supervised_keys or ()
     if len(source_and_target) != 2 or not all(
@@ -466,9 +472,15 @@ class Training:
             self.epoch.assign(epoch)
             is_best = val_loss < float(self.best_loss)
             self.best_loss.assign(min(val_loss, float(self.best_loss)))
-            newest.save(checkpoint_number=epoch)
-            if is_best:
-                best.save(checkpoint_number=epoch)
+            try:
+                newest.save(checkpoint_number=epoch)
+                if is_best:
+                    best.save(checkpoint_number=epoch)
+            except (tf.errors.OpError, OSError) as error:
+                raise UserError(
+                    f"{run.checkpoints}: epoch {epoch} could not be saved ({reason(error)}); make "
+                    "room, then the same command goes on from the epoch before"
+                ) from None
             run.write("history.json", history)
             left = np.mean([row["seconds"] for row in history[first - 1 :]]) * (epochs - epoch)
             say(
@@ -556,6 +568,7 @@ def report(run, corpus, training, scores, rows):
         "scores.json",
         {
             "dataset": corpus.name,
+            "pairs": {split: len(getattr(corpus, split)) for split in corpus._fields[1:]},
             **scores,
             "epochs": int(training.epoch),
             "training_seconds": sum(row["seconds"] for row in history),
@@ -749,11 +762,11 @@ def main(arguments):
         print(f"run_demo.py: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print(
-            "run_demo.py: interrupted; the same command goes on after the last epoch",
-            file=sys.stderr,
-        )
+        say("run_demo.py: interrupted; a training goes on after its last epoch by the same command")
         return 130
+    except BrokenPipeError:  # whoever read our output has gone, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
     return 0
 
 

@@ -50,7 +50,8 @@ def masks(path, source, target, inp, tar):
         ("Decoder self-attention: future and padding", combined, target, target),
         ("Decoder cross-attention: padding of the source", dec_padding, target, source),
     )
-    figure, all_axes = plt.subplots(1, 3, figsize=(18, 6), layout="constrained")
+    side = min(max(6.0, 0.27 * max(len(source), len(target))), 16.0)  # inches, for the tick labels
+    figure, all_axes = plt.subplots(1, 3, figsize=(3 * side, side), layout="constrained")
     for axes, (title, mask, queries, keys) in zip(all_axes, panels, strict=True):
         grid = np.broadcast_to(mask[0, 0], (len(queries), len(keys)))
         axes.imshow(grid, cmap="Greys", vmin=0, vmax=1.4, aspect="auto")

@@ -316,6 +316,7 @@ def test_a_run_leaves_what_later_commands_need(finished):
     scores = json.loads((run / "scores.json").read_text())
     assert scores["dataset"] == "numbers.tsv"
     assert scores["lines"] == 3
+    assert scores["pairs"] == {"train": 144, "validation": 3, "test": 3}
     assert scores["epochs"] == scores["options"]["epochs"] == 2
     assert 0 <= scores["BLEU"]["score"] <= 100
     assert scores["BLEU"]["signature"].startswith("nrefs:1|case:mixed|eff:no|tok:13a")

@@ -92,7 +92,7 @@ def test_position_zero_is_sine_and_cosine_of_zero():
 
 
 def test_positions_of_width_five_match_the_hand_formula():
-    """The notes on the TF2 demo write out the first two words at d_model = 5; the third follows the pattern."""
+    """The notes on the TF2 demo write out the first two words; the third follows the pattern."""
     rows = [
         [
             math.sin(pos / 10000 ** (2 * 0 / 5)),
@@ -129,7 +129,7 @@ def test_positions_equal_the_table_filled_cell_by_cell(d_model):
 
 
 def test_positions_equal_the_even_and_odd_halves():
-    """The formulation of the notes on modules: as many cosines as sines, so for an even d_model only."""
+    """The formulation of the notes on modules: as many cosines as sines, for even d_model."""
     angles = np.outer(np.arange(20), 10000.0 ** (-np.arange(0, 8, 2) / 8))  # (20, D / 2)
     halves = np.stack([np.sin(angles), np.cos(angles)], axis=-1)  # (20, D / 2, 2)
     assert_close(tm.positional_encoding(20, 8)[0], halves.reshape(20, 8))
