@@ -16,6 +16,7 @@ import os
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # TensorFlow's start-up notes; errors remain
 
 import argparse
+import contextlib
 import itertools
 import logging
 import random
@@ -63,6 +64,86 @@ def reason(error):
 PROBE_SECONDS = 5  # TFDS itself tries for minutes before it says that there is no network
 
 
+def probe(urls):
+    """Raises ConnectionError unless one of `urls` can be read from within seconds."""
+    import requests  # what TFDS downloads with, so that a proxy is used as it will be then
+
+    answers = []
+
+    def ask(url):
+        try:
+            with requests.get(url, stream=True, timeout=PROBE_SECONDS) as response:
+                answers.append(response.ok)
+        except requests.RequestException:
+            answers.append(False)
+
+    # In threads, for a name server may take longer than any time-out of ours.
+    threads = [threading.Thread(target=ask, args=[url], daemon=True) for url in urls]
+    for thread in threads:
+        thread.start()
+    ends = time.monotonic() + PROBE_SECONDS
+    while True not in answers and len(answers) < len(urls) and time.monotonic() < ends:
+        time.sleep(0.05)
+    if urls and True not in answers:
+        raise ConnectionError(f"no connection to {urls[0]}")
+
+
+def load_tfds(name, seed):
+    """Returns the Corpus of a TFDS translation dataset, downloading it where that was not done.
+
+    Raises:
+      UserError: TFDS has no such dataset, or cannot prepare it, or it is no parallel text.
+      ConnectionError: it is not on this machine and cannot be downloaded.
+    """
+    import requests
+    import tensorflow_datasets as tfds
+    from tensorflow_datasets.core.download import download_manager
+
+    logging.getLogger("absl").setLevel(logging.ERROR)  # TFDS warns of data not yet prepared
+    failed_download = (
+        requests.RequestException,
+        tfds.download.DownloadError,
+        download_manager.NonMatchingChecksumError,
+    )
+    not_parallel = UserError(
+        f"--dataset {name}: holds no source and target text to train on; name a translation set"
+    )
+    try:
+        builder = tfds.builder(name)
+        features, source_and_target = builder.info.features, builder.info.supervised_keys or ()
+        if not source_and_target or not all(
+            key in features and isinstance(features[key], tfds.features.Text)
+            for key in source_and_target
+        ):
+            raise not_parallel
+        if not builder.is_prepared():
+            probe(list(builder.url_infos or ()))
+            with contextlib.redirect_stdout(sys.stderr):
+                builder.download_and_prepare()
+    except ConnectionError:
+        raise
+    except failed_download as error:
+        raise ConnectionError(f"download failed: {type(error).__name__}") from None
+    except (ValueError, AssertionError, ImportError, OSError) as error:
+        raise UserError(
+            f"--dataset {name}: {reason(error)}; name a TFDS dataset, 'bundled' or a .tsv file"
+        ) from None
+    splits = builder.info.splits
+    if "train" not in splits:
+        raise not_parallel
+    # Not cached by TFDS, which would hold a small corpus in memory.
+    reading = dict(as_supervised=True, read_config=tfds.ReadConfig(try_autocache=False))
+    named = {"train": "train", "validation": "validation", "test": "test"}
+    if "validation" not in splits and "dev" in splits:
+        named["validation"] = "dev"
+    found = {
+        split: builder.as_dataset(split=its, **reading)
+        for split, its in named.items()
+        if its in splits
+    }
+    return corpora.complete(name, found, seed, say)
+
+
 def load_corpus(source, seed, may_fall_back=False):
     """Returns the Corpus that `source` describes: {"dataset": name}, or lists of files by split.
 
@@ -77,15 +158,16 @@ def load_corpus(source, seed, may_fall_back=False):
     """
     name = source.get("dataset")
     valid, test = source.get("valid"), source.get("test")
-    if name is None:
-        title = " ".join(Path(path).name for path in source["train"])
-        return corpora.from_files(title, source["train"], valid, test, seed, say)
-    if name.endswith(".tsv"):
-        return corpora.from_files(Path(name).name, [name], valid, test, seed, say)
+    if name is None or name.endswith(".tsv"):
+        train = [name] if name else source["train"]
+        title = " ".join(Path(path).name for path in train)
+        return corpora.from_files(title, train, valid, test, seed, say)
     if valid or test:
-        raise UserError(f"--valid and --test go with --train or a .tsv, not with --dataset {name}")
+        raise UserError("--valid and --test go with --train or with a .tsv as --dataset")
     if name == "bundled":
         return corpora.bundled()
+    if Path(name).is_file():
+        raise UserError(f"--dataset {name}: is a file; name a .tsv, or files with --train")
     try:
         return load_tfds(name, seed)
     except ConnectionError as error:
@@ -98,72 +180,12 @@ def load_corpus(source, seed, may_fall_back=False):
         return corpora.bundled()
 
 
-def load_tfds(name, seed):
-    """Returns the Corpus of a TFDS translation dataset, downloading it where that was not done.
-
-    Raises:
-      UserError: TFDS has no such dataset, or it is no parallel text.
-      ConnectionError: it is not on this machine and cannot be downloaded.
-    """
-    import requests  # what TFDS downloads with: its errors, and the user's proxies
-    import tensorflow_datasets as tfds
-
-    logging.getLogger("absl").setLevel(logging.ERROR)  # TFDS warns of data not yet prepared
-    try:
-        builder = tfds.builder(name)
-    except (ValueError, ImportError, OSError) as error:
-        raise UserError(
-            f"--dataset {name}: {reason(error)}; name a TFDS dataset, 'bundled' or a .tsv file"
-        ) from None
-    features, source_and_target = builder.info.features, builder.info.supervised_keys or ()
-    if len(source_and_target) != 2 or not all(
-        key in features and isinstance(features[key], tfds.features.Text)
-        for key in source_and_target
-    ):
-        raise UserError(
-            f"--dataset {name}: holds no source and target text; name a translation set"
-        )
-    if not builder.is_prepared():
-        for url in builder.url_infos or ():
-            probe(url)
-        try:
-            builder.download_and_prepare()
-        except (requests.RequestException, tfds.download.DownloadError) as error:
-            raise ConnectionError(f"download failed: {type(error).__name__}") from None
-    splits = builder.as_dataset(
-        as_supervised=True, read_config=tfds.ReadConfig(try_autocache=False)
-    )
-    validation, test = splits.get("validation", splits.get("dev")), splits.get("test")
-    parts = [validation, test].count(None)
-    train, *held_out = corpora.hold_out(splits["train"], len(splits["train"]), parts, seed)
-    return corpora.Corpus(name, train, validation or held_out.pop(), test or held_out.pop())
-
-
-def probe(url):
-    """Raises ConnectionError unless the host of `url` answers, in any way, within seconds."""
-    import requests
-
-    outcome = [f"no answer from {url} in {PROBE_SECONDS} seconds"]
-
-    def ask():
-        try:
-            requests.head(url, timeout=PROBE_SECONDS)
-            outcome[:] = []
-        except requests.RequestException as error:
-            outcome[:] = [f"no connection to {url} ({type(error).__name__})"]
-
-    thread = threading.Thread(target=ask, daemon=True)  # a name server may take longer than we wait
-    thread.start()
-    thread.join(PROBE_SECONDS)
-    if outcome:
-        raise ConnectionError(outcome[0])
-
-
 # ---- Text: SentencePiece, one vocabulary for both languages ----
 
 SAMPLED_LINES = 1_000_000  # most lines the vocabulary is learned from
 WORDS_A_PIECE = 120  # fewer examples of a piece teach it badly (Gowda & May 2020 ask for 100)
 SMALL_VOCABULARY = 2000  # not lowered by that rule: shorter pieces would make sentences too long
+BASIC_PIECES = 4 + 256  # PAD, UNKNOWN, START, END, and the bytes
 
 
 def train_tokenizer(pairs, vocab_size, seed):
@@ -171,8 +193,11 @@ def train_tokenizer(pairs, vocab_size, seed):
 
     Bytes stand in for characters that were not seen, so that any text has tokens. The vocabulary
     is smaller than asked for where the text is too short for it.
+
+    Raises:
+      UserError: SentencePiece can make no vocabulary of that size of this text.
     """
-    sample, words, chance = [], 0, random.Random(seed)
+    sample, words, letters, chance = [], 0, set(), random.Random(seed)
     lines = itertools.chain.from_iterable(pairs.as_numpy_iterator())
     for seen, line in enumerate(lines, start=1):
         if len(sample) < SAMPLED_LINES:
@@ -180,21 +205,29 @@ def train_tokenizer(pairs, vocab_size, seed):
         elif (place := chance.randrange(seen)) < SAMPLED_LINES:  # reservoir: all equally likely
             sample[place] = line
         words += len(line.split())
-    size = min(vocab_size, max(SMALL_VOCABULARY, words // WORDS_A_PIECE))
+        letters.update(line.decode())
+    least = BASIC_PIECES + len(letters)
+    size = min(vocab_size, max(SMALL_VOCABULARY, least, words // WORDS_A_PIECE))
     output = BytesIO()
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(sample),
-        model_writer=output,
-        model_type="bpe",
-        vocab_size=size,
-        hard_vocab_limit=False,
-        byte_fallback=True,
-        pad_id=PAD,
-        unk_id=UNKNOWN,
-        bos_id=START,
-        eos_id=END,
-        minloglevel=2,
-    )
+    try:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(sample),
+            model_writer=output,
+            model_type="bpe",
+            vocab_size=size,
+            hard_vocab_limit=False,
+            byte_fallback=True,
+            pad_id=PAD,
+            unk_id=UNKNOWN,
+            bos_id=START,
+            eos_id=END,
+            minloglevel=2,
+        )
+    except RuntimeError as error:
+        raise UserError(
+            f"no vocabulary of {size} pieces can be learned from the training text "
+            f"({reason(error)}); give it more text, or about {least} pieces by --vocab-size"
+        ) from None
     return output.getvalue()
 
 
@@ -228,6 +261,23 @@ MOST_BUCKETS = 10
 EVALUATION_TOKENS = 2048  # in a batch that is only read or translated
 
 
+def encode(pairs, tokenizer):
+    """A dataset of string pairs -> a dataset of pairs of ids (S,), (T,)."""
+    return pairs.map(
+        lambda inp, tar: (tokenizer.encode(inp), tokenizer.encode(tar)), tf.data.AUTOTUNE
+    )
+
+
+def pair_length(inp, tar):
+    """Returns the number of tokens of the longer side of a pair."""
+    return tf.maximum(tf.size(inp), tf.size(tar))
+
+
+def fill(batch, rows):
+    """Adds rows of padding to each tensor (B, L) of `batch` until it has `rows`."""
+    return tuple(tf.pad(ids, [[0, rows - tf.shape(ids)[0]], [0, 0]]) for ids in batch)
+
+
 class Batches:
     """Turns pairs of strings into batches of ids, all of about the same number of tokens.
 
@@ -242,6 +292,8 @@ class Batches:
 
     Attributes:
       kept, dropped: training pairs within and beyond `max_length`.
+      lengths: of the buckets, in tokens; a pair is as long as its longer side.
+      tokens: in a batch, padding included, of either side.
       steps: training batches in an epoch.
     """
 
@@ -283,7 +335,7 @@ class Batches:
             bucket_batch_sizes=[*rows, 1],  # the last bucket, of longer pairs, stays empty
             pad_to_bucket_boundary=True,
         )
-        rows_of = tf.scatter_nd(
+        rows_of = tf.scatter_nd(  # (max_length + 1,), rows by length
             tf.constant(self.lengths)[:, tf.newaxis], tf.constant(rows), (self.max_length + 1,)
         )
         return batches.map(lambda *batch: fill(batch, rows_of[tf.shape(batch[0])[1]])).prefetch(8)
@@ -302,23 +354,6 @@ def evaluation_batches(pairs, tokenizer, replicas=1):
     )
     n = replicas
     return batches.map(lambda *batch: fill(batch, -(-tf.shape(batch[0])[0] // n) * n)).prefetch(8)
-
-
-def encode(pairs, tokenizer):
-    """A dataset of string pairs -> a dataset of pairs of ids (S,), (T,)."""
-    return pairs.map(
-        lambda inp, tar: (tokenizer.encode(inp), tokenizer.encode(tar)), tf.data.AUTOTUNE
-    )
-
-
-def pair_length(inp, tar):
-    """Returns the number of tokens of the longer side of a pair."""
-    return tf.maximum(tf.size(inp), tf.size(tar))
-
-
-def fill(batch, rows):
-    """Adds rows of padding to each tensor (B, L) of `batch` until it has `rows`."""
-    return tuple(tf.pad(ids, [[0, rows - tf.shape(ids)[0]], [0, 0]]) for ids in batch)
 
 
 # ---- Training ----
@@ -342,11 +377,17 @@ def build_transformer(options, vocab_size):
     return transformer
 
 
+def means(sums, started):
+    """Returns loss and accuracy a token of `token_sums`, and tokens a second since `started`."""
+    loss, hits, tokens = sums.numpy()
+    return loss / tokens, hits / tokens, tokens / (time.perf_counter() - started)
+
+
 class Training:
     """A Transformer, its optimizer, and the step that improves it; on one device or on several.
 
     Args:
-      options: values of params.table() by name.
+      options: values of params.table() by name; data_path is the title of the corpus.
       strategy: the tf.distribute.Strategy that the devices work under.
     """
 
@@ -419,36 +460,34 @@ class Training:
 
     def train_epoch(self, batches, steps, title):
         """Learns from all of `batches`. Returns mean loss, accuracy, and real tokens a second."""
-        sums, started = tf.zeros(3), time.perf_counter()
+        sums, started = tf.zeros(3, tf.float64), time.perf_counter()
         batches = self.strategy.experimental_distribute_dataset(batches)
         self.train_step.get_concrete_function(*batches.element_spec)  # one trace for all shapes
         with tqdm(total=steps, desc=title, unit="step", file=sys.stderr, leave=False) as bar:
             for seen, (inp, tar) in enumerate(batches, start=1):
-                sums += self.train_step(inp, tar)
-                if seen % REFRESH_STEPS == 0 or seen == steps:
-                    loss, hits, tokens = sums.numpy()
-                    rate = tokens / (time.perf_counter() - started)
-                    figures = f"loss {loss / tokens:.3f}, accuracy {hits / tokens:.3f}"
-                    bar.set_postfix_str(f"{figures}, {rate:,.0f} tokens/s", refresh=False)
+                sums += tf.cast(self.train_step(inp, tar), tf.float64)
+                if seen % REFRESH_STEPS == 0:
+                    loss, accuracy, rate = means(sums, started)
+                    figures = f"loss {loss:.3f}, accuracy {accuracy:.3f}, {rate:,.0f} tokens/s"
+                    bar.set_postfix_str(figures, refresh=False)
                     bar.update(seen - bar.n)
-        return loss / tokens, hits / tokens, rate
+        return means(sums, started)
 
     def fit(self, run, corpus, tokenizer, batches):
         """Trains until `epochs` are finished, from the run's newest checkpoint where it has one.
 
         Each epoch ends with figures of the validation split and a checkpoint: the newest three are
-        kept, and the best by validation loss. Returns the history, a dict for each epoch.
+        kept, and the best by validation loss.
         """
         newest = tf.train.CheckpointManager(self.checkpoint, str(run.checkpoints), max_to_keep=3)
-        best = tf.train.CheckpointManager(
-            self.checkpoint, str(run.checkpoints / "best"), max_to_keep=1
-        )
-        epochs = self.options["epochs"]
+        best = tf.train.CheckpointManager(self.checkpoint, str(run.best), max_to_keep=1)
+        epochs, first = self.options["epochs"], 1
         if newest.restore_or_initialize():
-            say(f"Going on from {newest.latest_checkpoint}: {int(self.epoch)} epoch(s) done.")
-        first = int(self.epoch) + 1
+            first = int(self.epoch) + 1
+            say(f"Going on from {newest.latest_checkpoint}: {first - 1} epoch(s) done.")
         history = run.read("history.json", [])[: first - 1]
         writer = tf.summary.create_file_writer(str(run.logs))
+        seconds = []
         for epoch in range(first, epochs + 1):
             started = time.perf_counter()
             seed = self.options["seed"] + epoch
@@ -458,37 +497,35 @@ class Training:
                 f"Epoch {epoch}/{epochs}",
             )
             val_loss, val_accuracy = self.validate(corpus.validation, tokenizer)
+            seconds.append(time.perf_counter() - started)
             row = dict(
-                epoch=epoch, loss=float(loss), accuracy=float(accuracy), val_loss=float(val_loss),
-                val_accuracy=float(val_accuracy), tokens_per_second=float(rate),
-                learning_rate=float(self.optimizer.learning_rate),
-                seconds=time.perf_counter() - started,
+                epoch=epoch, loss=loss, accuracy=accuracy, val_loss=val_loss,
+                val_accuracy=val_accuracy, tokens_per_second=rate,
+                learning_rate=float(self.optimizer.learning_rate), seconds=seconds[-1],
             )  # fmt: skip
             history.append(row)
+            run.write("history.json", history)
             with writer.as_default(step=epoch):
                 for name, value in row.items():
                     tf.summary.scalar(name, value)
             writer.flush()
             self.epoch.assign(epoch)
-            is_best = val_loss < float(self.best_loss)
-            self.best_loss.assign(min(val_loss, float(self.best_loss)))
+            if is_best := val_loss < float(self.best_loss):
+                self.best_loss.assign(val_loss)
             try:
-                newest.save(checkpoint_number=epoch)
                 if is_best:
                     best.save(checkpoint_number=epoch)
+                newest.save(checkpoint_number=epoch)
             except (tf.errors.OpError, OSError) as error:
                 raise UserError(
                     f"{run.checkpoints}: epoch {epoch} could not be saved ({reason(error)}); make "
                     "room, then the same command goes on from the epoch before"
                 ) from None
-            run.write("history.json", history)
-            left = np.mean([row["seconds"] for row in history[first - 1 :]]) * (epochs - epoch)
             say(
                 f"Epoch {epoch}/{epochs}: loss {loss:.3f}, accuracy {accuracy:.3f}; validation "
                 f"loss {val_loss:.3f}, accuracy {val_accuracy:.3f}; {rate:,.0f} tokens/s, "
-                f"{row['seconds']:.0f} s; about {left / 60:.0f} min left"
+                f"{seconds[-1]:.0f} s; {np.mean(seconds) * (epochs - epoch) / 60:.0f} min left"
             )
-        return history
 
 
 # ---- Translating ----
@@ -560,7 +597,7 @@ def evaluate(training, tokenizer, corpus):
 
 def report(run, corpus, training, scores, rows):
     """Prints scores and samples, and writes scores.json and translations.txt."""
-    history = run.read("history.json", [])
+    history = run.read("history.json", [])[: int(training.epoch)]
     clean = [[" ".join(text.split()) for text in row] for row in rows]
     run.write("translations.txt", "".join("\t".join(row) + "\n" for row in clean).encode())
     libraries = ("tensorflow", "keras", "tensorflow-text", "sentencepiece", "sacrebleu")
@@ -573,7 +610,7 @@ def report(run, corpus, training, scores, rows):
             "epochs": int(training.epoch),
             "training_seconds": sum(row["seconds"] for row in history),
             "parameters": training.transformer.count_params(),
-            "options": training.options,
+            "options": {row.name: training.options[row.name] for row in params.table()},
             "versions": {name: metadata.version(name) for name in libraries},
         },
     )
@@ -629,26 +666,12 @@ def train(args):
     # Before any tokenizer is made: setting the seed drops the kernels that hold their models.
     keras.utils.set_random_seed(options["seed"])
     strategy = devices.find(say)
-    files = {"train": args.train, "valid": args.valid, "test": args.test}
-    source = {
-        split: [str(Path(path).resolve()) for path in paths]
-        for split, paths in files.items()
-        if paths
-    }
-    if args.train and args.data_path:
-        raise UserError(f"--dataset {args.data_path} and --train both name the data; choose one")
-    unnamed = not args.train and args.data_path is None
-    if not args.train:
-        source["dataset"] = args.data_path or params.DATA_PATH
-    corpus = load_corpus(source, options["seed"], may_fall_back=unnamed)
-    if unnamed:
-        source["dataset"] = corpus.name
+    corpus, source = load_named_corpus(args)
     options["data_path"] = corpus.name
     run = runs.Run(args.run or runs.default(corpus.name))
-    run.claim(options, source)
     say(f"Corpus: {corpus.name}. Run folder: {run.path}")
 
-    if not run.tokenizer.exists():
+    if not run.claim(options, source):
         model = train_tokenizer(corpus.train, options["vocab_size"], options["seed"])
         run.write(run.tokenizer.name, model)
     tokenizer = Tokenizer(run.tokenizer.read_bytes())
@@ -678,16 +701,37 @@ def train(args):
     say(f"Scores, translations and pictures are in {run.path}")
 
 
+def load_named_corpus(args):
+    """Returns the Corpus that the flags of `train` name, or the default, and its description."""
+    files = {"train": args.train, "valid": args.valid, "test": args.test}
+    if args.data_path is not None and args.data_path.endswith(".tsv"):
+        args.data_path = str(Path(args.data_path).resolve())
+    source = {
+        split: [str(Path(path).resolve()) for path in paths]
+        for split, paths in files.items()
+        if paths
+    }
+    if args.train and args.data_path is not None:
+        raise UserError(f"--dataset {args.data_path} and --train both name the data; choose one")
+    unnamed = not args.train and args.data_path is None
+    if not args.train:
+        source["dataset"] = params.DATA_PATH if unnamed else args.data_path
+    corpus = load_corpus(source, args.seed, may_fall_back=unnamed)
+    if unnamed:
+        source["dataset"] = corpus.name
+    return corpus, source
+
+
 def load(args):
     """Returns the run that `args` names, or else the newest; its tokenizer; its Training."""
     run = runs.Run(args.run) if args.run else runs.newest()
     options = run.options()
+    strategy = devices.find(say)
     tokenizer = Tokenizer(run.tokenizer.read_bytes())
-    training = Training(options, tokenizer.vocab_size, tf.distribute.get_strategy())
-    folder = run.checkpoints / "best" if args.checkpoint == "best" else run.checkpoints
-    path = tf.train.latest_checkpoint(str(folder))
-    if path is None:
-        raise UserError(f"{folder}: holds no checkpoint; train until an epoch ends")
+    training = Training(options, tokenizer.vocab_size, strategy)
+    path = tf.train.latest_checkpoint(
+        str(run.best if args.checkpoint == "best" else run.checkpoints)
+    )
     training.checkpoint.restore(path).assert_existing_objects_matched()
     say(f"Using {path}")
     return run, tokenizer, training
@@ -696,7 +740,9 @@ def load(args):
 def translate_command(args):
     """Prints one translation a line, of the arguments or else of the lines of stdin."""
     _, tokenizer, training = load(args)
-    lines = args.text or corpora.decode_lines(sys.stdin.buffer, "stdin")
+    given = (os.fsencode(text) for text in args.text)  # bytes, as those of stdin, to be checked
+    lines = corpora.decode_lines(given, "argument") if args.text else None
+    lines = lines or corpora.decode_lines(sys.stdin.buffer, "stdin")
     for line in translate(training.transformer, tokenizer, lines):
         print(line)
 
@@ -704,7 +750,7 @@ def translate_command(args):
 def evaluate_command(args):
     """Scores a trained run on the test split of its corpus again."""
     run, tokenizer, training = load(args)
-    corpus = load_corpus(run.options()["corpus"], training.options["seed"])
+    corpus = load_corpus(training.options["corpus"], training.options["seed"])
     report(run, corpus, training, *evaluate(training, tokenizer, corpus))
 
 
@@ -755,11 +801,16 @@ def main(arguments):
     """Runs one command. Returns the process's exit code."""
     if not arguments or (arguments[0].startswith("-") and arguments[0] not in ("-h", "--help")):
         arguments = ["train", *arguments]
+    sys.stdout.reconfigure(encoding="utf-8")  # translations may hold any script
     try:
         args = command_line().parse_args(arguments)
         args.call(args)
+        sys.stdout.flush()
     except UserError as error:
-        print(f"run_demo.py: {error}", file=sys.stderr)
+        say(f"run_demo.py: {error}")
+        return 2
+    except tf.errors.ResourceExhaustedError:
+        say("run_demo.py: out of memory; lower --batch-size, --max-length or the model's sizes")
         return 2
     except KeyboardInterrupt:
         say("run_demo.py: interrupted; a training goes on after its last epoch by the same command")
@@ -767,6 +818,9 @@ def main(arguments):
     except BrokenPipeError:  # whoever read our output has gone, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
+    except OSError as error:
+        say(f"run_demo.py: {error.filename or 'output'}: {error.strerror}; make it writable")
+        return 2
     return 0
 
 

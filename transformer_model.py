@@ -135,7 +135,6 @@ class MultiHeadAttention(_Layer):
         self.wk.build(k_shape)
         self.wq.build(q_shape)
         self.dense.build((None, None, self.sizes["d_model"]))
-        self.built = True
 
     def split_heads(self, x):
         """(B, L, D) -> (B, H, L, D / H)."""
@@ -442,7 +441,10 @@ def token_sums(real, pred):
 
 
 def loss_function(real, pred):
-    """Returns the mean cross-entropy, in nats, of real ids (B, T) under logits (B, T, V)."""
+    """Returns the mean cross-entropy, in nats, of real ids (B, T) under logits (B, T, V).
+
+    For one batch on one device; the program adds up `token_sums` instead.
+    """
     loss, _, tokens = token_sums(real, pred)
     return tf.math.divide_no_nan(loss, tokens)
 

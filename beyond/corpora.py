@@ -90,7 +90,7 @@ def read_pairs(paths):
 
 
 def checked_dataset(paths):
-    """Reads the files through once. Returns them as a dataset of string pairs, and its length."""
+    """Reads the files through once. Returns them as a dataset of string pairs, of known length."""
     if len(paths) > 2:
         raise UserError(
             f"{len(paths)} files named ({' '.join(map(str, paths))}); name one .tsv, or a source "
@@ -107,7 +107,7 @@ def checked_dataset(paths):
 
     column = tf.TensorSpec((None,), tf.string)
     dataset = tf.data.Dataset.from_generator(chunks, output_signature=(column, column)).unbatch()
-    return dataset.apply(tf.data.experimental.assert_cardinality(pairs)), pairs
+    return dataset.apply(tf.data.experimental.assert_cardinality(pairs))
 
 
 # ---- Corpora ----
@@ -146,31 +146,36 @@ def hold_out(dataset, pairs, parts, seed):
     return [split(part) for part in range(1 + parts)]
 
 
-def from_files(name, train, valid, test, seed, say):
-    """Returns the Corpus of the named files; what is not named is held out of the training pairs.
+def complete(name, splits, seed, say):
+    """Returns the Corpus of `splits`, datasets by name; what is missing is held out of training.
 
     Args:
-      train, valid, test: each a list of one .tsv or two aligned files; the last two may be None.
       say: called with a line that tells what was held out.
+    """
+    missing = [split for split in ("validation", "test") if split not in splits]
+    pairs = len(splits["train"])
+    train, *held = hold_out(splits["train"], pairs, len(missing), seed)
+    for split, dataset in zip(missing, held, strict=True):
+        say(f"{name} has no {split} split: {len(dataset)} of {pairs} pairs are held out for it.")
+    return Corpus(name, **{**splits, "train": train, **dict(zip(missing, held, strict=True))})
+
+
+def from_files(name, train, valid, test, seed, say):
+    """Returns the Corpus of the named files.
+
+    Args:
+      train, valid, test: each a list of one .tsv or two aligned files; the last two may be None,
+        and are then held out of the training pairs.
 
     Raises:
       UserError: a file that cannot be read, is empty, or is not parallel text.
     """
-    splits = {
-        split: checked_dataset(paths)
-        for split, paths in (("validation", valid), ("test", test))
-        if paths
-    }
-    train, pairs = checked_dataset(train)
-    missing = [split for split in ("validation", "test") if split not in splits]
-    train, *held = hold_out(train, pairs, len(missing), seed)
-    for split, dataset in zip(missing, held, strict=True):
-        splits[split] = dataset, len(dataset)
-        say(f"No {split} files named: {len(dataset)} of {pairs} pairs are held out for it.")
-    return Corpus(name, train, splits["validation"][0], splits["test"][0])
+    files = {"train": train, "validation": valid, "test": test}
+    splits = {split: checked_dataset(paths) for split, paths in files.items() if paths}
+    return complete(name, splits, seed, say)
 
 
 def bundled():
     """Returns the Portuguese-English corpus that comes with the project (see data/)."""
-    splits = [checked_dataset([BUNDLED / f"{split}.tsv"])[0] for split in Corpus._fields[1:]]
+    splits = [checked_dataset([BUNDLED / f"{split}.tsv"]) for split in Corpus._fields[1:]]
     return Corpus("bundled", *splits)

@@ -1,5 +1,6 @@
 """Which devices a training runs on, and a word where a GPU lies idle."""
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -15,9 +16,11 @@ def find(say):
     """
     gpus = tf.config.list_physical_devices("GPU")
     for gpu in gpus:
-        tf.config.experimental.set_memory_growth(gpu, True)
+        with contextlib.suppress(RuntimeError):  # TensorFlow runs already, as in a notebook
+            tf.config.experimental.set_memory_growth(gpu, True)
     if gpus:
-        names = [tf.config.experimental.get_device_details(gpu)["device_name"] for gpu in gpus]
+        details = map(tf.config.experimental.get_device_details, gpus)
+        names = [detail.get("device_name", "GPU") for detail in details]
         say(f"Device: {', '.join(names)}")
     else:
         say(f"Device: CPU, {os.cpu_count()} cores")
@@ -33,6 +36,11 @@ def listed_by_driver():
     """Returns nvidia-smi's line on the first GPU, or None where there is none."""
     if shutil.which("nvidia-smi") is None:
         return None
-    listing = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False)
+    try:
+        listing = subprocess.run(
+            ["nvidia-smi", "-L"], capture_output=True, text=True, check=False, timeout=10
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
     first = listing.stdout.partition("\n")[0]
     return first if listing.returncode == 0 and first.startswith("GPU") else None

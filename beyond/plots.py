@@ -55,8 +55,8 @@ def masks(path, source, target, inp, tar):
     for axes, (title, mask, queries, keys) in zip(all_axes, panels, strict=True):
         grid = np.broadcast_to(mask[0, 0], (len(queries), len(keys)))
         axes.imshow(grid, cmap="Greys", vmin=0, vmax=1.4, aspect="auto")
-        axes.set_xticks(range(len(keys)), keys, rotation=90)
-        axes.set_yticks(range(len(queries)), queries)
+        axes.set_xticks(range(len(keys)), keys, rotation=90, parse_math=False)
+        axes.set_yticks(range(len(queries)), queries, parse_math=False)
         axes.set_xticks(np.arange(len(keys)) - 0.5, minor=True)
         axes.set_yticks(np.arange(len(queries)) - 0.5, minor=True)
         axes.grid(which="minor", color="silver", linewidth=0.5)
@@ -119,7 +119,7 @@ def attention(path, weights, source, target, title):
     heads = len(weights)
     columns = min(heads, 4)
     rows = -(-heads // columns)
-    width, height = 0.30 * len(source) + 1.6, 0.26 * len(target) + 1.6
+    width, height = (min(0.28 * len(tokens), 20.0) + 1.6 for tokens in (source, target))  # inches
     figure, all_axes = plt.subplots(
         rows,
         columns,
@@ -132,8 +132,8 @@ def attention(path, weights, source, target, title):
             axes.axis("off")
             continue
         image = axes.imshow(weights[head], cmap="viridis", vmin=0, vmax=1, aspect="auto")
-        axes.set_xticks(range(len(source)), source, rotation=90, fontsize=9)
-        axes.set_yticks(range(len(target)), target, fontsize=9)
+        axes.set_xticks(range(len(source)), source, rotation=90, fontsize=9, parse_math=False)
+        axes.set_yticks(range(len(target)), target, fontsize=9, parse_math=False)
         axes.set_title(f"Head {head + 1}", fontsize=10)
     figure.colorbar(image, ax=all_axes, label="attention weight", shrink=0.7)
     figure.suptitle(title)

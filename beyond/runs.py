@@ -27,7 +27,16 @@ class Run:
         self.checkpoints = self.path / "checkpoints"
         self.logs = self.path / "logs"
         self.plots = self.path / "plots"
-        self.translations = self.path / "translations.txt"
+
+    @property
+    def best(self):
+        """The folder of the checkpoint with the lowest validation loss."""
+        return self.checkpoints / "best"
+
+    @property
+    def trained(self):
+        """Whether an epoch was ever finished here."""
+        return (self.checkpoints / "checkpoint").exists()
 
     def write(self, name, content):
         """Writes a file of the run whole or not at all; `content` is bytes, or anything for JSON.
@@ -52,7 +61,10 @@ class Run:
         """Returns the content of a JSON file of the run, or `default` if there is no such file."""
         path = self.path / name
         try:
-            return json.loads(path.read_text(encoding="utf-8"))
+            content = json.loads(path.read_text(encoding="utf-8"))
+            if not isinstance(content, (dict, list)):
+                raise ValueError("holds no parameters")
+            return content
         except (FileNotFoundError, NotADirectoryError):
             return default
         except (OSError, ValueError) as error:
@@ -65,12 +77,17 @@ class Run:
           options: values by name, one for each row of params.table().
           corpus: what the run is trained on, as JSON.
 
+        A folder in which no epoch was finished holds nothing to lose, and is taken over.
+
+        Returns:
+          Whether a training begun here is to go on.
+
         Raises:
           UserError: the folder holds a run that differs, with the list of what does.
         """
         wanted = {**options, "corpus": corpus}
-        saved = self.read("params.json")
-        if saved is not None:
+        if self.trained:
+            saved = self.read("params.json", {})
             differing = [
                 f"{name} is {saved.get(name)!r} there, {wanted[name]!r} here"
                 for name in wanted
@@ -82,6 +99,7 @@ class Run:
                     "or remove the folder"
                 )
         self.write("params.json", wanted)
+        return self.trained
 
     def options(self):
         """Returns the saved parameters of a trained run, one for each row of params.table().
@@ -90,9 +108,10 @@ class Run:
           UserError: nothing was trained here, or a parameter is missing.
         """
         saved = self.read("params.json")
-        if saved is None or not self.tokenizer.exists() or not self.checkpoints.is_dir():
+        if saved is None or not self.tokenizer.exists() or not self.trained:
             raise UserError(f"{self.path}: no trained run here; train one first, or name its --run")
-        missing = [row.name for row in params.table() if row.name not in saved]
+        wanted = [row.name for row in params.table()] + ["corpus"]
+        missing = [name for name in wanted if name not in saved]
         if missing:
             raise UserError(f"{self.path / 'params.json'}: {', '.join(missing)} missing")
         return saved
@@ -109,6 +128,7 @@ def default(corpus_name):
 def newest():
     """Returns the run in RUNS whose parameters were written last; a UserError if there is none."""
     written = sorted(RUNS.glob("*/params.json"), key=lambda path: path.stat().st_mtime)
+    written = [path for path in written if Run(path.parent).trained]
     if not written:
         raise UserError(
             f"{RUNS}: no trained run here; train one first, or name its folder with --run"

@@ -44,7 +44,7 @@ def test_sentences_are_short_and_end(pairs):
     for side in (0, 1):
         lines = [pair[side] for split in SPLITS for pair in pairs[split]]
         lengths = [len(line.split()) for line in lines]
-        assert min(lengths) >= 1
+        assert min(lengths) >= 2
         assert max(lengths) <= 25
         assert 8 <= sum(lengths) / len(lengths) <= 10
         assert all(re.search(r"[.?!]\"?$", line) for line in lines)

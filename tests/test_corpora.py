@@ -26,23 +26,23 @@ def write(path, content):
 
 def test_a_tsv_gives_its_pairs_in_order(tmp_path):
     path = write(tmp_path / "a.tsv", "um\tone\r\ndois\ttwo\n\ntrês\tthree")
-    dataset, pairs = corpora.checked_dataset([path])
-    assert pairs == len(dataset) == 3
+    dataset = corpora.checked_dataset([path])
+    assert len(dataset) == 3
     assert listed(dataset) == [("um", "one"), ("dois", "two"), ("três", "three")]
 
 
 def test_aligned_files_give_line_n_with_line_n_and_keep_empty_lines(tmp_path):
     source = write(tmp_path / "a.pt", "\ufeffum\n\ntrês\n")
     target = write(tmp_path / "a.en", "one\n\nthree\n")
-    dataset, pairs = corpora.checked_dataset([source, target])
-    assert pairs == 3
+    dataset = corpora.checked_dataset([source, target])
+    assert len(dataset) == 3
     assert listed(dataset) == [("um", "one"), ("", ""), ("três", "three")]
 
 
 def test_more_pairs_than_one_chunk_are_all_read(tmp_path):
     path = write(tmp_path / "a.tsv", "".join(f"s{n}\tt{n}\n" for n in range(2503)))
-    dataset, pairs = corpora.checked_dataset([path])
-    assert pairs == 2503
+    dataset = corpora.checked_dataset([path])
+    assert len(dataset) == 2503
     assert listed(dataset) == [(f"s{n}", f"t{n}") for n in range(2503)]
 
 
@@ -135,8 +135,7 @@ def test_named_splits_are_used_whole(tmp_path):
 
 def test_no_more_than_a_thousand_are_held_out(tmp_path):
     path = numbered(tmp_path, 60_000)
-    dataset, pairs = corpora.checked_dataset([path])
-    train, validation = corpora.hold_out(dataset, pairs, 1, seed=0)
+    train, validation = corpora.hold_out(corpora.checked_dataset([path]), 60_000, 1, seed=0)
     assert (len(train), len(validation)) == (59_000, 1000)
 
 

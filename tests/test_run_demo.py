@@ -6,6 +6,7 @@ import http.server
 import json
 import random
 import re
+import resource
 import socket
 import subprocess
 import sys
@@ -89,8 +90,7 @@ def test_text_is_given_back_even_where_it_is_spelled_like_a_control_token(tokeni
 def test_decoding_leaves_no_trace_of_padding_and_never_breaks_a_line(tokenizer):
     ids = tokenizer.encode(tf.constant(["um dois."])).to_list()[0]
     newline = tokenizer.tokens(tf.range(320)).index("<0x0A>")
-    rows = tf.constant([[*ids, PAD, PAD], [START, newline, newline, END, PAD, PAD, PAD]][:1])
-    assert tokenizer.decode(rows).numpy()[0] == b"um dois."
+    assert tokenizer.decode(tf.constant([[*ids, PAD, PAD]])).numpy()[0] == b"um dois."
     broken = tokenizer.decode(tf.constant([[START, ids[1], newline, ids[1], END]])).numpy()[0]
     assert b"\n" not in broken
 
@@ -230,9 +230,13 @@ def test_a_repeated_token_is_updated_as_by_an_adam_that_sees_dense_gradients():
             update = means[n] / (1 - 0.9**step)
             weights[n] -= rate * update / (np.sqrt(squares[n] / (1 - 0.98**step)) + 1e-9)
         plain.set_weights(weights)
-    for variable, expected in zip(training.transformer.trainable_variables, weights, strict=True):
-        if variable.name == "embeddings":
+    variables = training.transformer.trainable_variables
+    compared = 0
+    for variable, expected in zip(variables, weights, strict=True):
+        if "embeddings" in variable.path:
+            compared += 1
             np.testing.assert_allclose(variable.numpy(), expected, atol=2e-5)
+    assert compared == 2  # source and target
 
 
 def test_a_step_reports_loss_before_it_and_learns_from_the_mean_over_real_tokens():
@@ -363,7 +367,9 @@ def test_lines_of_stdin_are_translated_as_arguments_are(finished, capsys, monkey
     assert capsys.readouterr().out == expected
 
 
-@pytest.mark.parametrize("text", ["😀 汉字 עברית", "a\x00b\x01\x02", "x" * 200, "<s> </s> <pad>"])
+@pytest.mark.parametrize(
+    "text", ["😀 汉字 עברית", "a\x00b\x01\x02", "x" * 200, "<s> </s> <pad>", "$x$ $$"]
+)
 def test_any_text_gets_one_line(finished, capsys, text):
     assert call("translate", "--run", finished / "run", text) == 0
     assert capsys.readouterr().out.count("\n") == 1
@@ -382,7 +388,7 @@ def test_evaluating_again_gives_the_same_scores(finished, capsys):
 def test_a_picture_is_drawn_again_where_it_is_said_to_be(finished, capsys, what):
     picture = finished / "run" / "plots" / f"{what}.png"
     picture.unlink()
-    assert call("plot", what, "um três.", "--run", finished / "run") == 0
+    assert call("plot", what, "um três $$ $a_$.", "--run", finished / "run") == 0
     assert Path(capsys.readouterr().out.strip()) == picture
     assert picture.read_bytes().startswith(b"\x89PNG")
 
@@ -508,10 +514,17 @@ def test_only_a_failed_download_falls_back(ted, monkeypatch):
         run_demo.load_corpus({"dataset": params.DATA_PATH}, 1, may_fall_back=True)
 
 
+def test_one_host_of_several_is_enough_and_an_answer_of_failure_is_none(archive):
+    url, _ = archive
+    run_demo.probe(["http://127.0.0.1:9/", url])
+    with pytest.raises(ConnectionError):
+        run_demo.probe([url + ".missing"])  # the server says 404
+
+
 def test_a_host_that_never_answers_is_given_up_within_seconds(monkeypatch):
     monkeypatch.setattr(run_demo, "PROBE_SECONDS", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(ConnectionError):
-        run_demo.probe(f"http://127.0.0.1:{silent.getsockname()[1]}/")
+        run_demo.probe([f"http://127.0.0.1:{silent.getsockname()[1]}/"])
 
 
 # ---- What users can get wrong ----
@@ -525,7 +538,17 @@ def test_a_host_that_never_answers_is_given_up_within_seconds(monkeypatch):
         (["--dataset", "no_such_dataset"], "--dataset no_such_dataset: "),
         (["--dataset", "ted_hrlr_translate/xx_to_yy"], "BuilderConfig xx_to_yy not found"),
         (["--dataset", "mnist"], "holds no source and target text"),
+        (["--dataset", ""], "--dataset "),
         (["--dataset", "bundled", "--test", "x.tsv"], "--valid and --test go with"),
+        (["--valid", "x.tsv"], "--valid and --test go with"),
+        (["--dataset", "pairs.txt"], "pairs.txt: is a file; name a .tsv"),
+        (["--dataset", "empty.tsv"], "empty.tsv: holds no pair"),
+        (["--dataset", "one-column.tsv"], "one-column.tsv:2: 1 column(s)"),
+        (["--dataset", "latin1.tsv"], "latin1.tsv:1: byte 2 of the line is not UTF-8"),
+        (["--train", "three.txt", "pairs.txt"], "pairs.txt: ends at line 1"),
+        (["--dataset", "blank.tsv", "--test", "good.tsv"], "no vocabulary of"),
+        (["--dataset", "good.tsv", "--max-length", "2"], "raise --max-length"),
+        (["--dataset", "ted_hrlr_translate/pt_to_en:9.9.9"], "--dataset ted_hrlr_translate/pt"),
         (["--dataset", "bundled", "--train", "a", "b"], "choose one"),
         (["--d-model", "100"], "--d-model 100 is not a multiple of --num-heads 8"),
         (["--epochs", "-1"], "argument --epochs: -1 is less than 1"),
@@ -541,17 +564,39 @@ def test_a_host_that_never_answers_is_given_up_within_seconds(monkeypatch):
         (["--dataset", "bundled", "--run", "/dev/null/run"], "/dev/null/run"),
     ],
 )
-def test_a_mistake_is_one_line_and_exit_code_2_and_writes_nothing(
+def test_a_mistake_is_one_line_and_exit_code_2_and_trains_nothing(
     arguments, said, tmp_path, monkeypatch, capsys
 ):
     monkeypatch.chdir(tmp_path)
+    files = {
+        "pairs.txt": "um\tone\n",
+        "three.txt": "um\ndois\ntrês\n",
+        "empty.tsv": "",
+        "one-column.tsv": "um\tone\ndois\n",
+        "latin1.tsv": "é\t1\n".encode("latin1").replace(b"\xe9", b"a\xe9"),
+        "blank.tsv": " \t \n" * 200,
+        "good.tsv": "".join(f"{s}\t{t}\n" for s, t in sentences(100)),
+    }
+    for name, content in files.items():
+        Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
     assert call(*arguments) == 2
     output = capsys.readouterr()
     assert output.out == ""
-    (line,) = [line for line in output.err.splitlines() if not line.startswith("Device: ")]
+    assert "Traceback" not in output.err
+    line = output.err.splitlines()[-1]
     assert line.startswith("run_demo.py: ")
     assert said in line
-    assert not list(tmp_path.iterdir())
+    assert not list(tmp_path.rglob("checkpoint*"))
+
+
+def test_a_start_that_failed_does_not_bar_the_corrected_command(tmp_path, capsys, monkeypatch):
+    tsv = write_tsv(tmp_path / "numbers.tsv", sentences(100))
+    monkeypatch.setattr(runs, "RUNS", tmp_path)
+    command = ["--dataset", tsv, "--run", tmp_path / "run", *TINY[:-1], 1]
+    assert call(*command, "--max-length", 2) == 2
+    assert call("translate", "um.") == 2  # and nothing is taken for a trained run
+    assert "no trained run" in capsys.readouterr().err
+    assert call(*command) == 0
 
 
 def test_bad_text_on_stdin_is_named_with_its_line(finished, monkeypatch, capsys):
@@ -598,3 +643,38 @@ def test_a_command_of_its_own_needs_no_train_before_the_flags():
     assert args.mixed_precision is True
     assert args.epochs == 3
     assert args.d_model == params.D_MODEL
+
+
+@pytest.mark.slow
+def test_the_same_seed_gives_the_same_weights_in_fresh_processes(tmp_path):
+    tsv = write_tsv(tmp_path / "numbers.tsv", sentences(150))
+    weights = []
+    for name in ("first", "second"):
+        command = [ROOT / "run_demo.py", "--dataset", tsv, "--run", tmp_path / name, *TINY]
+        subprocess.run([sys.executable, *command], check=True, capture_output=True)
+        path = tf.train.latest_checkpoint(str(tmp_path / name / "checkpoints"))
+        reader = tf.train.load_checkpoint(path)
+        shapes = reader.get_variable_to_shape_map()
+        weights.append({n: reader.get_tensor(n) for n in sorted(shapes) if "OBJECT" not in n})
+    for name, value in weights[0].items():
+        np.testing.assert_array_equal(weights[1][name], value, err_msg=name)
+
+
+@pytest.mark.slow
+def test_a_checkpoint_too_large_for_the_disk_is_one_line_and_the_run_goes_on_later(tmp_path):
+    tsv = write_tsv(tmp_path / "numbers.tsv", sentences(150))
+    run = tmp_path / "run"
+    command = [sys.executable, str(ROOT / "run_demo.py"), "--dataset", str(tsv), "--run", str(run)]
+
+    def limit_files():  # to less than a checkpoint, more than the tokenizer
+        resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+
+    wide = [*TINY, "--dff", "4096"]
+    limited = subprocess.run(
+        [*command, *wide], preexec_fn=limit_files, capture_output=True, text=True, check=False
+    )
+    assert limited.returncode == 2, limited.stderr
+    last = limited.stderr.strip().splitlines()[-1]
+    assert last.startswith(f"run_demo.py: {run}")
+    assert "Traceback" not in limited.stderr
+    assert subprocess.run([*command, *wide], capture_output=True, check=False).returncode == 0
