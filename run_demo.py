@@ -165,7 +165,7 @@ def load_corpus(source, seed, may_fall_back=False):
     if valid or test:
         raise UserError("--valid and --test go with --train or with a .tsv as --dataset")
     if name == "bundled":
-        return corpora.bundled()
+        return corpora.bundled(say)
     if Path(name).is_file():
         raise UserError(f"--dataset {name}: is a file; name a .tsv, or files with --train")
     try:
@@ -177,7 +177,7 @@ def load_corpus(source, seed, may_fall_back=False):
                 "files"
             ) from None
         say(f"{name} cannot be downloaded ({error}): using the bundled corpus instead.")
-        return corpora.bundled()
+        return corpora.bundled(say)
 
 
 # ---- Text: SentencePiece, one vocabulary for both languages ----
@@ -264,7 +264,7 @@ EVALUATION_TOKENS = 2048  # in a batch that is only read or translated
 def encode(pairs, tokenizer):
     """A dataset of string pairs -> a dataset of pairs of ids (S,), (T,)."""
     return pairs.map(
-        lambda inp, tar: (tokenizer.encode(inp), tokenizer.encode(tar)), tf.data.AUTOTUNE
+        lambda inp, tar: (tokenizer.encode(inp), tokenizer.encode(tar)), os.cpu_count()
     )
 
 

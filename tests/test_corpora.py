@@ -143,3 +143,10 @@ def test_too_few_pairs_to_hold_any_out_are_refused(tmp_path):
     path = numbered(tmp_path, 2)
     with pytest.raises(UserError, match="too few"):
         corpora.from_files("n", [path], None, None, seed=1, say=lambda line: None)
+
+
+def test_autotuning_is_off_for_every_split(tmp_path):
+    """Its thread may hold up the end of each iteration for a minute."""
+    corpus = corpora.from_files("n", [numbered(tmp_path, 100)], None, None, 1, lambda line: None)
+    for dataset in corpus[1:]:
+        assert dataset.batch(2).options().autotune.enabled is False
