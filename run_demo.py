@@ -677,8 +677,8 @@ def train(args):
     tokenizer = Tokenizer(run.tokenizer.read_bytes())
     if tokenizer.vocab_size < options["vocab_size"]:
         say(
-            f"Vocabulary: {tokenizer.vocab_size} pieces instead of {options['vocab_size']}, which "
-            "is all that this little text can teach."
+            f"Vocabulary: {tokenizer.vocab_size} pieces instead of {options['vocab_size']}, for "
+            "the training text is short."
         )
     batches = Batches(
         corpus.train,
