@@ -183,8 +183,8 @@ def load_corpus(source, seed, may_fall_back=False):
 # ---- Text: SentencePiece, one vocabulary for both languages ----
 
 SAMPLED_LINES = 1_000_000  # most lines the vocabulary is learned from
-WORDS_A_PIECE = 120  # fewer examples of a piece teach it badly (Gowda & May 2020 ask for 100)
-SMALL_VOCABULARY = 2000  # not lowered by that rule: shorter pieces would make sentences too long
+WORDS_A_PIECE = 220  # fewer examples of a piece teach it badly (Gowda & May 2020 ask for 100)
+SMALL_VOCABULARY = 3000  # not lowered by that rule: shorter pieces would make sentences too long
 BASIC_PIECES = 4 + 256  # PAD, UNKNOWN, START, END, and the bytes
 
 
@@ -258,13 +258,14 @@ class Tokenizer:
 # ---- Batches: pairs of like length, in static shapes ----
 
 MOST_BUCKETS = 10
+BUCKET_BATCHES = 8  # fewest batches of an epoch for which a bucket of their own is made
 EVALUATION_TOKENS = 2048  # in a batch that is only read or translated
 
 
 def encode(pairs, tokenizer):
     """A dataset of string pairs -> a dataset of pairs of ids (S,), (T,)."""
     return pairs.map(
-        lambda inp, tar: (tokenizer.encode(inp), tokenizer.encode(tar)), os.cpu_count()
+        lambda inp, tar: (tokenizer.encode(inp), tokenizer.encode(tar)), devices.cores()
     )
 
 
@@ -288,17 +289,18 @@ class Batches:
       pairs: the training pairs; their lengths decide the buckets.
       batch_size: pairs of average length in a batch; longer ones are fewer, shorter ones more.
       max_length: most tokens, START and END included, of either side of a training pair.
-      replicas: devices that share a batch; its rows are a multiple of them.
+      shares: what a batch is shared out into; its rows are a multiple of that.
 
     Attributes:
       kept, dropped: training pairs within and beyond `max_length`.
       lengths: of the buckets, in tokens; a pair is as long as its longer side.
       tokens: in a batch, padding included, of either side.
+      rows, least: pairs in a batch of each bucket; fewest real ones.
       steps: training batches in an epoch.
     """
 
-    def __init__(self, pairs, tokenizer, batch_size, max_length, replicas=1):
-        self.tokenizer, self.max_length, self.replicas = tokenizer, max_length, replicas
+    def __init__(self, pairs, tokenizer, batch_size, max_length, shares=1):
+        self.tokenizer, self.max_length, self.shares = tokenizer, max_length, shares
         counts = np.zeros(max_length + 2, np.int64)  # pairs by length; the last counts longer ones
         for lengths in encode(pairs, tokenizer).map(pair_length).batch(4096).as_numpy_iterator():
             counts += np.bincount(np.minimum(lengths, max_length + 1), minlength=len(counts))
@@ -310,41 +312,51 @@ class Batches:
             )
         tokens = np.cumsum(counts * np.arange(len(counts)))  # in pairs up to each length
         self.tokens = batch_size * tokens[-1] / self.kept
-        shares = tokens[-1] * np.arange(1, MOST_BUCKETS + 1) / MOST_BUCKETS
+        buckets = np.clip(self.kept // (batch_size * BUCKET_BATCHES), 1, MOST_BUCKETS)
+        shares = tokens[-1] * np.arange(1, buckets + 1) / buckets
         self.lengths = sorted(set(np.searchsorted(tokens, shares).tolist()))  # of the buckets
         in_buckets = np.diff(np.cumsum(counts)[self.lengths], prepend=0)
+        self.rows = [self.rows_in(length) for length in self.lengths]
+        self.least = [
+            (rows + 1) // 2 if pairs >= rows else 1
+            for pairs, rows in zip(in_buckets, self.rows, strict=True)
+        ]
         self.steps = sum(
-            -(-n // self.rows(i)) for n, i in zip(in_buckets, self.lengths, strict=True)
+            pairs // rows + (pairs % rows >= least)
+            for pairs, rows, least in zip(in_buckets, self.rows, self.least, strict=True)
         )
 
-    def rows(self, length):
+    def rows_in(self, length):
         """Returns the number of pairs in a batch of a bucket of `length` tokens."""
-        return max(1, int(self.tokens / length / self.replicas)) * self.replicas
+        return max(1, int(self.tokens / length / self.shares)) * self.shares
 
     def epoch(self, pairs, buffer_size, seed):
-        """Returns all pairs in an order of `seed`: ids (B, L), (B, L) in at most ten shapes.
+        """Returns the pairs in an order of `seed`: ids (B, L), (B, L) in at most ten shapes.
 
-        The last batch of each bucket is filled up with rows of padding, which count for nothing.
+        The last batch of each bucket is filled up with rows of padding, which count for nothing. It
+        is left out if it is less than half full and not its bucket's only one: an epoch's last
+        steps would follow a handful of pairs as far as others follow a batch. (On Multi30k that
+        cost 0.02 nats of validation loss.)
         """
-        rows = [self.rows(length) for length in self.lengths]
+        by_length = np.zeros((2, self.max_length + 1), np.int32)
+        by_length[:, self.lengths] = self.rows, self.least
+        rows, least = tf.constant(by_length)
         pairs = encode(pairs.shuffle(buffer_size, seed), self.tokenizer)
         pairs = pairs.filter(lambda inp, tar: pair_length(inp, tar) <= self.max_length)
         batches = pairs.bucket_by_sequence_length(
             pair_length,
             bucket_boundaries=[length + 1 for length in self.lengths],
-            bucket_batch_sizes=[*rows, 1],  # the last bucket, of longer pairs, stays empty
+            bucket_batch_sizes=[*self.rows, 1],  # the last bucket, of longer pairs, stays empty
             pad_to_bucket_boundary=True,
         )
-        rows_of = tf.scatter_nd(  # (max_length + 1,), rows by length
-            tf.constant(self.lengths)[:, tf.newaxis], tf.constant(rows), (self.max_length + 1,)
-        )
-        return batches.map(lambda *batch: fill(batch, rows_of[tf.shape(batch[0])[1]])).prefetch(8)
+        batches = batches.filter(lambda inp, _: tf.shape(inp)[0] >= least[tf.shape(inp)[1]])
+        return batches.map(lambda *batch: fill(batch, rows[tf.shape(batch[0])[1]])).prefetch(8)
 
 
-def evaluation_batches(pairs, tokenizer, replicas=1):
+def evaluation_batches(pairs, tokenizer, shares=1):
     """Every pair of strings, however long, in batches of ids (B, S), (B, T) of few tokens each.
 
-    Padded to the longest pair of the batch, and with rows of padding to a multiple of `replicas`.
+    Padded to the longest pair of the batch, and with rows of padding to a multiple of `shares`.
     """
     lengths = [8, 12, 16, 24, 32, 48, 64, 128, 256, 512, 1024]
     batches = encode(pairs, tokenizer).bucket_by_sequence_length(
@@ -352,12 +364,14 @@ def evaluation_batches(pairs, tokenizer, replicas=1):
         bucket_boundaries=[length + 1 for length in lengths],
         bucket_batch_sizes=[EVALUATION_TOKENS // length for length in lengths] + [1],
     )
-    n = replicas
-    return batches.map(lambda *batch: fill(batch, -(-tf.shape(batch[0])[0] // n) * n)).prefetch(8)
+    return batches.map(
+        lambda *batch: fill(batch, -(-tf.shape(batch[0])[0] // shares) * shares)
+    ).prefetch(8)
 
 
 # ---- Training ----
 
+KEPT = 3  # newest checkpoints
 REFRESH_STEPS = 20  # steps between two looks at the loss, each of which waits for the device
 
 
@@ -389,10 +403,12 @@ class Training:
     Args:
       options: values of params.table() by name; data_path is the title of the corpus.
       strategy: the tf.distribute.Strategy that the devices work under.
+      parts: what a device's share of a batch is divided into, to be worked out side by side.
     """
 
-    def __init__(self, options, vocab_size, strategy):
-        self.options, self.strategy = options, strategy
+    def __init__(self, options, vocab_size, strategy, parts=1):
+        self.options, self.strategy, self.parts = options, strategy, parts
+        self.shares = parts * strategy.num_replicas_in_sync  # of a batch
         with strategy.scope():
             self.transformer = build_transformer(options, vocab_size)
             self.optimizer = keras.optimizers.Adam(
@@ -420,11 +436,10 @@ class Training:
         return self.strategy.reduce(tf.distribute.ReduceOp.SUM, sums, axis=None)
 
     def learn(self, inp, tar):
-        """One device's part of `train_step`: loss, gradients, and the optimizer's step."""
-        tar_inp, tar_real = tar[:, :-1], tar[:, 1:]  # (B, T - 1): each token is to tell the next
+        """One device's share of `train_step`: loss, gradients, and the optimizer's step."""
         with tf.GradientTape() as tape:
-            predictions, _ = self.transformer((inp, tar_inp), training=True)
-            loss, hits, tokens = token_sums(tar_real, predictions)
+            sums = self.sums(inp, tar, training=True)
+            loss, _, tokens = tf.unstack(sums)
             context = tf.distribute.get_replica_context()
             all_tokens = context.all_reduce(tf.distribute.ReduceOp.SUM, tokens)
             mean = tf.math.divide_no_nan(loss, all_tokens)  # over all devices, once summed
@@ -435,22 +450,30 @@ class Training:
         self.optimizer.apply_gradients(
             zip(gradients, self.transformer.trainable_variables, strict=True)
         )  # which sums the gradients of all devices
-        return tf.stack([loss, hits, tokens])
+        return sums
 
     @tf.function
     def validation_step(self, inp, tar):
         """Returns the `token_sums` of one global batch, nothing learned and nothing dropped."""
-        sums = self.strategy.run(self.judge, args=(inp, tar))
+        sums = self.strategy.run(self.sums, args=(inp, tar))
         return self.strategy.reduce(tf.distribute.ReduceOp.SUM, sums, axis=None)
 
-    def judge(self, inp, tar):
-        """One device's part of `validation_step`."""
-        predictions, _ = self.transformer((inp, tar[:, :-1]), training=False)
-        return tf.stack(token_sums(tar[:, 1:], predictions))
+    def sums(self, inp, tar, training=False):
+        """Returns the `token_sums` (3,) of one device's share of a batch, summed over its parts.
+
+        Nothing joins the parts but the sum, so TensorFlow works them out side by side.
+        """
+        tar_inp, tar_real = tar[:, :-1], tar[:, 1:]  # (B, T - 1): each token is to tell the next
+        parts = [tf.split(ids, self.parts) for ids in (inp, tar_inp, tar_real)]
+        found = []
+        for inp_part, tar_part, real_part in zip(*parts, strict=True):
+            predictions, _ = self.transformer((inp_part, tar_part), training=training)
+            found.append(tf.stack(token_sums(real_part, predictions)))
+        return tf.add_n(found)
 
     def validate(self, pairs, tokenizer):
         """Returns the mean loss in nats, and the accuracy, of all real target tokens of `pairs`."""
-        batches = evaluation_batches(pairs, tokenizer, self.strategy.num_replicas_in_sync)
+        batches = evaluation_batches(pairs, tokenizer, self.shares)
         batches = self.strategy.experimental_distribute_dataset(batches)
         self.validation_step.get_concrete_function(*batches.element_spec)
         sums = np.zeros(3)
@@ -479,7 +502,7 @@ class Training:
         Each epoch ends with figures of the validation split and a checkpoint: the newest three are
         kept, and the best by validation loss.
         """
-        newest = tf.train.CheckpointManager(self.checkpoint, str(run.checkpoints), max_to_keep=3)
+        newest = tf.train.CheckpointManager(self.checkpoint, str(run.checkpoints), KEPT)
         best = tf.train.CheckpointManager(self.checkpoint, str(run.best), max_to_keep=1)
         epochs, first = self.options["epochs"], 1
         if newest.restore_or_initialize():
@@ -512,20 +535,54 @@ class Training:
             self.epoch.assign(epoch)
             if is_best := val_loss < float(self.best_loss):
                 self.best_loss.assign(val_loss)
-            try:
-                if is_best:
-                    best.save(checkpoint_number=epoch)
-                newest.save(checkpoint_number=epoch)
-            except (tf.errors.OpError, OSError) as error:
-                raise UserError(
-                    f"{run.checkpoints}: epoch {epoch} could not be saved ({reason(error)}); make "
-                    "room, then the same command goes on from the epoch before"
-                ) from None
+            if is_best:
+                self.save(best)
+            self.save(newest)
             say(
                 f"Epoch {epoch}/{epochs}: loss {loss:.3f}, accuracy {accuracy:.3f}; validation "
                 f"loss {val_loss:.3f}, accuracy {val_accuracy:.3f}; {rate:,.0f} tokens/s, "
                 f"{seconds[-1]:.0f} s; {np.mean(seconds) * (epochs - epoch) / 60:.0f} min left"
             )
+
+    def save(self, manager):
+        """Saves all of the training; a UserError if there is no room."""
+        try:
+            manager.save(checkpoint_number=int(self.epoch))
+        except (tf.errors.OpError, OSError) as error:
+            raise UserError(
+                f"{manager.directory}: epoch {int(self.epoch)} could not be saved "
+                f"({reason(error)}); make room, then the same command goes on from the epoch before"
+            ) from None
+
+    def average(self, run, corpus, tokenizer):
+        """Ends a training with the mean of its newest checkpoints' weights, saved as `final`.
+
+        Of the newest one, two or three: what has the lowest validation loss. The learning rate is
+        still high at the end, and each step leaves the weights a little beside where they are
+        heading; their mean is nearer (paper 6.1 takes five).
+        """
+        variables = self.transformer.trainable_variables
+        paths = tf.train.get_checkpoint_state(str(run.checkpoints)).all_model_checkpoint_paths
+        totals, found = [0.0] * len(variables), []
+        for number, path in enumerate(reversed(paths), start=1):
+            self.checkpoint.restore(path).assert_existing_objects_matched()
+            totals = [v.numpy() + total for v, total in zip(variables, totals, strict=True)]
+            means = [total / number for total in totals]
+            self.assign(means)
+            found.append((self.validate(corpus.validation, tokenizer)[0], number, means))
+        loss, number, means = min(found, key=lambda row: row[0])
+        self.checkpoint.restore(paths[-1])
+        self.assign(means)
+        self.save(tf.train.CheckpointManager(self.checkpoint, str(run.final), max_to_keep=1))
+        say(
+            f"Final weights: the mean of the newest {number} checkpoint(s), validation loss "
+            f"{loss:.3f}; the newest alone {found[0][0]:.3f}."
+        )
+
+    def assign(self, weights):
+        """Sets the trainable variables to `weights`, arrays in their order."""
+        for variable, value in zip(self.transformer.trainable_variables, weights, strict=True):
+            variable.assign(value)
 
 
 # ---- Translating ----
@@ -665,7 +722,7 @@ def train(args):
         )
     # Before any tokenizer is made: setting the seed drops the kernels that hold their models.
     keras.utils.set_random_seed(options["seed"])
-    strategy = devices.find(say)
+    strategy, parts = devices.find(say)
     corpus, source = load_named_corpus(args)
     options["data_path"] = corpus.name
     run = runs.Run(args.run or runs.default(corpus.name))
@@ -680,20 +737,17 @@ def train(args):
             f"Vocabulary: {tokenizer.vocab_size} pieces instead of {options['vocab_size']}, for "
             "the training text is short."
         )
+    training = Training(options, tokenizer.vocab_size, strategy, parts)
     batches = Batches(
-        corpus.train,
-        tokenizer,
-        options["batch_size"],
-        options["max_length"],
-        strategy.num_replicas_in_sync,
+        corpus.train, tokenizer, options["batch_size"], options["max_length"], training.shares
     )
     say(
         f"Training pairs: {batches.kept}; dropped for more than {options['max_length']} tokens: "
         f"{batches.dropped}. {batches.steps} steps an epoch, in buckets of "
         f"{', '.join(map(str, batches.lengths))} tokens."
     )
-    training = Training(options, tokenizer.vocab_size, strategy)
     training.fit(run, corpus, tokenizer, batches)
+    training.average(run, corpus, tokenizer)
     scores, rows = evaluate(training, tokenizer, corpus)
     report(run, corpus, training, scores, rows)
     for what in PICTURES:
@@ -726,12 +780,15 @@ def load(args):
     """Returns the run that `args` names, or else the newest; its tokenizer; its Training."""
     run = runs.Run(args.run) if args.run else runs.newest()
     options = run.options()
-    strategy = devices.find(say)
+    strategy, parts = devices.find(say)
     tokenizer = Tokenizer(run.tokenizer.read_bytes())
-    training = Training(options, tokenizer.vocab_size, strategy)
-    path = tf.train.latest_checkpoint(
-        str(run.best if args.checkpoint == "best" else run.checkpoints)
-    )
+    training = Training(options, tokenizer.vocab_size, strategy, parts)
+    folders = {"final": run.final, "newest": run.checkpoints, "best": run.best}
+    wanted = [args.checkpoint] if args.checkpoint else ["final", "newest"]
+    paths = [tf.train.latest_checkpoint(str(folders[name])) for name in wanted]
+    path = next(filter(None, paths), None)
+    if path is None:
+        raise UserError(f"{folders[wanted[0]]}: no checkpoint yet; name another --checkpoint")
     training.checkpoint.restore(path).assert_existing_objects_matched()
     say(f"Using {path}")
     return run, tokenizer, training
@@ -757,7 +814,8 @@ def evaluate_command(args):
 def plot_command(args):
     """Draws one picture of a trained run and prints where it is."""
     run, tokenizer, training = load(args)
-    print(draw(args.what, run, training, tokenizer, args.sentence))
+    (line,) = corpora.decode_lines([os.fsencode(args.sentence)], "argument")
+    print(draw(args.what, run, training, tokenizer, line))
 
 
 def command_line():
@@ -783,8 +841,9 @@ def command_line():
             "--run", metavar="DIR", help="run folder (default: the newest in runs/)"
         )
         command.add_argument(
-            "--checkpoint", choices=("newest", "best"), default="newest",
-            help="the last epoch's, or that of the lowest validation loss (default newest)",
+            "--checkpoint", choices=("final", "newest", "best"),
+            help="the mean of the last epochs' weights, the last epoch's, or those of the lowest "
+            "validation loss (default final, or newest while there is no final)",
         )  # fmt: skip
         return command
 

@@ -113,17 +113,18 @@ def checked_dataset(paths):
 # ---- Corpora ----
 
 
-def hold_out(dataset, pairs, parts, seed):
+def hold_out(dataset, parts, seed):
     """Splits a seeded 2 % (at least 1 pair, at most 1,000) off `dataset`, `parts` times.
 
     Args:
-      dataset: a dataset of `pairs` elements, always in the same order.
+      dataset: of known length, always in the same order.
 
     Returns:
       A list of 1 + `parts` datasets: what remains, then each part.
     """
     if not parts:
         return [dataset]
+    pairs = len(dataset)
     each = min(HELD_OUT_MOST, max(1, int(pairs * HELD_OUT_SHARE)))  # pairs in each part
     if pairs <= each * parts:
         raise UserError(
@@ -154,7 +155,7 @@ def complete(name, splits, seed, say):
     """
     missing = [split for split in ("validation", "test") if split not in splits]
     pairs = len(splits["train"])
-    train, *held = hold_out(splits["train"], pairs, len(missing), seed)
+    train, *held = hold_out(splits["train"], len(missing), seed)
     for split, dataset in zip(missing, held, strict=True):
         say(f"{name} has no {split} split: {len(dataset)} of {pairs} pairs are held out for it.")
     splits = {**splits, "train": train, **dict(zip(missing, held, strict=True))}

@@ -1,7 +1,7 @@
 """The run folder: what a training leaves behind, and what later commands and runs ask of it.
 
 params.json        every parameter, and the data     tokenizer.model    SentencePiece
-checkpoints/       newest three, and best/           history.json       figures by epoch
+checkpoints/       newest three, best/ and final/    history.json       figures by epoch
 logs/              TensorBoard                       plots/             PNG
 translations.txt   source, reference, hypothesis     scores.json        what was measured
 """
@@ -32,6 +32,11 @@ class Run:
     def best(self):
         """The folder of the checkpoint with the lowest validation loss."""
         return self.checkpoints / "best"
+
+    @property
+    def final(self):
+        """The folder of the checkpoint with which a training ended: a mean of the newest."""
+        return self.checkpoints / "final"
 
     @property
     def trained(self):

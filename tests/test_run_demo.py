@@ -4,9 +4,11 @@ import functools
 import hashlib
 import http.server
 import json
+import os
 import random
 import re
 import resource
+import shutil
 import socket
 import subprocess
 import sys
@@ -147,12 +149,26 @@ def rows_of(epoch):
     ]
 
 
-def test_an_epoch_holds_every_pair_but_the_long_ones_once(batches, long_and_short, tokenizer):
+def test_epochs_hold_every_pair_but_the_long_ones_at_most_once(batches, long_and_short, tokenizer):
     ids = [tokenizer.encode(tf.constant(pair)).to_list() for pair in long_and_short]
     kept = [tuple(map(tuple, pair)) for pair in ids if max(map(len, pair)) <= 40]
     assert 7 < len(ids) - len(kept) == batches.dropped
     assert batches.kept == len(kept)
-    assert sorted(rows_of(batches.epoch(as_dataset(long_and_short), 100, seed=1))) == sorted(kept)
+    seen = set()
+    for seed in range(4):
+        rows = rows_of(batches.epoch(as_dataset(long_and_short), 100, seed))
+        assert len(set(rows)) == len(rows) > 0.9 * len(kept)
+        seen.update(rows)
+    assert seen == set(kept)
+
+
+def test_a_batch_less_than_half_full_is_left_out_unless_it_is_the_only_one(tokenizer):
+    pairs = [(f"um {n}", f"one {n}") for n in range(10, 99)]  # of one length, or nearly
+    for number, sizes in ((89, [32, 32, 25]), (70, [32, 32]), (20, [20]), (1, [1])):
+        batches = run_demo.Batches(as_dataset(pairs[:number]), tokenizer, 32, max_length=40)
+        epoch = list(batches.epoch(as_dataset(pairs[:number]), 100, 1).as_numpy_iterator())
+        assert [int((inp[:, 0] != PAD).sum()) for inp, _ in epoch] == sizes
+        assert len(epoch) == batches.steps
 
 
 def test_batches_come_in_few_static_shapes_of_about_the_same_size(batches, long_and_short):
@@ -168,7 +184,7 @@ def test_batches_come_in_few_static_shapes_of_about_the_same_size(batches, long_
 def test_batch_size_counts_sentences_of_average_length(long_and_short, tokenizer):
     pairs = [pair for pair in long_and_short if len(pair[0].split()) == 12]
     same_length = run_demo.Batches(as_dataset(pairs), tokenizer, 16, max_length=100)
-    assert same_length.rows(same_length.tokens / 16) == 16
+    assert same_length.rows_in(same_length.tokens / 16) == 16
 
 
 def test_the_order_of_an_epoch_depends_on_its_seed_alone(batches, long_and_short):
@@ -181,7 +197,7 @@ def test_the_order_of_an_epoch_depends_on_its_seed_alone(batches, long_and_short
 def test_evaluation_batches_drop_no_pair_however_long(tokenizer, long_and_short):
     pairs = [*long_and_short[-20:], ("um " * 3000, "one " * 10), ("", "")]
     ids = [tokenizer.encode(tf.constant(pair)).to_list() for pair in pairs]
-    found = rows_of(run_demo.evaluation_batches(as_dataset(pairs), tokenizer, replicas=3))
+    found = rows_of(run_demo.evaluation_batches(as_dataset(pairs), tokenizer, shares=3))
     assert sorted(found) == sorted(tuple(map(tuple, pair)) for pair in ids)
 
 
@@ -193,12 +209,12 @@ def test_no_pair_short_enough_is_one_line_of_error(tokenizer):
 # ---- Training ----
 
 
-def tiny_training(**changes):
+def tiny_training(parts=1, **changes):
     """Returns a Training of one small layer, without dropout."""
     options = {row.name: row.default for row in params.table()}
     options.update(num_layers=1, d_model=8, dff=16, num_heads=2, dropout_rate=0.0, warmup_steps=10)
     options.update(changes)
-    return run_demo.Training(options, 20, tf.distribute.get_strategy())
+    return run_demo.Training(options, 20, tf.distribute.get_strategy(), parts)
 
 
 def test_a_repeated_token_is_updated_as_by_an_adam_that_sees_dense_gradients():
@@ -268,6 +284,19 @@ def test_padding_rows_and_columns_change_no_gradient():
     np.testing.assert_allclose(after[0], after[1], rtol=1e-4)
 
 
+def test_a_batch_in_parts_teaches_what_it_teaches_whole():
+    inp = tf.constant([[START, 5, 6, END], [START, 7, END, PAD], [START, 5, 8, END], [PAD] * 4])
+    tar = tf.constant([[START, 8, 9, END], [START, 9, END, PAD], [START, 8, END, PAD], [PAD] * 4])
+    after = []
+    for parts in (1, 2, 4):  # the last part of four holds no token at all
+        keras.utils.set_random_seed(3)
+        training = tiny_training(parts)
+        sums = [training.train_step(inp, tar).numpy() for _ in range(5)]
+        after.append([*sums, training.validation_step(inp, tar).numpy()])
+    np.testing.assert_allclose(after[0], after[1], rtol=1e-4)
+    np.testing.assert_allclose(after[0], after[2], rtol=1e-4)
+
+
 @pytest.mark.slow
 def test_two_replicas_learn_what_one_device_learns(tmp_path):
     script = f"""
@@ -288,7 +317,7 @@ if two:
 options = {{row.name: row.default for row in params.table()}}
 options.update(num_layers=1, d_model=8, dff=16, num_heads=2, dropout_rate=0.0, warmup_steps=10)
 training = run_demo.Training(options, tokenizer.vocab_size, strategy)
-batches = run_demo.Batches(pairs, tokenizer, 16, 40, replicas=2)
+batches = run_demo.Batches(pairs, tokenizer, 16, 40, shares=2)
 figures = [training.validate(pairs, tokenizer)]
 for n in range(3):
     figures.append(training.train_epoch(batches.epoch(pairs, 100, n), batches.steps, "")[:2])
@@ -396,6 +425,40 @@ def test_a_picture_is_drawn_again_where_it_is_said_to_be(finished, capsys, what)
 def test_the_best_checkpoint_can_be_used(finished, capsys):
     assert call("translate", "--checkpoint", "best", "--run", finished / "run", "um.") == 0
     assert "best" in capsys.readouterr().err
+
+
+def test_a_training_ends_with_the_mean_of_its_newest_checkpoints_that_validates_best(
+    tmp_path, capsys
+):
+    tsv = write_tsv(tmp_path / "numbers.tsv", sentences(150))
+    assert call("--dataset", tsv, "--run", tmp_path / "run", *TINY[:-1], 4) == 0
+    said = re.search(r"mean of the newest (\d) checkpoint.*loss ([\d.]+); .* ([\d.]+)\.", 
+                     capsys.readouterr().err)  # fmt: skip
+    number, loss, newest = int(said[1]), float(said[2]), float(said[3])
+    assert loss <= newest
+    checkpoints = tmp_path / "run" / "checkpoints"
+    readers = [tf.train.load_checkpoint(str(checkpoints / f"ckpt-{4 - n}")) for n in range(number)]
+    final = tf.train.load_checkpoint(str(checkpoints / "final" / "ckpt-4"))
+    names = [name for name in final.get_variable_to_shape_map() if name.startswith("model")]
+    floats = [name for name in names if final.get_tensor(name).dtype == np.float32]
+    assert len(floats) > 40
+    for name in floats:
+        mean = np.mean([reader.get_tensor(name) for reader in readers], axis=0)
+        np.testing.assert_allclose(final.get_tensor(name), mean, atol=1e-6, err_msg=name)
+    kept = (final, readers[0])  # all but the weights is that of the newest
+    iterations = [
+        reader.get_tensor("optimizer/_iterations/.ATTRIBUTES/VARIABLE_VALUE") for reader in kept
+    ]
+    assert iterations[0] == iterations[1] > 0
+
+
+def test_a_run_without_a_final_checkpoint_uses_the_newest(finished, capsys, tmp_path):
+    shutil.copytree(finished / "run", tmp_path / "run")
+    shutil.rmtree(tmp_path / "run" / "checkpoints" / "final")
+    assert call("translate", "--run", tmp_path / "run", "um.") == 0
+    assert str(tmp_path / "run" / "checkpoints" / "ckpt") in capsys.readouterr().err
+    assert call("translate", "--checkpoint", "final", "--run", tmp_path / "run", "um.") == 2
+    assert "final: no checkpoint yet" in capsys.readouterr().err
 
 
 def test_the_newest_run_is_used_where_none_is_named(finished, capsys, monkeypatch):
@@ -606,6 +669,14 @@ def test_bad_text_on_stdin_is_named_with_its_line(finished, monkeypatch, capsys)
     monkeypatch.setattr(sys, "stdin", Stdin)
     assert call("translate", "--run", finished / "run") == 2
     assert "stdin:2: byte 1 of the line is not UTF-8" in capsys.readouterr().err
+
+
+def test_bad_text_as_an_argument_is_named(finished, capsys):
+    bad = os.fsdecode(b"um \xff.")
+    assert call("translate", "--run", finished / "run", "um.", bad) == 2
+    assert "argument:2: byte 4 of the line is not UTF-8" in capsys.readouterr().err
+    assert call("plot", "attention", bad, "--run", finished / "run") == 2
+    assert "argument:1: byte 4 of the line is not UTF-8" in capsys.readouterr().err
 
 
 def test_a_gpu_that_tensorflow_does_not_see_is_named_with_the_remedy(tmp_path, monkeypatch, capsys):
