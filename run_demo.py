@@ -797,7 +797,7 @@ def load(args):
 def translate_command(args):
     """Prints one translation a line, of the arguments or else of the lines of stdin."""
     _, tokenizer, training = load(args)
-    given = (os.fsencode(text) for text in args.text)  # bytes, as those of stdin, to be checked
+    given = (os.fsencode(text) + b"\n" for text in args.text)  # to be checked as stdin's lines are
     lines = corpora.decode_lines(given, "argument") if args.text else None
     lines = lines or corpora.decode_lines(sys.stdin.buffer, "stdin")
     for line in translate(training.transformer, tokenizer, lines):
@@ -814,7 +814,7 @@ def evaluate_command(args):
 def plot_command(args):
     """Draws one picture of a trained run and prints where it is."""
     run, tokenizer, training = load(args)
-    (line,) = corpora.decode_lines([os.fsencode(args.sentence)], "argument")
+    (line,) = corpora.decode_lines([os.fsencode(args.sentence) + b"\n"], "argument")
     print(draw(args.what, run, training, tokenizer, line))
 
 
