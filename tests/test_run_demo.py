@@ -329,7 +329,9 @@ print(np.array(figures).tolist())
         ).stdout
         for two in "01"
     ]
-    np.testing.assert_allclose(*map(json.loads, outputs), rtol=1e-4)
+    two, one = (np.array(json.loads(output)) for output in outputs)
+    np.testing.assert_allclose(two[:, 0], one[:, 0], rtol=1e-4)  # loss
+    np.testing.assert_allclose(two[:, 1], one[:, 1], atol=0.005)  # accuracy: 5 of 1,000 near ties
 
 
 # ---- The whole program, on a tiny corpus ----
