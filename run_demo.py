@@ -746,6 +746,11 @@ def train(args):
         f"{batches.dropped}. {batches.steps} steps an epoch, in buckets of "
         f"{', '.join(map(str, batches.lengths))} tokens."
     )
+    if (steps := batches.steps * options["epochs"]) < options["warmup_steps"]:
+        say(
+            f"Only {steps} steps in all, and the learning rate grows for "
+            f"{options['warmup_steps']}: more --epochs or fewer --warmup-steps suit so few pairs."
+        )
     training.fit(run, corpus, tokenizer, batches)
     training.average(run, corpus, tokenizer)
     scores, rows = evaluate(training, tokenizer, corpus)

@@ -424,6 +424,14 @@ def test_a_picture_is_drawn_again_where_it_is_said_to_be(finished, capsys, what)
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+def test_too_few_steps_for_the_warm_up_are_told(tmp_path, capsys):
+    tsv = write_tsv(tmp_path / "numbers.tsv", sentences(60))
+    for warmup, said in ((1000, True), (2, False)):
+        flags = ["--warmup-steps", warmup, "--run", tmp_path / str(warmup)]
+        assert call("--dataset", tsv, *TINY, *flags) == 0
+        assert ("fewer --warmup-steps" in capsys.readouterr().err) is said
+
+
 def test_the_best_checkpoint_can_be_used(finished, capsys):
     assert call("translate", "--checkpoint", "best", "--run", finished / "run", "um.") == 0
     assert "best" in capsys.readouterr().err
