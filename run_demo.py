@@ -533,9 +533,8 @@ class Training:
                     tf.summary.scalar(name, value)
             writer.flush()
             self.epoch.assign(epoch)
-            if is_best := val_loss < float(self.best_loss):
+            if val_loss < float(self.best_loss):
                 self.best_loss.assign(val_loss)
-            if is_best:
                 self.save(best)
             self.save(newest)
             say(
@@ -551,7 +550,7 @@ class Training:
         except (tf.errors.OpError, OSError) as error:
             raise UserError(
                 f"{manager.directory}: epoch {int(self.epoch)} could not be saved "
-                f"({reason(error)}); make room, then the same command goes on from the epoch before"
+                f"({reason(error)}); make room, then the same command goes on from what was saved"
             ) from None
 
     def average(self, run, corpus, tokenizer):

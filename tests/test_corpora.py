@@ -40,7 +40,7 @@ def test_aligned_files_give_line_n_with_line_n_and_keep_empty_lines(tmp_path):
     assert listed(dataset) == [("um", "one"), ("", ""), ("três", "three")]
 
 
-def test_more_pairs_than_one_chunk_are_all_read(tmp_path):
+def test_all_of_many_pairs_are_read(tmp_path):
     path = write(tmp_path / "a.tsv", "".join(f"s{n}\tt{n}\n" for n in range(2503)))
     dataset = corpora.checked_dataset([path])
     assert len(dataset) == 2503
@@ -74,7 +74,7 @@ def test_what_is_checked_is_what_is_trained_on(tmp_path_factory, source, target)
         assert listed(dataset) == list(corpora.read_pairs(paths))
 
 
-def test_no_dataset_is_made_by_a_python_generator(tmp_path):
+def test_no_dataset_is_made_by_a_python_generator():
     """TensorFlow 2.21's generator op slows all of a process down on Python 3.11 (see corpora)."""
     for dataset in corpora.bundled(print)[1:]:
         graph = tf.raw_ops.DatasetToGraphV2(input_dataset=dataset._variant_tensor).numpy()
