@@ -2,7 +2,8 @@
 
 Each constant is written once, as `NAME: Annotated[type, Flag(...)] = default`. From that one line
 come the command-line flag (`NUM_LAYERS` -> `--num-layers`), its help text, the check of its range
-and the value saved in a run's `params.json`. In this order: data, text, network, training, device.
+and the value saved in a run's `params.json`. In this order: data, text, network, training,
+search, device.
 
 Sources: "paper" is Vaswani et al. 2017, "Attention Is All You Need" (arXiv 1706.03762); "tutorial"
 is TensorFlow's "Transformer model for language understanding" (Portuguese to English).
@@ -77,6 +78,16 @@ ADAM_BETA_2: Annotated[
     float, Flag("Adam's decay of the variance; tutorial and paper 5.3", 0.0, 0.99999)
 ] = 0.98
 ADAM_EPSILON: Annotated[float, Flag("Adam's epsilon; tutorial and paper 5.3", 1e-12, 1.0)] = 1e-9
+
+# ---- Search ----
+
+BEAM: Annotated[
+    int,
+    Flag("hypotheses followed for each sentence; 1 is greedy search; tutorial (paper 4)", 1, 64),
+] = 1
+LENGTH_PENALTY: Annotated[
+    float, Flag("alpha of the length penalty, by which a beam is ranked; paper 6.1", 0.0, 10.0)
+] = 0.6
 
 # ---- Where and how it runs ----
 

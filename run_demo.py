@@ -14,12 +14,16 @@ scoring, the command line. Results go to stdout, all else to stderr.
 import os
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # TensorFlow's start-up notes; errors remain
+# oneDNN makes new kernels for each new shape, and a cache that grows has a new shape at each step:
+# without it translating is 1.5 times as fast, training the same.
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 
 import argparse
 import contextlib
 import itertools
 import logging
 import random
+import re
 import sys
 import threading
 import time
@@ -36,7 +40,8 @@ import tensorflow_text as tf_text
 from tqdm import tqdm
 
 import params
-from beyond import UserError, corpora, devices, flags, plots, runs
+from beyond import UserError, corpora, devices, export, flags, plots, runs
+from beyond.translator import CHUNK_LINES, Translator
 from transformer_model import (
     END,
     PAD,
@@ -44,7 +49,6 @@ from transformer_model import (
     UNKNOWN,
     CustomSchedule,
     Transformer,
-    greedy_search,
     token_sums,
 )
 
@@ -232,27 +236,33 @@ def train_tokenizer(pairs, vocab_size, seed):
 
 
 class Tokenizer:
-    """Text to token ids and back, inside TensorFlow graphs.
+    """Text to token ids and back: SentencePiece, in Python and inside TensorFlow graphs.
 
     Args:
       model: bytes of a SentencePiece model.
     """
 
     def __init__(self, model):
+        self.model = model
+        self.processor = sentencepiece.SentencePieceProcessor(model_proto=model, num_threads=1)
         self.pieces = tf_text.SentencepieceTokenizer(model, add_bos=True, add_eos=True)
-        self.vocab_size = int(self.pieces.vocab_size())
+        self.vocab_size = self.processor.vocab_size()
 
-    def encode(self, texts):
+    def encode_in_graph(self, texts):
         """Strings (...) -> ids (..., L), START first and END last; ragged for more than one."""
         return self.pieces.tokenize(texts)
 
+    def encode(self, lines):
+        """Strings -> a list of lists of ids, START first and END last."""
+        return self.processor.encode(list(lines), add_bos=True, add_eos=True)
+
     def decode(self, ids):
-        """Ids (B, L) -> strings (B,), each of one line; START, END and PAD leave no trace."""
-        return tf.strings.regex_replace(self.pieces.detokenize(ids), r"[\r\n\t]", " ")
+        """Ids (B, L) -> B strings, each of one line; START, END and PAD leave no trace."""
+        return [re.sub(r"[\r\n\t]", " ", text) for text in self.processor.decode(ids.tolist())]
 
     def tokens(self, ids):
         """Ids (L,) -> a list of L token strings."""
-        return [token.decode() for token in self.pieces.id_to_string(ids).numpy()]
+        return self.processor.id_to_piece([int(number) for number in ids])
 
 
 # ---- Batches: pairs of like length, in static shapes ----
@@ -264,9 +274,7 @@ EVALUATION_TOKENS = 2048  # in a batch that is only read or translated
 
 def encode(pairs, tokenizer):
     """A dataset of string pairs -> a dataset of pairs of ids (S,), (T,)."""
-    return pairs.map(
-        lambda inp, tar: (tokenizer.encode(inp), tokenizer.encode(tar)), devices.cores()
-    )
+    return pairs.map(lambda *pair: tuple(map(tokenizer.encode_in_graph, pair)), devices.cores())
 
 
 def pair_length(inp, tar):
@@ -584,48 +592,18 @@ class Training:
             variable.assign(value)
 
 
-# ---- Translating ----
+# ---- Translating and scoring: see beyond/translator.py ----
 
-CHUNK_LINES = 2048  # lines sorted by length at a time; only so many are in memory
-
-search = tf.function(greedy_search, reduce_retracing=True)
-
-
-def translate(transformer, tokenizer, lines):
-    """Yields one translation for each of `lines` (strings), in their order; one line each.
-
-    Lines of like length share a batch. A line without tokens, such as an empty one, stays empty.
-    """
-    lines = iter(lines)
-    while chunk := list(itertools.islice(lines, CHUNK_LINES)):
-        ids = tokenizer.encode(tf.constant(chunk))  # ragged (lines, L)
-        lengths = ids.row_lengths().numpy()
-        translations = [""] * len(chunk)
-        waiting = [i for i in np.argsort(-lengths, kind="stable") if lengths[i] > 2]  # START, END
-        while waiting:
-            rows = max(1, EVALUATION_TOKENS // lengths[waiting[0]])
-            batch, waiting = waiting[:rows], waiting[rows:]
-            found = search(transformer, tf.gather(ids, batch).to_tensor())  # (rows, T)
-            for i, text in zip(batch, tokenizer.decode(found).numpy(), strict=True):
-                translations[i] = text.decode(errors="replace")
-        yield from translations
-
-
-def attend(transformer, tokenizer, line):
-    """Translates a line. Returns all attention weights, and the ids (S,) and (1 + T,) they join.
-
-    Weights are (H, queries, keys) by layer. Row t of cross-attention is the look at the source from
-    which target token t + 1 was told.
-    """
-    inp = tokenizer.encode(tf.constant([line])).to_tensor()  # (1, S)
-    tar = search(transformer, inp)  # (1, 1 + T), START first
-    _, weights = transformer((inp, tar[:, :-1]), training=False)
-    return {name: weight[0].numpy() for name, weight in weights.items()}, inp[0], tar[0]
-
-
-# ---- Scoring ----
-
+SEARCH = ("beam", "length_penalty")  # what can be chosen anew whenever a run translates
 SAMPLES = 3  # test sentences that are printed; the first one's attention is drawn
+
+
+def translator(training, tokenizer, beam=params.BEAM, length_penalty=params.LENGTH_PENALTY, **more):
+    """Returns the Translator of a trained model; `more` as its arguments."""
+    return Translator(
+        training.transformer, tokenizer, say, beam, length_penalty,
+        workers=training.parts, **more,
+    )  # fmt: skip
 
 
 def evaluate(training, tokenizer, corpus):
@@ -638,7 +616,9 @@ def evaluate(training, tokenizer, corpus):
     pairs = [(s.decode(), t.decode()) for s, t in corpus.test.as_numpy_iterator()]
     sources, references = zip(*pairs, strict=True)
     progress = tqdm(sources, desc="Translating", unit="line", file=sys.stderr, leave=False)
-    hypotheses = list(translate(training.transformer, tokenizer, progress))
+    options = training.options
+    search = {name: options[name] for name in SEARCH}
+    hypotheses = list(translator(training, tokenizer, **search)(progress))
     scores = {"lines": len(pairs), "loss": float(loss), "accuracy": float(accuracy)}
     for name, metric in (
         ("BLEU", sacrebleu.BLEU()),
@@ -697,7 +677,7 @@ def draw(what, run, training, tokenizer, line):
         return plots.schedule(path, options["d_model"], options["warmup_steps"], steps)
     if what == "curves":
         return plots.curves(path, run.read("history.json", []))
-    weights, inp, tar = attend(training.transformer, tokenizer, line)
+    weights, inp, tar = translator(training, tokenizer).attend(line)
     if what == "attention":
         layer = f"decoder_layer{options['num_layers']}_block2"
         title = f"Cross-attention, last layer ({layer}): from produced tokens to source tokens"
@@ -798,19 +778,62 @@ def load(args):
     return run, tokenizer, training
 
 
+def given_lines(args):
+    """Returns the arguments, or else the lines of stdin."""
+    if args.text:  # as bytes, to be checked as stdin's lines are
+        given = (os.fsencode(text) + b"\n" for text in args.text)
+        return corpora.decode_lines(given, "argument")
+    return corpora.decode_lines(sys.stdin.buffer, "stdin")
+
+
+def counted(results):
+    """Yields `results` and shows how many there are and how fast, unless stderr is a file."""
+    return tqdm(results, unit="line", file=sys.stderr, disable=None, leave=False)
+
+
 def translate_command(args):
-    """Prints one translation a line, of the arguments or else of the lines of stdin."""
+    """Prints one translation a line, or `n_best`, of the arguments or of the lines of stdin."""
+    if args.n_best > args.beam:
+        raise UserError(f"--n-best {args.n_best} needs a --beam of as many; it is {args.beam}")
     _, tokenizer, training = load(args)
-    given = (os.fsencode(text) + b"\n" for text in args.text)  # to be checked as stdin's lines are
-    lines = corpora.decode_lines(given, "argument") if args.text else None
-    lines = lines or corpora.decode_lines(sys.stdin.buffer, "stdin")
-    for line in translate(training.transformer, tokenizer, lines):
-        print(line)
+    search = dict(beam=args.beam, length_penalty=args.length_penalty, n_best=args.n_best)
+    hypotheses = translator(training, tokenizer, **search).hypotheses
+    by_hand = not args.text and sys.stdin.isatty()  # who types a line waits for its answer
+    at_a_time = 1 if by_hand else CHUNK_LINES
+    for best in counted(hypotheses(given_lines(args), at_a_time)):
+        for text, log_probability in best:
+            print(f"{log_probability:.4f}\t{text}" if args.score else text)
+
+
+def score_command(args):
+    """Prints the log-probability of each pair of the files, a line each."""
+    pairs = corpora.read_pairs(args.files)
+    _, tokenizer, training = load(args)
+    for total in counted(translator(training, tokenizer).score(pairs)):
+        print(f"{total:.4f}")
+
+
+def export_command(args):
+    """Writes the model of a trained run in a format of others and prints where it is."""
+    run, tokenizer, training = load(args)
+    if args.quantization and args.format != "ctranslate2":
+        raise UserError("--quantization goes with --format ctranslate2")
+    name = "model.keras" if args.format == "keras" else args.format
+    path = Path(args.to) if args.to else run.path / "export" / name
+    if args.format == "saved_model":
+        export.saved_model(path, training.transformer, tokenizer)
+    elif args.format == "keras":
+        path = path.with_suffix(".keras")  # else Keras would not write it
+        export.keras(path, training.transformer)
+    else:
+        export.ctranslate2(path, training.transformer, tokenizer, args.quantization)
+    print(path)
 
 
 def evaluate_command(args):
     """Scores a trained run on the test split of its corpus again."""
     run, tokenizer, training = load(args)
+    training.options.update({name: getattr(args, name) for name in SEARCH})
     corpus = load_corpus(training.options["corpus"], training.options["seed"])
     report(run, corpus, training, *evaluate(training, tokenizer, corpus))
 
@@ -853,7 +876,22 @@ def command_line():
 
     command = add("translate", translate_command, "translate arguments, or the lines of stdin")
     command.add_argument("text", nargs="*", help="sentences; without any, stdin is read")
-    add("evaluate", evaluate_command, "score the run on its test split again")
+    flags.add_parameters(command, only=SEARCH)
+    command.add_argument(
+        "--n-best", type=int, choices=range(1, 65), metavar="N", default=1,
+        help="translations a line, at most as many as --beam (default 1)",
+    )  # fmt: skip
+    command.add_argument(
+        "--score", action="store_true", help="log-probability and tab before each translation"
+    )
+    command = add("score", score_command, "log-probability of each pair of the given files")
+    command.add_argument("files", nargs="+", metavar="FILE", help="a .tsv, or source and target")
+    command = add("export", export_command, "write the model for use elsewhere")
+    command.add_argument("--format", choices=export.FORMATS, default="saved_model")
+    command.add_argument("--to", metavar="PATH", help="where (default: export/ in the run folder)")
+    command.add_argument("--quantization", choices=export.QUANTIZATIONS, help="CTranslate2's")
+    command = add("evaluate", evaluate_command, "score the run on its test split again")
+    flags.add_parameters(command, only=SEARCH)
     command = add("plot", plot_command, "draw a picture into the run's plots/")
     command.add_argument("what", choices=PICTURES)
     command.add_argument("sentence", nargs="?", default="Bom dia.", help="for attention and masks")

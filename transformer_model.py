@@ -10,6 +10,8 @@ Masks are 1.0 where attention must not look. Everything that is not a tensor is 
 as Keras 3 asks.
 """
 
+from typing import NamedTuple
+
 import keras
 import numpy as np
 import tensorflow as tf
@@ -111,6 +113,35 @@ class _Layer(keras.layers.Layer):
         return
 
 
+def append(cache, new, position=None):
+    """Returns `cache` (B, H, L, D / H), keys or values of positions before, with `new` behind them.
+
+    Args:
+      new: (B, H, K, D / H), one more position of K hypotheses.
+      position: None, and the cache grows; or the number of positions before, and the cache has room
+        for all there will ever be, as XLA asks, to whom a shape is fixed.
+    """
+    if position is None:
+        return tf.concat([cache, new], axis=2)
+    room, beam = cache.shape[2], new.shape[2]
+    here = tf.range(room) // beam == position  # (L,)
+    return tf.where(here[:, tf.newaxis], tf.tile(new, (1, 1, room // beam, 1)), cache)
+
+
+@register
+class Dense(keras.layers.Dense):
+    """Keras's, as a product of two matrices: (B L, D) instead of (B, L, D).
+
+    TensorFlow then adds bias and activation in the same kernel, and need not work out at each call
+    which axes to multiply.
+    """
+
+    def call(self, x):
+        """(B, L, D) -> (B, L, units)."""
+        y = super().call(tf.reshape(x, (-1, x.shape[-1])))  # (B L, units)
+        return tf.reshape(y, (tf.shape(x)[0], tf.shape(x)[1], self.units))
+
+
 @register
 class MultiHeadAttention(_Layer):
     """`num_heads` attentions side by side, each over its own d_model / num_heads (paper 3.2.2).
@@ -125,10 +156,10 @@ class MultiHeadAttention(_Layer):
             raise ValueError(f"d_model ({d_model}) must be a multiple of num_heads ({num_heads})")
         self.sizes = dict(d_model=d_model, num_heads=num_heads)
         policy = self.dtype_policy
-        self.wq = keras.layers.Dense(d_model, dtype=policy)
-        self.wk = keras.layers.Dense(d_model, dtype=policy)
-        self.wv = keras.layers.Dense(d_model, dtype=policy)
-        self.dense = keras.layers.Dense(d_model, dtype=policy)
+        self.wq = Dense(d_model, dtype=policy)
+        self.wk = Dense(d_model, dtype=policy)
+        self.wv = Dense(d_model, dtype=policy)
+        self.dense = Dense(d_model, dtype=policy)
 
     def build(self, v_shape, k_shape, q_shape):
         self.wv.build(v_shape)
@@ -146,16 +177,22 @@ class MultiHeadAttention(_Layer):
         x = tf.transpose(x, (0, 2, 1, 3))
         return tf.reshape(x, (tf.shape(x)[0], tf.shape(x)[1], self.sizes["d_model"]))
 
+    def keys_and_values(self, v, k):
+        """Returns what queries are held against: keys and values (B, H, len_k, D / H)."""
+        return self.split_heads(self.wk(k)), self.split_heads(self.wv(v))
+
+    def attend(self, q, keys, values, mask=None):
+        """Attends from `q` (B, len_q, D) to projected keys and values (B, H, len_k, D / H)."""
+        q = self.split_heads(self.wq(q))  # (B, H, len_q, D / H)
+        heads, attention_weights = scaled_dot_product_attention(q, keys, values, mask)
+        return self.dense(self.join_heads(heads)), attention_weights
+
     def call(self, v, k, q, mask=None):
         """Attends from `q` (B, len_q, D) to `k`, `v` (B, len_k, D).
 
         Returns output (B, len_q, D) and weights (B, H, len_q, len_k).
         """
-        q = self.split_heads(self.wq(q))  # (B, H, len_q, D / H)
-        k = self.split_heads(self.wk(k))  # (B, H, len_k, D / H)
-        v = self.split_heads(self.wv(v))  # (B, H, len_k, D / H)
-        heads, attention_weights = scaled_dot_product_attention(q, k, v, mask)
-        return self.dense(self.join_heads(heads)), attention_weights
+        return self.attend(q, *self.keys_and_values(v, k), mask=mask)
 
 
 # ---- Feed-forward (paper 3.3) ----
@@ -165,8 +202,8 @@ def point_wise_feed_forward_network(d_model, dff, **kwargs):
     """Returns max(0, x W1 + b1) W2 + b2 as a Keras model, (B, L, D) -> (B, L, dff) -> (B, L, D)."""
     return keras.Sequential(
         [
-            keras.layers.Dense(dff, activation="relu", **kwargs),
-            keras.layers.Dense(d_model, **kwargs),
+            Dense(dff, activation="relu", **kwargs),
+            Dense(d_model, **kwargs),
         ]
     )
 
@@ -228,9 +265,42 @@ class DecoderLayer(_Layer):
 
     def call(self, x, enc_output, *, training=False, look_ahead_mask=None, padding_mask=None):
         """(B, T, D), (B, S, D) -> output (B, T, D), weights (B, H, T, T) and (B, H, T, S)."""
-        attention, block1 = self.mha1(x, x, x, mask=look_ahead_mask)
+        past = self.mha1.keys_and_values(x, x)
+        return self.attend(
+            x,
+            past,
+            self.memory(enc_output),
+            training=training,
+            look_ahead_mask=look_ahead_mask,
+            padding_mask=padding_mask,
+        )
+
+    def memory(self, enc_output):
+        """Returns keys and values (B, H, S, D / H) of the source: the same for every target."""
+        return self.mha2.keys_and_values(enc_output, enc_output)
+
+    def step(self, x, cache, memory, position=None, *, look_ahead_mask=None, padding_mask=None):
+        """`call` for one more position of the target. Returns output (B, K, D) and the cache.
+
+        K hypotheses for each sentence are told at once, as if they were K positions.
+
+        Args:
+          x: (B, K, D).
+          cache: keys and values (B, H, L, D / H) of the positions before, K of each; see `append`.
+          look_ahead_mask: (B, 1, K, L), 1.0 for what is not a hypothesis's own past.
+        """
+        new = self.mha1.keys_and_values(x, x)  # 2 x (B, H, K, D / H)
+        cache = tuple(append(old, value, position) for old, value in zip(cache, new, strict=True))
+        x, _, _ = self.attend(
+            x, cache, memory, look_ahead_mask=look_ahead_mask, padding_mask=padding_mask
+        )
+        return x, cache
+
+    def attend(self, x, past, memory, *, training=False, look_ahead_mask=None, padding_mask=None):
+        """What `call` and `step` share: the three sub-layers, on projected keys and values."""
+        attention, block1 = self.mha1.attend(x, *past, mask=look_ahead_mask)
         x = self.layernorm1(x + self.dropout1(attention, training=training))
-        attention, block2 = self.mha2(enc_output, enc_output, x, mask=padding_mask)
+        attention, block2 = self.mha2.attend(x, *memory, mask=padding_mask)
         x = self.layernorm2(x + self.dropout2(attention, training=training))
         x = self.layernorm3(x + self.dropout3(self.ffn(x), training=training))
         return x, block1, block2
@@ -239,15 +309,13 @@ class DecoderLayer(_Layer):
 # ---- The two stacks ----
 
 
-def embed(embedding, ids):
-    """Returns sqrt(D) times the embedding of `ids` (B, L), plus their positions: (B, L, D).
+def embed(embedding, ids, positions):
+    """Returns sqrt(D) times the embedding of `ids` (B, L), plus `positions`: (B, L, D).
 
     The factor (paper 3.4) brings the embedding to the positions' own size before they are added.
     """
     x = embedding(ids)
-    d_model = x.shape[-1]
-    positions = positional_encoding(tf.shape(ids)[1], d_model)
-    return x * d_model**0.5 + tf.cast(positions, x.dtype)
+    return x * x.shape[-1] ** 0.5 + tf.cast(positions, x.dtype)
 
 
 @register
@@ -274,7 +342,8 @@ class Encoder(_Layer):
 
     def call(self, x, *, training=False, mask=None):
         """Ids (B, S) -> output (B, S, D), {"encoder_layer1": weights (B, H, S, S), ...}."""
-        x = self.dropout(embed(self.embedding, x), training=training)
+        positions = positional_encoding(tf.shape(x)[1], self.sizes["d_model"])
+        x = self.dropout(embed(self.embedding, x, positions), training=training)
         weights = {}
         for n, layer in enumerate(self.enc_layers, start=1):
             x, weights[f"encoder_layer{n}"] = layer(x, training=training, mask=mask)
@@ -309,7 +378,8 @@ class Decoder(_Layer):
         {"decoder_layer1_block1": self-attention (B, H, T, T),
          "decoder_layer1_block2": cross-attention (B, H, T, S), ...}
         """
-        x = self.dropout(embed(self.embedding, x), training=training)
+        positions = positional_encoding(tf.shape(x)[1], self.sizes["d_model"])
+        x = self.dropout(embed(self.embedding, x, positions), training=training)
         weights = {}
         for n, layer in enumerate(self.dec_layers, start=1):
             x, block1, block2 = layer(
@@ -322,6 +392,21 @@ class Decoder(_Layer):
             weights[f"decoder_layer{n}_block1"] = block1
             weights[f"decoder_layer{n}_block2"] = block2
         return x, weights
+
+    def step(self, tokens, encoding, caches, memories, position=None, **masks):
+        """`call` for one more position of the target. Returns output (B, K, D) and the caches.
+
+        Args:
+          tokens: ids (B, K) at this position, of K hypotheses for each sentence.
+          encoding: of this position, (1, 1, D).
+          caches, memories: of each layer; see DecoderLayer.step, as for the masks.
+        """
+        x = embed(self.embedding, tokens, encoding)  # (B, K, D)
+        grown = []
+        for layer, cache, memory in zip(self.dec_layers, caches, memories, strict=True):
+            x, cache = layer.step(x, cache, memory, position, **masks)
+            grown.append(cache)
+        return x, grown
 
 
 # ---- The Transformer (paper 3, figure 1) ----
@@ -366,7 +451,7 @@ class Transformer(keras.Model):
         self.decoder = Decoder(
             num_layers, d_model, num_heads, dff, target_vocab_size, rate, dtype=policy
         )
-        self.final_layer = keras.layers.Dense(target_vocab_size, dtype="float32")
+        self.final_layer = Dense(target_vocab_size, dtype="float32")
 
     def build(self, input_shape):
         inp_shape, tar_shape = input_shape
@@ -455,42 +540,232 @@ def accuracy_function(real, pred):
     return tf.math.divide_no_nan(hits, tokens)
 
 
-# ---- Search ----
-
-
-def greedy_search(transformer, inp, extra_tokens=50):
-    """Returns the translation that takes the likeliest token at each step, ids (B, L).
-
-    Rows start with START; after END, or `extra_tokens` tokens more than the source (the paper's
-    limit, 6.1), they go on with PAD. PAD and START are never chosen. A row does not depend on the
-    others of its batch.
+def log_probabilities(transformer, inp, tar):
+    """Returns the natural log-probability (B,) of all tokens of ids `tar` (B, T) but its START.
 
     Args:
       inp: ids of the source (B, S).
     """
-    mask = create_padding_mask(inp)
-    enc_output, _ = transformer.encoder(inp, training=False, mask=mask)  # (B, S, D)
-    limits = extra_tokens + tf.reduce_sum(tf.cast(tf.not_equal(inp, PAD), tf.int32), axis=1)  # (B,)
-    vocab_size = transformer.sizes["target_vocab_size"]
-    never = tf.constant(np.isin(np.arange(vocab_size), (PAD, START)) * MASKED, tf.float32)  # (V,)
+    predictions, _ = transformer((inp, tar[:, :-1]), training=False)  # (B, T - 1, V)
+    real = tar[:, 1:]
+    losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=real, logits=predictions)
+    return -tf.reduce_sum(losses * tf.cast(real != PAD, tf.float32), axis=1)
 
-    def unfinished(tar, ended):
+
+# ---- Search: the likeliest translation, one token a step ----
+
+
+class Hypotheses(NamedTuple):
+    """Translations that a search found: N for each of B sentences, the best first."""
+
+    ids: tf.Tensor  # (B, N, L) int32: START, tokens, END, then PAD
+    scores: tf.Tensor  # (B, N) float32: log-probability over length penalty, by which they rank
+    log_probabilities: tf.Tensor  # (B, N) float32, natural, of all tokens with END
+    finished: tf.Tensor  # (B, N) bool: False where the limit of length cut a hypothesis off
+
+
+def put(tensor, index, value):
+    """Returns `tensor` (..., L) with `value` (...) at `index` of its last axis."""
+    here = tf.range(tf.shape(tensor)[-1]) == index
+    return tf.where(here, value[..., tf.newaxis], tensor)
+
+
+def length_penalty(length, alpha):
+    """((5 + length) / 6)^alpha, what a log-probability is divided by (Wu et al. 2016, equation 14).
+
+    Length is in tokens and counts END, not START. An alpha of 0 ranks by log-probability alone.
+    """
+    return ((5 + tf.cast(length, tf.float32)) / 6) ** alpha
+
+
+class Decoding:
+    """What a search needs to know of a batch of sources: the encoder is run once, here.
+
+    Args:
+      inp: ids of the source (B, S).
+      beam: hypotheses K that are followed for each sentence.
+      extra_tokens: most tokens of a translation beyond those of its source (paper 6.1: 50).
+      static: whether shapes stay the same from step to step, as XLA asks. Else caches grow.
+    """
+
+    def __init__(self, transformer, inp, beam, extra_tokens, static):
+        self.transformer, self.beam, self.static = transformer, beam, static
+        decoder, sizes = transformer.decoder, transformer.sizes
+        self.padding_mask = create_padding_mask(inp)
+        enc_output, _ = transformer.encoder(inp, training=False, mask=self.padding_mask)
+        self.memories = [layer.memory(enc_output) for layer in decoder.dec_layers]
+        self.batch, source_length = (
+            known if known is not None else found
+            for known, found in zip(inp.shape, tf.unstack(tf.shape(inp)), strict=True)
+        )
+        self.length = source_length + extra_tokens
+        tokens = tf.reduce_sum(tf.cast(inp != PAD, tf.int32), axis=1)  # (B,)
+        self.limits = tf.where(tokens > 0, tokens + extra_tokens, 0)  # (B,), none for empty rows
+        self.positions = positional_encoding(self.length, sizes["d_model"])  # (1, L, D)
+        never = np.isin(np.arange(sizes["target_vocab_size"]), (PAD, START)) * MASKED
+        self.never = tf.constant(never, tf.float32)  # (V,)
+        heads, depth = sizes["num_heads"], sizes["d_model"] // sizes["num_heads"]
+        room = self.length * beam if static else 0
+        empty = tf.zeros((self.batch, heads, room, depth), enc_output.dtype)
+        self.caches = [(empty, empty)] * sizes["num_layers"]
+
+    def log_probabilities(self, tokens, position, origin, caches):
+        """Returns those of the next token, (B, K, V), and the caches.
+
+        Args:
+          tokens: ids (B, K) at `position`.
+          origin: (B, K, L), which of the K places held a hypothesis's past at each position up to
+            this; None where there is but one place.
+        """
+        look_ahead_mask = None
+        length = self.length if self.static else position + 1
+        if origin is not None:
+            past = tf.one_hot(origin[:, :, :length], self.beam)  # (B, K, L, K)
+            look_ahead_mask = 1 - tf.reshape(past, (self.batch, 1, self.beam, length * self.beam))
+        if self.static:
+            ahead = tf.repeat(tf.range(length) > position, self.beam)  # (L K,)
+            ahead = tf.cast(ahead, tf.float32)
+            look_ahead_mask = ahead if origin is None else tf.maximum(look_ahead_mask, ahead)
+        dec_output, caches = self.transformer.decoder.step(
+            tokens,
+            self.positions[:, position, tf.newaxis],
+            caches,
+            self.memories,
+            position if self.static else None,
+            look_ahead_mask=look_ahead_mask,
+            padding_mask=self.padding_mask,
+        )
+        logits = self.transformer.final_layer(dec_output)  # (B, K, V)
+        return tf.nn.log_softmax(logits) + self.never, caches
+
+    def loop(self, unfinished, step, *state):
+        """Returns `state` after as many steps as it is `unfinished`.
+
+        Both are called with the position, the state and the caches; `step` returns them anew.
+        """
+        state = (tf.constant(0), *state, self.caches)
+        shapes = tf.nest.map_structure(lambda tensor: tensor.shape, state)
+        if not self.static:
+            batch, heads, _, depth = shapes[-1][0][0]
+            grows = tf.TensorShape((batch, heads, None, depth))
+            shapes = (*shapes[:-1], [(grows, grows)] * len(self.caches))
+        return tf.while_loop(unfinished, step, state, shape_invariants=shapes)[1:-1]
+
+
+def greedy_search(transformer, inp, alpha=0.6, extra_tokens=50, static=False):
+    """Takes the likeliest token at each step. Returns Hypotheses of one a sentence.
+
+    PAD and START are never chosen. A sentence does not depend on the others of its batch.
+
+    Args:
+      inp: ids of the source (B, S).
+    """
+    decoding = Decoding(transformer, inp, 1, extra_tokens, static)
+    limits = decoding.limits[:, tf.newaxis]
+
+    def unfinished(position, token, ids, log_probability, ended, finished, caches):
         return ~tf.reduce_all(ended)
 
-    def step(tar, ended):
-        dec_output, _ = transformer.decoder(
-            tar,
-            enc_output,
-            training=False,
-            look_ahead_mask=create_masks(inp, tar)[1],
-            padding_mask=mask,
-        )
-        logits = transformer.final_layer(dec_output[:, -1]) + never  # (B, V)
-        token = tf.where(ended, PAD, tf.argmax(logits, axis=-1, output_type=tf.int32))  # (B,)
-        ended |= (token == END) | (tf.shape(tar)[1] >= limits)
-        return tf.concat([tar, token[:, tf.newaxis]], axis=1), ended
+    def step(position, token, ids, log_probability, ended, finished, caches):
+        likely, caches = decoding.log_probabilities(token, position, None, caches)  # (B, 1, V)
+        token = tf.where(ended, PAD, tf.argmax(likely, axis=-1, output_type=tf.int32))  # (B, 1)
+        log_probability += tf.where(ended, 0.0, tf.reduce_max(likely, axis=-1))
+        position += 1
+        ids = put(ids, position, token)
+        finished |= token == END
+        ended |= finished | (position >= limits)
+        return position, token, ids, log_probability, ended, finished, caches
 
-    batch = tf.shape(inp)[0]
-    start = (tf.fill((batch, 1), START), tf.fill((batch,), False))
-    invariants = (tf.TensorShape((None, None)), tf.TensorShape((None,)))
-    return tf.while_loop(unfinished, step, start, shape_invariants=invariants)[0]
+    none = tf.zeros((decoding.batch, 1), tf.bool)
+    token = tf.fill((decoding.batch, 1), START)
+    ids = tf.pad(token[..., tf.newaxis], [[0, 0], [0, 0], [0, decoding.length]])  # (B, 1, 1 + L)
+    state = (token, ids, tf.zeros((decoding.batch, 1)), limits == 0, none)
+    _, ids, log_probability, _, finished = decoding.loop(unfinished, step, *state)
+    tokens = tf.reduce_sum(tf.cast(ids != PAD, tf.int32), axis=-1) - 1  # START does not count
+    scores = log_probability / length_penalty(tokens, alpha)
+    return Hypotheses(ids, scores, log_probability, finished)
+
+
+def beam_search(transformer, inp, beam=4, alpha=0.6, n_best=1, extra_tokens=50, static=False):
+    """Follows each sentence's `beam` likeliest hypotheses. Returns the `n_best` of those ended.
+
+    A hypothesis has ended with END or at the limit of length; ended ones are kept beside the live
+    ones and ranked by log-probability over `length_penalty`. A sentence stops when no live
+    hypothesis can still come among its `n_best`: its log-probability only falls, and its penalty is
+    at most that of the limit. A sentence does not depend on the others of its batch.
+
+    Args:
+      inp: ids of the source (B, S).
+      alpha: of `length_penalty`, 0 or more.
+      n_best: at most `beam`.
+    """
+    decoding = Decoding(transformer, inp, beam, extra_tokens, static)
+    batch, length, limits = decoding.batch, decoding.length, decoding.limits[:, tf.newaxis]
+    places = tf.broadcast_to(tf.range(beam), (batch, beam))  # (B, K)
+
+    def choose(scores, number, *tensors):
+        """Returns the best `number` of scores (B, N), and what belongs to them of `tensors`."""
+        scores, chosen = tf.math.top_k(scores, number)
+        return scores, *(tf.gather(tensor, chosen, batch_dims=1) for tensor in tensors)
+
+    def unfinished(position, live, ended, caches):
+        hope = tf.reduce_max(live["log_probability"], axis=1, keepdims=True)
+        hope /= length_penalty(limits, alpha)  # (B, 1)
+        worth = (hope > ended["score"][:, n_best - 1 : n_best]) & (position < limits)
+        return tf.reduce_any(worth)
+
+    def step(position, live, ended, caches):
+        tokens = tf.gather(live["ids"], position, axis=2)  # (B, K)
+        origin = put(live["origin"], position, places)  # (B, K, L)
+        likely, caches = decoding.log_probabilities(tokens, position, origin, caches)  # (B, K, V)
+        likely += live["log_probability"][..., tf.newaxis]
+        vocab_size = likely.shape[-1]
+        # Of the best 2 K at most K end, for each live one ends in one way: K remain to live on.
+        flat = tf.reshape(likely, (batch, beam * vocab_size))
+        log_probability, chosen = tf.math.top_k(flat, 2 * beam)  # (B, 2 K)
+        token, parent = chosen % vocab_size, chosen // vocab_size  # (B, 2 K)
+        position += 1
+        ids = tf.gather(live["ids"], parent, batch_dims=1)  # (B, 2 K, 1 + L)
+        ids = put(ids, position, token)
+        finished = token == END
+        over = finished | (position >= limits)
+
+        score = log_probability / length_penalty(position, alpha)
+        score = tf.where(over, score, MASKED)
+        score = tf.concat([ended["score"], score], axis=1)  # (B, 3 K)
+        both = [
+            tf.concat([ended[name], new], axis=1)
+            for name, new in (
+                ("ids", ids), ("log_probability", log_probability), ("finished", finished),
+            )
+        ]  # fmt: skip
+        score, *both = choose(score, beam, *both)
+        ended = dict(zip(("ids", "log_probability", "finished"), both, strict=True), score=score)
+
+        origin = tf.gather(origin, parent, batch_dims=1)  # (B, 2 K, L)
+        alive = tf.where(over, MASKED, log_probability)
+        log_probability, ids, origin = choose(alive, beam, ids, origin)
+        live = dict(ids=ids, origin=origin, log_probability=log_probability)
+        return position, live, ended, caches
+
+    ids = tf.pad(tf.fill((batch, beam, 1), START), [[0, 0], [0, 0], [0, length]])  # (B, K, 1 + L)
+    nothing = tf.fill((batch, beam), MASKED)
+    live = dict(
+        ids=ids,
+        origin=tf.fill((batch, beam, length), -1),
+        log_probability=tf.where(places == 0, 0.0, MASKED),  # the K places start out the same
+    )
+    ended = dict(
+        ids=ids, log_probability=nothing, finished=tf.zeros((batch, beam), tf.bool), score=nothing
+    )
+    _, ended = decoding.loop(unfinished, step, live, ended)
+    return Hypotheses(
+        *(ended[name][:, :n_best] for name in ("ids", "score", "log_probability", "finished"))
+    )
+
+
+def search(transformer, inp, beam=1, alpha=0.6, n_best=1, extra_tokens=50, static=False):
+    """Returns Hypotheses for ids of the source (B, S): greedily for a `beam` of 1."""
+    if beam == 1:
+        return greedy_search(transformer, inp, alpha, extra_tokens, static)
+    return beam_search(transformer, inp, beam, alpha, n_best, extra_tokens, static)

@@ -91,17 +91,17 @@ def read_aligned(source_path, target_path):
 
 
 def read_pairs(paths):
-    """Yields the (source, target) pairs of one .tsv file or of two aligned files."""
-    return read_tsv(*paths) if len(paths) == 1 else read_aligned(*paths)
-
-
-def checked_dataset(paths):
-    """Reads the files through once. Returns them as a dataset of string pairs, of known length."""
+    """Returns an iterator of the (source, target) pairs of a .tsv file or of two aligned files."""
     if len(paths) > 2:
         raise UserError(
             f"{len(paths)} files named ({' '.join(map(str, paths))}); name one .tsv, or a source "
             "file and a target file"
         )
+    return read_tsv(*paths) if len(paths) == 1 else read_aligned(*paths)
+
+
+def checked_dataset(paths):
+    """Reads the files through once. Returns them as a dataset of string pairs, of known length."""
     pairs = sum(1 for _ in read_pairs(paths))
     if not pairs:
         raise UserError(f"{paths[0]}: holds no pair; name a file with one sentence a line")

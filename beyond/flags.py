@@ -13,12 +13,15 @@ class Parser(argparse.ArgumentParser):
         raise UserError(f"{message}; see {self.prog} --help")
 
 
-def add_parameters(parser):
-    """Adds a flag for every row of params.table(); unnamed, data_path is None, others the default.
+def add_parameters(parser, only=None):
+    """Adds a flag for every row of params.table(), or for those whose names are in `only`.
 
-    Whether the data was named decides whether another corpus may take its place.
+    A flag not given has the row's default; but data_path is None, for whether the data was named
+    decides whether another corpus may take its place.
     """
     for row in params.table():
+        if only is not None and row.name not in only:
+            continue
         names = [f"--{name.replace('_', '-')}" for name in (row.flag.also, row.name) if name]
         options = dict(dest=row.name, help=f"{row.flag.help} (default {row.default})")
         if row.name != "data_path":

@@ -15,7 +15,7 @@ import params
 from beyond import UserError
 
 # A run may go on with another of these; every other parameter is part of what the run is.
-FREE = ("epochs",)
+FREE = ("epochs", "beam", "length_penalty")
 
 
 class Run:

@@ -70,7 +70,7 @@ def tokenizer():
 
 
 def test_every_text_has_start_first_and_end_last(tokenizer):
-    ids = tokenizer.encode(tf.constant(["um dois.", ""])).to_list()
+    ids = tokenizer.encode(["um dois.", ""])
     assert all(row[0] == START and row[-1] == END for row in ids)
     assert ids[1] == [START, END]
 
@@ -84,17 +84,18 @@ def test_every_text_has_start_first_and_end_last(tokenizer):
 )
 def test_text_is_given_back_even_where_it_is_spelled_like_a_control_token(tokenizer, text):
     text = " ".join(text).replace("▁", "_")
-    ids = tokenizer.encode(tf.constant([text])).to_tensor()
-    assert not set(ids.numpy()[0, 1:-1].tolist()) & {PAD, START, END}
-    assert tokenizer.decode(ids).numpy()[0].decode() == text
+    ids = tokenizer.encode([text])
+    assert not set(ids[0][1:-1]) & {PAD, START, END}
+    assert tokenizer.encode_in_graph(tf.constant(text)).numpy().tolist() == ids[0]
+    assert tokenizer.decode(np.array(ids)) == [text]
 
 
 def test_decoding_leaves_no_trace_of_padding_and_never_breaks_a_line(tokenizer):
-    ids = tokenizer.encode(tf.constant(["um dois."])).to_list()[0]
-    newline = tokenizer.tokens(tf.range(320)).index("<0x0A>")
-    assert tokenizer.decode(tf.constant([[*ids, PAD, PAD]])).numpy()[0] == b"um dois."
-    broken = tokenizer.decode(tf.constant([[START, ids[1], newline, ids[1], END]])).numpy()[0]
-    assert b"\n" not in broken
+    (ids,) = tokenizer.encode(["um dois."])
+    newline = tokenizer.tokens(range(320)).index("<0x0A>")
+    assert tokenizer.decode(np.array([[*ids, PAD, PAD]])) == ["um dois."]
+    (broken,) = tokenizer.decode(np.array([[START, ids[1], newline, ids[1], END]]))
+    assert "\n" not in broken
 
 
 def test_a_small_corpus_lowers_the_vocabulary_and_a_large_wish_is_no_error():
@@ -150,7 +151,7 @@ def rows_of(epoch):
 
 
 def test_epochs_hold_every_pair_but_the_long_ones_at_most_once(batches, long_and_short, tokenizer):
-    ids = [tokenizer.encode(tf.constant(pair)).to_list() for pair in long_and_short]
+    ids = [tokenizer.encode(list(pair)) for pair in long_and_short]
     kept = [tuple(map(tuple, pair)) for pair in ids if max(map(len, pair)) <= 40]
     assert 7 < len(ids) - len(kept) == batches.dropped
     assert batches.kept == len(kept)
@@ -196,7 +197,7 @@ def test_the_order_of_an_epoch_depends_on_its_seed_alone(batches, long_and_short
 
 def test_evaluation_batches_drop_no_pair_however_long(tokenizer, long_and_short):
     pairs = [*long_and_short[-20:], ("um " * 3000, "one " * 10), ("", "")]
-    ids = [tokenizer.encode(tf.constant(pair)).to_list() for pair in pairs]
+    ids = [tokenizer.encode(list(pair)) for pair in pairs]
     found = rows_of(run_demo.evaluation_batches(as_dataset(pairs), tokenizer, shares=3))
     assert sorted(found) == sorted(tuple(map(tuple, pair)) for pair in ids)
 
@@ -404,6 +405,36 @@ def test_lines_of_stdin_are_translated_as_arguments_are(finished, capsys, monkey
 def test_any_text_gets_one_line(finished, capsys, text):
     assert call("translate", "--run", finished / "run", text) == 0
     assert capsys.readouterr().out.count("\n") == 1
+
+
+def test_n_best_are_printed_with_scores_best_first(finished, capsys):
+    options = ["--beam", 4, "--n-best", 3, "--score", "--run", finished / "run"]
+    assert call("translate", *options, "um dois.", "tres.") == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    assert len(rows) == 6
+    for three in (rows[:3], rows[3:]):
+        assert all(float(score) < 0 for score, _ in three)
+    assert call("translate", *options, "--length-penalty", 0, "um dois.") == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    scores = [float(score) for score, _ in rows]
+    assert scores == sorted(scores, reverse=True)
+    assert call("translate", "--n-best", 2, "--run", finished / "run", "um.") == 2
+    assert "--n-best 2 needs a --beam of as many" in capsys.readouterr().err
+
+
+def test_given_pairs_are_scored_a_line_each(finished, capsys, tmp_path):
+    (tmp_path / "s").write_text("um dois.\ntres.\n")
+    assert call("translate", "--run", finished / "run", "--score", "um dois.", "tres.") == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    (tmp_path / "t").write_text("".join(f"{text}\n" for _, text in rows))
+    assert call("score", "--run", finished / "run", tmp_path / "s", tmp_path / "t") == 0
+    found = capsys.readouterr().out.splitlines()
+    assert len(found) == 2
+    (tmp_path / "short").write_text("one\n")
+    assert call("score", "--run", finished / "run", tmp_path / "s", tmp_path / "short") == 2
+    assert "ends at line 1" in capsys.readouterr().err
+    assert call("score", "--run", finished / "run", *[tmp_path / "s"] * 3) == 2
+    assert "3 files named" in capsys.readouterr().err
 
 
 def test_evaluating_again_gives_the_same_scores(finished, capsys):

@@ -1,0 +1,154 @@
+"""Models that leave home: a trained run as a SavedModel, a .keras file, or a CTranslate2 model.
+
+Each is written beside its final place and then moved there, so that it is whole or not there.
+"""
+
+import contextlib
+import shutil
+from pathlib import Path
+
+import tensorflow as tf
+
+from beyond import UserError
+from transformer_model import END, START, UNKNOWN, beam_search, greedy_search, positional_encoding
+
+BEAM, ALPHA = 4, 0.6  # of a SavedModel's signature "beam" (paper 6.1)
+FORMATS = ("saved_model", "keras", "ctranslate2")
+CTRANSLATE2_LENGTH = 1024  # tokens: its table of positions ends, unlike ours
+QUANTIZATIONS = ("int8", "float16")
+
+
+class Translator(tf.Module):
+    """Sentences in, translations and scores out: what a SavedModel serves."""
+
+    def __init__(self, transformer, tokenizer):
+        super().__init__()
+        self.transformer, self.pieces = transformer, tokenizer.pieces
+        # One by one: Keras leaves layers in lists out of what TensorFlow saves of a model.
+        self.weights = [variable.value for variable in transformer.variables]
+
+    def translate(self, sentences, search):
+        """Strings (B,) -> {"translations": strings (B,), "scores": (B,) float32}."""
+        ids = self.pieces.tokenize(sentences)  # ragged (B, S)
+        found = search(self.transformer, ids.to_tensor())
+        empty = ids.row_lengths() <= 2  # START and END alone: an empty line stays an empty line
+        translations = tf.where(empty, "", self.pieces.detokenize(found.ids[:, 0]))
+        return {"translations": translations, "scores": found.scores[:, 0]}
+
+    @tf.function(input_signature=[tf.TensorSpec((None,), tf.string, name="sentences")])
+    def greedy(self, sentences):
+        return self.translate(sentences, greedy_search)
+
+    @tf.function(input_signature=[tf.TensorSpec((None,), tf.string, name="sentences")])
+    def beam(self, sentences):
+        return self.translate(
+            sentences, lambda transformer, inp: beam_search(transformer, inp, BEAM, ALPHA)
+        )
+
+
+@contextlib.contextmanager
+def whole_or_nothing(path):
+    """Yields a path to write to, which becomes `path` when the block ends without an error."""
+    path = Path(path)
+    if path.exists():
+        raise UserError(f"{path}: is there already; remove it, or name another place with --to")
+    unfinished = path.with_name(f"unfinished-{path.name}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield unfinished
+        unfinished.rename(path)
+    except (OSError, tf.errors.OpError) as error:
+        reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
+        raise UserError(f"{path}: {reason}; name a place with room for it with --to") from None
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            unfinished.unlink()
+
+
+def saved_model(path, transformer, tokenizer):
+    """Writes a SavedModel of strings to strings, with signatures serving_default (greedy) and beam.
+
+    It needs only TensorFlow and tensorflow-text, whose operators hold the tokenizer.
+    """
+    translator = Translator(transformer, tokenizer)
+    signatures = {"serving_default": translator.greedy, "beam": translator.beam}
+    with whole_or_nothing(path) as unfinished:
+        tf.saved_model.save(translator, str(unfinished), signatures=signatures)
+
+
+def keras(path, transformer):
+    """Writes the network alone as a .keras file; text needs the run's tokenizer.model."""
+    with whole_or_nothing(path) as unfinished:
+        transformer.save(unfinished)
+
+
+def ctranslate2(path, transformer, tokenizer, quantization=None):
+    """Writes a CTranslate2 model, with vocabulary and the run's tokenizer.model.
+
+    Its sources and targets have at most CTRANSLATE2_LENGTH tokens.
+
+    Raises:
+      UserError: the package ctranslate2 is not installed.
+    """
+    try:
+        from ctranslate2.specs import TransformerSpec
+    except ImportError:
+        raise UserError(
+            "exporting to CTranslate2 needs its package; install it (pip install ctranslate2)"
+        ) from None
+    sizes = transformer.sizes
+    spec = TransformerSpec.from_config(sizes["num_layers"], sizes["num_heads"], pre_norm=False)
+
+    def linear(spec, *layers):
+        """Dense layers, side by side: weight (outputs, inputs), bias (outputs,)."""
+        spec.weight = tf.concat([tf.transpose(layer.kernel) for layer in layers], 0).numpy()
+        spec.bias = tf.concat([layer.bias for layer in layers], 0).numpy()
+
+    def norm(spec, layer):
+        spec.gamma, spec.beta = layer.gamma.numpy(), layer.beta.numpy()
+
+    def self_attention(spec, mha, layer_norm):
+        linear(spec.linear[0], mha.wq, mha.wk, mha.wv)
+        linear(spec.linear[1], mha.dense)
+        norm(spec.layer_norm, layer_norm)
+
+    def cross_attention(spec, mha, layer_norm):
+        linear(spec.linear[0], mha.wq)
+        linear(spec.linear[1], mha.wk, mha.wv)
+        linear(spec.linear[2], mha.dense)
+        norm(spec.layer_norm, layer_norm)
+
+    def feed_forward(spec, ffn, layer_norm):
+        linear(spec.linear_0, ffn.layers[0])
+        linear(spec.linear_1, ffn.layers[1])
+        norm(spec.layer_norm, layer_norm)
+
+    positions = positional_encoding(CTRANSLATE2_LENGTH, sizes["d_model"])[0].numpy()
+    spec.encoder.embeddings[0].weight = transformer.encoder.embedding.embeddings.numpy()
+    spec.decoder.embeddings.weight = transformer.decoder.embedding.embeddings.numpy()
+    spec.encoder.position_encodings.encodings = positions
+    spec.decoder.position_encodings.encodings = positions
+    for its, layer in zip(spec.encoder.layer, transformer.encoder.enc_layers, strict=True):
+        self_attention(its.self_attention, layer.mha, layer.layernorm1)
+        feed_forward(its.ffn, layer.ffn, layer.layernorm2)
+    for its, layer in zip(spec.decoder.layer, transformer.decoder.dec_layers, strict=True):
+        self_attention(its.self_attention, layer.mha1, layer.layernorm1)
+        cross_attention(its.attention, layer.mha2, layer.layernorm2)
+        feed_forward(its.ffn, layer.ffn, layer.layernorm3)
+    linear(spec.decoder.projection, transformer.final_layer)
+
+    vocabulary = tokenizer.tokens(range(tokenizer.vocab_size))
+    spec.register_source_vocabulary(vocabulary)
+    spec.register_target_vocabulary(vocabulary)
+    spec.config.unk_token = vocabulary[UNKNOWN]
+    spec.config.bos_token = spec.config.decoder_start_token = vocabulary[START]
+    spec.config.eos_token = vocabulary[END]
+    spec.config.add_source_bos = spec.config.add_source_eos = True
+    spec.config.layer_norm_epsilon = transformer.encoder.enc_layers[0].layernorm1.epsilon
+    spec.validate()
+    spec.optimize(quantization)
+    with whole_or_nothing(path) as unfinished:
+        unfinished.mkdir()
+        spec.save(str(unfinished))
+        (unfinished / "tokenizer.model").write_bytes(tokenizer.model)

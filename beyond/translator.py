@@ -1,0 +1,175 @@
+"""Translating many lines fast: sorted by length, in batches side by side, given back in order.
+
+Only a chunk of the lines is in memory at a time. Sentences that come one by one, as to a server, go
+through a search that XLA compiles for their width once it has paid to.
+"""
+
+import collections
+import itertools
+from concurrent import futures
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+import params
+from beyond import UserError
+from transformer_model import PAD, log_probabilities, search
+
+CHUNK_LINES = 4096  # lines sorted by length at a time
+BATCH_TOKENS = 2048  # padding included, of the longer side
+LONGEST = 2048  # tokens of a line; attention takes memory by the square of their number
+WIDTH_STEP = 8  # single sentences are padded to a multiple of, so that their widths are few
+COMPILE_AFTER = 200  # single sentences of one width, which pay for XLA's seconds of compiling it
+FROZEN_PARAMETERS = 10_000_000  # of models up to which XLA gains by weights that are constants
+
+
+def pad(rows, step=1):
+    """Lists of ids -> one array (B, L), PAD behind the ids; L is the next multiple of `step`."""
+    length = -(-max(map(len, rows)) // step) * step
+    return keras.utils.pad_sequences(rows, length, padding="post", value=PAD)
+
+
+class Translator:
+    """A trained Transformer and its tokenizer: text in, text out.
+
+    Args:
+      say: called with a line where a source is cut off at LONGEST tokens.
+      beam: hypotheses followed for each sentence; 1 is greedy search.
+      alpha: of the length penalty by which hypotheses are ranked.
+      n_best: hypotheses returned for each sentence, at most `beam`.
+      rows: sentences in a batch; without it, as many as make BATCH_TOKENS tokens.
+      workers: batches translated side by side.
+    """
+
+    def __init__(
+        self,
+        transformer,
+        tokenizer,
+        say,
+        beam=params.BEAM,
+        alpha=params.LENGTH_PENALTY,
+        n_best=1,
+        rows=None,
+        workers=1,
+    ):
+        self.transformer, self.tokenizer, self.say = transformer, tokenizer, say
+        self.beam, self.n_best, self.rows = beam, n_best, rows
+        self.pool = futures.ThreadPoolExecutor(workers)
+        ids = tf.TensorSpec((None, None), tf.int32)  # one trace for all shapes
+        self.search_any = tf.function(
+            lambda inp: search(transformer, inp, beam, alpha, n_best), input_signature=[ids]
+        )
+        self.log_probabilities = tf.function(
+            lambda inp, tar: log_probabilities(transformer, inp, tar), input_signature=[ids, ids]
+        )
+        variables = transformer.trainable_variables
+        small = transformer.count_params() <= FROZEN_PARAMETERS
+        weights = [(variable, variable.numpy()) for variable in variables if small]
+
+        def search_width(inp):
+            frozen = [(variable, tf.constant(value)) for variable, value in weights]
+            with keras.StatelessScope(frozen):
+                return search(transformer, inp, beam, alpha, n_best, static=True)
+
+        self.search_width = tf.function(search_width, jit_compile=True)
+        self.seen = collections.Counter()  # single sentences by width
+
+    def search(self, sources):
+        """Returns Hypotheses of `sources`, B lists of ids.
+
+        XLA, with weights that can change no more, makes a single sentence 3 times as fast. It takes
+        about 2 seconds a width, so the first ones do not wait for it. A batch, which keeps a
+        processor busy, gains nothing by it.
+        """
+        if len(sources) > 1:
+            return self.search_any(pad(sources))
+        inp = pad(sources, WIDTH_STEP)
+        width = inp.shape[1]
+        self.seen[width] += 1
+        return (self.search_any if self.seen[width] <= COMPILE_AFTER else self.search_width)(inp)
+
+    def batches(self, places, length):
+        """Returns lists of `places` that make a batch together, those of most `length` first."""
+        waiting, batches = sorted(places, key=length, reverse=True), []
+        while waiting:
+            rows = self.rows or max(1, BATCH_TOKENS // (length(waiting[0]) * self.beam))
+            batches.append(waiting[:rows])
+            del waiting[:rows]
+        return batches
+
+    def hypotheses(self, lines, at_a_time=CHUNK_LINES):
+        """Yields for each of `lines` (strings), in order, a list of (text, log-probability).
+
+        The best first; one alone of log-probability 0 for a line without tokens, such as an empty
+        one: the empty string.
+
+        Args:
+          at_a_time: lines that are waited for before they are sorted by length and translated.
+        """
+        lines, done = iter(lines), 0
+        while chunk := list(itertools.islice(lines, at_a_time)):
+            sources = self.tokenizer.encode(chunk)
+            for number, ids in enumerate(sources, start=done + 1):
+                if len(ids) > LONGEST:
+                    self.say(
+                        f"Line {number} has {len(ids)} tokens; only the first {LONGEST} are "
+                        "translated."
+                    )
+                    del ids[LONGEST:]
+            lengths = list(map(len, sources))
+            full = [place for place, length in enumerate(lengths) if length > 2]  # START, END
+            batches = self.batches(full, lengths.__getitem__)
+            each = map if len(batches) == 1 else self.pool.map
+            inputs = ([sources[place] for place in places] for places in batches)
+            found = [[("", 0.0)] for _ in chunk]
+            for places, best in zip(batches, each(self.search, inputs), strict=True):
+                ids, totals = best.ids.numpy(), best.log_probabilities.numpy()
+                texts = self.tokenizer.decode(ids.reshape(-1, ids.shape[-1]))
+                rows = np.array(texts, object).reshape(totals.shape).tolist()  # (B, N)
+                for place, row, its in zip(places, rows, totals.tolist(), strict=True):
+                    found[place] = list(zip(row, its, strict=True))
+            yield from found
+            done += len(chunk)
+
+    def __call__(self, lines):
+        """Yields one translation for each of `lines` (strings), in their order; one line each."""
+        for best in self.hypotheses(lines):
+            yield best[0][0]
+
+    def score(self, pairs):
+        """Yields the log-probability of each of `pairs` (strings) under the model, in order.
+
+        Natural, of all tokens of the target with its END: translations given, not searched for.
+
+        Raises:
+          UserError: a side of a pair is longer than LONGEST.
+        """
+        pairs, done = iter(pairs), 0
+        while chunk := list(itertools.islice(pairs, CHUNK_LINES)):
+            sources, targets = map(self.tokenizer.encode, zip(*chunk, strict=True))
+            lengths = list(map(max, map(len, sources), map(len, targets)))
+            for number, length in enumerate(lengths, start=done + 1):
+                if length > LONGEST:
+                    raise UserError(
+                        f"pair {number} has {length} tokens on a side; split it, for at most "
+                        f"{LONGEST} can be scored"
+                    )
+            totals = np.zeros(len(chunk))
+            for places in self.batches(range(len(chunk)), lengths.__getitem__):
+                batch = (pad([side[place] for place in places]) for side in (sources, targets))
+                totals[places] = self.log_probabilities(*batch).numpy()
+            yield from totals.tolist()
+            done += len(chunk)
+
+    def attend(self, line):
+        """Translates a line. Returns all attention weights, the ids (S,), and (1 + T,) they join.
+
+        Weights are (H, queries, keys) by layer, of one pass over the finished translation. Row t of
+        cross-attention is the look at the source from which target token t + 1 was told.
+        """
+        sources = self.tokenizer.encode([line])
+        inp, tar = tf.constant(sources), self.search(sources).ids[:, 0]  # (1, S), (1, 1 + L)
+        tar = tar[:, : tf.math.count_nonzero(tar)]
+        _, weights = self.transformer((inp, tar[:, :-1]), training=False)
+        return {name: weight[0].numpy() for name, weight in weights.items()}, inp[0], tar[0]

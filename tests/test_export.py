@@ -1,0 +1,148 @@
+"""What must hold of models that leave home: they translate as the run does, in a fresh process."""
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from test_run_demo import call, sentences, write_tsv
+
+import run_demo
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+OPTIONS = (
+    "--num-layers 2 --d-model 64 --dff 128 --num-heads 4 --vocab-size 320 --batch-size 32 "
+    "--warmup-steps 150 --max-length 60 --epochs 8"
+).split()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a trained `run`, and what it translates: `source`, `greedy`, `beam`."""
+    path = tmp_path_factory.mktemp("export")
+    data = write_tsv(path / "n.tsv", sentences(1500))
+    assert call("--dataset", data, "--run", path / "run", *OPTIONS) == 0
+    lines = [source for source, _ in sentences(1599)[1500:]] + [""]
+    (path / "source").write_text("\n".join(lines) + "\n")
+    args = argparse.Namespace(run=path / "run", checkpoint=None)
+    _, tokenizer, training = run_demo.load(args)
+    for name, beam in (("greedy", 1), ("beam", 4)):
+        texts = list(run_demo.translator(training, tokenizer, beam, length_penalty=0.6)(lines))
+        (path / name).write_text("\n".join(texts) + "\n")
+    assert len(set(texts)) > 60  # it has learned to tell them apart
+    return path
+
+
+def shell(command):
+    """Runs a command outside of the project's folder. Returns what it printed to stdout."""
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, cwd="/")
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def python(path, script, *arguments):
+    """Runs `script`, which sees only what is installed and its arguments."""
+    (path / "script.py").write_text(script)
+    return shell(" ".join(map(str, (sys.executable, path / "script.py", *arguments))))
+
+
+def test_a_saved_model_translates_strings_with_nothing_but_tensorflow(folder, capsys):
+    assert call("export", "--run", folder / "run") == 0
+    path = capsys.readouterr().out.strip()
+    assert path == str(folder / "run" / "export" / "saved_model")
+    script = """
+import sys
+import tensorflow as tf
+import tensorflow_text
+serve = tf.saved_model.load(sys.argv[1]).signatures
+lines = tf.constant(open(sys.argv[2]).read().split("\\n")[:-1])
+for name in ("serving_default", "beam"):
+    found = serve[name](sentences=lines)
+    assert found["scores"].shape == lines.shape and (found["scores"].numpy() <= 0).all()
+    with open(sys.argv[3] + name, "wb") as file:
+        file.writelines(text + b"\\n" for text in found["translations"].numpy())
+assert not {"run_demo", "transformer_model", "sentencepiece"} & set(sys.modules)
+"""
+    python(folder, script, path, folder / "source", f"{folder}/out-")
+    assert (folder / "out-serving_default").read_text() == (folder / "greedy").read_text()
+    assert (folder / "out-beam").read_text() == (folder / "beam").read_text()
+    assert (folder / "greedy").read_text().count("\n") == 100
+
+
+def test_a_keras_file_holds_the_same_network(folder, capsys):
+    assert call("export", "--run", folder / "run", "--format", "keras") == 0
+    path = capsys.readouterr().out.strip()
+    assert path.endswith(".keras")
+    script = f"""
+import sys
+sys.path.insert(0, {str(ROOT)!r})
+import keras, numpy, sentencepiece
+import transformer_model
+model = keras.saving.load_model(sys.argv[1])
+pieces = sentencepiece.SentencePieceProcessor(model_file=sys.argv[2])
+for line in open(sys.argv[3]).read().split("\\n")[:-2]:
+    ids = numpy.array([pieces.encode(line, add_bos=True, add_eos=True)])
+    print(pieces.decode(transformer_model.greedy_search(model, ids).ids[0, 0].numpy().tolist()))
+print()
+"""
+    few = folder / "few"
+    few.write_text("".join((folder / "source").open().readlines()[:10]) + "\n")
+    tokenizer = folder / "run" / "tokenizer.model"
+    expected = (folder / "greedy").read_text().splitlines()[:10]
+    assert python(folder, script, path, tokenizer, few).splitlines()[:10] == expected
+
+
+@pytest.mark.parametrize("quantization", [None, "int8", "float16"])
+def test_ctranslate2_gives_the_same_translations(folder, capsys, quantization):
+    """At least 99 of 100 in float32, whose sums are added in another order."""
+    to = folder / f"ct2-{quantization}"
+    options = ["--quantization", quantization] if quantization else []
+    options += ["--format", "ctranslate2", "--to", to]
+    assert call("export", "--run", folder / "run", *options) == 0
+    assert capsys.readouterr().out.strip() == str(to)
+    script = """
+import sys
+import ctranslate2, sentencepiece
+model = ctranslate2.Translator(sys.argv[1])
+pieces = sentencepiece.SentencePieceProcessor(model_file=sys.argv[1] + "/tokenizer.model")
+lines = open(sys.argv[2]).read().split("\\n")[:-1]
+tokens = pieces.encode(lines, out_type=str)
+limits = dict(max_input_length=0, max_decoding_length=1024)
+for best in model.translate_batch(tokens, beam_size=1, **limits):
+    print(pieces.decode(best.hypotheses[0]))
+try:
+    model.translate_batch([tokens[0] * 1024], **limits)
+except RuntimeError as error:
+    assert ">= 1024" in str(error), error
+else:
+    raise AssertionError("a source longer than the exported positions was taken")
+"""
+    found = python(folder, script, to, folder / "source").split("\n")
+    expected = (folder / "greedy").read_text().split("\n")
+    other = [pair for pair in zip(found, expected, strict=True) if pair[0] != pair[1]]
+    assert len(other) <= {None: 1, "float16": 2, "int8": 20}[quantization], other
+    size = sum(file.stat().st_size for file in to.iterdir())
+    whole = sum(file.stat().st_size for file in (folder / "ct2-None").iterdir())
+    assert size < whole or quantization is None
+
+
+def test_what_is_there_is_not_overwritten_and_a_failure_leaves_nothing(folder, capsys, tmp_path):
+    (tmp_path / "here").write_text("mine")
+    assert call("export", "--run", folder / "run", "--to", tmp_path / "here") == 2
+    assert "is there already" in capsys.readouterr().err
+    assert (tmp_path / "here").read_text() == "mine"
+    assert call("export", "--run", folder / "run", "--to", "/dev/null/there") == 2
+    assert "/dev/null/there" in capsys.readouterr().err
+    assert call("export", "--run", folder / "run", "--quantization", "int8") == 2
+    assert "--format ctranslate2" in capsys.readouterr().err
+
+
+def test_a_missing_ctranslate2_is_one_line(folder, capsys, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "ctranslate2.specs", None)
+    path = tmp_path / "ct2"
+    assert call("export", "--run", folder / "run", "--format", "ctranslate2", "--to", path) == 2
+    assert "pip install ctranslate2" in capsys.readouterr().err.splitlines()[-1]
+    assert not path.exists()

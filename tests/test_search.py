@@ -1,0 +1,207 @@
+"""What must hold of the searches of transformer_model.py, greedy and beam, and of their cache."""
+
+import itertools
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from test_transformer_model import INP, SIZES, randomised
+
+import transformer_model as tm
+from transformer_model import END, PAD, START
+
+EXTRA = 4
+
+
+def small_transformer(seed=2, target_vocab_size=13, **bias):
+    """Returns a Transformer of random weights, whose last layer has these biases for its tokens."""
+    model = tm.Transformer(**{**SIZES, "target_vocab_size": target_vocab_size})
+    model.build(((None, None), (None, None)))
+    randomised(model)
+    kernel, biases = model.final_layer.get_weights()
+    for name, value in bias.items():
+        biases[getattr(tm, name)] = value
+    model.final_layer.set_weights([kernel, biases])
+    return model
+
+
+def log_probability(model, source, tokens):
+    """Returns that of all `tokens` but START, by one pass of the whole model."""
+    each = next_log_probabilities(model, source, tokens[:-1])
+    return sum(each[t, token] for t, token in enumerate(tokens[1:]))
+
+
+def next_log_probabilities(model, source, tokens):
+    """Returns (T, V), by one pass of the whole model, in float64."""
+    logits = model((np.array([source]), np.array([tokens])))[0].numpy()[0].astype(np.float64)
+    return logits - np.log(np.exp(logits).sum(-1, keepdims=True))
+
+
+def of(hypotheses):
+    """Returns Hypotheses as (ids of a row without padding, score, log-probability, finished)."""
+    found = [value.numpy() for value in hypotheses]
+    return [
+        [(tuple(i[i != PAD].tolist()), s, p, f) for i, s, p, f in zip(*row, strict=True)]
+        for row in zip(*found, strict=True)
+    ]
+
+
+# ---- The cache ----
+
+
+@pytest.mark.parametrize("static", [False, True])
+@pytest.mark.parametrize("beam", [1, 3])
+def test_a_cached_step_equals_a_call_of_the_whole_model(beam, static):
+    """At every step to 1e-5, for sources of unequal lengths and hypotheses that change places."""
+    model, rng = small_transformer(), np.random.default_rng(1)
+    decoding = tm.Decoding(model, tf.constant(INP), beam, EXTRA, static)
+    batch, length = len(INP), INP.shape[1] + EXTRA
+    ids = np.full((batch, beam, 1), START)
+    origin, caches = np.full((batch, beam, length), -1), decoding.caches
+    for position in range(length):
+        origin[:, :, position] = np.arange(beam)
+        cached, caches = decoding.log_probabilities(
+            tf.constant(ids[:, :, -1]),
+            tf.constant(position),
+            None if beam == 1 else tf.constant(origin),
+            caches,
+        )
+        for place in range(beam):
+            logits = model((INP, ids[:, place]))[0][:, -1]
+            whole = tf.nn.log_softmax(logits) + decoding.never
+            np.testing.assert_allclose(cached[:, place], whole, rtol=0, atol=1e-5)
+        parent = rng.integers(beam, size=(batch, beam))  # as if these were the best to follow
+        ids = np.take_along_axis(ids, parent[..., np.newaxis], 1)
+        origin = np.take_along_axis(origin, parent[..., np.newaxis], 1)
+        ids = np.concatenate([ids, rng.integers(4, 13, (batch, beam, 1))], axis=2)
+
+
+# ---- Beam search ----
+
+
+def test_a_beam_of_everything_is_exhaustive_search():
+    """Three ordinary tokens (1, 4 and 5) and END, at most four of them: 121 translations."""
+    model = small_transformer(target_vocab_size=6, END=1.0)
+    source, alpha = [4, 5, 6], 0.6
+    ended = [
+        (START, *body, END) for n in range(4) for body in itertools.product((1, 4, 5), repeat=n)
+    ]
+    cut_off = [(START, *body) for body in itertools.product((1, 4, 5), repeat=4)]
+    tokens = [*ended, *cut_off]
+    tar = np.array([[*row, *[PAD] * (6 - len(row))] for row in tokens])  # (121, 6)
+    logits = model((np.tile(source, (len(tar), 1)), tar[:, :-1]))[0].numpy().astype(np.float64)
+    each = logits - np.log(np.exp(logits).sum(-1, keepdims=True))  # (121, 5, 6)
+    totals = [
+        sum(each[n, t, token] for t, token in enumerate(row[1:])) for n, row in enumerate(tokens)
+    ]
+    expected = {
+        row: (total / ((5 + len(row) - 1) / 6) ** alpha, total)  # START does not count, END does
+        for row, total in zip(tokens, totals, strict=True)
+    }
+    assert len(expected) == 121
+    found = of(
+        tm.beam_search(model, tf.constant([source]), 121, alpha, n_best=121, extra_tokens=1)
+    )[0]
+    assert {row[0] for row in found} == set(expected)
+    assert found[0][0] == max(expected, key=expected.get)
+    scores = [score for _, score, _, _ in found]
+    assert scores == sorted(scores, reverse=True)
+    for ids, score, total, finished in found:
+        assert (score, total) == pytest.approx(expected[ids], abs=1e-4)
+        assert finished == (ids[-1] == END)
+
+
+def beam_by_hand(model, source, beam, alpha, limit):
+    """Beam search as its definition says, a call of the whole model for each hypothesis."""
+    live, ended = [((START,), 0.0)], []
+    for length in range(1, limit + 1):
+        grown = []
+        for tokens, total in live:
+            each = next_log_probabilities(model, source, tokens)[-1]
+            allowed = [t for t in range(len(each)) if t not in (PAD, START)]
+            grown += [((*tokens, t), total + each[t]) for t in allowed]
+        grown = sorted(grown, key=lambda row: -row[1])[: 2 * beam]
+        over = [row for row in grown if row[0][-1] == END or length == limit]
+        ended += [(total / ((5 + length) / 6) ** alpha, tokens) for tokens, total in over]
+        live = [row for row in grown if row not in over][:beam]
+    return sorted(ended, reverse=True)[:beam]
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.6, 2.0])
+def test_beam_search_equals_a_search_without_cache_or_early_stop(alpha):
+    model = small_transformer(END=1.0)
+    found = of(tm.beam_search(model, tf.constant(INP), 3, alpha, n_best=3, extra_tokens=EXTRA))
+    for source, rows in zip(INP, found, strict=True):
+        source = source[source != PAD].tolist()
+        expected = beam_by_hand(model, source, 3, alpha, len(source) + EXTRA)
+        assert [row[0] for row in rows] == [tokens for _, tokens in expected]
+        np.testing.assert_allclose([row[1] for row in rows], [s for s, _ in expected], atol=1e-4)
+
+
+def test_one_best_is_the_first_of_n_best():
+    model = small_transformer(END=1.0)
+    best = of(tm.beam_search(model, tf.constant(INP), 3, n_best=1, extra_tokens=EXTRA))
+    all_three = of(tm.beam_search(model, tf.constant(INP), 3, n_best=3, extra_tokens=EXTRA))
+    for one, three in zip(best, all_three, strict=True):
+        assert one[0][0] == three[0][0]
+        assert len({row[0] for row in three}) == 3
+        assert [row[1] for row in three] == sorted((row[1] for row in three), reverse=True)
+
+
+def test_a_hypothesis_at_the_limit_is_returned_and_flagged():
+    found = of(
+        tm.beam_search(
+            small_transformer(END=-1e4), tf.constant(INP), 2, n_best=2, extra_tokens=EXTRA
+        )
+    )
+    for source, rows in zip(INP, found, strict=True):
+        for ids, _, _, finished in rows:
+            assert not finished
+            assert len(ids) == 1 + np.count_nonzero(source) + EXTRA
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+def test_a_translation_does_not_depend_on_batch_mates_or_padding(beam):
+    model = small_transformer(END=1.5)
+
+    def search(inp):
+        return of(tm.search(model, tf.constant(inp), beam, extra_tokens=EXTRA))
+
+    together = search(INP)
+    others = [search(np.pad(INP, [[0, 0], [0, 3]])), search(INP[::-1])[::-1]]
+    others.append([search(source[np.newaxis])[0] for source in INP])
+    for other in others:
+        for rows, expected in zip(other, together, strict=True):
+            assert [row[0] for row in rows] == [row[0] for row in expected]
+            np.testing.assert_allclose(rows[0][1:3], expected[0][1:3], atol=1e-5)
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+def test_a_search_is_the_same_compiled_by_xla(beam):
+    model = small_transformer(END=1.5)
+    compiled = tf.function(
+        lambda inp: tm.search(model, inp, beam, extra_tokens=EXTRA, static=True), jit_compile=True
+    )
+    for rows, expected in zip(
+        of(compiled(tf.constant(INP))),
+        of(tm.search(model, tf.constant(INP), beam, extra_tokens=EXTRA)),
+        strict=True,
+    ):
+        assert [row[0] for row in rows] == [row[0] for row in expected]
+
+
+# ---- Scores ----
+
+
+def test_greedy_scores_are_those_of_its_own_tokens():
+    model = small_transformer(END=1.5)
+    for source, rows in zip(
+        INP, of(tm.search(model, tf.constant(INP), extra_tokens=EXTRA)), strict=True
+    ):
+        ((ids, score, total, finished),) = rows
+        source = source[source != PAD].tolist()
+        assert total == pytest.approx(log_probability(model, source, ids), abs=1e-4)
+        assert score == pytest.approx(total / ((5 + len(ids) - 1) / 6) ** 0.6, abs=1e-5)
+        assert finished == (ids[-1] == END)
+        forced = tm.log_probabilities(model, tf.constant([source]), tf.constant([ids]))
+        assert float(forced[0]) == pytest.approx(total, abs=1e-4)

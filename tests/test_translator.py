@@ -1,0 +1,131 @@
+"""What must hold of translating many lines: their order, and company that changes nothing."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from test_run_demo import as_dataset, sentences
+from test_transformer_model import randomised
+
+import run_demo
+import transformer_model as tm
+from beyond import UserError, translator
+from beyond.translator import Translator
+
+SIZES = dict(num_layers=1, d_model=16, num_heads=2, dff=32, rate=0.0)
+SOURCES = [source for source, _ in sentences(30)]
+HOSTILE = [
+    "",
+    "um",
+    "um dois " * 500,
+    "😀 👩‍👩‍👧 Привет 你好 नमस्ते עברית",
+    "um\x00dois \x01\x02\x1b[31m\x7f",
+    "\x00",
+    "dois\x00",
+    "x" * 900,
+    "   ",
+    "a\u2028b\x0bc\x0cd\x85e",
+    "um dois.",
+]
+
+
+@pytest.fixture(scope="module")
+def model():
+    """A small Transformer of random weights that ends its translations, and a tokenizer."""
+    tokenizer = run_demo.Tokenizer(run_demo.train_tokenizer(as_dataset(sentences(200)), 320, 1))
+    size = tokenizer.vocab_size
+    transformer = tm.Transformer(**SIZES, input_vocab_size=size, target_vocab_size=size)
+    transformer.build(((None, None), (None, None)))
+    randomised(transformer)
+    kernel, bias = transformer.final_layer.get_weights()
+    bias[tm.END] += 3
+    transformer.final_layer.set_weights([kernel, bias])
+    return transformer, tokenizer
+
+
+@pytest.fixture(scope="module")
+def alone(model):
+    """What gives the best translation of one line, and its score, without any Translator."""
+    transformer, tokenizer = model
+
+    @tf.function(reduce_retracing=True)
+    def find(inp, beam):
+        return tm.search(transformer, inp, beam)
+
+    def translate(line, beam=1):
+        found = find(tf.constant(tokenizer.encode([line])), beam)
+        return tokenizer.decode(found.ids.numpy()[:, 0])[0], float(found.log_probabilities[0, 0])
+
+    return translate
+
+
+def never(line):
+    pytest.fail(f"said: {line}")
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+def test_lines_come_back_in_their_order_as_if_each_were_alone(model, alone, beam, monkeypatch):
+    """In several chunks, each in several batches, two at a time."""
+    monkeypatch.setattr(translator, "BATCH_TOKENS", 64)
+    lines = [*SOURCES[:5], "", *SOURCES[5:]]
+    found = Translator(*model, never, beam, workers=2).hypotheses(iter(lines), at_a_time=15)
+    for line, best in zip(lines, found, strict=True):
+        text, total = alone(line, beam) if line else ("", 0.0)
+        assert best[0][0] == text
+        assert best[0][1] == pytest.approx(total, abs=1e-4)
+
+
+def test_single_sentences_are_the_same_once_xla_compiles_them(model, alone, monkeypatch):
+    monkeypatch.setattr(translator, "COMPILE_AFTER", 3)
+    found = Translator(*model, never)
+    compiled, calls = found.search_width, []
+    found.search_width = lambda inp: calls.append(inp) or compiled(inp)
+    lines = SOURCES[:12]
+    assert [best[0][0] for best in found.hypotheses(lines, at_a_time=1)] == [
+        alone(line)[0] for line in lines
+    ]
+    widths = [inp.shape[1] for inp in calls]
+    assert widths
+    assert all(width % translator.WIDTH_STEP == 0 for width in widths)
+    assert len(calls) == 12 - sum(min(3, found.seen[width]) for width in found.seen)
+
+
+def test_any_text_gets_an_answer_in_its_place(model, alone, monkeypatch):
+    monkeypatch.setattr(translator, "LONGEST", 500)
+    said = []
+    found = list(Translator(*model, said.append).hypotheses(HOSTILE))
+    assert len(found) == len(HOSTILE)
+    assert all("\n" not in best[0][0] for best in found)
+    assert found[0] == found[8] == [("", 0.0)]
+    for place in (1, 3, 4, 10):
+        assert found[place][0][0] == alone(HOSTILE[place])[0]
+    assert said == [
+        f"Line {number} has {length} tokens; only the first 500 are translated."
+        for number, length in enumerate(map(len, model[1].encode(HOSTILE)), start=1)
+        if length > 500
+    ]
+    assert len(said) == 2
+
+
+def test_scores_of_given_pairs_are_those_of_the_translations_themselves(model, monkeypatch):
+    monkeypatch.setattr(translator, "BATCH_TOKENS", 64)
+    monkeypatch.setattr(translator, "CHUNK_LINES", 15)
+    transformer, tokenizer = model
+    pairs = [*sentences(30), ("um", ""), ("", "")]
+    found = list(Translator(*model, never).score(iter(pairs)))
+    for pair, total in zip(pairs, found, strict=True):
+        inp, tar = (tf.constant(tokenizer.encode([side])) for side in pair)
+        each = tf.nn.log_softmax(transformer((inp, tar[:, :-1]))[0])[0].numpy()  # (T - 1, V)
+        expected = sum(each[place, token] for place, token in enumerate(tar.numpy()[0, 1:]))
+        assert total == pytest.approx(expected, abs=1e-3)
+    with pytest.raises(UserError, match=r"pair 2 has \d+ tokens on a side"):
+        list(Translator(*model, never).score([("um", "one"), ("um", "one " * 3000)]))
+
+
+def test_attention_is_that_of_one_pass_over_the_translation(model, alone):
+    transformer, tokenizer = model
+    weights, inp, tar = Translator(*model, never).attend("um dois.")
+    assert tokenizer.decode(tar.numpy()[np.newaxis])[0] == alone("um dois.")[0]
+    _, expected = transformer((inp[np.newaxis], tar[np.newaxis, :-1]))
+    assert set(weights) == set(expected)
+    for name, weight in weights.items():
+        np.testing.assert_allclose(weight, expected[name][0], atol=1e-6)
