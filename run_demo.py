@@ -794,7 +794,10 @@ def counted(results):
 def translate_command(args):
     """Prints one translation a line, or `n_best`, of the arguments or of the lines of stdin."""
     if args.n_best > args.beam:
-        raise UserError(f"--n-best {args.n_best} needs a --beam of as many; it is {args.beam}")
+        raise UserError(
+            f"--n-best {args.n_best} needs a --beam of as many, and it is {args.beam}; add --beam "
+            f"{args.n_best}"
+        )
     _, tokenizer, training = load(args)
     search = dict(beam=args.beam, length_penalty=args.length_penalty, n_best=args.n_best)
     hypotheses = translator(training, tokenizer, **search).hypotheses
@@ -815,15 +818,18 @@ def score_command(args):
 
 def export_command(args):
     """Writes the model of a trained run in a format of others and prints where it is."""
-    run, tokenizer, training = load(args)
     if args.quantization and args.format != "ctranslate2":
-        raise UserError("--quantization goes with --format ctranslate2")
+        raise UserError("--quantization goes with --format ctranslate2; add that, or leave it out")
+    if args.to and Path(args.to).exists():
+        raise UserError(f"--to {args.to}: is there already; remove it, or name another place")
+    run, tokenizer, training = load(args)
     name = "model.keras" if args.format == "keras" else args.format
     path = Path(args.to) if args.to else run.path / "export" / name
     if args.format == "saved_model":
         export.saved_model(path, training.transformer, tokenizer)
     elif args.format == "keras":
-        path = path.with_suffix(".keras")  # else Keras would not write it
+        if path.suffix != ".keras":  # which Keras asks for
+            path = path.with_name(f"{path.name}.keras")
         export.keras(path, training.transformer)
     else:
         export.ctranslate2(path, training.transformer, tokenizer, args.quantization)
@@ -888,7 +894,7 @@ def command_line():
     command.add_argument("files", nargs="+", metavar="FILE", help="a .tsv, or source and target")
     command = add("export", export_command, "write the model for use elsewhere")
     command.add_argument("--format", choices=export.FORMATS, default="saved_model")
-    command.add_argument("--to", metavar="PATH", help="where (default: export/ in the run folder)")
+    command.add_argument("--to", metavar="PATH", help="a new path (default: in export/ of the run)")
     command.add_argument("--quantization", choices=export.QUANTIZATIONS, help="CTranslate2's")
     command = add("evaluate", evaluate_command, "score the run on its test split again")
     flags.add_parameters(command, only=SEARCH)

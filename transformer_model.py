@@ -309,12 +309,17 @@ class DecoderLayer(_Layer):
 # ---- The two stacks ----
 
 
-def embed(embedding, ids, positions):
-    """Returns sqrt(D) times the embedding of `ids` (B, L), plus `positions`: (B, L, D).
+def embed(embedding, ids, positions=None):
+    """Returns sqrt(D) times the embedding of `ids` (B, L), plus the encoding of their positions.
 
     The factor (paper 3.4) brings the embedding to the positions' own size before they are added.
+
+    Args:
+      positions: their encoding, (1, L, D); without it, positions 0 to L - 1 are meant.
     """
-    x = embedding(ids)
+    x = embedding(ids)  # (B, L, D)
+    if positions is None:
+        positions = positional_encoding(tf.shape(ids)[1], x.shape[-1])
     return x * x.shape[-1] ** 0.5 + tf.cast(positions, x.dtype)
 
 
@@ -342,8 +347,7 @@ class Encoder(_Layer):
 
     def call(self, x, *, training=False, mask=None):
         """Ids (B, S) -> output (B, S, D), {"encoder_layer1": weights (B, H, S, S), ...}."""
-        positions = positional_encoding(tf.shape(x)[1], self.sizes["d_model"])
-        x = self.dropout(embed(self.embedding, x, positions), training=training)
+        x = self.dropout(embed(self.embedding, x), training=training)
         weights = {}
         for n, layer in enumerate(self.enc_layers, start=1):
             x, weights[f"encoder_layer{n}"] = layer(x, training=training, mask=mask)
@@ -378,8 +382,7 @@ class Decoder(_Layer):
         {"decoder_layer1_block1": self-attention (B, H, T, T),
          "decoder_layer1_block2": cross-attention (B, H, T, S), ...}
         """
-        positions = positional_encoding(tf.shape(x)[1], self.sizes["d_model"])
-        x = self.dropout(embed(self.embedding, x, positions), training=training)
+        x = self.dropout(embed(self.embedding, x), training=training)
         weights = {}
         for n, layer in enumerate(self.dec_layers, start=1):
             x, block1, block2 = layer(
@@ -610,22 +613,20 @@ class Decoding:
         self.caches = [(empty, empty)] * sizes["num_layers"]
 
     def log_probabilities(self, tokens, position, origin, caches):
-        """Returns those of the next token, (B, K, V), and the caches.
+        """Returns those of the next token, (B, K, V), and the caches; PAD and START have none.
 
         Args:
           tokens: ids (B, K) at `position`.
           origin: (B, K, L), which of the K places held a hypothesis's past at each position up to
-            this; None where there is but one place.
+            this, -1 beyond; None where there is but one place.
         """
-        look_ahead_mask = None
+        look_ahead_mask = None  # for all there is in a cache that grows is the one place's past
         length = self.length if self.static else position + 1
         if origin is not None:
-            past = tf.one_hot(origin[:, :, :length], self.beam)  # (B, K, L, K)
+            past = tf.one_hot(origin[:, :, :length], self.beam)  # (B, K, L, K), nothing for a -1
             look_ahead_mask = 1 - tf.reshape(past, (self.batch, 1, self.beam, length * self.beam))
-        if self.static:
-            ahead = tf.repeat(tf.range(length) > position, self.beam)  # (L K,)
-            ahead = tf.cast(ahead, tf.float32)
-            look_ahead_mask = ahead if origin is None else tf.maximum(look_ahead_mask, ahead)
+        elif self.static:
+            look_ahead_mask = tf.cast(tf.range(length) > position, tf.float32)  # (L,)
         dec_output, caches = self.transformer.decoder.step(
             tokens,
             self.positions[:, position, tf.newaxis],
@@ -659,6 +660,8 @@ def greedy_search(transformer, inp, alpha=0.6, extra_tokens=50, static=False):
 
     Args:
       inp: ids of the source (B, S).
+      alpha: of `length_penalty`, for the scores.
+      extra_tokens, static: see Decoding.
     """
     decoding = Decoding(transformer, inp, 1, extra_tokens, static)
     limits = decoding.limits[:, tf.newaxis]
@@ -696,8 +699,10 @@ def beam_search(transformer, inp, beam=4, alpha=0.6, n_best=1, extra_tokens=50, 
 
     Args:
       inp: ids of the source (B, S).
+      beam: hypotheses K that are followed.
       alpha: of `length_penalty`, 0 or more.
       n_best: at most `beam`.
+      extra_tokens, static: see Decoding.
     """
     decoding = Decoding(transformer, inp, beam, extra_tokens, static)
     batch, length, limits = decoding.batch, decoding.length, decoding.limits[:, tf.newaxis]

@@ -4,7 +4,7 @@ Each is written beside its final place and then moved there, so that it is whole
 """
 
 import contextlib
-import shutil
+import tempfile
 from pathlib import Path
 
 import tensorflow as tf
@@ -28,12 +28,17 @@ class Translator(tf.Module):
         self.weights = [variable.value for variable in transformer.variables]
 
     def translate(self, sentences, search):
-        """Strings (B,) -> {"translations": strings (B,), "scores": (B,) float32}."""
+        """Strings (B,) -> {"translations": strings (B,), "scores": (B,) float32}.
+
+        Scores are log-probabilities, as `translate --score` prints them. An empty string stays one,
+        of score 0.
+        """
         ids = self.pieces.tokenize(sentences)  # ragged (B, S)
         found = search(self.transformer, ids.to_tensor())
-        empty = ids.row_lengths() <= 2  # START and END alone: an empty line stays an empty line
+        empty = ids.row_lengths() <= 2  # START and END alone
         translations = tf.where(empty, "", self.pieces.detokenize(found.ids[:, 0]))
-        return {"translations": translations, "scores": found.scores[:, 0]}
+        scores = tf.where(empty, 0.0, found.log_probabilities[:, 0])
+        return {"translations": translations, "scores": scores}
 
     @tf.function(input_signature=[tf.TensorSpec((None,), tf.string, name="sentences")])
     def greedy(self, sentences):
@@ -52,18 +57,14 @@ def whole_or_nothing(path):
     path = Path(path)
     if path.exists():
         raise UserError(f"{path}: is there already; remove it, or name another place with --to")
-    unfinished = path.with_name(f"unfinished-{path.name}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        yield unfinished
-        unfinished.rename(path)
+        with tempfile.TemporaryDirectory(prefix="unfinished-", dir=path.parent) as folder:
+            yield Path(folder) / path.name
+            (Path(folder) / path.name).rename(path)
     except (OSError, tf.errors.OpError) as error:
         reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
-        raise UserError(f"{path}: {reason}; name a place with room for it with --to") from None
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
-        with contextlib.suppress(OSError):
-            unfinished.unlink()
+        raise UserError(f"{path}: {reason}; name a writable place with room by --to") from None
 
 
 def saved_model(path, transformer, tokenizer):

@@ -109,12 +109,15 @@ class Run:
     def options(self):
         """Returns the saved parameters of a trained run, one for each row of params.table().
 
+        Of those FREE to differ, one that was not saved has its default: the run may be older.
+
         Raises:
           UserError: nothing was trained here, or a parameter is missing.
         """
         saved = self.read("params.json")
         if saved is None or not self.tokenizer.exists() or not self.trained:
             raise UserError(f"{self.path}: no trained run here; train one first, or name its --run")
+        saved = {**{row.name: row.default for row in params.table() if row.name in FREE}, **saved}
         wanted = [row.name for row in params.table()] + ["corpus"]
         missing = [name for name in wanted if name not in saved]
         if missing:

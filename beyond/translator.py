@@ -20,7 +20,7 @@ CHUNK_LINES = 4096  # lines sorted by length at a time
 BATCH_TOKENS = 2048  # padding included, of the longer side
 LONGEST = 2048  # tokens of a line; attention takes memory by the square of their number
 WIDTH_STEP = 8  # single sentences are padded to a multiple of, so that their widths are few
-COMPILE_AFTER = 200  # single sentences of one width, which pay for XLA's seconds of compiling it
+COMPILE_AFTER = 300  # single sentences of one width, which pay for XLA's seconds of compiling it
 FROZEN_PARAMETERS = 10_000_000  # of models up to which XLA gains by weights that are constants
 
 
@@ -31,7 +31,7 @@ def pad(rows, step=1):
 
 
 class Translator:
-    """A trained Transformer and its tokenizer: text in, text out.
+    """A trained Transformer, whose weights must not change any more, and its tokenizer.
 
     Args:
       say: called with a line where a source is cut off at LONGEST tokens.
@@ -79,7 +79,7 @@ class Translator:
         """Returns Hypotheses of `sources`, B lists of ids.
 
         XLA, with weights that can change no more, makes a single sentence 3 times as fast. It takes
-        about 2 seconds a width, so the first ones do not wait for it. A batch, which keeps a
+        about 3 seconds a width, so the first ones do not wait for it. A batch, which keeps a
         processor busy, gains nothing by it.
         """
         if len(sources) > 1:
@@ -101,8 +101,8 @@ class Translator:
     def hypotheses(self, lines, at_a_time=CHUNK_LINES):
         """Yields for each of `lines` (strings), in order, a list of (text, log-probability).
 
-        The best first; one alone of log-probability 0 for a line without tokens, such as an empty
-        one: the empty string.
+        `n_best` of them, the best first. A line without tokens, such as an empty one, stays empty,
+        with a log-probability of 0.
 
         Args:
           at_a_time: lines that are waited for before they are sorted by length and translated.
@@ -122,7 +122,7 @@ class Translator:
             batches = self.batches(full, lengths.__getitem__)
             each = map if len(batches) == 1 else self.pool.map
             inputs = ([sources[place] for place in places] for places in batches)
-            found = [[("", 0.0)] for _ in chunk]
+            found = [[("", 0.0)] * self.n_best for _ in chunk]
             for places, best in zip(batches, each(self.search, inputs), strict=True):
                 ids, totals = best.ids.numpy(), best.log_probabilities.numpy()
                 texts = self.tokenizer.decode(ids.reshape(-1, ids.shape[-1]))

@@ -61,7 +61,8 @@ serve = tf.saved_model.load(sys.argv[1]).signatures
 lines = tf.constant(open(sys.argv[2]).read().split("\\n")[:-1])
 for name in ("serving_default", "beam"):
     found = serve[name](sentences=lines)
-    assert found["scores"].shape == lines.shape and (found["scores"].numpy() <= 0).all()
+    scores = found["scores"].numpy()
+    assert scores.shape == lines.shape and (scores[:-1] < 0).all() and scores[-1] == 0
     with open(sys.argv[3] + name, "wb") as file:
         file.writelines(text + b"\\n" for text in found["translations"].numpy())
 assert not {"run_demo", "transformer_model", "sentencepiece"} & set(sys.modules)
@@ -134,6 +135,13 @@ def test_what_is_there_is_not_overwritten_and_a_failure_leaves_nothing(folder, c
     assert call("export", "--run", folder / "run", "--to", tmp_path / "here") == 2
     assert "is there already" in capsys.readouterr().err
     assert (tmp_path / "here").read_text() == "mine"
+    (tmp_path / "unfinished-new").mkdir()
+    assert (
+        call("export", "--run", folder / "run", "--format", "keras", "--to", tmp_path / "v1.0") == 0
+    )
+    assert {path.name for path in tmp_path.iterdir()} == {"here", "unfinished-new", "v1.0.keras"}
+    assert call("export", "--run", folder / "run", "--format", "keras", "--to", ".") == 2
+    assert "is there already" in capsys.readouterr().err
     assert call("export", "--run", folder / "run", "--to", "/dev/null/there") == 2
     assert "/dev/null/there" in capsys.readouterr().err
     assert call("export", "--run", folder / "run", "--quantization", "int8") == 2

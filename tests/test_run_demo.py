@@ -393,6 +393,7 @@ def test_lines_of_stdin_are_translated_as_arguments_are(finished, capsys, monkey
 
     class Stdin:
         buffer = iter([text.encode() + b"\r\n" for text in texts])
+        isatty = staticmethod(bool)  # no
 
     monkeypatch.setattr(sys, "stdin", Stdin)
     assert call("translate", "--run", finished / "run") == 0
@@ -409,9 +410,9 @@ def test_any_text_gets_one_line(finished, capsys, text):
 
 def test_n_best_are_printed_with_scores_best_first(finished, capsys):
     options = ["--beam", 4, "--n-best", 3, "--score", "--run", finished / "run"]
-    assert call("translate", *options, "um dois.", "tres.") == 0
+    assert call("translate", *options, "um dois.", "tres.", "") == 0
     rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
-    assert len(rows) == 6
+    assert rows[6:] == [["0.0000", ""]] * 3
     for three in (rows[:3], rows[3:]):
         assert all(float(score) < 0 for score, _ in three)
     assert call("translate", *options, "--length-penalty", 0, "um dois.") == 0
@@ -500,6 +501,18 @@ def test_a_run_without_a_final_checkpoint_uses_the_newest(finished, capsys, tmp_
     assert str(tmp_path / "run" / "checkpoints" / "ckpt") in capsys.readouterr().err
     assert call("translate", "--checkpoint", "final", "--run", tmp_path / "run", "um.") == 2
     assert "final: no checkpoint yet" in capsys.readouterr().err
+
+
+def test_a_run_saved_before_a_free_parameter_was_known_has_its_default(finished, tmp_path):
+    shutil.copytree(finished / "run", tmp_path / "run")
+    saved = json.loads((tmp_path / "run" / "params.json").read_text())
+    del saved["beam"]
+    (tmp_path / "run" / "params.json").write_text(json.dumps(saved))
+    assert runs.Run(tmp_path / "run").options()["beam"] == params.BEAM
+    del saved["d_model"]
+    (tmp_path / "run" / "params.json").write_text(json.dumps(saved))
+    with pytest.raises(UserError, match="d_model missing"):
+        runs.Run(tmp_path / "run").options()
 
 
 def test_the_newest_run_is_used_where_none_is_named(finished, capsys, monkeypatch):
@@ -706,6 +719,7 @@ def test_a_start_that_failed_does_not_bar_the_corrected_command(tmp_path, capsys
 def test_bad_text_on_stdin_is_named_with_its_line(finished, monkeypatch, capsys):
     class Stdin:
         buffer = iter([b"um.\n", b"\xff\n"])
+        isatty = staticmethod(bool)  # no
 
     monkeypatch.setattr(sys, "stdin", Stdin)
     assert call("translate", "--run", finished / "run") == 2
