@@ -413,7 +413,7 @@ def test_n_best_are_printed_with_scores_best_first(finished, capsys):
     assert call("translate", *options, "um dois.", "tres.", "") == 0
     rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
     assert rows[6:] == [["0.0000", ""]] * 3
-    for three in (rows[:3], rows[3:]):
+    for three in (rows[:3], rows[3:6]):
         assert all(float(score) < 0 for score, _ in three)
     assert call("translate", *options, "--length-penalty", 0, "um dois.") == 0
     rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
