@@ -36,21 +36,11 @@ CORES = devices.cores()
 translator.COMPILE_AFTER = 0  # as a server that has run for a while
 
 
-def texts(tokenizer, found):
-    """Rows of ids (START and END may be there) -> their texts."""
-    return tokenizer.processor.decode(found)
-
-
 def batched(ids, rows):
     """Yields lists of `rows` indices into `ids`, the longest first."""
     order = sorted(range(len(ids)), key=lambda i: -len(ids[i]))
     for start in range(0, len(order), rows):
         yield order[start : start + rows]
-
-
-def padded(ids, batch):
-    width = max(len(ids[i]) for i in batch)
-    return np.array([ids[i] + [PAD] * (width - len(ids[i])) for i in batch], np.int32)
 
 
 def ours(transformer, tokenizer, rows, beam):
@@ -95,7 +85,7 @@ def naive(transformer, tokenizer, in_graph):
             while int(tar[0, -1]) != END and tar.shape[1] <= len(source) + 50:
                 tar = step(inp, tar, enc_output)
             found.append(tar[0].numpy().tolist())
-        return texts(tokenizer, found)
+        return tokenizer.processor.decode(found)
 
     return run
 
@@ -149,7 +139,7 @@ def pytorch(transformer, tokenizer, rows):
     def run(lines, ids):
         found = [None] * len(ids)
         for batch in batched(ids, rows):
-            inp = torch.tensor(padded(ids, batch), dtype=torch.long)
+            inp = torch.tensor(translator.pad([ids[i] for i in batch]), dtype=torch.long)
             pad = inp == PAD
             memory = model.encoder(
                 source_table[inp] + positions[: inp.shape[1]], src_key_padding_mask=pad
@@ -169,7 +159,7 @@ def pytorch(transformer, tokenizer, rows):
                 ended |= (token == END) | (length >= limits)
             for i, row in zip(batch, tar.tolist(), strict=True):
                 found[i] = [t for t in row if t != PAD]
-        return texts(tokenizer, found)
+        return tokenizer.processor.decode(found)
 
     return run
 
@@ -194,7 +184,9 @@ def ctranslate(folder, tokenizer, rows, beam, compute_type):
                 max_decoding_length=export.CTRANSLATE2_LENGTH,
             )
         ]  # fmt: skip
-        return texts(tokenizer, [[number[t] for t in best.hypotheses[0]] for best in found])
+        return tokenizer.processor.decode(
+            [[number[t] for t in best.hypotheses[0]] for best in found]
+        )
 
     return run
 

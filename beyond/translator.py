@@ -63,12 +63,13 @@ class Translator:
         self.log_probabilities = tf.function(
             lambda inp, tar: log_probabilities(transformer, inp, tar), input_signature=[ids, ids]
         )
-        variables = transformer.trainable_variables
         small = transformer.count_params() <= FROZEN_PARAMETERS
-        weights = [(variable, variable.numpy()) for variable in variables if small]
 
         def search_width(inp):
-            frozen = [(variable, tf.constant(value)) for variable, value in weights]
+            variables = transformer.trainable_variables if small else ()
+            with tf.init_scope():  # read once, as it is compiled, not at each call
+                weights = [variable.numpy() for variable in variables]
+            frozen = list(zip(variables, map(tf.constant, weights), strict=True))
             with keras.StatelessScope(frozen):
                 return search(transformer, inp, beam, alpha, n_best, static=True)
 
