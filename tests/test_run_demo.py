@@ -213,7 +213,7 @@ def test_no_pair_short_enough_is_one_line_of_error(tokenizer):
 def tiny_training(parts=1, **changes):
     """Returns a Training of one small layer, without dropout."""
     options = {row.name: row.default for row in params.table()}
-    options.update(num_layers=1, d_model=8, dff=16, num_heads=2, dropout_rate=0.0, warmup_steps=200)
+    options.update(num_layers=1, d_model=8, dff=16, num_heads=2, dropout_rate=0.0, warmup_steps=10)
     options.update(changes)
     return run_demo.Training(options, 20, tf.distribute.get_strategy(), parts)
 
