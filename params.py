@@ -20,6 +20,7 @@ class Flag(NamedTuple):
     low: float | None = None
     high: float | None = None
     also: str | None = None  # a second, better known name of the flag
+    choices: tuple | None = None  # the only values
 
 
 class Param(NamedTuple):
@@ -78,6 +79,9 @@ ADAM_BETA_2: Annotated[
     float, Flag("Adam's decay of the variance; tutorial and paper 5.3", 0.0, 0.99999)
 ] = 0.98
 ADAM_EPSILON: Annotated[float, Flag("Adam's epsilon; tutorial and paper 5.3", 1e-12, 1.0)] = 1e-9
+ACCUMULATE: Annotated[
+    int, Flag("batches whose gradients make one step, as one batch so many times larger would", 1)
+] = 1
 
 # ---- Search ----
 
@@ -95,6 +99,13 @@ SEED: Annotated[int, Flag("of weights, dropout, shuffling and held-out pairs", 0
 MIXED_PRECISION: Annotated[
     bool, Flag("products in bfloat16, weights and logits in float32 (Keras mixed_bfloat16)")
 ] = False
+XLA: Annotated[
+    str,
+    Flag(
+        "compile the training step for each shape; auto is on for GPUs",
+        choices=("auto", "on", "off"),
+    ),
+] = "auto"
 
 
 def table():

@@ -14,17 +14,22 @@ scoring, the command line. Results go to stdout, all else to stderr.
 import os
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # TensorFlow's start-up notes; errors remain
-# oneDNN makes new kernels for each new shape, and a cache that grows has a new shape at each step:
-# without it translating is 1.5 times as fast, training the same.
-os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
+import sys
+
+# oneDNN's kernels are the faster ones in training, above all in bfloat16; but it makes new ones for
+# each new shape, and a cache that grows has a new shape at each step: without, it translates twice
+# as fast.
+os.environ.setdefault(
+    "TF_ENABLE_ONEDNN_OPTS",
+    "0" if sys.argv[1:2] in (["translate"], ["score"], ["evaluate"]) else "1",
+)
 
 import argparse
 import contextlib
-import itertools
 import logging
 import random
 import re
-import sys
+import shutil
 import threading
 import time
 from importlib import metadata
@@ -202,7 +207,8 @@ def train_tokenizer(pairs, vocab_size, seed):
       UserError: SentencePiece can make no vocabulary of that size of this text.
     """
     sample, words, letters, chance = [], 0, set(), random.Random(seed)
-    lines = itertools.chain.from_iterable(pairs.as_numpy_iterator())
+    chunks = pairs.batch(corpora.CHUNK).as_numpy_iterator()
+    lines = (line for chunk in chunks for pair in zip(*chunk, strict=True) for line in pair)
     for seen, line in enumerate(lines, start=1):
         if len(sample) < SAMPLED_LINES:
             sample.append(line)
@@ -267,13 +273,14 @@ class Tokenizer:
 
 # ---- Batches: pairs of like length, in static shapes ----
 
-MOST_BUCKETS = 10
+MOST_BUCKETS = 20
+MOST_COMPILED = 10  # where each shape is compiled
 BUCKET_BATCHES = 8  # fewest batches of an epoch for which a bucket of their own is made
 EVALUATION_TOKENS = 2048  # in a batch that is only read or translated
 
 
 def encode(pairs, tokenizer):
-    """A dataset of string pairs -> a dataset of pairs of ids (S,), (T,)."""
+    """A dataset of string pairs -> a dataset of pairs of ids (S,), (T,); ragged for chunks."""
     return pairs.map(lambda *pair: tuple(map(tokenizer.encode_in_graph, pair)), devices.cores())
 
 
@@ -282,22 +289,30 @@ def pair_length(inp, tar):
     return tf.maximum(tf.size(inp), tf.size(tar))
 
 
-def fill(batch, rows):
-    """Adds rows of padding to each tensor (B, L) of `batch` until it has `rows`."""
-    return tuple(tf.pad(ids, [[0, rows - tf.shape(ids)[0]], [0, 0]]) for ids in batch)
+def chunk_lengths(inp, tar):
+    """Returns the number of tokens of the longer sides of ragged pairs, (pairs,)."""
+    return tf.maximum(inp.row_lengths(), tar.row_lengths())
+
+
+def fill(ids, rows):
+    """Adds rows of padding to `ids` (B, L) until there are `rows`."""
+    return tf.pad(ids, [[0, rows - tf.shape(ids, rows.dtype)[0]], [0, 0]])
 
 
 class Batches:
     """Turns pairs of strings into batches of ids, all of about the same number of tokens.
 
-    A pair goes to the shortest of at most ten buckets that holds it, and a batch is one bucket's:
-    little padding, few shapes. Both sides of a batch are as long as its bucket.
+    A pair goes to the shortest bucket that holds it, and a batch is one bucket's: little padding,
+    few shapes. Both sides of a batch are as long as its bucket. Pairs are tokenised once and kept
+    on disk; what tf.data does to each pair would else cost as much as a tenth of the training.
 
     Args:
       pairs: the training pairs; their lengths decide the buckets.
       batch_size: pairs of average length in a batch; longer ones are fewer, shorter ones more.
       max_length: most tokens, START and END included, of either side of a training pair.
       shares: what a batch is shared out into; its rows are a multiple of that.
+      folder: a new one for the ids; None keeps them in memory.
+      most: buckets at most.
 
     Attributes:
       kept, dropped: training pairs within and beyond `max_length`.
@@ -307,20 +322,36 @@ class Batches:
       steps: training batches in an epoch.
     """
 
-    def __init__(self, pairs, tokenizer, batch_size, max_length, shares=1):
-        self.tokenizer, self.max_length, self.shares = tokenizer, max_length, shares
-        counts = np.zeros(max_length + 2, np.int64)  # pairs by length; the last counts longer ones
-        for lengths in encode(pairs, tokenizer).map(pair_length).batch(4096).as_numpy_iterator():
-            counts += np.bincount(np.minimum(lengths, max_length + 1), minlength=len(counts))
-        counts, self.dropped = counts[:-1], int(counts[-1])
+    def __init__(
+        self, pairs, tokenizer, batch_size, max_length, shares=1, folder=None, most=MOST_BUCKETS
+    ):
+        def short(inp, tar):  # chunks of ids (pairs, ragged)
+            kept = chunk_lengths(inp, tar) <= max_length
+            return tf.ragged.boolean_mask(inp, kept), tf.ragged.boolean_mask(tar, kept)
+
+        self.shares = shares
+        chunks = encode(pairs.batch(corpora.CHUNK), tokenizer).map(short)
+        self.chunks = chunks.cache(str(folder / "ids") if folder else "")
+        counts = np.zeros(max_length + 1, np.int64)  # pairs by length
+        try:
+            if folder:
+                folder.mkdir(parents=True)
+            for chunk in self.chunks:
+                counts += np.bincount(chunk_lengths(*chunk), minlength=len(counts))
+        except (tf.errors.OpError, OSError) as error:
+            raise UserError(
+                f"{folder}: the tokenised text could not be kept ({reason(error)}); make room, or "
+                "name another --run"
+            ) from None
         self.kept = int(counts.sum())
+        self.dropped = len(pairs) - self.kept
         if not self.kept:
             raise UserError(
                 f"no training pair has {max_length} tokens or fewer; raise --max-length"
             )
         tokens = np.cumsum(counts * np.arange(len(counts)))  # in pairs up to each length
         self.tokens = batch_size * tokens[-1] / self.kept
-        buckets = np.clip(self.kept // (batch_size * BUCKET_BATCHES), 1, MOST_BUCKETS)
+        buckets = np.clip(self.kept // (batch_size * BUCKET_BATCHES), 1, most)
         shares = tokens[-1] * np.arange(1, buckets + 1) / buckets
         self.lengths = sorted(set(np.searchsorted(tokens, shares).tolist()))  # of the buckets
         in_buckets = np.diff(np.cumsum(counts)[self.lengths], prepend=0)
@@ -338,27 +369,35 @@ class Batches:
         """Returns the number of pairs in a batch of a bucket of `length` tokens."""
         return max(1, int(self.tokens / length / self.shares)) * self.shares
 
-    def epoch(self, pairs, buffer_size, seed):
-        """Returns the pairs in an order of `seed`: ids (B, L), (B, L) in at most ten shapes.
+    def epoch(self, buffer_size, seed):
+        """Returns the pairs in an order of `seed`: ids (B, L), (B, L) in a shape for each bucket.
 
         The last batch of each bucket is filled up with rows of padding, which count for nothing. It
         is left out if it is less than half full and not its bucket's only one: an epoch's last
         steps would follow a handful of pairs as far as others follow a batch. (On Multi30k that
         cost 0.02 nats of validation loss.)
         """
-        by_length = np.zeros((2, self.max_length + 1), np.int32)
-        by_length[:, self.lengths] = self.rows, self.least
-        rows, least = tf.constant(by_length)
-        pairs = encode(pairs.shuffle(buffer_size, seed), self.tokenizer)
-        pairs = pairs.filter(lambda inp, tar: pair_length(inp, tar) <= self.max_length)
-        batches = pairs.bucket_by_sequence_length(
-            pair_length,
-            bucket_boundaries=[length + 1 for length in self.lengths],
-            bucket_batch_sizes=[*self.rows, 1],  # the last bucket, of longer pairs, stays empty
-            pad_to_bucket_boundary=True,
+        lengths, rows, least = tf.constant([self.lengths, self.rows, self.least], tf.int64)
+
+        def padded(inp, tar):
+            shape = (None, self.lengths[-1])
+            bucket = tf.searchsorted(lengths, chunk_lengths(inp, tar), out_type=tf.int64)
+            return inp.to_tensor(shape=shape), tar.to_tensor(shape=shape), bucket
+
+        def cut(inp, tar, bucket):
+            length, number = lengths[bucket[0]], rows[bucket[0]]
+            return fill(inp[:, :length], number), fill(tar[:, :length], number)
+
+        pairs = self.chunks.map(padded).unbatch().shuffle(buffer_size, seed)
+        batches = pairs.group_by_window(
+            key_func=lambda inp, tar, bucket: bucket,
+            reduce_func=lambda bucket, window: window.batch(rows[bucket]),
+            window_size_func=lambda bucket: rows[bucket],
         )
-        batches = batches.filter(lambda inp, _: tf.shape(inp)[0] >= least[tf.shape(inp)[1]])
-        return batches.map(lambda *batch: fill(batch, rows[tf.shape(batch[0])[1]])).prefetch(8)
+        batches = batches.filter(
+            lambda inp, tar, bucket: tf.size(bucket, tf.int64) >= least[bucket[0]]
+        )
+        return batches.map(cut).prefetch(8)
 
 
 def evaluation_batches(pairs, tokenizer, shares=1):
@@ -373,7 +412,7 @@ def evaluation_batches(pairs, tokenizer, shares=1):
         bucket_batch_sizes=[EVALUATION_TOKENS // length for length in lengths] + [1],
     )
     return batches.map(
-        lambda *batch: fill(batch, -(-tf.shape(batch[0])[0] // shares) * shares)
+        lambda *batch: tuple(fill(ids, -(-tf.shape(ids)[0] // shares) * shares) for ids in batch)
     ).prefetch(8)
 
 
@@ -405,6 +444,27 @@ def means(sums, started):
     return loss / tokens, hits / tokens, tokens / (time.perf_counter() - started)
 
 
+class Adam(keras.optimizers.Adam):
+    """Keras's, each variable updated by the one kernel TensorFlow has for it, not by a dozen."""
+
+    def update_step(self, gradient, variable, learning_rate):
+        """Steps one variable, by the formulas of Kingma & Ba 2015 (end of section 2)."""
+        number = self._get_variable_index(variable)
+        step = tf.cast(self.iterations + 1, tf.float32)
+        tf.raw_ops.ResourceApplyAdam(
+            var=variable.handle,
+            m=self._momentums[number].value.handle,
+            v=self._velocities[number].value.handle,
+            beta1_power=tf.pow(self.beta_1, step),
+            beta2_power=tf.pow(self.beta_2, step),
+            lr=tf.cast(learning_rate, tf.float32),
+            beta1=self.beta_1,
+            beta2=self.beta_2,
+            epsilon=self.epsilon,
+            grad=gradient,
+        )
+
+
 class Training:
     """A Transformer, its optimizer, and the step that improves it; on one device or on several.
 
@@ -417,15 +477,28 @@ class Training:
     def __init__(self, options, vocab_size, strategy, parts=1):
         self.options, self.strategy, self.parts = options, strategy, parts
         self.shares = parts * strategy.num_replicas_in_sync  # of a batch
+        self.xla = options["xla"] == "on"
         with strategy.scope():
             self.transformer = build_transformer(options, vocab_size)
-            self.optimizer = keras.optimizers.Adam(
+            self.optimizer = Adam(
                 CustomSchedule(options["d_model"], options["warmup_steps"]),
                 beta_1=options["adam_beta_1"],
                 beta_2=options["adam_beta_2"],
                 epsilon=options["adam_epsilon"],
             )
             self.optimizer.build(self.transformer.trainable_variables)
+            self.gathered = []  # gradients of the batches before, and the tokens they are of
+            if options["accumulate"] > 1:
+                own = dict(
+                    synchronization=tf.VariableSynchronization.ON_READ,  # each replica adds its own
+                    aggregation=tf.VariableAggregation.SUM, trainable=False,
+                )  # fmt: skip
+                self.gathered = [
+                    tf.Variable(tf.zeros(variable.shape), **own)
+                    for variable in self.transformer.trainable_variables
+                ] + [tf.Variable(0.0, **own)]
+        if self.xla:
+            self.gradients = tf.function(self.gradients, jit_compile=True)
         self.epoch = tf.Variable(0)  # finished ones
         self.best_loss = tf.Variable(np.inf, dtype=tf.float32)  # of validation
         self.checkpoint = tf.train.Checkpoint(
@@ -439,26 +512,49 @@ class Training:
 
     @tf.function
     def train_step(self, inp, tar):
-        """Learns from one global batch (B, S), (B, T). Returns its `token_sums` before the step."""
+        """Learns from one global batch (B, S), (B, T), and from what was gathered before it.
+
+        Returns its `token_sums` before the step.
+        """
         sums = self.strategy.run(self.learn, args=(inp, tar))
+        return self.strategy.reduce(tf.distribute.ReduceOp.SUM, sums, axis=None)
+
+    @tf.function
+    def gather_step(self, inp, tar):
+        """Keeps the gradients of one global batch for the next `train_step`. Returns as that."""
+        sums, _ = self.strategy.run(self.gather, args=(inp, tar))
         return self.strategy.reduce(tf.distribute.ReduceOp.SUM, sums, axis=None)
 
     def learn(self, inp, tar):
         """One device's share of `train_step`: loss, gradients, and the optimizer's step."""
+        sums, (*gradients, tokens) = self.gather(inp, tar)
+        context = tf.distribute.get_replica_context()
+        tokens = context.all_reduce(tf.distribute.ReduceOp.SUM, tokens)  # of all devices
+        means = [tf.math.divide_no_nan(gradient, tokens) for gradient in gradients]
+        self.optimizer.apply_gradients(
+            zip(means, self.transformer.trainable_variables, strict=True)
+        )  # which sums the gradients of all devices
+        for total in self.gathered:
+            total.assign(tf.zeros_like(total))
+        return sums
+
+    def gather(self, inp, tar):
+        """Returns the `token_sums` of one device's share, and the gradients and tokens so far."""
+        sums, gradients = self.gradients(inp, tar)
+        found = [*gradients, sums[2]]
+        for total, new in zip(self.gathered, found, strict=False):
+            total.assign_add(new)
+        return sums, [tf.convert_to_tensor(total) for total in self.gathered] or found
+
+    def gradients(self, inp, tar):
+        """Returns the `token_sums` of one device's share of a batch, and the loss's gradients."""
         with tf.GradientTape() as tape:
             sums = self.sums(inp, tar, training=True)
-            loss, _, tokens = tf.unstack(sums)
-            context = tf.distribute.get_replica_context()
-            all_tokens = context.all_reduce(tf.distribute.ReduceOp.SUM, tokens)
-            mean = tf.math.divide_no_nan(loss, all_tokens)  # over all devices, once summed
-        gradients = tape.gradient(mean, self.transformer.trainable_variables)
+            loss = sums[0]
+        gradients = tape.gradient(loss, self.transformer.trainable_variables)
         # An embedding's gradient comes as rows, one for each token; Keras's Adam would square
         # the rows of a repeated token one by one. As a dense tensor they are added up first.
-        gradients = [tf.convert_to_tensor(gradient) for gradient in gradients]
-        self.optimizer.apply_gradients(
-            zip(gradients, self.transformer.trainable_variables, strict=True)
-        )  # which sums the gradients of all devices
-        return sums
+        return sums, [tf.convert_to_tensor(gradient) for gradient in gradients]
 
     @tf.function
     def validation_step(self, inp, tar):
@@ -475,7 +571,12 @@ class Training:
         parts = [tf.split(ids, self.parts) for ids in (inp, tar_inp, tar_real)]
         found = []
         for inp_part, tar_part, real_part in zip(*parts, strict=True):
-            predictions, _ = self.transformer((inp_part, tar_part), training=training)
+            output, _ = self.transformer.decode((inp_part, tar_part), training=training)
+            if not self.xla:  # which must know shapes beforehand, else: no logits for padding
+                told = tf.not_equal(real_part, PAD)
+                output = tf.boolean_mask(output, told)[tf.newaxis]  # (1, real tokens, D)
+                real_part = tf.boolean_mask(real_part, told)[tf.newaxis]
+            predictions = self.transformer.final_layer(output)  # (B, T - 1, V)
             found.append(tf.stack(token_sums(real_part, predictions)))
         return tf.add_n(found)
 
@@ -496,7 +597,9 @@ class Training:
         self.train_step.get_concrete_function(*batches.element_spec)  # one trace for all shapes
         with tqdm(total=steps, desc=title, unit="step", file=sys.stderr, leave=False) as bar:
             for seen, (inp, tar) in enumerate(batches, start=1):
-                sums += tf.cast(self.train_step(inp, tar), tf.float64)
+                last = seen % self.options["accumulate"] == 0 or seen == steps
+                step = self.train_step if last else self.gather_step
+                sums += tf.cast(step(inp, tar), tf.float64)
                 if seen % REFRESH_STEPS == 0:
                     loss, accuracy, rate = means(sums, started)
                     figures = f"loss {loss:.3f}, accuracy {accuracy:.3f}, {rate:,.0f} tokens/s"
@@ -523,7 +626,7 @@ class Training:
             started = time.perf_counter()
             seed = self.options["seed"] + epoch
             loss, accuracy, rate = self.train_epoch(
-                batches.epoch(corpus.train, self.options["buffer_size"], seed),
+                batches.epoch(self.options["buffer_size"], seed),
                 batches.steps,
                 f"Epoch {epoch}/{epochs}",
             )
@@ -701,7 +804,10 @@ def train(args):
         )
     # Before any tokenizer is made: setting the seed drops the kernels that hold their models.
     keras.utils.set_random_seed(options["seed"])
-    strategy, parts = devices.find(say)
+    if options["xla"] == "auto":
+        options["xla"] = "on" if tf.config.list_physical_devices("GPU") else "off"
+    xla = options["xla"] == "on"
+    strategy, parts = devices.find(say, whole=xla)
     corpus, source = load_named_corpus(args)
     options["data_path"] = corpus.name
     run = runs.Run(args.run or runs.default(corpus.name))
@@ -717,20 +823,24 @@ def train(args):
             "the training text is short."
         )
     training = Training(options, tokenizer.vocab_size, strategy, parts)
+    shutil.rmtree(run.cache, ignore_errors=True)  # of a training that was killed
     batches = Batches(
-        corpus.train, tokenizer, options["batch_size"], options["max_length"], training.shares
-    )
+        corpus.train, tokenizer, options["batch_size"], options["max_length"], training.shares,
+        run.cache, MOST_COMPILED if xla else MOST_BUCKETS,
+    )  # fmt: skip
     say(
         f"Training pairs: {batches.kept}; dropped for more than {options['max_length']} tokens: "
         f"{batches.dropped}. {batches.steps} steps an epoch, in buckets of "
         f"{', '.join(map(str, batches.lengths))} tokens."
     )
-    if (steps := batches.steps * options["epochs"]) < options["warmup_steps"]:
+    steps = -(-batches.steps // options["accumulate"]) * options["epochs"]
+    if steps < options["warmup_steps"]:
         say(
             f"Only {steps} steps in all, and the learning rate grows for "
             f"{options['warmup_steps']}: more --epochs or fewer --warmup-steps suit so few pairs."
         )
     training.fit(run, corpus, tokenizer, batches)
+    shutil.rmtree(run.cache, ignore_errors=True)
     training.average(run, corpus, tokenizer)
     scores, rows = evaluate(training, tokenizer, corpus)
     report(run, corpus, training, scores, rows)

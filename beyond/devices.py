@@ -15,7 +15,7 @@ def cores():
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
-def find(say):
+def find(say, whole=False):
     """Returns the tf.distribute strategy for this machine, and the parts of a batch on a device.
 
     The strategy is mirrored where there are several GPUs. On a CPU the cores work side by side on
@@ -25,6 +25,7 @@ def find(say):
 
     Args:
       say: called with a line that names the devices, and one where a GPU is there but not seen.
+      whole: leave a batch in one part on a CPU too, as XLA does best with.
     """
     gpus = tf.config.list_physical_devices("GPU")
     for gpu in gpus:
@@ -42,7 +43,7 @@ def find(say):
             f"This machine has a GPU that TensorFlow does not see ({unseen}); to train on it: "
             f"pip install 'tensorflow[and-cuda]=={tf.__version__}'"
         )
-    parts = min(cores(), MOST_PARTS)
+    parts = 1 if whole else min(cores(), MOST_PARTS)
     with contextlib.suppress(RuntimeError):
         tf.config.threading.set_intra_op_parallelism_threads(cores() // parts)
     return tf.distribute.get_strategy(), parts

@@ -28,6 +28,8 @@ def add_parameters(parser, only=None):
             options["default"] = row.default
         if row.type is bool:
             parser.add_argument(*names, action=argparse.BooleanOptionalAction, **options)
+        elif row.flag.choices:
+            parser.add_argument(*names, choices=row.flag.choices, **options)
         else:
             parser.add_argument(*names, type=in_range(row.type, row.flag), **options)
 

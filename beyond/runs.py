@@ -27,6 +27,7 @@ class Run:
         self.checkpoints = self.path / "checkpoints"
         self.logs = self.path / "logs"
         self.plots = self.path / "plots"
+        self.cache = self.path / "cache"  # tokenised text, there while a training runs
 
     @property
     def best(self):

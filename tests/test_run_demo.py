@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 import params
 import run_demo
 from beyond import UserError, devices, runs
-from transformer_model import END, PAD, START
+from transformer_model import END, PAD, START, loss_function
 
 ROOT = Path(run_demo.__file__).parent
 NUMBERS = "zero one two three four five six seven eight nine".split()
@@ -157,7 +157,7 @@ def test_epochs_hold_every_pair_but_the_long_ones_at_most_once(batches, long_and
     assert batches.kept == len(kept)
     seen = set()
     for seed in range(4):
-        rows = rows_of(batches.epoch(as_dataset(long_and_short), 100, seed))
+        rows = rows_of(batches.epoch(100, seed))
         assert len(set(rows)) == len(rows) > 0.9 * len(kept)
         seen.update(rows)
     assert seen == set(kept)
@@ -167,13 +167,13 @@ def test_a_batch_less_than_half_full_is_left_out_unless_it_is_the_only_one(token
     pairs = [(f"um {n}", f"one {n}") for n in range(10, 99)]  # of one length, or nearly
     for number, sizes in ((89, [32, 32, 25]), (70, [32, 32]), (20, [20]), (1, [1])):
         batches = run_demo.Batches(as_dataset(pairs[:number]), tokenizer, 32, max_length=40)
-        epoch = list(batches.epoch(as_dataset(pairs[:number]), 100, 1).as_numpy_iterator())
+        epoch = list(batches.epoch(100, 1).as_numpy_iterator())
         assert [int((inp[:, 0] != PAD).sum()) for inp, _ in epoch] == sizes
         assert len(epoch) == batches.steps
 
 
-def test_batches_come_in_few_static_shapes_of_about_the_same_size(batches, long_and_short):
-    epoch = list(batches.epoch(as_dataset(long_and_short), 100, seed=1).as_numpy_iterator())
+def test_batches_come_in_few_static_shapes_of_about_the_same_size(batches):
+    epoch = list(batches.epoch(100, seed=1).as_numpy_iterator())
     shapes = {inp.shape for inp, _ in epoch}
     assert len(epoch) == batches.steps
     assert all(inp.shape == tar.shape for inp, tar in epoch)
@@ -188,9 +188,8 @@ def test_batch_size_counts_sentences_of_average_length(long_and_short, tokenizer
     assert same_length.rows_in(same_length.tokens / 16) == 16
 
 
-def test_the_order_of_an_epoch_depends_on_its_seed_alone(batches, long_and_short):
-    pairs = as_dataset(long_and_short)
-    first, again, other = (rows_of(batches.epoch(pairs, 100, seed)) for seed in (1, 1, 2))
+def test_the_order_of_an_epoch_depends_on_its_seed_alone(batches):
+    first, again, other = (rows_of(batches.epoch(100, seed)) for seed in (1, 1, 2))
     assert first == again
     assert first != other
 
@@ -214,8 +213,9 @@ def tiny_training(parts=1, **changes):
     """Returns a Training of one small layer, without dropout."""
     options = {row.name: row.default for row in params.table()}
     options.update(num_layers=1, d_model=8, dff=16, num_heads=2, dropout_rate=0.0, warmup_steps=10)
-    options.update(changes)
-    return run_demo.Training(options, 20, tf.distribute.get_strategy(), parts)
+    options.update(dict(vocab_size=20) | changes)
+    size = options["vocab_size"]
+    return run_demo.Training(options, size, tf.distribute.get_strategy(), parts)
 
 
 def test_a_repeated_token_is_updated_as_by_an_adam_that_sees_dense_gradients():
@@ -298,6 +298,89 @@ def test_a_batch_in_parts_teaches_what_it_teaches_whole():
     np.testing.assert_allclose(after[0], after[2], rtol=1e-4)
 
 
+def random_batches(number, rows=8, length=9):
+    """Returns batches (B, S), (B, T) of ids under 20 with padding, some rows all of it."""
+    rng = np.random.default_rng(4)
+    found = []
+    for _ in range(number):
+        ids = rng.integers(4, 20, (2, rows, length)).astype(np.int32)
+        ends = rng.integers(2, length, (2, rows, 1))
+        ids = np.where(np.arange(length) < ends, ids, PAD)
+        ids = np.where(np.arange(length) == ends, END, ids)
+        ids[:, :, 0], ids[:, -1] = START, PAD
+        found.append(tuple(map(tf.constant, ids)))
+    return found
+
+
+def plain_losses(training, batches):
+    """Returns the losses of a training as the tutorial writes it down, from the same weights."""
+    transformer = run_demo.build_transformer(training.options, 20)
+    transformer.set_weights(training.transformer.get_weights())
+    schedule = run_demo.CustomSchedule(8, training.options["warmup_steps"])
+    optimizer = keras.optimizers.Adam(schedule, beta_1=0.9, beta_2=0.98, epsilon=1e-9)
+    losses = []
+    for inp, tar in batches:
+        with tf.GradientTape() as tape:
+            predictions, _ = transformer((inp, tar[:, :-1]), training=True)
+            loss = loss_function(tar[:, 1:], predictions)
+        gradients = tape.gradient(loss, transformer.trainable_variables)
+        gradients = map(tf.convert_to_tensor, gradients)
+        optimizer.apply_gradients(zip(gradients, transformer.trainable_variables, strict=True))
+        losses.append(float(loss))
+    return losses
+
+
+@pytest.mark.parametrize("changes", [dict(parts=2), dict(xla="on")], ids=["as on a CPU", "by XLA"])
+def test_the_fast_step_learns_what_the_plain_one_does(changes):
+    training = tiny_training(warmup_steps=200, **changes)
+    batches = random_batches(5) * 10
+    plain = plain_losses(training, batches)
+    fast = [training.train_step(inp, tar).numpy() for inp, tar in batches]
+    np.testing.assert_allclose([loss / tokens for loss, _, tokens in fast], plain, atol=1e-4)
+    assert plain[-1] < 0.9 * plain[0]  # else there was nothing to tell apart
+
+
+@pytest.mark.parametrize(("number", "accumulate"), [(3, 2), (4, 3), (6, 3)])
+def test_accumulated_batches_teach_what_one_larger_batch_does(number, accumulate):
+    batches = random_batches(number, rows=4)
+    groups = [batches[n : n + accumulate] for n in range(0, number, accumulate)]
+    joined = [
+        tuple(tf.concat(side, axis=0) for side in zip(*group, strict=True)) for group in groups
+    ]
+    after = []
+    for some, together in ((batches, accumulate), (joined, 1)):
+        keras.utils.set_random_seed(3)
+        training = tiny_training(accumulate=together)
+        data = tf.data.Dataset.from_generator(
+            functools.partial(iter, some),
+            output_signature=(tf.TensorSpec((None, None), tf.int32),) * 2,
+        )
+        figures = [training.train_epoch(data, len(some), "")[:2] for _ in range(3)]
+        assert int(training.optimizer.iterations) == 6  # two an epoch
+        after.append(figures)
+    np.testing.assert_allclose(*after, rtol=1e-4)
+
+
+def test_a_compiled_step_is_traced_once_static_and_stays_on_its_device(tokenizer):
+    """What a GPU needs, told without one: from what XLA makes of the step for each bucket."""
+    pairs = as_dataset(sentences(200))
+    tokenizer = run_demo.Tokenizer(tokenizer.model)  # the seeds of other tests end older ones
+    training = tiny_training(xla="on", vocab_size=tokenizer.vocab_size)
+    batches = run_demo.Batches(pairs, tokenizer, 8, 40, most=3)
+    for seed in range(2):
+        training.train_epoch(batches.epoch(100, seed), batches.steps, "")
+        assert training.train_step.experimental_get_tracing_count() == 1
+        assert training.gradients.experimental_get_tracing_count() == 1
+    assert len(batches.lengths) > 1
+    for inp, tar in {inp.shape: (inp, tar) for inp, tar in batches.epoch(100, 1)}.values():
+        program = training.gradients.experimental_get_compiler_ir(inp, tar)(stage="hlo")
+        assert f"s32[{inp.shape[0]},{inp.shape[1]}]" in program
+        for word in ("<=", "infeed", "outfeed", "send(", "recv(", "custom-call"):
+            assert word not in program
+    graph = training.train_step.get_concrete_function(*batches.epoch(100, 1).element_spec).graph
+    assert not {"PyFunc", "EagerPyFunc"} & {operation.type for operation in graph.get_operations()}
+
+
 @pytest.mark.slow
 def test_two_replicas_learn_what_one_device_learns(tmp_path):
     script = f"""
@@ -321,7 +404,7 @@ training = run_demo.Training(options, tokenizer.vocab_size, strategy)
 batches = run_demo.Batches(pairs, tokenizer, 16, 40, shares=2)
 figures = [training.validate(pairs, tokenizer)]
 for n in range(3):
-    figures.append(training.train_epoch(batches.epoch(pairs, 100, n), batches.steps, "")[:2])
+    figures.append(training.train_epoch(batches.epoch(100, n), batches.steps, "")[:2])
 print(np.array(figures).tolist())
 """
     outputs = [

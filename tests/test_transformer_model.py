@@ -6,6 +6,7 @@ tolerance. Models are as small as shows the point, and every weight of them is r
 zero and gains of one would hide faults.
 """
 
+import itertools
 import json
 import math
 import subprocess
@@ -566,13 +567,49 @@ def test_dropout_acts_at_its_rate_in_training_only(monkeypatch):
         heard.append((self.rate, training))
         return x
 
-    monkeypatch.setattr(keras.layers.Dropout, "call", call)
+    monkeypatch.setattr(tm.Dropout, "call", call)
     model = small_transformer(rate=0.25)
     sublayers = 2 * (2 + 3)  # of an encoder layer and a decoder layer
     for training in (True, False):
         heard.clear()
         model((INP, TAR), training=training)
         assert heard == [(0.25, training)] * (2 + sublayers)
+
+
+def test_dropout_drops_its_share_and_keeps_the_mean():
+    x = tf.ones((200, 501))  # of an odd number of values, and no multiple of four
+    for rate, share in ((0.1, 26 / 256), (0.5, 0.5), (0.001, 0.0)):
+        y = tm.Dropout(rate, seed=1)(x, training=True).numpy()
+        assert (y == 0).mean() == pytest.approx(share, abs=0.005)
+        assert_close(np.unique(y[y != 0]), 1 / (1 - share))
+    assert_close(tm.Dropout(0.5)(x, training=False), x)
+
+
+def test_dropout_drops_other_values_each_time_and_the_same_in_a_second_run():
+    x = tf.ones((40, 50))
+    first, again = (tm.Dropout(0.5, seed=7) for _ in range(2))
+    runs = [[layer(x, training=True).numpy() for _ in range(3)] for layer in (first, again)]
+    np.testing.assert_array_equal(runs[0], runs[1])
+    assert all((a == b).mean() < 0.6 for a, b in itertools.combinations(runs[0], 2))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "mixed_bfloat16"])
+def test_the_gradient_of_dropout_is_what_was_kept_compiled_or_not(dtype):
+    x = tf.ones((30, 40))
+    found = []
+    for compiled in (None, True):
+        layer = tm.Dropout(0.3, seed=3, dtype=dtype)
+
+        @tf.function(jit_compile=compiled)
+        def both(x, layer=layer):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = layer(x, training=True)
+            return y, tape.gradient(y, x)
+
+        found.append([value.numpy().astype(np.float32) for value in both(x)])
+    np.testing.assert_array_equal(found[0][0], found[0][1])  # for x is one
+    np.testing.assert_array_equal(found[0], found[1])
 
 
 def test_no_layer_warns():
