@@ -298,6 +298,12 @@ def test_a_batch_in_parts_teaches_what_it_teaches_whole():
     np.testing.assert_allclose(after[0], after[2], rtol=1e-4)
 
 
+def in_a_process(script, *arguments):
+    """Runs a Python script in a process of its own. Returns what it prints."""
+    command = [sys.executable, "-c", script, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
 def random_batches(number, rows=8, length=9):
     """Returns batches (B, S), (B, T) of ids under 20 with padding, some rows all of it."""
     rng = np.random.default_rng(4)
@@ -386,7 +392,7 @@ def test_two_replicas_learn_what_one_device_learns(tmp_path):
     script = f"""
 import sys; sys.path.insert(0, {str(ROOT)!r}); sys.path.insert(0, {str(ROOT / "tests")!r})
 import numpy as np, tensorflow as tf, keras
-two = int(sys.argv[1])
+two, xla = sys.argv[1] != "one", sys.argv[1] == "compiled"
 cpu = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
 import run_demo
@@ -400,6 +406,7 @@ if two:
     strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
 options = {{row.name: row.default for row in params.table()}}
 options.update(num_layers=1, d_model=8, dff=16, num_heads=2, dropout_rate=0.0, warmup_steps=200)
+options["xla"] = "on" if xla else "off"
 training = run_demo.Training(options, tokenizer.vocab_size, strategy)
 batches = run_demo.Batches(pairs, tokenizer, 16, 40, shares=2)
 figures = [training.validate(pairs, tokenizer)]
@@ -407,15 +414,33 @@ for n in range(3):
     figures.append(training.train_epoch(batches.epoch(100, n), batches.steps, "")[:2])
 print(np.array(figures).tolist())
 """
-    outputs = [
-        subprocess.run(
-            [sys.executable, "-c", script, two], capture_output=True, text=True, check=True
-        ).stdout
-        for two in "01"
-    ]
-    two, one = (np.array(json.loads(output)) for output in outputs)
-    np.testing.assert_allclose(two[:, 0], one[:, 0], rtol=1e-4)  # loss
-    np.testing.assert_allclose(two[:, 1], one[:, 1], atol=0.005)  # accuracy: 5 of 1,000 near ties
+    one, *both = (
+        np.array(json.loads(in_a_process(script, how))) for how in ("one", "two", "compiled")
+    )
+    for two in both:
+        np.testing.assert_allclose(two[:, 0], one[:, 0], rtol=1e-4)  # loss
+        np.testing.assert_allclose(two[:, 1], one[:, 1], atol=0.005)  # accuracy: near ties
+
+
+@pytest.mark.slow
+def test_two_replicas_drop_values_of_their_own():
+    script = f"""
+import sys; sys.path.insert(0, {str(ROOT)!r})
+import tensorflow as tf
+cpu = tf.config.list_physical_devices("CPU")[0]
+tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+import transformer_model
+strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+with strategy.scope():
+    layer = transformer_model.Dropout(0.5, seed=1)
+for compiled in (None, True):
+    drop = tf.function(lambda x: layer(x, training=True), jit_compile=compiled)
+    step = tf.function(lambda: strategy.run(lambda x: drop(x), args=[tf.ones((40, 50))]))
+    one, other = (value.numpy() for value in strategy.experimental_local_results(step()))
+    print(float((one == other).mean()))
+"""
+    for same in in_a_process(script).split():
+        assert 0.4 < float(same) < 0.6
 
 
 # ---- The whole program, on a tiny corpus ----
