@@ -542,9 +542,11 @@ class Training:
         """Returns the `token_sums` of one device's share, and the gradients and tokens so far."""
         sums, gradients = self.gradients(inp, tar)
         found = [*gradients, sums[2]]
-        for total, new in zip(self.gathered, found, strict=False):
-            total.assign_add(new)
-        return sums, [tf.convert_to_tensor(total) for total in self.gathered] or found
+        if self.gathered:
+            for total, new in zip(self.gathered, found, strict=True):
+                total.assign_add(new)
+            found = [tf.convert_to_tensor(total) for total in self.gathered]
+        return sums, found
 
     def gradients(self, inp, tar):
         """Returns the `token_sums` of one device's share of a batch, and the loss's gradients."""
@@ -594,7 +596,8 @@ class Training:
         """Learns from all of `batches`. Returns mean loss, accuracy, and real tokens a second."""
         sums, started = tf.zeros(3, tf.float64), time.perf_counter()
         batches = self.strategy.experimental_distribute_dataset(batches)
-        self.train_step.get_concrete_function(*batches.element_spec)  # one trace for all shapes
+        for step in (self.train_step, self.gather_step)[: self.options["accumulate"]]:
+            step.get_concrete_function(*batches.element_spec)  # one trace for all shapes
         with tqdm(total=steps, desc=title, unit="step", file=sys.stderr, leave=False) as bar:
             for seen, (inp, tar) in enumerate(batches, start=1):
                 last = seen % self.options["accumulate"] == 0 or seen == steps

@@ -3,9 +3,9 @@
     pip install -r benchmarks/requirements.txt
     python benchmarks/train_speed.py [--train FILE [FILE]] [--vocab-size 3000] [--d-model 128 ...]
 
-Each system is a process of its own that keeps still until its turn comes; the turns go round. Only
-ours sorts sentences by length, computes nothing for padding of the target, and works on parts of a
-batch side by side: the others get shuffled batches of 64 pairs, padded to the longest of each side.
+Each system is a process of its own that keeps still until its turn comes; the turns go round. This
+project reads and batches text as it does in a training; the others, its plain form among them, get
+shuffled batches of 64 pairs that lie ready in memory, padded to the longest of each side.
 Prints a markdown table: real target tokens a second (median of the rounds; padding and START do not
 count), the ratio to the plain form and to PyTorch, the share of padding among the target positions,
 and how many of the matrix products that the processor can do in that time the real tokens need. The
@@ -30,6 +30,7 @@ from beyond import flags
 
 SIZES = ("num_layers", "d_model", "dff", "num_heads", "dropout_rate", "batch_size", "max_length")
 STEPS_BEFORE = 30  # not timed: the first ones make kernels
+MOST_STEPS = 400  # of a turn
 
 
 # ---- The systems. Each is a function of the work at hand, run in a process of its own, and returns
@@ -84,13 +85,15 @@ def ours(work):
     from beyond import devices
 
     keras.utils.set_random_seed(params.SEED)  # in the order of run_demo.train: first this,
-    strategy, parts = devices.find(lambda line: None)  # then this, before TensorFlow is at work
+    xla = work.get("xla", "off")  # then this, before TensorFlow is at work
+    strategy, parts = devices.find(lambda line: None, whole=xla == "on")
     corpus, tokenizer, options = text(work)
-    options["mixed_precision"] = work["mixed"]
+    options.update(mixed_precision=work.get("mixed", False), xla=xla)
     training = run_demo.Training(options, tokenizer.vocab_size, strategy, parts)
     batches = run_demo.Batches(
         corpus.train, tokenizer, options["batch_size"], options["max_length"], training.shares,
         Path(tempfile.mkdtemp(dir=work["folder"])) / "cache",
+        run_demo.MOST_COMPILED if xla == "on" else run_demo.MOST_BUCKETS,
     )  # fmt: skip
 
     def forever():
@@ -100,6 +103,9 @@ def ours(work):
             yield from found
 
     endless = forever()
+    of_each_shape = {inp.shape: (inp, tar) for inp, tar in batches.epoch(1, 0)}
+    for inp, tar in of_each_shape.values():  # kernels are made, or programs compiled
+        training.train_step(inp, tar)
 
     def turn(steps):
         sums, positions = 0.0, 0
@@ -120,7 +126,7 @@ def plain(work):
     from transformer_model import loss_function
 
     corpus, tokenizer, options = text(work)
-    batches = usual_batches(corpus, tokenizer, options, work["steps"])
+    batches = usual_batches(corpus, tokenizer, options, MOST_STEPS)
     keras.utils.set_random_seed(params.SEED)
     transformer = run_demo.build_transformer(options, tokenizer.vocab_size)
     optimizer = adam(options)
@@ -151,7 +157,7 @@ def fitted(build):
         import keras
 
         corpus, tokenizer, options = text(work)
-        batches = usual_batches(corpus, tokenizer, options, work["steps"])
+        batches = usual_batches(corpus, tokenizer, options, MOST_STEPS)
         data = batches.map(lambda inp, tar: ((inp, tar[:, :-1]), tar[:, 1:]))
         keras.utils.set_random_seed(params.SEED)
         model = build(keras, options, tokenizer.vocab_size)
@@ -233,7 +239,7 @@ def pytorch(work):
     from transformer_model import PAD
 
     corpus, tokenizer, options = text(work)
-    batches = usual_batches(corpus, tokenizer, options, work["steps"])
+    batches = usual_batches(corpus, tokenizer, options, MOST_STEPS)
     width, vocab_size = options["d_model"], tokenizer.vocab_size
     torch.manual_seed(params.SEED)
 
@@ -348,8 +354,9 @@ def products(work):
 
 SYSTEMS = {
     "this project, plain form": (plain, {}),
-    "this project": (ours, {"mixed": False}),
+    "this project": (ours, {}),
     "this project, --mixed-precision": (ours, {"mixed": True}),
+    "this project, --xla on": (ours, {"xla": "on"}),
     "KerasHub layers, fit": (fitted(keras_hub), {}),
     "Keras MultiHeadAttention, as the tutorial of 2023, fit": (fitted(keras_attention), {}),
     "PyTorch nn.Transformer, eager": (pytorch, {"compiled": False}),
@@ -384,7 +391,7 @@ class System:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
         self.ask(json.dumps(work | {"name": name}))
-        self.rates, self.padding = [], []
+        self.name, self.rates, self.padding = name, [], []
 
     def ask(self, line):
         print(line, file=self.process.stdin, flush=True)
@@ -392,7 +399,10 @@ class System:
     def turn(self, steps):
         """Returns real tokens, target positions and seconds of a turn of so many steps."""
         self.ask(steps)
-        return json.loads(self.process.stdout.readline())
+        answer = self.process.stdout.readline()
+        if not answer:
+            sys.exit(f"{self.name} ended; see above")
+        return json.loads(answer)
 
 
 def main():
@@ -402,7 +412,7 @@ def main():
     parser.add_argument("--train", nargs="+", metavar="FILE", help="a .tsv, or source and target")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=8, help="of a turn, about")
-    parser.add_argument("--only", nargs="+", metavar="WORD", help="systems whose name holds one")
+    parser.add_argument("--only", nargs="+", choices=SYSTEMS, metavar="NAME", help="not all")
     flags.add_parameters(parser, only=(*SIZES, "vocab_size"))
     parser.set_defaults(vocab_size=3000)
     args = parser.parse_args()
@@ -424,20 +434,14 @@ def main():
         for size, to, for_source, for_target in products_of(sizes, tokenizer.vocab_size)
     )
 
-    work = {
-        "source": source,
-        "model": str(model),
-        "folder": folder.name,
-        "sizes": sizes,
-        "steps": STEPS_BEFORE,
-    }
-    names = [name for name in SYSTEMS if not args.only or any(word in name for word in args.only)]
+    work = {"source": source, "model": str(model), "folder": folder.name, "sizes": sizes}
     systems, steps = {}, {}
-    for name in ("products", *names):
-        systems[name] = System(name, work | {"steps": 400})
+    for name in ("products", *(args.only or SYSTEMS)):
+        systems[name] = System(name, work)
         systems[name].turn(STEPS_BEFORE)
         real, _, seconds = systems[name].turn(STEPS_BEFORE // 3)
-        steps[name] = min(400, max(2, round(args.seconds / seconds * (STEPS_BEFORE // 3))))
+        steps[name] = round(args.seconds / seconds * (STEPS_BEFORE // 3))
+        steps[name] = min(max(steps[name], 2), MOST_STEPS)
         print(f"{name}: ready, {steps[name]} steps a turn", file=sys.stderr)
     for number in range(1, args.rounds + 1):
         for name, system in systems.items():

@@ -3,6 +3,7 @@
 params.json        every parameter, and the data     tokenizer.model    SentencePiece
 checkpoints/       newest three, best/ and final/    history.json       figures by epoch
 logs/              TensorBoard                       plots/             PNG
+cache/             tokenised text, while it trains
 translations.txt   source, reference, hypothesis     scores.json        what was measured
 """
 

@@ -1,4 +1,4 @@
-"""Puts the repository's root on the path and sets TensorFlow up as run_demo.py does."""
+"""Puts the repository's root on the path and sets TensorFlow up as `run_demo.py translate` does."""
 
 import os
 import sys

@@ -363,6 +363,8 @@ def test_accumulated_batches_teach_what_one_larger_batch_does(number, accumulate
         )
         figures = [training.train_epoch(data, len(some), "")[:2] for _ in range(3)]
         assert int(training.optimizer.iterations) == 6  # two an epoch
+        traces = training.gather_step.experimental_get_tracing_count()
+        assert traces == (together > 1)  # one for all shapes
         after.append(figures)
     np.testing.assert_allclose(*after, rtol=1e-4)
 
@@ -406,7 +408,7 @@ if two:
     strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
 options = {{row.name: row.default for row in params.table()}}
 options.update(num_layers=1, d_model=8, dff=16, num_heads=2, dropout_rate=0.0, warmup_steps=200)
-options["xla"] = "on" if xla else "off"
+options.update(xla="on" if xla else "off", accumulate=2)
 training = run_demo.Training(options, tokenizer.vocab_size, strategy)
 batches = run_demo.Batches(pairs, tokenizer, 16, 40, shares=2)
 figures = [training.validate(pairs, tokenizer)]
