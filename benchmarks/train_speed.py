@@ -96,14 +96,11 @@ def ours(work):
         run_demo.MOST_COMPILED if xla == "on" else run_demo.MOST_BUCKETS,
     )  # fmt: skip
 
-    def forever():
-        for epoch in itertools.count(1):
-            found = batches.epoch(options["buffer_size"], epoch)
-            training.train_step.get_concrete_function(*found.element_spec)  # as train_epoch does
-            yield from found
-
-    endless = forever()
+    epochs = (batches.epoch(options["buffer_size"], seed) for seed in itertools.count())
+    endless = itertools.chain.from_iterable(epochs)
     of_each_shape = {inp.shape: (inp, tar) for inp, tar in batches.epoch(1, 0)}
+    spec = batches.epoch(1, 0).element_spec
+    training.train_step.get_concrete_function(*spec)  # one trace for all shapes, as train_epoch has
     for inp, tar in of_each_shape.values():  # kernels are made, or programs compiled
         training.train_step(inp, tar)
 
