@@ -75,7 +75,7 @@ def main():
         with tempfile.NamedTemporaryFile("w", suffix=".tsv", encoding="utf-8") as file:
             file.writelines(f"{line}\n" for line in itertools.islice(itertools.cycle(lines), pairs))
             file.flush()
-            sizes = ["--d-model", str(width), "--dff", str(4 * width)]
+            sizes = ["--d-model", str(width), "--dff", str(4 * width), "--vocab-size", "3000"]
             first, rate, then, end = watch(args.seconds, "--dataset", file.name, *sizes)
         print(
             f"| {pairs:,} | {width} | {first:.0f} s | {rate:,.0f} | {then:,} MiB | {end:,} MiB |",
