@@ -352,8 +352,8 @@ class Batches:
         tokens = np.cumsum(counts * np.arange(len(counts)))  # in pairs up to each length
         self.tokens = batch_size * tokens[-1] / self.kept
         buckets = np.clip(self.kept // (batch_size * BUCKET_BATCHES), 1, most)
-        shares = tokens[-1] * np.arange(1, buckets + 1) / buckets
-        self.lengths = sorted(set(np.searchsorted(tokens, shares).tolist()))  # of the buckets
+        equal = tokens[-1] * np.arange(1, buckets + 1) / buckets
+        self.lengths = sorted(set(np.searchsorted(tokens, equal).tolist()))  # of the buckets
         in_buckets = np.diff(np.cumsum(counts)[self.lengths], prepend=0)
         self.rows = [self.rows_in(length) for length in self.lengths]
         self.least = [
@@ -370,7 +370,7 @@ class Batches:
         return max(1, int(self.tokens / length / self.shares)) * self.shares
 
     def epoch(self, buffer_size, seed):
-        """Returns the pairs in an order of `seed`: ids (B, L), (B, L) in a shape for each bucket.
+        """Returns batches in an order of `seed`: ids (B, L), (B, L), in one shape for each bucket.
 
         The last batch of each bucket is filled up with rows of padding, which count for nothing. It
         is left out if it is less than half full and not its bucket's only one: an epoch's last
@@ -574,11 +574,11 @@ class Training:
         found = []
         for inp_part, tar_part, real_part in zip(*parts, strict=True):
             output, _ = self.transformer.decode((inp_part, tar_part), training=training)
-            if not self.xla:  # which must know shapes beforehand, else: no logits for padding
+            if not self.xla:  # XLA must know shapes beforehand; without it, padding gets no logits
                 told = tf.not_equal(real_part, PAD)
                 output = tf.boolean_mask(output, told)[tf.newaxis]  # (1, real tokens, D)
                 real_part = tf.boolean_mask(real_part, told)[tf.newaxis]
-            predictions = self.transformer.final_layer(output)  # (B, T - 1, V)
+            predictions = self.transformer.final_layer(output)  # (..., V)
             found.append(tf.stack(token_sums(real_part, predictions)))
         return tf.add_n(found)
 
@@ -833,7 +833,7 @@ def train(args):
     )  # fmt: skip
     say(
         f"Training pairs: {batches.kept}; dropped for more than {options['max_length']} tokens: "
-        f"{batches.dropped}. {batches.steps} steps an epoch, in buckets of "
+        f"{batches.dropped}. {batches.steps} batches an epoch, in buckets of "
         f"{', '.join(map(str, batches.lengths))} tokens."
     )
     steps = -(-batches.steps // options["accumulate"]) * options["epochs"]

@@ -152,12 +152,12 @@ class Dropout(keras.layers.Dropout):
 
     def call(self, x, training=False):
         """Zeroes values of `x`, any shape, and scales the others so that the mean stays."""
-        dropped = round(self.rate * 256)  # of the 256 values of a byte
+        dropped = min(round(self.rate * 256), 255)  # of the 256 values of a byte
         if not training or not dropped:
             return x
         seed = tf.cast(self.seed_generator.next(), tf.int64)  # (2,), others each time
         replica = tf.distribute.get_replica_context().replica_id_in_sync_group
-        seed += tf.cast(replica, tf.int64) * 2**32  # the generator itself does not count so far
+        seed += tf.cast(replica, tf.int64) * 2**32  # the layer's own count stays below
         numbers, size = (tf.size(x) + 3) // 4, tf.size(x)
         bits = tf.random.stateless_uniform((numbers,), seed, None, None, tf.int32, alg="philox")
         kept = tf.reshape(tf.bitcast(bits, tf.uint8), (-1,))[:size] >= dropped
