@@ -530,9 +530,9 @@ class Training:
         sums, (*gradients, tokens) = self.gather(inp, tar)
         context = tf.distribute.get_replica_context()
         tokens = context.all_reduce(tf.distribute.ReduceOp.SUM, tokens)  # of all devices
-        means = [tf.math.divide_no_nan(gradient, tokens) for gradient in gradients]
+        gradients = [tf.math.divide_no_nan(gradient, tokens) for gradient in gradients]
         self.optimizer.apply_gradients(
-            zip(means, self.transformer.trainable_variables, strict=True)
+            zip(gradients, self.transformer.trainable_variables, strict=True)
         )  # which sums the gradients of all devices
         for total in self.gathered:
             total.assign(tf.zeros_like(total))
@@ -596,11 +596,13 @@ class Training:
         """Learns from all of `batches`. Returns mean loss, accuracy, and real tokens a second."""
         sums, started = tf.zeros(3, tf.float64), time.perf_counter()
         batches = self.strategy.experimental_distribute_dataset(batches)
-        for step in (self.train_step, self.gather_step)[: self.options["accumulate"]]:
-            step.get_concrete_function(*batches.element_spec)  # one trace for all shapes
+        accumulate = self.options["accumulate"]
+        self.train_step.get_concrete_function(*batches.element_spec)  # one trace for all shapes
+        if accumulate > 1:
+            self.gather_step.get_concrete_function(*batches.element_spec)
         with tqdm(total=steps, desc=title, unit="step", file=sys.stderr, leave=False) as bar:
             for seen, (inp, tar) in enumerate(batches, start=1):
-                last = seen % self.options["accumulate"] == 0 or seen == steps
+                last = seen % accumulate == 0 or seen == steps
                 step = self.train_step if last else self.gather_step
                 sums += tf.cast(step(inp, tar), tf.float64)
                 if seen % REFRESH_STEPS == 0:

@@ -15,6 +15,7 @@ from beyond import UserError
 
 BUNDLED = Path(__file__).parent.parent / "data" / "pt_en"
 BOM = "\ufeff"  # at the start of what some editors save as UTF-8
+CHUNK = 1024  # pairs read at a time: a call of tf.data for each would take longer than its work
 HELD_OUT_SHARE, HELD_OUT_MOST = 0.02, 1000  # pairs, for each of validation and test
 
 
@@ -55,11 +56,6 @@ def read_lines(path):
             yield from decode_lines(file, path)
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}; name a readable text file") from None
-
-
-CHUNK = (
-    1024  # pairs read at a time: a call of tf.data for each pair would take longer than its work
-)
 
 
 def read_tsv(path):

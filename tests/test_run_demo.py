@@ -201,6 +201,11 @@ def test_evaluation_batches_drop_no_pair_however_long(tokenizer, long_and_short)
     assert sorted(found) == sorted(tuple(map(tuple, pair)) for pair in ids)
 
 
+def test_ids_that_cannot_be_kept_are_one_line_of_error(tokenizer):
+    with pytest.raises(UserError, match="could not be kept"):
+        run_demo.Batches(as_dataset(sentences(5)), tokenizer, 16, 40, folder=Path("/dev/null/ids"))
+
+
 def test_no_pair_short_enough_is_one_line_of_error(tokenizer):
     with pytest.raises(UserError, match="--max-length"):
         run_demo.Batches(as_dataset(sentences(5)), tokenizer, 16, max_length=3)
@@ -453,6 +458,7 @@ def finished(tmp_path_factory):
     """A folder with a .tsv, and the run trained on it, two epochs of one tiny layer."""
     folder = tmp_path_factory.mktemp("finished")
     tsv = write_tsv(folder / "numbers.tsv", sentences(150))
+    (folder / "run" / "cache").mkdir(parents=True)  # as a training that was killed leaves it
     assert call("--dataset", tsv, "--run", folder / "run", *TINY) == 0
     return folder
 
@@ -472,7 +478,9 @@ def test_a_run_leaves_what_later_commands_need(finished):
     assert len(rows) == 3
     assert all(len(row) == 3 for row in rows)
     assert {(row[0], row[1]) for row in rows} <= set(sentences(150))
+    assert scores["options"]["xla"] == "off"  # what "auto" meant on this machine
     names = {path.name for path in run.rglob("*")}
+    assert "cache" not in names
     assert {"params.json", "tokenizer.model", "history.json", "best"} <= names
     assert {f"{picture}.png" for picture in run_demo.PICTURES} <= names
     assert any(name.startswith("events.out.tfevents") for name in names)
