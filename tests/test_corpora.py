@@ -137,7 +137,8 @@ def numbered(tmp_path, pairs):
     return write(tmp_path / "n.tsv", "".join(f"s{n}\tt{n}\n" for n in range(pairs)))
 
 
-def test_held_out_pairs_are_two_percent_seeded_and_never_trained_on(tmp_path):
+def test_held_out_pairs_are_two_percent_seeded_and_never_trained_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(corpora, "CHUNK", 64)  # so that there are several chunks
     path, said = numbered(tmp_path, 500), []
     corpus = corpora.from_files("n", [path], None, None, seed=1, say=said.append)
     parts = [listed(corpus.train), listed(corpus.validation), listed(corpus.test)]

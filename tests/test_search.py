@@ -205,3 +205,17 @@ def test_greedy_scores_are_those_of_its_own_tokens():
         assert finished == (ids[-1] == END)
         forced = tm.log_probabilities(model, tf.constant([source]), tf.constant([ids]))
         assert float(forced[0]) == pytest.approx(total, abs=1e-4)
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+def test_products_of_a_search_are_in_bfloat16_where_the_model_is_mixed(beam):
+    low = tm.Transformer(**SIZES, dtype="mixed_bfloat16")
+    low.build(((None, None), (None, None)))
+    graph = (
+        tf.function(lambda: tm.search(low, tf.constant(INP), beam)).get_concrete_function().graph
+    )
+    graphs = [graph, *(part.graph for part in graph._functions.values())]
+    operations = [operation for graph in graphs for operation in graph.get_operations()]
+    kinds = [product.outputs[0].dtype for product in operations if "MatMul" in product.type]
+    assert kinds.count(tf.float32) == 1  # that of the logits
+    assert tm.search(low, tf.constant(INP), beam).scores.dtype == tf.float32

@@ -764,6 +764,20 @@ def test_loss_equals_keras_masked_cross_entropy():
     assert_close(tm.loss_function(TAR, logits), masked(TAR, logits), 1e-5)
 
 
+def test_the_gradient_of_the_loss_is_tensorflows_own():
+    logits, weights = tf.constant(random(3, 4, 13) * 30), random(3, 4, seed=1)
+    found = []
+    for losses in (
+        lambda: tm.cross_entropy(logits, TAR)[0],
+        lambda: tf.nn.sparse_softmax_cross_entropy_with_logits(labels=TAR, logits=logits),
+    ):
+        with tf.GradientTape() as tape:
+            tape.watch(logits)
+            total = tf.reduce_sum(losses() * weights)
+        found.append(tape.gradient(total, logits))
+    assert_close(*found)
+
+
 def test_loss_and_accuracy_ignore_what_is_said_at_padding():
     logits = random(3, 4, 13)
     other = np.where(real(TAR), logits, 50 * random(3, 4, 13, seed=1))
