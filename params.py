@@ -3,7 +3,7 @@
 Each constant is written once, as `NAME: Annotated[type, Flag(...)] = default`. From that one line
 come the command-line flag (`NUM_LAYERS` -> `--num-layers`), its help text, the check of its range
 and the value saved in a run's `params.json`. In this order: data, text, network, training,
-search, device.
+search, scoring, device. `PRESETS` are named rows of other values, each with its source.
 
 Sources: "paper" is Vaswani et al. 2017, "Attention Is All You Need" (arXiv 1706.03762); "tutorial"
 is TensorFlow's "Transformer model for language understanding" (Portuguese to English).
@@ -45,6 +45,9 @@ BUFFER_SIZE: Annotated[int, Flag("pairs held for shuffling; tutorial", 1)] = 200
 BATCH_SIZE: Annotated[
     int, Flag("sentences of average length a batch (of all devices); tutorial", 1, 100_000)
 ] = 64
+BATCH_TOKENS: Annotated[
+    int, Flag("tokens a batch instead, padding included, of the longer side; 0 is off", 0)
+] = 0
 MAX_LENGTH: Annotated[
     int, Flag("tokens; longer training pairs are dropped, never evaluated ones; tutorial", 1)
 ] = 40
@@ -65,13 +68,36 @@ D_MODEL: Annotated[int, Flag("width of the residual stream; tutorial (paper 512)
 DFF: Annotated[int, Flag("width inside the feed-forward layers; tutorial (paper 2048)", 1)] = 512
 NUM_HEADS: Annotated[int, Flag("attention heads, must divide d_model; tutorial and paper", 1)] = 8
 DROPOUT_RATE: Annotated[float, Flag("share of values dropped; tutorial and paper", 0.0, 0.99)] = 0.1
+ATTENTION_DROPOUT_RATE: Annotated[
+    float, Flag("share of attention weights dropped; tutorial and paper none", 0.0, 0.99)
+] = 0.0
+FFN_DROPOUT_RATE: Annotated[
+    float, Flag("share dropped within feed-forward layers; tutorial and paper none", 0.0, 0.99)
+] = 0.0
+PRE_NORM: Annotated[
+    bool, Flag("normalise what a sub-layer takes, not the residual sum (arXiv 2002.04745)")
+] = False
+TIE_EMBEDDINGS: Annotated[
+    bool, Flag("one matrix for source, target and logits; paper 3.4, tutorial three")
+] = False
 
 # ---- Training ----
 
 EPOCHS: Annotated[int, Flag("passes over the training pairs; tutorial (1 for a quick try)", 1)] = 20
+SCHEDULE: Annotated[
+    str,
+    Flag(
+        "of the learning rate past its peak: by the root of the steps (tutorial, paper 5.3), or "
+        "along a cosine to 0 at the last step (arXiv 1608.03983)",
+        choices=("inverse-sqrt", "cosine"),
+    ),
+] = "inverse-sqrt"
 WARMUP_STEPS: Annotated[
     int, Flag("steps in which the learning rate grows; tutorial and paper 5.3", 1)
 ] = 4000
+LEARNING_RATE_SCALE: Annotated[
+    float, Flag("factor to the paper's learning rate, 1 / sqrt(d_model x steps)", 1e-6, 1e6)
+] = 1.0
 ADAM_BETA_1: Annotated[
     float, Flag("Adam's decay of the mean; tutorial and paper 5.3", 0.0, 0.9999)
 ] = 0.9
@@ -79,9 +105,29 @@ ADAM_BETA_2: Annotated[
     float, Flag("Adam's decay of the variance; tutorial and paper 5.3", 0.0, 0.99999)
 ] = 0.98
 ADAM_EPSILON: Annotated[float, Flag("Adam's epsilon; tutorial and paper 5.3", 1e-12, 1.0)] = 1e-9
+CLIP_NORM: Annotated[
+    float, Flag("longest gradient of all weights together; longer ones are cut; 0 is off", 0.0)
+] = 0.0
+LABEL_SMOOTHING: Annotated[
+    float, Flag("probability spread over all pieces; paper 5.4 0.1, tutorial none", 0.0, 0.99)
+] = 0.0
 ACCUMULATE: Annotated[
     int, Flag("batches whose gradients make one step, as one batch so many times larger would", 1)
 ] = 1
+
+AVERAGE: Annotated[
+    int, Flag("newest epochs at most whose mean weights a training ends with; paper 6.1 5", 1, 100)
+] = 3
+VALIDATE_BY: Annotated[
+    str,
+    Flag(
+        "what epochs and mean weights are chosen by, on the validation split",
+        choices=("loss", "bleu"),
+    ),
+] = "loss"
+PATIENCE: Annotated[
+    int, Flag("epochs without a better validation after which training stops; 0 never", 0)
+] = 0
 
 # ---- Search ----
 
@@ -92,6 +138,17 @@ BEAM: Annotated[
 LENGTH_PENALTY: Annotated[
     float, Flag("alpha of the length penalty, by which a beam is ranked; paper 6.1", 0.0, 10.0)
 ] = 0.6
+
+# ---- Scoring ----
+
+TOKENIZE: Annotated[
+    str,
+    Flag(
+        "sacreBLEU's tokenizer for BLEU; 'none' for text that comes tokenized",
+        choices=("13a", "none", "intl", "char", "zh"),
+    ),
+] = "13a"
+LOWERCASE: Annotated[bool, Flag("score lower-cased text only")] = False
 
 # ---- Where and how it runs ----
 
@@ -106,6 +163,33 @@ XLA: Annotated[
         choices=("auto", "on", "off"),
     ),
 ] = "auto"
+
+
+class Preset(NamedTuple):
+    """A named row of values that differ from the defaults above."""
+
+    source: str
+    values: dict
+
+
+PRESETS = {
+    "tutorial": Preset("the defaults: TensorFlow's tutorial", {}),
+    "tiny": Preset(
+        "small corpora: after Wu et al. 2021 (arXiv 2105.14462) on Multi30k",
+        dict(
+            dff=256, num_heads=4, dropout_rate=0.3, label_smoothing=0.1, tie_embeddings=True,
+            warmup_steps=2000, batch_tokens=4096, max_length=80, epochs=80, patience=10, average=10,
+            beam=5,
+        ),
+    ),
+    "base": Preset(
+        "the paper's base model (table 3), for millions of pairs and a GPU",
+        dict(
+            num_layers=6, d_model=512, dff=2048, label_smoothing=0.1, tie_embeddings=True,
+            vocab_size=37000, batch_tokens=25000, max_length=256, average=5, beam=4,
+        ),
+    ),
+}  # fmt: skip
 
 
 def table():

@@ -45,13 +45,14 @@ import tensorflow_text as tf_text
 from tqdm import tqdm
 
 import params
-from beyond import UserError, corpora, devices, export, flags, plots, runs
+from beyond import UserError, corpora, devices, export, flags, plots, runs, scores
 from beyond.translator import CHUNK_LINES, Translator
 from transformer_model import (
     END,
     PAD,
     START,
     UNKNOWN,
+    CosineSchedule,
     CustomSchedule,
     Transformer,
     token_sums,
@@ -313,6 +314,7 @@ class Batches:
       shares: what a batch is shared out into; its rows are a multiple of that.
       folder: a new one for the ids; None keeps them in memory.
       most: buckets at most.
+      batch_tokens: tokens in a batch, whatever `batch_size`; 0 for none.
 
     Attributes:
       kept, dropped: training pairs within and beyond `max_length`.
@@ -323,8 +325,9 @@ class Batches:
     """
 
     def __init__(
-        self, pairs, tokenizer, batch_size, max_length, shares=1, folder=None, most=MOST_BUCKETS
-    ):
+        self, pairs, tokenizer, batch_size, max_length, shares=1, folder=None, most=MOST_BUCKETS,
+        batch_tokens=0,
+    ):  # fmt: skip
         def short(inp, tar):  # chunks of ids (pairs, ragged)
             kept = chunk_lengths(inp, tar) <= max_length
             return tf.ragged.boolean_mask(inp, kept), tf.ragged.boolean_mask(tar, kept)
@@ -350,8 +353,8 @@ class Batches:
                 f"no training pair has {max_length} tokens or fewer; raise --max-length"
             )
         tokens = np.cumsum(counts * np.arange(len(counts)))  # in pairs up to each length
-        self.tokens = batch_size * tokens[-1] / self.kept
-        buckets = np.clip(self.kept // (batch_size * BUCKET_BATCHES), 1, most)
+        self.tokens = batch_tokens or batch_size * tokens[-1] / self.kept
+        buckets = np.clip(int(tokens[-1] / self.tokens / BUCKET_BATCHES), 1, most)
         equal = tokens[-1] * np.arange(1, buckets + 1) / buckets
         self.lengths = sorted(set(np.searchsorted(tokens, equal).tolist()))  # of the buckets
         in_buckets = np.diff(np.cumsum(counts)[self.lengths], prepend=0)
@@ -432,16 +435,33 @@ def build_transformer(options, vocab_size):
         input_vocab_size=vocab_size,
         target_vocab_size=vocab_size,
         rate=options["dropout_rate"],
+        pre_norm=options["pre_norm"],
+        attention_rate=options["attention_dropout_rate"],
+        ffn_rate=options["ffn_dropout_rate"],
+        tie_embeddings=options["tie_embeddings"],
         dtype="mixed_bfloat16" if options["mixed_precision"] else "float32",
     )
     transformer.build(((None, None), (None, None)))
     return transformer
 
 
+def learning_rate(options, steps):
+    """Returns the schedule that `options` name, for a training of `steps`."""
+    sizes = options["d_model"], options["warmup_steps"], options["learning_rate_scale"]
+    cosine = options["schedule"] == "cosine"
+    return CosineSchedule(*sizes, steps) if cosine else CustomSchedule(*sizes)
+
+
 def means(sums, started):
     """Returns loss and accuracy a token of `token_sums`, and tokens a second since `started`."""
     loss, hits, tokens = sums.numpy()
     return loss / tokens, hits / tokens, tokens / (time.perf_counter() - started)
+
+
+def shown(judged):
+    """Returns what `Training.judge` found, as text."""
+    bleu = f", BLEU {judged['val_bleu']:.1f}" if "val_bleu" in judged else ""
+    return f"loss {judged['val_loss']:.3f}, accuracy {judged['val_accuracy']:.3f}{bleu}"
 
 
 class Adam(keras.optimizers.Adam):
@@ -478,10 +498,11 @@ class Training:
         self.options, self.strategy, self.parts = options, strategy, parts
         self.shares = parts * strategy.num_replicas_in_sync  # of a batch
         self.xla = options["xla"] == "on"
+        self.steps = tf.Variable(1, dtype=tf.int64)  # of the whole training, once it is known
         with strategy.scope():
             self.transformer = build_transformer(options, vocab_size)
             self.optimizer = Adam(
-                CustomSchedule(options["d_model"], options["warmup_steps"]),
+                learning_rate(options, self.steps),
                 beta_1=options["adam_beta_1"],
                 beta_2=options["adam_beta_2"],
                 epsilon=options["adam_epsilon"],
@@ -499,15 +520,19 @@ class Training:
                 ] + [tf.Variable(0.0, **own)]
         if self.xla:
             self.gradients = tf.function(self.gradients, jit_compile=True)
+        self.translate = None  # the validation split, once it is asked for
         self.epoch = tf.Variable(0)  # finished ones
-        self.best_loss = tf.Variable(np.inf, dtype=tf.float32)  # of validation
+        # The lowest of what a validation is judged by, and when that was.
+        self.best, self.best_epoch = tf.Variable(np.inf, dtype=tf.float32), tf.Variable(0)
         self.checkpoint = tf.train.Checkpoint(
             # One by one, as a list: Keras leaves layers in lists, and the state of dropout's random
             # numbers, out of what TensorFlow saves of a model.
             model=[variable.value for variable in self.transformer.variables],
             optimizer=self.optimizer,
             epoch=self.epoch,
-            best_loss=self.best_loss,
+            steps=self.steps,
+            best=self.best,
+            best_epoch=self.best_epoch,
         )
 
     @tf.function
@@ -531,6 +556,10 @@ class Training:
         context = tf.distribute.get_replica_context()
         tokens = context.all_reduce(tf.distribute.ReduceOp.SUM, tokens)  # of all devices
         gradients = [tf.math.divide_no_nan(gradient, tokens) for gradient in gradients]
+        if longest := self.options["clip_norm"]:  # of the sum; Keras would clip before it
+            gradients = context.all_reduce(tf.distribute.ReduceOp.SUM, gradients)
+            gradients, _ = tf.clip_by_global_norm(gradients, longest)
+            gradients = [gradient / self.strategy.num_replicas_in_sync for gradient in gradients]
         self.optimizer.apply_gradients(
             zip(gradients, self.transformer.trainable_variables, strict=True)
         )  # which sums the gradients of all devices
@@ -571,6 +600,7 @@ class Training:
         """
         tar_inp, tar_real = tar[:, :-1], tar[:, 1:]  # (B, T - 1): each token is to tell the next
         parts = [tf.split(ids, self.parts) for ids in (inp, tar_inp, tar_real)]
+        smoothing = self.options["label_smoothing"] if training else 0.0
         found = []
         for inp_part, tar_part, real_part in zip(*parts, strict=True):
             output, _ = self.transformer.decode((inp_part, tar_part), training=training)
@@ -579,7 +609,7 @@ class Training:
                 output = tf.boolean_mask(output, told)[tf.newaxis]  # (1, real tokens, D)
                 real_part = tf.boolean_mask(real_part, told)[tf.newaxis]
             predictions = self.transformer.final_layer(output)  # (..., V)
-            found.append(tf.stack(token_sums(real_part, predictions)))
+            found.append(tf.stack(token_sums(real_part, predictions, smoothing)))
         return tf.add_n(found)
 
     def validate(self, pairs, tokenizer):
@@ -591,6 +621,10 @@ class Training:
         for inp, tar in batches:
             sums += self.validation_step(inp, tar).numpy()
         return sums[0] / sums[2], sums[1] / sums[2]
+
+    def steps_an_epoch(self, batches):
+        """Returns the number of Adam's steps for a pass over `batches`."""
+        return -(-batches.steps // self.options["accumulate"])
 
     def train_epoch(self, batches, steps, title):
         """Learns from all of `batches`. Returns mean loss, accuracy, and real tokens a second."""
@@ -612,34 +646,56 @@ class Training:
                     bar.update(seen - bar.n)
         return means(sums, started)
 
-    def fit(self, run, corpus, tokenizer, batches):
-        """Trains until `epochs` are finished, from the run's newest checkpoint where it has one.
+    def judge(self, corpus, tokenizer):
+        """Returns figures of the validation split by name; `wrong` is what is to be low."""
+        val_loss, val_accuracy = self.validate(corpus.validation, tokenizer)
+        found = dict(val_loss=val_loss, val_accuracy=val_accuracy, wrong=val_loss)
+        if self.options["validate_by"] == "bleu":
+            if self.translate is None:
+                self.translate = translator(self, tokenizer)
+            sources, references = texts(corpus.validation)
+            found["val_bleu"] = sacrebleu.corpus_bleu(
+                list(self.translate(sources)), [references]
+            ).score
+            found["wrong"] = -found["val_bleu"]
+        return found
 
-        Each epoch ends with figures of the validation split and a checkpoint: the newest three are
-        kept, and the best by validation loss.
+    @property
+    def finished(self):
+        """Whether all epochs are done, or too many without a better validation."""
+        epoch, patience = int(self.epoch), self.options["patience"]
+        waited = epoch - int(self.best_epoch)
+        return epoch >= self.options["epochs"] or 0 < patience <= waited
+
+    def fit(self, run, corpus, tokenizer, batches):
+        """Trains until `finished`, from the run's newest checkpoint where it has one.
+
+        Each epoch ends with figures of the validation split and a checkpoint: the newest are kept,
+        three or as many as are averaged, and the best.
         """
-        newest = tf.train.CheckpointManager(self.checkpoint, str(run.checkpoints), KEPT)
+        kept = max(KEPT, self.options["average"])
+        newest = tf.train.CheckpointManager(self.checkpoint, str(run.checkpoints), kept)
         best = tf.train.CheckpointManager(self.checkpoint, str(run.best), max_to_keep=1)
-        epochs, first = self.options["epochs"], 1
         if newest.restore_or_initialize():
-            first = int(self.epoch) + 1
-            say(f"Going on from {newest.latest_checkpoint}: {first - 1} epoch(s) done.")
-        history = run.read("history.json", [])[: first - 1]
+            say(f"Going on from {newest.latest_checkpoint}: {int(self.epoch)} epoch(s) done.")
+        epochs = self.options["epochs"]
+        self.steps.assign(self.steps_an_epoch(batches) * epochs)
+        history = run.read("history.json", [])[: int(self.epoch)]
         writer = tf.summary.create_file_writer(str(run.logs))
         seconds = []
-        for epoch in range(first, epochs + 1):
-            started = time.perf_counter()
+        while not self.finished:
+            started, epoch = time.perf_counter(), int(self.epoch) + 1
             seed = self.options["seed"] + epoch
             loss, accuracy, rate = self.train_epoch(
                 batches.epoch(self.options["buffer_size"], seed),
                 batches.steps,
                 f"Epoch {epoch}/{epochs}",
             )
-            val_loss, val_accuracy = self.validate(corpus.validation, tokenizer)
+            judged = self.judge(corpus, tokenizer)
             seconds.append(time.perf_counter() - started)
+            wrong = judged.pop("wrong")
             row = dict(
-                epoch=epoch, loss=loss, accuracy=accuracy, val_loss=val_loss,
-                val_accuracy=val_accuracy, tokens_per_second=rate,
+                epoch=epoch, loss=loss, accuracy=accuracy, **judged, tokens_per_second=rate,
                 learning_rate=float(self.optimizer.learning_rate), seconds=seconds[-1],
             )  # fmt: skip
             history.append(row)
@@ -649,14 +705,20 @@ class Training:
                     tf.summary.scalar(name, value)
             writer.flush()
             self.epoch.assign(epoch)
-            if val_loss < float(self.best_loss):
-                self.best_loss.assign(val_loss)
+            if wrong < float(self.best):
+                self.best.assign(wrong)
+                self.best_epoch.assign(epoch)
                 self.save(best)
             self.save(newest)
             say(
                 f"Epoch {epoch}/{epochs}: loss {loss:.3f}, accuracy {accuracy:.3f}; validation "
-                f"loss {val_loss:.3f}, accuracy {val_accuracy:.3f}; {rate:,.0f} tokens/s, "
-                f"{seconds[-1]:.0f} s; {np.mean(seconds) * (epochs - epoch) / 60:.0f} min left"
+                f"{shown(row)}; {rate:,.0f} tokens/s, {seconds[-1]:.0f} s; "
+                f"{np.mean(seconds) * (epochs - epoch) / 60:.0f} min left"
+            )
+        if int(self.epoch) < epochs:
+            say(
+                f"Stopped after epoch {int(self.epoch)}: the best validation is that of epoch "
+                f"{int(self.best_epoch)} (--patience {self.options['patience']})."
             )
 
     def save(self, manager):
@@ -670,28 +732,33 @@ class Training:
             ) from None
 
     def average(self, run, corpus, tokenizer):
-        """Ends a training with the mean of its newest checkpoints' weights, saved as `final`.
+        """Ends a training with the best of its weights on the validation split, saved as `final`.
 
-        Of the newest one, two or three: what has the lowest validation loss. The learning rate is
-        still high at the end, and each step leaves the weights a little beside where they are
-        heading; their mean is nearer (paper 6.1 takes five).
+        Those are the best epoch's, or the mean of the newest one, two, ... up to `average`. The
+        learning rate is still high at the end, and each step leaves the weights a little beside
+        where they are heading; their mean is nearer (paper 6.1).
         """
         variables = self.transformer.trainable_variables
         paths = tf.train.get_checkpoint_state(str(run.checkpoints)).all_model_checkpoint_paths
+        paths = paths[-self.options["average"] :]
         totals, found = [0.0] * len(variables), []
         for number, path in enumerate(reversed(paths), start=1):
             self.checkpoint.restore(path).assert_existing_objects_matched()
             totals = [v.numpy() + total for v, total in zip(variables, totals, strict=True)]
             means = [total / number for total in totals]
             self.assign(means)
-            found.append((self.validate(corpus.validation, tokenizer)[0], number, means))
-        loss, number, means = min(found, key=lambda row: row[0])
+            title = f"the mean of the newest {number} checkpoint(s)"
+            found.append((self.judge(corpus, tokenizer), title, means))
+        self.checkpoint.restore(tf.train.latest_checkpoint(str(run.best)))
+        weights = [variable.numpy() for variable in variables]
+        found.append((self.judge(corpus, tokenizer), f"those of epoch {int(self.epoch)}", weights))
+        judged, title, weights = min(found, key=lambda row: row[0]["wrong"])
         self.checkpoint.restore(paths[-1])
-        self.assign(means)
+        self.assign(weights)
         self.save(tf.train.CheckpointManager(self.checkpoint, str(run.final), max_to_keep=1))
         say(
-            f"Final weights: the mean of the newest {number} checkpoint(s), validation loss "
-            f"{loss:.3f}; the newest alone {found[0][0]:.3f}."
+            f"Final weights: {title}, validation {shown(judged)}; the newest alone "
+            f"{shown(found[0][0])}."
         )
 
     def assign(self, weights):
@@ -703,6 +770,7 @@ class Training:
 # ---- Translating and scoring: see beyond/translator.py ----
 
 SEARCH = ("beam", "length_penalty")  # what can be chosen anew whenever a run translates
+SCORING = ("tokenize", "lowercase")  # or is scored
 SAMPLES = 3  # test sentences that are printed; the first one's attention is drawn
 
 
@@ -714,6 +782,19 @@ def translator(training, tokenizer, beam=params.BEAM, length_penalty=params.LENG
     )  # fmt: skip
 
 
+def texts(pairs):
+    """Returns the sources and the references of a dataset of pairs, as strings."""
+    rows = [(source.decode(), target.decode()) for source, target in pairs.as_numpy_iterator()]
+    return tuple(zip(*rows, strict=True))
+
+
+def hypotheses(training, tokenizer, sources):
+    """Returns the translations of `sources`, a list, by the search of the run's options."""
+    search = {name: training.options[name] for name in SEARCH}
+    progress = tqdm(sources, desc="Translating", unit="line", file=sys.stderr, leave=False)
+    return list(translator(training, tokenizer, **search)(progress))
+
+
 def evaluate(training, tokenizer, corpus):
     """Translates the test split. Returns scores, and rows of (source, reference, hypothesis).
 
@@ -721,25 +802,20 @@ def evaluate(training, tokenizer, corpus):
     """
     started = time.perf_counter()
     loss, accuracy = training.validate(corpus.test, tokenizer)
-    pairs = [(s.decode(), t.decode()) for s, t in corpus.test.as_numpy_iterator()]
-    sources, references = zip(*pairs, strict=True)
-    progress = tqdm(sources, desc="Translating", unit="line", file=sys.stderr, leave=False)
-    options = training.options
-    search = {name: options[name] for name in SEARCH}
-    hypotheses = list(translator(training, tokenizer, **search)(progress))
-    scores = {"lines": len(pairs), "loss": float(loss), "accuracy": float(accuracy)}
-    for name, metric in (
-        ("BLEU", sacrebleu.BLEU()),
-        ("BLEU, lower-cased", sacrebleu.BLEU(lowercase=True)),
-        ("chrF", sacrebleu.CHRF()),
-    ):
-        score = metric.corpus_score(hypotheses, [references]).score
-        scores[name] = {"score": score, "signature": str(metric.get_signature())}
-    scores["evaluation_seconds"] = time.perf_counter() - started
-    return scores, list(zip(sources, references, hypotheses, strict=True))
+    sources, references = texts(corpus.test)
+    translated = hypotheses(training, tokenizer, sources)
+    scoring = {name: training.options[name] for name in SCORING}
+    found = {
+        "lines": len(sources),
+        "loss": float(loss),
+        "accuracy": float(accuracy),
+        **scores.score(translated, references, **scoring),
+        "evaluation_seconds": time.perf_counter() - started,
+    }
+    return found, list(zip(sources, references, translated, strict=True))
 
 
-def report(run, corpus, training, scores, rows):
+def report(run, corpus, training, found, rows):
     """Prints scores and samples, and writes scores.json and translations.txt."""
     history = run.read("history.json", [])[: int(training.epoch)]
     clean = [[" ".join(text.split()) for text in row] for row in rows]
@@ -750,7 +826,7 @@ def report(run, corpus, training, scores, rows):
         {
             "dataset": corpus.name,
             "pairs": {split: len(getattr(corpus, split)) for split in corpus._fields[1:]},
-            **scores,
+            **found,
             "epochs": int(training.epoch),
             "training_seconds": sum(row["seconds"] for row in history),
             "parameters": training.transformer.count_params(),
@@ -760,10 +836,9 @@ def report(run, corpus, training, scores, rows):
     )
     for source, reference, hypothesis in rows[:SAMPLES]:
         print(f"Source:     {source}\nReference:  {reference}\nHypothesis: {hypothesis}\n")
-    print(f"Test split of {corpus.name}, {scores['lines']} lines, {int(training.epoch)} epoch(s):")
-    print(f"loss {scores['loss']:.3f}, accuracy {scores['accuracy']:.3f}")
-    for name in ("BLEU", "BLEU, lower-cased", "chrF"):
-        print(f"{name} {scores[name]['score']:.1f}   ({scores[name]['signature']})")
+    print(f"Test split of {corpus.name}, {found['lines']} lines, {int(training.epoch)} epoch(s):")
+    print(f"loss {found['loss']:.3f}, accuracy {found['accuracy']:.3f}")
+    print(scores.table(found))
 
 
 # ---- Pictures: see beyond/plots.py ----
@@ -781,8 +856,9 @@ def draw(what, run, training, tokenizer, line):
     if what == "positional-encoding":
         return plots.positional_encoding(path, 50, options["d_model"])
     if what == "schedule":
-        steps = max(int(training.optimizer.iterations), 2 * options["warmup_steps"])
-        return plots.schedule(path, options["d_model"], options["warmup_steps"], steps)
+        least = 0 if options["schedule"] == "cosine" else 2 * options["warmup_steps"]
+        steps = max(int(training.steps), least)
+        return plots.schedule(path, learning_rate(options, steps), steps)
     if what == "curves":
         return plots.curves(path, run.read("history.json", []))
     weights, inp, tar = translator(training, tokenizer).attend(line)
@@ -801,7 +877,7 @@ def draw(what, run, training, tokenizer, line):
 
 def train(args):
     """Trains, scores, translates samples and draws all pictures; goes on with a run begun."""
-    options = {row.name: getattr(args, row.name) for row in params.table()}
+    options = flags.chosen(args, args.preset)
     if options["d_model"] % options["num_heads"]:
         raise UserError(
             f"--d-model {options['d_model']} is not a multiple of --num-heads "
@@ -831,14 +907,14 @@ def train(args):
     shutil.rmtree(run.cache, ignore_errors=True)  # of a training that was killed
     batches = Batches(
         corpus.train, tokenizer, options["batch_size"], options["max_length"], training.shares,
-        run.cache, MOST_COMPILED if xla else MOST_BUCKETS,
+        run.cache, MOST_COMPILED if xla else MOST_BUCKETS, options["batch_tokens"],
     )  # fmt: skip
     say(
         f"Training pairs: {batches.kept}; dropped for more than {options['max_length']} tokens: "
         f"{batches.dropped}. {batches.steps} batches an epoch, in buckets of "
         f"{', '.join(map(str, batches.lengths))} tokens."
     )
-    steps = -(-batches.steps // options["accumulate"]) * options["epochs"]
+    steps = training.steps_an_epoch(batches) * options["epochs"]
     if steps < options["warmup_steps"]:
         say(
             f"Only {steps} steps in all, and the learning rate grows for "
@@ -847,8 +923,8 @@ def train(args):
     training.fit(run, corpus, tokenizer, batches)
     shutil.rmtree(run.cache, ignore_errors=True)
     training.average(run, corpus, tokenizer)
-    scores, rows = evaluate(training, tokenizer, corpus)
-    report(run, corpus, training, scores, rows)
+    found, rows = evaluate(training, tokenizer, corpus)
+    report(run, corpus, training, found, rows)
     for what in PICTURES:
         draw(what, run, training, tokenizer, rows[0][0])
     say(f"Scores, translations and pictures are in {run.path}")
@@ -869,7 +945,7 @@ def load_named_corpus(args):
     unnamed = not args.train and args.data_path is None
     if not args.train:
         source["dataset"] = params.DATA_PATH if unnamed else args.data_path
-    corpus = load_corpus(source, args.seed, may_fall_back=unnamed)
+    corpus = load_corpus(source, flags.chosen(args)["seed"], may_fall_back=unnamed)
     if unnamed:
         source["dataset"] = corpus.name
     return corpus, source
@@ -878,7 +954,7 @@ def load_named_corpus(args):
 def load(args):
     """Returns the run that `args` names, or else the newest; its tokenizer; its Training."""
     run = runs.Run(args.run) if args.run else runs.newest()
-    options = run.options()
+    options = run.options() | flags.given(args)
     strategy, parts = devices.find(say)
     tokenizer = Tokenizer(run.tokenizer.read_bytes())
     training = Training(options, tokenizer.vocab_size, strategy, parts)
@@ -908,17 +984,17 @@ def counted(results):
 
 def translate_command(args):
     """Prints one translation a line, or `n_best`, of the arguments or of the lines of stdin."""
-    if args.n_best > args.beam:
-        raise UserError(
-            f"--n-best {args.n_best} needs a --beam of as many, and it is {args.beam}; add --beam "
-            f"{args.n_best}"
-        )
     _, tokenizer, training = load(args)
-    search = dict(beam=args.beam, length_penalty=args.length_penalty, n_best=args.n_best)
-    hypotheses = translator(training, tokenizer, **search).hypotheses
+    search = {name: training.options[name] for name in SEARCH} | dict(n_best=args.n_best)
+    if args.n_best > search["beam"]:
+        raise UserError(
+            f"--n-best {args.n_best} needs a --beam of as many, and it is {search['beam']}; add "
+            f"--beam {args.n_best}"
+        )
+    search_for = translator(training, tokenizer, **search).hypotheses
     by_hand = not args.text and sys.stdin.isatty()  # who types a line waits for its answer
     at_a_time = 1 if by_hand else CHUNK_LINES
-    for best in counted(hypotheses(given_lines(args), at_a_time)):
+    for best in counted(search_for(given_lines(args), at_a_time)):
         for text, log_probability in best:
             print(f"{log_probability:.4f}\t{text}" if args.score else text)
 
@@ -952,11 +1028,25 @@ def export_command(args):
 
 
 def evaluate_command(args):
-    """Scores a trained run on the test split of its corpus again."""
+    """Scores a trained run on its test split again, or on files, alone or beside another run."""
+    pairs = list(corpora.read_pairs(args.files)) if args.files else None
+    if pairs == []:
+        raise UserError(f"{args.files[0]}: holds no pair; name a file with one sentence a line")
     run, tokenizer, training = load(args)
-    training.options.update({name: getattr(args, name) for name in SEARCH})
-    corpus = load_corpus(training.options["corpus"], training.options["seed"])
-    report(run, corpus, training, *evaluate(training, tokenizer, corpus))
+    if pairs is None:
+        corpus = load_corpus(training.options["corpus"], training.options["seed"])
+        if not args.against:
+            report(run, corpus, training, *evaluate(training, tokenizer, corpus))
+            return
+    sources, references = zip(*pairs, strict=True) if pairs else texts(corpus.test)
+    scoring = {name: training.options[name] for name in SCORING}
+    found = hypotheses(training, tokenizer, sources)
+    if args.against:
+        _, tokenizer, other = load(argparse.Namespace(**{**vars(args), "run": args.against}))
+        others = hypotheses(other, tokenizer, sources)
+        print(scores.comparison(found, others, references, **scoring))
+    else:
+        print(scores.table(scores.score(found, references, **scoring)))
 
 
 def plot_command(args):
@@ -968,19 +1058,28 @@ def plot_command(args):
 
 def command_line():
     """Returns the parser of all commands; the flags of `train` are the rows of params.table()."""
+    raw = argparse.RawDescriptionHelpFormatter
     parser = flags.Parser(
-        "run_demo.py", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+        "run_demo.py", description=__doc__, epilog=flags.presets(), formatter_class=raw
     )
     commands = parser.add_subparsers(dest="command", required=True, parser_class=flags.Parser)
 
-    command = commands.add_parser("train", help="train, evaluate, draw; meant where no command is")
+    command = commands.add_parser(
+        "train", help="train, evaluate, draw; meant where no command is",
+        epilog=flags.presets(), formatter_class=raw,
+    )  # fmt: skip
     command.set_defaults(call=train)
     command.add_argument("--run", metavar="DIR", help="run folder (default runs/<dataset>)")
     for split in ("train", "valid", "test"):
         command.add_argument(
             f"--{split}", nargs="+", metavar="FILE", help=f"{split}: a .tsv, or source and target"
         )
+    command.add_argument(
+        "--preset", choices=params.PRESETS, default="tutorial",
+        help="values for all flags not given, see below (default tutorial)",
+    )  # fmt: skip
     flags.add_parameters(command)
+    own = "the run's"
 
     def add(name, call, text):
         command = commands.add_parser(name, help=text)
@@ -997,7 +1096,7 @@ def command_line():
 
     command = add("translate", translate_command, "translate arguments, or the lines of stdin")
     command.add_argument("text", nargs="*", help="sentences; without any, stdin is read")
-    flags.add_parameters(command, only=SEARCH)
+    flags.add_parameters(command, SEARCH, own)
     command.add_argument(
         "--n-best", type=int, choices=range(1, 65), metavar="N", default=1,
         help="translations a line, at most as many as --beam (default 1)",
@@ -1011,8 +1110,15 @@ def command_line():
     command.add_argument("--format", choices=export.FORMATS, default="saved_model")
     command.add_argument("--to", metavar="PATH", help="a new path (default: in export/ of the run)")
     command.add_argument("--quantization", choices=export.QUANTIZATIONS, help="CTranslate2's")
-    command = add("evaluate", evaluate_command, "score the run on its test split again")
-    flags.add_parameters(command, only=SEARCH)
+    command = add("evaluate", evaluate_command, "score the run on its test split, or on files")
+    command.add_argument(
+        "files", nargs="*", metavar="FILE",
+        help="a .tsv, or source and references, instead of the test split; only prints the scores",
+    )  # fmt: skip
+    command.add_argument(
+        "--against", metavar="DIR", help="another run: is the difference more than chance?"
+    )
+    flags.add_parameters(command, SEARCH + SCORING, own)
     command = add("plot", plot_command, "draw a picture into the run's plots/")
     command.add_argument("what", choices=PICTURES)
     command.add_argument("sentence", nargs="?", default="Bom dia.", help="for attention and masks")

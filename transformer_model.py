@@ -82,7 +82,7 @@ def create_masks(inp, tar):
 # ---- Attention (paper 3.2) ----
 
 
-def scaled_dot_product_attention(q, k, v, mask):
+def scaled_dot_product_attention(q, k, v, mask, dropout=None):
     """Returns softmax(q kT / sqrt(d_k)) v and the softmax itself (paper, equation 1).
 
     Args:
@@ -90,6 +90,7 @@ def scaled_dot_product_attention(q, k, v, mask):
       k: keys (..., len_k, d_k).
       v: values (..., len_k, d_v).
       mask: 1.0 = masked, broadcastable to (..., len_q, len_k), or None.
+      dropout: called with the weights that the values are weighted by, or None.
 
     Returns:
       output (..., len_q, d_v) and attention weights (..., len_q, len_k), each row of sum 1.
@@ -99,11 +100,20 @@ def scaled_dot_product_attention(q, k, v, mask):
     if mask is not None:
         logits += tf.cast(mask, logits.dtype) * MASKED
     attention_weights = tf.nn.softmax(logits, axis=-1)
-    return tf.matmul(attention_weights, v), attention_weights
+    used = dropout(attention_weights) if dropout else attention_weights
+    return tf.matmul(used, v), attention_weights
 
 
 class _Layer(keras.layers.Layer):
     """What the layers below share: `sizes`, their constructor's arguments, are their config."""
+
+    def before(self, norm, x):
+        """Returns what a sub-layer takes of the residual stream `x`: pre-norm normalises it."""
+        return norm(x) if self.sizes["pre_norm"] else x
+
+    def after(self, norm, x):
+        """Returns the residual stream once a sub-layer's output is added: post-norm normalises."""
+        return x if self.sizes["pre_norm"] else norm(x)
 
     def get_config(self):
         return {**super().get_config(), **self.sizes}
@@ -182,20 +192,24 @@ class LayerNormalization(keras.layers.LayerNormalization):
 class MultiHeadAttention(_Layer):
     """`num_heads` attentions side by side, each over its own d_model / num_heads (paper 3.2.2).
 
+    Args:
+      rate: share of the attention weights dropped in training.
+
     Raises:
       ValueError: `num_heads` does not divide `d_model`.
     """
 
-    def __init__(self, d_model, num_heads, **kwargs):
+    def __init__(self, d_model, num_heads, rate=0.0, **kwargs):
         super().__init__(**kwargs)
         if d_model % num_heads:
             raise ValueError(f"d_model ({d_model}) must be a multiple of num_heads ({num_heads})")
-        self.sizes = dict(d_model=d_model, num_heads=num_heads)
+        self.sizes = dict(d_model=d_model, num_heads=num_heads, rate=rate)
         policy = self.dtype_policy
         self.wq = Dense(d_model, dtype=policy)
         self.wk = Dense(d_model, dtype=policy)
         self.wv = Dense(d_model, dtype=policy)
         self.dense = Dense(d_model, dtype=policy)
+        self.dropout = Dropout(rate, dtype=policy)
 
     def build(self, v_shape, k_shape, q_shape):
         self.wv.build(v_shape)
@@ -220,48 +234,70 @@ class MultiHeadAttention(_Layer):
         heads = tf.shape(x)[0], tf.shape(x)[1], len(layers), self.sizes["num_heads"], -1
         return tf.unstack(tf.transpose(tf.reshape(y, heads), (2, 0, 3, 1, 4)))
 
-    def attend(self, q, k, v, mask=None):
+    def attend(self, q, k, v, *, training=False, mask=None):
         """`call` for queries, keys and values that are projected: (B, H, L, D / H) each."""
-        heads, attention_weights = scaled_dot_product_attention(q, k, v, mask)
+        heads, attention_weights = scaled_dot_product_attention(
+            q, k, v, mask, lambda weights: self.dropout(weights, training=training)
+        )
         return self.dense(self.join_heads(heads)), attention_weights
 
-    def call(self, v, k, q, mask=None):
+    def call(self, v, k, q, mask=None, *, training=False):
         """Attends from `q` (B, len_q, D) to `k`, `v` (B, len_k, D).
 
         Returns output (B, len_q, D) and weights (B, H, len_q, len_k).
         """
         if q is k is v:
-            return self.attend(*self.project(q, self.wq, self.wk, self.wv), mask=mask)
-        each = ((q, self.wq), (k, self.wk), (v, self.wv))
-        return self.attend(*(self.project(*one)[0] for one in each), mask=mask)
+            projected = self.project(q, self.wq, self.wk, self.wv)
+        else:
+            pairs = ((q, self.wq), (k, self.wk), (v, self.wv))
+            projected = [self.project(*pair)[0] for pair in pairs]
+        return self.attend(*projected, training=training, mask=mask)
 
 
 # ---- Feed-forward (paper 3.3) ----
 
 
-def point_wise_feed_forward_network(d_model, dff, **kwargs):
-    """Returns max(0, x W1 + b1) W2 + b2 as a Keras model, (B, L, D) -> (B, L, dff) -> (B, L, D)."""
+def point_wise_feed_forward_network(d_model, dff, rate=0.0, **kwargs):
+    """Returns max(0, x W1 + b1) W2 + b2 as a Keras model, (B, L, D) -> (B, L, dff) -> (B, L, D).
+
+    Args:
+      rate: share of the values between the two dropped in training.
+    """
     return keras.Sequential(
         [
             Dense(dff, activation="relu", **kwargs),
+            Dropout(rate, **kwargs),
             Dense(d_model, **kwargs),
         ]
     )
 
 
 # ---- One layer of each stack (paper 3.1): sub-layer, dropout, residual sum, normalisation ----
+#
+# Off unless asked for: `pre_norm` normalises what a sub-layer takes, not the residual sum, which
+# trains deep stacks more surely (Xiong et al. 2020, arXiv 2002.04745); `attention_rate` drops
+# attention weights, `ffn_rate` values inside the feed-forward layer.
 
 
 @register
 class EncoderLayer(_Layer):
-    """Self-attention, then feed-forward; each as LayerNorm(x + Dropout(sublayer(x)))."""
+    """Self-attention, then feed-forward; each as LayerNorm(x + Dropout(sublayer(x))).
 
-    def __init__(self, d_model, num_heads, dff, rate=0.1, **kwargs):
+    Each as x + Dropout(sublayer(LayerNorm(x))) with `pre_norm`.
+    """
+
+    def __init__(
+        self, d_model, num_heads, dff, rate=0.1, pre_norm=False, attention_rate=0.0, ffn_rate=0.0,
+        **kwargs,
+    ):  # fmt: skip
         super().__init__(**kwargs)
-        self.sizes = dict(d_model=d_model, num_heads=num_heads, dff=dff, rate=rate)
+        self.sizes = dict(
+            d_model=d_model, num_heads=num_heads, dff=dff, rate=rate,
+            pre_norm=pre_norm, attention_rate=attention_rate, ffn_rate=ffn_rate,
+        )  # fmt: skip
         policy = self.dtype_policy
-        self.mha = MultiHeadAttention(d_model, num_heads, dtype=policy)
-        self.ffn = point_wise_feed_forward_network(d_model, dff, dtype=policy)
+        self.mha = MultiHeadAttention(d_model, num_heads, attention_rate, dtype=policy)
+        self.ffn = point_wise_feed_forward_network(d_model, dff, ffn_rate, dtype=policy)
         self.layernorm1 = LayerNormalization(epsilon=LAYER_NORM_EPSILON, dtype=policy)
         self.layernorm2 = LayerNormalization(epsilon=LAYER_NORM_EPSILON, dtype=policy)
         self.dropout1 = Dropout(rate, dtype=policy)
@@ -274,9 +310,11 @@ class EncoderLayer(_Layer):
 
     def call(self, x, *, training=False, mask=None):
         """(B, S, D) -> output (B, S, D), attention weights (B, H, S, S)."""
-        attention, weights = self.mha(x, x, x, mask=mask)
-        x = self.layernorm1(x + self.dropout1(attention, training=training))
-        x = self.layernorm2(x + self.dropout2(self.ffn(x), training=training))
+        y = self.before(self.layernorm1, x)
+        attention, weights = self.mha(y, y, y, mask=mask, training=training)
+        x = self.after(self.layernorm1, x + self.dropout1(attention, training=training))
+        y = self.ffn(self.before(self.layernorm2, x), training=training)
+        x = self.after(self.layernorm2, x + self.dropout2(y, training=training))
         return x, weights
 
 
@@ -284,13 +322,19 @@ class EncoderLayer(_Layer):
 class DecoderLayer(_Layer):
     """Self-attention, cross-attention to the encoder's output, feed-forward; wrapped as above."""
 
-    def __init__(self, d_model, num_heads, dff, rate=0.1, **kwargs):
+    def __init__(
+        self, d_model, num_heads, dff, rate=0.1, pre_norm=False, attention_rate=0.0, ffn_rate=0.0,
+        **kwargs,
+    ):  # fmt: skip
         super().__init__(**kwargs)
-        self.sizes = dict(d_model=d_model, num_heads=num_heads, dff=dff, rate=rate)
+        self.sizes = dict(
+            d_model=d_model, num_heads=num_heads, dff=dff, rate=rate,
+            pre_norm=pre_norm, attention_rate=attention_rate, ffn_rate=ffn_rate,
+        )  # fmt: skip
         policy = self.dtype_policy
-        self.mha1 = MultiHeadAttention(d_model, num_heads, dtype=policy)
-        self.mha2 = MultiHeadAttention(d_model, num_heads, dtype=policy)
-        self.ffn = point_wise_feed_forward_network(d_model, dff, dtype=policy)
+        self.mha1 = MultiHeadAttention(d_model, num_heads, attention_rate, dtype=policy)
+        self.mha2 = MultiHeadAttention(d_model, num_heads, attention_rate, dtype=policy)
+        self.ffn = point_wise_feed_forward_network(d_model, dff, ffn_rate, dtype=policy)
         self.layernorm1 = LayerNormalization(epsilon=LAYER_NORM_EPSILON, dtype=policy)
         self.layernorm2 = LayerNormalization(epsilon=LAYER_NORM_EPSILON, dtype=policy)
         self.layernorm3 = LayerNormalization(epsilon=LAYER_NORM_EPSILON, dtype=policy)
@@ -308,12 +352,17 @@ class DecoderLayer(_Layer):
         """(B, T, D), (B, S, D) -> output (B, T, D), weights (B, H, T, T) and (B, H, T, S)."""
         return self.attend(
             x,
-            self.mha1.project(x, self.mha1.wq, self.mha1.wk, self.mha1.wv),
+            self.own(x),
             self.memory(enc_output),
             training=training,
             look_ahead_mask=look_ahead_mask,
             padding_mask=padding_mask,
         )
+
+    def own(self, x):
+        """Returns queries, keys and values (B, H, T, D / H) of the target itself."""
+        x = self.before(self.layernorm1, x)
+        return self.mha1.project(x, self.mha1.wq, self.mha1.wk, self.mha1.wv)
 
     def memory(self, enc_output):
         """Returns keys and values (B, H, S, D / H) of the source: the same for every target."""
@@ -329,7 +378,7 @@ class DecoderLayer(_Layer):
           cache: keys and values (B, H, L, D / H) of the positions before, K of each; see `append`.
           look_ahead_mask: (B, 1, K, L), 1.0 for what is not a hypothesis's own past.
         """
-        q, *new = self.mha1.project(x, self.mha1.wq, self.mha1.wk, self.mha1.wv)
+        q, *new = self.own(x)
         cache = tuple(append(old, value, position) for old, value in zip(cache, new, strict=True))
         x, _, _ = self.attend(
             x, (q, *cache), memory, look_ahead_mask=look_ahead_mask, padding_mask=padding_mask
@@ -338,12 +387,13 @@ class DecoderLayer(_Layer):
 
     def attend(self, x, own, memory, *, training=False, look_ahead_mask=None, padding_mask=None):
         """What `call` and `step` share: the three sub-layers, once their own q, k, v are known."""
-        attention, block1 = self.mha1.attend(*own, mask=look_ahead_mask)
-        x = self.layernorm1(x + self.dropout1(attention, training=training))
-        (q,) = self.mha2.project(x, self.mha2.wq)
-        attention, block2 = self.mha2.attend(q, *memory, mask=padding_mask)
-        x = self.layernorm2(x + self.dropout2(attention, training=training))
-        x = self.layernorm3(x + self.dropout3(self.ffn(x), training=training))
+        attention, block1 = self.mha1.attend(*own, training=training, mask=look_ahead_mask)
+        x = self.after(self.layernorm1, x + self.dropout1(attention, training=training))
+        (q,) = self.mha2.project(self.before(self.layernorm2, x), self.mha2.wq)
+        attention, block2 = self.mha2.attend(q, *memory, training=training, mask=padding_mask)
+        x = self.after(self.layernorm2, x + self.dropout2(attention, training=training))
+        y = self.ffn(self.before(self.layernorm3, x), training=training)
+        x = self.after(self.layernorm3, x + self.dropout3(y, training=training))
         return x, block1, block2
 
 
@@ -366,23 +416,39 @@ def embed(embedding, ids, positions=None):
 
 @register
 class Encoder(_Layer):
-    """Token ids of the source -> one vector for each, by `num_layers` encoder layers."""
+    """Token ids of the source -> one vector for each, by `num_layers` encoder layers.
 
-    def __init__(self, num_layers, d_model, num_heads, dff, input_vocab_size, rate=0.1, **kwargs):
+    Args:
+      embedding: the Keras layer to use, if not one of its own; it is not part of the config.
+    """
+
+    def __init__(
+        self, num_layers, d_model, num_heads, dff, input_vocab_size, rate=0.1,
+        pre_norm=False, attention_rate=0.0, ffn_rate=0.0, embedding=None, **kwargs,
+    ):  # fmt: skip
         super().__init__(**kwargs)
+        variant = dict(pre_norm=pre_norm, attention_rate=attention_rate, ffn_rate=ffn_rate)
         self.sizes = dict(
             num_layers=num_layers, d_model=d_model, num_heads=num_heads, dff=dff,
-            input_vocab_size=input_vocab_size, rate=rate,
+            input_vocab_size=input_vocab_size, rate=rate, **variant,
         )  # fmt: skip
         policy = self.dtype_policy
-        self.embedding = keras.layers.Embedding(input_vocab_size, d_model, dtype=policy)
+        self.embedding = embedding or keras.layers.Embedding(
+            input_vocab_size, d_model, dtype=policy
+        )
         self.dropout = Dropout(rate, dtype=policy)
         self.enc_layers = [
-            EncoderLayer(d_model, num_heads, dff, rate, dtype=policy) for _ in range(num_layers)
+            EncoderLayer(d_model, num_heads, dff, rate, **variant, dtype=policy)
+            for _ in range(num_layers)
         ]
+        if pre_norm:  # or else the sum of all sub-layers would leave the stack as it is
+            self.layernorm = LayerNormalization(epsilon=LAYER_NORM_EPSILON, dtype=policy)
 
     def build(self, x_shape):
-        self.embedding.build(x_shape)
+        if not self.embedding.built:  # by the other stack, which shares it
+            self.embedding.build(x_shape)
+        if self.sizes["pre_norm"]:
+            self.layernorm.build((*x_shape, self.sizes["d_model"]))
         for layer in self.enc_layers:
             layer.build((*x_shape, self.sizes["d_model"]))
 
@@ -392,28 +458,44 @@ class Encoder(_Layer):
         weights = {}
         for n, layer in enumerate(self.enc_layers, start=1):
             x, weights[f"encoder_layer{n}"] = layer(x, training=training, mask=mask)
-        return x, weights
+        return self.layernorm(x) if self.sizes["pre_norm"] else x, weights
 
 
 @register
 class Decoder(_Layer):
-    """Token ids of the target so far -> one vector for each, by `num_layers` decoder layers."""
+    """Token ids of the target so far -> one vector for each, by `num_layers` decoder layers.
 
-    def __init__(self, num_layers, d_model, num_heads, dff, target_vocab_size, rate=0.1, **kwargs):
+    Args:
+      embedding: as of Encoder.
+    """
+
+    def __init__(
+        self, num_layers, d_model, num_heads, dff, target_vocab_size, rate=0.1,
+        pre_norm=False, attention_rate=0.0, ffn_rate=0.0, embedding=None, **kwargs,
+    ):  # fmt: skip
         super().__init__(**kwargs)
+        variant = dict(pre_norm=pre_norm, attention_rate=attention_rate, ffn_rate=ffn_rate)
         self.sizes = dict(
             num_layers=num_layers, d_model=d_model, num_heads=num_heads, dff=dff,
-            target_vocab_size=target_vocab_size, rate=rate,
+            target_vocab_size=target_vocab_size, rate=rate, **variant,
         )  # fmt: skip
         policy = self.dtype_policy
-        self.embedding = keras.layers.Embedding(target_vocab_size, d_model, dtype=policy)
+        self.embedding = embedding or keras.layers.Embedding(
+            target_vocab_size, d_model, dtype=policy
+        )
         self.dropout = Dropout(rate, dtype=policy)
         self.dec_layers = [
-            DecoderLayer(d_model, num_heads, dff, rate, dtype=policy) for _ in range(num_layers)
+            DecoderLayer(d_model, num_heads, dff, rate, **variant, dtype=policy)
+            for _ in range(num_layers)
         ]
+        if pre_norm:  # or else the sum of all sub-layers would leave the stack as it is
+            self.layernorm = LayerNormalization(epsilon=LAYER_NORM_EPSILON, dtype=policy)
 
     def build(self, x_shape, enc_output_shape):
-        self.embedding.build(x_shape)
+        if not self.embedding.built:  # by the other stack, which shares it
+            self.embedding.build(x_shape)
+        if self.sizes["pre_norm"]:
+            self.layernorm.build((*x_shape, self.sizes["d_model"]))
         for layer in self.dec_layers:
             layer.build((*x_shape, self.sizes["d_model"]), enc_output_shape)
 
@@ -435,7 +517,7 @@ class Decoder(_Layer):
             )
             weights[f"decoder_layer{n}_block1"] = block1
             weights[f"decoder_layer{n}_block2"] = block2
-        return x, weights
+        return self.layernorm(x) if self.sizes["pre_norm"] else x, weights
 
     def step(self, tokens, encoding, caches, memories, position=None, **masks):
         """`call` for one more position of the target. Returns output (B, K, D) and the caches.
@@ -450,10 +532,24 @@ class Decoder(_Layer):
         for layer, cache, memory in zip(self.dec_layers, caches, memories, strict=True):
             x, cache = layer.step(x, cache, memory, position, **masks)
             grown.append(cache)
-        return x, grown
+        return self.layernorm(x) if self.sizes["pre_norm"] else x, grown
 
 
 # ---- The Transformer (paper 3, figure 1) ----
+
+
+class TiedLogits(keras.layers.Layer):
+    """Logits by the matrix of `embedding` (V, D) itself (paper 3.4)."""
+
+    def __init__(self, embedding, **kwargs):
+        super().__init__(**kwargs)
+        self.embedding = embedding
+
+    def call(self, x):
+        """(B, L, D) -> (B, L, V)."""
+        table = self.embedding.embeddings
+        logits = tf.matmul(tf.reshape(x, (-1, x.shape[-1])), table, transpose_b=True)  # (B L, V)
+        return tf.reshape(logits, (tf.shape(x)[0], tf.shape(x)[1], table.shape[0]))
 
 
 @register
@@ -463,21 +559,19 @@ class Transformer(keras.Model):
     Takes one positional input, the pair `(inp, tar)`: a model of two saves to a `.keras` file that
     loads with random weights. Policies float32 and mixed_bfloat16 work.
 
+    Args:
+      tie_embeddings: whether source, target and logits share one matrix (paper 3.4), as one
+        vocabulary lets them.
+
     Raises:
-      ValueError: under mixed_float16, whose largest number is smaller than the mask.
+      ValueError: under mixed_float16, whose largest number is smaller than the mask; or for
+        embeddings tied of two vocabularies.
     """
 
     def __init__(
-        self,
-        num_layers,
-        d_model,
-        num_heads,
-        dff,
-        input_vocab_size,
-        target_vocab_size,
-        rate=0.1,
-        **kwargs,
-    ):
+        self, num_layers, d_model, num_heads, dff, input_vocab_size, target_vocab_size, rate=0.1,
+        pre_norm=False, attention_rate=0.0, ffn_rate=0.0, tie_embeddings=False, **kwargs,
+    ):  # fmt: skip
         super().__init__(**kwargs)
         policy = self.dtype_policy
         if policy.compute_dtype == "float16":
@@ -485,17 +579,30 @@ class Transformer(keras.Model):
                 f"{policy.name} ends at 65,504 and cannot hold the mask's {MASKED:g}: "
                 "use mixed_bfloat16 or float32"
             )
+        if tie_embeddings and input_vocab_size != target_vocab_size:
+            raise ValueError(
+                f"tied embeddings are of one vocabulary, not of {input_vocab_size} pieces and "
+                f"{target_vocab_size}"
+            )
+        variant = dict(pre_norm=pre_norm, attention_rate=attention_rate, ffn_rate=ffn_rate)
         self.sizes = dict(
             num_layers=num_layers, d_model=d_model, num_heads=num_heads, dff=dff,
             input_vocab_size=input_vocab_size, target_vocab_size=target_vocab_size, rate=rate,
+            **variant, tie_embeddings=tie_embeddings,
         )  # fmt: skip
-        self.encoder = Encoder(
-            num_layers, d_model, num_heads, dff, input_vocab_size, rate, dtype=policy
-        )
-        self.decoder = Decoder(
-            num_layers, d_model, num_heads, dff, target_vocab_size, rate, dtype=policy
-        )
-        self.final_layer = Dense(target_vocab_size, dtype="float32")
+        embedding = None
+        if tie_embeddings:  # of a size that suits logits: times sqrt(D), or times a vector so long
+            normal = keras.initializers.RandomNormal(stddev=d_model**-0.5)
+            embedding = keras.layers.Embedding(
+                input_vocab_size, d_model, embeddings_initializer=normal, dtype=policy
+            )
+        stack = dict(rate=rate, **variant, embedding=embedding, dtype=policy)
+        self.encoder = Encoder(num_layers, d_model, num_heads, dff, input_vocab_size, **stack)
+        self.decoder = Decoder(num_layers, d_model, num_heads, dff, target_vocab_size, **stack)
+        if tie_embeddings:
+            self.final_layer = TiedLogits(embedding, dtype="float32")
+        else:
+            self.final_layer = Dense(target_vocab_size, dtype="float32")
 
     def build(self, input_shape):
         inp_shape, tar_shape = input_shape
@@ -535,53 +642,91 @@ class Transformer(keras.Model):
 
 @register
 class CustomSchedule(keras.optimizers.schedules.LearningRateSchedule):
-    """d_model^-0.5 * min(step^-0.5, step * warmup_steps^-1.5), at any integer or float step.
+    """scale * d_model^-0.5 * min(step^-0.5, step * warmup_steps^-1.5), at any int or float step.
 
     Grows linearly to its peak at `warmup_steps`, then falls with the square root. 0.0 at step 0.
     """
 
-    def __init__(self, d_model, warmup_steps=4000):
+    def __init__(self, d_model, warmup_steps=4000, scale=1.0):
         super().__init__()
-        self.d_model, self.warmup_steps = d_model, warmup_steps
+        self.d_model, self.warmup_steps, self.scale = d_model, warmup_steps, scale
 
     def __call__(self, step):
         step = tf.cast(step, tf.float32)
-        return self.d_model**-0.5 * tf.minimum(tf.math.rsqrt(step), step * self.warmup_steps**-1.5)
+        factor = tf.minimum(tf.math.rsqrt(step), step * self.warmup_steps**-1.5)
+        return self.scale * self.d_model**-0.5 * factor
 
     def get_config(self):
-        return {"d_model": self.d_model, "warmup_steps": self.warmup_steps}
+        return {"d_model": self.d_model, "warmup_steps": self.warmup_steps, "scale": self.scale}
+
+
+@register
+class CosineSchedule(CustomSchedule):
+    """The same growth, to the same peak, then (1 + cos(pi * progress)) / 2 of it: 0.0 at `steps`.
+
+    Progress goes from 0 at `warmup_steps` to 1 at `steps` (Loshchilov & Hutter 2017, arXiv
+    1608.03983, without restarts).
+
+    Args:
+      steps: of the whole training; a number, or a scalar variable that comes to hold it.
+    """
+
+    def __init__(self, d_model, warmup_steps=4000, scale=1.0, steps=100_000):
+        super().__init__(d_model, warmup_steps, scale)
+        self.steps = steps
+
+    def __call__(self, step):
+        step, steps = tf.cast(step, tf.float32), tf.cast(self.steps, tf.float32)
+        warmup = float(self.warmup_steps)
+        grown = super().__call__(tf.minimum(step, warmup))
+        progress = tf.clip_by_value((step - warmup) / tf.maximum(steps - warmup, 1.0), 0.0, 1.0)
+        return grown * 0.5 * (1 + tf.cos(np.pi * progress))
+
+    def get_config(self):
+        return {**super().get_config(), "steps": int(self.steps)}
 
 
 # ---- Loss and accuracy: over real tokens only ----
 
 
-@tf.custom_gradient
-def cross_entropy(logits, real):
+def cross_entropy(logits, real, label_smoothing=0.0):
     """Returns the losses of ids `real` (...), in nats, and whether each had the highest logit.
 
-    The same as TensorFlow's own, whose kernel takes twice the time on a CPU: exp(logits) is worked
-    out once, for the loss, the guess and the gradient, softmax(logits) - onehot(real).
+    Against a share of 1 - label_smoothing for the real id, and the rest spread evenly over all
+    (paper 5.4). The same as TensorFlow's own, whose kernel takes twice the time on a CPU:
+    exp(logits) is worked out once, for the loss, the guess and the gradient, softmax - target.
 
     Args:
       logits: (..., V).
     """
-    flat, ids = tf.reshape(logits, (-1, logits.shape[-1])), tf.reshape(real, (-1,))  # (N, V), (N,)
-    best = tf.reduce_max(flat, axis=-1, keepdims=True)  # (N, 1), not to overflow
-    powers = tf.exp(flat - best)  # (N, V)
-    total = tf.reduce_sum(powers, axis=-1, keepdims=True)  # (N, 1)
-    told = tf.gather(flat, ids, batch_dims=1) - best[:, 0]  # (N,), 0 for the highest
-    losses = tf.math.log(total[:, 0]) - told
+    vocab_size, ids = logits.shape[-1], tf.reshape(real, (-1,))  # (N,)
+    even, certain = label_smoothing / vocab_size, 1 - label_smoothing
 
-    def gradient(upstream, _):  # (...) -> (..., V)
-        upstream = tf.reshape(upstream, (-1, 1))
-        places = tf.stack([tf.range(tf.size(ids, ids.dtype)), ids], axis=1)  # (N, 2)
-        found = tf.tensor_scatter_nd_sub(powers * (upstream / total), places, upstream[:, 0])
-        return tf.reshape(found, tf.shape(logits)), None
+    @tf.custom_gradient
+    def losses_and_hits(flat):  # (N, V)
+        best = tf.reduce_max(flat, axis=-1, keepdims=True)  # (N, 1), not to overflow
+        powers = tf.exp(flat - best)  # (N, V)
+        total = tf.reduce_sum(powers, axis=-1, keepdims=True)  # (N, 1)
+        told = tf.gather(flat, ids, batch_dims=1) - best[:, 0]  # (N,), 0 for the highest
+        losses = tf.math.log(total[:, 0]) - certain * told  # (N,)
+        if label_smoothing:
+            losses -= even * (tf.reduce_sum(flat, axis=-1) - vocab_size * best[:, 0])
 
-    return (tf.reshape(losses, tf.shape(real)), tf.reshape(told >= 0, tf.shape(real))), gradient
+        def gradient(upstream, _):  # (N,) -> (N, V)
+            upstream = upstream[:, tf.newaxis]
+            found = powers * (upstream / total)
+            if label_smoothing:
+                found -= even * upstream
+            places = tf.stack([tf.range(tf.size(ids, ids.dtype)), ids], axis=1)  # (N, 2)
+            return tf.tensor_scatter_nd_sub(found, places, certain * upstream[:, 0])
+
+        return (losses, told >= 0), gradient
+
+    losses, hits = losses_and_hits(tf.reshape(logits, (-1, vocab_size)))
+    return tf.reshape(losses, tf.shape(real)), tf.reshape(hits, tf.shape(real))
 
 
-def token_sums(real, pred):
+def token_sums(real, pred, label_smoothing=0.0):
     """Returns summed cross-entropy in nats, right guesses and number of the real tokens of a batch.
 
     Three float32 scalars: unlike means, sums can be added over batches and over devices.
@@ -589,9 +734,10 @@ def token_sums(real, pred):
     Args:
       real: ids (B, T); padding counts for nothing.
       pred: logits (B, T, V).
+      label_smoothing: see `cross_entropy`.
     """
     is_real = tf.cast(tf.not_equal(real, PAD), tf.float32)  # (B, T)
-    losses, hits = cross_entropy(pred, real)  # (B, T)
+    losses, hits = cross_entropy(pred, real, label_smoothing)  # (B, T)
     return (
         tf.reduce_sum(losses * is_real),
         tf.reduce_sum(tf.cast(hits, tf.float32) * is_real),

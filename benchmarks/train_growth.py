@@ -2,7 +2,8 @@
 
 Starts run_demo.py itself, again and again: at three widths on the corpus, and at the first width on
 20 thousand to 2 million pairs, which are the corpus repeated (--train FILE FILE; by default the
-bundled one). Each is watched for a minute after its first steps and then ended. Prints a markdown
+bundled one). Each is watched for a minute after its first steps, but not beyond its first epoch,
+and then ended. Prints a markdown
 table: seconds from the start of the program to its first steps, real target tokens a second from
 there on, and the resident memory at the first steps and at the end.
 """
@@ -43,6 +44,8 @@ def watch(seconds, *arguments):
                     continue
                 hours, minutes, passed, rate = found.groups()
                 passed = int(hours or 0) * 3600 + int(minutes) * 60 + int(passed)
+                if seen and passed < seen[-1][0]:  # the next epoch has begun
+                    break
                 tokens = int(rate.replace(",", "")) * passed
                 seen.append((passed, tokens, resident(process.pid)))
                 if len(seen) == 1:

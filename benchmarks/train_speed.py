@@ -429,7 +429,7 @@ def main():
     model = Path(folder.name) / "tokenizer.model"
     model.write_bytes(run_demo.train_tokenizer(corpus.train, args.vocab_size, params.SEED))
     tokenizer = run_demo.Tokenizer(model.read_bytes())
-    sizes = {name: getattr(args, name) for name in SIZES}
+    sizes = {name: flags.chosen(args)[name] for name in SIZES}
     sample = run_demo.encode(corpus.train.take(5000), tokenizer).as_numpy_iterator()
     source_tokens, target_tokens = map(sum, zip(*(map(len, pair) for pair in sample), strict=True))
     target_tokens -= 5000  # START is told by none

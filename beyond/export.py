@@ -99,7 +99,9 @@ def ctranslate2(path, transformer, tokenizer, quantization=None):
             "exporting to CTranslate2 needs its package; install it (pip install ctranslate2)"
         ) from None
     sizes = transformer.sizes
-    spec = TransformerSpec.from_config(sizes["num_layers"], sizes["num_heads"], pre_norm=False)
+    spec = TransformerSpec.from_config(
+        sizes["num_layers"], sizes["num_heads"], pre_norm=sizes["pre_norm"]
+    )
 
     def linear(spec, *layers):
         """Dense layers, side by side: weight (outputs, inputs), bias (outputs,)."""
@@ -122,7 +124,7 @@ def ctranslate2(path, transformer, tokenizer, quantization=None):
 
     def feed_forward(spec, ffn, layer_norm):
         linear(spec.linear_0, ffn.layers[0])
-        linear(spec.linear_1, ffn.layers[1])
+        linear(spec.linear_1, ffn.layers[-1])
         norm(spec.layer_norm, layer_norm)
 
     positions = positional_encoding(CTRANSLATE2_LENGTH, sizes["d_model"])[0].numpy()
@@ -137,7 +139,13 @@ def ctranslate2(path, transformer, tokenizer, quantization=None):
         self_attention(its.self_attention, layer.mha1, layer.layernorm1)
         cross_attention(its.attention, layer.mha2, layer.layernorm2)
         feed_forward(its.ffn, layer.ffn, layer.layernorm3)
-    linear(spec.decoder.projection, transformer.final_layer)
+    if sizes["pre_norm"]:
+        norm(spec.encoder.layer_norm, transformer.encoder.layernorm)
+        norm(spec.decoder.layer_norm, transformer.decoder.layernorm)
+    if sizes["tie_embeddings"]:
+        spec.decoder.projection.weight = spec.decoder.embeddings.weight
+    else:
+        linear(spec.decoder.projection, transformer.final_layer)
 
     vocabulary = tokenizer.tokens(range(tokenizer.vocab_size))
     spec.register_source_vocabulary(vocabulary)

@@ -1,6 +1,7 @@
 """The command line's flags, made from the table in params.py; its errors are one line."""
 
 import argparse
+import textwrap
 
 import params
 from beyond import UserError
@@ -13,25 +14,55 @@ class Parser(argparse.ArgumentParser):
         raise UserError(f"{message}; see {self.prog} --help")
 
 
-def add_parameters(parser, only=None):
+def add_parameters(parser, only=None, default=None):
     """Adds a flag for every row of params.table(), or for those whose names are in `only`.
 
-    A flag not given has the row's default; but data_path is None, for whether the data was named
-    decides whether another corpus may take its place.
+    A flag not given is None in what is parsed; see `chosen`.
+
+    Args:
+      default: what the help calls the default, if not the row's.
     """
     for row in params.table():
         if only is not None and row.name not in only:
             continue
         names = [f"--{name.replace('_', '-')}" for name in (row.flag.also, row.name) if name]
-        options = dict(dest=row.name, help=f"{row.flag.help} (default {row.default})")
-        if row.name != "data_path":
-            options["default"] = row.default
+        described = row.default if default is None else default
+        options = dict(dest=row.name, help=f"{row.flag.help} (default {described})")
         if row.type is bool:
             parser.add_argument(*names, action=argparse.BooleanOptionalAction, **options)
         elif row.flag.choices:
             parser.add_argument(*names, choices=row.flag.choices, **options)
         else:
             parser.add_argument(*names, type=in_range(row.type, row.flag), **options)
+
+
+def chosen(args, preset="tutorial"):
+    """Returns a value by name for each row of params.table(): the flag's, or the preset's."""
+    values = {row.name: row.default for row in params.table()} | params.PRESETS[preset].values
+    return values | given(args)
+
+
+def given(args):
+    """Returns the parameters, by name, whose flags were given."""
+    names = {row.name for row in params.table()}
+    return {
+        name: value for name, value in vars(args).items() if name in names and value is not None
+    }
+
+
+def presets():
+    """Returns the presets as text for --help, a paragraph each."""
+    lines = ["presets, each the defaults but for what is named; flags go before them:"]
+    for name, preset in params.PRESETS.items():
+        values = " ".join(
+            f"--{key.replace('_', '-')}" + ("" if value is True else f" {value}")
+            for key, value in preset.values.items()
+        )
+        text = f"{name}: {preset.source}" + (f": {values}" if values else "")
+        lines += textwrap.wrap(
+            text, 96, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
+        )
+    return "\n".join(lines)
 
 
 def in_range(kind, flag):

@@ -66,18 +66,17 @@ def masks(path, source, target, inp, tar):
     return save(figure, path)
 
 
-def schedule(path, d_model, warmup_steps, steps):
-    """The learning rate over `steps` steps, its peak marked."""
+def schedule(path, rates, steps):
+    """The learning rate over `steps` steps by the schedule `rates`, its peak marked."""
     figure, axes = plt.subplots(figsize=(9, 5))
-    step = np.arange(steps + 1)
-    rates = model.CustomSchedule(d_model, warmup_steps)
+    step, warmup_steps = np.arange(steps + 1), rates.warmup_steps
     axes.plot(step, rates(step))
     if steps >= warmup_steps:
         peak = float(rates(warmup_steps))
         axes.plot([warmup_steps], [peak], "o", label=f"peak {peak:.2e} at step {warmup_steps}")
         axes.legend()
     axes.set(
-        title=f"Learning rate: d_model {d_model}, {warmup_steps} warm-up steps",
+        title=f"Learning rate: d_model {rates.d_model}, {warmup_steps} warm-up steps",
         xlabel="Step",
         ylabel="Learning rate",
     )

@@ -16,7 +16,7 @@ import params
 from beyond import UserError
 
 # A run may go on with another of these; every other parameter is part of what the run is.
-FREE = ("epochs", "beam", "length_penalty")
+FREE = ("epochs", "patience", "average", "beam", "length_penalty", "tokenize", "lowercase")
 
 
 class Run:
@@ -93,12 +93,15 @@ class Run:
           UserError: the folder holds a run that differs, with the list of what does.
         """
         wanted = {**options, "corpus": corpus}
+        free = set(FREE)
+        if options["schedule"] == "cosine":  # which was laid out for so many epochs
+            free.remove("epochs")
         if self.trained:
             saved = self.read("params.json", {})
             differing = [
                 f"{name} is {saved.get(name)!r} there, {wanted[name]!r} here"
                 for name in wanted
-                if name not in FREE and saved.get(name) != wanted[name]
+                if name not in free and saved.get(name) != wanted[name]
             ]
             if differing:
                 raise UserError(

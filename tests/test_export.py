@@ -5,10 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from test_run_demo import call, sentences, write_tsv
+from test_transformer_model import randomised
 
 import run_demo
+from beyond import export
+from transformer_model import Transformer, log_probabilities
 
 pytestmark = pytest.mark.slow  # a training, and a process for each format
 ROOT = Path(__file__).resolve().parents[1]
@@ -130,6 +134,33 @@ else:
     size = sum(file.stat().st_size for file in to.iterdir())
     whole = sum(file.stat().st_size for file in (folder / "ct2-None").iterdir())
     assert size < whole or quantization is None
+
+
+def test_ctranslate2_scores_as_we_do_a_network_of_pre_norm_and_tied_embeddings(folder, tmp_path):
+    tokenizer = run_demo.Tokenizer((folder / "run" / "tokenizer.model").read_bytes())
+    size = tokenizer.vocab_size
+    variant = dict(pre_norm=True, tie_embeddings=True)
+    transformer = Transformer(2, 16, 2, 32, size, size, **variant)
+    transformer.build(((None, None), (None, None)))
+    randomised(transformer)
+    export.ctranslate2(tmp_path / "ct2", transformer, tokenizer)
+    pairs = sentences(3)
+    ours = [
+        float(log_probabilities(transformer, *(np.array(tokenizer.encode([t])) for t in pair))[0])
+        for pair in pairs
+    ]
+    script = """
+import sys
+import ctranslate2, sentencepiece
+model = ctranslate2.Translator(sys.argv[1])
+pieces = sentencepiece.SentencePieceProcessor(model_file=sys.argv[1] + "/tokenizer.model")
+for pair in zip(*[iter(sys.stdin.read().split("\\n")[:-1])] * 2):
+    source, target = pieces.encode(list(pair), out_type=str)
+    print(sum(model.score_batch([source], [target])[0].log_probs))
+"""
+    (tmp_path / "text").write_text("".join(f"{s}\n{t}\n" for s, t in pairs))
+    found = python(tmp_path, script, tmp_path / "ct2", "<", tmp_path / "text")
+    np.testing.assert_allclose(list(map(float, found.split())), ours, rtol=1e-4)
 
 
 def test_what_is_there_is_not_overwritten_and_a_failure_leaves_nothing(folder, capsys, tmp_path):

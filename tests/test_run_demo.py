@@ -19,13 +19,14 @@ from pathlib import Path
 import keras
 import numpy as np
 import pytest
+import sacrebleu
 import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import params
 import run_demo
-from beyond import UserError, devices, runs
+from beyond import UserError, devices, flags, runs
 from transformer_model import END, PAD, START, loss_function
 
 ROOT = Path(run_demo.__file__).parent
@@ -186,6 +187,14 @@ def test_batch_size_counts_sentences_of_average_length(long_and_short, tokenizer
     pairs = [pair for pair in long_and_short if len(pair[0].split()) == 12]
     same_length = run_demo.Batches(as_dataset(pairs), tokenizer, 16, max_length=100)
     assert same_length.rows_in(same_length.tokens / 16) == 16
+
+
+def test_a_batch_may_be_counted_in_tokens(long_and_short, tokenizer):
+    batches = run_demo.Batches(as_dataset(long_and_short), tokenizer, 64, 40, batch_tokens=300)
+    assert batches.tokens == 300
+    for inp, tar in batches.epoch(100, 0):
+        assert inp.shape == tar.shape
+        assert 300 - inp.shape[1] < tf.size(inp) <= 300
 
 
 def test_the_order_of_an_epoch_depends_on_its_seed_alone(batches):
@@ -413,7 +422,7 @@ if two:
     strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
 options = {{row.name: row.default for row in params.table()}}
 options.update(num_layers=1, d_model=8, dff=16, num_heads=2, dropout_rate=0.0, warmup_steps=200)
-options.update(xla="on" if xla else "off", accumulate=2)
+options.update(xla="on" if xla else "off", accumulate=2, clip_norm=0.5)
 training = run_demo.Training(options, tokenizer.vocab_size, strategy)
 batches = run_demo.Batches(pairs, tokenizer, 16, 40, shares=2)
 figures = [training.validate(pairs, tokenizer)]
@@ -471,7 +480,7 @@ def test_a_run_leaves_what_later_commands_need(finished):
     assert scores["pairs"] == {"train": 144, "validation": 3, "test": 3}
     assert scores["epochs"] == scores["options"]["epochs"] == 2
     assert 0 <= scores["BLEU"]["score"] <= 100
-    assert scores["BLEU"]["signature"].startswith("nrefs:1|case:mixed|eff:no|tok:13a")
+    assert scores["BLEU"]["signature"].startswith("nrefs:1|bs:1000|seed:12345|case:mixed|eff:no|tok:13a")
     assert scores["chrF"]["signature"].startswith("nrefs:1")
     assert {"loss", "accuracy", "training_seconds", "versions"} <= scores.keys()
     rows = [line.split("\t") for line in (run / "translations.txt").read_text().splitlines()]
@@ -565,6 +574,47 @@ def test_evaluating_again_gives_the_same_scores(finished, capsys):
     assert "BLEU" in capsys.readouterr().out
 
 
+def test_files_are_scored_as_asked_for_and_leave_the_run_alone(finished, capsys, tmp_path):
+    run, before = finished / "run", (finished / "run" / "scores.json").read_text()
+    pairs = sentences(170)[150:]
+    tsv = write_tsv(tmp_path / "more.tsv", pairs)
+    assert call("evaluate", "--run", run, tsv) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition(" ")[0] for line in lines] == ["BLEU", "BLEU,", "chrF"]
+    assert all(" ± " in line and "|bs:1000|" in line for line in lines)
+    assert call("translate", "--run", run, *[source for source, _ in pairs]) == 0
+    hypotheses = capsys.readouterr().out.splitlines()
+    references = [target for _, target in pairs]
+    expected = sacrebleu.corpus_bleu(hypotheses, [references], tokenize="none", lowercase=True)
+    assert call("evaluate", "--run", run, tsv, "--tokenize", "none", "--lowercase") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith(f"BLEU, lower-cased {expected.score:.1f} ± ")
+    assert "case:lc" in lines[0]
+    assert "tok:none" in lines[0]
+    assert len(lines) == 2
+    assert (run / "scores.json").read_text() == before
+
+
+def test_a_run_is_no_better_than_itself(finished, capsys):
+    assert call("evaluate", "--run", finished / "run", "--against", finished / "run") == 0
+    lines = capsys.readouterr().out.splitlines()
+    for name, line in zip(("BLEU", "BLEU, lower-cased", "chrF"), lines, strict=True):
+        score, other, chance = re.fullmatch(
+            rf"{name} (\S+) against (\S+), p = (\S+)   \(.*\)", line
+        ).groups()
+        assert score == other
+        assert float(chance) == 1
+
+
+def test_a_run_is_searched_as_it_was_trained_unless_told_otherwise(finished, capsys, tmp_path):
+    shutil.copytree(finished / "run", tmp_path / "run")
+    saved = json.loads((tmp_path / "run" / "params.json").read_text())
+    (tmp_path / "run" / "params.json").write_text(json.dumps({**saved, "beam": 3}))
+    assert call("translate", "--run", tmp_path / "run", "--n-best", 3, "um.") == 0
+    assert capsys.readouterr().out.count("\n") == 3
+    assert call("translate", "--run", tmp_path / "run", "--n-best", 3, "--beam", 2, "um.") == 2
+
+
 @pytest.mark.parametrize("what", run_demo.PICTURES)
 def test_a_picture_is_drawn_again_where_it_is_said_to_be(finished, capsys, what):
     picture = finished / "run" / "plots" / f"{what}.png"
@@ -587,12 +637,14 @@ def test_the_best_checkpoint_can_be_used(finished, capsys):
     assert "best" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("judged", "number"), [((3, 1, 2), 2), ((3, 2, 1), 3), ((1, 2, 3), 1)])
+@pytest.mark.parametrize(
+    ("judged", "number"), [((3, 1, 2, 4), 2), ((3, 2, 1, 4), 3), ((1, 2, 3, 4), 1)]
+)
 def test_a_training_ends_with_the_mean_of_its_newest_checkpoints_that_validates_best(
     tmp_path, capsys, monkeypatch, judged, number
 ):
     tsv = write_tsv(tmp_path / "numbers.tsv", sentences(150))
-    losses = iter([9, 8, 7, 6, *judged, 5])  # four epochs, the three means, the test split
+    losses = iter([9, 8, 7, 6, *judged, 5])  # four epochs, three means, the best, the test split
     monkeypatch.setattr(run_demo.Training, "validate", lambda *_: (next(losses), 0.5))
     assert call("--dataset", tsv, "--run", tmp_path / "run", *TINY[:-1], 4) == 0
     assert f"mean of the newest {number} checkpoint" in capsys.readouterr().err
@@ -610,6 +662,96 @@ def test_a_training_ends_with_the_mean_of_its_newest_checkpoints_that_validates_
         reader.get_tensor("optimizer/_iterations/.ATTRIBUTES/VARIABLE_VALUE") for reader in kept
     ]
     assert iterations[0] == iterations[1] > 0
+
+
+@pytest.mark.slow
+def test_a_training_stops_without_patience_and_ends_with_its_best_epoch(
+    tmp_path, capsys, monkeypatch
+):
+    tsv = write_tsv(tmp_path / "numbers.tsv", sentences(150))
+    # Four epochs of nine, the second the best; two means, the best epoch again; the test split.
+    losses = iter([8, 6, 7, 7, 7, 7, 6, 5])
+    monkeypatch.setattr(run_demo.Training, "validate", lambda *_: (next(losses), 0.5))
+    command = ["--dataset", tsv, "--run", tmp_path / "run", *TINY[:-1], 9, "--average", 2]
+    assert call(*command, "--patience", 2) == 0
+    said = capsys.readouterr().err
+    assert "Stopped after epoch 4: the best validation is that of epoch 2 (--patience 2)" in said
+    assert "Final weights: those of epoch 2, validation loss 6.000" in said
+    checkpoints = tmp_path / "run" / "checkpoints"
+    best = tf.train.load_checkpoint(str(checkpoints / "best" / "ckpt-2"))
+    final = tf.train.load_checkpoint(str(checkpoints / "final" / "ckpt-4"))
+    for name in final.get_variable_to_shape_map():
+        if name.startswith("model") and final.get_tensor(name).dtype == np.float32:
+            np.testing.assert_array_equal(final.get_tensor(name), best.get_tensor(name))
+    losses = iter([7, 7, 6, 5])  # again: no epoch more
+    assert call(*command, "--patience", 2) == 0
+    losses = iter([3, 9, 9, 9, 9, 9, 3, 5])  # more patience: the fifth is the best, and three more
+    assert call(*command, "--patience", 3) == 0
+    assert (
+        "Stopped after epoch 8: the best validation is that of epoch 5" in capsys.readouterr().err
+    )
+    assert next(losses, None) is None
+
+
+@pytest.mark.slow
+def test_epochs_can_be_judged_by_bleu(tmp_path, capsys):
+    tsv = write_tsv(tmp_path / "numbers.tsv", sentences(150))
+    command = ["--dataset", tsv, "--run", tmp_path / "run", *TINY, "--validate-by", "bleu"]
+    assert call(*command) == 0
+    history = json.loads((tmp_path / "run" / "history.json").read_text())
+    assert all(0 <= row["val_bleu"] <= 100 for row in history)
+    assert ", BLEU " in capsys.readouterr().err
+
+
+def test_more_epochs_suit_a_run_unless_its_schedule_was_laid_out_for_them(finished, tmp_path):
+    shutil.copytree(finished / "run", tmp_path / "run")
+    run = runs.Run(tmp_path / "run")
+    options = run.options()
+    corpus = options.pop("corpus")
+    assert run.claim({**options, "epochs": 3}, corpus)
+    assert run.claim({**options, "epochs": 2, "schedule": "inverse-sqrt"}, corpus)
+    run.write("params.json", {**options, "schedule": "cosine", "corpus": corpus})
+    with pytest.raises(UserError, match="epochs is 2 there, 3 here"):
+        run.claim({**options, "schedule": "cosine", "epochs": 3}, corpus)
+
+
+@pytest.mark.slow
+def test_a_cosine_ends_at_zero_with_the_last_epoch(tmp_path):
+    tsv = write_tsv(tmp_path / "numbers.tsv", sentences(150))
+    options = ["--schedule", "cosine", "--warmup-steps", 3]
+    assert call("--dataset", tsv, "--run", tmp_path / "run", *options, *TINY) == 0
+    history = json.loads((tmp_path / "run" / "history.json").read_text())
+    assert history[0]["learning_rate"] > 1e-3
+    assert history[1]["learning_rate"] < 1e-9
+
+
+def test_a_gradient_longer_than_the_clip_norm_is_cut_to_it():
+    (batch,) = random_batches(1)
+    steps = []
+    for clip in (0.0, 1e-3):
+        keras.utils.set_random_seed(3)
+        training = tiny_training(clip_norm=clip, adam_epsilon=1.0)  # a step as long as its gradient
+        before = [v.numpy() for v in training.transformer.trainable_variables]
+        training.train_step(*batch)
+        training.train_step(*batch)  # the first has a learning rate of zero
+        after = [v.numpy() for v in training.transformer.trainable_variables]
+        steps.append(np.sqrt(sum(((a - b) ** 2).sum() for a, b in zip(after, before, strict=True))))
+    _, gradients = training.gradients(*batch)
+    assert steps[1] < steps[0] / 100
+    assert tf.linalg.global_norm(gradients) > 1
+
+
+def test_label_smoothing_is_of_training_alone():
+    (batch,) = random_batches(1)
+    found = []
+    for smoothing in (0.0, 0.3):
+        keras.utils.set_random_seed(3)
+        training = tiny_training(label_smoothing=smoothing)
+        found.append(
+            (float(training.validation_step(*batch)[0]), float(training.train_step(*batch)[0]))
+        )
+    assert found[0][0] == found[1][0] == pytest.approx(found[0][1])
+    assert found[1][1] != pytest.approx(found[1][0], rel=1e-3)
 
 
 def test_a_run_without_a_final_checkpoint_uses_the_newest(finished, capsys, tmp_path):
@@ -874,19 +1016,45 @@ def test_every_constant_is_a_flag_with_its_default_and_help(capsys):
     with pytest.raises(SystemExit) as stop:
         call("train", "--help")
     assert stop.value.code == 0
-    text = " ".join(capsys.readouterr().out.split())
+    text = "".join(capsys.readouterr().out.split())  # argparse breaks lines at hyphens too
     for row in params.table():
         assert f"--{row.name.replace('_', '-')}" in text
-        assert " ".join(f"{row.flag.help} (default {row.default})".split()) in text
+        assert "".join(f"{row.flag.help} (default {row.default})".split()) in text
     constants = {name.lower() for name in vars(params) if re.fullmatch("[A-Z][A-Z_0-9]+", name)}
-    assert constants == {row.name for row in params.table()}
+    assert constants - {"presets"} == {row.name for row in params.table()}
 
 
 def test_a_command_of_its_own_needs_no_train_before_the_flags():
     args = run_demo.command_line().parse_args(["train", "--mixed-precision", "--epochs", "3"])
-    assert args.mixed_precision is True
-    assert args.epochs == 3
-    assert args.d_model == params.D_MODEL
+    options = flags.chosen(args)
+    assert options["mixed_precision"] is True
+    assert options["epochs"] == 3
+    assert options["d_model"] == params.D_MODEL
+
+
+@pytest.mark.parametrize("preset", params.PRESETS)
+def test_a_preset_is_a_row_of_known_values_that_flags_go_before(preset, capsys):
+    rows = {row.name: row for row in params.table()}
+    for name, value in params.PRESETS[preset].values.items():
+        flag = rows[name].flag
+        assert type(value) is rows[name].type
+        assert value != rows[name].default
+        assert flag.choices is None or value in flag.choices
+        assert flag.low is None or value >= flag.low
+        assert flag.high is None or value <= flag.high
+    args = run_demo.command_line().parse_args(["train", "--dff", "48", "--no-tie-embeddings"])
+    options = flags.chosen(args, preset)
+    assert options["dff"] == 48
+    assert options["tie_embeddings"] is False
+    own = {
+        n: v for n, v in params.PRESETS[preset].values.items() if n not in ("dff", "tie_embeddings")
+    }
+    assert options.items() >= own.items()
+    for command in (["--help"], ["train", "--help"]):
+        with pytest.raises(SystemExit):
+            call(*command)
+        text = " ".join(capsys.readouterr().out.split())
+        assert f"{preset}: {params.PRESETS[preset].source}" in text
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import tensorflow as tf
+import test_transformer_model
 from test_transformer_model import INP, SIZES, randomised
 
 import transformer_model as tm
@@ -49,11 +50,20 @@ def of(hypotheses):
 # ---- The cache ----
 
 
-@pytest.mark.parametrize("static", [False, True])
-@pytest.mark.parametrize("beam", [1, 3])
-def test_a_cached_step_equals_a_call_of_the_whole_model(beam, static):
+@pytest.mark.parametrize(
+    ("beam", "static", "variant"),
+    [
+        (1, False, {}),
+        (1, True, {}),
+        (3, False, {}),
+        (3, True, {}),
+        (3, False, dict(pre_norm=True, tie_embeddings=True, input_vocab_size=13)),
+    ],
+)
+def test_a_cached_step_equals_a_call_of_the_whole_model(beam, static, variant):
     """At every step to 1e-5, for sources of unequal lengths and hypotheses that change places."""
-    model, rng = small_transformer(), np.random.default_rng(1)
+    rng = np.random.default_rng(1)
+    model = test_transformer_model.small_transformer(**variant)
     decoding = tm.Decoding(model, tf.constant(INP), beam, EXTRA, static)
     batch, length = len(INP), INP.shape[1] + EXTRA
     ids = np.full((batch, beam, 1), START)

@@ -12,6 +12,7 @@ import math
 import subprocess
 import sys
 import warnings
+from collections import Counter
 from pathlib import Path
 
 import keras
@@ -57,7 +58,7 @@ SIZES = dict(
 
 
 def small_transformer(**options):
-    model = tm.Transformer(**SIZES, **options)
+    model = tm.Transformer(**{**SIZES, **options})
     model.build(((None, None), (None, None)))
     return randomised(model)
 
@@ -366,7 +367,7 @@ def keras_twin(twin, layer, shape=(None, None, 8)):
 
 def keras_parts(layer):
     """Returns the feed-forward network and the norms of a built layer, made of Keras's layers."""
-    inner, outer = layer.ffn.layers
+    inner, _, outer = layer.ffn.layers
     inner = keras_twin(keras.layers.Dense(layer.sizes["dff"], activation="relu"), inner)
     outer = keras_twin(keras.layers.Dense(8), outer, (None, None, layer.sizes["dff"]))
     names = [name for name in ("layernorm1", "layernorm2", "layernorm3") if hasattr(layer, name)]
@@ -391,6 +392,27 @@ def test_an_encoder_layer_equals_one_of_keras_parts():
     x = norm1(x + attention)
     assert_close(output, norm2(x + ffn(x)), 1e-5)
     assert_close(weights, expected_weights)
+
+
+def test_pre_norm_normalises_what_sub_layers_take():
+    x, mask = random(3, 5, 8), tm.create_padding_mask(INP)
+    layer = tm.EncoderLayer(8, 2, 16, pre_norm=True)
+    layer(x)
+    output, _ = randomised(layer)(x, mask=mask)
+    ffn, (norm1, norm2) = keras_parts(layer)
+    y = norm1(x)
+    x += keras_attention(layer.mha)(y, y, attention_mask=tf.equal(mask[:, 0], 0))
+    assert_close(output, x + ffn(norm2(x)), 1e-5)
+
+    x, enc_output = random(3, 4, 8), random(3, 5, 8, seed=1)
+    layer = tm.DecoderLayer(8, 2, 16, pre_norm=True)
+    layer(x, enc_output)
+    output, _, _ = randomised(layer)(x, enc_output)
+    ffn, (norm1, norm2, norm3) = keras_parts(layer)
+    y = norm1(x)
+    x += keras_attention(layer.mha1)(y, y)
+    x += keras_attention(layer.mha2)(norm2(x), enc_output)
+    assert_close(output, x + ffn(norm3(x)), 1e-5)
 
 
 def test_a_decoder_layer_equals_one_of_keras_parts():
@@ -442,6 +464,17 @@ def test_a_stack_is_its_layers_one_after_the_other(model):
     for layer in model.decoder.dec_layers:
         x, _, _ = layer(x, enc_output, **masks)
     assert_close(model.decoder(TAR, enc_output, **masks)[0], x)
+
+
+def test_a_stack_of_pre_norm_ends_with_a_norm():
+    for stack in (
+        tm.Encoder(2, 8, 2, 16, 11, pre_norm=True),
+        tm.Decoder(2, 8, 2, 16, 13, pre_norm=True),
+    ):
+        inputs = [INP] if isinstance(stack, tm.Encoder) else [TAR, random(3, 5, 8)]
+        output = stack(*inputs)[0].numpy()
+        assert_close(output.mean(-1), 0, 1e-5)
+        assert_close(output.std(-1), 1, 1e-3)
 
 
 def test_layers_without_positions_do_not_know_the_order(model):
@@ -559,8 +592,11 @@ def test_one_graph_serves_every_length(model):
         assert_close(compiled(inp, tar), model((inp, tar))[0], 1e-5)
 
 
-def test_dropout_acts_at_its_rate_in_training_only(monkeypatch):
-    """Paper 5.4: on the sum of embedding and position, and on every sub-layer's output."""
+def test_dropout_acts_at_its_rates_in_training_only(monkeypatch):
+    """Paper 5.4: on the sum of embedding and position, and on every sub-layer's output.
+
+    Beyond the paper, where they are asked for: on attention weights and within feed-forward layers.
+    """
     heard = []
 
     def call(self, x, training=False):
@@ -568,12 +604,24 @@ def test_dropout_acts_at_its_rate_in_training_only(monkeypatch):
         return x
 
     monkeypatch.setattr(tm.Dropout, "call", call)
-    model = small_transformer(rate=0.25)
+    model = small_transformer(rate=0.25, attention_rate=0.5, ffn_rate=0.75)
     sublayers = 2 * (2 + 3)  # of an encoder layer and a decoder layer
     for training in (True, False):
         heard.clear()
         model((INP, TAR), training=training)
-        assert heard == [(0.25, training)] * (2 + sublayers)
+        expected = {0.25: 2 + sublayers, 0.5: 2 * (1 + 2), 0.75: 2 * 2}
+        assert Counter(heard) == {(rate, training): n for rate, n in expected.items()}
+
+
+def test_dropped_attention_weighs_no_value_but_is_shown_as_it_was():
+    x = random(3, 5, 8)
+    layer = tm.MultiHeadAttention(8, 2, rate=0.5)
+    layer(x, x, x)
+    randomised(layer)
+    output, weights = layer(x, x, x)
+    dropped, shown = layer(x, x, x, training=True)
+    assert_close(shown, weights)
+    assert np.abs(dropped - output).max() > 0.01
 
 
 def test_dropout_drops_its_share_and_keeps_the_mean():
@@ -626,19 +674,45 @@ def test_no_mask_hangs_on_an_output(model):
     assert_close(keras.layers.GlobalAveragePooling1D()(output), tf.reduce_mean(output, axis=1))
 
 
+# ---- The Transformer: tied embeddings ----
+
+
+def test_tied_embeddings_are_one_matrix_for_source_target_and_logits():
+    """Paper 3.4: the logits are the products with each piece's own embedding."""
+    model = small_transformer(target_vocab_size=11, tie_embeddings=True)
+    tables = [v for v in model.trainable_variables if v.shape == (11, 8)]
+    assert len(tables) == 1
+    assert model.encoder.embedding.embeddings is model.decoder.embedding.embeddings is tables[0]
+    logits, _ = model((INP, TAR % 11))
+    output, _ = model.decode((INP, TAR % 11))
+    assert_close(logits, output @ tables[0].numpy().T, 1e-5)
+
+
+def test_tied_embeddings_start_at_a_size_that_suits_logits():
+    model = tm.Transformer(1, 64, 2, 8, 500, 500, tie_embeddings=True)
+    model.build(((None, None), (None, None)))
+    assert np.std(model.encoder.embedding.embeddings) == pytest.approx(64**-0.5, rel=0.02)
+
+
+def test_tied_embeddings_need_one_vocabulary():
+    with pytest.raises(ValueError, match="not of 11 pieces and 13"):
+        tm.Transformer(**SIZES, tie_embeddings=True)
+
+
 # ---- The Transformer: configuration, precision, files ----
 
+RATES = dict(rate=0.25, pre_norm=True, attention_rate=0.125, ffn_rate=0.0625)
 CONFIGS = {
-    tm.MultiHeadAttention: dict(d_model=8, num_heads=2),
-    tm.EncoderLayer: dict(d_model=8, num_heads=2, dff=16, rate=0.25),
-    tm.DecoderLayer: dict(d_model=8, num_heads=2, dff=16, rate=0.25),
+    tm.MultiHeadAttention: dict(d_model=8, num_heads=2, rate=0.125),
+    tm.EncoderLayer: dict(d_model=8, num_heads=2, dff=16, **RATES),
+    tm.DecoderLayer: dict(d_model=8, num_heads=2, dff=16, **RATES),
     tm.Encoder: dict(
-        num_layers=3, d_model=8, num_heads=2, dff=16, input_vocab_size=11, rate=0.25
+        num_layers=3, d_model=8, num_heads=2, dff=16, input_vocab_size=11, **RATES
     ),
     tm.Decoder: dict(
-        num_layers=3, d_model=8, num_heads=2, dff=16, target_vocab_size=13, rate=0.25
+        num_layers=3, d_model=8, num_heads=2, dff=16, target_vocab_size=13, **RATES
     ),
-    tm.Transformer: {**SIZES, "rate": 0.25},
+    tm.Transformer: {**SIZES, "target_vocab_size": 11, "tie_embeddings": True, **RATES},
 }  # fmt: skip
 
 
@@ -691,10 +765,16 @@ print(model.dtype_policy.name, keras.config.dtype_policy().name)
 
 
 @pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # in Keras's save
-@pytest.mark.parametrize("policy", ["float32", "mixed_bfloat16"])
-def test_a_saved_model_is_the_same_in_a_fresh_process(policy, tmp_path):
+@pytest.mark.parametrize(
+    ("policy", "more"),
+    [
+        ("float32", {}),
+        ("mixed_bfloat16", dict(input_vocab_size=13, tie_embeddings=True, pre_norm=True)),
+    ],
+)
+def test_a_saved_model_is_the_same_in_a_fresh_process(policy, more, tmp_path):
     """Weights are there before the first call, logits equal to the bit, the precision its own."""
-    model = small_transformer(dtype=policy)
+    model = small_transformer(dtype=policy, **more)
     model.save(tmp_path / "model.keras")
     np.save(tmp_path / "inp.npy", INP)
     np.save(tmp_path / "tar.npy", TAR)
@@ -741,7 +821,7 @@ def test_learning_rate_takes_any_kind_of_step_and_is_zero_at_step_zero(number):
 def test_learning_rate_survives_serialisation_alone_and_in_adam():
     schedule = tm.CustomSchedule(128, warmup_steps=50)
     again = tm.CustomSchedule.from_config(schedule.get_config())
-    assert again.get_config() == {"d_model": 128, "warmup_steps": 50}
+    assert again.get_config() == {"d_model": 128, "warmup_steps": 50, "scale": 1.0}
     serialised = json.loads(json.dumps(keras.optimizers.serialize(keras.optimizers.Adam(schedule))))
     adam = keras.optimizers.deserialize(serialised)
     for step in (3, 200):
@@ -749,6 +829,22 @@ def test_learning_rate_survives_serialisation_alone_and_in_adam():
         expected = float(schedule(step))
         assert float(again(step)) == expected
         assert float(adam.learning_rate) == expected
+
+
+def test_a_cosine_grows_to_the_same_peak_and_falls_to_zero_at_the_last_step():
+    """The factor after warm-up is (1 + cos(pi p)) / 2, of the share p of the steps since."""
+    cosine, paper = tm.CosineSchedule(128, 100, 2.0, steps=500), tm.CustomSchedule(128, 100, 2.0)
+    for step in (0, 1, 50, 100):
+        assert float(cosine(step)) == pytest.approx(float(paper(step)), rel=1e-6)
+    peak = 2 * 128**-0.5 * 100**-0.5
+    for step, factor in ((200, (1 + 0.5**0.5) / 2), (300, 0.5), (400, (1 - 0.5**0.5) / 2)):
+        assert float(cosine(step)) == pytest.approx(peak * factor, rel=1e-5)
+    assert float(cosine(500)) == float(cosine(900)) == 0
+    steps = tf.Variable(1, dtype=tf.int64)  # not known yet
+    later = tm.CosineSchedule(128, 100, 2.0, steps)
+    steps.assign(500)
+    assert float(later(300)) == float(cosine(300))
+    assert tm.CosineSchedule.from_config(later.get_config())(300) == cosine(300)
 
 
 # ---- Loss and accuracy ----
@@ -764,18 +860,23 @@ def test_loss_equals_keras_masked_cross_entropy():
     assert_close(tm.loss_function(TAR, logits), masked(TAR, logits), 1e-5)
 
 
-def test_the_gradient_of_the_loss_is_tensorflows_own():
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_loss_and_gradient_are_tensorflows_against_smoothed_labels(smoothing):
+    """Paper 5.4: 1 - smoothing on the real piece, the rest spread evenly over all."""
     logits, weights = tf.constant(random(3, 4, 13) * 30), random(3, 4, seed=1)
+    labels = (1 - smoothing) * tf.one_hot(TAR, 13) + smoothing / 13
     found = []
     for losses in (
-        lambda: tm.cross_entropy(logits, TAR)[0],
-        lambda: tf.nn.sparse_softmax_cross_entropy_with_logits(labels=TAR, logits=logits),
+        lambda: tm.cross_entropy(logits, TAR, smoothing)[0],
+        lambda: tf.nn.softmax_cross_entropy_with_logits(labels, logits),
     ):
         with tf.GradientTape() as tape:
             tape.watch(logits)
-            total = tf.reduce_sum(losses() * weights)
-        found.append(tape.gradient(total, logits))
-    assert_close(*found)
+            each = losses()
+            total = tf.reduce_sum(each * weights)
+        found.append((each, tape.gradient(total, logits)))
+    assert_close(found[0][0], found[1][0], 1e-4)
+    assert_close(found[0][1], found[1][1])
 
 
 def test_loss_and_accuracy_ignore_what_is_said_at_padding():

@@ -1,0 +1,66 @@
+"""How good translations are: sacreBLEU's figures, how sure they are, how two runs compare."""
+
+import json
+
+import sacrebleu
+from sacrebleu.significance import PairedTest
+
+SAMPLES = 1000  # of the bootstrap (Koehn 2004)
+
+
+def metrics(tokenize="13a", lowercase=False):
+    """Returns sacreBLEU's metrics by the names they are reported under."""
+    lower = {
+        "BLEU, lower-cased": sacrebleu.BLEU(lowercase=True, tokenize=tokenize),
+        "chrF, lower-cased": sacrebleu.CHRF(lowercase=True),
+    }
+    if lowercase:
+        return lower
+    cased = {"BLEU": sacrebleu.BLEU(tokenize=tokenize), "chrF": sacrebleu.CHRF()}
+    return {name: (cased | lower)[name] for name in ("BLEU", "BLEU, lower-cased", "chrF")}
+
+
+def score(hypotheses, references, **options):
+    """Returns a dict for each of `metrics`: score, half of its 95 % interval, signature."""
+    found = {}
+    for name, metric in metrics(**options).items():
+        result = metric.corpus_score(hypotheses, [references], n_bootstrap=SAMPLES)
+        signature = str(metric.get_signature())
+        shown = json.loads(result.format(signature=signature, is_json=True))
+        found[name] = {
+            "score": result.score,
+            "interval": float(shown.get("confidence_var", 0.0)),  # left out where all is 0
+            "signature": signature,
+        }
+    return found
+
+
+def table(found):
+    """Returns what `score` found as text, a line a metric."""
+    lines = []
+    for name in found:
+        if isinstance(found[name], dict) and "signature" in found[name]:
+            row = found[name]
+            lines.append(
+                f"{name} {row['score']:.1f} ± {row['interval']:.1f}   ({row['signature']})"
+            )
+    return "\n".join(lines)
+
+
+def comparison(hypotheses, others, references, **options):
+    """Returns as text, a line a metric: both scores, and how likely chance makes such a difference.
+
+    By paired bootstrap resampling (Koehn 2004), as sacreBLEU does it.
+    """
+    lines = []
+    for name, metric in metrics(**options).items():
+        systems = [("other", others), ("this", hypotheses)]
+        _, found = PairedTest(systems, {name: metric}, [references], "bs", SAMPLES)()
+        other, this = found[next(reversed(found))]
+        # sacreBLEU counts the differences that are larger, of which nothing has none.
+        chance = 1.0 if hypotheses == others else this.p_value
+        lines.append(
+            f"{name} {this.score:.1f} against {other.score:.1f}, p = {chance:.3f}   "
+            f"({metric.get_signature()})"
+        )
+    return "\n".join(lines)
