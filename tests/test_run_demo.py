@@ -480,7 +480,9 @@ def test_a_run_leaves_what_later_commands_need(finished):
     assert scores["pairs"] == {"train": 144, "validation": 3, "test": 3}
     assert scores["epochs"] == scores["options"]["epochs"] == 2
     assert 0 <= scores["BLEU"]["score"] <= 100
-    assert scores["BLEU"]["signature"].startswith("nrefs:1|bs:1000|seed:12345|case:mixed|eff:no|tok:13a")
+    assert scores["BLEU"]["signature"].startswith(
+        "nrefs:1|bs:1000|seed:12345|case:mixed|eff:no|tok:13a"
+    )
     assert scores["chrF"]["signature"].startswith("nrefs:1")
     assert {"loss", "accuracy", "training_seconds", "versions"} <= scores.keys()
     rows = [line.split("\t") for line in (run / "translations.txt").read_text().splitlines()]
