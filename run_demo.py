@@ -520,7 +520,7 @@ class Training:
                 ] + [tf.Variable(0.0, **own)]
         if self.xla:
             self.gradients = tf.function(self.gradients, jit_compile=True)
-        self.translate = None  # the validation split, once it is asked for
+        self.translate = None  # what validation translates with, where it does
         self.epoch = tf.Variable(0)  # finished ones
         # The lowest of what a validation is judged by, and when that was.
         self.best, self.best_epoch = tf.Variable(np.inf, dtype=tf.float32), tf.Variable(0)
@@ -647,18 +647,16 @@ class Training:
         return means(sums, started)
 
     def judge(self, corpus, tokenizer):
-        """Returns figures of the validation split by name; `wrong` is what is to be low."""
-        val_loss, val_accuracy = self.validate(corpus.validation, tokenizer)
-        found = dict(val_loss=val_loss, val_accuracy=val_accuracy, wrong=val_loss)
-        if self.options["validate_by"] == "bleu":
-            if self.translate is None:
-                self.translate = translator(self, tokenizer)
-            sources, references = texts(corpus.validation)
-            found["val_bleu"] = sacrebleu.corpus_bleu(
-                list(self.translate(sources)), [references]
-            ).score
-            found["wrong"] = -found["val_bleu"]
-        return found
+        """Returns figures of the validation split by name, and what weights are chosen by: low."""
+        loss, accuracy = self.validate(corpus.validation, tokenizer)
+        found = dict(val_loss=loss, val_accuracy=accuracy)
+        if self.options["validate_by"] == "loss":
+            return found, loss
+        self.translate = self.translate or translator(self, tokenizer)
+        sources, references = texts(corpus.validation)
+        translated = list(self.translate(sources))
+        found["val_bleu"] = sacrebleu.corpus_bleu(translated, [references]).score
+        return found, -found["val_bleu"]
 
     @property
     def finished(self):
@@ -691,9 +689,8 @@ class Training:
                 batches.steps,
                 f"Epoch {epoch}/{epochs}",
             )
-            judged = self.judge(corpus, tokenizer)
+            judged, fault = self.judge(corpus, tokenizer)
             seconds.append(time.perf_counter() - started)
-            wrong = judged.pop("wrong")
             row = dict(
                 epoch=epoch, loss=loss, accuracy=accuracy, **judged, tokens_per_second=rate,
                 learning_rate=float(self.optimizer.learning_rate), seconds=seconds[-1],
@@ -705,8 +702,8 @@ class Training:
                     tf.summary.scalar(name, value)
             writer.flush()
             self.epoch.assign(epoch)
-            if wrong < float(self.best):
-                self.best.assign(wrong)
+            if fault < float(self.best):
+                self.best.assign(fault)
                 self.best_epoch.assign(epoch)
                 self.save(best)
             self.save(newest)
@@ -748,11 +745,12 @@ class Training:
             means = [total / number for total in totals]
             self.assign(means)
             title = f"the mean of the newest {number} checkpoint(s)"
-            found.append((self.judge(corpus, tokenizer), title, means))
+            found.append((*self.judge(corpus, tokenizer), title, means))
         self.checkpoint.restore(tf.train.latest_checkpoint(str(run.best)))
         weights = [variable.numpy() for variable in variables]
-        found.append((self.judge(corpus, tokenizer), f"those of epoch {int(self.epoch)}", weights))
-        judged, title, weights = min(found, key=lambda row: row[0]["wrong"])
+        title = f"those of epoch {int(self.epoch)}"
+        found.append((*self.judge(corpus, tokenizer), title, weights))
+        judged, _, title, weights = min(found, key=lambda row: row[1])
         self.checkpoint.restore(paths[-1])
         self.assign(weights)
         self.save(tf.train.CheckpointManager(self.checkpoint, str(run.final), max_to_keep=1))
@@ -838,7 +836,7 @@ def report(run, corpus, training, found, rows):
         print(f"Source:     {source}\nReference:  {reference}\nHypothesis: {hypothesis}\n")
     print(f"Test split of {corpus.name}, {found['lines']} lines, {int(training.epoch)} epoch(s):")
     print(f"loss {found['loss']:.3f}, accuracy {found['accuracy']:.3f}")
-    print(scores.table(found))
+    print(scores.table({name: row for name, row in found.items() if isinstance(row, dict)}))
 
 
 # ---- Pictures: see beyond/plots.py ----

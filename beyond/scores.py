@@ -37,14 +37,10 @@ def score(hypotheses, references, **options):
 
 def table(found):
     """Returns what `score` found as text, a line a metric."""
-    lines = []
-    for name in found:
-        if isinstance(found[name], dict) and "signature" in found[name]:
-            row = found[name]
-            lines.append(
-                f"{name} {row['score']:.1f} ± {row['interval']:.1f}   ({row['signature']})"
-            )
-    return "\n".join(lines)
+    return "\n".join(
+        f"{name} {row['score']:.1f} ± {row['interval']:.1f}   ({row['signature']})"
+        for name, row in found.items()
+    )
 
 
 def comparison(hypotheses, others, references, **options):
@@ -56,7 +52,7 @@ def comparison(hypotheses, others, references, **options):
     for name, metric in metrics(**options).items():
         systems = [("other", others), ("this", hypotheses)]
         _, found = PairedTest(systems, {name: metric}, [references], "bs", SAMPLES)()
-        other, this = found[next(reversed(found))]
+        _, (other, this) = found.values()
         # sacreBLEU counts the differences that are larger, of which nothing has none.
         chance = 1.0 if hypotheses == others else this.p_value
         lines.append(
