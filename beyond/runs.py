@@ -32,12 +32,12 @@ class Run:
 
     @property
     def best(self):
-        """The folder of the checkpoint with the lowest validation loss."""
+        """The folder of the checkpoint of the best validation, by loss or BLEU."""
         return self.checkpoints / "best"
 
     @property
     def final(self):
-        """The folder of the checkpoint with which a training ended: a mean of the newest."""
+        """The folder of the checkpoint with which a training ended; see Training.average."""
         return self.checkpoints / "final"
 
     @property
