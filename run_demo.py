@@ -1087,8 +1087,8 @@ def command_line():
         )
         command.add_argument(
             "--checkpoint", choices=("final", "newest", "best"),
-            help="the weights that were scored when the training ended, the last epoch's, or the best "
-            "epoch's (default final, or newest while there is no final)",
+            help="the weights that were scored when the training ended, the last epoch's, or the "
+            "best epoch's (default final, or newest while there is no final)",
         )  # fmt: skip
         return command
 
