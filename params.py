@@ -125,6 +125,9 @@ VALIDATE_BY: Annotated[
         choices=("loss", "bleu"),
     ),
 ] = "loss"
+CHECKPOINT_MINUTES: Annotated[
+    float, Flag("between two checkpoints within an epoch; each epoch's end has its own", 0.0)
+] = 10.0
 PATIENCE: Annotated[
     int, Flag("epochs without a better validation after which training stops; 0 never", 0)
 ] = 0

@@ -26,6 +26,7 @@ os.environ.setdefault(
 
 import argparse
 import contextlib
+import hashlib
 import logging
 import random
 import re
@@ -45,7 +46,18 @@ import tensorflow_text as tf_text
 from tqdm import tqdm
 
 import params
-from beyond import UserError, corpora, devices, export, flags, plots, runs, scores
+from beyond import (
+    Interrupted,
+    UserError,
+    checkpoints,
+    corpora,
+    devices,
+    export,
+    flags,
+    plots,
+    runs,
+    scores,
+)
 from beyond.translator import CHUNK_LINES, Translator
 from transformer_model import (
     END,
@@ -522,6 +534,8 @@ class Training:
             self.gradients = tf.function(self.gradients, jit_compile=True)
         self.translate = None  # what validation translates with, where it does
         self.epoch = tf.Variable(0)  # finished ones
+        # Within an epoch: batches that were learned from, and their `token_sums`.
+        self.position, self.sums_so_far = tf.Variable(0), tf.Variable(tf.zeros(3, tf.float64))
         # The lowest of what a validation is judged by, and when that was.
         self.best, self.best_epoch = tf.Variable(np.inf, dtype=tf.float32), tf.Variable(0)
         self.checkpoint = tf.train.Checkpoint(
@@ -530,6 +544,8 @@ class Training:
             model=[variable.value for variable in self.transformer.variables],
             optimizer=self.optimizer,
             epoch=self.epoch,
+            position=self.position,
+            sums=self.sums_so_far,
             steps=self.steps,
             best=self.best,
             best_epoch=self.best_epoch,
@@ -626,25 +642,62 @@ class Training:
         """Returns the number of Adam's steps for a pass over `batches`."""
         return -(-batches.steps // self.options["accumulate"])
 
-    def train_epoch(self, batches, steps, title):
-        """Learns from all of `batches`. Returns mean loss, accuracy, and real tokens a second."""
-        sums, started = tf.zeros(3, tf.float64), time.perf_counter()
-        batches = self.strategy.experimental_distribute_dataset(batches)
-        accumulate = self.options["accumulate"]
+    def train_epoch(self, batches, steps, title, keeper=None):
+        """Learns from the batches of an epoch that were not learned from yet.
+
+        Returns the epoch's mean loss and accuracy, and real tokens a second.
+
+        Args:
+          batches: of the whole epoch.
+          steps: their number.
+          keeper: a checkpoints.Keeper, asked after each step whether to save.
+
+        Raises:
+          UserError: the loss is no number any more.
+        """
+        accumulate, first = self.options["accumulate"], int(self.position)
+        batches = self.strategy.experimental_distribute_dataset(batches.skip(first))
         self.train_step.get_concrete_function(*batches.element_spec)  # one trace for all shapes
         if accumulate > 1:
             self.gather_step.get_concrete_function(*batches.element_spec)
-        with tqdm(total=steps, desc=title, unit="step", file=sys.stderr, leave=False) as bar:
-            for seen, (inp, tar) in enumerate(batches, start=1):
+        recent, before, started = [], self.sums_so_far.numpy()[2], time.perf_counter()
+
+        def look(seen):  # which waits for the device, so not at every step
+            sums = np.array([each.numpy() for each in recent], np.float64)  # (steps, 3)
+            weights = sum(float(tf.reduce_sum(v)) for v in self.transformer.trainable_variables)
+            finite = [*np.isfinite(sums).all(axis=1), np.isfinite(weights)]
+            if not all(finite):  # the last is what the last step made
+                at = min(seen, seen - len(sums) + 1 + finite.index(False))
+                raise UserError(
+                    f"{title}, step {at}: the loss is no finite number; what was saved is of "
+                    "before; try a lower --learning-rate-scale or a --clip-norm, in a new --run"
+                )
+            recent.clear()
+            self.sums_so_far.assign_add(sums.sum(axis=0))
+            self.position.assign(seen)
+            loss, hits, tokens = self.sums_so_far.numpy()
+            rate = (tokens - before) / (time.perf_counter() - started)
+            return loss / tokens, hits / tokens, rate
+
+        with tqdm(
+            total=steps, initial=first, desc=title, unit="step", file=sys.stderr, leave=False
+        ) as bar:
+            for seen, (inp, tar) in enumerate(batches, start=first + 1):
                 last = seen % accumulate == 0 or seen == steps
                 step = self.train_step if last else self.gather_step
-                sums += tf.cast(step(inp, tar), tf.float64)
-                if seen % REFRESH_STEPS == 0:
-                    loss, accuracy, rate = means(sums, started)
+                recent.append(step(inp, tar))
+                due = last and seen < steps and keeper is not None and keeper.due
+                if seen % REFRESH_STEPS == 0 or seen == steps or due:
+                    loss, accuracy, rate = look(seen)
                     figures = f"loss {loss:.3f}, accuracy {accuracy:.3f}, {rate:,.0f} tokens/s"
                     bar.set_postfix_str(figures, refresh=False)
                     bar.update(seen - bar.n)
-        return means(sums, started)
+                if due:
+                    keeper.save(keeper.run.timed, int(self.optimizer.iterations))
+                    keeper.leave()
+        self.position.assign(0)
+        self.sums_so_far.assign(tf.zeros(3, tf.float64))
+        return loss, accuracy, rate
 
     def judge(self, corpus, tokenizer):
         """Returns figures of the validation split by name, and what weights are chosen by: low."""
@@ -665,18 +718,16 @@ class Training:
         waited = epoch - int(self.best_epoch)
         return epoch >= self.options["epochs"] or 0 < patience <= waited
 
-    def fit(self, run, corpus, tokenizer, batches):
+    def fit(self, keeper, corpus, tokenizer, batches):
         """Trains until `finished`, from the run's newest checkpoint where it has one.
 
         Each epoch ends with figures of the validation split and a checkpoint: the newest are kept,
         three or as many as are averaged, and the best.
         """
-        kept = max(KEPT, self.options["average"])
-        newest = tf.train.CheckpointManager(self.checkpoint, str(run.checkpoints), kept)
-        best = tf.train.CheckpointManager(self.checkpoint, str(run.best), max_to_keep=1)
-        if newest.restore_or_initialize():
-            say(f"Going on from {newest.latest_checkpoint}: {int(self.epoch)} epoch(s) done.")
-        epochs = self.options["epochs"]
+        run, epochs = keeper.run, self.options["epochs"]
+        if newest := keeper.restore_newest(say):
+            within = f" and {int(self.position)} steps" if int(self.position) else ""
+            say(f"Going on from {newest}: {int(self.epoch)} epoch(s){within} done.")
         self.steps.assign(self.steps_an_epoch(batches) * epochs)
         history = run.read("history.json", [])[: int(self.epoch)]
         writer = tf.summary.create_file_writer(str(run.logs))
@@ -688,6 +739,7 @@ class Training:
                 batches.epoch(self.options["buffer_size"], seed),
                 batches.steps,
                 f"Epoch {epoch}/{epochs}",
+                keeper,
             )
             judged, fault = self.judge(corpus, tokenizer)
             seconds.append(time.perf_counter() - started)
@@ -705,55 +757,45 @@ class Training:
             if fault < float(self.best):
                 self.best.assign(fault)
                 self.best_epoch.assign(epoch)
-                self.save(best)
-            self.save(newest)
+                keeper.save(run.best, epoch)
+            keeper.save(run.checkpoints, epoch)
             say(
                 f"Epoch {epoch}/{epochs}: loss {loss:.3f}, accuracy {accuracy:.3f}; validation "
                 f"{shown(row)}; {rate:,.0f} tokens/s, {seconds[-1]:.0f} s; "
                 f"{np.mean(seconds) * (epochs - epoch) / 60:.0f} min left"
             )
+            keeper.leave()
         if int(self.epoch) < epochs:
             say(
                 f"Stopped after epoch {int(self.epoch)}: the best validation is that of epoch "
                 f"{int(self.best_epoch)} (--patience {self.options['patience']})."
             )
 
-    def save(self, manager):
-        """Saves all of the training; a UserError if there is no room."""
-        try:
-            manager.save(checkpoint_number=int(self.epoch))
-        except (tf.errors.OpError, OSError) as error:
-            raise UserError(
-                f"{manager.directory}: epoch {int(self.epoch)} could not be saved "
-                f"({reason(error)}); make room, then the same command goes on from what was saved"
-            ) from None
-
-    def average(self, run, corpus, tokenizer):
+    def average(self, keeper, corpus, tokenizer):
         """Ends a training with the best of its weights on the validation split, saved as `final`.
 
         Those are the best epoch's, or the mean of the newest one, two, ... up to `average`. The
         learning rate is still high at the end, and each step leaves the weights a little beside
         where they are heading; their mean is nearer (paper 6.1).
         """
-        variables = self.transformer.trainable_variables
-        paths = tf.train.get_checkpoint_state(str(run.checkpoints)).all_model_checkpoint_paths
-        paths = paths[-self.options["average"] :]
+        run, variables = keeper.run, self.transformer.trainable_variables
+        newest = checkpoints.paths(run.checkpoints)[-self.options["average"] :]
         totals, found = [0.0] * len(variables), []
-        for number, path in enumerate(reversed(paths), start=1):
-            self.checkpoint.restore(path).assert_existing_objects_matched()
+        for number, path in enumerate(reversed(newest), start=1):
+            checkpoints.restore(self.checkpoint, path)
             totals = [v.numpy() + total for v, total in zip(variables, totals, strict=True)]
             means = [total / number for total in totals]
             self.assign(means)
             title = f"the mean of the newest {number} checkpoint(s)"
             found.append((*self.judge(corpus, tokenizer), title, means))
-        self.checkpoint.restore(tf.train.latest_checkpoint(str(run.best)))
+        checkpoints.restore(self.checkpoint, checkpoints.paths(run.best)[-1])
         weights = [variable.numpy() for variable in variables]
         title = f"those of epoch {int(self.epoch)}"
         found.append((*self.judge(corpus, tokenizer), title, weights))
         judged, _, title, weights = min(found, key=lambda row: row[1])
-        self.checkpoint.restore(paths[-1])
+        checkpoints.restore(self.checkpoint, newest[-1])
         self.assign(weights)
-        self.save(tf.train.CheckpointManager(self.checkpoint, str(run.final), max_to_keep=1))
+        keeper.save(run.final, int(self.epoch))
         say(
             f"Final weights: {title}, validation {shown(judged)}; the newest alone "
             f"{shown(found[0][0])}."
@@ -890,12 +932,20 @@ def train(args):
     corpus, source = load_named_corpus(args)
     options["data_path"] = corpus.name
     run = runs.Run(args.run or runs.default(corpus.name))
+    run.lock()
     say(f"Corpus: {corpus.name}. Run folder: {run.path}")
 
-    if not run.claim(options, source):
+    if not run.trained:
         model = train_tokenizer(corpus.train, options["vocab_size"], options["seed"])
         run.write(run.tokenizer.name, model)
     tokenizer = Tokenizer(run.tokenizer.read_bytes())
+    run.claim(
+        options,
+        source,
+        train=corpora.fingerprint(corpus.train),
+        validation=corpora.fingerprint(corpus.validation),
+        tokenizer=hashlib.sha256(tokenizer.model).hexdigest(),
+    )
     if tokenizer.vocab_size < options["vocab_size"]:
         say(
             f"Vocabulary: {tokenizer.vocab_size} pieces instead of {options['vocab_size']}, for "
@@ -918,9 +968,12 @@ def train(args):
             f"Only {steps} steps in all, and the learning rate grows for "
             f"{options['warmup_steps']}: more --epochs or fewer --warmup-steps suit so few pairs."
         )
-    training.fit(run, corpus, tokenizer, batches)
+    kept = max(KEPT, options["average"])
+    keeper = checkpoints.Keeper(training.checkpoint, run, kept, options["checkpoint_minutes"])
+    with keeper:
+        training.fit(keeper, corpus, tokenizer, batches)
     shutil.rmtree(run.cache, ignore_errors=True)
-    training.average(run, corpus, tokenizer)
+    training.average(keeper, corpus, tokenizer)
     found, rows = evaluate(training, tokenizer, corpus)
     report(run, corpus, training, found, rows)
     for what in PICTURES:
@@ -958,12 +1011,11 @@ def load(args):
     training = Training(options, tokenizer.vocab_size, strategy, parts)
     folders = {"final": run.final, "newest": run.checkpoints, "best": run.best}
     wanted = [args.checkpoint] if args.checkpoint else ["final", "newest"]
-    paths = [tf.train.latest_checkpoint(str(folders[name])) for name in wanted]
-    path = next(filter(None, paths), None)
-    if path is None:
+    found = [path for name in wanted for path in checkpoints.paths(folders[name])[-1:]]
+    if not found:
         raise UserError(f"{folders[wanted[0]]}: no checkpoint yet; name another --checkpoint")
-    training.checkpoint.restore(path).assert_existing_objects_matched()
-    say(f"Using {path}")
+    checkpoints.restore(training.checkpoint, found[0])
+    say(f"Using {found[0]}")
     return run, tokenizer, training
 
 
@@ -1138,8 +1190,11 @@ def main(arguments):
     except tf.errors.ResourceExhaustedError:
         say("run_demo.py: out of memory; lower --batch-size, --max-length or the model's sizes")
         return 2
+    except Interrupted as end:
+        say("run_demo.py: interrupted; the training is saved, and the same command goes on with it")
+        return 128 + end.number
     except KeyboardInterrupt:
-        say("run_demo.py: interrupted; a training goes on after its last epoch by the same command")
+        say("run_demo.py: interrupted; a training goes on from what was saved by the same command")
         return 130
     except BrokenPipeError:  # whoever read our output has gone, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

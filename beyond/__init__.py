@@ -3,3 +3,11 @@
 
 class UserError(Exception):
     """What the user can mend: shown as one line (what, where, how to mend), exit code 2."""
+
+
+class Interrupted(Exception):  # noqa: N818  # no error
+    """A signal ended a training, once it was saved; holds the signal's number."""
+
+    def __init__(self, number):
+        super().__init__(number)
+        self.number = number

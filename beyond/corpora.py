@@ -4,6 +4,7 @@ Everything streams: a file is read once, in Python, to check it and count its pa
 tf.data, whenever its dataset is iterated. No corpus is ever held in memory.
 """
 
+import hashlib
 import itertools
 import random
 from pathlib import Path
@@ -122,6 +123,15 @@ def checked_dataset(paths):
     ]
     chunks = tf.data.Dataset.zip(*files) if len(files) == 2 else files[0].map(columns)
     return chunks.unbatch().apply(tf.data.experimental.assert_cardinality(pairs))
+
+
+def fingerprint(dataset):
+    """Returns the SHA-256 of all pairs of a dataset, in their order, as hexadecimal digits."""
+    found = hashlib.sha256()
+    for source, target in dataset.batch(CHUNK).as_numpy_iterator():
+        for pair in zip(source, target, strict=True):
+            found.update(b"\t".join(pair) + b"\n")
+    return found.hexdigest()
 
 
 # ---- Corpora ----

@@ -7,6 +7,7 @@ cache/             tokenised text, while it trains
 translations.txt   source, reference, hypothesis     scores.json        what was measured
 """
 
+import fcntl
 import json
 import os
 import re
@@ -15,8 +16,12 @@ from pathlib import Path
 import params
 from beyond import UserError
 
-# A run may go on with another of these; every other parameter is part of what the run is.
-FREE = ("epochs", "patience", "average", "beam", "length_penalty", "tokenize", "lowercase")
+# A run may go on with another of these; every other parameter is part of what the run is. So are
+# its data, told by what they hold, not by their name.
+FREE = (
+    "data_path", "epochs", "patience", "checkpoint_minutes", "average", "beam", "length_penalty",
+    "tokenize", "lowercase",
+)  # fmt: skip
 
 
 class Run:
@@ -31,6 +36,11 @@ class Run:
         self.cache = self.path / "cache"  # tokenised text, there while a training runs
 
     @property
+    def timed(self):
+        """The folder of the checkpoint within an epoch."""
+        return self.checkpoints / "timed"
+
+    @property
     def best(self):
         """The folder of the checkpoint of the best validation, by loss or BLEU."""
         return self.checkpoints / "best"
@@ -42,8 +52,27 @@ class Run:
 
     @property
     def trained(self):
-        """Whether an epoch was ever finished here."""
-        return (self.checkpoints / "checkpoint").exists()
+        """Whether there is a training here to go on with."""
+        return bool([*self.checkpoints.glob("ckpt-*.index"), *self.timed.glob("ckpt-*.index")])
+
+    def lock(self):
+        """Makes the folder this process's alone, as long as that lives.
+
+        Raises:
+          UserError: it is another's, or cannot be written to.
+        """
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            self.locked = open(self.path / "lock", "w")  # noqa: SIM115  # open until the end
+            fcntl.flock(self.locked, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UserError(
+                f"{self.path}: another training is at work here; wait for it, or name another --run"
+            ) from None
+        except OSError as error:
+            raise UserError(
+                f"{self.path}: {error.strerror}; name a writable folder with --run"
+            ) from None
 
     def write(self, name, content):
         """Writes a file of the run whole or not at all; `content` is bytes, or anything for JSON.
@@ -77,39 +106,36 @@ class Run:
         except (OSError, ValueError) as error:
             raise UserError(f"{path}: {error}; restore the file, or name another --run") from None
 
-    def claim(self, options, corpus):
+    def claim(self, options, corpus, **hashes):
         """Makes the folder this run's: saves its parameters, or checks that they are the same.
 
         Args:
           options: values by name, one for each row of params.table().
-          corpus: what the run is trained on, as JSON.
+          corpus: what the run is trained on, as JSON; it may lie elsewhere than before.
+          hashes: of what it is trained with, by name.
 
-        A folder in which no epoch was finished holds nothing to lose, and is taken over.
-
-        Returns:
-          Whether a training begun here is to go on.
+        A folder in which nothing was saved yet holds nothing to lose, and is taken over.
 
         Raises:
           UserError: the folder holds a run that differs, with the list of what does.
         """
-        wanted = {**options, "corpus": corpus}
+        its = {**options, **{f"{name}_sha256": value for name, value in hashes.items()}}
         free = set(FREE)
         if options["schedule"] == "cosine":  # which was laid out for so many epochs
             free.remove("epochs")
         if self.trained:
             saved = self.read("params.json", {})
             differing = [
-                f"{name} is {saved.get(name)!r} there, {wanted[name]!r} here"
-                for name in wanted
-                if name not in free and saved.get(name) != wanted[name]
+                f"{name} is {saved.get(name)!r} there, {its[name]!r} here"
+                for name in its
+                if name not in free and saved.get(name) != its[name]
             ]
             if differing:
                 raise UserError(
                     f"{self.path}: holds another run ({'; '.join(differing)}); name another --run, "
                     "or remove the folder"
                 )
-        self.write("params.json", wanted)
-        return self.trained
+        self.write("params.json", {**its, "corpus": corpus})
 
     def options(self):
         """Returns the saved parameters of a trained run, one for each row of params.table().

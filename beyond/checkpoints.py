@@ -1,0 +1,139 @@
+"""Checkpoints: what a training goes on from, whatever ended the program before it.
+
+    checkpoints/        at the ends of the newest epochs
+    checkpoints/timed/  within an epoch: every so many minutes, and where a training is interrupted
+    checkpoints/best/   at the end of the epoch of the best validation
+    checkpoints/final/  the weights that a training ended with
+
+TensorFlow writes a checkpoint to new files, the one that makes it count last, and older ones are
+removed after that: an end in the midst of it leaves those before.
+"""
+
+import re
+import signal
+import time
+
+import tensorflow as tf
+
+from beyond import Interrupted, UserError
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+# What TensorFlow raises of files that are damaged, missing, or of other variables.
+UNREADABLE = (tf.errors.OpError, AssertionError, ValueError, LookupError, RuntimeError, OSError)
+
+
+def paths(folder):
+    """Returns the checkpoints in a folder, the oldest first, as the paths TensorFlow takes.
+
+    From the files themselves, for the list that TensorFlow keeps of them may be damaged.
+    """
+    found = [path.with_suffix("") for path in folder.glob("ckpt-*.index")]
+    return [str(path) for path in sorted(found, key=lambda path: int(re.sub(r"\D", "", path.name)))]
+
+
+def reason(error):
+    """Returns the first line of what an error says."""
+    return str(error).partition("\n")[0].rstrip(".")
+
+
+def restore(checkpoint, path):
+    """Restores all that `checkpoint` (a tf.train.Checkpoint) holds; a UserError if it cannot."""
+    try:
+        checkpoint.restore(path).assert_existing_objects_matched()
+    except UNREADABLE as error:
+        raise UserError(
+            f"{path}: damaged, or of another model ({reason(error)}); remove its files, or restore "
+            "them"
+        ) from None
+
+
+class Keeper:
+    """Saves a training, of which `checkpoint` holds the whole state, and finds it again.
+
+    Args:
+      run: the runs.Run whose folders it keeps.
+      kept: ends of epochs that are kept.
+      minutes: between two checkpoints within an epoch.
+    """
+
+    def __init__(self, checkpoint, run, kept, minutes):
+        self.checkpoint, self.minutes = checkpoint, minutes
+        self.run, self.saved, self.signal = run, time.monotonic(), None
+        folders = ((run.checkpoints, kept), (run.timed, 1), (run.best, 1), (run.final, 1))
+        for folder, _ in folders:
+            try:
+                tf.train.get_checkpoint_state(str(folder))
+            except UnicodeDecodeError:  # TensorFlow's list of what is there, damaged: it makes anew
+                (folder / "checkpoint").unlink()
+        self.managers = {
+            folder: tf.train.CheckpointManager(checkpoint, str(folder), keep)
+            for folder, keep in folders
+        }
+
+    def save(self, folder, number):
+        """Saves the training into one of the run's folders; a UserError if there is no room."""
+        try:
+            self.managers[folder].save(checkpoint_number=number)
+        except (tf.errors.OpError, OSError) as error:
+            raise UserError(
+                f"{folder}: the training could not be saved ({reason(error)}); make room, then the "
+                "same command goes on from what was saved"
+            ) from None
+        self.saved = time.monotonic()
+
+    def restore_newest(self, say):
+        """Restores the newest checkpoint that can be read. Returns its path, None for none at all.
+
+        Raises:
+          UserError: there are some, and none can be read.
+        """
+        found = paths(self.run.checkpoints) + paths(self.run.timed)
+        readable = []
+        for path in found:
+            try:
+                reader = tf.train.load_checkpoint(path)
+                names = ("epoch", "position")
+                key = [reader.get_tensor(f"{name}/.ATTRIBUTES/VARIABLE_VALUE") for name in names]
+            except UNREADABLE as error:
+                say(f"{path} cannot be read ({reason(error)}): going back to one before it.")
+            else:
+                readable.append((*map(int, key), path))
+        for _, _, path in sorted(readable, reverse=True):
+            try:
+                restore(self.checkpoint, path)
+            except UserError as error:
+                say(f"{error}: going back to one before it.")
+            else:
+                return path
+        if found:
+            raise UserError(
+                f"{self.run.checkpoints}: no checkpoint there can be read; name another --run, or "
+                "remove the folder to train anew"
+            )
+        return None
+
+    # ---- Interruptions ----
+
+    def __enter__(self):
+        """From here on a signal to end waits until `after_step`; a second one does not."""
+        self.before = {number: signal.signal(number, self.note) for number in SIGNALS}
+        return self
+
+    def __exit__(self, *_):
+        for number, handler in self.before.items():
+            signal.signal(number, handler)
+
+    def note(self, number, frame):
+        """Takes a signal."""
+        self.signal = number
+        signal.signal(number, signal.SIG_DFL if number == signal.SIGTERM else self.before[number])
+
+    @property
+    def due(self):
+        """Whether it is time to save within an epoch."""
+        return self.signal or time.monotonic() - self.saved > 60 * self.minutes
+
+    def leave(self):
+        """Ends the training where it was told to, once it is saved."""
+        if self.signal:
+            raise Interrupted(self.signal)

@@ -1,0 +1,182 @@
+"""What must hold of checkpoints: a training ends as if it had never been ended before its time."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from test_run_demo import ROOT, TINY, call, random_batches, sentences, tiny_training, write_tsv
+
+from beyond import Interrupted, UserError, checkpoints, runs
+
+
+class State:
+    """The least that a Keeper can keep: where a training is, and a weight."""
+
+    def __init__(self, folder, weight=0.0):
+        self.epoch, self.position = tf.Variable(0), tf.Variable(0)
+        self.weight = tf.Variable(weight)
+        self.run = runs.Run(folder)
+        self.checkpoint = tf.train.Checkpoint(
+            epoch=self.epoch, position=self.position, weight=self.weight
+        )
+        self.keeper = checkpoints.Keeper(self.checkpoint, self.run, kept=3, minutes=10)
+
+    def save(self, epoch, position, weight):
+        self.epoch.assign(epoch)
+        self.position.assign(position)
+        self.weight.assign(weight)
+        folder = self.run.timed if position else self.run.checkpoints
+        self.keeper.save(folder, position or epoch)
+
+
+def damage(path, byte=-3):
+    """Turns a byte of a file over."""
+    content = bytearray(path.read_bytes())
+    content[byte] ^= 255
+    path.write_bytes(content)
+
+
+def test_a_training_goes_on_from_where_it_was_furthest(tmp_path):
+    State(tmp_path).save(1, 0, 1.0)
+    State(tmp_path).save(1, 70, 1.7)
+    later = State(tmp_path)
+    assert later.keeper.restore_newest(pytest.fail).endswith("timed/ckpt-70")
+    assert (int(later.epoch), int(later.position), float(later.weight)) == (1, 70, np.float32(1.7))
+    later.save(2, 0, 2.0)  # what was timed in the epoch before is behind it
+    again = State(tmp_path)
+    assert again.keeper.restore_newest(pytest.fail).endswith("checkpoints/ckpt-2")
+    assert float(again.weight) == 2
+    assert State(tmp_path / "new").keeper.restore_newest(pytest.fail) is None
+
+
+@pytest.mark.parametrize("what", ["data", "index", "missing"])
+def test_a_damaged_checkpoint_is_named_and_the_one_before_it_taken(tmp_path, what):
+    state = State(tmp_path)
+    for epoch in (1, 2):
+        state.save(epoch, 0, float(epoch))
+    (data,) = tmp_path.glob("checkpoints/ckpt-2.data*")
+    if what == "missing":
+        data.unlink()
+    else:
+        damage(data if what == "data" else tmp_path / "checkpoints" / "ckpt-2.index")
+    (tmp_path / "checkpoints" / "checkpoint").write_bytes(b"\xff")  # TensorFlow's list of them
+    said, later = [], State(tmp_path)
+    assert later.keeper.restore_newest(said.append).endswith("ckpt-1")
+    assert float(later.weight) == 1
+    assert len(said) == 1
+    assert "ckpt-2" in said[0]
+    for path in tmp_path.glob("checkpoints/ckpt-1.data*"):
+        path.write_bytes(b"")
+    with pytest.raises(UserError, match="no checkpoint there can be read"):
+        State(tmp_path).keeper.restore_newest(said.append)
+
+
+def test_a_checkpoint_of_another_model_is_one_line(tmp_path):
+    State(tmp_path, weight=[1.0, 2.0]).save(1, 0, [1.0, 2.0])
+    with pytest.raises(UserError, match="no checkpoint there can be read"):
+        State(tmp_path, weight=1.0).keeper.restore_newest(lambda line: None)
+
+
+@pytest.mark.parametrize("number", checkpoints.SIGNALS)
+def test_a_signal_waits_until_the_training_is_saved(tmp_path, number):
+    keeper, before = State(tmp_path).keeper, signal.getsignal(number)
+
+    def train():
+        with keeper:
+            assert not keeper.due
+            keeper.leave()
+            os.kill(os.getpid(), number)
+            assert keeper.due
+            keeper.leave()
+
+    with pytest.raises(Interrupted) as end:
+        train()
+    assert end.value.number == number
+    assert signal.getsignal(number) == before
+
+
+def test_a_checkpoint_is_due_after_so_many_minutes(tmp_path, monkeypatch):
+    state, now = State(tmp_path), checkpoints.time.monotonic()
+    monkeypatch.setattr(checkpoints.time, "monotonic", lambda: now + 601)
+    assert state.keeper.due
+    state.save(0, 5, 1.0)
+    assert not state.keeper.due
+
+
+def test_a_folder_in_use_is_refused(tmp_path):
+    first = runs.Run(tmp_path / "run")
+    first.lock()
+    with pytest.raises(UserError, match="another training is at work here"):
+        runs.Run(tmp_path / "run").lock()
+    first.locked.close()  # as its process's end does
+    runs.Run(tmp_path / "run").lock()
+
+
+def test_a_loss_that_is_no_number_stops_the_training_and_names_the_step():
+    training = tiny_training()
+    table = training.transformer.encoder.embedding.embeddings
+    table.assign(tf.tensor_scatter_nd_update(table, [[19]], [[np.nan] * 8]))
+    batches = [(tf.where(inp == 19, 18, inp), tar) for inp, tar in random_batches(9)]
+    batches[6] = (tf.where(batches[6][0] > 3, 19, batches[6][0]), batches[6][1])
+    data = tf.data.Dataset.from_tensor_slices(tuple(map(tf.stack, zip(*batches, strict=True))))
+    with pytest.raises(UserError, match="Epoch 1, step 7: the loss is no finite number"):
+        training.train_epoch(data, 9, "Epoch 1")
+
+
+def test_other_data_under_the_same_name_are_refused(tmp_path, capsys):
+    names = [tmp_path / "train.tsv", tmp_path / "valid.tsv"]
+    command = ["--train", names[0], "--valid", names[1], "--test", names[1], "--run"]
+    command += [tmp_path / "run", *TINY]
+    pairs = sentences(150)
+    for path, some in zip(names, (pairs[:140], pairs[140:]), strict=True):
+        write_tsv(path, some)
+    assert call(*command) == 0
+    write_tsv(names[1], pairs[141:])
+    assert call(*command) == 2
+    assert "validation_sha256 is" in capsys.readouterr().err
+    write_tsv(names[1], pairs[140:])
+    for path in names:  # elsewhere, the same text is the same
+        path.rename(path.with_stem(f"moved-{path.stem}"))
+    moved = [str(part).replace("train.tsv", "moved-train.tsv") for part in command]
+    moved = [part.replace("valid.tsv", "moved-valid.tsv") for part in moved]
+    assert call(*moved) == 0
+
+
+@pytest.mark.slow
+def test_a_training_killed_again_and_again_ends_bit_for_bit_as_one_never_killed(tmp_path):
+    tsv, chance = write_tsv(tmp_path / "numbers.tsv", sentences(3000)), random.Random(3)
+    command = [sys.executable, ROOT / "run_demo.py", "--dataset", tsv, *TINY, "--batch-size", "16"]
+    command += ["--dropout-rate", "0.3", "--checkpoint-minutes", "0.003", "--run"]
+    subprocess.run([*command, tmp_path / "whole"], check=True, capture_output=True)
+    ends = []
+    for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGKILL, signal.SIGINT):
+        with subprocess.Popen([*command, tmp_path / "killed"], stderr=subprocess.PIPE) as process:
+            said = b""
+            while b" 40/" not in said and b" 60/" not in said and b" 80/" not in said:
+                said += process.stderr.read(20)
+            with process.stderr:
+                time.sleep(chance.uniform(0, 0.7))
+                process.send_signal(number)
+                process.stderr.read()
+            ends.append(process.wait())
+    assert ends == [-9, 143, -9, 130]
+    done = subprocess.run([*command, tmp_path / "killed"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "Going on from" in done.stderr
+    for name in ("checkpoints/ckpt-2", "checkpoints/final/ckpt-2"):
+        whole, killed = (
+            tf.train.load_checkpoint(str(tmp_path / run / name)) for run in ("whole", "killed")
+        )
+        names = [n for n in whole.get_variable_to_shape_map() if "_OBJECT" not in n]
+        compared = [n for n in names if "save_counter" not in n]
+        assert len(compared) > 100
+        for variable in compared:
+            np.testing.assert_array_equal(
+                killed.get_tensor(variable), whole.get_tensor(variable), err_msg=variable
+            )
