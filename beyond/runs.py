@@ -1,9 +1,9 @@
 """The run folder: what a training leaves behind, and what later commands and runs ask of it.
 
 params.json        every parameter, and the data     tokenizer.model    SentencePiece
-checkpoints/       newest three, best/ and final/    history.json       figures by epoch
+checkpoints/       newest, timed/, best/, final/     history.json       figures by epoch
 logs/              TensorBoard                       plots/             PNG
-cache/             tokenised text, while it trains
+cache/             tokenised text, while it trains   lock               held while it trains
 translations.txt   source, reference, hypothesis     scores.json        what was measured
 """
 
