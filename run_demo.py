@@ -464,12 +464,6 @@ def learning_rate(options, steps):
     return CosineSchedule(*sizes, steps) if cosine else CustomSchedule(*sizes)
 
 
-def means(sums, started):
-    """Returns loss and accuracy a token of `token_sums`, and tokens a second since `started`."""
-    loss, hits, tokens = sums.numpy()
-    return loss / tokens, hits / tokens, tokens / (time.perf_counter() - started)
-
-
 def shown(judged):
     """Returns what `Training.judge` found, as text."""
     bleu = f", BLEU {judged['val_bleu']:.1f}" if "val_bleu" in judged else ""
@@ -660,44 +654,50 @@ class Training:
         self.train_step.get_concrete_function(*batches.element_spec)  # one trace for all shapes
         if accumulate > 1:
             self.gather_step.get_concrete_function(*batches.element_spec)
-        recent, before, started = [], self.sums_so_far.numpy()[2], time.perf_counter()
-
-        def look(seen):  # which waits for the device, so not at every step
-            sums = np.array([each.numpy() for each in recent], np.float64)  # (steps, 3)
-            weights = sum(float(tf.reduce_sum(v)) for v in self.transformer.trainable_variables)
-            finite = [*np.isfinite(sums).all(axis=1), np.isfinite(weights)]
-            if not all(finite):  # the last is what the last step made
-                at = min(seen, seen - len(sums) + 1 + finite.index(False))
-                raise UserError(
-                    f"{title}, step {at}: the loss is no finite number; what was saved is of "
-                    "before; try a lower --learning-rate-scale or a --clip-norm, in a new --run"
-                )
-            recent.clear()
-            self.sums_so_far.assign_add(sums.sum(axis=0))
-            self.position.assign(seen)
-            loss, hits, tokens = self.sums_so_far.numpy()
-            rate = (tokens - before) / (time.perf_counter() - started)
-            return loss / tokens, hits / tokens, rate
-
-        with tqdm(
+        recent, before, started = [], float(self.sums_so_far[2]), time.perf_counter()
+        bar = tqdm(
             total=steps, initial=first, desc=title, unit="step", file=sys.stderr, leave=False
-        ) as bar:
+        )
+        with bar:
             for seen, (inp, tar) in enumerate(batches, start=first + 1):
                 last = seen % accumulate == 0 or seen == steps
                 step = self.train_step if last else self.gather_step
                 recent.append(step(inp, tar))
                 due = last and seen < steps and keeper is not None and keeper.due
                 if seen % REFRESH_STEPS == 0 or seen == steps or due:
-                    loss, accuracy, rate = look(seen)
-                    figures = f"loss {loss:.3f}, accuracy {accuracy:.3f}, {rate:,.0f} tokens/s"
-                    bar.set_postfix_str(figures, refresh=False)
+                    self.look_at(recent, title)
+                    recent.clear()
+                    loss, hits, tokens = self.sums_so_far.numpy()
+                    rate = (tokens - before) / (time.perf_counter() - started)
+                    figures = f"loss {loss / tokens:.3f}, accuracy {hits / tokens:.3f}, "
+                    bar.set_postfix_str(f"{figures}{rate:,.0f} tokens/s", refresh=False)
                     bar.update(seen - bar.n)
                 if due:
                     keeper.save(keeper.run.timed, int(self.optimizer.iterations))
                     keeper.leave()
         self.position.assign(0)
         self.sums_so_far.assign(tf.zeros(3, tf.float64))
-        return loss, accuracy, rate
+        return loss / tokens, hits / tokens, rate
+
+    def look_at(self, recent, title):
+        """Adds the `token_sums` of the steps since the last look to the epoch's.
+
+        It waits for the device, so it is not done at every step.
+
+        Raises:
+          UserError: one of them, or a weight, is no finite number.
+        """
+        sums = np.array([each.numpy() for each in recent], np.float64)  # (steps, 3)
+        weights = sum(float(tf.reduce_sum(v)) for v in self.transformer.trainable_variables)
+        finite = [*np.isfinite(sums).all(axis=1), np.isfinite(weights)]
+        if not all(finite):  # weights are what the last step made of them
+            step = int(self.position) + min(finite.index(False) + 1, len(sums))
+            raise UserError(
+                f"{title}, step {step}: the loss is no finite number; what was saved is of before; "
+                "try a lower --learning-rate-scale or a --clip-norm, in a new --run"
+            )
+        self.sums_so_far.assign_add(sums.sum(axis=0))
+        self.position.assign_add(len(sums))
 
     def judge(self, corpus, tokenizer):
         """Returns figures of the validation split by name, and what weights are chosen by: low."""
