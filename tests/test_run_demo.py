@@ -626,6 +626,7 @@ def test_a_picture_is_drawn_again_where_it_is_said_to_be(finished, capsys, what)
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_too_few_steps_for_the_warm_up_are_told(tmp_path, capsys):
     tsv = write_tsv(tmp_path / "numbers.tsv", sentences(60))
     for warmup, said in ((1000, True), (2, False)):
@@ -639,9 +640,7 @@ def test_the_best_checkpoint_can_be_used(finished, capsys):
     assert "best" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("judged", "number"), [((3, 1, 2, 4), 2), ((3, 2, 1, 4), 3), ((1, 2, 3, 4), 1)]
-)
+@pytest.mark.parametrize(("judged", "number"), [((3, 1, 2, 4), 2), ((3, 2, 1, 4), 3)])
 def test_a_training_ends_with_the_mean_of_its_newest_checkpoints_that_validates_best(
     tmp_path, capsys, monkeypatch, judged, number
 ):
@@ -813,6 +812,20 @@ def test_a_folder_of_another_run_is_refused_with_what_differs(finished, capsys):
     assert "dff is 32 there, 64 here" in error
     assert "seed is 42 there, 7 here" in error
     assert (finished / "run" / "params.json").read_text() == before
+
+
+def test_other_data_under_the_same_name_are_refused_and_the_same_elsewhere_are_not(
+    finished, tmp_path, capsys
+):
+    shutil.copytree(finished / "run", tmp_path / "run")
+    text = (finished / "numbers.tsv").read_text()
+    (tmp_path / "numbers.tsv").write_text(text.replace("zero", "nought", 1))
+    command = ["--run", tmp_path / "run", *TINY, "--dataset"]
+    assert call(*command, tmp_path / "numbers.tsv") == 2
+    assert "_sha256 is" in capsys.readouterr().err
+    (tmp_path / "moved.tsv").write_text(text)
+    assert call(*command, tmp_path / "moved.tsv") == 0
+    assert "2 epoch(s) done" in capsys.readouterr().err
 
 
 # ---- TFDS: its own builder, on an archive of our sentences in TED's layout ----
