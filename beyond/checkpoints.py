@@ -115,7 +115,7 @@ class Keeper:
     # ---- Interruptions ----
 
     def __enter__(self):
-        """From here on a signal to end waits until `after_step`; a second one does not."""
+        """From here on a signal to end waits for `leave`; a second one does not."""
         self.before = {number: signal.signal(number, self.note) for number in SIGNALS}
         return self
 
