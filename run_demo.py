@@ -55,6 +55,7 @@ from beyond import (
     export,
     flags,
     plots,
+    reason,
     runs,
     scores,
 )
@@ -74,11 +75,6 @@ from transformer_model import (
 def say(line):
     """Tells the user something that is not a result."""
     tqdm.write(line, file=sys.stderr)
-
-
-def reason(error):
-    """Returns the first line of what an error of a library says."""
-    return str(error).partition("\n")[0].rstrip(".")
 
 
 # ---- Loading: pairs of sentences, streamed ----

@@ -3,9 +3,9 @@
 Starts run_demo.py itself, again and again: at three widths on the corpus, and at the first width on
 20 thousand to 2 million pairs, which are the corpus repeated (--train FILE FILE; by default the
 bundled one). Each is watched for a minute after its first steps, but not beyond its first epoch,
-and then ended. Prints a markdown
-table: seconds from the start of the program to its first steps, real target tokens a second from
-there on, and the resident memory at the first steps and at the end.
+and then ended. Prints a markdown table: seconds from the start of the program to its first steps,
+real target tokens a second from there on, and the resident memory at the first steps and at the
+end.
 """
 
 import argparse

@@ -5,6 +5,11 @@ class UserError(Exception):
     """What the user can mend: shown as one line (what, where, how to mend), exit code 2."""
 
 
+def reason(error):
+    """Returns the first line of what an error of a library says."""
+    return str(error).partition("\n")[0].rstrip(".")
+
+
 class Interrupted(Exception):  # noqa: N818  # no error
     """A signal ended a training, once it was saved; holds the signal's number."""
 

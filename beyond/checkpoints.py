@@ -15,7 +15,7 @@ import time
 
 import tensorflow as tf
 
-from beyond import Interrupted, UserError
+from beyond import Interrupted, UserError, reason
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 # What TensorFlow raises of files that are damaged, missing, or of other variables.
@@ -29,11 +29,6 @@ def paths(folder):
     """
     found = [path.with_suffix("") for path in folder.glob("ckpt-*.index")]
     return [str(path) for path in sorted(found, key=lambda path: int(re.sub(r"\D", "", path.name)))]
-
-
-def reason(error):
-    """Returns the first line of what an error says."""
-    return str(error).partition("\n")[0].rstrip(".")
 
 
 def restore(checkpoint, path):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import tensorflow as tf
 
-from beyond import UserError
+from beyond import UserError, reason
 from transformer_model import END, START, UNKNOWN, beam_search, greedy_search, positional_encoding
 
 BEAM, ALPHA = 4, 0.6  # of a SavedModel's signature "beam" (paper 6.1)
@@ -63,8 +63,8 @@ def whole_or_nothing(path):
             yield Path(folder) / path.name
             (Path(folder) / path.name).rename(path)
     except (OSError, tf.errors.OpError) as error:
-        reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
-        raise UserError(f"{path}: {reason}; name a writable place with room by --to") from None
+        why = getattr(error, "strerror", None) or reason(error)
+        raise UserError(f"{path}: {why}; name a writable place with room by --to") from None
 
 
 def saved_model(path, transformer, tokenizer):

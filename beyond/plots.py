@@ -96,7 +96,7 @@ def curves(path, history):
         all_axes, ("loss", "accuracy"), ("nats a token", "share of tokens"), strict=True
     ):
         for key, label, style in (
-            (name, "training (with dropout)", "o-"),
+            (name, "training (with dropout, any label smoothing)", "o-"),
             (f"val_{name}", "validation", "s--"),
         ):
             axes.plot(epochs, [row[key] for row in history], style, markersize=4, label=label)
