@@ -13,7 +13,8 @@ scoring, the command line. Results go to stdout, all else to stderr.
 
 import os
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # TensorFlow's start-up notes; errors remain
+# TensorFlow's start-up notes; errors remain, except among workers, which all tell of one lost.
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3" if os.environ.get("TF_CONFIG") else "2")
 import sys
 
 # oneDNN's kernels are the faster ones in training, above all in bfloat16; but it makes new ones for
@@ -31,6 +32,7 @@ import logging
 import random
 import re
 import shutil
+import signal
 import threading
 import time
 from importlib import metadata
@@ -50,6 +52,7 @@ from beyond import (
     Interrupted,
     UserError,
     checkpoints,
+    cluster,
     corpora,
     devices,
     export,
@@ -494,10 +497,11 @@ class Training:
       options: values of params.table() by name; data_path is the title of the corpus.
       strategy: the tf.distribute.Strategy that the devices work under.
       parts: what a device's share of a batch is divided into, to be worked out side by side.
+      workers: the cluster.Cluster that the strategy spans.
     """
 
-    def __init__(self, options, vocab_size, strategy, parts=1):
-        self.options, self.strategy, self.parts = options, strategy, parts
+    def __init__(self, options, vocab_size, strategy, parts=1, workers=cluster.ALONE):
+        self.options, self.strategy, self.parts, self.workers = options, strategy, parts, workers
         self.shares = parts * strategy.num_replicas_in_sync  # of a batch
         self.xla = options["xla"] == "on"
         self.steps = tf.Variable(1, dtype=tf.int64)  # of the whole training, once it is known
@@ -618,10 +622,26 @@ class Training:
             found.append(tf.stack(token_sums(real_part, predictions, smoothing)))
         return tf.add_n(found)
 
+    def shared_out(self, batches):
+        """Gives each device its share of each of the global `batches` of (B, S), (B, T)."""
+
+        def own(context):
+            replicas = context.num_replicas_in_sync
+            here = replicas // context.num_input_pipelines
+            first = here * context.input_pipeline_id
+
+            def shares(*batch):
+                cut = (tf.reshape(ids, (replicas, -1, tf.shape(ids)[1])) for ids in batch)
+                return tuple(ids[first : first + here] for ids in cut)
+
+            return batches.map(shares).unbatch()  # (B / replicas, S), (B / replicas, T)
+
+        return self.strategy.distribute_datasets_from_function(own)
+
     def validate(self, pairs, tokenizer):
         """Returns the mean loss in nats, and the accuracy, of all real target tokens of `pairs`."""
         batches = evaluation_batches(pairs, tokenizer, self.shares)
-        batches = self.strategy.experimental_distribute_dataset(batches)
+        batches = self.shared_out(batches)
         self.validation_step.get_concrete_function(*batches.element_spec)
         sums = np.zeros(3)
         for inp, tar in batches:
@@ -646,7 +666,7 @@ class Training:
           UserError: the loss is no number any more.
         """
         accumulate, first = self.options["accumulate"], int(self.position)
-        batches = self.strategy.experimental_distribute_dataset(batches.skip(first))
+        batches = self.shared_out(batches.skip(first))
         self.train_step.get_concrete_function(*batches.element_spec)  # one trace for all shapes
         if accumulate > 1:
             self.gather_step.get_concrete_function(*batches.element_spec)
@@ -659,8 +679,10 @@ class Training:
                 last = seen % accumulate == 0 or seen == steps
                 step = self.train_step if last else self.gather_step
                 recent.append(step(inp, tar))
-                due = last and seen < steps and keeper is not None and keeper.due
-                if seen % REFRESH_STEPS == 0 or seen == steps or due:
+                look = seen % REFRESH_STEPS == 0 or seen == steps
+                due = keeper is not None and last and seen < steps
+                due = due and (look or self.workers.alone) and self.is_due(keeper)
+                if look or due:
                     self.look_at(recent, title)
                     recent.clear()
                     loss, hits, tokens = self.sums_so_far.numpy()
@@ -669,11 +691,17 @@ class Training:
                     bar.set_postfix_str(f"{figures}{rate:,.0f} tokens/s", refresh=False)
                     bar.update(seen - bar.n)
                 if due:
-                    keeper.save(keeper.run.timed, int(self.optimizer.iterations))
+                    keeper.save(keeper.run.timed, int(self.optimizer.iterations.numpy()))
                     keeper.leave()
         self.position.assign(0)
         self.sums_so_far.assign(tf.zeros(3, tf.float64))
         return loss / tokens, hits / tokens, rate
+
+    def is_due(self, keeper):
+        """Returns whether to save now. All workers do at the same step, and leave if one is to."""
+        if self.workers.total(float(bool(keeper.signal))) and not keeper.signal:
+            keeper.note(signal.SIGTERM)
+        return bool(self.workers.chiefs(float(bool(keeper.due))))
 
     def look_at(self, recent, title):
         """Adds the `token_sums` of the steps since the last look to the epoch's.
@@ -704,7 +732,8 @@ class Training:
         self.translate = self.translate or translator(self, tokenizer)
         sources, references = texts(corpus.validation)
         translated = list(self.translate(sources))
-        found["val_bleu"] = sacrebleu.corpus_bleu(translated, [references]).score
+        bleu = sacrebleu.corpus_bleu(translated, [references]).score
+        found["val_bleu"] = self.workers.chiefs(bleu)  # all are to choose the same
         return found, -found["val_bleu"]
 
     @property
@@ -721,6 +750,7 @@ class Training:
         three or as many as are averaged, and the best.
         """
         run, epochs = keeper.run, self.options["epochs"]
+        self.workers.chiefs()  # nothing is being written, so all find the same
         if newest := keeper.restore_newest(say):
             within = f" and {int(self.position)} steps" if int(self.position) else ""
             say(f"Going on from {newest}: {int(self.epoch)} epoch(s){within} done.")
@@ -760,6 +790,7 @@ class Training:
                 f"{shown(row)}; {rate:,.0f} tokens/s, {seconds[-1]:.0f} s; "
                 f"{np.mean(seconds) * (epochs - epoch) / 60:.0f} min left"
             )
+            self.is_due(keeper)
             keeper.leave()
         if int(self.epoch) < epochs:
             say(
@@ -775,6 +806,7 @@ class Training:
         where they are heading; their mean is nearer (paper 6.1).
         """
         run, variables = keeper.run, self.transformer.trainable_variables
+        self.workers.chiefs()  # has saved the last epoch
         newest = checkpoints.paths(run.checkpoints)[-self.options["average"] :]
         totals, found = [0.0] * len(variables), []
         for number, path in enumerate(reversed(newest), start=1):
@@ -924,30 +956,42 @@ def train(args):
     if options["xla"] == "auto":
         options["xla"] = "on" if tf.config.list_physical_devices("GPU") else "off"
     xla = options["xla"] == "on"
-    strategy, parts = devices.find(say, whole=xla)
+    workers = cluster.configured()
+    strategy, parts = devices.find(say, xla, workers)
+    if not workers.chief:
+        workers.chiefs()  # a download is the chief's, before all others look for it
     corpus, source = load_named_corpus(args)
+    if workers.chief:
+        workers.chiefs()
     options["data_path"] = corpus.name
-    run = runs.Run(args.run or runs.default(corpus.name))
+    path = args.run or runs.default(corpus.name)
+    run = runs.Run(path, own=None if workers.chief else cluster.folder())
     run.lock()
     say(f"Corpus: {corpus.name}. Run folder: {run.path}")
 
-    if not run.trained:
+    if workers.chief and not run.trained:
         model = train_tokenizer(corpus.train, options["vocab_size"], options["seed"])
         run.write(run.tokenizer.name, model)
+    workers.chiefs()
     tokenizer = Tokenizer(run.tokenizer.read_bytes())
-    run.claim(
+    identity = run.claim(
         options,
         source,
         train=corpora.fingerprint(corpus.train),
         validation=corpora.fingerprint(corpus.validation),
         tokenizer=hashlib.sha256(tokenizer.model).hexdigest(),
     )
+    if workers.chiefs(identity) != identity:
+        raise UserError(
+            f"{cluster.VARIABLE}: this worker has other data or other flags than the chief; start "
+            "all with the same command and files"
+        )
     if tokenizer.vocab_size < options["vocab_size"]:
         say(
             f"Vocabulary: {tokenizer.vocab_size} pieces instead of {options['vocab_size']}, for "
             "the training text is short."
         )
-    training = Training(options, tokenizer.vocab_size, strategy, parts)
+    training = Training(options, tokenizer.vocab_size, strategy, parts, workers)
     shutil.rmtree(run.cache, ignore_errors=True)  # of a training that was killed
     batches = Batches(
         corpus.train, tokenizer, options["batch_size"], options["max_length"], training.shares,
@@ -971,10 +1015,12 @@ def train(args):
     shutil.rmtree(run.cache, ignore_errors=True)
     training.average(keeper, corpus, tokenizer)
     found, rows = evaluate(training, tokenizer, corpus)
-    report(run, corpus, training, found, rows)
-    for what in PICTURES:
-        draw(what, run, training, tokenizer, rows[0][0])
-    say(f"Scores, translations and pictures are in {run.path}")
+    if workers.chief:
+        report(run, corpus, training, found, rows)
+        for what in PICTURES:
+            draw(what, run, training, tokenizer, rows[0][0])
+        say(f"Scores, translations and pictures are in {run.path}")
+    workers.chiefs()  # a worker that ends before the others counts as lost
 
 
 def load_named_corpus(args):
@@ -1186,6 +1232,14 @@ def main(arguments):
     except tf.errors.ResourceExhaustedError:
         say("run_demo.py: out of memory; lower --batch-size, --max-length or the model's sizes")
         return 2
+    except cluster.LOST as error:
+        if cluster.configured().alone:
+            raise
+        say(
+            f"run_demo.py: a worker of {cluster.VARIABLE} was lost ({reason(error)}); start all of "
+            "them again with the same command, which goes on from the newest checkpoint"
+        )
+        return 75  # as a command that may do better when tried again: sysexits.h, EX_TEMPFAIL
     except Interrupted as end:
         say("run_demo.py: interrupted; the training is saved, and the same command goes on with it")
         return 128 + end.number

@@ -61,7 +61,9 @@ class Keeper:
             except UnicodeDecodeError:  # TensorFlow's list of what is there, damaged: it makes anew
                 (folder / "checkpoint").unlink()
         self.managers = {
-            folder: tf.train.CheckpointManager(checkpoint, str(folder), keep)
+            folder: tf.train.CheckpointManager(
+                checkpoint, str(run.own / folder.relative_to(run.path)), keep
+            )
             for folder, keep in folders
         }
 
@@ -118,7 +120,7 @@ class Keeper:
         for number, handler in self.before.items():
             signal.signal(number, handler)
 
-    def note(self, number, frame):
+    def note(self, number, frame=None):
         """Takes a signal."""
         self.signal = number
         signal.signal(number, signal.SIG_DFL if number == signal.SIGTERM else self.before[number])

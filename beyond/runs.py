@@ -8,6 +8,7 @@ translations.txt   source, reference, hypothesis     scores.json        what was
 """
 
 import fcntl
+import hashlib
 import json
 import os
 import re
@@ -25,15 +26,19 @@ FREE = (
 
 
 class Run:
-    """A run folder, at `path`; made when something is first written into it."""
+    """A run folder, at `path`; made when something is first written into it.
 
-    def __init__(self, path):
-        self.path = Path(path)
+    Args:
+      own: the folder that is written to, where that is another.
+    """
+
+    def __init__(self, path, own=None):
+        self.path, self.own = Path(path), Path(own or path)
         self.tokenizer = self.path / "tokenizer.model"
         self.checkpoints = self.path / "checkpoints"
-        self.logs = self.path / "logs"
-        self.plots = self.path / "plots"
-        self.cache = self.path / "cache"  # tokenised text, there while a training runs
+        self.logs = self.own / "logs"
+        self.plots = self.own / "plots"
+        self.cache = self.own / "cache"  # tokenised text, there while a training runs
 
     @property
     def timed(self):
@@ -62,8 +67,8 @@ class Run:
           UserError: it is another's, or cannot be written to.
         """
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            self.locked = open(self.path / "lock", "w")  # noqa: SIM115  # open until the end
+            self.own.mkdir(parents=True, exist_ok=True)
+            self.locked = open(self.own / "lock", "w")  # noqa: SIM115  # open until the end
             fcntl.flock(self.locked, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise UserError(
@@ -82,7 +87,7 @@ class Run:
         """
         if not isinstance(content, bytes):
             content = (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode()
-        path = self.path / name
+        path = self.own / name
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             unfinished = path.with_name(path.name + ".tmp")
@@ -116,6 +121,9 @@ class Run:
 
         A folder in which nothing was saved yet holds nothing to lose, and is taken over.
 
+        Returns:
+          A number made of all that, which another run would hardly have.
+
         Raises:
           UserError: the folder holds a run that differs, with the list of what does.
         """
@@ -136,6 +144,8 @@ class Run:
                     "or remove the folder"
                 )
         self.write("params.json", {**its, "corpus": corpus})
+        digest = hashlib.sha256(json.dumps(its, sort_keys=True).encode()).digest()
+        return float(int.from_bytes(digest[:6], "big"))
 
     def options(self):
         """Returns the saved parameters of a trained run, one for each row of params.table().

@@ -1,0 +1,113 @@
+"""Training on several machines: what TF_CONFIG names, and what the workers must agree on.
+
+TensorFlow's MultiWorkerMirroredStrategy does the work. All workers run the same command on the same
+data and see the same run folder. The first one, the chief, writes there; the others write to
+folders of their own, as TensorFlow asks, which go when they end.
+"""
+
+import atexit
+import json
+import os
+import shutil
+import tempfile
+
+import tensorflow as tf
+
+from beyond import UserError, reason
+
+VARIABLE = "TF_CONFIG"
+HELP = (
+    'set it as in {"cluster": {"worker": ["host1:2222", "host2:2222"]}, "task": {"type": "worker", '
+    '"index": 0}}, or unset it to train on this machine alone'
+)
+# What TensorFlow raises where a worker no longer answers.
+LOST = (tf.errors.UnavailableError, tf.errors.AbortedError, tf.errors.CancelledError)
+
+
+class Cluster:
+    """The workers that train together.
+
+    Args:
+      workers: their addresses, host:port, the chief's first.
+      index: which of them this process is.
+    """
+
+    def __init__(self, workers=("localhost",), index=0):
+        self.workers, self.index = tuple(workers), index
+        self.summed = None  # of what each worker has, once they are joined
+
+    @property
+    def alone(self):
+        """Whether there is but one."""
+        return len(self.workers) == 1
+
+    @property
+    def chief(self):
+        """Whether this process is the worker that writes."""
+        return self.index == 0
+
+    def join(self, say):
+        """Returns the strategy that spans the workers, once all of them are there.
+
+        Raises:
+          UserError: they cannot be joined.
+        """
+        say(f"Worker {self.index} of {len(self.workers)}, {self.workers[self.index]}: joining")
+        try:
+            strategy = tf.distribute.MultiWorkerMirroredStrategy()
+        except (tf.errors.OpError, ValueError, RuntimeError) as error:
+            raise UserError(f"{VARIABLE}: joining failed ({reason(error)}); {HELP}") from None
+        here = strategy.num_replicas_in_sync // len(self.workers)  # which sum up what one has
+
+        @tf.function
+        def summed(own):
+            return strategy.reduce("SUM", strategy.run(tf.identity, args=(own / here,)), axis=None)
+
+        self.summed = summed
+        return strategy
+
+    def total(self, value):
+        """Returns the sum of the workers' `value`s, floats, once all of them have come here."""
+        return value if self.alone else float(self.summed(tf.constant(value, tf.float64)))
+
+    def chiefs(self, value=0.0):
+        """Returns the chief's `value`, a float, once all workers have come here."""
+        return self.total(value if self.chief else 0.0)
+
+
+ALONE = Cluster()
+
+
+def configured():
+    """Returns the Cluster that the environment's TF_CONFIG names; ALONE where it names none.
+
+    Raises:
+      UserError: it is not what TensorFlow takes, or this process is none of the workers.
+    """
+    text = os.environ.get(VARIABLE, "")
+    if not text.strip():
+        return ALONE
+    try:
+        config = json.loads(text)
+        jobs = {job: list(tasks) for job, tasks in config.get("cluster", {}).items()}
+        task = config.get("task", {})
+        kind, index = task.get("type"), int(task.get("index", 0))
+    except (ValueError, AttributeError, TypeError) as error:
+        raise UserError(f"{VARIABLE}: {error}; {HELP}") from None
+    chiefs, workers = jobs.get("chief", []), jobs.get("worker", [])
+    if len(chiefs + workers) < 2:
+        return ALONE
+    if kind not in ("chief", "worker") or not 0 <= index < len(jobs.get(kind, [])):
+        raise UserError(f"{VARIABLE}: task {kind!r} {index} is none of its workers; {HELP}")
+    for address in chiefs + workers:
+        host, _, port = str(address).rpartition(":")
+        if not host or not port.isdigit():
+            raise UserError(f"{VARIABLE}: {address!r} is no host:port; {HELP}")
+    return Cluster(chiefs + workers, index + (len(chiefs) if kind == "worker" else 0))
+
+
+def folder():
+    """Returns a folder for what a worker other than the chief writes; it goes with the process."""
+    path = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, path, ignore_errors=True)
+    return path

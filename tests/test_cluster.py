@@ -1,0 +1,218 @@
+"""What must hold of a training on several machines; here of two workers on this one."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from test_run_demo import ROOT, TINY, sentences, write_tsv
+
+import run_demo
+from beyond import UserError, cluster
+
+TWO = {"cluster": {"worker": ["a:1", "b:2"]}, "task": {"type": "worker", "index": 1}}
+
+
+@pytest.mark.parametrize("text", ["", " ", "{}", '{"cluster": {"worker": ["localhost:1"]}}'])
+def test_no_cluster_is_a_machine_alone(monkeypatch, text):
+    monkeypatch.setenv("TF_CONFIG", text)
+    found = cluster.configured()
+    assert (found.alone, found.chief, found.chiefs(3.0), found.total(2.0)) == (True, True, 3, 2)
+
+
+@pytest.mark.parametrize(
+    ("config", "workers", "index"),
+    [
+        (TWO, ("a:1", "b:2"), 1),
+        (
+            {
+                "cluster": {"chief": ["c:1"], "worker": ["a:1", "b:2"]},
+                "task": {"type": "worker", "index": 1},
+            },
+            ("c:1", "a:1", "b:2"),
+            2,
+        ),
+        (
+            {"cluster": {"chief": ["c:1"], "worker": ["a:1"]}, "task": {"type": "chief"}},
+            ("c:1", "a:1"),
+            0,
+        ),
+    ],
+)
+def test_the_chief_comes_first(monkeypatch, config, workers, index):
+    monkeypatch.setenv("TF_CONFIG", json.dumps(config))
+    found = cluster.configured()
+    assert (found.workers, found.index, found.chief) == (workers, index, index == 0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        "[]",
+        "3",
+        '{"cluster": []}',
+        '{"cluster": {"worker": 3}}',
+        json.dumps({**TWO, "task": None}),
+        json.dumps({**TWO, "task": {}}),
+        json.dumps({**TWO, "task": {"type": "worker", "index": 2}}),
+        json.dumps({**TWO, "task": {"type": "worker", "index": "first"}}),
+        json.dumps({**TWO, "task": {"type": "ps", "index": 0}}),
+        json.dumps({**TWO, "cluster": {"worker": ["a", "b:2"]}}),
+        json.dumps({**TWO, "cluster": {"worker": [1, 2]}}),
+    ],
+)
+def test_a_tf_config_that_names_no_cluster_is_one_line(monkeypatch, text):
+    monkeypatch.setenv("TF_CONFIG", text)
+    with pytest.raises(UserError, match=r"TF_CONFIG: .*unset it") as error:
+        cluster.configured()
+    assert "\n" not in str(error.value)
+
+
+# ---- Two workers ----
+
+TRAINING = [
+    *TINY, "--batch-size", "90", "--dropout-rate", "0", "--warmup-steps", "100",
+    "--checkpoint-minutes", "0", "--epochs",
+]  # fmt: skip
+
+
+def free_ports(number):
+    """Returns ports on which nothing listens."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(number)]
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports
+
+
+def start(tsv, run, epochs, index=None, ports=()):
+    """Starts a training: on this machine alone with two cores, or as one worker with one core."""
+    environment = {key: value for key, value in os.environ.items() if key != "TF_CONFIG"}
+    if ports:
+        workers = [f"127.0.0.1:{port}" for port in ports]
+        config = {"cluster": {"worker": workers}, "task": {"type": "worker", "index": index}}
+        environment["TF_CONFIG"] = json.dumps(config)
+    cores = sorted(os.sched_getaffinity(0))[:2]
+    if ports:
+        cores = [cores[index % len(cores)]]
+    command = [sys.executable, "-u", ROOT / "run_demo.py", "--dataset", tsv, *TRAINING, str(epochs)]
+    return subprocess.Popen(
+        [*map(str, command), "--run", str(run)],
+        env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0,
+        preexec_fn=lambda: os.sched_setaffinity(0, cores),
+    )  # fmt: skip
+
+
+def start_two(tsv, run, epochs):
+    """Starts two workers."""
+    ports = free_ports(2)
+    return [start(tsv, run, epochs, index, ports) for index in (0, 1)]
+
+
+def ended(processes):
+    """Waits for the processes. Returns their exit codes and what they said."""
+    said = [process.communicate(timeout=300)[1].decode() for process in processes]
+    return [process.returncode for process in processes], said
+
+
+def tensors(checkpoint):
+    """Returns all that a checkpoint holds, by name."""
+    reader = tf.train.load_checkpoint(str(checkpoint))
+    names = [name for name in reader.get_variable_to_shape_map() if "_OBJECT" not in name]
+    return {name: reader.get_tensor(name) for name in names if "save_counter" not in name}
+
+
+@pytest.fixture(scope="module")
+def numbers(tmp_path_factory):
+    """A corpus."""
+    return write_tsv(tmp_path_factory.mktemp("data") / "numbers.tsv", sentences(3000))
+
+
+@pytest.fixture(scope="module")
+def two(numbers, tmp_path_factory):
+    """The run folder of two workers that were never stopped."""
+    run = tmp_path_factory.mktemp("two") / "run"
+    codes, said = ended(start_two(numbers, run, 3))
+    assert codes == [0, 0], said
+    return run
+
+
+@pytest.mark.slow
+def test_two_workers_learn_what_one_process_learns(two, numbers, tmp_path):
+    codes, said = ended([start(numbers, tmp_path / "one", 3)])
+    assert codes == [0], said
+    history, other = (
+        json.loads((run / "history.json").read_text()) for run in (tmp_path / "one", two)
+    )
+    for name in ("loss", "accuracy", "val_loss", "val_accuracy"):
+        assert other[0][name] == pytest.approx(history[0][name], rel=1e-5, abs=1e-5), name
+    # Epoch 1, about 30 steps; later the last digits, in which sums differ, have grown.
+    one, its = (tensors(run / "checkpoints" / "ckpt-1") for run in (tmp_path / "one", two))
+    assert one.keys() == its.keys()
+    model = run_demo.build_transformer(json.loads((two / "params.json").read_text()), 320)
+    (encoder,), (decoder,) = model.encoder.enc_layers, model.decoder.dec_layers
+    # Added to all keys alike, so their true gradient is zero: Adam makes steps of its rounding.
+    biases = [layer.wk.bias for layer in (encoder.mha, decoder.mha1, decoder.mha2)]
+    paths = [variable.path for variable in model.variables]
+    apart = [paths.index(bias.path) for bias in biases]
+    for number in set(range(len(paths))) - set(apart):
+        name = f"model/{number}/.ATTRIBUTES/VARIABLE_VALUE"
+        np.testing.assert_allclose(its[name], one[name], rtol=0, atol=1e-5, err_msg=paths[number])
+
+
+def killed_in_epoch(epoch, processes, number, signalled):
+    """Sends a signal to the worker `signalled` of `processes`, within an epoch."""
+    said = b""
+    while f"Epoch {epoch}/".encode() not in said:
+        piece = processes[signalled].stderr.read(4096)
+        assert piece, said.decode()
+        said += piece
+    time.sleep(0.5)
+    processes[signalled].send_signal(number)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lost", [0, 1])
+def test_a_lost_worker_is_told_in_one_line_and_both_go_on_when_started_again(
+    two, numbers, tmp_path, lost
+):
+    processes = start_two(numbers, tmp_path / "run", 3)
+    killed_in_epoch(2, processes, signal.SIGKILL, lost)
+    codes, said = ended(processes)
+    assert (codes[lost], codes[1 - lost]) == (-9, 75)
+    last = re.split(r"[\r\n]", said[1 - lost].strip())[-1]
+    assert "run_demo.py: a worker of TF_CONFIG was lost" in last
+    assert "Traceback" not in said[1 - lost]
+    codes, said = ended(start_two(numbers, tmp_path / "run", 3))
+    assert codes == [0, 0], said
+    assert "Going on from" in said[0]
+    whole, again = (tensors(run / "checkpoints" / "ckpt-3") for run in (two, tmp_path / "run"))
+    for name, value in whole.items():
+        np.testing.assert_array_equal(again[name], value, err_msg=name)
+
+
+@pytest.mark.slow
+def test_a_signal_to_one_worker_ends_both_and_saves(numbers, tmp_path):
+    processes = start_two(numbers, tmp_path / "run", 30)
+    killed_in_epoch(2, processes, signal.SIGTERM, 1)
+    codes, said = ended(processes)
+    assert codes == [143, 143], said
+    assert list((tmp_path / "run" / "checkpoints").rglob("ckpt-*.index"))
+
+
+@pytest.mark.slow
+def test_workers_with_other_data_are_told(numbers, tmp_path):
+    other, ports = write_tsv(tmp_path / "other.tsv", sentences(3000, seed=5)), free_ports(2)
+    processes = [start(numbers, tmp_path / "run", 1, 0, ports)]
+    processes.append(start(other, tmp_path / "run", 1, 1, ports))
+    codes, said = ended(processes)
+    assert codes == [75, 2], said
+    assert "other data or other flags than the chief" in said[1]
