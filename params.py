@@ -18,7 +18,7 @@ class Flag(NamedTuple):
 
     help: str
     low: float | None = None
-    high: float | None = None
+    high: float | None = None  # of a whole number at most 2^31 - 1
     also: str | None = None  # a second, better known name of the flag
     choices: tuple | None = None  # the only values
 
@@ -49,7 +49,8 @@ BATCH_TOKENS: Annotated[
     int, Flag("tokens a batch instead, padding included, of the longer side; 0 is off", 0)
 ] = 0
 MAX_LENGTH: Annotated[
-    int, Flag("tokens; longer training pairs are dropped, never evaluated ones; tutorial", 1)
+    int,
+    Flag("tokens; longer training pairs are dropped, never evaluated ones; tutorial", 1, 100_000),
 ] = 40
 
 # ---- Text ----
@@ -63,9 +64,11 @@ VOCAB_SIZE: Annotated[
 
 # ---- Network ----
 
-NUM_LAYERS: Annotated[int, Flag("layers of encoder and of decoder; tutorial (paper 6)", 1)] = 4
-D_MODEL: Annotated[int, Flag("width of the residual stream; tutorial (paper 512)", 1)] = 128
-DFF: Annotated[int, Flag("width inside the feed-forward layers; tutorial (paper 2048)", 1)] = 512
+NUM_LAYERS: Annotated[int, Flag("layers of encoder and of decoder; tutorial (paper 6)", 1, 200)] = 4
+D_MODEL: Annotated[int, Flag("width of the residual stream; tutorial (paper 512)", 1, 65_536)] = 128
+DFF: Annotated[
+    int, Flag("width inside the feed-forward layers; tutorial (paper 2048)", 1, 1_000_000)
+] = 512
 NUM_HEADS: Annotated[int, Flag("attention heads, must divide d_model; tutorial and paper", 1)] = 8
 DROPOUT_RATE: Annotated[float, Flag("share of values dropped; tutorial and paper", 0.0, 0.99)] = 0.1
 ATTENTION_DROPOUT_RATE: Annotated[
@@ -106,7 +109,7 @@ ADAM_BETA_2: Annotated[
 ] = 0.98
 ADAM_EPSILON: Annotated[float, Flag("Adam's epsilon; tutorial and paper 5.3", 1e-12, 1.0)] = 1e-9
 CLIP_NORM: Annotated[
-    float, Flag("longest gradient of all weights together; longer ones are cut; 0 is off", 0.0)
+    float, Flag("longest gradient of all weights together; longer ones are cut; 0 is off", 0.0, 1e9)
 ] = 0.0
 LABEL_SMOOTHING: Annotated[
     float, Flag("probability spread over all pieces; paper 5.4 0.1, tutorial none", 0.0, 0.99)

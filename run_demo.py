@@ -261,7 +261,7 @@ class Tokenizer:
     """
 
     def __init__(self, model):
-        self.model = model
+        self.model, self.sha256 = model, hashlib.sha256(model).hexdigest()
         self.processor = sentencepiece.SentencePieceProcessor(model_proto=model, num_threads=1)
         self.pieces = tf_text.SentencepieceTokenizer(model, add_bos=True, add_eos=True)
         self.vocab_size = self.processor.vocab_size()
@@ -281,6 +281,21 @@ class Tokenizer:
     def tokens(self, ids):
         """Ids (L,) -> a list of L token strings."""
         return self.processor.id_to_piece([int(number) for number in ids])
+
+
+def load_tokenizer(run):
+    """Returns the Tokenizer of a run; a UserError if its file is gone, or damaged, or another's."""
+    try:
+        tokenizer = Tokenizer(run.tokenizer.read_bytes())
+    except (OSError, RuntimeError, ValueError, tf.errors.OpError):
+        tokenizer = None
+    trained_with = run.read("params.json", {}).get("tokenizer_sha256") if run.trained else None
+    if tokenizer is None or trained_with not in (None, tokenizer.sha256):
+        raise UserError(
+            f"{run.tokenizer}: not the SentencePiece model that the run was trained with; restore "
+            "the file, or name another --run"
+        )
+    return tokenizer
 
 
 # ---- Batches: pairs of like length, in static shapes ----
@@ -381,7 +396,8 @@ class Batches:
 
     def rows_in(self, length):
         """Returns the number of pairs in a batch of a bucket of `length` tokens."""
-        return max(1, int(self.tokens / length / self.shares)) * self.shares
+        rows = min(self.tokens / length, self.kept)  # more would be padding
+        return max(1, int(rows / self.shares)) * self.shares
 
     def epoch(self, buffer_size, seed):
         """Returns batches in an order of `seed`: ids (B, L), (B, L), in one shape for each bucket.
@@ -434,6 +450,19 @@ def evaluation_batches(pairs, tokenizer, shares=1):
 
 KEPT = 3  # newest checkpoints
 REFRESH_STEPS = 20  # steps between two looks at the loss, each of which waits for the device
+
+
+def check_size(options, vocab_size):
+    """Raises a UserError where a training of a Transformer of such sizes cannot fit in memory."""
+    width, tables = options["d_model"], 1 if options["tie_embeddings"] else 3
+    layers = options["num_layers"] * width * (12 * width + 4 * options["dff"])
+    needed = 16 * (layers + tables * vocab_size * width)  # bytes: weight, gradient, Adam's two
+    if needed > devices.memory():
+        raise UserError(
+            f"training a network of these sizes takes {needed / 2**30:,.0f} GiB at least, and this "
+            f"machine has {devices.memory() / 2**30:,.0f}; lower --d-model, --dff, --num-layers or "
+            "--vocab-size"
+        )
 
 
 def build_transformer(options, vocab_size):
@@ -505,6 +534,7 @@ class Training:
         self.shares = parts * strategy.num_replicas_in_sync  # of a batch
         self.xla = options["xla"] == "on"
         self.steps = tf.Variable(1, dtype=tf.int64)  # of the whole training, once it is known
+        check_size(options, vocab_size)
         with strategy.scope():
             self.transformer = build_transformer(options, vocab_size)
             self.optimizer = Adam(
@@ -755,7 +785,7 @@ class Training:
             within = f" and {int(self.position)} steps" if int(self.position) else ""
             say(f"Going on from {newest}: {int(self.epoch)} epoch(s){within} done.")
         self.steps.assign(self.steps_an_epoch(batches) * epochs)
-        history = run.read("history.json", [])[: int(self.epoch)]
+        history = run.history()[: int(self.epoch)]
         writer = tf.summary.create_file_writer(str(run.logs))
         seconds = []
         while not self.finished:
@@ -885,7 +915,7 @@ def evaluate(training, tokenizer, corpus):
 
 def report(run, corpus, training, found, rows):
     """Prints scores and samples, and writes scores.json and translations.txt."""
-    history = run.read("history.json", [])[: int(training.epoch)]
+    history = run.history()[: int(training.epoch)]
     clean = [[" ".join(text.split()) for text in row] for row in rows]
     run.write("translations.txt", "".join("\t".join(row) + "\n" for row in clean).encode())
     libraries = ("tensorflow", "keras", "tensorflow-text", "sentencepiece", "sacrebleu")
@@ -928,7 +958,7 @@ def draw(what, run, training, tokenizer, line):
         steps = max(int(training.steps), least)
         return plots.schedule(path, learning_rate(options, steps), steps)
     if what == "curves":
-        return plots.curves(path, run.read("history.json", []))
+        return plots.curves(path, run.history())
     weights, inp, tar = translator(training, tokenizer).attend(line)
     if what == "attention":
         layer = f"decoder_layer{options['num_layers']}_block2"
@@ -973,13 +1003,13 @@ def train(args):
         model = train_tokenizer(corpus.train, options["vocab_size"], options["seed"])
         run.write(run.tokenizer.name, model)
     workers.chiefs()
-    tokenizer = Tokenizer(run.tokenizer.read_bytes())
+    tokenizer = load_tokenizer(run)
     identity = run.claim(
         options,
         source,
         train=corpora.fingerprint(corpus.train),
         validation=corpora.fingerprint(corpus.validation),
-        tokenizer=hashlib.sha256(tokenizer.model).hexdigest(),
+        tokenizer=tokenizer.sha256,
     )
     if workers.chiefs(identity) != identity:
         raise UserError(
@@ -1049,7 +1079,7 @@ def load(args):
     run = runs.Run(args.run) if args.run else runs.newest()
     options = run.options() | flags.given(args)
     strategy, parts = devices.find(say)
-    tokenizer = Tokenizer(run.tokenizer.read_bytes())
+    tokenizer = load_tokenizer(run)
     training = Training(options, tokenizer.vocab_size, strategy, parts)
     folders = {"final": run.final, "newest": run.checkpoints, "best": run.best}
     wanted = [args.checkpoint] if args.checkpoint else ["final", "newest"]

@@ -42,6 +42,26 @@ def restore(checkpoint, path):
         ) from None
 
 
+def listed(run, folder):
+    """Returns where a run saves what `folder` is for, TensorFlow's list of what is there made anew.
+
+    By that list TensorFlow removes the older ones: it must name no file of another folder.
+    """
+    own = run.own / folder.relative_to(run.path)
+    if found := paths(own):
+        tf.compat.v1.train.update_checkpoint_state(
+            str(own),
+            found[-1],
+            found,
+            None,
+            [1.0] * len(found),
+            0.0,  # none is kept for its age
+        )
+    else:
+        (own / "checkpoint").unlink(missing_ok=True)
+    return str(own)
+
+
 class Keeper:
     """Saves a training, of which `checkpoint` holds the whole state, and finds it again.
 
@@ -54,18 +74,12 @@ class Keeper:
     def __init__(self, checkpoint, run, kept, minutes):
         self.checkpoint, self.minutes = checkpoint, minutes
         self.run, self.saved, self.signal = run, time.monotonic(), None
-        folders = ((run.checkpoints, kept), (run.timed, 1), (run.best, 1), (run.final, 1))
-        for folder, _ in folders:
-            try:
-                tf.train.get_checkpoint_state(str(folder))
-            except UnicodeDecodeError:  # TensorFlow's list of what is there, damaged: it makes anew
-                (folder / "checkpoint").unlink()
         self.managers = {
-            folder: tf.train.CheckpointManager(
-                checkpoint, str(run.own / folder.relative_to(run.path)), keep
+            folder: tf.train.CheckpointManager(checkpoint, listed(run, folder), keep)
+            for folder, keep in (
+                (run.checkpoints, kept), (run.timed, 1), (run.best, 1), (run.final, 1),
             )
-            for folder, keep in folders
-        }
+        }  # fmt: skip
 
     def save(self, folder, number):
         """Saves the training into one of the run's folders; a UserError if there is no room."""

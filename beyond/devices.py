@@ -17,6 +17,11 @@ def cores():
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
+def memory():
+    """Returns the bytes of memory that this machine has."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
 def find(say, whole=False, workers=cluster.ALONE):
     """Returns the tf.distribute strategy for this machine, and the parts of a batch on a device.
 

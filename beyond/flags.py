@@ -65,16 +65,41 @@ def presets():
     return "\n".join(lines)
 
 
+LARGEST = 2**31 - 1  # whole number, where a flag names no other
+
+
+def fault(value, flag):
+    """Returns what is wrong with a value, as text; None where it is within the flag's bounds."""
+    if flag.choices and value not in flag.choices:
+        return f"{value!r} is none of {', '.join(flag.choices)}"
+    high = LARGEST if flag.high is None and isinstance(value, int) else flag.high
+    if flag.low is not None and not value >= flag.low:
+        return f"{value} is less than {flag.low}"
+    if high is not None and not value <= high:
+        return f"{value} is more than {high}"
+    return None
+
+
 def in_range(kind, flag):
     """Returns what turns a flag's text into a `kind` within the bounds of `flag`."""
 
     def parse(text):
         value = kind(text)
-        if flag.low is not None and not value >= flag.low:
-            raise argparse.ArgumentTypeError(f"{text} is less than {flag.low}")
-        if flag.high is not None and not value <= flag.high:
-            raise argparse.ArgumentTypeError(f"{text} is more than {flag.high}")
+        if wrong := fault(value, flag):
+            raise argparse.ArgumentTypeError(wrong)
         return value
 
     parse.__name__ = kind.__name__  # for argparse's "invalid int value"
     return parse
+
+
+def check(values):
+    """Returns what is wrong with the first value, by name, that no flag could have; or None."""
+    for row in params.table():
+        value = values[row.name]
+        number = type(value) in (int, float)
+        if type(value) is not row.type and not (row.type is float and number):
+            return f"{row.name} is {value!r}, no {row.type.__name__}"
+        if wrong := fault(value, row.flag):
+            return f"{row.name}: {wrong}"
+    return None

@@ -15,13 +15,20 @@ import re
 from pathlib import Path
 
 import params
-from beyond import UserError
+from beyond import UserError, flags
 
 # A run may go on with another of these; every other parameter is part of what the run is. So are
 # its data, told by what they hold, not by their name.
 FREE = (
     "data_path", "epochs", "patience", "checkpoint_minutes", "average", "beam", "length_penalty",
     "tokenize", "lowercase",
+)  # fmt: skip
+
+
+# What is in a run folder.
+OWN = (
+    "params.json", "tokenizer.model", "history.json", "scores.json", "translations.txt", "lock",
+    "cache", "checkpoints", "export", "logs", "plots",
 )  # fmt: skip
 
 
@@ -60,6 +67,23 @@ class Run:
         """Whether there is a training here to go on with."""
         return bool([*self.checkpoints.glob("ckpt-*.index"), *self.timed.glob("ckpt-*.index")])
 
+    def check_links(self):
+        """Raises a UserError where a link in the folder leads out of it, to what is not the run's.
+
+        Whoever writes into the folder, or removes from it, would write and remove there.
+        """
+        home = self.path.resolve()
+        own = [self.path / name for each in OWN for name in (each, f"{each}.tmp")]
+        for folder in (self.checkpoints, self.timed, self.best, self.final, self.path / "plots"):
+            own += folder.iterdir() if folder.is_dir() else ()
+        for path in own:
+            try:
+                inside = not path.is_symlink() or path.resolve().is_relative_to(home)
+            except RuntimeError:  # it leads to itself
+                inside = False
+            if not inside:
+                raise UserError(f"{path}: leads out of the run folder; put a copy in its place")
+
     def lock(self):
         """Makes the folder this process's alone, as long as that lives.
 
@@ -68,6 +92,7 @@ class Run:
         """
         try:
             self.own.mkdir(parents=True, exist_ok=True)
+            self.check_links()
             self.locked = open(self.own / "lock", "w")  # noqa: SIM115  # open until the end
             fcntl.flock(self.locked, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -91,6 +116,7 @@ class Run:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             unfinished = path.with_name(path.name + ".tmp")
+            unfinished.unlink(missing_ok=True)
             unfinished.write_bytes(content)
             os.replace(unfinished, path)
         except OSError as error:
@@ -155,15 +181,46 @@ class Run:
         Raises:
           UserError: nothing was trained here, or a parameter is missing.
         """
+        self.check_links()
         saved = self.read("params.json")
         if saved is None or not self.tokenizer.exists() or not self.trained:
             raise UserError(f"{self.path}: no trained run here; train one first, or name its --run")
         saved = {**{row.name: row.default for row in params.table() if row.name in FREE}, **saved}
         wanted = [row.name for row in params.table()] + ["corpus"]
         missing = [name for name in wanted if name not in saved]
-        if missing:
-            raise UserError(f"{self.path / 'params.json'}: {', '.join(missing)} missing")
+        wrong = f"{', '.join(missing)} missing" if missing else flags.check(saved)
+        if not wrong and not names_data(saved["corpus"]):
+            wrong = "corpus names no data"
+        if wrong:
+            raise UserError(
+                f"{self.path / 'params.json'}: {wrong}; restore the file, or name another --run"
+            )
         return saved
+
+    def history(self):
+        """Returns the figures of each epoch, a dict each; a UserError if they are damaged."""
+        rows, needed = self.read("history.json", []), ("epoch", "loss", "accuracy", "seconds")
+        needed += ("val_loss", "val_accuracy")
+        for row in rows:
+            if not isinstance(row, dict) or not all(
+                isinstance(row.get(name), (int, float)) for name in needed
+            ):
+                raise UserError(
+                    f"{self.path / 'history.json'}: holds no figures of epochs; restore it, or "
+                    "remove it"
+                )
+        return list(rows)
+
+
+def names_data(corpus):
+    """Whether this is what `load_corpus` takes: a data set's name, or lists of files by split."""
+    if not isinstance(corpus, dict) or not ("dataset" in corpus or "train" in corpus):
+        return False
+    files = (names for split, names in corpus.items() if split != "dataset")
+    return isinstance(corpus.get("dataset", ""), str) and all(
+        isinstance(names, list) and names and all(isinstance(name, str) for name in names)
+        for names in files
+    )
 
 
 RUNS = Path("runs")  # where run folders are made that --run does not name
