@@ -988,11 +988,7 @@ def train(args):
     xla = options["xla"] == "on"
     workers = cluster.configured()
     strategy, parts = devices.find(say, xla, workers)
-    if not workers.chief:
-        workers.chiefs()  # a download is the chief's, before all others look for it
-    corpus, source = load_named_corpus(args)
-    if workers.chief:
-        workers.chiefs()
+    corpus, source = workers.in_turn(lambda: load_named_corpus(args))  # the chief downloads
     options["data_path"] = corpus.name
     path = args.run or runs.default(corpus.name)
     run = runs.Run(path, own=None if workers.chief else cluster.folder())
@@ -1003,6 +999,11 @@ def train(args):
         model = train_tokenizer(corpus.train, options["vocab_size"], options["seed"])
         run.write(run.tokenizer.name, model)
     workers.chiefs()
+    if not run.tokenizer.exists():
+        raise UserError(
+            f"{run.path}: does not have what the chief wrote; name a --run on a disk that all "
+            "workers see"
+        )
     tokenizer = load_tokenizer(run)
     identity = run.claim(
         options,
@@ -1011,7 +1012,7 @@ def train(args):
         validation=corpora.fingerprint(corpus.validation),
         tokenizer=tokenizer.sha256,
     )
-    if workers.chiefs(identity) != identity:
+    if round(workers.chiefs(identity)) != identity:
         raise UserError(
             f"{cluster.VARIABLE}: this worker has other data or other flags than the chief; start "
             "all with the same command and files"

@@ -49,14 +49,11 @@ def listed(run, folder):
     """
     own = run.own / folder.relative_to(run.path)
     if found := paths(own):
+        # None is kept for its age, as those are that are older than the last one so preserved.
         tf.compat.v1.train.update_checkpoint_state(
-            str(own),
-            found[-1],
-            found,
-            None,
-            [1.0] * len(found),
-            0.0,  # none is kept for its age
-        )
+            str(own), found[-1], found,
+            all_model_checkpoint_timestamps=[1.0] * len(found), last_preserved_timestamp=0.0,
+        )  # fmt: skip
     else:
         (own / "checkpoint").unlink(missing_ok=True)
     return str(own)

@@ -52,7 +52,10 @@ class Cluster:
         Raises:
           UserError: they cannot be joined.
         """
-        say(f"Worker {self.index} of {len(self.workers)}, {self.workers[self.index]}: joining")
+        say(
+            f"Worker {self.index} of {len(self.workers)}, {self.workers[self.index]}: waiting for "
+            "all of them to start"
+        )
         try:
             strategy = tf.distribute.MultiWorkerMirroredStrategy()
         except (tf.errors.OpError, ValueError, RuntimeError) as error:
@@ -73,6 +76,15 @@ class Cluster:
     def chiefs(self, value=0.0):
         """Returns the chief's `value`, a float, once all workers have come here."""
         return self.total(value if self.chief else 0.0)
+
+    def in_turn(self, function):
+        """Returns what `function` returns, called by the other workers once the chief has."""
+        if not self.chief:
+            self.chiefs()
+        found = function()
+        if self.chief:
+            self.chiefs()
+        return found
 
 
 ALONE = Cluster()

@@ -171,7 +171,7 @@ class Run:
                 )
         self.write("params.json", {**its, "corpus": corpus})
         digest = hashlib.sha256(json.dumps(its, sort_keys=True).encode()).digest()
-        return float(int.from_bytes(digest[:6], "big"))
+        return int.from_bytes(digest[:6], "big")
 
     def options(self):
         """Returns the saved parameters of a trained run, one for each row of params.table().

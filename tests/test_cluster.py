@@ -209,10 +209,24 @@ def test_a_signal_to_one_worker_ends_both_and_saves(numbers, tmp_path):
 
 
 @pytest.mark.slow
-def test_workers_with_other_data_are_told(numbers, tmp_path):
-    other, ports = write_tsv(tmp_path / "other.tsv", sentences(3000, seed=5)), free_ports(2)
+@pytest.mark.parametrize(
+    ("seed", "run", "told"),
+    [(5, "run", "other data or other flags than the chief"), (0, "own", "that all workers see")],
+)
+def test_a_worker_with_other_data_or_another_run_folder_is_told(numbers, tmp_path, seed, run, told):
+    other, ports = write_tsv(tmp_path / "other.tsv", sentences(3000, seed)), free_ports(2)
     processes = [start(numbers, tmp_path / "run", 1, 0, ports)]
-    processes.append(start(other, tmp_path / "run", 1, 1, ports))
+    processes.append(start(other, tmp_path / run, 1, 1, ports))
     codes, said = ended(processes)
     assert codes == [75, 2], said
-    assert "other data or other flags than the chief" in said[1]
+    assert told in said[1].strip().splitlines()[-1]
+
+
+@pytest.mark.slow
+def test_a_port_in_use_is_one_line(numbers, tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        ports = [taken.getsockname()[1], *free_ports(1)]
+        codes, said = ended([start(numbers, tmp_path / "run", 1, 0, ports)])
+    assert codes == [2], said
+    assert "run_demo.py: TF_CONFIG: joining failed" in said[0].strip().splitlines()[-1]
+    assert "Traceback" not in said[0]
