@@ -343,7 +343,8 @@ class Batches:
       batch_tokens: tokens in a batch, whatever `batch_size`; 0 for none.
 
     Attributes:
-      kept, dropped: training pairs within and beyond `max_length`.
+      counts: training pairs by length, up to `max_length`.
+      kept, dropped: training pairs within and beyond that.
       lengths: of the buckets, in tokens; a pair is as long as its longer side.
       tokens: in a batch, padding included, of either side.
       rows, least: pairs in a batch of each bucket; fewest real ones.
@@ -361,7 +362,7 @@ class Batches:
         self.shares = shares
         chunks = encode(pairs.batch(corpora.CHUNK), tokenizer).map(short)
         self.chunks = chunks.cache(str(folder / "ids") if folder else "")
-        counts = np.zeros(max_length + 1, np.int64)  # pairs by length
+        self.counts = counts = np.zeros(max_length + 1, np.int64)
         try:
             if folder:
                 folder.mkdir(parents=True)
@@ -483,6 +484,15 @@ def build_transformer(options, vocab_size):
     )
     transformer.build(((None, None), (None, None)))
     return transformer
+
+
+def make_batches(training, corpus, tokenizer, folder=None):
+    """Returns the Batches that a Training learns from; `folder` as theirs."""
+    options, most = training.options, MOST_COMPILED if training.xla else MOST_BUCKETS
+    return Batches(
+        corpus.train, tokenizer, options["batch_size"], options["max_length"], training.shares,
+        folder, most, options["batch_tokens"],
+    )  # fmt: skip
 
 
 def learning_rate(options, steps):
@@ -941,30 +951,64 @@ def report(run, corpus, training, found, rows):
 
 # ---- Pictures: see beyond/plots.py ----
 
-PICTURES = ("positional-encoding", "masks", "schedule", "curves", "attention")
+PICTURES = (
+    "positional-encoding", "masks", "scaling", "schedule", "lengths", "curves", "attention",
+)  # fmt: skip
+KINDS = {  # of attention: a layer's name, what looks at what
+    "encoder": ("encoder_layer{}", "Encoder self-attention: from source tokens to source tokens"),
+    "decoder": ("decoder_layer{}_block1", "Decoder self-attention: from its input to its input"),
+    "cross": ("decoder_layer{}_block2", "Cross-attention: from produced tokens to source tokens"),
+}
 
 
-def draw(what, run, training, tokenizer, line):
+def draw(
+    what, run, training, tokenizer, line, kind="cross", layer=None, average=False, positions=50,
+    depth=None, position=None, beside=(), batches=None,
+):  # fmt: skip
     """Draws one of PICTURES into the run's plots/. Returns its path.
 
     Args:
       line: the sentence whose attention, or whose masks, are drawn.
+      kind, layer, average: which of KINDS, of which layer (the last), head by head or their mean.
+      positions, depth, position: of how many positions and dimensions (d_model) the encoding is
+        drawn, and which position the others are compared with.
+      beside: runs whose curves are drawn too.
+      batches: of the training; made anew where they are not at hand.
     """
     path, options = run.plots / f"{what}.png", training.options
     if what == "positional-encoding":
-        return plots.positional_encoding(path, 50, options["d_model"])
+        return plots.positional_encoding(path, positions, depth or options["d_model"], position)
+    if what == "scaling":
+        return plots.scaling(path)
     if what == "schedule":
-        least = 0 if options["schedule"] == "cosine" else 2 * options["warmup_steps"]
-        steps = max(int(training.steps), least)
-        return plots.schedule(path, learning_rate(options, steps), steps)
+        steps = max(int(training.steps), 2 * options["warmup_steps"])
+        schedules = {
+            f"{name} (this run)" if name == options["schedule"] else name: learning_rate(
+                {**options, "schedule": name}, steps
+            )
+            for name in ("inverse-sqrt", "cosine")
+        }
+        return plots.schedule(path, schedules, steps)
+    if what == "lengths":
+        if batches is None:
+            corpus = load_corpus(options["corpus"], options["seed"])
+            batches = make_batches(training, corpus, tokenizer)
+        return plots.lengths(path, batches.counts, batches.dropped, batches.lengths)
     if what == "curves":
-        return plots.curves(path, run.history())
+        return plots.curves(path, {one.path.name: one.history() for one in (run, *beside)})
     weights, inp, tar = translator(training, tokenizer).attend(line)
     if what == "attention":
-        layer = f"decoder_layer{options['num_layers']}_block2"
-        title = f"Cross-attention, last layer ({layer}): from produced tokens to source tokens"
-        tokens = tokenizer.tokens(inp), tokenizer.tokens(tar[1:])
-        return plots.attention(path, weights[layer], *tokens, title)
+        layer = layer or options["num_layers"]
+        name, title = KINDS[kind]
+        source, target = inp, tar[1:] if kind == "cross" else tar[:-1]
+        queries = source if kind == "encoder" else target
+        keys = target if kind == "decoder" else source
+        heads = weights[name.format(layer)]
+        names = [f"Head {head + 1}" for head in range(len(heads))]
+        if average:
+            heads, names = heads.mean(axis=0, keepdims=True), [f"Mean of {len(heads)} heads"]
+        tokens = tokenizer.tokens(keys), tokenizer.tokens(queries)
+        return plots.attention(path, heads, names, *tokens, f"{title}; layer {layer}")
     inp, tar = tf.pad(inp, [[0, 2]]), tf.pad(tar[:-1], [[0, 2]])  # to show what padding does
     tokens = tokenizer.tokens(inp), tokenizer.tokens(tar)
     return plots.masks(path, *tokens, inp[tf.newaxis], tar[tf.newaxis])
@@ -1024,10 +1068,7 @@ def train(args):
         )
     training = Training(options, tokenizer.vocab_size, strategy, parts, workers)
     shutil.rmtree(run.cache, ignore_errors=True)  # of a training that was killed
-    batches = Batches(
-        corpus.train, tokenizer, options["batch_size"], options["max_length"], training.shares,
-        run.cache, MOST_COMPILED if xla else MOST_BUCKETS, options["batch_tokens"],
-    )  # fmt: skip
+    batches = make_batches(training, corpus, tokenizer, run.cache)
     say(
         f"Training pairs: {batches.kept}; dropped for more than {options['max_length']} tokens: "
         f"{batches.dropped}. {batches.steps} batches an epoch, in buckets of "
@@ -1049,7 +1090,7 @@ def train(args):
     if workers.chief:
         report(run, corpus, training, found, rows)
         for what in PICTURES:
-            draw(what, run, training, tokenizer, rows[0][0])
+            draw(what, run, training, tokenizer, rows[0][0], batches=batches)
         say(f"Scores, translations and pictures are in {run.path}")
     workers.chiefs()  # a worker that ends before the others counts as lost
 
@@ -1176,7 +1217,20 @@ def plot_command(args):
     """Draws one picture of a trained run and prints where it is."""
     run, tokenizer, training = load(args)
     (line,) = corpora.decode_lines([os.fsencode(args.sentence) + b"\n"], "argument")
-    print(draw(args.what, run, training, tokenizer, line))
+    layers = training.options["num_layers"]
+    if not 1 <= (args.layer or layers) <= layers:
+        raise UserError(f"--layer {args.layer}: the run has layers 1 to {layers}; name one of them")
+    if args.position is not None and not 0 <= args.position < args.positions:
+        raise UserError(
+            f"--position {args.position}: drawn are positions 0 to {args.positions - 1}; name one "
+            "of them, or raise --positions"
+        )
+    looks = ("kind", "layer", "average", "positions", "depth", "position")
+    beside = [runs.Run(path) for path in args.beside]
+    for other in beside:
+        other.options()  # or say what is wrong with it
+    looks = {name: getattr(args, name) for name in looks}
+    print(draw(args.what, run, training, tokenizer, line, **looks, beside=beside))
 
 
 def command_line():
@@ -1245,6 +1299,25 @@ def command_line():
     command = add("plot", plot_command, "draw a picture into the run's plots/")
     command.add_argument("what", choices=PICTURES)
     command.add_argument("sentence", nargs="?", default="Bom dia.", help="for attention and masks")
+    command.add_argument(
+        "--kind", choices=KINDS, default="cross", help="of attention (default cross)"
+    )
+    command.add_argument("--layer", type=int, metavar="N", help="of attention (default the last)")
+    command.add_argument("--average", action="store_true", help="one panel: the mean of all heads")
+    size = flags.in_range(int, params.Flag("", 2, 10_000))
+    command.add_argument(
+        "--positions", type=size, metavar="N", default=50, help="of the encoding (default 50)"
+    )
+    command.add_argument(
+        "--depth", type=size, metavar="N", help="dimensions of the encoding (default d_model)"
+    )
+    command.add_argument(
+        "--position", type=int, metavar="P",
+        help="that the others are compared with (default the middle one)",
+    )  # fmt: skip
+    command.add_argument(
+        "--beside", nargs="+", default=[], metavar="DIR", help="runs whose curves are drawn too"
+    )
     return parser
 
 

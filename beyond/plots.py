@@ -1,4 +1,4 @@
-"""The tutorial's pictures as PNG files, drawn without a display.
+"""The tutorial's pictures and some more, as PNG files, drawn without a display.
 
 Every function draws one picture into `path` and returns `path`. Colours: diverging RdBu where the
 sign matters, viridis for shares between 0 and 1; both are readable by the colour-blind.
@@ -22,18 +22,32 @@ def save(figure, path):
     return path
 
 
-def positional_encoding(path, position=50, d_model=128):
-    """The tutorial's map: a row a position, a column a dimension, sine and cosine from -1 to 1."""
-    figure, axes = plt.subplots(figsize=(9, 5))
+def positional_encoding(path, position=50, d_model=128, chosen=None):
+    """The tutorial's map, a row a position, a column a dimension; and how alike positions are.
+
+    Args:
+      chosen: the position that the others are compared with; the middle one where it is None.
+    """
+    chosen = position // 2 if chosen is None else chosen
     encoding = model.positional_encoding(position, d_model)[0]  # (position, D)
-    mesh = axes.pcolormesh(encoding, cmap="RdBu", vmin=-1, vmax=1)
+    figure, (axes, beside) = plt.subplots(
+        1, 2, figsize=(13, 5), layout="constrained", sharey=True, width_ratios=(3, 1)
+    )
+    mesh = axes.pcolormesh(
+        np.arange(d_model + 1), np.arange(position + 1) - 0.5, encoding,
+        cmap="RdBu", vmin=-1, vmax=1,
+    )  # fmt: skip
     axes.set(
         title=f"Positional encoding of {position} positions in {d_model} dimensions",
-        xlabel="Depth",
-        ylabel="Position",
-        xlim=(0, d_model),
-    )
-    figure.colorbar(mesh, label="value")
+        xlabel="Depth", ylabel="Position", xlim=(0, d_model),
+    )  # fmt: skip
+    figure.colorbar(mesh, ax=axes, label="value")
+    # Sine and cosine of each frequency make every encoding equally long: sqrt(d_model / 2).
+    alike = np.asarray(encoding) @ np.asarray(encoding)[chosen] / (d_model / 2)
+    beside.plot(alike, np.arange(position))
+    beside.axhline(chosen, color="grey", linestyle=":")
+    beside.set(title=f"How like position {chosen}", xlabel="cosine of the angle", xlim=(-0.6, 1.05))
+    beside.grid(alpha=0.3)
     return save(figure, path)
 
 
@@ -66,59 +80,136 @@ def masks(path, source, target, inp, tar):
     return save(figure, path)
 
 
-def schedule(path, rates, steps):
-    """The learning rate over `steps` steps by the schedule `rates`, its peak marked."""
-    figure, axes = plt.subplots(figsize=(9, 5))
-    step, warmup_steps = np.arange(steps + 1), rates.warmup_steps
-    axes.plot(step, rates(step))
-    if steps >= warmup_steps:
+def schedule(path, schedules, steps):
+    """The learning rate over `steps` steps by each of `schedules`, by name; peaks are marked."""
+    figure, axes = plt.subplots(figsize=(9, 5), layout="constrained")
+    step = np.linspace(0, steps, 1000)
+    for (name, rates), style in zip(schedules.items(), ("-", "--", ":", "-."), strict=False):
+        (line,) = axes.plot(step, rates(step), style, linewidth=2)
+        warmup_steps = rates.warmup_steps
         peak = float(rates(warmup_steps))
-        axes.plot([warmup_steps], [peak], "o", label=f"peak {peak:.2e} at step {warmup_steps}")
-        axes.legend()
+        line.set_label(f"{name}: peak {peak:.2e} at step {warmup_steps:,}")
+        if steps >= warmup_steps:
+            axes.plot([warmup_steps], [peak], "o", color=line.get_color())
     axes.set(
-        title=f"Learning rate: d_model {rates.d_model}, {warmup_steps} warm-up steps",
-        xlabel="Step",
-        ylabel="Learning rate",
-    )
+        title=f"Learning rate over {steps:,} steps, d_model {rates.d_model}",
+        xlabel="Step", ylabel="Learning rate",
+    )  # fmt: skip
     axes.grid(alpha=0.3)
+    axes.legend()
     return save(figure, path)
 
 
-def curves(path, history):
-    """Loss and accuracy by epoch, of training and validation.
+def scaling(path, depths=(8, 64, 512), keys=16, samples=2000):
+    """Why scores are divided by sqrt(d_k) (paper 3.2.1), seen on random queries and keys.
+
+    Weights of `keys` keys, the largest first, means of `samples` queries, for each of `depths`; and
+    the length of the softmax's gradient, which vanishes where one weight is near 1.
+    """
+    rng = np.random.default_rng(0)
+    figure, (plain, scaled, slope) = plt.subplots(1, 3, figsize=(15, 5), layout="constrained")
+    lengths = []
+    for d_k, style in zip(depths, ("o-", "s--", "^:"), strict=True):
+        query, key = rng.normal(size=(samples, 1, d_k)), rng.normal(size=(samples, keys, d_k))
+        scores = (query * key).sum(axis=-1)  # (samples, keys), of variance d_k
+        for axes, divisor in ((plain, 1.0), (scaled, np.sqrt(d_k))):
+            powers = np.exp((scores - scores.max(axis=1, keepdims=True)) / divisor)
+            weights = powers / powers.sum(axis=1, keepdims=True)
+            means = np.sort(weights, axis=1)[:, ::-1].mean(axis=0)
+            axes.plot(range(1, keys + 1), means, style, markersize=4, label=f"d_k {d_k}")
+            # The derivative of weights by scores: diag(w) - w w^T, by its Frobenius norm.
+            jacobian = weights[:, :, None] * (np.eye(keys) - weights[:, None, :])
+            lengths.append(np.sqrt((jacobian**2).sum(axis=(1, 2))).mean())
+    for axes, title in (
+        (plain, "softmax(q k): one key takes all"),
+        (scaled, "softmax(q k / sqrt(d_k)): the same for every d_k"),
+    ):
+        axes.set(title=title, xlabel="keys, by their weight", ylabel="mean weight", ylim=(0, 1))
+        axes.grid(alpha=0.3)
+        axes.legend()
+    slope.plot(depths, lengths[0::2], "o-", label="q k")
+    slope.plot(depths, lengths[1::2], "s--", label="q k / sqrt(d_k)")
+    slope.set(
+        title="Gradient of the weights by the scores",
+        xlabel="d_k", ylabel="mean length", xscale="log", ylim=(0, None),
+    )  # fmt: skip
+    slope.set_xticks(depths, depths)
+    slope.minorticks_off()
+    slope.grid(alpha=0.3)
+    slope.legend()
+    figure.suptitle(f"Why scores are scaled: random queries and {keys} keys of d_k values each")
+    return save(figure, path)
+
+
+def curves(path, histories):
+    """Loss, accuracy and learning rate by epoch; training solid, validation dashed, a colour a run.
 
     Args:
-      history: a dict for each epoch, with epoch, loss, accuracy, val_loss, val_accuracy.
+      histories: by a run's name, a dict for each epoch, with epoch, loss, accuracy, val_loss,
+        val_accuracy, learning_rate.
     """
-    figure, all_axes = plt.subplots(1, 2, figsize=(13, 5), layout="constrained")
-    epochs = [row["epoch"] for row in history]
-    for axes, name, unit in zip(
-        all_axes, ("loss", "accuracy"), ("nats a token", "share of tokens"), strict=True
-    ):
-        for key, label, style in (
-            (name, "training (with dropout, any label smoothing)", "o-"),
-            (f"val_{name}", "validation", "s--"),
-        ):
-            axes.plot(epochs, [row[key] for row in history], style, markersize=4, label=label)
-        axes.set(title=f"{name.capitalize()} by epoch", xlabel="Epoch", ylabel=f"{name}, {unit}")
+    figure, all_axes = plt.subplots(1, 3, figsize=(16, 5), layout="constrained")
+    panels = (
+        ("loss", "nats a token"), ("accuracy", "share of tokens"), ("learning_rate", "at its end"),
+    )  # fmt: skip
+    for axes, (key, unit) in zip(all_axes, panels, strict=True):
+        for number, (name, history) in enumerate(histories.items()):
+            label = f"{name}: " if len(histories) > 1 else ""
+            epochs, colour = [row["epoch"] for row in history], f"C{number}"
+            for prefix, title, style in (("", "training", "o-"), ("val_", "validation", "s--")):
+                values = [row.get(prefix + key) for row in history]
+                if None not in values:
+                    axes.plot(
+                        epochs, values, style, color=colour, markersize=4,
+                        label=f"{label}{title}" if key != "learning_rate" else name,
+                        alpha=1.0 if prefix else 0.6,
+                    )  # fmt: skip
+        title = key.replace("_", " ")
+        axes.set(title=f"{title.capitalize()} by epoch", xlabel="Epoch", ylabel=f"{title}, {unit}")
         axes.xaxis.get_major_locator().set_params(integer=True)
         axes.grid(alpha=0.3)
         axes.legend()
+    figure.suptitle("Training loss is with dropout, and with label smoothing where there is any")
     return save(figure, path)
 
 
-def attention(path, weights, source, target, title):
-    """Attention of one sentence, a panel a head: source tokens across, produced tokens down.
+def lengths(path, counts, dropped, buckets):
+    """How long the training pairs are, which buckets hold them, and what was left out.
+
+    Args:
+      counts: pairs by length in tokens, of the longer side.
+      dropped: pairs that are longer than all of these.
+      buckets: the longest length of each.
+    """
+    figure, axes = plt.subplots(figsize=(10, 5), layout="constrained")
+    axes.bar(range(len(counts)), counts, width=1.0, label="pairs")
+    for number, length in enumerate(buckets):
+        label = f"where {len(buckets)} bucket(s) end" if number == 0 else None
+        axes.axvline(length + 0.5, color="C1", linewidth=1, linestyle="--", label=label)
+    share = dropped / (dropped + sum(counts))
+    axes.set(
+        title=f"Training pairs by length: {sum(counts):,} kept, {dropped:,} ({share:.1%}) dropped "
+        f"for more than {len(counts) - 1} tokens",
+        xlabel="Tokens of the longer side, START and END included", ylabel="Pairs",
+    )  # fmt: skip
+    axes.grid(alpha=0.3, axis="y")
+    axes.legend()
+    return save(figure, path)
+
+
+def attention(path, weights, names, keys, queries, title):
+    """Attention of one sentence, a panel a head: what is looked at across, what looks down.
 
     Args:
       weights: (H, T, S), each row of sum 1.
-      source, target: S and T token strings.
+      names: H titles.
+      keys, queries: S and T token strings.
       title: what is seen.
     """
     heads = len(weights)
     columns = min(heads, 4)
     rows = -(-heads // columns)
-    width, height = (min(0.28 * len(tokens), 20.0) + 1.6 for tokens in (source, target))  # inches
+    width, height = (min(0.28 * len(tokens), 20.0) + 1.6 for tokens in (keys, queries))  # inches
     figure, all_axes = plt.subplots(
         rows,
         columns,
@@ -131,9 +222,9 @@ def attention(path, weights, source, target, title):
             axes.axis("off")
             continue
         image = axes.imshow(weights[head], cmap="viridis", vmin=0, vmax=1, aspect="auto")
-        axes.set_xticks(range(len(source)), source, rotation=90, fontsize=9, parse_math=False)
-        axes.set_yticks(range(len(target)), target, fontsize=9, parse_math=False)
-        axes.set_title(f"Head {head + 1}", fontsize=10)
+        axes.set_xticks(range(len(keys)), keys, rotation=90, fontsize=9, parse_math=False)
+        axes.set_yticks(range(len(queries)), queries, fontsize=9, parse_math=False)
+        axes.set_title(names[head], fontsize=10)
     figure.colorbar(image, ax=all_axes, label="attention weight", shrink=0.7)
     figure.suptitle(title)
     return save(figure, path)

@@ -626,6 +626,42 @@ def test_a_picture_is_drawn_again_where_it_is_said_to_be(finished, capsys, what)
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize("kind", run_demo.KINDS)
+def test_attention_of_each_kind_is_drawn_with_its_own_tokens(finished, monkeypatch, kind):
+    drawn = []
+    monkeypatch.setattr(run_demo.plots, "attention", lambda path, *rest: drawn.append(rest))
+    more = ["--kind", kind, "--layer", 1, "--run", finished / "run"]
+    assert call("plot", "attention", "um três.", *more) == 0
+    assert call("plot", "attention", "um três.", *more, "--average") == 0
+    (heads, names, keys, queries, title), (mean, (name,), *_) = drawn
+    assert heads.shape == (2, len(queries), len(keys))
+    np.testing.assert_allclose(heads.sum(axis=-1), 1, atol=1e-5)
+    np.testing.assert_allclose(mean, heads.mean(axis=0, keepdims=True))
+    assert (names, name) == (["Head 1", "Head 2"], "Mean of 2 heads")
+    assert (keys[0] == "<s>", keys[-1] == "</s>") == (True, kind != "decoder")
+    assert (queries[0] == "<s>") is (kind != "cross")
+    assert title.endswith("layer 1")
+
+
+def test_a_picture_of_what_there_is_not_is_one_line(finished, tmp_path, capsys):
+    for wrong, told in (
+        (["attention", "um.", "--layer", 2], "--layer 2: the run has layers 1 to 1"),
+        (["positional-encoding", "--position", 50], "--position 50: drawn are positions 0 to 49"),
+        (["curves", "--beside", tmp_path], "no trained run here"),
+    ):
+        assert call("plot", *wrong, "--run", finished / "run") == 2
+        assert told in capsys.readouterr().err
+
+
+def test_runs_are_drawn_beside_each_other(finished, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(run_demo.plots, "curves", lambda path, histories: drawn.append(histories))
+    shutil.copytree(finished / "run", finished / "other", dirs_exist_ok=True)
+    assert call("plot", "curves", "--run", finished / "run", "--beside", finished / "other") == 0
+    assert list(drawn[0]) == ["run", "other"]
+    shutil.rmtree(finished / "other")
+
+
 @pytest.mark.slow
 def test_too_few_steps_for_the_warm_up_are_told(tmp_path, capsys):
     tsv = write_tsv(tmp_path / "numbers.tsv", sentences(60))
