@@ -55,6 +55,7 @@ from beyond import (
     cluster,
     corpora,
     devices,
+    explorer,
     export,
     flags,
     plots,
@@ -1213,6 +1214,31 @@ def evaluate_command(args):
         print(scores.table(scores.score(found, references, **scoring)))
 
 
+EXPLORED = 200  # most tokens of a sentence to explore; weights take space by their square
+
+
+def explore_command(args):
+    """Writes an HTML page in which the attention of translated sentences can be followed."""
+    lines = [line for line in given_lines(args) if line.strip()]
+    if not lines:
+        raise UserError("no sentence to explore; give some as arguments, or as lines of stdin")
+    run, tokenizer, training = load(args)
+    translate, sentences = translator(training, tokenizer), []
+    for line in lines:
+        if len(tokenizer.encode([line])[0]) > EXPLORED:
+            raise UserError(f"{line[:40]!r}...: more than {EXPLORED} tokens; explore a part of it")
+        weights, inp, tar = translate.attend(line)
+        layers = range(1, training.options["num_layers"] + 1)
+        kinds = {
+            kind: [weights[name.format(n)] for n in layers] for kind, (name, _) in KINDS.items()
+        }
+        tokens = dict(source=tokenizer.tokens(inp), target=tokenizer.tokens(tar))
+        sentences.append({"text": line, **tokens, **kinds})
+    path = Path(args.to) if args.to else run.path / "explorer.html"
+    runs.write(path, explorer.page(sentences).encode())
+    print(path)
+
+
 def plot_command(args):
     """Draws one picture of a trained run and prints where it is."""
     run, tokenizer, training = load(args)
@@ -1296,6 +1322,9 @@ def command_line():
         "--against", metavar="DIR", help="another run: is the difference more than chance?"
     )
     flags.add_parameters(command, SEARCH + SCORING, own)
+    command = add("explore", explore_command, "write a page that shows what attention looks at")
+    command.add_argument("text", nargs="*", help="sentences; without any, stdin is read")
+    command.add_argument("--to", metavar="FILE", help="the page (default explorer.html of the run)")
     command = add("plot", plot_command, "draw a picture into the run's plots/")
     command.add_argument("what", choices=PICTURES)
     command.add_argument("sentence", nargs="?", default="Bom dia.", help="for attention and masks")

@@ -28,7 +28,7 @@ FREE = (
 # What is in a run folder.
 OWN = (
     "params.json", "tokenizer.model", "history.json", "scores.json", "translations.txt", "lock",
-    "cache", "checkpoints", "export", "logs", "plots",
+    "cache", "checkpoints", "explorer.html", "export", "logs", "plots",
 )  # fmt: skip
 
 
@@ -112,17 +112,7 @@ class Run:
         """
         if not isinstance(content, bytes):
             content = (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode()
-        path = self.own / name
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            unfinished = path.with_name(path.name + ".tmp")
-            unfinished.unlink(missing_ok=True)
-            unfinished.write_bytes(content)
-            os.replace(unfinished, path)
-        except OSError as error:
-            raise UserError(
-                f"{path}: {error.strerror}; name a writable folder with --run"
-            ) from None
+        write(self.own / name, content)
 
     def read(self, name, default=None):
         """Returns the content of a JSON file of the run, or `default` if there is no such file."""
@@ -210,6 +200,18 @@ class Run:
                     "remove it"
                 )
         return list(rows)
+
+
+def write(path, content):
+    """Writes a file of bytes whole or not at all; a UserError where it cannot be written."""
+    unfinished = path.with_name(path.name + ".tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished.unlink(missing_ok=True)
+        unfinished.write_bytes(content)
+        os.replace(unfinished, path)
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}; name a writable place for it") from None
 
 
 def names_data(corpus):

@@ -13,7 +13,6 @@ from test_run_demo import (
     TINY,
     as_dataset,
     call,
-    finished,  # noqa: F401  # a fixture
     sentences,
     tiny_training,
 )
@@ -24,7 +23,7 @@ from beyond import UserError, checkpoints, flags, runs
 
 
 @pytest.fixture
-def run(finished, tmp_path):  # noqa: F811
+def run(finished, tmp_path):
     """A copy of a finished run, to be damaged."""
     return shutil.copytree(finished / "run", tmp_path / "run")
 

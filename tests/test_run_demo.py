@@ -462,16 +462,6 @@ for compiled in (None, True):
 # ---- The whole program, on a tiny corpus ----
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory):
-    """A folder with a .tsv, and the run trained on it, two epochs of one tiny layer."""
-    folder = tmp_path_factory.mktemp("finished")
-    tsv = write_tsv(folder / "numbers.tsv", sentences(150))
-    (folder / "run" / "cache").mkdir(parents=True)  # as a training that was killed leaves it
-    assert call("--dataset", tsv, "--run", folder / "run", *TINY) == 0
-    return folder
-
-
 def test_a_run_leaves_what_later_commands_need(finished):
     run = finished / "run"
     scores = json.loads((run / "scores.json").read_text())
@@ -818,6 +808,7 @@ def test_the_newest_run_is_used_where_none_is_named(finished, capsys, monkeypatc
     assert str(finished / "run") in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_more_epochs_go_on_as_if_never_stopped(tmp_path):
     tsv = write_tsv(tmp_path / "numbers.tsv", sentences(150))
     weights = []

@@ -1,0 +1,170 @@
+"""What must hold of the attention explorer: what it shows is what the model gave, in a browser."""
+
+import json
+import re
+import shutil
+
+import numpy as np
+import pytest
+from test_run_demo import call
+
+from beyond import explorer
+
+SOURCE = ["<s>", "▁um", "▁</script><b>", "▁שלום", "</s>"]
+TARGET = ["<s>", "▁one", "▁&amp;", "</s>"]
+
+
+def sentence(layers=2, heads=3, seed=0):
+    """Returns a made-up sentence with random weights, and markup among its tokens."""
+    rng = np.random.default_rng(seed)
+
+    def weights(queries, keys):
+        found = rng.exponential(size=(layers, heads, queries, keys))
+        return list((found / found.sum(axis=-1, keepdims=True)).astype(np.float32))
+
+    own, other = len(SOURCE), len(TARGET) - 1
+    kinds = dict(
+        encoder=weights(own, own), decoder=weights(other, other), cross=weights(other, own)
+    )
+    return {"text": "um </script><b>", "source": SOURCE, "target": TARGET, **kinds}
+
+
+def data(page):
+    """Returns what a page holds."""
+    (found,) = re.findall(r'<script id="data" type="application/json">(.*?)</script>', page, re.S)
+    return json.loads(found)
+
+
+def test_a_page_holds_the_weights_and_nothing_that_is_markup():
+    one = sentence()
+    (found,) = data(explorer.page([one]))
+    assert (found["text"], found["source"]) == (one["text"], SOURCE)
+    for kind in ("encoder", "decoder", "cross"):
+        np.testing.assert_allclose(found[kind], one[kind], atol=1e-4)
+    assert "http" not in explorer.page([one]).replace("http://www.w3.org/2000/svg", "")
+
+
+def test_sentences_are_explored_where_it_is_said(finished, capsys, tmp_path):
+    assert call("explore", "um dois.", "três.", "--run", finished / "run") == 0
+    path = finished / "run" / "explorer.html"
+    assert capsys.readouterr().out.strip() == str(path)
+    found = data(path.read_text(encoding="utf-8"))
+    assert [one["text"] for one in found] == ["um dois.", "três."]
+    for one in found:
+        cross = np.array(one["cross"])
+        assert cross.shape == (1, 2, len(one["target"]) - 1, len(one["source"]))
+        np.testing.assert_allclose(cross.sum(axis=-1), 1, atol=1e-2)
+    path.unlink()
+    for wrong, told in ((["um " * 200], "more than 200 tokens"), ([" "], "no sentence to explore")):
+        assert call("explore", *wrong, "--run", finished / "run", "--to", tmp_path / "x.html") == 2
+        assert told in capsys.readouterr().err
+    assert not list(tmp_path.glob("*"))
+
+
+# ---- In a browser ----
+
+
+@pytest.fixture
+def browser(tmp_path):
+    """Chromium without a display, looking at a page of two sentences."""
+    from selenium import webdriver
+
+    page = tmp_path / "page.html"
+    page.write_text(explorer.page([sentence(), sentence(seed=1)]), encoding="utf-8")
+    options = webdriver.ChromeOptions()
+    for flag in ("--headless=new", "--no-sandbox", "--window-size=900,900"):
+        options.add_argument(flag)
+    options.binary_location = shutil.which("chromium")
+    service = webdriver.ChromeService(executable_path=shutil.which("chromedriver"))
+    driver = webdriver.Chrome(options=options, service=service)
+    driver.get(page.as_uri())
+    yield driver
+    assert driver.get_log("browser") == []  # no error, nothing fetched
+    driver.quit()
+
+
+def shown(browser):
+    """Returns the weights of the lines that are drawn, by (query, key)."""
+    lines = browser.execute_script(
+        "return [...document.querySelectorAll('line')].map(one => [one.dataset.query, "
+        "one.dataset.key, getComputedStyle(one).strokeOpacity, one.getTotalLength()])"
+    )
+    assert all(length > 50 for *_, length in lines)  # from one side to the other
+    return {(int(q), int(k)): float(weight) for q, k, weight, _ in lines}
+
+
+def choose(browser, name, value):
+    from selenium.webdriver.support.select import Select
+
+    Select(browser.find_element("id", name)).select_by_value(value)
+
+
+@pytest.mark.slow
+def test_hovering_shows_the_weights_that_the_model_gave(browser):
+    from selenium.webdriver import ActionChains
+
+    for number, kind, layer, head in (
+        ("0", "cross", "0", "0"), ("1", "encoder", "1", "2"), ("0", "decoder", "1", "mean"),
+    ):  # fmt: skip
+        for name, value in zip(
+            ("sentence", "kind", "layer", "head"), (number, kind, layer, head), strict=True
+        ):
+            choose(browser, name, value)
+        weights = sentence(seed=int(number))[kind][int(layer)]
+        weights = weights.mean(axis=0) if head == "mean" else weights[int(head)]
+        queries = browser.find_elements("css selector", "#queries button")
+        keys = browser.find_elements("css selector", "#keys button")
+        assert (len(queries), len(keys)) == weights.shape
+        ActionChains(browser).move_to_element(queries[1]).perform()
+        found = shown(browser)
+        assert list(found) == [(1, k) for k in range(len(keys))]
+        np.testing.assert_allclose(list(found.values()), weights[1], atol=1e-3)
+        ActionChains(browser).move_to_element(keys[2]).perform()
+        found = shown(browser)
+        assert list(found) == [(q, 2) for q in range(len(queries))]
+        np.testing.assert_allclose(list(found.values()), weights[:, 2], atol=1e-3)
+
+
+@pytest.mark.slow
+def test_tokens_are_text_whatever_they_hold(browser):
+    texts = [one.text for one in browser.find_elements("css selector", "#keys button")]
+    assert texts == SOURCE
+    assert [one.text for one in browser.find_elements("css selector", "#queries button")] == TARGET[
+        1:
+    ]
+    assert browser.find_elements("tag name", "b") == []
+
+
+@pytest.mark.slow
+def test_the_keyboard_goes_where_the_mouse_goes(browser):
+    from selenium.webdriver import ActionChains, Keys
+
+    weights = sentence()["cross"][-1][0]  # of the last layer, with which the page begins
+    browser.execute_script("document.querySelector('#queries button').focus()")
+    ActionChains(browser).send_keys(Keys.ARROW_DOWN).perform()
+    np.testing.assert_allclose(list(shown(browser).values()), weights[1], atol=1e-3)
+    assert browser.find_element("id", "told").text.replace("⁨", "").startswith("▁&amp;")
+    ActionChains(browser).send_keys(Keys.ARROW_RIGHT).perform()
+    np.testing.assert_allclose(list(shown(browser).values()), weights[:, 1], atol=1e-3)
+    ActionChains(browser).send_keys(Keys.ESCAPE).perform()
+    assert len(shown(browser)) == (weights >= 0.02).sum()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_is_readable_in_light_and_dark(browser, scheme):
+    feature = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": feature})
+    colours = browser.execute_script(
+        "const style = getComputedStyle(document.body); return [style.color, style.backgroundColor]"
+    )
+    light = [_luminance(colour) for colour in colours]
+    assert (max(light) + 0.05) / (min(light) + 0.05) > 7  # WCAG 2.1, 1.4.6
+    assert (light[0] < light[1]) == (scheme == "light")
+
+
+def _luminance(colour):
+    """Returns the relative luminance of "rgb(r, g, b)" (WCAG 2.1)."""
+    values = [int(value) / 255 for value in re.findall(r"\d+", colour)[:3]]
+    linear = [v / 12.92 if v <= 0.03928 else ((v + 0.055) / 1.055) ** 2.4 for v in values]
+    return np.dot(linear, (0.2126, 0.7152, 0.0722))
