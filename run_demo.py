@@ -12,10 +12,13 @@ scoring, the command line. Results go to stdout, all else to stderr.
 """
 
 import os
+import signal
+import sys
 
+if __name__ == "__main__":  # Ctrl-C while libraries are loaded ends the program without a word
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 # TensorFlow's start-up notes; errors remain, except among workers, which all tell of one lost.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3" if os.environ.get("TF_CONFIG") else "2")
-import sys
 
 # oneDNN's kernels are the faster ones in training, above all in bfloat16; but it makes new ones for
 # each new shape, and a cache that grows has a new shape at each step: without, it translates twice
@@ -32,7 +35,6 @@ import logging
 import random
 import re
 import shutil
-import signal
 import threading
 import time
 from importlib import metadata
@@ -229,6 +231,8 @@ def train_tokenizer(pairs, vocab_size, seed):
             sample[place] = line
         words += len(line.split())
         letters.update(line.decode())
+    if not words:
+        raise UserError("the training text holds no words; name files that do")
     least = BASIC_PIECES + len(letters)
     size = min(vocab_size, max(SMALL_VOCABULARY, least, words // WORDS_A_PIECE))
     output = BytesIO()
@@ -795,6 +799,8 @@ class Training:
         if newest := keeper.restore_newest(say):
             within = f" and {int(self.position)} steps" if int(self.position) else ""
             say(f"Going on from {newest}: {int(self.epoch)} epoch(s){within} done.")
+        if int(self.epoch) > epochs:
+            say(f"All of --epochs {epochs} are done, and more.")
         self.steps.assign(self.steps_an_epoch(batches) * epochs)
         history = run.history()[: int(self.epoch)]
         writer = tf.summary.create_file_writer(str(run.logs))
@@ -1129,7 +1135,13 @@ def load(args):
     found = [path for name in wanted for path in checkpoints.paths(folders[name])[-1:]]
     if not found:
         raise UserError(f"{folders[wanted[0]]}: no checkpoint yet; name another --checkpoint")
-    checkpoints.restore(training.checkpoint, found[0])
+    try:
+        checkpoints.restore(training.checkpoint, found[0])
+    except UserError as error:
+        raise UserError(
+            f"{error}; choose another by --checkpoint, or give the command that trained the run "
+            "again, which makes it anew"
+        ) from None
     say(f"Using {found[0]}")
     return run, tokenizer, training
 
@@ -1272,7 +1284,9 @@ def command_line():
         epilog=flags.presets(), formatter_class=raw,
     )  # fmt: skip
     command.set_defaults(call=train)
-    command.add_argument("--run", metavar="DIR", help="run folder (default runs/<dataset>)")
+    command.add_argument(
+        "--run", type=flags.filled, metavar="DIR", help="run folder (default runs/<dataset>)"
+    )
     for split in ("train", "valid", "test"):
         command.add_argument(
             f"--{split}", nargs="+", metavar="FILE", help=f"{split}: a .tsv, or source and target"
@@ -1288,8 +1302,9 @@ def command_line():
         command = commands.add_parser(name, help=text)
         command.set_defaults(call=call)
         command.add_argument(
-            "--run", metavar="DIR", help="run folder (default: the newest in runs/)"
-        )
+            "--run", type=flags.filled, metavar="DIR",
+            help="run folder (default: the newest in runs/)",
+        )  # fmt: skip
         command.add_argument(
             "--checkpoint", choices=("final", "newest", "best"),
             help="the weights that were scored when the training ended, the last epoch's, or the "
@@ -1355,6 +1370,8 @@ def main(arguments):
     if not arguments or (arguments[0].startswith("-") and arguments[0] not in ("-h", "--help")):
         arguments = ["train", *arguments]
     sys.stdout.reconfigure(encoding="utf-8")  # translations may hold any script
+    if __name__ == "__main__":
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         args = command_line().parse_args(arguments)
         args.call(args)
@@ -1377,7 +1394,8 @@ def main(arguments):
         say("run_demo.py: interrupted; the training is saved, and the same command goes on with it")
         return 128 + end.number
     except KeyboardInterrupt:
-        say("run_demo.py: interrupted; a training goes on from what was saved by the same command")
+        more = "; the same command goes on from what was saved" if arguments[0] == "train" else ""
+        say(f"run_demo.py: interrupted{more}")
         return 130
     except BrokenPipeError:  # whoever read our output has gone, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -9,6 +9,8 @@ TensorFlow writes a checkpoint to new files, the one that makes it count last, a
 removed after that: an end in the midst of it leaves those before.
 """
 
+import glob
+import os
 import re
 import signal
 import time
@@ -33,30 +35,20 @@ def paths(folder):
 
 def restore(checkpoint, path):
     """Restores all that `checkpoint` (a tf.train.Checkpoint) holds; a UserError if it cannot."""
+    status = None
     try:
-        checkpoint.restore(path).assert_existing_objects_matched()
+        status = checkpoint.read(path)
+        status.assert_existing_objects_matched()
     except UNREADABLE as error:
-        raise UserError(
-            f"{path}: damaged, or of another model ({reason(error)}); remove its files, or restore "
-            "them"
-        ) from None
+        if status is not None:
+            status.expect_partial()  # or TensorFlow warns of each value
+        raise UserError(f"{path}: damaged, or of another model ({reason(error)})") from None
 
 
-def listed(run, folder):
-    """Returns where a run saves what `folder` is for, TensorFlow's list of what is there made anew.
-
-    By that list TensorFlow removes the older ones: it must name no file of another folder.
-    """
-    own = run.own / folder.relative_to(run.path)
-    if found := paths(own):
-        # None is kept for its age, as those are that are older than the last one so preserved.
-        tf.compat.v1.train.update_checkpoint_state(
-            str(own), found[-1], found,
-            all_model_checkpoint_timestamps=[1.0] * len(found), last_preserved_timestamp=0.0,
-        )  # fmt: skip
-    else:
-        (own / "checkpoint").unlink(missing_ok=True)
-    return str(own)
+def remove(path):
+    """Removes a checkpoint; first what makes it count."""
+    for file in (f"{path}.index", *glob.glob(f"{glob.escape(path)}.data-*")):
+        os.unlink(file)
 
 
 class Keeper:
@@ -71,17 +63,22 @@ class Keeper:
     def __init__(self, checkpoint, run, kept, minutes):
         self.checkpoint, self.minutes = checkpoint, minutes
         self.run, self.saved, self.signal = run, time.monotonic(), None
-        self.managers = {
-            folder: tf.train.CheckpointManager(checkpoint, listed(run, folder), keep)
-            for folder, keep in (
-                (run.checkpoints, kept), (run.timed, 1), (run.best, 1), (run.final, 1),
-            )
-        }  # fmt: skip
+        self.kept = {run.checkpoints: kept, run.timed: 1, run.best: 1, run.final: 1}
 
     def save(self, folder, number):
-        """Saves the training into one of the run's folders; a UserError if there is no room."""
+        """Saves the training into one of the run's folders; a UserError if there is no room.
+
+        Older ones there are removed then, by what lies in the folder: TensorFlow's own manager
+        would go by a list in it, which may name other files.
+        """
+        own = self.run.own / folder.relative_to(self.run.path)
+        path = str(own / f"ckpt-{number}")
         try:
-            self.managers[folder].save(checkpoint_number=number)
+            own.mkdir(parents=True, exist_ok=True)
+            self.checkpoint.write(path)
+            others = [other for other in paths(own) if other != path]
+            for other in others[: len(others) + 1 - self.kept[folder]]:
+                remove(other)
         except (tf.errors.OpError, OSError) as error:
             raise UserError(
                 f"{folder}: the training could not be saved ({reason(error)}); make room, then the "

@@ -9,6 +9,7 @@ import atexit
 import json
 import os
 import shutil
+import signal
 import tempfile
 
 import tensorflow as tf
@@ -53,13 +54,19 @@ class Cluster:
           UserError: they cannot be joined.
         """
         say(
-            f"Worker {self.index} of {len(self.workers)}, {self.workers[self.index]}: waiting for "
-            "all of them to start"
+            f"Worker {self.index} of {len(self.workers)}, {self.workers[self.index]}: waiting, "
+            f"however long, for all of {', '.join(self.workers)}; Ctrl-C ends that"
         )
+        # While TensorFlow waits, it does not come back to Python, whose handler would do nothing.
+        before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+        term = signal.getsignal(signal.SIGTERM)  # which TensorFlow takes, without a use for it here
         try:
             strategy = tf.distribute.MultiWorkerMirroredStrategy()
         except (tf.errors.OpError, ValueError, RuntimeError) as error:
             raise UserError(f"{VARIABLE}: joining failed ({reason(error)}); {HELP}") from None
+        finally:
+            signal.signal(signal.SIGINT, before)
+            signal.signal(signal.SIGTERM, term)
         here = strategy.num_replicas_in_sync // len(self.workers)  # which sum up what one has
 
         @tf.function
@@ -101,6 +108,8 @@ def configured():
         return ALONE
     try:
         config = json.loads(text)
+        if not isinstance(config, dict) or not isinstance(config.get("task", {}), dict):
+            raise ValueError("not of that form")
         jobs = {job: list(tasks) for job, tasks in config.get("cluster", {}).items()}
         task = config.get("task", {})
         kind, index = task.get("type"), int(task.get("index", 0))
@@ -111,6 +120,8 @@ def configured():
         return ALONE
     if kind not in ("chief", "worker") or not 0 <= index < len(jobs.get(kind, [])):
         raise UserError(f"{VARIABLE}: task {kind!r} {index} is none of its workers; {HELP}")
+    if len({*chiefs, *workers}) < len(chiefs + workers):
+        raise UserError(f"{VARIABLE}: names a worker twice; {HELP}")
     for address in chiefs + workers:
         host, _, port = str(address).rpartition(":")
         if not host or not port.isdigit():

@@ -52,7 +52,7 @@ def given(args):
 
 def presets():
     """Returns the presets as text for --help, a paragraph each."""
-    lines = ["presets, each the defaults but for what is named; flags go before them:"]
+    lines = ["presets, each the defaults but for what is named; a flag given counts instead:"]
     for name, preset in params.PRESETS.items():
         values = " ".join(
             f"--{key.replace('_', '-')}" + ("" if value is True else f" {value}")
@@ -63,6 +63,13 @@ def presets():
             text, 96, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
         )
     return "\n".join(lines)
+
+
+def filled(text):
+    """Returns the text of a flag that must not be empty, as an unset variable of a shell is."""
+    if not text:
+        raise argparse.ArgumentTypeError("nothing is named")
+    return text
 
 
 LARGEST = 2**31 - 1  # whole number, where a flag names no other

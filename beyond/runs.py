@@ -25,6 +25,13 @@ FREE = (
 )  # fmt: skip
 
 
+# What a run's files are hashed for, as it is called.
+CALLED = {
+    "train_sha256": "training text",
+    "validation_sha256": "validation text",
+    "tokenizer_sha256": "tokenizer",
+}
+
 # What is in a run folder.
 OWN = (
     "params.json", "tokenizer.model", "history.json", "scores.json", "translations.txt", "lock",
@@ -150,7 +157,9 @@ class Run:
         if self.trained:
             saved = self.read("params.json", {})
             differing = [
-                f"{name} is {saved.get(name)!r} there, {its[name]!r} here"
+                f"the {CALLED[name]} is another"
+                if name in CALLED
+                else f"{name} is {saved.get(name)!r} there, {its[name]!r} here"
                 for name in its
                 if name not in free and saved.get(name) != its[name]
             ]
@@ -189,15 +198,18 @@ class Run:
 
     def history(self):
         """Returns the figures of each epoch, a dict each; a UserError if they are damaged."""
-        rows, needed = self.read("history.json", []), ("epoch", "loss", "accuracy", "seconds")
-        needed += ("val_loss", "val_accuracy")
+        needed = ("epoch", "loss", "accuracy", "val_loss", "val_accuracy", "seconds")
+        try:
+            rows = self.read("history.json", [])
+        except UserError:
+            rows = [None]
         for row in rows:
             if not isinstance(row, dict) or not all(
                 isinstance(row.get(name), (int, float)) for name in needed
             ):
                 raise UserError(
-                    f"{self.path / 'history.json'}: holds no figures of epochs; restore it, or "
-                    "remove it"
+                    f"{self.path / 'history.json'}: holds no figures of epochs; remove it to go on "
+                    "without those before"
                 )
         return list(rows)
 

@@ -116,6 +116,21 @@ def test_a_checkpoint_is_due_after_so_many_minutes(tmp_path, monkeypatch):
     assert not state.keeper.due
 
 
+def test_so_many_checkpoints_are_kept_and_the_one_just_saved_is_among_them(tmp_path):
+    state = State(tmp_path)
+    for epoch in (1, 2, 3, 4, 5):
+        state.save(epoch, 0, float(epoch))
+    folder = state.run.checkpoints
+    assert [path[-6:] for path in checkpoints.paths(folder)] == ["ckpt-3", "ckpt-4", "ckpt-5"]
+    state.save(4, 7, 4.5)  # as after going back from a damaged one
+    state.save(4, 3, 4.5)
+    assert [path[-6:] for path in checkpoints.paths(state.run.timed)] == ["ckpt-3"]
+    assert {path.suffix for path in folder.iterdir() if path.is_file()} == {
+        ".index",
+        ".data-00000-of-00001",
+    }
+
+
 def test_a_folder_in_use_is_refused(tmp_path):
     first = runs.Run(tmp_path / "run")
     first.lock()

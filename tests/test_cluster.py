@@ -67,6 +67,7 @@ def test_the_chief_comes_first(monkeypatch, config, workers, index):
         json.dumps({**TWO, "task": {"type": "ps", "index": 0}}),
         json.dumps({**TWO, "cluster": {"worker": ["a", "b:2"]}}),
         json.dumps({**TWO, "cluster": {"worker": [1, 2]}}),
+        json.dumps({**TWO, "cluster": {"worker": ["a:1", "a:1"]}}),
     ],
 )
 def test_a_tf_config_that_names_no_cluster_is_one_line(monkeypatch, text):
@@ -220,6 +221,18 @@ def test_a_worker_with_other_data_or_another_run_folder_is_told(numbers, tmp_pat
     codes, said = ended(processes)
     assert codes == [75, 2], said
     assert told in said[1].strip().splitlines()[-1]
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_a_worker_that_waits_for_others(numbers, tmp_path):
+    process, said = start(numbers, tmp_path / "run", 1, 0, free_ports(2)), b""
+    while b"Ctrl-C ends that" not in said:
+        piece = process.stderr.read(4096)
+        assert piece, said.decode()
+        said += piece
+    time.sleep(3)  # until TensorFlow waits
+    process.send_signal(signal.SIGINT)
+    assert process.wait(20) == -signal.SIGINT
 
 
 @pytest.mark.slow

@@ -133,6 +133,16 @@ def test_a_batch_holds_no_more_rows_than_there_are_pairs():
     assert batches.steps == 1
 
 
+def test_a_run_folder_without_a_name_is_refused(capsys):
+    assert "argument --run: nothing is named" in refused(capsys, "--run", "")
+
+
+def test_a_training_text_without_words_is_told(tmp_path, capsys):
+    (tmp_path / "a.tsv").write_text(" \t \n" * 200)
+    line = refused(capsys, "--dataset", tmp_path / "a.tsv", "--run", tmp_path / "run")
+    assert "the training text holds no words" in line
+
+
 def test_every_default_and_preset_is_a_value_that_a_flag_takes():
     defaults = {row.name: row.default for row in params.table()}
     for preset in params.PRESETS.values():
