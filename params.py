@@ -181,12 +181,12 @@ class Preset(NamedTuple):
 PRESETS = {
     "tutorial": Preset("the defaults: TensorFlow's tutorial", {}),
     "tiny": Preset(
-        "tens of thousands of pairs: sizes, dropout and averaging of Wu et al. 2021 (arXiv "
-        "2105.14462) on Multi30k; schedule and pre-norm by trial (benchmarks/quality.md)",
+        "tens of thousands of pairs: sizes, label smoothing and averaging of Wu et al. 2021 (arXiv "
+        "2105.14462) on Multi30k; dropout, schedule, pre-norm by trial (benchmarks/quality.md)",
         dict(
-            dff=256, num_heads=4, dropout_rate=0.3, label_smoothing=0.1, tie_embeddings=True,
+            dff=256, num_heads=4, dropout_rate=0.2, label_smoothing=0.1, tie_embeddings=True,
             pre_norm=True, schedule="cosine", warmup_steps=2000, learning_rate_scale=4.0,
-            batch_tokens=4096, max_length=80, epochs=80, average=10, beam=5,
+            batch_tokens=4096, max_length=80, epochs=60, average=10, beam=5, length_penalty=1.0,
         ),
     ),
     "base": Preset(
