@@ -41,12 +41,16 @@ from importlib import metadata
 from io import BytesIO
 from pathlib import Path
 
-import keras
+from beyond import quiet
+
+with quiet.startup():
+    import keras
+    import tensorflow as tf
+    import tensorflow_text as tf_text
+
 import numpy as np
 import sacrebleu
 import sentencepiece
-import tensorflow as tf
-import tensorflow_text as tf_text
 from tqdm import tqdm
 
 import params

@@ -35,13 +35,10 @@ def paths(folder):
 
 def restore(checkpoint, path):
     """Restores all that `checkpoint` (a tf.train.Checkpoint) holds; a UserError if it cannot."""
-    status = None
     try:
-        status = checkpoint.read(path)
+        status = checkpoint.read(path).expect_partial()  # or TensorFlow warns of what is not asked
         status.assert_existing_objects_matched()
     except UNREADABLE as error:
-        if status is not None:
-            status.expect_partial()  # or TensorFlow warns of each value
         raise UserError(f"{path}: damaged, or of another model ({reason(error)})") from None
 
 

@@ -7,7 +7,7 @@ import subprocess
 
 import tensorflow as tf
 
-from beyond import cluster
+from beyond import cluster, quiet
 
 MOST_PARTS = 4  # parts of a smaller batch would cost more than they gain
 
@@ -39,7 +39,8 @@ def find(say, whole=False, workers=cluster.ALONE):
     Raises:
       UserError: the workers cannot be joined.
     """
-    gpus = tf.config.list_physical_devices("GPU")
+    with quiet.startup() as dropped:
+        gpus = tf.config.list_physical_devices("GPU")
     for gpu in gpus:
         with contextlib.suppress(RuntimeError):  # TensorFlow runs already, as in a notebook
             tf.config.experimental.set_memory_growth(gpu, True)
@@ -57,6 +58,7 @@ def find(say, whole=False, workers=cluster.ALONE):
             f"This machine has a GPU that TensorFlow does not see ({unseen}); to train on it: "
             f"pip install 'tensorflow[and-cuda]=={tf.__version__}'"
         )
+        say(b"".join(dropped).decode(errors="replace").rstrip())  # why, perhaps
     parts = 1 if whole else min(cores(), MOST_PARTS)
     with contextlib.suppress(RuntimeError):
         tf.config.threading.set_intra_op_parallelism_threads(cores() // parts)
