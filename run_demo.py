@@ -34,6 +34,7 @@ import hashlib
 import logging
 import random
 import re
+import shlex
 import shutil
 import threading
 import time
@@ -576,6 +577,7 @@ class Training:
         if self.xla:
             self.gradients = tf.function(self.gradients, jit_compile=True)
         self.translate = None  # what validation translates with, where it does
+        self.started, self.estimated = None, False  # for a word on how long it will take
         self.epoch = tf.Variable(0)  # finished ones
         # Within an epoch: batches that were learned from, and their `token_sums`.
         self.position, self.sums_so_far = tf.Variable(0), tf.Variable(tf.zeros(3, tf.float64))
@@ -739,12 +741,23 @@ class Training:
                     figures = f"loss {loss / tokens:.3f}, accuracy {hits / tokens:.3f}, "
                     bar.set_postfix_str(f"{figures}{rate:,.0f} tokens/s", refresh=False)
                     bar.update(seen - bar.n)
+                    if self.started is None and seen == first + REFRESH_STEPS:
+                        self.started = time.perf_counter()  # not of the first steps, which trace
+                    elif self.started and not self.estimated and seen < steps:
+                        self.estimate(seen - first - REFRESH_STEPS, steps - seen, steps)
                 if due:
                     keeper.save(keeper.run.timed, int(self.optimizer.iterations.numpy()))
                     keeper.leave()
         self.position.assign(0)
         self.sums_so_far.assign(tf.zeros(3, tf.float64))
         return loss / tokens, hits / tokens, rate
+
+    def estimate(self, done, left, steps):
+        """Tells once, after some steps, how long the training will take."""
+        self.estimated = True
+        left += (self.options["epochs"] - int(self.epoch) - 1) * steps
+        minutes = (time.perf_counter() - self.started) / done * left / 60
+        say(f"At this pace {self.options['epochs']} epochs end in about {minutes:.0f} min.")
 
     def is_due(self, keeper):
         """Returns whether to save now. All workers do at the same step, and leave if one is to."""
@@ -1102,7 +1115,11 @@ def train(args):
         report(run, corpus, training, found, rows)
         for what in PICTURES:
             draw(what, run, training, tokenizer, rows[0][0], batches=batches)
-        say(f"Scores, translations and pictures are in {run.path}")
+        say(f"Scores, translations and pictures are in {run.path}. To go on:")
+        own = f"--run {shlex.quote(str(run.path))}"
+        say(f"  python run_demo.py translate {own} {shlex.quote(rows[0][0])}")
+        say(f"  python run_demo.py explore {own} {shlex.quote(rows[0][0])}")
+        say(f"  python run_demo.py export {own}")
     workers.chiefs()  # a worker that ends before the others counts as lost
 
 
@@ -1158,6 +1175,18 @@ def given_lines(args):
     return corpora.decode_lines(sys.stdin.buffer, "stdin")
 
 
+def typed_lines():
+    """Yields the lines that are typed at a prompt, as bytes, until Ctrl-D."""
+    say("Type a sentence and Enter; Ctrl-D ends.")
+    while True:
+        print("> ", end="", file=sys.stderr, flush=True)
+        line = sys.stdin.buffer.readline()
+        if not line:
+            print(file=sys.stderr)
+            return
+        yield line
+
+
 def counted(results):
     """Yields `results` and shows how many there are and how fast, unless stderr is a file."""
     return tqdm(results, unit="line", file=sys.stderr, disable=None, leave=False)
@@ -1173,9 +1202,11 @@ def translate_command(args):
             f"--beam {args.n_best}"
         )
     search_for = translator(training, tokenizer, **search).hypotheses
-    by_hand = not args.text and sys.stdin.isatty()  # who types a line waits for its answer
-    at_a_time = 1 if by_hand else CHUNK_LINES
-    for best in counted(search_for(given_lines(args), at_a_time)):
+    if not args.text and sys.stdin.isatty():  # who types a line waits for its answer
+        found = search_for(corpora.decode_lines(typed_lines(), "stdin"), 1)
+    else:
+        found = counted(search_for(given_lines(args), CHUNK_LINES))
+    for best in found:
         for text, log_probability in best:
             print(f"{log_probability:.4f}\t{text}" if args.score else text)
 

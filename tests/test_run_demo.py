@@ -3,6 +3,7 @@
 import functools
 import hashlib
 import http.server
+import io
 import json
 import os
 import random
@@ -849,7 +850,7 @@ def test_other_data_under_the_same_name_are_refused_and_the_same_elsewhere_are_n
     (tmp_path / "numbers.tsv").write_text(text.replace("zero", "nought", 1))
     command = ["--run", tmp_path / "run", *TINY, "--dataset"]
     assert call(*command, tmp_path / "numbers.tsv") == 2
-    assert "_sha256 is" in capsys.readouterr().err
+    assert "text is another" in capsys.readouterr().err
     (tmp_path / "moved.tsv").write_text(text)
     assert call(*command, tmp_path / "moved.tsv") == 0
     assert "2 epoch(s) done" in capsys.readouterr().err
@@ -965,7 +966,7 @@ def test_a_host_that_never_answers_is_given_up_within_seconds(monkeypatch):
         (["--dataset", "one-column.tsv"], "one-column.tsv:2: 1 column(s)"),
         (["--dataset", "latin1.tsv"], "latin1.tsv:1: byte 2 of the line is not UTF-8"),
         (["--train", "three.txt", "pairs.txt"], "pairs.txt: ends at line 1"),
-        (["--dataset", "blank.tsv", "--test", "good.tsv"], "no vocabulary of"),
+        (["--dataset", "blank.tsv", "--test", "good.tsv"], "holds no words"),
         (["--dataset", "good.tsv", "--max-length", "2"], "raise --max-length"),
         (["--dataset", "ted_hrlr_translate/pt_to_en:9.9.9"], "--dataset ted_hrlr_translate/pt"),
         (["--dataset", "bundled", "--train", "a", "b"], "choose one"),
@@ -1016,6 +1017,23 @@ def test_a_start_that_failed_does_not_bar_the_corrected_command(tmp_path, capsys
     assert call("translate", "um.") == 2  # and nothing is taken for a trained run
     assert "no trained run" in capsys.readouterr().err
     assert call(*command) == 0
+    said = capsys.readouterr().err
+    assert "epochs end in about" not in said  # too few steps to tell
+    sentence = re.search(r"translate --run \S+/run '?([^'\n]+)'?", said)[1]
+    assert call("translate", "--run", tmp_path / "run", sentence) == 0
+
+
+def test_sentences_are_typed_at_a_prompt(finished, monkeypatch, capsys):
+    class Stdin:
+        buffer = io.BytesIO("um dois.\ntrês.\n".encode())
+        isatty = staticmethod(lambda: True)
+
+    monkeypatch.setattr(sys, "stdin", Stdin)
+    assert call("translate", "--run", finished / "run") == 0
+    said = capsys.readouterr()
+    assert said.out.count("\n") == 2
+    assert said.err.count("> ") == 3  # the last is answered by Ctrl-D
+    assert "Ctrl-D ends" in said.err
 
 
 def test_bad_text_on_stdin_is_named_with_its_line(finished, monkeypatch, capsys):
