@@ -577,7 +577,7 @@ class Training:
         if self.xla:
             self.gradients = tf.function(self.gradients, jit_compile=True)
         self.translate = None  # what validation translates with, where it does
-        self.started, self.estimated = None, False  # for a word on how long it will take
+        self.estimated = False  # whether it was told how long the training will take
         self.epoch = tf.Variable(0)  # finished ones
         # Within an epoch: batches that were learned from, and their `token_sums`.
         self.position, self.sums_so_far = tf.Variable(0), tf.Variable(tf.zeros(3, tf.float64))
@@ -722,6 +722,7 @@ class Training:
         if accumulate > 1:
             self.gather_step.get_concrete_function(*batches.element_spec)
         recent, before, started = [], float(self.sums_so_far[2]), time.perf_counter()
+        marked = None  # the steps at the first look, and when that was
         bar = tqdm(
             total=steps, initial=first, desc=title, unit="step", file=sys.stderr, leave=False
         )
@@ -741,10 +742,10 @@ class Training:
                     figures = f"loss {loss / tokens:.3f}, accuracy {hits / tokens:.3f}, "
                     bar.set_postfix_str(f"{figures}{rate:,.0f} tokens/s", refresh=False)
                     bar.update(seen - bar.n)
-                    if self.started is None and seen == first + REFRESH_STEPS:
-                        self.started = time.perf_counter()  # not of the first steps, which trace
-                    elif self.started and not self.estimated and seen < steps:
-                        self.estimate(seen - first - REFRESH_STEPS, steps - seen, steps)
+                    if marked is None:
+                        marked = seen, time.perf_counter()  # not of the first steps, which trace
+                    elif not self.estimated and seen < steps:
+                        self.estimate(seen - marked[0], marked[1], steps - seen, steps)
                 if due:
                     keeper.save(keeper.run.timed, int(self.optimizer.iterations.numpy()))
                     keeper.leave()
@@ -752,11 +753,11 @@ class Training:
         self.sums_so_far.assign(tf.zeros(3, tf.float64))
         return loss / tokens, hits / tokens, rate
 
-    def estimate(self, done, left, steps):
-        """Tells once, after some steps, how long the training will take."""
+    def estimate(self, done, started, left, steps):
+        """Tells, once, how long the training will take: from `done` steps since `started`."""
         self.estimated = True
         left += (self.options["epochs"] - int(self.epoch) - 1) * steps
-        minutes = (time.perf_counter() - self.started) / done * left / 60
+        minutes = (time.perf_counter() - started) / done * left / 60
         say(f"At this pace {self.options['epochs']} epochs end in about {minutes:.0f} min.")
 
     def is_due(self, keeper):
