@@ -2,8 +2,8 @@
 
 Each constant is written once, as `NAME: Annotated[type, Flag(...)] = default`. From that one line
 come the command-line flag (`NUM_LAYERS` -> `--num-layers`), its help text, the check of its range
-and the value saved in a run's `params.json`. In this order: data, text, network, training,
-search, scoring, device. `PRESETS` are named rows of other values, each with its source.
+and the value saved in a run's `params.json`. A `Section` begins each group of them, here and in
+`--help`. `PRESETS` are named rows of other values, each with its source.
 
 Sources: "paper" is Vaswani et al. 2017, "Attention Is All You Need" (arXiv 1706.03762); "tutorial"
 is TensorFlow's "Transformer model for language understanding" (Portuguese to English).
@@ -23,16 +23,21 @@ class Flag(NamedTuple):
     choices: tuple | None = None  # the only values
 
 
+class Section(str):
+    """The title of the constants that follow."""
+
+
 class Param(NamedTuple):
     """One row of the table that the command line and the run folder are made from."""
 
+    section: Section
     name: str  # num_layers
     type: type
     default: object
     flag: Flag
 
 
-# ---- Data ----
+DATA = Section("Data")
 
 DATA_PATH: Annotated[
     str,
@@ -53,7 +58,7 @@ MAX_LENGTH: Annotated[
     Flag("tokens; longer training pairs are dropped, never evaluated ones; tutorial", 1, 100_000),
 ] = 40
 
-# ---- Text ----
+TEXT = Section("Text")
 
 VOCAB_SIZE: Annotated[
     int,
@@ -62,7 +67,7 @@ VOCAB_SIZE: Annotated[
     ),
 ] = 8192
 
-# ---- Network ----
+NETWORK = Section("Network")
 
 NUM_LAYERS: Annotated[int, Flag("layers of encoder and of decoder; tutorial (paper 6)", 1, 200)] = 4
 D_MODEL: Annotated[int, Flag("width of the residual stream; tutorial (paper 512)", 1, 65_536)] = 128
@@ -84,7 +89,7 @@ TIE_EMBEDDINGS: Annotated[
     bool, Flag("one matrix for source, target and logits; paper 3.4, tutorial three")
 ] = False
 
-# ---- Training ----
+TRAINING = Section("Training")
 
 EPOCHS: Annotated[int, Flag("passes over the training pairs; tutorial (1 for a quick try)", 1)] = 20
 SCHEDULE: Annotated[
@@ -135,7 +140,7 @@ PATIENCE: Annotated[
     int, Flag("epochs without a better validation after which training stops; 0 never", 0)
 ] = 0
 
-# ---- Search ----
+SEARCH = Section("Search")
 
 BEAM: Annotated[
     int,
@@ -145,7 +150,7 @@ LENGTH_PENALTY: Annotated[
     float, Flag("alpha of the length penalty, by which a beam is ranked; paper 6.1", 0.0, 10.0)
 ] = 0.6
 
-# ---- Scoring ----
+SCORING = Section("Scoring")
 
 TOKENIZE: Annotated[
     str,
@@ -156,7 +161,7 @@ TOKENIZE: Annotated[
 ] = "13a"
 LOWERCASE: Annotated[bool, Flag("score lower-cased text only")] = False
 
-# ---- Where and how it runs ----
+DEVICE = Section("Where and how it runs")
 
 SEED: Annotated[int, Flag("of weights, dropout, shuffling and held-out pairs", 0, 2**31 - 1)] = 42
 MIXED_PRECISION: Annotated[
@@ -201,9 +206,12 @@ PRESETS = {
 
 def table():
     """Returns every constant above as a list of `Param`, in the order written."""
-    module = sys.modules[__name__]
-    rows = []
-    for name, hint in get_type_hints(module, include_extras=True).items():
-        kind, flag = get_args(hint)
-        rows.append(Param(name.lower(), kind, getattr(module, name), flag))
+    module, rows = sys.modules[__name__], []
+    hints = get_type_hints(module, include_extras=True)
+    for name, value in vars(module).items():
+        if isinstance(value, Section):
+            section = value
+        elif name in hints:
+            kind, flag = get_args(hints[name])
+            rows.append(Param(section, name.lower(), kind, value, flag))
     return rows

@@ -6,9 +6,11 @@
     python run_demo.py evaluate                      score the run on its test split again
     python run_demo.py plot WHAT                     draw a picture again
 
-Everything goes to a run folder, `runs/<dataset>` (`--run` names another; see beyond/runs.py). Read
-from top to bottom in the order in which data flows: loading, text, batches, training, translating,
-scoring, the command line. Results go to stdout, all else to stderr.
+Everything goes to a run folder, `runs/<dataset>` (`--run` names another; see beyond/runs.py).
+Results go to stdout, all else to stderr.
+
+Read from top to bottom in the order in which data flows: loading, text, batches, training,
+translating, scoring, the command line.
 """
 
 import os
@@ -70,7 +72,7 @@ from beyond import (
     runs,
     scores,
 )
-from beyond.translator import CHUNK_LINES, Translator
+from beyond.translator import CHUNK_LINES, KINDS, Translator
 from transformer_model import (
     END,
     PAD,
@@ -521,6 +523,10 @@ def shown(judged):
 class Adam(keras.optimizers.Adam):
     """Keras's, each variable updated by the one kernel TensorFlow has for it, not by a dozen."""
 
+    def _all_reduce_sum_gradients(self, grads_and_vars):
+        """Where Keras would sum the gradients of all devices: `Training.learn` has done it."""
+        return grads_and_vars
+
     def update_step(self, gradient, variable, learning_rate):
         """Steps one variable, by the formulas of Kingma & Ba 2015 (end of section 2)."""
         number = self._get_variable_index(variable)
@@ -564,19 +570,22 @@ class Training:
                 epsilon=options["adam_epsilon"],
             )
             self.optimizer.build(self.transformer.trainable_variables)
+            on_read = tf.VariableSynchronization.ON_READ  # each replica has its own
+            first = dict(aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA, trainable=False)
+            self.gradient_norm = tf.Variable(0.0, synchronization=on_read, **first)  # the newest
             self.gathered = []  # gradients of the batches before, and the tokens they are of
             if options["accumulate"] > 1:
                 own = dict(
-                    synchronization=tf.VariableSynchronization.ON_READ,  # each replica adds its own
-                    aggregation=tf.VariableAggregation.SUM, trainable=False,
-                )  # fmt: skip
+                    synchronization=on_read, aggregation=tf.VariableAggregation.SUM, trainable=False
+                )
                 self.gathered = [
                     tf.Variable(tf.zeros(variable.shape), **own)
                     for variable in self.transformer.trainable_variables
                 ] + [tf.Variable(0.0, **own)]
         if self.xla:
             self.gradients = tf.function(self.gradients, jit_compile=True)
-        self.translate = None  # what validation translates with, where it does
+        self.translate = None  # what validation translates with, once it does
+        self.writer = tf.summary.create_noop_writer()  # for TensorBoard; `fit` has a real one
         self.estimated = False  # whether it was told how long the training will take
         self.epoch = tf.Variable(0)  # finished ones
         # Within an epoch: batches that were learned from, and their `token_sums`.
@@ -613,17 +622,17 @@ class Training:
 
     def learn(self, inp, tar):
         """One device's share of `train_step`: loss, gradients, and the optimizer's step."""
-        sums, (*gradients, tokens) = self.gather(inp, tar)
+        sums, found = self.gather(inp, tar)
         context = tf.distribute.get_replica_context()
-        tokens = context.all_reduce(tf.distribute.ReduceOp.SUM, tokens)  # of all devices
+        *gradients, tokens = context.all_reduce(tf.distribute.ReduceOp.SUM, found)  # all devices'
         gradients = [tf.math.divide_no_nan(gradient, tokens) for gradient in gradients]
-        if longest := self.options["clip_norm"]:  # of the sum; Keras would clip before it
-            gradients = context.all_reduce(tf.distribute.ReduceOp.SUM, gradients)
-            gradients, _ = tf.clip_by_global_norm(gradients, longest)
-            gradients = [gradient / self.strategy.num_replicas_in_sync for gradient in gradients]
+        norm = tf.linalg.global_norm(gradients)
+        self.gradient_norm.assign(norm)
+        if longest := self.options["clip_norm"]:
+            gradients, _ = tf.clip_by_global_norm(gradients, longest, norm)
         self.optimizer.apply_gradients(
             zip(gradients, self.transformer.trainable_variables, strict=True)
-        )  # which sums the gradients of all devices
+        )
         for total in self.gathered:
             total.assign(tf.zeros_like(total))
         return sums
@@ -739,6 +748,11 @@ class Training:
                     recent.clear()
                     loss, hits, tokens = self.sums_so_far.numpy()
                     rate = (tokens - before) / (time.perf_counter() - started)
+                    self.log(
+                        "training", loss=loss / tokens, accuracy=hits / tokens,
+                        gradient_norm=self.gradient_norm.numpy(), tokens_per_second=rate,
+                        learning_rate=self.optimizer.learning_rate,
+                    )  # fmt: skip
                     figures = f"loss {loss / tokens:.3f}, accuracy {hits / tokens:.3f}, "
                     bar.set_postfix_str(f"{figures}{rate:,.0f} tokens/s", refresh=False)
                     bar.update(seen - bar.n)
@@ -759,6 +773,23 @@ class Training:
         left += (self.options["epochs"] - int(self.epoch) - 1) * steps
         minutes = (time.perf_counter() - started) / done * left / 60
         say(f"At this pace {self.options['epochs']} epochs end in about {minutes:.0f} min.")
+
+    def log(self, group, **figures):
+        """Writes figures for TensorBoard, at the step that training has come to."""
+        with self.writer.as_default(step=self.optimizer.iterations.numpy()):
+            for name, value in figures.items():
+                tf.summary.scalar(f"{group}/{name}", value)
+
+    def show(self, corpus, tokenizer):
+        """Writes translations of the first validation sentences for TensorBoard, as text."""
+        self.translate = self.translate or translator(self, tokenizer)
+        sources, references = texts(corpus.validation.take(SAMPLES))
+        rows = zip(sources, references, self.translate(sources), strict=True)
+        table = ["|source|reference|translation|", "|---|---|---|"]
+        table += ["|" + "|".join(text.replace("|", "\\|") for text in row) + "|" for row in rows]
+        with self.writer.as_default(step=self.optimizer.iterations.numpy()):
+            tf.summary.text("translations", "\n".join(table))
+        self.writer.flush()
 
     def is_due(self, keeper):
         """Returns whether to save now. All workers do at the same step, and leave if one is to."""
@@ -821,7 +852,7 @@ class Training:
             say(f"All of --epochs {epochs} are done, and more.")
         self.steps.assign(self.steps_an_epoch(batches) * epochs)
         history = run.history()[: int(self.epoch)]
-        writer = tf.summary.create_file_writer(str(run.logs))
+        self.writer = tf.summary.create_file_writer(str(run.logs))
         seconds = []
         while not self.finished:
             started, epoch = time.perf_counter(), int(self.epoch) + 1
@@ -840,10 +871,8 @@ class Training:
             )  # fmt: skip
             history.append(row)
             run.write("history.json", history)
-            with writer.as_default(step=epoch):
-                for name, value in row.items():
-                    tf.summary.scalar(name, value)
-            writer.flush()
+            self.log("validation", **{name.removeprefix("val_"): judged[name] for name in judged})
+            self.show(corpus, tokenizer)
             self.epoch.assign(epoch)
             if fault < float(self.best):
                 self.best.assign(fault)
@@ -904,7 +933,7 @@ class Training:
 
 SEARCH = ("beam", "length_penalty")  # what can be chosen anew whenever a run translates
 SCORING = ("tokenize", "lowercase")  # or is scored
-SAMPLES = 3  # test sentences that are printed; the first one's attention is drawn
+SAMPLES = 3  # sentences that are shown; the first one's attention is drawn
 
 
 def translator(training, tokenizer, beam=params.BEAM, length_penalty=params.LENGTH_PENALTY, **more):
@@ -979,11 +1008,6 @@ def report(run, corpus, training, found, rows):
 PICTURES = (
     "positional-encoding", "masks", "scaling", "schedule", "lengths", "curves", "attention",
 )  # fmt: skip
-KINDS = {  # of attention: a layer's name, what looks at what
-    "encoder": ("encoder_layer{}", "Encoder self-attention: from source tokens to source tokens"),
-    "decoder": ("decoder_layer{}_block1", "Decoder self-attention: from its input to its input"),
-    "cross": ("decoder_layer{}_block2", "Cross-attention: from produced tokens to source tokens"),
-}
 
 
 def draw(
@@ -1021,22 +1045,15 @@ def draw(
         return plots.lengths(path, batches.counts, batches.dropped, batches.lengths)
     if what == "curves":
         return plots.curves(path, {one.path.name: one.history() for one in (run, *beside)})
-    weights, inp, tar = translator(training, tokenizer).attend(line)
-    if what == "attention":
-        layer = layer or options["num_layers"]
-        name, title = KINDS[kind]
-        source, target = inp, tar[1:] if kind == "cross" else tar[:-1]
-        queries = source if kind == "encoder" else target
-        keys = target if kind == "decoder" else source
-        heads = weights[name.format(layer)]
-        names = [f"Head {head + 1}" for head in range(len(heads))]
-        if average:
-            heads, names = heads.mean(axis=0, keepdims=True), [f"Mean of {len(heads)} heads"]
-        tokens = tokenizer.tokens(keys), tokenizer.tokens(queries)
-        return plots.attention(path, heads, names, *tokens, f"{title}; layer {layer}")
-    inp, tar = tf.pad(inp, [[0, 2]]), tf.pad(tar[:-1], [[0, 2]])  # to show what padding does
-    tokens = tokenizer.tokens(inp), tokenizer.tokens(tar)
-    return plots.masks(path, *tokens, inp[tf.newaxis], tar[tf.newaxis])
+    seen = translator(training, tokenizer).attend(line)
+    if what == "masks":
+        return plots.masks(path, seen.source, seen.target[:-1])
+    layer = layer or options["num_layers"]
+    heads, queries, keys = seen.look(kind, layer)
+    names = [f"Head {head + 1}" for head in range(len(heads))]
+    if average:
+        heads, names = heads.mean(axis=0, keepdims=True), [f"Mean of {len(heads)} heads"]
+    return plots.attention(path, heads, names, keys, queries, f"{KINDS[kind][1]}; layer {layer}")
 
 
 # ---- The command line ----
@@ -1100,6 +1117,12 @@ def train(args):
         f"{', '.join(map(str, batches.lengths))} tokens."
     )
     steps = training.steps_an_epoch(batches) * options["epochs"]
+    say(
+        f"To do: {options['epochs']} epochs, {steps} steps, of a Transformer of "
+        f"{training.transformer.count_params():,} parameters; then {len(corpus.test)} test lines "
+        f"are translated and scored, and pictures drawn. All goes to {run.path}; curves meanwhile: "
+        f"tensorboard --logdir {shlex.quote(str(run.logs))}"
+    )
     if steps < options["warmup_steps"]:
         say(
             f"Only {steps} steps in all, and the learning rate grows for "
@@ -1145,15 +1168,21 @@ def load_named_corpus(args):
     return corpus, source
 
 
-def load(args):
-    """Returns the run that `args` names, or else the newest; its tokenizer; its Training."""
-    run = runs.Run(args.run) if args.run else runs.newest()
-    options = run.options() | flags.given(args)
+def load(path, checkpoint=None, **given):
+    """Returns a trained run, the newest if `path` is None; its tokenizer; its Training.
+
+    Args:
+      checkpoint: "final" (with what the training ended), "newest" (epoch) or "best" (validation);
+        None is final, or newest while there is no final.
+      given: options to be other than the run's.
+    """
+    run = runs.Run(path) if path else runs.newest()
+    options = run.options() | given
     strategy, parts = devices.find(say)
     tokenizer = load_tokenizer(run)
     training = Training(options, tokenizer.vocab_size, strategy, parts)
     folders = {"final": run.final, "newest": run.checkpoints, "best": run.best}
-    wanted = [args.checkpoint] if args.checkpoint else ["final", "newest"]
+    wanted = [checkpoint] if checkpoint else ["final", "newest"]
     found = [path for name in wanted for path in checkpoints.paths(folders[name])[-1:]]
     if not found:
         raise UserError(f"{folders[wanted[0]]}: no checkpoint yet; name another --checkpoint")
@@ -1166,6 +1195,30 @@ def load(args):
         ) from None
     say(f"Using {found[0]}")
     return run, tokenizer, training
+
+
+def load_named(args):
+    """Returns what `load` does of the run, checkpoint and flags that `args` name."""
+    return load(args.run, args.checkpoint, **flags.given(args))
+
+
+def load_translator(path=None, checkpoint=None, **options):
+    """Returns the Translator of a trained run, for use from Python.
+
+    `list(translate(lines))` are translations; `translate.attend(line)` is an Attention.
+
+    Args:
+      path: the run folder; the newest one in runs/ where it is None.
+      checkpoint: "final", "newest" or "best"; see `load`.
+      options: beam and length_penalty, where they are not to be the run's, and others of
+        Translator.
+
+    Raises:
+      UserError: there is no such run, or it is damaged.
+    """
+    _, tokenizer, training = load(path, checkpoint)
+    search = {name: training.options[name] for name in SEARCH}
+    return translator(training, tokenizer, **(search | options))
 
 
 def given_lines(args):
@@ -1195,7 +1248,7 @@ def counted(results):
 
 def translate_command(args):
     """Prints one translation a line, or `n_best`, of the arguments or of the lines of stdin."""
-    _, tokenizer, training = load(args)
+    _, tokenizer, training = load_named(args)
     search = {name: training.options[name] for name in SEARCH} | dict(n_best=args.n_best)
     if args.n_best > search["beam"]:
         raise UserError(
@@ -1215,7 +1268,7 @@ def translate_command(args):
 def score_command(args):
     """Prints the log-probability of each pair of the files, a line each."""
     pairs = corpora.read_pairs(args.files)
-    _, tokenizer, training = load(args)
+    _, tokenizer, training = load_named(args)
     for total in counted(translator(training, tokenizer).score(pairs)):
         print(f"{total:.4f}")
 
@@ -1226,7 +1279,7 @@ def export_command(args):
         raise UserError("--quantization goes with --format ctranslate2; add that, or leave it out")
     if args.to and Path(args.to).exists():
         raise UserError(f"--to {args.to}: is there already; remove it, or name another place")
-    run, tokenizer, training = load(args)
+    run, tokenizer, training = load_named(args)
     name = "model.keras" if args.format == "keras" else args.format
     path = Path(args.to) if args.to else run.path / "export" / name
     if args.format == "saved_model":
@@ -1245,7 +1298,7 @@ def evaluate_command(args):
     pairs = list(corpora.read_pairs(args.files)) if args.files else None
     if pairs == []:
         raise UserError(f"{args.files[0]}: holds no pair; name a file with one sentence a line")
-    run, tokenizer, training = load(args)
+    run, tokenizer, training = load_named(args)
     if pairs is None:
         corpus = load_corpus(training.options["corpus"], training.options["seed"])
         if not args.against:
@@ -1255,7 +1308,7 @@ def evaluate_command(args):
     scoring = {name: training.options[name] for name in SCORING}
     found = hypotheses(training, tokenizer, sources)
     if args.against:
-        _, tokenizer, other = load(argparse.Namespace(**{**vars(args), "run": args.against}))
+        _, tokenizer, other = load(args.against, args.checkpoint, **flags.given(args))
         others = hypotheses(other, tokenizer, sources)
         print(scores.comparison(found, others, references, **scoring))
     else:
@@ -1270,18 +1323,12 @@ def explore_command(args):
     lines = [line for line in given_lines(args) if line.strip()]
     if not lines:
         raise UserError("no sentence to explore; give some as arguments, or as lines of stdin")
-    run, tokenizer, training = load(args)
-    translate, sentences = translator(training, tokenizer), []
+    run, tokenizer, training = load_named(args)
     for line in lines:
         if len(tokenizer.encode([line])[0]) > EXPLORED:
             raise UserError(f"{line[:40]!r}...: more than {EXPLORED} tokens; explore a part of it")
-        weights, inp, tar = translate.attend(line)
-        layers = range(1, training.options["num_layers"] + 1)
-        kinds = {
-            kind: [weights[name.format(n)] for n in layers] for kind, (name, _) in KINDS.items()
-        }
-        tokens = dict(source=tokenizer.tokens(inp), target=tokenizer.tokens(tar))
-        sentences.append({"text": line, **tokens, **kinds})
+    attend = translator(training, tokenizer).attend
+    sentences = {line: attend(line) for line in lines}
     path = Path(args.to) if args.to else run.path / "explorer.html"
     runs.write(path, explorer.page(sentences).encode())
     print(path)
@@ -1289,7 +1336,7 @@ def explore_command(args):
 
 def plot_command(args):
     """Draws one picture of a trained run and prints where it is."""
-    run, tokenizer, training = load(args)
+    run, tokenizer, training = load_named(args)
     (line,) = corpora.decode_lines([os.fsencode(args.sentence) + b"\n"], "argument")
     layers = training.options["num_layers"]
     if not 1 <= (args.layer or layers) <= layers:
@@ -1309,15 +1356,18 @@ def plot_command(args):
 
 def command_line():
     """Returns the parser of all commands; the flags of `train` are the rows of params.table()."""
-    raw = argparse.RawDescriptionHelpFormatter
     parser = flags.Parser(
-        "run_demo.py", description=__doc__, epilog=flags.presets(), formatter_class=raw
-    )
-    commands = parser.add_subparsers(dest="command", required=True, parser_class=flags.Parser)
-
+        "run_demo.py", usage="run_demo.py [COMMAND] [flags]", add_help=False,
+        description=__doc__.rpartition("\n\n")[0],
+    )  # fmt: skip
+    parser.add_argument("-h", "--help", action="help", help=argparse.SUPPRESS)
+    commands = parser.add_subparsers(
+        title="commands, each with a --help of its own; without one, train, whose flags are below",
+        prog="run_demo.py", dest="command", required=True, metavar="COMMAND ...",
+    )  # fmt: skip
     command = commands.add_parser(
-        "train", help="train, evaluate, draw; meant where no command is",
-        epilog=flags.presets(), formatter_class=raw,
+        "train", help="train, evaluate, draw",
+        usage="run_demo.py [train] [flags]", epilog=flags.presets(),
     )  # fmt: skip
     command.set_defaults(call=train)
     command.add_argument(
@@ -1332,6 +1382,7 @@ def command_line():
         help="values for all flags not given, see below (default tutorial)",
     )  # fmt: skip
     flags.add_parameters(command)
+    parser.epilog = command.format_help()
     own = "the run's"
 
     def add(name, call, text):

@@ -202,7 +202,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     args = parser.parse_args()
 
-    _, tokenizer, training = run_demo.load(argparse.Namespace(run=args.run, checkpoint=None))
+    _, tokenizer, training = run_demo.load(args.run)
     transformer, options = training.transformer, training.options
     if args.source:
         lines = list(corpora.read_lines(args.source))

@@ -3,27 +3,21 @@
 import json
 from pathlib import Path
 
+from beyond.translator import KINDS
+
 TEMPLATE = Path(__file__).with_suffix(".html")
 DIGITS = 4  # of a weight
 
 
 def page(sentences):
-    """Returns the explorer of `sentences` as HTML.
-
-    Args:
-      sentences: a dict each: text; source and target, token strings; and for encoder, decoder and
-        cross a list of weights (H, queries, keys), a layer each.
-    """
-    rows = [
-        {
-            **{name: sentence[name] for name in ("text", "source", "target")},
-            **{
-                kind: [layer.astype(float).round(DIGITS).tolist() for layer in sentence[kind]]
-                for kind in ("encoder", "decoder", "cross")
-            },
-        }
-        for sentence in sentences
-    ]
+    """Returns the explorer of `sentences`, the Attention of each by its text, as HTML."""
+    rows = []
+    for text, seen in sentences.items():
+        layers = range(1, len(seen.weights) // len(KINDS) + 1)
+        rows.append(dict(text=text, source=seen.source, target=seen.target))
+        for kind in KINDS:
+            weights = (seen.look(kind, layer)[0] for layer in layers)
+            rows[-1][kind] = [each.astype(float).round(DIGITS).tolist() for each in weights]
     # Within a script element nothing but "<" could end it or begin a comment.
     data = json.dumps(rows, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     return TEMPLATE.read_text(encoding="utf-8").replace("/*DATA*/", data)

@@ -7,33 +7,47 @@ import params
 from beyond import UserError
 
 
+class Layout(argparse.RawDescriptionHelpFormatter):
+    """Help with room for the flags' names beside what they mean."""
+
+    def __init__(self, prog):
+        super().__init__(prog, max_help_position=30)
+
+
 class Parser(argparse.ArgumentParser):
     """An ArgumentParser whose errors are UserErrors, without the usage before them."""
+
+    def __init__(self, *args, **more):
+        super().__init__(*args, formatter_class=Layout, **more)
 
     def error(self, message):
         raise UserError(f"{message}; see {self.prog} --help")
 
 
 def add_parameters(parser, only=None, default=None):
-    """Adds a flag for every row of params.table(), or for those whose names are in `only`.
+    """Adds a flag for every row of params.table(), grouped as there, or for those named in `only`.
 
     A flag not given is None in what is parsed; see `chosen`.
 
     Args:
       default: what the help calls the default, if not the row's.
     """
-    for row in params.table():
-        if only is not None and row.name not in only:
-            continue
+    rows = [row for row in params.table() if only is None or row.name in only]
+    titles = dict.fromkeys(row.section for row in rows)  # in their order, once each
+    groups = {title: parser.add_argument_group(title) for title in titles}
+    for row in rows:
         names = [f"--{name.replace('_', '-')}" for name in (row.flag.also, row.name) if name]
         described = row.default if default is None else default
         options = dict(dest=row.name, help=f"{row.flag.help} (default {described})")
+        group = groups[row.section]
         if row.type is bool:
-            parser.add_argument(*names, action=argparse.BooleanOptionalAction, **options)
+            group.add_argument(*names, action=argparse.BooleanOptionalAction, **options)
         elif row.flag.choices:
-            parser.add_argument(*names, choices=row.flag.choices, **options)
+            group.add_argument(*names, choices=row.flag.choices, **options)
         else:
-            parser.add_argument(*names, type=in_range(row.type, row.flag), **options)
+            metavar = {int: "N", float: "X", str: "NAME"}[row.type]
+            kind = in_range(row.type, row.flag)
+            group.add_argument(*names, type=kind, metavar=metavar, **options)
 
 
 def chosen(args, preset="tutorial"):

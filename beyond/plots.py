@@ -51,14 +51,16 @@ def positional_encoding(path, position=50, d_model=128, chosen=None):
     return save(figure, path)
 
 
-def masks(path, source, target, inp, tar):
+def masks(path, source, target, padding=2):
     """The three masks of one pair, dark where attention may not look.
 
     Args:
-      source, target: token strings, for the axes.
-      inp, tar: their ids (1, S) and (1, T), padding included.
+      source, target: token strings, of what goes into encoder and decoder.
+      padding: tokens of it that are shown behind each.
     """
-    enc_padding, combined, dec_padding = model.create_masks(inp, tar)
+    ids = (np.pad(np.ones((1, len(side))), ((0, 0), (0, padding))) for side in (source, target))
+    enc_padding, combined, dec_padding = model.create_masks(*ids)
+    source, target = ([*side, *["<pad>"] * padding] for side in (source, target))
     panels = (
         ("Encoder self-attention: padding", enc_padding, source, source),
         ("Decoder self-attention: future and padding", combined, target, target),

@@ -7,6 +7,7 @@ through a search that XLA compiles for their width once it has paid to.
 import collections
 import itertools
 from concurrent import futures
+from typing import NamedTuple
 
 import keras
 import numpy as np
@@ -22,6 +23,33 @@ LONGEST = 2048  # tokens of a line; attention takes memory by the square of thei
 WIDTH_STEP = 8  # single sentences are padded to a multiple of, so that their widths are few
 COMPILE_AFTER = 300  # single sentences of one width, which pay for XLA's seconds of compiling it
 FROZEN_PARAMETERS = 10_000_000  # of models up to which XLA gains by weights that are constants
+
+
+KINDS = {  # of attention: the name of its layer, what looks at what
+    "encoder": ("encoder_layer{}", "Encoder self-attention: from source tokens to source tokens"),
+    "decoder": ("decoder_layer{}_block1", "Decoder self-attention: from its input to its input"),
+    "cross": ("decoder_layer{}_block2", "Cross-attention: from produced tokens to source tokens"),
+}
+
+
+class Attention(NamedTuple):
+    """Where a Transformer looked while it translated a sentence."""
+
+    source: list  # S token strings, START first and END last
+    target: list  # 1 + T of the translation, START first
+    weights: dict  # (H, queries, keys) by layer, under the Transformer's names
+
+    def look(self, kind, layer):
+        """Returns the weights (H, Q, K) of one of KINDS in layer 1, 2, ...; Q queries; K keys.
+
+        The keys, which are looked at, and the queries, which look, are token strings. Row t of
+        cross-attention is the look from which token t + 1 of the target was told, so that is its
+        query.
+        """
+        told, given = self.target[1:], self.target[:-1]
+        queries = {"encoder": self.source, "decoder": given, "cross": told}[kind]
+        keys = given if kind == "decoder" else self.source
+        return self.weights[KINDS[kind][0].format(layer)], queries, keys
 
 
 def pad(rows, step=1):
@@ -164,13 +192,10 @@ class Translator:
             done += len(chunk)
 
     def attend(self, line):
-        """Translates a line. Returns all attention weights, the ids (S,), and (1 + T,) they join.
-
-        Weights are (H, queries, keys) by layer, of one pass over the finished translation. Row t of
-        cross-attention is the look at the source from which target token t + 1 was told.
-        """
+        """Translates a line. Returns its Attention, of one pass over the finished translation."""
         sources = self.tokenizer.encode([line])
         inp, tar = tf.constant(sources), self.search(sources).ids[:, 0]  # (1, S), (1, 1 + L)
         tar = tar[:, : tf.math.count_nonzero(tar)]
         _, weights = self.transformer((inp, tar[:, :-1]), training=False)
-        return {name: weight[0].numpy() for name, weight in weights.items()}, inp[0], tar[0]
+        weights = {name: weight[0].numpy() for name, weight in weights.items()}
+        return Attention(*map(self.tokenizer.tokens, (inp[0], tar[0])), weights)

@@ -9,24 +9,28 @@ import pytest
 from test_run_demo import call
 
 from beyond import explorer
+from beyond.translator import KINDS, Attention
 
 SOURCE = ["<s>", "▁um", "▁</script><b>", "▁שלום", "</s>"]
 TARGET = ["<s>", "▁one", "▁&amp;", "</s>"]
 
 
+TEXT = "um </script><b>"
+
+
 def sentence(layers=2, heads=3, seed=0):
-    """Returns a made-up sentence with random weights, and markup among its tokens."""
+    """Returns a made-up sentence's Attention, of random weights, and markup among its tokens."""
     rng = np.random.default_rng(seed)
 
-    def weights(queries, keys):
-        found = rng.exponential(size=(layers, heads, queries, keys))
-        return list((found / found.sum(axis=-1, keepdims=True)).astype(np.float32))
-
     own, other = len(SOURCE), len(TARGET) - 1
-    kinds = dict(
-        encoder=weights(own, own), decoder=weights(other, other), cross=weights(other, own)
-    )
-    return {"text": "um </script><b>", "source": SOURCE, "target": TARGET, **kinds}
+    sizes = dict(encoder=(own, own), decoder=(other, other), cross=(other, own))
+    weights = {}
+    for kind, (name, _) in KINDS.items():
+        for layer in range(1, layers + 1):
+            found = rng.exponential(size=(heads, *sizes[kind]))
+            found /= found.sum(axis=-1, keepdims=True)
+            weights[name.format(layer)] = found.astype(np.float32)
+    return Attention(SOURCE, TARGET, weights)
 
 
 def data(page):
@@ -37,11 +41,13 @@ def data(page):
 
 def test_a_page_holds_the_weights_and_nothing_that_is_markup():
     one = sentence()
-    (found,) = data(explorer.page([one]))
-    assert (found["text"], found["source"]) == (one["text"], SOURCE)
-    for kind in ("encoder", "decoder", "cross"):
-        np.testing.assert_allclose(found[kind], one[kind], atol=1e-4)
-    assert "http" not in explorer.page([one]).replace("http://www.w3.org/2000/svg", "")
+    (found,) = data(explorer.page({TEXT: one}))
+    assert (found["text"], found["source"], found["target"]) == (TEXT, SOURCE, TARGET)
+    for kind in KINDS:
+        for number, weights in enumerate(found[kind], start=1):
+            np.testing.assert_allclose(weights, one.look(kind, number)[0], atol=1e-4)
+        assert len(found[kind]) == 2
+    assert "http" not in explorer.page({TEXT: one}).replace("http://www.w3.org/2000/svg", "")
 
 
 def test_sentences_are_explored_where_it_is_said(finished, capsys, tmp_path):
@@ -70,7 +76,7 @@ def browser(tmp_path):
     from selenium import webdriver
 
     page = tmp_path / "page.html"
-    page.write_text(explorer.page([sentence(), sentence(seed=1)]), encoding="utf-8")
+    page.write_text(explorer.page({TEXT: sentence(), "two": sentence(seed=1)}), encoding="utf-8")
     options = webdriver.ChromeOptions()
     for flag in ("--headless=new", "--no-sandbox", "--window-size=900,900"):
         options.add_argument(flag)
@@ -139,7 +145,7 @@ def test_tokens_are_text_whatever_they_hold(browser):
 def test_the_keyboard_goes_where_the_mouse_goes(browser):
     from selenium.webdriver import ActionChains, Keys
 
-    weights = sentence()["cross"][-1][0]  # of the last layer, with which the page begins
+    weights = sentence().look("cross", 2)[0][0]  # of the last layer, with which the page begins
     browser.execute_script("document.querySelector('#queries button').focus()")
     ActionChains(browser).send_keys(Keys.ARROW_DOWN).perform()
     np.testing.assert_allclose(list(shown(browser).values()), weights[1], atol=1e-3)

@@ -1,6 +1,5 @@
 """What must hold of models that leave home: they translate as the run does, in a fresh process."""
 
-import argparse
 import subprocess
 import sys
 from pathlib import Path
@@ -32,8 +31,7 @@ def folder(tmp_path_factory):
     assert call("--dataset", data, "--run", path / "run", *OPTIONS) == 0
     lines = [source for source, _ in sentences(1599)[1500:]] + [""]
     (path / "source").write_text("\n".join(lines) + "\n")
-    args = argparse.Namespace(run=path / "run", checkpoint=None)
-    _, tokenizer, training = run_demo.load(args)
+    _, tokenizer, training = run_demo.load(path / "run")
     for name, beam in (("greedy", 1), ("beam", 4)):
         texts = list(run_demo.translator(training, tokenizer, beam, length_penalty=0.6)(lines))
         (path / name).write_text("\n".join(texts) + "\n")

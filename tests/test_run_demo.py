@@ -24,10 +24,12 @@ import sacrebleu
 import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 import params
 import run_demo
 from beyond import UserError, checkpoints, devices, flags, runs
+from beyond.translator import KINDS
 from transformer_model import END, PAD, START, loss_function
 
 ROOT = Path(run_demo.__file__).parent
@@ -617,7 +619,39 @@ def test_a_picture_is_drawn_again_where_it_is_said_to_be(finished, capsys, what)
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize("kind", run_demo.KINDS)
+def test_a_trained_run_is_used_from_python(finished, capsys):
+    translate = run_demo.load_translator(finished / "run", beam=2)
+    found = list(translate(["um dois.", "", "três."]))
+    assert call("translate", "--run", finished / "run", "--beam", 2, "um dois.", "", "três.") == 0
+    assert capsys.readouterr().out.splitlines() == found
+    heads, queries, keys = translate.attend("um dois.").look("cross", layer=1)
+    assert heads.shape == (2, len(queries), len(keys))
+    best = run_demo.load_translator(finished / "run", checkpoint="best", n_best=1)
+    assert best.beam == run_demo.load(finished / "run")[2].options["beam"]
+    with pytest.raises(UserError, match="no trained run here"):
+        run_demo.load_translator(finished / "nowhere")
+
+
+def test_tensorboard_gets_figures_by_step_and_translations(finished):
+    events = EventAccumulator(str(finished / "run" / "logs")).Reload()
+    names = ("loss", "accuracy", "gradient_norm", "tokens_per_second", "learning_rate")
+    assert {f"training/{name}" for name in names} <= set(events.Tags()["tensors"])
+    assert {"validation/loss", "validation/accuracy"} <= set(events.Tags()["tensors"])
+
+    def values(name):
+        found = events.Tensors(name)
+        return [one.step for one in found], [tf.make_ndarray(one.tensor_proto) for one in found]
+
+    history = json.loads((finished / "run" / "history.json").read_text())
+    steps, losses = values("validation/loss")
+    assert losses == pytest.approx([row["val_loss"] for row in history])
+    assert steps == [steps[0], 2 * steps[0]] == [*steps[:1], values("training/loss")[0][-1]]
+    assert all(0 < norm < 100 for norm in values("training/gradient_norm")[1])
+    (text,) = values("translations")[1][-1].ravel().tolist()
+    assert text.decode().count("\n") == 4  # a heading, its line, and a row a sentence
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_attention_of_each_kind_is_drawn_with_its_own_tokens(finished, monkeypatch, kind):
     drawn = []
     monkeypatch.setattr(run_demo.plots, "attention", lambda path, *rest: drawn.append(rest))
@@ -1080,8 +1114,24 @@ def test_every_constant_is_a_flag_with_its_default_and_help(capsys):
     for row in params.table():
         assert f"--{row.name.replace('_', '-')}" in text
         assert "".join(f"{row.flag.help} (default {row.default})".split()) in text
-    constants = {name.lower() for name in vars(params) if re.fullmatch("[A-Z][A-Z_0-9]+", name)}
-    assert constants - {"presets"} == {row.name for row in params.table()}
+    values = {name.lower(): value for name, value in vars(params).items() if name.isupper()}
+    sections = {name for name, value in values.items() if isinstance(value, params.Section)}
+    assert set(values) - sections - {"presets"} == {row.name for row in params.table()}
+
+
+def test_help_names_the_commands_first_then_the_flags_in_the_groups_of_params(capsys):
+    with pytest.raises(SystemExit) as stop:
+        call("--help")
+    assert stop.value.code == 0
+    text = capsys.readouterr().out
+    titles = list(dict.fromkeys(row.section for row in params.table()))
+    assert len(titles) == len([v for v in vars(params).values() if isinstance(v, params.Section)])
+    told = ["train      train", "translate  ", "plot       "] + [f"\n{title}:" for title in titles]
+    places = [text.index(words) for words in told]
+    assert places == sorted(places)
+    for row in params.table():
+        flag = text.index(f"\n  --{(row.flag.also or row.name).replace('_', '-')}")
+        assert [title for title in titles if text.index(f"\n{title}:") < flag][-1] == row.section
 
 
 def test_a_command_of_its_own_needs_no_train_before_the_flags():

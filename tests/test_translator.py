@@ -9,7 +9,7 @@ from test_transformer_model import randomised
 import run_demo
 import transformer_model as tm
 from beyond import UserError, translator
-from beyond.translator import Translator
+from beyond.translator import KINDS, Translator
 
 SIZES = dict(num_layers=1, d_model=16, num_heads=2, dff=32, rate=0.0)
 SOURCES = [source for source, _ in sentences(30)]
@@ -123,9 +123,13 @@ def test_scores_of_given_pairs_are_those_of_the_translations_themselves(model, m
 
 def test_attention_is_that_of_one_pass_over_the_translation(model, alone):
     transformer, tokenizer = model
-    weights, inp, tar = Translator(*model, never).attend("um dois.")
-    assert tokenizer.decode(tar.numpy()[np.newaxis])[0] == alone("um dois.")[0]
-    _, expected = transformer((inp[np.newaxis], tar[np.newaxis, :-1]))
-    assert set(weights) == set(expected)
-    for name, weight in weights.items():
+    seen = Translator(*model, never).attend("um dois.")
+    inp, tar = (np.array([tokenizer.processor.piece_to_id(side)]) for side in seen[:2])
+    assert tokenizer.decode(tar)[0] == alone("um dois.")[0]
+    _, expected = transformer((inp, tar[:, :-1]))
+    assert set(seen.weights) == set(expected)
+    for name, weight in seen.weights.items():
         np.testing.assert_allclose(weight, expected[name][0], atol=1e-6)
+    for kind in KINDS:
+        weights, queries, keys = seen.look(kind, 1)
+        assert weights.shape[1:] == (len(queries), len(keys))
