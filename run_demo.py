@@ -1339,7 +1339,7 @@ def plot_command(args):
     run, tokenizer, training = load_named(args)
     (line,) = corpora.decode_lines([os.fsencode(args.sentence) + b"\n"], "argument")
     layers = training.options["num_layers"]
-    if not 1 <= (args.layer or layers) <= layers:
+    if args.layer is not None and not 1 <= args.layer <= layers:
         raise UserError(f"--layer {args.layer}: the run has layers 1 to {layers}; name one of them")
     if args.position is not None and not 0 <= args.position < args.positions:
         raise UserError(

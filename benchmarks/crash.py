@@ -50,7 +50,7 @@ def tensors(path):
 
     reader = tf.train.load_checkpoint(str(path))
     names = [name for name in reader.get_variable_to_shape_map() if "_OBJECT" not in name]
-    return {name: reader.get_tensor(name) for name in names if "save_counter" not in name}
+    return {name: reader.get_tensor(name) for name in names}
 
 
 def start(arguments):

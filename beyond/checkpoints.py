@@ -5,15 +5,15 @@
     checkpoints/best/   at the end of the epoch of the best validation
     checkpoints/final/  the weights that a training ended with
 
-TensorFlow writes a checkpoint to new files, the one that makes it count last, and older ones are
-removed after that: an end in the midst of it leaves those before.
+TensorFlow writes a checkpoint to new files, the one that makes it count (.index) last, and older
+ones are removed after that: an end in the midst of it leaves those before. What was left
+half-written or half-removed goes when the next one is saved.
 """
 
-import glob
-import os
 import re
 import signal
 import time
+from pathlib import Path
 
 import tensorflow as tf
 
@@ -25,10 +25,7 @@ UNREADABLE = (tf.errors.OpError, AssertionError, ValueError, LookupError, Runtim
 
 
 def paths(folder):
-    """Returns the checkpoints in a folder, the oldest first, as the paths TensorFlow takes.
-
-    From the files themselves, for the list that TensorFlow keeps of them may be damaged.
-    """
+    """Returns the checkpoints in a folder, the oldest first, as the paths TensorFlow takes."""
     found = [path.with_suffix("") for path in folder.glob("ckpt-*.index")]
     return [str(path) for path in sorted(found, key=lambda path: int(re.sub(r"\D", "", path.name)))]
 
@@ -42,10 +39,14 @@ def restore(checkpoint, path):
         raise UserError(f"{path}: damaged, or of another model ({reason(error)})") from None
 
 
-def remove(path):
-    """Removes a checkpoint; first what makes it count."""
-    for file in (f"{path}.index", *glob.glob(f"{glob.escape(path)}.data-*")):
-        os.unlink(file)
+def prune(folder, kept):
+    """Removes all checkpoints but `kept` from a folder, and what a kill left of writing others."""
+    names = [Path(path).name for path in kept]
+    files = sorted(folder.glob("ckpt-*"), key=lambda path: path.suffix != ".index")  # these count
+    for file in files:
+        its = re.fullmatch(r"(ckpt-\d+)\.(?:index|data-\d+-of-\d+)(\.tempstate\d+)?", file.name)
+        if its and (its[1] not in names or its[2]):
+            file.unlink()
 
 
 class Keeper:
@@ -74,8 +75,7 @@ class Keeper:
             own.mkdir(parents=True, exist_ok=True)
             self.checkpoint.write(path)
             others = [other for other in paths(own) if other != path]
-            for other in others[: len(others) + 1 - self.kept[folder]]:
-                remove(other)
+            prune(own, [*others, path][-self.kept[folder] :])
         except (tf.errors.OpError, OSError) as error:
             raise UserError(
                 f"{folder}: the training could not be saved ({reason(error)}); make room, then the "

@@ -24,7 +24,6 @@ FREE = (
     "tokenize", "lowercase",
 )  # fmt: skip
 
-
 # What a run's files are hashed for, as it is called.
 CALLED = {
     "train_sha256": "training text",
@@ -127,7 +126,7 @@ class Run:
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
             if not isinstance(content, (dict, list)):
-                raise ValueError("holds no parameters")
+                raise ValueError("holds no list and no names")
             return content
         except (FileNotFoundError, NotADirectoryError):
             return default

@@ -62,6 +62,21 @@ def test_a_training_goes_on_from_where_it_was_furthest(tmp_path):
     assert State(tmp_path / "new").keeper.restore_newest(pytest.fail) is None
 
 
+def test_what_a_kill_left_half_written_or_half_removed_goes_with_the_next_save(tmp_path):
+    state = State(tmp_path)
+    for epoch in range(1, 6):
+        state.save(epoch, 0, float(epoch))
+    folder = tmp_path / "checkpoints"
+    kept = sorted(f"ckpt-{epoch}{end}" for epoch in (4, 5, 6) for end in (".data", ".index"))
+    (folder / "ckpt-2.data-00000-of-00001").write_bytes(b"its index went first")
+    (folder / "ckpt-6.data-00000-of-00001.tempstate123").write_bytes(b"half")
+    (folder / "ckpt-of-mine").mkdir()
+    state.save(6, 0, 6.0)
+    assert (folder / "ckpt-of-mine").is_dir()
+    (folder / "ckpt-of-mine").rmdir()
+    assert sorted(path.name.removesuffix("-00000-of-00001") for path in folder.iterdir()) == kept
+
+
 @pytest.mark.parametrize("what", ["data", "index", "missing"])
 def test_a_damaged_checkpoint_is_named_and_the_one_before_it_taken(tmp_path, what):
     state = State(tmp_path)

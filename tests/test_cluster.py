@@ -128,7 +128,7 @@ def tensors(checkpoint):
     """Returns all that a checkpoint holds, by name."""
     reader = tf.train.load_checkpoint(str(checkpoint))
     names = [name for name in reader.get_variable_to_shape_map() if "_OBJECT" not in name]
-    return {name: reader.get_tensor(name) for name in names if "save_counter" not in name}
+    return {name: reader.get_tensor(name) for name in names}
 
 
 @pytest.fixture(scope="module")

@@ -671,6 +671,7 @@ def test_attention_of_each_kind_is_drawn_with_its_own_tokens(finished, monkeypat
 def test_a_picture_of_what_there_is_not_is_one_line(finished, tmp_path, capsys):
     for wrong, told in (
         (["attention", "um.", "--layer", 2], "--layer 2: the run has layers 1 to 1"),
+        (["attention", "um.", "--layer", 0], "--layer 0: the run has layers 1 to 1"),
         (["positional-encoding", "--position", 50], "--position 50: drawn are positions 0 to 49"),
         (["curves", "--beside", tmp_path], "no trained run here"),
     ):
