@@ -1070,7 +1070,7 @@ def train(args):
     # Before any tokenizer is made: setting the seed drops the kernels that hold their models.
     keras.utils.set_random_seed(options["seed"])
     if options["xla"] == "auto":
-        options["xla"] = "on" if tf.config.list_physical_devices("GPU") else "off"
+        options["xla"] = "on" if devices.gpus()[0] else "off"
     xla = options["xla"] == "on"
     workers = cluster.configured()
     strategy, parts = devices.find(say, xla, workers)
@@ -1280,8 +1280,7 @@ def export_command(args):
     if args.to and Path(args.to).exists():
         raise UserError(f"--to {args.to}: is there already; remove it, or name another place")
     run, tokenizer, training = load_named(args)
-    name = "model.keras" if args.format == "keras" else args.format
-    path = Path(args.to) if args.to else run.path / "export" / name
+    path = Path(args.to) if args.to else export.place(run.path / "export", args.format)
     if args.format == "saved_model":
         export.saved_model(path, training.transformer, tokenizer)
     elif args.format == "keras":

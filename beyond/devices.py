@@ -1,6 +1,7 @@
 """Which devices a run computes on and how they share the work; a word where a GPU lies idle."""
 
 import contextlib
+import functools
 import os
 import shutil
 import subprocess
@@ -22,6 +23,14 @@ def memory():
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
+@functools.cache
+def gpus():
+    """Returns the GPUs that TensorFlow sees, and what it said as it first looked for them."""
+    with quiet.startup() as dropped:
+        seen = tf.config.list_physical_devices("GPU")
+    return seen, b"".join(dropped).decode(errors="replace").rstrip()
+
+
 def find(say, whole=False, workers=cluster.ALONE):
     """Returns the tf.distribute strategy for this machine, and the parts of a batch on a device.
 
@@ -39,18 +48,17 @@ def find(say, whole=False, workers=cluster.ALONE):
     Raises:
       UserError: the workers cannot be joined.
     """
-    with quiet.startup() as dropped:
-        gpus = tf.config.list_physical_devices("GPU")
-    for gpu in gpus:
+    seen, said = gpus()
+    for gpu in seen:
         with contextlib.suppress(RuntimeError):  # TensorFlow runs already, as in a notebook
             tf.config.experimental.set_memory_growth(gpu, True)
-    if gpus:
-        details = map(tf.config.experimental.get_device_details, gpus)
+    if seen:
+        details = map(tf.config.experimental.get_device_details, seen)
         names = [detail.get("device_name", "GPU") for detail in details]
         say(f"Device: {', '.join(names)}")
         if not workers.alone:
             return workers.join(say), 1
-        mirrored = len(gpus) > 1
+        mirrored = len(seen) > 1
         return tf.distribute.MirroredStrategy() if mirrored else tf.distribute.get_strategy(), 1
     say(f"Device: CPU, {cores()} cores")
     if unseen := listed_by_driver():
@@ -58,7 +66,7 @@ def find(say, whole=False, workers=cluster.ALONE):
             f"This machine has a GPU that TensorFlow does not see ({unseen}); to train on it: "
             f"pip install 'tensorflow[and-cuda]=={tf.__version__}'"
         )
-        say(b"".join(dropped).decode(errors="replace").rstrip())  # why, perhaps
+        say(said)  # why, perhaps
     parts = 1 if whole else min(cores(), MOST_PARTS)
     with contextlib.suppress(RuntimeError):
         tf.config.threading.set_intra_op_parallelism_threads(cores() // parts)

@@ -18,6 +18,17 @@ CTRANSLATE2_LENGTH = 1024  # tokens: its table of positions ends, unlike ours
 QUANTIZATIONS = ("int8", "float16")
 
 
+def place(folder, kind):
+    """Returns the path within `folder` of what is exported in one of FORMATS.
+
+    A SavedModel's is a new version, 1 or the next: TensorFlow Serving takes the highest.
+    """
+    if kind == "saved_model":
+        versions = [int(path.name) for path in (folder / kind).glob("*") if path.name.isdigit()]
+        return folder / kind / str(max(versions, default=0) + 1)
+    return folder / ("model.keras" if kind == "keras" else kind)
+
+
 class Translator(tf.Module):
     """Sentences in, translations and scores out: what a SavedModel serves."""
 

@@ -55,7 +55,10 @@ def python(path, script, *arguments):
 def test_a_saved_model_translates_strings_with_nothing_but_tensorflow(folder, capsys):
     assert call("export", "--run", folder / "run") == 0
     path = capsys.readouterr().out.strip()
-    assert path == str(folder / "run" / "export" / "saved_model")
+    versions = folder / "run" / "export" / "saved_model"  # as TensorFlow Serving looks for them
+    assert path == str(versions / "1")
+    (versions / "9").mkdir()
+    assert export.place(folder / "run" / "export", "saved_model") == versions / "10"
     script = """
 import sys
 import tensorflow as tf

@@ -38,6 +38,15 @@ def test_help_says_nothing_but_help():
     assert "usage" in done.stdout
 
 
+def test_a_training_says_nothing_but_its_own_before_it_begins(tmp_path):
+    (tmp_path / "one.tsv").write_text("um\tone\n")
+    command = [sys.executable, ROOT / "run_demo.py", "--dataset", tmp_path / "one.tsv"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 2
+    first, *_, last = done.stderr.splitlines()
+    assert (first[:7], last[:12]) == ("Device:", "run_demo.py:")
+
+
 def test_a_program_without_stderr_starts_too():
     command = f"'{sys.executable}' '{ROOT / 'run_demo.py'}' --help 2>&-"
     assert subprocess.run(command, shell=True, capture_output=True).returncode == 0
