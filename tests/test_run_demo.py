@@ -632,6 +632,14 @@ def test_a_trained_run_is_used_from_python(finished, capsys):
         run_demo.load_translator(finished / "nowhere")
 
 
+def test_the_estimate_is_of_all_steps_that_are_left(capsys, monkeypatch):
+    training = tiny_training(epochs=3)
+    training.epoch.assign(1)  # one of three is done, and 10 steps of this one in 30 seconds
+    monkeypatch.setattr(run_demo.time, "perf_counter", lambda: 130.0)
+    training.estimate(done=10, started=100.0, left=40, steps=60)
+    assert "3 epochs end in about 5 min" in capsys.readouterr().err  # 3 s x (40 + 60)
+
+
 def test_tensorboard_gets_figures_by_step_and_translations(finished):
     events = EventAccumulator(str(finished / "run" / "logs")).Reload()
     names = ("loss", "accuracy", "gradient_norm", "tokens_per_second", "learning_rate")
