@@ -1,0 +1,144 @@
+"""What must hold of the documents: links lead somewhere, commands and code are right."""
+
+import ast
+import contextlib
+import json
+import re
+import shlex
+import shutil
+
+import nbclient
+import nbformat
+import pytest
+from test_run_demo import ROOT
+
+import run_demo
+
+ENGLISH, CHINESE = ROOT / "README.md", ROOT / "README.zh-CN.md"
+NOTEBOOK = ROOT / "walkthrough.ipynb"
+PAGES = [ENGLISH, CHINESE, NOTEBOOK, *ROOT.glob("docs/*.md"), *ROOT.glob("benchmarks/*.md")]
+PROGRAMS = r"(?:run_demo|benchmarks/\w+|data/\w+)\.py"
+pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+
+
+def cells(kind):
+    """Returns the source of the notebook's cells of a kind."""
+    notebook = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
+    return ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == kind]
+
+
+def text(page):
+    """Returns what a page says, as Markdown."""
+    return "\n\n".join(cells("markdown")) if page == NOTEBOOK else page.read_text(encoding="utf-8")
+
+
+def blocks(page):
+    """Returns the indented blocks of code of a page, without the indentation."""
+    found = re.findall(r"(?:^ {4}.*\n|^\n(?= {4}))+", text(page), re.M)
+    return [re.sub(r"^ {4}", "", block, flags=re.M).strip("\n") for block in found]
+
+
+def anchors(page):
+    """Returns the anchors that GitHub makes of the headings of a page."""
+    headings = re.findall(r"^#+ (.*)$", text(page), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading).lower().replace(" ", "-") for heading in headings}
+
+
+def commands(page):
+    """Returns the commands of a page that run a program of this project, each as its words."""
+    lines = "\n".join(blocks(page)).replace("\\\n", " ").splitlines()
+    lines += re.findall(r"`([^`\n]*python [^`]*)`", text(page))
+    found = []
+    for line in lines:
+        for command in re.findall(rf"python ({PROGRAMS}[^&|;]*)", line):
+            command = re.sub(r"\s[<>] \S+|\[[^\]]*\]", "", command)  # without what is optional
+            found.append(shlex.split(command, comments=True))
+    return found
+
+
+@pages
+def test_links_lead_somewhere(page):
+    targets = re.findall(r"\]\(([^)\s]+)\)", text(page))
+    for target in targets:
+        if target.startswith("https://"):
+            continue
+        path, _, anchor = target.partition("#")
+        there = page.parent / path if path else page
+        assert there.exists(), target
+        assert not anchor or anchor in anchors(there), target
+    for path in re.findall(r"`((?:beyond|tests|benchmarks|docs|data|shared)/[\w./]*)`", text(page)):
+        assert (ROOT / path).exists(), path
+
+
+@pages
+def test_commands_are_those_of_the_program(page):
+    found = commands(page)
+    for program, *arguments in found:
+        assert (ROOT / program).is_file()
+        if program == "run_demo.py":
+            if not arguments or arguments[0].startswith("-"):
+                arguments.insert(0, "train")
+            with contextlib.suppress(SystemExit):  # as --help ends; what is wrong is a UserError
+                run_demo.command_line().parse_args(arguments)
+        else:
+            options = (ROOT / program).read_text(encoding="utf-8")
+            for flag in (word for word in arguments if word.startswith("--")):
+                assert f'"{flag}"' in options, (program, flag)
+    assert found or page.parent.name == "docs" or page == NOTEBOOK
+
+
+@pytest.mark.parametrize("page", [ENGLISH, CHINESE], ids=lambda page: page.name)
+def test_code_in_the_readme_is_python(page):
+    code = [block for block in blocks(page) if re.match(r"(import|from) ", block)]
+    assert len(code) == 4
+    for block in code:
+        ast.parse(block)
+
+
+def test_both_readmes_show_the_same_commands_code_and_figures():
+    def bare(page):
+        return [re.sub(r"\s*#.*", "", block, flags=re.M) for block in blocks(page)]
+
+    pairs = zip(bare(ENGLISH), bare(CHINESE), strict=True)
+    differing = [pair for pair in pairs if len(set(pair)) > 1]
+    assert [one.split()[0] for one, _ in differing] == ["params.json"]  # the legend is in words
+    rows = [re.findall(r"^\|(.*)\|$", text(page), re.M) for page in (ENGLISH, CHINESE)]
+    figures = [[sorted(re.findall(r"\d(?:[\d,.]*\d)?", row)) for row in each] for each in rows]
+    assert figures[0] == figures[1]
+
+
+def test_the_readmes_python_does_what_it_says(finished, monkeypatch, tmp_path, capsys):
+    (code,) = (block for block in blocks(ENGLISH) if "load_translator" in block)
+    shutil.copytree(finished / "run", tmp_path / "runs" / "bundled")
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    exec(code.replace("layer=4", "layer=1"), names)  # the run is smaller
+    assert capsys.readouterr().out.startswith("[")
+    heads = names["weights"]
+    assert heads.shape[1:] == (len(names["queries"]), len(names["keys"]))
+    assert names["translate"].beam == 4
+
+
+def outputs(cell):
+    """Returns what a cell of the notebook printed, and the kinds of pictures that it showed."""
+    printed = [out["text"] for out in cell.get("outputs", ()) if out.get("name") == "stdout"]
+    shown = [sorted(out["data"]) for out in cell.get("outputs", ()) if "data" in out]
+    return "".join(printed), shown
+
+
+@pytest.mark.slow
+def test_the_notebook_runs_and_shows_what_is_saved_in_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("TF_ENABLE_ONEDNN_OPTS", "1")  # for the training, as without pytest
+    saved = nbformat.read(NOTEBOOK, as_version=4)
+    again = nbformat.read(NOTEBOOK, as_version=4)
+    where = {"metadata": {"path": str(tmp_path)}}
+    nbclient.NotebookClient(again, timeout=1200, resources=where).execute()
+    both = list(zip(saved.cells, again.cells, strict=True))
+    (training,) = (place for place, (cell, _) in enumerate(both) if "--epochs" in cell.source)
+    for cell, run in both[:training]:
+        assert outputs(run) == outputs(cell)
+    for cell, run in both[training:]:  # another machine rounds otherwise: not word for word
+        assert bool(outputs(run)[0]) == bool(outputs(cell)[0])
+        assert outputs(run)[1] == outputs(cell)[1]
+    assert (tmp_path / "runs" / "walkthrough" / "scores.json").exists()
