@@ -42,7 +42,8 @@ DATA = Section("Data")
 DATA_PATH: Annotated[
     str,
     Flag(
-        "a TFDS translation dataset, 'bundled', or a .tsv file; tutorial's TED talks",
+        "a TFDS translation dataset, 'bundled', 'winter-games', or a .tsv file; tutorial's TED "
+        "talks",
         also="dataset",
     ),
 ] = "ted_hrlr_translate/pt_to_en"
@@ -60,6 +61,13 @@ MAX_LENGTH: Annotated[
 
 TEXT = Section("Text")
 
+PIECES: Annotated[
+    str,
+    Flag(
+        "what tokens are: SentencePiece's byte pairs, or the words between spaces",
+        choices=("bpe", "word"),
+    ),
+] = "bpe"
 VOCAB_SIZE: Annotated[
     int,
     Flag(
@@ -95,9 +103,9 @@ EPOCHS: Annotated[int, Flag("passes over the training pairs; tutorial (1 for a q
 SCHEDULE: Annotated[
     str,
     Flag(
-        "of the learning rate past its peak: by the root of the steps (tutorial, paper 5.3), or "
-        "along a cosine to 0 at the last step (arXiv 1608.03983)",
-        choices=("inverse-sqrt", "cosine"),
+        "of the learning rate past its peak: by the root of the steps (tutorial, paper 5.3), "
+        "along a cosine to 0 at the last step (arXiv 1608.03983), or none",
+        choices=("inverse-sqrt", "cosine", "constant"),
     ),
 ] = "inverse-sqrt"
 WARMUP_STEPS: Annotated[
@@ -192,6 +200,15 @@ PRESETS = {
             dff=256, num_heads=4, dropout_rate=0.2, label_smoothing=0.1, tie_embeddings=True,
             pre_norm=True, schedule="cosine", warmup_steps=2000, learning_rate_scale=4.0,
             batch_tokens=4096, max_length=80, epochs=60, average=10, beam=5, length_penalty=1.0,
+        ),
+    ),
+    "winter-games": Preset(
+        "one sentence, learned in 20 steps: sizes of a first lesson's toy; its rate was a constant "
+        "0.001, post-norm, and fails (benchmarks/winter_games.py)",
+        dict(
+            pieces="word", num_layers=6, d_model=512, dff=2048, dropout_rate=0.0, pre_norm=True,
+            schedule="constant", warmup_steps=1, learning_rate_scale=0.0068, average=1,
+            tokenize="none",
         ),
     ),
     "base": Preset(

@@ -78,6 +78,7 @@ from transformer_model import (
     PAD,
     START,
     UNKNOWN,
+    ConstantSchedule,
     CosineSchedule,
     CustomSchedule,
     Transformer,
@@ -179,8 +180,8 @@ def load_corpus(source, seed, may_fall_back=False):
     """Returns the Corpus that `source` describes: {"dataset": name}, or lists of files by split.
 
     Args:
-      source: {"dataset": a TFDS name, "bundled" or a .tsv file} or {"train": files}; with either,
-        "valid" and "test" may list files.
+      source: {"dataset": a TFDS name, one of corpora.OURS or a .tsv file}, or {"train": files};
+        with either, "valid" and "test" may list files.
       seed: of the pairs held out where no validation or test split is given.
       may_fall_back: take the bundled corpus where a download fails.
 
@@ -195,8 +196,8 @@ def load_corpus(source, seed, may_fall_back=False):
         return corpora.from_files(title, train, valid, test, seed, say)
     if valid or test:
         raise UserError("--valid and --test go with --train or with a .tsv as --dataset")
-    if name == "bundled":
-        return corpora.bundled(say)
+    if name in corpora.OURS:
+        return corpora.ours(name, say)
     if Path(name).is_file():
         raise UserError(f"--dataset {name}: is a file; name a .tsv, or files with --train")
     try:
@@ -208,7 +209,7 @@ def load_corpus(source, seed, may_fall_back=False):
                 "files"
             ) from None
         say(f"{name} cannot be downloaded ({error}): using the bundled corpus instead.")
-        return corpora.bundled(say)
+        return corpora.ours("bundled", say)
 
 
 # ---- Text: SentencePiece, one vocabulary for both languages ----
@@ -219,11 +220,12 @@ SMALL_VOCABULARY = 3000  # not lowered by that rule: shorter pieces would make s
 BASIC_PIECES = 4 + 256  # PAD, UNKNOWN, START, END, and the bytes
 
 
-def train_tokenizer(pairs, vocab_size, seed):
-    """Learns a BPE vocabulary from both sides of `pairs`. Returns SentencePiece's model as bytes.
+def train_tokenizer(pairs, vocab_size, seed, pieces="bpe"):
+    """Learns a vocabulary from both sides of `pairs`. Returns SentencePiece's model as bytes.
 
-    Bytes stand in for characters that were not seen, so that any text has tokens. The vocabulary
-    is smaller than asked for where the text is too short for it.
+    With "bpe", bytes stand in for characters that were not seen, so that any text has tokens; with
+    "word", what was not seen is unknown. The vocabulary is smaller than asked for where the text is
+    too short for it.
 
     Raises:
       UserError: SentencePiece can make no vocabulary of that size of this text.
@@ -241,16 +243,19 @@ def train_tokenizer(pairs, vocab_size, seed):
     if not words:
         raise UserError("the training text holds no words; name files that do")
     least = BASIC_PIECES + len(letters)
-    size = min(vocab_size, max(SMALL_VOCABULARY, least, words // WORDS_A_PIECE))
+    if pieces == "bpe":
+        size = min(vocab_size, max(SMALL_VOCABULARY, least, words // WORDS_A_PIECE))
+    else:
+        size = vocab_size
     output = BytesIO()
     try:
         sentencepiece.SentencePieceTrainer.train(
             sentence_iterator=iter(sample),
             model_writer=output,
-            model_type="bpe",
+            model_type=pieces,
             vocab_size=size,
             hard_vocab_limit=False,
-            byte_fallback=True,
+            byte_fallback=pieces == "bpe",
             pad_id=PAD,
             unk_id=UNKNOWN,
             bos_id=START,
@@ -510,8 +515,10 @@ def make_batches(training, corpus, tokenizer, folder=None):
 def learning_rate(options, steps):
     """Returns the schedule that `options` name, for a training of `steps`."""
     sizes = options["d_model"], options["warmup_steps"], options["learning_rate_scale"]
-    cosine = options["schedule"] == "cosine"
-    return CosineSchedule(*sizes, steps) if cosine else CustomSchedule(*sizes)
+    if options["schedule"] == "cosine":
+        return CosineSchedule(*sizes, steps)
+    constant = options["schedule"] == "constant"
+    return ConstantSchedule(*sizes) if constant else CustomSchedule(*sizes)
 
 
 def shown(judged):
@@ -1011,14 +1018,15 @@ PICTURES = (
 
 
 def draw(
-    what, run, training, tokenizer, line, kind="cross", layer=None, average=False, positions=50,
-    depth=None, position=None, beside=(), batches=None,
+    what, run, training, tokenizer, line, kind="cross", layer=None, head=None, average=False,
+    positions=50, depth=None, position=None, beside=(), batches=None,
 ):  # fmt: skip
     """Draws one of PICTURES into the run's plots/. Returns its path.
 
     Args:
       line: the sentence whose attention, or whose masks, are drawn.
-      kind, layer, average: which of KINDS, of which layer (the last), head by head or their mean.
+      kind, layer, head, average: which of KINDS, of which layer (the last), of which head (1, 2,
+        ...), of all (None), or their mean.
       positions, depth, position: of how many positions and dimensions (d_model) the encoding is
         drawn, and which position the others are compared with.
       beside: runs whose curves are drawn too.
@@ -1035,7 +1043,7 @@ def draw(
             f"{name} (this run)" if name == options["schedule"] else name: learning_rate(
                 {**options, "schedule": name}, steps
             )
-            for name in ("inverse-sqrt", "cosine")
+            for name in ("inverse-sqrt", "cosine", "constant")
         }
         return plots.schedule(path, schedules, steps)
     if what == "lengths":
@@ -1046,13 +1054,19 @@ def draw(
     if what == "curves":
         return plots.curves(path, {one.path.name: one.history() for one in (run, *beside)})
     seen = translator(training, tokenizer).attend(line)
+    if unknown := plots.use_fonts_for(*seen.source, *seen.target):
+        say(f"No font here has {unknown}; install one, as Debian's fonts-noto-cjk for Chinese.")
     if what == "masks":
         return plots.masks(path, seen.source, seen.target[:-1])
     layer = layer or options["num_layers"]
     heads, queries, keys = seen.look(kind, layer)
-    names = [f"Head {head + 1}" for head in range(len(heads))]
+    names = [f"Head {number}" for number in range(1, len(heads) + 1)]
     if average:
         heads, names = heads.mean(axis=0, keepdims=True), [f"Mean of {len(heads)} heads"]
+    elif head:
+        heads, names = heads[head - 1 : head], names[head - 1 : head]
+    if kind != "cross":
+        path = run.plots / f"{what}-{kind}.png"
     return plots.attention(path, heads, names, keys, queries, f"{KINDS[kind][1]}; layer {layer}")
 
 
@@ -1061,7 +1075,8 @@ def draw(
 
 def train(args):
     """Trains, scores, translates samples and draws all pictures; goes on with a run begun."""
-    options = flags.chosen(args, args.preset)
+    own = args.data_path if args.data_path in params.PRESETS else "tutorial"
+    options = flags.chosen(args, args.preset or own)
     if options["d_model"] % options["num_heads"]:
         raise UserError(
             f"--d-model {options['d_model']} is not a multiple of --num-heads "
@@ -1082,7 +1097,8 @@ def train(args):
     say(f"Corpus: {corpus.name}. Run folder: {run.path}")
 
     if workers.chief and not run.trained:
-        model = train_tokenizer(corpus.train, options["vocab_size"], options["seed"])
+        how = (options[name] for name in ("vocab_size", "seed", "pieces"))
+        model = train_tokenizer(corpus.train, *how)
         run.write(run.tokenizer.name, model)
     workers.chiefs()
     if not run.tokenizer.exists():
@@ -1337,15 +1353,16 @@ def plot_command(args):
     """Draws one picture of a trained run and prints where it is."""
     run, tokenizer, training = load_named(args)
     (line,) = corpora.decode_lines([os.fsencode(args.sentence) + b"\n"], "argument")
-    layers = training.options["num_layers"]
-    if args.layer is not None and not 1 <= args.layer <= layers:
-        raise UserError(f"--layer {args.layer}: the run has layers 1 to {layers}; name one of them")
+    for name, most in (("layer", "num_layers"), ("head", "num_heads")):
+        number, most = getattr(args, name), training.options[most]
+        if number is not None and not 1 <= number <= most:
+            raise UserError(f"--{name} {number}: the run has {name}s 1 to {most}; name one of them")
     if args.position is not None and not 0 <= args.position < args.positions:
         raise UserError(
             f"--position {args.position}: drawn are positions 0 to {args.positions - 1}; name one "
             "of them, or raise --positions"
         )
-    looks = ("kind", "layer", "average", "positions", "depth", "position")
+    looks = ("kind", "layer", "head", "average", "positions", "depth", "position")
     beside = [runs.Run(path) for path in args.beside]
     for other in beside:
         other.options()  # or say what is wrong with it
@@ -1377,8 +1394,8 @@ def command_line():
             f"--{split}", nargs="+", metavar="FILE", help=f"{split}: a .tsv, or source and target"
         )
     command.add_argument(
-        "--preset", choices=params.PRESETS, default="tutorial",
-        help="values for all flags not given, see below (default tutorial)",
+        "--preset", choices=params.PRESETS,
+        help="values for all flags not given, see below (default the data's own, or tutorial)",
     )  # fmt: skip
     flags.add_parameters(command)
     parser.epilog = command.format_help()
@@ -1433,7 +1450,9 @@ def command_line():
         "--kind", choices=KINDS, default="cross", help="of attention (default cross)"
     )
     command.add_argument("--layer", type=int, metavar="N", help="of attention (default the last)")
-    command.add_argument("--average", action="store_true", help="one panel: the mean of all heads")
+    panels = command.add_mutually_exclusive_group()
+    panels.add_argument("--head", type=int, metavar="N", help="one head (default all)")
+    panels.add_argument("--average", action="store_true", help="one panel: the mean of all heads")
     size = flags.in_range(int, params.Flag("", 2, 10_000))
     command.add_argument(
         "--positions", type=size, metavar="N", default=50, help="of the encoding (default 50)"

@@ -686,6 +686,14 @@ class CosineSchedule(CustomSchedule):
         return {**super().get_config(), "steps": int(self.steps)}
 
 
+@register
+class ConstantSchedule(CustomSchedule):
+    """The same growth, to the same peak, which then stays."""
+
+    def __call__(self, step):
+        return super().__call__(tf.minimum(tf.cast(step, tf.float32), float(self.warmup_steps)))
+
+
 # ---- Loss and accuracy: over real tokens only ----
 
 

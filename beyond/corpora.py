@@ -14,7 +14,11 @@ import tensorflow as tf
 
 from beyond import UserError
 
-BUNDLED = Path(__file__).parent.parent / "data" / "pt_en"
+DATA = Path(__file__).parent.parent / "data"
+OURS = {  # corpora that come with the project: training, validation and test pairs
+    "bundled": [DATA / "pt_en" / f"{split}.tsv" for split in ("train", "validation", "test")],
+    "winter-games": [DATA / "winter_games.tsv"] * 3,  # one pair, to learn by heart
+}
 BOM = "\ufeff"  # at the start of what some editors save as UTF-8
 CHUNK = 1024  # pairs read at a time: a call of tf.data for each would take longer than its work
 HELD_OUT_SHARE, HELD_OUT_MOST = 0.02, 1000  # pairs, for each of validation and test
@@ -210,7 +214,6 @@ def from_files(name, train, valid, test, seed, say):
     return complete(name, splits, seed, say)
 
 
-def bundled(say):
-    """Returns the Portuguese-English corpus that comes with the project (see data/)."""
-    files = ([BUNDLED / f"{split}.tsv"] for split in Corpus._fields[1:])
-    return from_files("bundled", *files, seed=None, say=say)
+def ours(name, say):
+    """Returns one of OURS."""
+    return from_files(name, *([path] for path in OURS[name]), seed=None, say=say)

@@ -4,20 +4,53 @@ Every function draws one picture into `path` and returns `path`. Colours: diverg
 sign matters, viridis for shares between 0 and 1; both are readable by the colour-blind.
 """
 
+import warnings
+
 import matplotlib
 
 matplotlib.use("Agg")  # before pyplot: no display is needed, none is looked for
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib import font_manager
 
 import transformer_model as model
+
+PLAIN = plt.rcParams["font.sans-serif"][0]  # matplotlib's own font: Latin, Greek, Cyrillic, Arabic
+
+
+def letters(font):
+    """Returns the code points that a font (a path) has glyphs for."""
+    try:
+        return set(font_manager.get_font(font).get_charmap())
+    except (RuntimeError, OSError):  # not of a kind that matplotlib reads
+        return set()
+
+
+def use_fonts_for(*texts):
+    """Lets pictures show `texts`, by the fonts of this machine. Returns the letters none has.
+
+    Debian's fonts-noto-cjk or fonts-wqy-zenhei, for example, have Chinese ones.
+    """
+    own = letters(font_manager.findfont(PLAIN))
+    missing = {ord(letter) for text in texts for letter in text} - own
+    family = [PLAIN]
+    found = font_manager.findSystemFonts() if missing else []
+    for path in sorted(found, key=lambda path: ("Regular" not in path, path)):
+        if has := missing & letters(path):
+            font_manager.fontManager.addfont(path)
+            family.append(font_manager.get_font(path).family_name)
+            missing -= has
+    plt.rcParams["font.family"] = family
+    return "".join(sorted(map(chr, missing)))
 
 
 def save(figure, path):
     """Writes `figure` to `path` and frees it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=120, bbox_inches="tight")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # see `use_fonts_for`
+        figure.savefig(path, dpi=120, bbox_inches="tight")
     plt.close(figure)
     return path
 

@@ -666,7 +666,10 @@ def test_attention_of_each_kind_is_drawn_with_its_own_tokens(finished, monkeypat
     more = ["--kind", kind, "--layer", 1, "--run", finished / "run"]
     assert call("plot", "attention", "um três.", *more) == 0
     assert call("plot", "attention", "um três.", *more, "--average") == 0
-    (heads, names, keys, queries, title), (mean, (name,), *_) = drawn
+    assert call("plot", "attention", "um três.", *more, "--head", 2) == 0
+    (heads, names, keys, queries, title), (mean, (name,), *_), (one, (second,), *_) = drawn
+    np.testing.assert_array_equal(one, heads[1:])
+    assert second == "Head 2"
     assert heads.shape == (2, len(queries), len(keys))
     np.testing.assert_allclose(heads.sum(axis=-1), 1, atol=1e-5)
     np.testing.assert_allclose(mean, heads.mean(axis=0, keepdims=True))
@@ -680,11 +683,34 @@ def test_a_picture_of_what_there_is_not_is_one_line(finished, tmp_path, capsys):
     for wrong, told in (
         (["attention", "um.", "--layer", 2], "--layer 2: the run has layers 1 to 1"),
         (["attention", "um.", "--layer", 0], "--layer 0: the run has layers 1 to 1"),
+        (["attention", "um.", "--head", 3], "--head 3: the run has heads 1 to 2"),
         (["positional-encoding", "--position", 50], "--position 50: drawn are positions 0 to 49"),
         (["curves", "--beside", tmp_path], "no trained run here"),
     ):
         assert call("plot", *wrong, "--run", finished / "run") == 2
         assert told in capsys.readouterr().err
+
+
+def test_pictures_find_a_font_for_every_letter_or_say_that_there_is_none(finished, capfd):
+    assert run_demo.plots.use_fonts_for("▁olá", "привет") == ""
+    assert run_demo.plots.use_fonts_for("a\U0010fffd") == "\U0010fffd"
+    unknown = "um \U0010fffd."  # comes as bytes: <0xF4>, ...
+    assert call("plot", "attention", unknown, "--run", finished / "run") == 0
+    assert "Glyph" not in capfd.readouterr().err
+    letters = run_demo.plots.letters("no font")
+    assert letters == set()
+
+
+def test_one_sentence_is_learned_by_heart_by_its_own_preset(tmp_path, capsys):
+    small = "--num-layers 1 --d-model 64 --dff 64 --learning-rate-scale 0.05".split()
+    assert call("--dataset", "winter-games", *small, "--run", tmp_path / "run") == 0
+    assert "Hypothesis: 我 爱 2022 北京 冬 奥会\n" in capsys.readouterr().out
+    saved = json.loads((tmp_path / "run" / "params.json").read_text())
+    expected = params.PRESETS["winter-games"].values | dict(num_layers=1, d_model=64, dff=64)
+    assert {name: saved[name] for name in expected} == expected | dict(learning_rate_scale=0.05)
+    assert saved["epochs"] == 20  # of one step each
+    words = run_demo.load_tokenizer(runs.Run(tmp_path / "run"))
+    assert words.tokens(words.encode(["I like Games"])[0])[1:-1] == ["▁I", "▁like", "▁Games"]
 
 
 def test_runs_are_drawn_beside_each_other(finished, monkeypatch):

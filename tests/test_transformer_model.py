@@ -847,6 +847,13 @@ def test_a_cosine_grows_to_the_same_peak_and_falls_to_zero_at_the_last_step():
     assert tm.CosineSchedule.from_config(later.get_config())(300) == cosine(300)
 
 
+def test_a_constant_schedule_stays_at_its_peak():
+    constant, paper = tm.ConstantSchedule(128, 100, 2.0), tm.CustomSchedule(128, 100, 2.0)
+    for step in (0, 1, 50, 100):
+        assert constant(step) == paper(step)
+    assert constant(5000) == paper(100)
+
+
 # ---- Loss and accuracy ----
 
 
