@@ -252,6 +252,47 @@ def test_a_query_returns_the_values_of_the_keys_it_points_at(q, weights, output)
     assert_close(found[1], weights)
 
 
+def test_attention_of_columns_is_attention_of_rows():
+    """The notes on self-attention have a vector a column: O = V softmax(K^T Q), without 1/sqrt(d).
+
+    Its softmax is down each column: over the keys of one query.
+    """
+    columns, w_q, w_k, w_v = (
+        random(4, 4, seed=seed) for seed in range(4)
+    )  # a1, ... a4 and weights
+    q, k, v = w_q @ columns, w_k @ columns, w_v @ columns
+    scores = k.T @ q  # (keys, queries)
+    shares = np.exp(scores) / np.exp(scores).sum(axis=0)
+    rows = (q.T * math.sqrt(4), k.T, v.T)  # so that dividing by sqrt(d) gives the notes' scores
+    output, weights = tm.scaled_dot_product_attention(*rows, None)
+    assert_close(weights, shares.T, atol=1e-5)
+    assert_close(output, (v @ shares).T, atol=1e-5)
+    # And b1 one by one, as the notes begin: alpha'_1i of q1 and every ki, then the sum of shares.
+    first = np.exp([q[:, 0] @ k[:, i] for i in range(4)])
+    assert_close(output[0], sum(first[i] / first.sum() * v[:, i] for i in range(4)), atol=1e-5)
+
+
+def test_dot_product_and_additive_score_weigh_the_same_vectors_their_own_way():
+    """The two scores the notes on self-attention name; additive is v . tanh(W q + U k).
+
+    (Bahdanau et al. 2015, arXiv 1409.0473; with W, U the identity and v of ones, Keras's layer.)
+    """
+    q, k = np.float32([[1, 0]]), np.float32([[1, 0], [0, 1], [3, 0]])
+    dot = [1, 0, 3]
+    additive = [math.tanh(2), 2 * math.tanh(1), math.tanh(4)]  # of q + k: (2, 0), (1, 1), (4, 0)
+    found = {}
+    for name, scores in (("dot", dot), ("additive", additive)):
+        found[name] = np.exp(scores) / np.exp(scores).sum()
+    _, weights = tm.scaled_dot_product_attention(q * math.sqrt(2), k, k, None)
+    assert_close(weights[0], found["dot"])
+    _, weights = keras.layers.AdditiveAttention(use_scale=False)(
+        [q[None], k[None], k[None]], return_attention_scores=True
+    )
+    assert_close(weights[0, 0], found["additive"])
+    assert found["dot"].argmax() == 2  # the longest key
+    assert found["additive"].argmax() == 1  # tanh flattens what is long
+
+
 def test_scaling_brings_the_variance_of_the_logits_from_d_k_to_one():
     """Paper 3.2.1, note 4; seed 001. Tolerance 5 %: three standard errors of 1,000 x 9 samples.
 
@@ -392,6 +433,22 @@ def test_an_encoder_layer_equals_one_of_keras_parts():
     x = norm1(x + attention)
     assert_close(output, norm2(x + ffn(x)), 1e-5)
     assert_close(weights, expected_weights)
+
+
+def test_a_layer_adds_what_it_took_and_then_normalises():
+    """The order in the notes on self-attention: b plus a, then the norm; and again after the FC.
+
+    With sub-layers that give nothing, the norm of a norm is left; of pre-norm, what was taken.
+    """
+    x = random(1, 3, 8)
+    normal = (x - x.mean(axis=-1, keepdims=True)) / x.std(axis=-1, keepdims=True)
+    for pre_norm, expected in ((False, normal), (True, x)):
+        layer = tm.EncoderLayer(8, 2, 16, pre_norm=pre_norm)
+        layer(x, training=False)
+        for part in (layer.mha, layer.ffn):
+            part.set_weights([np.zeros_like(weight) for weight in part.get_weights()])
+        output, _ = layer(x, training=False)
+        assert_close(output, expected, atol=1e-4)
 
 
 def test_pre_norm_normalises_what_sub_layers_take():
@@ -583,6 +640,21 @@ def test_a_sentence_in_a_batch_equals_the_sentence_alone(model, pair):
     for n in range(len(inp)):
         alone, _ = model((inp[n : n + 1], tar[n : n + 1]))
         assert_close(together[n], alone[0], 1e-5)
+
+
+def test_one_pass_with_the_right_tokens_tells_what_step_by_step_tells(model):
+    """Teacher forcing: the input is the target, one to the right; each label is the next token.
+
+    So the logits at position t are those that the same first t tokens give when told one by one.
+    """
+    inp, tar = np.array([[START, 5, 6, END]]), np.array([[START, 7, 8, 9, END]])
+    tar_inp, tar_real = tar[:, :-1], tar[:, 1:]
+    assert tar_inp.tolist() == [[START, 7, 8, 9]]
+    assert tar_real.tolist() == [[7, 8, 9, END]]
+    at_once, _ = model((inp, tar_inp))  # (1, 4, V)
+    for step in range(1, 5):
+        one_by_one, _ = model((inp, tar_inp[:, :step]))
+        assert_close(one_by_one[:, -1], at_once[:, step - 1], atol=1e-5)
 
 
 def test_one_graph_serves_every_length(model):
@@ -845,6 +917,21 @@ def test_a_cosine_grows_to_the_same_peak_and_falls_to_zero_at_the_last_step():
     steps.assign(500)
     assert float(later(300)) == float(cosine(300))
     assert tm.CosineSchedule.from_config(later.get_config())(300) == cosine(300)
+
+
+def test_a_cosine_is_that_of_the_notes():
+    """get_cosine_schedule_with_warmup of the notes on self-attention: a factor to the peak."""
+
+    def factor(step, warmup, steps):
+        if step < warmup:
+            return step / warmup
+        progress = (step - warmup) / (steps - warmup)
+        return max(0.0, 0.5 * (1.0 + math.cos(math.pi * 0.5 * 2.0 * progress)))
+
+    schedule = tm.CosineSchedule(512, 40, 1.0, steps=200)
+    peak = float(schedule(40))
+    for step in range(0, 201, 10):
+        assert float(schedule(step)) == pytest.approx(peak * factor(step, 40, 200), abs=1e-7 * peak)
 
 
 def test_a_constant_schedule_stays_at_its_peak():
