@@ -96,6 +96,9 @@ PRE_NORM: Annotated[
 TIE_EMBEDDINGS: Annotated[
     bool, Flag("one matrix for source, target and logits; paper 3.4, tutorial three")
 ] = False
+NON_AUTOREGRESSIVE: Annotated[
+    bool, Flag("tell all tokens at once, not one after the other (arXiv 1711.02281); paper no")
+] = False
 
 TRAINING = Section("Training")
 

@@ -67,6 +67,7 @@ from beyond import (
     explorer,
     export,
     flags,
+    parallel,
     plots,
     reason,
     runs,
@@ -497,6 +498,7 @@ def build_transformer(options, vocab_size):
         attention_rate=options["attention_dropout_rate"],
         ffn_rate=options["ffn_dropout_rate"],
         tie_embeddings=options["tie_embeddings"],
+        non_autoregressive=options["non_autoregressive"],
         dtype="mixed_bfloat16" if options["mixed_precision"] else "float32",
     )
     transformer.build(((None, None), (None, None)))
@@ -525,6 +527,11 @@ def shown(judged):
     """Returns what `Training.judge` found, as text."""
     bleu = f", BLEU {judged['val_bleu']:.1f}" if "val_bleu" in judged else ""
     return f"loss {judged['val_loss']:.3f}, accuracy {judged['val_accuracy']:.3f}{bleu}"
+
+
+def duration(seconds):
+    """Returns a time as text, rounded."""
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
 class Adam(keras.optimizers.Adam):
@@ -676,6 +683,11 @@ class Training:
         Nothing joins the parts but the sum, so TensorFlow works them out side by side.
         """
         tar_inp, tar_real = tar[:, :-1], tar[:, 1:]  # (B, T - 1): each token is to tell the next
+        if self.options["non_autoregressive"]:
+            replica = tf.distribute.get_replica_context().replica_id_in_sync_group
+            step = tf.cast(self.optimizer.iterations, tf.int32)
+            seed = tf.stack([self.options["seed"] + replica, step]) if training else None
+            tar_inp, tar_real = parallel.hide(inp, tar_real, seed)
         parts = [tf.split(ids, self.parts) for ids in (inp, tar_inp, tar_real)]
         smoothing = self.options["label_smoothing"] if training else 0.0
         found = []
@@ -778,8 +790,8 @@ class Training:
         """Tells, once, how long the training will take: from `done` steps since `started`."""
         self.estimated = True
         left += (self.options["epochs"] - int(self.epoch) - 1) * steps
-        minutes = (time.perf_counter() - started) / done * left / 60
-        say(f"At this pace {self.options['epochs']} epochs end in about {minutes:.0f} min.")
+        seconds = (time.perf_counter() - started) / done * left
+        say(f"At this pace {self.options['epochs']} epochs end in about {duration(seconds)}.")
 
     def log(self, group, **figures):
         """Writes figures for TensorBoard, at the step that training has come to."""
@@ -889,7 +901,7 @@ class Training:
             say(
                 f"Epoch {epoch}/{epochs}: loss {loss:.3f}, accuracy {accuracy:.3f}; validation "
                 f"{shown(row)}; {rate:,.0f} tokens/s, {seconds[-1]:.0f} s; "
-                f"{np.mean(seconds) * (epochs - epoch) / 60:.0f} min left"
+                f"{duration(min(seconds[-3:]) * (epochs - epoch))} left"
             )
             self.is_due(keeper)
             keeper.leave()
@@ -915,20 +927,18 @@ class Training:
             totals = [v.numpy() + total for v, total in zip(variables, totals, strict=True)]
             means = [total / number for total in totals]
             self.assign(means)
-            title = f"the mean of the newest {number} checkpoint(s)"
+            title = f"the mean of the newest {number} epochs" if number > 1 else "the last epoch's"
             found.append((*self.judge(corpus, tokenizer), title, means))
         checkpoints.restore(self.checkpoint, checkpoints.paths(run.best)[-1])
         weights = [variable.numpy() for variable in variables]
-        title = f"those of epoch {int(self.epoch)}"
+        title = f"epoch {int(self.epoch)}'s"
         found.append((*self.judge(corpus, tokenizer), title, weights))
         judged, _, title, weights = min(found, key=lambda row: row[1])
         checkpoints.restore(self.checkpoint, newest[-1])
         self.assign(weights)
         keeper.save(run.final, int(self.epoch))
-        say(
-            f"Final weights: {title}, validation {shown(judged)}; the newest alone "
-            f"{shown(found[0][0])}."
-        )
+        last = f"; the last epoch's {shown(found[0][0])}" if title != found[0][2] else ""
+        say(f"Final weights: {title}, validation {shown(judged)}{last}.")
 
     def assign(self, weights):
         """Sets the trainable variables to `weights`, arrays in their order."""
@@ -1005,7 +1015,9 @@ def report(run, corpus, training, found, rows):
     )
     for source, reference, hypothesis in rows[:SAMPLES]:
         print(f"Source:     {source}\nReference:  {reference}\nHypothesis: {hypothesis}\n")
-    print(f"Test split of {corpus.name}, {found['lines']} lines, {int(training.epoch)} epoch(s):")
+    lines, epochs = found["lines"], int(training.epoch)
+    found_by = f"a beam of {beam}" if (beam := training.options["beam"]) > 1 else "greedy search"
+    print(f"Test split of {corpus.name}, {lines} lines, {epochs} epoch(s), {found_by}:")
     print(f"loss {found['loss']:.3f}, accuracy {found['accuracy']:.3f}")
     print(scores.table({name: row for name, row in found.items() if isinstance(row, dict)}))
 
@@ -1082,6 +1094,10 @@ def train(args):
             f"--d-model {options['d_model']} is not a multiple of --num-heads "
             f"{options['num_heads']}; choose one that is"
         )
+    if options["non_autoregressive"] and options["beam"] > 1:
+        raise UserError(
+            f"--beam {options['beam']}: --non-autoregressive finds one translation; add --beam 1"
+        )
     # Before any tokenizer is made: setting the seed drops the kernels that hold their models.
     keras.utils.set_random_seed(options["seed"])
     if options["xla"] == "auto":
@@ -1142,7 +1158,10 @@ def train(args):
     if steps < options["warmup_steps"]:
         say(
             f"Only {steps} steps in all, and the learning rate grows for "
-            f"{options['warmup_steps']}: more --epochs or fewer --warmup-steps suit so few pairs."
+            f"{options['warmup_steps']}: more --epochs suit so few pairs, or fewer --warmup-steps; "
+            "those raise its peak, 1 / sqrt(d_model x steps), which a lower --learning-rate-scale "
+            "brings down again (without --pre-norm, much above 0.005 seldom "
+            "goes well)."
         )
     kept = max(KEPT, options["average"])
     keeper = checkpoints.Keeper(training.checkpoint, run, kept, options["checkpoint_minutes"])
@@ -1272,6 +1291,8 @@ def translate_command(args):
             f"--beam {args.n_best}"
         )
     search_for = translator(training, tokenizer, **search).hypotheses
+    if len(args.text) == 1 and Path(args.text[0]).is_file():
+        say(f"{args.text[0]} is a file; to translate its lines: translate < {args.text[0]}")
     if not args.text and sys.stdin.isatty():  # who types a line waits for its answer
         found = search_for(corpora.decode_lines(typed_lines(), "stdin"), 1)
     else:
@@ -1349,10 +1370,23 @@ def explore_command(args):
     print(path)
 
 
+def first_source(run):
+    """Returns the first test sentence that a run has translated; "" where it has none yet."""
+    try:
+        with open(run.path / "translations.txt", encoding="utf-8") as file:
+            return file.readline().partition("\t")[0]
+    except (OSError, ValueError):
+        return ""
+
+
 def plot_command(args):
     """Draws one picture of a trained run and prints where it is."""
     run, tokenizer, training = load_named(args)
-    (line,) = corpora.decode_lines([os.fsencode(args.sentence) + b"\n"], "argument")
+    line = first_source(run)
+    if args.sentence is not None:
+        (line,) = corpora.decode_lines([os.fsencode(args.sentence) + b"\n"], "argument")
+    if args.what in ("attention", "masks") and not line.strip():
+        raise UserError(f"plot {args.what}: no sentence to draw; give one")
     for name, most in (("layer", "num_layers"), ("head", "num_heads")):
         number, most = getattr(args, name), training.options[most]
         if number is not None and not 1 <= number <= most:
@@ -1445,7 +1479,9 @@ def command_line():
     command.add_argument("--to", metavar="FILE", help="the page (default explorer.html of the run)")
     command = add("plot", plot_command, "draw a picture into the run's plots/")
     command.add_argument("what", choices=PICTURES)
-    command.add_argument("sentence", nargs="?", default="Bom dia.", help="for attention and masks")
+    command.add_argument(
+        "sentence", nargs="?", help="for attention and masks (default: the first of the test split)"
+    )
     command.add_argument(
         "--kind", choices=KINDS, default="cross", help="of attention (default cross)"
     )

@@ -562,6 +562,8 @@ class Transformer(keras.Model):
     Args:
       tie_embeddings: whether source, target and logits share one matrix (paper 3.4), as one
         vocabulary lets them.
+      non_autoregressive: whether the decoder looks at all of what it is given, at later places
+        too; see beyond/parallel.py.
 
     Raises:
       ValueError: under mixed_float16, whose largest number is smaller than the mask; or for
@@ -570,7 +572,8 @@ class Transformer(keras.Model):
 
     def __init__(
         self, num_layers, d_model, num_heads, dff, input_vocab_size, target_vocab_size, rate=0.1,
-        pre_norm=False, attention_rate=0.0, ffn_rate=0.0, tie_embeddings=False, **kwargs,
+        pre_norm=False, attention_rate=0.0, ffn_rate=0.0, tie_embeddings=False,
+        non_autoregressive=False, **kwargs,
     ):  # fmt: skip
         super().__init__(**kwargs)
         policy = self.dtype_policy
@@ -588,7 +591,7 @@ class Transformer(keras.Model):
         self.sizes = dict(
             num_layers=num_layers, d_model=d_model, num_heads=num_heads, dff=dff,
             input_vocab_size=input_vocab_size, target_vocab_size=target_vocab_size, rate=rate,
-            **variant, tie_embeddings=tie_embeddings,
+            **variant, tie_embeddings=tie_embeddings, non_autoregressive=non_autoregressive,
         )  # fmt: skip
         embedding = None
         if tie_embeddings:  # of a size that suits logits: times sqrt(D), or times a vector so long
@@ -623,6 +626,8 @@ class Transformer(keras.Model):
         """`call` without its last layer: the decoder's output (B, T, D), attention weights."""
         inp, tar = inputs
         enc_padding_mask, combined_mask, dec_padding_mask = create_masks(inp, tar)
+        if self.sizes["non_autoregressive"]:
+            combined_mask = create_padding_mask(tar)  # without the look-ahead mask
         enc_output, enc_weights = self.encoder(inp, training=training, mask=enc_padding_mask)
         dec_output, dec_weights = self.decoder(
             tar,

@@ -13,7 +13,7 @@ def page(sentences):
     """Returns the explorer of `sentences`, the Attention of each by its text, as HTML."""
     rows = []
     for text, seen in sentences.items():
-        layers = range(1, len(seen.weights) // len(KINDS) + 1)
+        layers = range(1, seen.layers + 1)
         rows.append(dict(text=text, source=seen.source, target=seen.target))
         for kind in KINDS:
             weights = (seen.look(kind, layer)[0] for layer in layers)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import tensorflow as tf
 
-from beyond import UserError, reason
+from beyond import UserError, parallel, reason
 from transformer_model import END, START, UNKNOWN, beam_search, greedy_search, positional_encoding
 
 BEAM, ALPHA = 4, 0.6  # of a SavedModel's signature "beam" (paper 6.1)
@@ -35,6 +35,8 @@ class Translator(tf.Module):
     def __init__(self, transformer, tokenizer):
         super().__init__()
         self.transformer, self.pieces = transformer, tokenizer.pieces
+        at_once = transformer.sizes["non_autoregressive"]
+        self.search = parallel.search if at_once else greedy_search
         # One by one: Keras leaves layers in lists out of what TensorFlow saves of a model.
         self.weights = [variable.value for variable in transformer.variables]
 
@@ -53,7 +55,7 @@ class Translator(tf.Module):
 
     @tf.function(input_signature=[tf.TensorSpec((None,), tf.string, name="sentences")])
     def greedy(self, sentences):
-        return self.translate(sentences, greedy_search)
+        return self.translate(sentences, self.search)
 
     @tf.function(input_signature=[tf.TensorSpec((None,), tf.string, name="sentences")])
     def beam(self, sentences):
@@ -81,10 +83,13 @@ def whole_or_nothing(path):
 def saved_model(path, transformer, tokenizer):
     """Writes a SavedModel of strings to strings, with signatures serving_default (greedy) and beam.
 
-    It needs only TensorFlow and tensorflow-text, whose operators hold the tokenizer.
+    A non-autoregressive model has no beam. It needs only TensorFlow and tensorflow-text, whose
+    operators hold the tokenizer.
     """
     translator = Translator(transformer, tokenizer)
     signatures = {"serving_default": translator.greedy, "beam": translator.beam}
+    if transformer.sizes["non_autoregressive"]:
+        del signatures["beam"]
     with whole_or_nothing(path) as unfinished:
         tf.saved_model.save(translator, str(unfinished), signatures=signatures)
 
@@ -101,8 +106,13 @@ def ctranslate2(path, transformer, tokenizer, quantization=None):
     Its sources and targets have at most CTRANSLATE2_LENGTH tokens.
 
     Raises:
-      UserError: the package ctranslate2 is not installed.
+      UserError: the package ctranslate2 is not installed, or has no such search.
     """
+    if transformer.sizes["non_autoregressive"]:
+        raise UserError(
+            "CTranslate2 does not tell all tokens at once, as this run does; choose another "
+            "--format"
+        )
     try:
         from ctranslate2.specs import TransformerSpec
     except ImportError:

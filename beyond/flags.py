@@ -18,7 +18,7 @@ class Parser(argparse.ArgumentParser):
     """An ArgumentParser whose errors are UserErrors, without the usage before them."""
 
     def __init__(self, *args, **more):
-        super().__init__(*args, formatter_class=Layout, **more)
+        super().__init__(*args, formatter_class=Layout, allow_abbrev=False, **more)
 
     def error(self, message):
         raise UserError(f"{message}; see {self.prog} --help")

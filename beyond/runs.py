@@ -182,7 +182,7 @@ class Run:
         self.check_links()
         saved = self.read("params.json")
         if saved is None or not self.tokenizer.exists() or not self.trained:
-            raise UserError(f"{self.path}: no trained run here; train one first, or name its --run")
+            raise UserError(f"{self.path}: no trained run; train it first, or name another --run")
         saved = {**{row.name: row.default for row in params.table() if row.name in FREE}, **saved}
         wanted = [row.name for row in params.table()] + ["corpus"]
         missing = [name for name in wanted if name not in saved]
@@ -250,6 +250,6 @@ def newest():
     written = [path for path in written if Run(path.parent).trained]
     if not written:
         raise UserError(
-            f"{RUNS}: no trained run here; train one first, or name its folder with --run"
+            f"{RUNS.resolve()}: no trained run there; train one first, or name its folder by --run"
         )
     return Run(written[-1].parent)

@@ -14,7 +14,7 @@ import numpy as np
 import tensorflow as tf
 
 import params
-from beyond import UserError
+from beyond import UserError, parallel
 from transformer_model import PAD, log_probabilities, search
 
 CHUNK_LINES = 4096  # lines sorted by length at a time
@@ -39,13 +39,21 @@ class Attention(NamedTuple):
     target: list  # 1 + T of the translation, START first
     weights: dict  # (H, queries, keys) by layer, under the Transformer's names
 
-    def look(self, kind, layer):
+    @property
+    def layers(self):
+        """The number of layers of each of KINDS."""
+        return len(self.weights) // len(KINDS)
+
+    def look(self, kind="cross", layer=None):
         """Returns the weights (H, Q, K) of one of KINDS in layer 1, 2, ...; Q queries; K keys.
 
-        The keys, which are looked at, and the queries, which look, are token strings. Row t of
-        cross-attention is the look from which token t + 1 of the target was told, so that is its
-        query.
+        Without a layer, in the last. The keys, which are looked at, and the queries, which look,
+        are token strings. Row t of cross-attention is the look from which token t + 1 of the target
+        was told, so that is its query.
         """
+        layer = self.layers if layer is None else layer
+        if kind not in KINDS or not 1 <= layer <= self.layers:
+            raise ValueError(f"kinds are {', '.join(KINDS)}, and layers 1 to {self.layers}")
         told, given = self.target[1:], self.target[:-1]
         queries = {"encoder": self.source, "decoder": given, "cross": told}[kind]
         keys = given if kind == "decoder" else self.source
@@ -81,15 +89,23 @@ class Translator:
         rows=None,
         workers=1,
     ):
+        self.at_once = transformer.sizes["non_autoregressive"]
+        if self.at_once and beam > 1:
+            raise UserError(f"--beam {beam}: the run tells all tokens at once; add --beam 1")
         self.transformer, self.tokenizer, self.say = transformer, tokenizer, say
         self.beam, self.n_best, self.rows = beam, n_best, rows
         self.pool = futures.ThreadPoolExecutor(workers)
         ids = tf.TensorSpec((None, None), tf.int32)  # one trace for all shapes
-        self.search_any = tf.function(
-            lambda inp: search(transformer, inp, beam, alpha, n_best), input_signature=[ids]
-        )
+
+        def find(inp, static=False):
+            if self.at_once:
+                return parallel.search(transformer, inp, alpha)
+            return search(transformer, inp, beam, alpha, n_best, static=static)
+
+        self.search_any = tf.function(lambda inp: find(inp), input_signature=[ids])
+        score = parallel.log_probabilities if self.at_once else log_probabilities
         self.log_probabilities = tf.function(
-            lambda inp, tar: log_probabilities(transformer, inp, tar), input_signature=[ids, ids]
+            lambda inp, tar: score(transformer, inp, tar), input_signature=[ids, ids]
         )
         small = transformer.count_params() <= FROZEN_PARAMETERS
 
@@ -99,7 +115,7 @@ class Translator:
                 weights = [variable.numpy() for variable in variables]
             frozen = list(zip(variables, map(tf.constant, weights), strict=True))
             with keras.StatelessScope(frozen):
-                return search(transformer, inp, beam, alpha, n_best, static=True)
+                return find(inp, static=True)
 
         self.search_width = tf.function(search_width, jit_compile=True)
         self.seen = collections.Counter()  # single sentences by width
@@ -196,6 +212,12 @@ class Translator:
         sources = self.tokenizer.encode([line])
         inp, tar = tf.constant(sources), self.search(sources).ids[:, 0]  # (1, S), (1, 1 + L)
         tar = tar[:, : tf.math.count_nonzero(tar)]
-        _, weights = self.transformer((inp, tar[:, :-1]), training=False)
+        given = parallel.hide(inp, tar[:, 1:])[0] if self.at_once else tar[:, :-1]
+        _, weights = self.transformer((inp, given), training=False)
         weights = {name: weight[0].numpy() for name, weight in weights.items()}
+        if self.at_once:  # of places beyond the END nothing is told
+            told = tar.shape[1] - 1
+            for name in weights:
+                weights[name] = weights[name][:, :told] if "decoder" in name else weights[name]
+                weights[name] = weights[name][..., :told] if "block1" in name else weights[name]
         return Attention(*map(self.tokenizer.tokens, (inp[0], tar[0])), weights)

@@ -628,8 +628,13 @@ def test_a_trained_run_is_used_from_python(finished, capsys):
     assert heads.shape == (2, len(queries), len(keys))
     best = run_demo.load_translator(finished / "run", checkpoint="best", n_best=1)
     assert best.beam == run_demo.load(finished / "run")[2].options["beam"]
-    with pytest.raises(UserError, match="no trained run here"):
+    with pytest.raises(UserError, match="no trained run"):
         run_demo.load_translator(finished / "nowhere")
+
+
+def test_times_are_told_in_seconds_while_they_are_few():
+    told = [run_demo.duration(seconds) for seconds in (0.4, 99.4, 100, 5400)]
+    assert told == ["0 s", "99 s", "2 min", "90 min"]
 
 
 def test_the_estimate_is_of_all_steps_that_are_left(capsys, monkeypatch):
@@ -685,10 +690,21 @@ def test_a_picture_of_what_there_is_not_is_one_line(finished, tmp_path, capsys):
         (["attention", "um.", "--layer", 0], "--layer 0: the run has layers 1 to 1"),
         (["attention", "um.", "--head", 3], "--head 3: the run has heads 1 to 2"),
         (["positional-encoding", "--position", 50], "--position 50: drawn are positions 0 to 49"),
-        (["curves", "--beside", tmp_path], "no trained run here"),
+        (["curves", "--beside", tmp_path], "no trained run"),
     ):
         assert call("plot", *wrong, "--run", finished / "run") == 2
         assert told in capsys.readouterr().err
+
+
+def test_a_picture_without_a_sentence_is_of_the_first_test_line(finished, monkeypatch, tmp_path):
+    drawn = []
+    monkeypatch.setattr(run_demo.plots, "attention", lambda path, *rest: drawn.append(rest))
+    assert call("plot", "attention", "--run", finished / "run") == 0
+    first = (finished / "run" / "translations.txt").read_text().partition("\t")[0]
+    tokenizer = run_demo.load_tokenizer(runs.Run(finished / "run"))
+    assert drawn[0][2] == tokenizer.tokens(tokenizer.encode([first])[0])
+    assert run_demo.first_source(runs.Run(tmp_path)) == ""
+    assert call("plot", "masks", " ", "--run", finished / "run") == 2
 
 
 def test_pictures_find_a_font_for_every_letter_or_say_that_there_is_none(finished, capfd):
@@ -773,7 +789,8 @@ def test_a_training_stops_without_patience_and_ends_with_its_best_epoch(
     assert call(*command, "--patience", 2) == 0
     said = capsys.readouterr().err
     assert "Stopped after epoch 4: the best validation is that of epoch 2 (--patience 2)" in said
-    assert "Final weights: those of epoch 2, validation loss 6.000" in said
+    assert "Final weights: epoch 2's, validation loss 6.000" in said
+    assert "; the last epoch's loss 7.000" in said
     checkpoints = tmp_path / "run" / "checkpoints"
     best = tf.train.load_checkpoint(str(checkpoints / "best" / "ckpt-2"))
     final = tf.train.load_checkpoint(str(checkpoints / "final" / "ckpt-4"))
@@ -1046,9 +1063,9 @@ def test_a_host_that_never_answers_is_given_up_within_seconds(monkeypatch):
         (["--dropout-rate", "nan"], "nan is less than 0.0"),
         (["--no-such-flag"], "unrecognized arguments"),
         (["no-such-command"], "invalid choice"),
-        (["translate", "--run", "nothing-here", "Bom dia."], "nothing-here: no trained run here"),
+        (["translate", "--run", "nothing-here", "Bom dia."], "nothing-here: no trained run"),
         (["translate", "Bom dia."], "no trained run"),
-        (["evaluate", "--run", "nothing-here"], "nothing-here: no trained run here"),
+        (["evaluate", "--run", "nothing-here"], "nothing-here: no trained run"),
         (["plot", "no-such-picture"], "invalid choice"),
         (["--dataset", "bundled", "--run", "/dev/null/run"], "/dev/null/run"),
     ],
@@ -1153,6 +1170,19 @@ def test_every_constant_is_a_flag_with_its_default_and_help(capsys):
     values = {name.lower(): value for name, value in vars(params).items() if name.isupper()}
     sections = {name for name, value in values.items() if isinstance(value, params.Section)}
     assert set(values) - sections - {"presets"} == {row.name for row in params.table()}
+
+
+def test_half_a_flag_is_refused_before_anything_begins(capsys, tmp_path):
+    assert call("--num-layer", 2, "--run", tmp_path / "run") == 2
+    assert "--num-layer" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_name_of_a_file_is_no_sentence_to_translate(finished, capsys, tmp_path):
+    (tmp_path / "text").write_text("um.\n")
+    for text, said in ((tmp_path / "text", True), ("um.", False)):
+        assert call("translate", text, "--run", finished / "run") == 0
+        assert ("to translate its lines: translate < " in capsys.readouterr().err) is said
 
 
 def test_help_names_the_commands_first_then_the_flags_in_the_groups_of_params(capsys):

@@ -133,3 +133,7 @@ def test_attention_is_that_of_one_pass_over_the_translation(model, alone):
     for kind in KINDS:
         weights, queries, keys = seen.look(kind, 1)
         assert weights.shape[1:] == (len(queries), len(keys))
+    np.testing.assert_array_equal(seen.look()[0], seen.look("cross", seen.layers)[0])
+    for wrong in (dict(layer=0), dict(layer=seen.layers + 1), dict(kind="other")):
+        with pytest.raises(ValueError, match="kinds are encoder, decoder, cross, and layers 1 to"):
+            seen.look(**wrong)

@@ -1,0 +1,144 @@
+"""What must hold of non-autoregressive translation: one pass, blind to what is to be told."""
+
+import json
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from test_run_demo import TINY, as_dataset, call, sentences, tiny_training, write_tsv
+from test_transformer_model import randomised
+
+import run_demo
+from beyond import UserError, parallel
+from beyond.translator import Translator
+from transformer_model import END, PAD, START, Transformer
+
+INP = np.array([[START, 9, 5, 10, END, 0], [START, 7, END, 0, 0, 0], [0] * 6], np.int32)
+TAR = np.array([[START, 4, 8, 6, END], [START, 9, END, 0, 0], [0] * 5], np.int32)
+ROOM = [5 * 5 // 4 + 8, 3 * 5 // 4 + 8, 0]
+
+
+@pytest.fixture(scope="module")
+def model():
+    """A small Transformer of random weights that tells all tokens at once."""
+    model = Transformer(2, 8, 2, 16, 20, 20, non_autoregressive=True)
+    model.build(((None, None), (None, None)))
+    return randomised(model)
+
+
+def test_the_decoder_is_given_unknown_tokens_and_room_beyond_the_source():
+    given, real = (found.numpy() for found in parallel.hide(INP, TAR[:, 1:]))
+    assert given.shape == real.shape == (3, 6 * 5 // 4 + 8)
+    for row, room in enumerate(ROOM):
+        assert given[row].tolist() == [parallel.HIDDEN] * room + [PAD] * (15 - room)
+    np.testing.assert_array_equal(real, np.pad(TAR[:, 1:], ((0, 0), (0, 11))))
+
+
+def test_what_is_shown_in_training_is_not_told_and_what_is_told_not_shown():
+    inp, tar = np.repeat(INP[:1], 1000, axis=0), np.repeat(TAR[:1], 1000, axis=0)
+    given, real = (found.numpy() for found in parallel.hide(inp, tar[:, 1:], seed=[1, 2]))
+    shown = given[:, :4] != parallel.HIDDEN
+    np.testing.assert_array_equal(given[:, :4][shown], tar[:, 1:][shown])
+    np.testing.assert_array_equal(real[:, :4], np.where(shown, PAD, tar[:, 1:]))
+    # Half of the rows are hidden whole, and of the others a share that is even between 0 and 1.
+    assert shown.mean() == pytest.approx(0.25, abs=0.03)
+    assert 0.5 < (~shown.any(axis=1)).mean() < 0.7
+    again, other = (parallel.hide(inp, tar[:, 1:], seed=[1, s])[0].numpy() for s in (2, 3))
+    np.testing.assert_array_equal(again, given)
+    assert (other != given).any()
+
+
+def test_a_later_place_is_looked_at_but_no_token_is_handed_on(model):
+    given = parallel.hide(INP[:1], TAR[:1, 1:])[0].numpy()
+    logits, weights = model((INP[:1], given))
+    assert (weights["decoder_layer1_block1"][0, :, 0, 1 : ROOM[0]].numpy() > 0).all()
+    assert (weights["decoder_layer1_block1"][0, :, :, ROOM[0] :].numpy() == 0).all()
+    shown = given.copy()
+    shown[0, 3] = 7
+    changed, _ = model((INP[:1], shown))
+    assert np.abs(changed - logits)[0, 0].max() > 1e-3  # the first place sees the fourth
+
+
+def test_a_search_is_one_pass_cut_at_the_first_end_whatever_the_batch(model):
+    calls = []
+    original, model.decoder.call = model.decoder.call, None
+    model.decoder.call = lambda *given, **more: calls.append(1) or original(*given, **more)
+    found = parallel.search(model, INP)
+    model.decoder.call = original
+    assert calls == [1]
+    for row in range(2):
+        alone = parallel.search(model, INP[row : row + 1, : 5 if row == 0 else 3])
+        ids = found.ids[row, 0].numpy()
+        length = alone.ids.shape[-1]
+        np.testing.assert_array_equal(ids[:length], alone.ids[0, 0])
+        assert (ids[length:] == PAD).all()
+        assert float(found.scores[row, 0]) == pytest.approx(float(alone.scores[0, 0]), abs=1e-4)
+        tokens = ids[ids != PAD].tolist()
+        assert tokens[0] == START
+        assert not {START, PAD, parallel.HIDDEN} & set(tokens[1:])
+        assert tokens.count(END) == bool(found.finished[row, 0]) <= (tokens[-1] == END)
+    assert found.ids[2, 0].numpy().tolist() == [START] + [PAD] * 15  # of no source
+
+
+def test_its_score_is_the_log_probability_of_each_token_at_its_place(model):
+    found = parallel.log_probabilities(model, INP, TAR).numpy()
+    given, _ = parallel.hide(INP, TAR[:, 1:])
+    each = tf.nn.log_softmax(model((INP, given))[0]).numpy()
+    for row in range(2):
+        expected = sum(each[row, place, token] for place, token in enumerate(TAR[row, 1:]) if token)
+        assert found[row] == pytest.approx(expected, abs=1e-4)
+    long = np.pad(np.full((1, 20), 5, np.int32), ((0, 0), (1, 0)), constant_values=START)
+    assert parallel.log_probabilities(model, INP[:1], long).numpy() == [-np.inf]
+
+
+def test_training_tells_hidden_tokens_and_repeats_itself():
+    sums = []
+    for _ in range(2):
+        tf.random.set_seed(0)
+        run_demo.keras.utils.set_random_seed(1)
+        training = tiny_training(non_autoregressive=True)
+        sums.append([training.train_step(INP[:2], TAR[:2]).numpy() for _ in range(20)])
+    np.testing.assert_array_equal(*sums)
+    tokens = {int(row[2]) for row in sums[0]}
+    assert max(tokens) == 6  # all of the two targets
+    assert len(tokens) > 1  # and at times some of them
+    assert int(training.validation_step(INP[:2], TAR[:2])[2]) == 6
+
+
+def test_a_run_tells_all_tokens_at_once_from_training_to_export(tmp_path, capsys):
+    data = write_tsv(tmp_path / "n.tsv", sentences(60))
+    command = ["--dataset", data, "--run", tmp_path / "run", *TINY, "--non-autoregressive"]
+    assert call(*command, "--beam", 2) == 2
+    assert "add --beam 1" in capsys.readouterr().err
+    assert call(*command) == 0
+    saved = json.loads((tmp_path / "run" / "params.json").read_text())
+    assert saved["non_autoregressive"] is True
+    capsys.readouterr()
+    own = ["--run", tmp_path / "run"]
+    assert call("translate", *own, "--score", "um dois.", "") == 0
+    first, empty = capsys.readouterr().out.splitlines()
+    assert empty == "0.0000\t"
+    assert call("translate", *own, "--beam", 2, "um.") == 2
+    assert call("export", *own, "--format", "ctranslate2") == 2
+    assert "all tokens at once" in capsys.readouterr().err
+    assert call("export", *own) == 0
+    serve = tf.saved_model.load(capsys.readouterr().out.strip()).signatures
+    assert list(serve) == ["serving_default"]
+    found = serve["serving_default"](sentences=tf.constant(["um dois."]))
+    score, text = first.split("\t")
+    assert found["translations"].numpy()[0].decode() == text
+    assert float(found["scores"][0]) == pytest.approx(float(score), abs=1e-3)
+
+
+def test_attention_is_shown_of_the_places_that_were_told(model):
+    tokenizer = run_demo.Tokenizer(run_demo.train_tokenizer(as_dataset(sentences(50)), 300, 1))
+    model = Transformer(1, 8, 2, 16, tokenizer.vocab_size, tokenizer.vocab_size,
+                        non_autoregressive=True)  # fmt: skip
+    model.build(((None, None), (None, None)))
+    translate = Translator(model, tokenizer, print)
+    seen = translate.attend("um dois.")
+    for kind in ("encoder", "decoder", "cross"):
+        weights, queries, keys = seen.look(kind, 1)
+        assert weights.shape == (2, len(queries), len(keys))
+    with pytest.raises(UserError, match="all tokens at once"):
+        Translator(model, tokenizer, print, beam=4)
