@@ -1,0 +1,139 @@
+"""All tokens at once or one by one: what non-autoregressive translation gains and costs.
+
+    python benchmarks/parallel.py --one-by-one RUN --at-once RUN [--test FILE FILE]
+
+Two runs of one corpus, trained alike but for --non-autoregressive (and --beam 1): BLEU of greedy
+translations of the test split, and sentences a second, at batch 1 and 64; then, with the networks'
+sizes and random weights, sentences a second for translations of so many tokens each (END is never
+told). Without runs, only that. At batch 1 the search is compiled by XLA in both, as the program
+does for sentences that come one by one. Medians of interleaved rounds, as Markdown.
+"""
+
+import argparse
+import itertools
+import os
+import statistics
+import sys
+import time
+from pathlib import Path
+
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # as run_demo.py has it
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import numpy as np
+import sacrebleu
+import tensorflow as tf
+
+import params
+import run_demo
+from beyond import corpora, parallel
+from beyond.translator import Translator
+from transformer_model import END, MASKED, START, greedy_search
+
+LENGTHS, BATCHES = (16, 64, 256), (1, 64)
+EXAMPLES = 3  # translations in which a word comes twice, one after the other
+
+
+def medians(calls, rounds, seconds):
+    """Calls each in turn, for `seconds` a round. Returns the median calls a second of each."""
+    rates = [[] for _ in calls]
+    for call in calls:
+        call()  # traced, compiled
+    for _ in range(rounds):
+        for call, found in zip(calls, rates, strict=True):
+            done, started = 0, time.perf_counter()
+            while time.perf_counter() - started < seconds:
+                call()
+                done += 1
+            found.append(done / (time.perf_counter() - started))
+    return [statistics.median(found) for found in rates]
+
+
+def by_length(options, rounds, seconds):
+    """Prints sentences a second by tokens of a translation."""
+    print("\n| tokens | batch | one by one | at once | ratio |\n|---|---|---|---|---|", flush=True)
+    networks = []
+    for at_once in (False, True):
+        options = {**options, "non_autoregressive": at_once}
+        network = run_demo.build_transformer(options, params.VOCAB_SIZE)
+        never = tf.one_hot(END, params.VOCAB_SIZE) * MASKED
+        logits, network.final_layer.call = network.final_layer.call, None
+        network.final_layer.call = lambda x, logits=logits, never=never: logits(x) + never
+        networks.append(network)
+    one_by_one, at_once = networks
+    for length in LENGTHS:
+        for batch in BATCHES:
+            inp = tf.random.uniform((batch, length), START + 2, params.VOCAB_SIZE, tf.int32)
+            compiled = batch == 1
+
+            @tf.function(jit_compile=compiled)
+            def slow(inp, static=compiled):
+                return greedy_search(one_by_one, inp, extra_tokens=0, static=static)
+
+            @tf.function(jit_compile=compiled)
+            def fast(inp):
+                return parallel.search(at_once, inp)
+
+            assert int(tf.reduce_sum(tf.cast(slow(inp).ids != 0, tf.int32))) == batch * (length + 1)
+            calls = [lambda s=slow, i=inp: s(i).ids.numpy(), lambda f=fast, i=inp: f(i).ids.numpy()]
+            rates = [batch * rate for rate in medians(calls, rounds, seconds)]
+            figures = f"{rates[0]:,.1f} | {rates[1]:,.1f} | {rates[1] / rates[0]:.2f}"
+            print(f"| {length} | {batch} | {figures} |", flush=True)
+
+
+def of_runs(paths, test, rounds):
+    """Prints BLEU and sentences a second of two trained runs."""
+    systems = []
+    for path in paths:
+        _, tokenizer, training = run_demo.load(path, beam=1)
+        systems.append((tokenizer, training))
+    options = systems[0][1].options
+    if test:
+        sources, references = zip(*corpora.read_pairs(test), strict=True)
+    else:
+        corpus = run_demo.load_corpus(options["corpus"], options["seed"])
+        sources, references = run_demo.texts(corpus.test)
+    print("| decoding | BLEU | sentences/s, 64 at a time | one at a time |\n|---|---|---|---|")
+    translations, rates = [], []
+    for batch in (64, 1):
+        lines = sources if batch == 64 else sources[:200]
+        calls = []
+        for tokenizer, training in systems:
+            translate = Translator(training.transformer, tokenizer, run_demo.say, rows=batch)
+            calls.append(lambda translate=translate, lines=lines: list(translate(lines)))
+        if batch == 64:
+            translations = [call() for call in calls]
+        rates.append([len(lines) * rate for rate in medians(calls, rounds, 0.1)])
+    for row, name in enumerate(("one by one", "at once")):
+        bleu = sacrebleu.corpus_bleu(
+            translations[row], [references], lowercase=True, tokenize=options["tokenize"]
+        )
+        print(f"| {name} | {bleu.score:.1f} | {rates[0][row]:,.0f} | {rates[1][row]:,.0f} |")
+    print("\nBLEU is lower-cased. Where all tokens are told at once, two translations may mix:\n")
+    shown = 0
+    for source, reference, slow, fast in zip(sources, references, *translations, strict=True):
+        twice = any(one == other for one, other in itertools.pairwise(fast.split()))
+        if twice and slow == reference and shown < EXAMPLES:
+            print(f"    source:    {source}\n    reference: {reference}\n    at once:   {fast}\n")
+            shown += 1
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--one-by-one", help="folder of a trained run")
+    parser.add_argument("--at-once", help="folder of a run with --non-autoregressive")
+    parser.add_argument("--test", nargs="+", help="a .tsv or two files (default: the run's)")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=2.0, help="of a round")
+    args = parser.parse_args()
+    np.random.seed(0)
+    options = {row.name: row.default for row in params.table()}
+    if args.one_by_one and args.at_once:
+        of_runs((args.one_by_one, args.at_once), args.test, args.rounds)
+    by_length(options, args.rounds, args.seconds)
+
+
+if __name__ == "__main__":
+    main()

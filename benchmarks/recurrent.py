@@ -1,0 +1,242 @@
+"""What came before: recurrent encoder-decoders, without and with attention, beside the Transformer.
+
+    python benchmarks/recurrent.py [--train FILE FILE --valid FILE FILE --test FILE FILE]
+
+The same tokenizer, batches, schedule, dropout and loss (those of `--preset tiny`) train three
+networks of like size: a GRU encoder-decoder that has one context vector for the whole sentence, its
+last state (Cho et al. 2014, arXiv 1406.1078); the same with attention, Luong's general score
+(arXiv 1508.04025), which looks back at all states of the encoder for each token; and the
+Transformer. Greedy search. Prints BLEU by length of the source, training speed, and how many steps
+must follow one another, as Markdown.
+"""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import keras
+import sacrebleu
+import tensorflow as tf
+
+import params
+import run_demo
+from beyond import devices
+from transformer_model import END, MASKED, PAD, START, TiedLogits
+
+LENGTHS = ((1, 8), (9, 12), (13, 16), (17, 10_000))  # words of a source
+
+
+class Recurrent(keras.Model):
+    """GRU encoder and decoder, `layers` deep, and an attention vector for each token told.
+
+    It offers what `run_demo.Training` asks of a Transformer: `decode` and `final_layer`.
+
+    Args:
+      width: of the embeddings and of the attention vector, D.
+      units: of each GRU, U.
+      attends: whether the context of a token is a weighted mean of all of the encoder's states, or
+        always its last.
+    """
+
+    def __init__(self, vocab_size, width, units, layers, rate, attends):
+        super().__init__()
+        self.attends = attends
+        normal = keras.initializers.RandomNormal(stddev=width**-0.5)
+        self.embedding = keras.layers.Embedding(vocab_size, width, embeddings_initializer=normal)
+        gru = dict(return_sequences=True, return_state=True, reset_after=True)
+        self.encoders = [keras.layers.GRU(units, **gru) for _ in range(layers)]
+        self.decoders = [keras.layers.GRU(units, **gru) for _ in range(layers)]
+        self.dropout = keras.layers.Dropout(rate)
+        self.score = keras.layers.Dense(units, use_bias=False)  # Luong's general: h_t W h_s
+        self.combine = keras.layers.Dense(width, activation="tanh")  # tanh(W_c [c; h])
+        self.final_layer = TiedLogits(self.embedding, dtype="float32")
+
+    def embed(self, ids, training=False):
+        """Ids (B, L) -> (B, L, D)."""
+        vectors = self.embedding(ids)
+        return self.dropout(vectors * vectors.shape[-1] ** 0.5, training=training)
+
+    def encode(self, inp, training=False):
+        """Ids (B, S) -> top states (B, S, U), and the last states of each layer, (B, U) each."""
+        x, states = self.embed(inp, training), []
+        for gru in self.encoders:
+            x, state = gru(x, mask=inp != PAD, training=training)
+            x = self.dropout(x, training=training)
+            states.append(state)
+        return x, states
+
+    def attend(self, h, encoded, state, inp):
+        """Decoder's states (B, T, U) -> attention vectors (B, T, D), and weights (B, T, S)."""
+        if self.attends:
+            scores = tf.matmul(self.score(h), encoded, transpose_b=True)  # (B, T, S)
+            weights = tf.nn.softmax(scores + MASKED * tf.cast(inp == PAD, scores.dtype)[:, None])
+            context = tf.matmul(weights, encoded)  # (B, T, U)
+        else:
+            weights = None
+            context = tf.broadcast_to(state[:, tf.newaxis], tf.shape(h))  # one for all tokens
+        return self.combine(tf.concat([context, h], axis=-1)), weights
+
+    def decode(self, inputs, *, training=False):
+        """Ids (B, S), (B, T) -> attention vectors (B, T, D), from which each next token is told."""
+        inp, tar = inputs
+        encoded, states = self.encode(inp, training)
+        x = self.embed(tar, training)  # (B, T, D)
+        for gru, state in zip(self.decoders, states, strict=True):
+            x, _ = gru(x, initial_state=state, training=training)
+            x = self.dropout(x, training=training)
+        output, weights = self.attend(x, encoded, states[-1], inp)
+        return self.dropout(output, training=training), {"attention": weights}
+
+    def call(self, inputs, *, training=False):
+        """Ids (B, S), (B, T) -> logits (B, T, V)."""
+        return self.final_layer(self.decode(inputs, training=training)[0])
+
+    def build(self, *_):
+        """Makes all variables, by the call of each layer."""
+        ids = tf.fill((1, 2), START)
+        self.call((ids, ids))
+
+    @tf.function(input_signature=[tf.TensorSpec((None, None), tf.int32)])
+    def translate(self, inp):
+        """Ids (B, S) -> those of the likeliest next tokens, one after the other: (B, 1 + L)."""
+        encoded, states = self.encode(inp)
+        last, length = states[-1], tf.shape(inp)[1] + 50
+        tokens = tf.fill((tf.shape(inp)[0], 1), START)  # (B, 1)
+        ids = tokens
+
+        def unfinished(ids, tokens, states):
+            return (tf.shape(ids)[1] <= length) & ~tf.reduce_all(tf.reduce_any(ids == END, axis=1))
+
+        def step(ids, tokens, states):
+            x, after = self.embed(tokens), []
+            for gru, state in zip(self.decoders, states, strict=True):
+                x, state = gru(x, initial_state=state)
+                after.append(state)
+            output, _ = self.attend(x, encoded, last, inp)
+            tokens = tf.argmax(self.final_layer(output), axis=-1, output_type=tf.int32)
+            tokens = tf.where(tf.reduce_any(ids == END, axis=1, keepdims=True), PAD, tokens)
+            return tf.concat([ids, tokens], axis=1), tokens, after
+
+        shapes = (tf.TensorShape((None, None)), tokens.shape, [state.shape for state in states])
+        return tf.while_loop(unfinished, step, (ids, tokens, states), shape_invariants=shapes)[0]
+
+
+def train(build, options, corpus, tokenizer, epochs):
+    """Trains what `build` makes of options and vocabulary.
+
+    Returns its Training, the tokenizer made anew, and the median of its epochs' tokens a second.
+    """
+    keras.utils.set_random_seed(options["seed"])  # which drops the kernels of tokenizers
+    tokenizer = run_demo.Tokenizer(tokenizer.model)
+    original, run_demo.build_transformer = run_demo.build_transformer, build
+    try:
+        strategy, parts = devices.find(run_demo.say)
+        training = run_demo.Training(options, tokenizer.vocab_size, strategy, parts)
+    finally:
+        run_demo.build_transformer = original
+    batches = run_demo.make_batches(training, corpus, tokenizer)
+    training.steps.assign(batches.steps * epochs)
+    rates = []
+    for epoch in range(1, epochs + 1):
+        order = batches.epoch(options["buffer_size"], options["seed"] + epoch)
+        loss, _, rate = training.train_epoch(order, batches.steps, f"Epoch {epoch}/{epochs}")
+        rates.append(rate)
+        validation, accuracy = training.validate(corpus.validation, tokenizer)
+        run_demo.say(
+            f"Epoch {epoch}/{epochs}: loss {loss:.3f}; validation loss {validation:.3f}, accuracy "
+            f"{accuracy:.3f}; {rate:,.0f} tokens/s"
+        )
+    return training, tokenizer, sorted(rates)[len(rates) // 2]
+
+
+def recurrent_translations(model, tokenizer, lines):
+    """Returns greedy translations of `lines` by a Recurrent, in batches of like length."""
+    sources = tokenizer.encode(lines)
+    order = sorted(range(len(lines)), key=lambda place: len(sources[place]))
+    found = {}
+    for start in range(0, len(order), 64):
+        places = order[start : start + 64]
+        inp = keras.utils.pad_sequences([sources[p] for p in places], padding="post", value=PAD)
+        texts = tokenizer.decode(model.translate(tf.constant(inp)).numpy())
+        found.update(zip(places, texts, strict=True))
+    return [found[place] for place in range(len(lines))]
+
+
+def score(found, references):
+    """Returns sacreBLEU's BLEU of lower-cased text, as text; a dash for no lines."""
+    if not found:
+        return "-"
+    return f"{sacrebleu.corpus_bleu(found, [references], lowercase=True).score:.1f}"
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    for split in ("train", "valid", "test"):
+        parser.add_argument(f"--{split}", nargs="+", help="a .tsv or two aligned files")
+    parser.add_argument("--epochs", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=42)
+    parser.add_argument("--units", type=int, default=256, help="of each GRU")
+    parser.add_argument("--systems", nargs="+", type=int, default=[0, 1, 2], help="rows, by number")
+    args = parser.parse_args()
+
+    options = {row.name: row.default for row in params.table()} | params.PRESETS["tiny"].values
+    options |= dict(seed=args.seed, epochs=args.epochs, xla="off")
+    files = dict(train=args.train, valid=args.valid, test=args.test)
+    source = {split: paths for split, paths in files.items() if paths} or {"dataset": "bundled"}
+    corpus = run_demo.load_corpus(source, args.seed)
+    how = (options[name] for name in ("vocab_size", "seed", "pieces"))
+    tokenizer = run_demo.Tokenizer(run_demo.train_tokenizer(corpus.train, *how))
+    sources, references = run_demo.texts(corpus.test)
+
+    def recurrent(attends):
+        def build(options, vocab_size):
+            sizes = options["d_model"], args.units, 2, options["dropout_rate"]
+            model = Recurrent(vocab_size, *sizes, attends)
+            model.build()
+            return model
+
+        return build
+
+    systems = (
+        ("GRU, one context vector", recurrent(False)),
+        ("GRU with attention", recurrent(True)),
+        ("Transformer", run_demo.build_transformer),
+    )
+    spans = [f"{low}-{high}" if high < 1000 else f"{low}+" for low, high in LENGTHS]
+    heads = ["network", "parameters", "BLEU", *spans, "tokens/s", "steps", "minutes"]
+    print(f"| {' | '.join(heads)} |\n{'|---' * len(heads)}|", flush=True)
+    told = sum(map(len, tokenizer.encode(references))) / len(references) - 1  # tokens with END
+    read = sum(map(len, tokenizer.encode(sources))) / len(sources)
+    for number in args.systems:
+        title, build = systems[number]
+        started = time.perf_counter()
+        training, tokenizer, rate = train(build, options, corpus, tokenizer, args.epochs)
+        model = training.transformer
+        if isinstance(model, Recurrent):
+            found = recurrent_translations(model, tokenizer, sources)
+            steps = f"{read + told:.0f} / {read + told:.0f}"
+        else:
+            found = list(run_demo.translator(training, tokenizer)(sources))
+            steps = f"1 / {1 + told:.0f}"
+        bleu = [score(found, references)]
+        for low, high in LENGTHS:
+            rows = [n for n, line in enumerate(sources) if low <= len(line.split()) <= high]
+            bleu.append(score([found[n] for n in rows], [references[n] for n in rows]))
+        figures = " | ".join(bleu)
+        minutes = (time.perf_counter() - started) / 60
+        print(
+            f"| {title} | {model.count_params():,} | {figures} | {rate:,.0f} | {steps} | "
+            f"{minutes:.0f} |",
+            flush=True,
+        )
+    print("\nBLEU is lower-cased; beside it, by words of the source. Steps that must follow one")
+    print("another, for a test sentence of mean length: in training / in translating.")
+
+
+if __name__ == "__main__":
+    main()
