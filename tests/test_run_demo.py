@@ -760,7 +760,7 @@ def test_a_training_ends_with_the_mean_of_its_newest_checkpoints_that_validates_
     losses = iter([9, 8, 7, 6, *judged, 5])  # four epochs, three means, the best, the test split
     monkeypatch.setattr(run_demo.Training, "validate", lambda *_: (next(losses), 0.5))
     assert call("--dataset", tsv, "--run", tmp_path / "run", *TINY[:-1], 4) == 0
-    assert f"mean of the newest {number} checkpoint" in capsys.readouterr().err
+    assert f"Final weights: the mean of the newest {number} epochs, " in capsys.readouterr().err
     checkpoints = tmp_path / "run" / "checkpoints"
     readers = [tf.train.load_checkpoint(str(checkpoints / f"ckpt-{4 - n}")) for n in range(number)]
     final = tf.train.load_checkpoint(str(checkpoints / "final" / "ckpt-4"))
