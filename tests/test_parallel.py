@@ -105,6 +105,7 @@ def test_training_tells_hidden_tokens_and_repeats_itself():
     assert int(training.validation_step(INP[:2], TAR[:2])[2]) == 6
 
 
+@pytest.mark.slow
 def test_a_run_tells_all_tokens_at_once_from_training_to_export(tmp_path, capsys):
     data = write_tsv(tmp_path / "n.tsv", sentences(60))
     command = ["--dataset", data, "--run", tmp_path / "run", *TINY, "--non-autoregressive"]

@@ -717,6 +717,7 @@ def test_pictures_find_a_font_for_every_letter_or_say_that_there_is_none(finishe
     assert letters == set()
 
 
+@pytest.mark.slow
 def test_one_sentence_is_learned_by_heart_by_its_own_preset(tmp_path, capsys):
     small = "--num-layers 1 --d-model 64 --dff 64 --learning-rate-scale 0.05".split()
     assert call("--dataset", "winter-games", *small, "--run", tmp_path / "run") == 0
@@ -752,6 +753,7 @@ def test_the_best_checkpoint_can_be_used(finished, capsys):
     assert "best" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("judged", "number"), [((3, 1, 2, 4), 2), ((3, 2, 1, 4), 3)])
 def test_a_training_ends_with_the_mean_of_its_newest_checkpoints_that_validates_best(
     tmp_path, capsys, monkeypatch, judged, number
@@ -1095,6 +1097,7 @@ def test_a_mistake_is_one_line_and_exit_code_2_and_trains_nothing(
     assert not list(tmp_path.rglob("checkpoint*"))
 
 
+@pytest.mark.slow
 def test_a_start_that_failed_does_not_bar_the_corrected_command(tmp_path, capsys, monkeypatch):
     tsv = write_tsv(tmp_path / "numbers.tsv", sentences(100))
     monkeypatch.setattr(runs, "RUNS", tmp_path)
