@@ -116,7 +116,7 @@ def test_hovering_shows_the_weights_that_the_model_gave(browser):
             ("sentence", "kind", "layer", "head"), (number, kind, layer, head), strict=True
         ):
             choose(browser, name, value)
-        weights = sentence(seed=int(number))[kind][int(layer)]
+        weights, *_ = sentence(seed=int(number)).look(kind, int(layer) + 1)
         weights = weights.mean(axis=0) if head == "mean" else weights[int(head)]
         queries = browser.find_elements("css selector", "#queries button")
         keys = browser.find_elements("css selector", "#keys button")
