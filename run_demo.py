@@ -32,6 +32,7 @@ os.environ.setdefault(
 
 import argparse
 import contextlib
+import functools
 import hashlib
 import logging
 import random
@@ -598,7 +599,8 @@ class Training:
                 ] + [tf.Variable(0.0, **own)]
         if self.xla:
             self.gradients = tf.function(self.gradients, jit_compile=True)
-        self.translate = None  # what validation translates with, once it does
+        self.fixed = False  # whether its weights change no more
+        self.translators = {}  # by what they search for: each traces the network once
         self.writer = tf.summary.create_noop_writer()  # for TensorBoard; `fit` has a real one
         self.estimated = False  # whether it was told how long the training will take
         self.epoch = tf.Variable(0)  # finished ones
@@ -801,9 +803,8 @@ class Training:
 
     def show(self, corpus, tokenizer):
         """Writes translations of the first validation sentences for TensorBoard, as text."""
-        self.translate = self.translate or translator(self, tokenizer)
         sources, references = texts(corpus.validation.take(SAMPLES))
-        rows = zip(sources, references, self.translate(sources), strict=True)
+        rows = zip(sources, references, translator(self, tokenizer)(sources), strict=True)
         table = ["|source|reference|translation|", "|---|---|---|"]
         table += ["|" + "|".join(text.replace("|", "\\|") for text in row) + "|" for row in rows]
         with self.writer.as_default(step=self.optimizer.iterations.numpy()):
@@ -842,9 +843,8 @@ class Training:
         found = dict(val_loss=loss, val_accuracy=accuracy)
         if self.options["validate_by"] == "loss":
             return found, loss
-        self.translate = self.translate or translator(self, tokenizer)
         sources, references = texts(corpus.validation)
-        translated = list(self.translate(sources))
+        translated = list(translator(self, tokenizer)(sources))
         bleu = sacrebleu.corpus_bleu(translated, [references]).score
         found["val_bleu"] = self.workers.chiefs(bleu)  # all are to choose the same
         return found, -found["val_bleu"]
@@ -954,11 +954,14 @@ SAMPLES = 3  # sentences that are shown; the first one's attention is drawn
 
 
 def translator(training, tokenizer, beam=params.BEAM, length_penalty=params.LENGTH_PENALTY, **more):
-    """Returns the Translator of a trained model; `more` as its arguments."""
-    return Translator(
-        training.transformer, tokenizer, say, beam, length_penalty,
-        workers=training.parts, **more,
-    )  # fmt: skip
+    """Returns the model's Translator, one for each search; `more` as its arguments."""
+    wanted = dict(beam=beam, alpha=length_penalty, fixed=training.fixed, **more)
+    key = tuple(wanted.items())
+    if key not in training.translators:
+        training.translators[key] = Translator(
+            training.transformer, tokenizer, say, workers=training.parts, **wanted
+        )
+    return training.translators[key]
 
 
 def texts(pairs):
@@ -1024,33 +1027,55 @@ def report(run, corpus, training, found, rows):
 
 # ---- Pictures: see beyond/plots.py ----
 
-PICTURES = (
-    "positional-encoding", "masks", "scaling", "schedule", "lengths", "curves", "attention",
-)  # fmt: skip
+PICTURES = {  # in the order drawn, each with what can be chosen of it
+    "positional-encoding": ("positions", "depth", "position"),
+    "masks": (),
+    "scaling": (),
+    "schedule": (),
+    "lengths": (),
+    "curves": ("beside",),
+    "attention": ("kind", "layer", "head", "average"),
+}
 
 
-def draw(
-    what, run, training, tokenizer, line, kind="cross", layer=None, head=None, average=False,
-    positions=50, depth=None, position=None, beside=(), batches=None,
-):  # fmt: skip
-    """Draws one of PICTURES into the run's plots/. Returns its path.
+class Pictures:
+    """Draws PICTURES into a run's plots/, by a method for each, which returns the file's path.
 
     Args:
-      line: the sentence whose attention, or whose masks, are drawn.
-      kind, layer, head, average: which of KINDS, of which layer (the last), of which head (1, 2,
-        ...), of all (None), or their mean.
-      positions, depth, position: of how many positions and dimensions (d_model) the encoding is
-        drawn, and which position the others are compared with.
-      beside: runs whose curves are drawn too.
+      line: the sentence whose attention and masks are drawn.
       batches: of the training; made anew where they are not at hand.
     """
-    path, options = run.plots / f"{what}.png", training.options
-    if what == "positional-encoding":
-        return plots.positional_encoding(path, positions, depth or options["d_model"], position)
-    if what == "scaling":
+
+    def __init__(self, run, training, tokenizer, line, batches=None):
+        self.run, self.training, self.tokenizer = run, training, tokenizer
+        self.line, self.batches = line, batches
+
+    def draw(self, what, **choices):
+        """Draws one of PICTURES."""
+        return getattr(self, what.replace("-", "_"))(self.run.plots / f"{what}.png", **choices)
+
+    @functools.cached_property
+    def seen(self):
+        """The Attention of `line`; pictures can show its letters from then on."""
+        seen = translator(self.training, self.tokenizer).attend(self.line)
+        if unknown := plots.use_fonts_for(*seen.source, *seen.target):
+            say(f"No font here has {unknown}; install one, as Debian's fonts-noto-cjk for Chinese.")
+        return seen
+
+    def positional_encoding(self, path, positions=50, depth=None, position=None):
+        """Of so many positions and dimensions (d_model); one is compared with the others."""
+        depth = depth or self.training.options["d_model"]
+        return plots.positional_encoding(path, positions, depth, position)
+
+    def masks(self, path):
+        return plots.masks(path, self.seen.source, self.seen.target[:-1])
+
+    def scaling(self, path):
         return plots.scaling(path)
-    if what == "schedule":
-        steps = max(int(training.steps), 2 * options["warmup_steps"])
+
+    def schedule(self, path):
+        options = self.training.options
+        steps = max(int(self.training.steps), 2 * options["warmup_steps"])
         schedules = {
             f"{name} (this run)" if name == options["schedule"] else name: learning_rate(
                 {**options, "schedule": name}, steps
@@ -1058,28 +1083,42 @@ def draw(
             for name in ("inverse-sqrt", "cosine", "constant")
         }
         return plots.schedule(path, schedules, steps)
-    if what == "lengths":
+
+    def lengths(self, path):
+        batches, options = self.batches, self.training.options
         if batches is None:
             corpus = load_corpus(options["corpus"], options["seed"])
-            batches = make_batches(training, corpus, tokenizer)
+            batches = make_batches(self.training, corpus, self.tokenizer)
         return plots.lengths(path, batches.counts, batches.dropped, batches.lengths)
-    if what == "curves":
-        return plots.curves(path, {one.path.name: one.history() for one in (run, *beside)})
-    seen = translator(training, tokenizer).attend(line)
-    if unknown := plots.use_fonts_for(*seen.source, *seen.target):
-        say(f"No font here has {unknown}; install one, as Debian's fonts-noto-cjk for Chinese.")
-    if what == "masks":
-        return plots.masks(path, seen.source, seen.target[:-1])
-    layer = layer or options["num_layers"]
-    heads, queries, keys = seen.look(kind, layer)
-    names = [f"Head {number}" for number in range(1, len(heads) + 1)]
-    if average:
-        heads, names = heads.mean(axis=0, keepdims=True), [f"Mean of {len(heads)} heads"]
-    elif head:
-        heads, names = heads[head - 1 : head], names[head - 1 : head]
-    if kind != "cross":
-        path = run.plots / f"{what}-{kind}.png"
-    return plots.attention(path, heads, names, keys, queries, f"{KINDS[kind][1]}; layer {layer}")
+
+    def curves(self, path, beside=()):
+        """Of the run, and of those beside it."""
+        return plots.curves(path, {one.path.name: one.history() for one in (self.run, *beside)})
+
+    def attention(self, path, kind="cross", layer=None, head=None, average=False):
+        """Of one of KINDS, in one layer (the last), of one head (1, 2, ...), of all, or their mean.
+
+        Raises:
+          UserError: the run has no such layer or head.
+        """
+        options = self.training.options
+        for name, number in (("layer", layer), ("head", head)):
+            most = options[f"num_{name}s"]
+            if number is not None and not 1 <= number <= most:
+                raise UserError(
+                    f"--{name} {number}: the run has {name}s 1 to {most}; name one of them"
+                )
+        layer = layer or options["num_layers"]
+        heads, queries, keys = self.seen.look(kind, layer)
+        names = [f"Head {number}" for number in range(1, len(heads) + 1)]
+        if average:
+            heads, names = heads.mean(axis=0, keepdims=True), [f"Mean of {len(heads)} heads"]
+        elif head:
+            heads, names = heads[head - 1 : head], names[head - 1 : head]
+        if kind != "cross":
+            path = path.with_stem(f"{path.stem}-{kind}")
+        title = f"{KINDS[kind][1]}; layer {layer}"
+        return plots.attention(path, heads, names, keys, queries, title)
 
 
 # ---- The command line ----
@@ -1087,8 +1126,8 @@ def draw(
 
 def train(args):
     """Trains, scores, translates samples and draws all pictures; goes on with a run begun."""
-    own = args.data_path if args.data_path in params.PRESETS else "tutorial"
-    options = flags.chosen(args, args.preset or own)
+    preset = args.data_path if args.data_path in params.PRESETS else "tutorial"
+    options = flags.chosen(args, args.preset or preset)
     if options["d_model"] % options["num_heads"]:
         raise UserError(
             f"--d-model {options['d_model']} is not a multiple of --num-heads "
@@ -1172,13 +1211,14 @@ def train(args):
     found, rows = evaluate(training, tokenizer, corpus)
     if workers.chief:
         report(run, corpus, training, found, rows)
+        pictures = Pictures(run, training, tokenizer, rows[0][0], batches)
         for what in PICTURES:
-            draw(what, run, training, tokenizer, rows[0][0], batches=batches)
+            pictures.draw(what)
         say(f"Scores, translations and pictures are in {run.path}. To go on:")
-        own = f"--run {shlex.quote(str(run.path))}"
-        say(f"  python run_demo.py translate {own} {shlex.quote(rows[0][0])}")
-        say(f"  python run_demo.py explore {own} {shlex.quote(rows[0][0])}")
-        say(f"  python run_demo.py export {own}")
+        this, sentence = f"--run {shlex.quote(str(run.path))}", shlex.quote(rows[0][0])
+        say(f"  python run_demo.py translate {this} {sentence}")
+        say(f"  python run_demo.py explore {this} {sentence}")
+        say(f"  python run_demo.py export {this}")
     workers.chiefs()  # a worker that ends before the others counts as lost
 
 
@@ -1228,6 +1268,7 @@ def load(path, checkpoint=None, **given):
             f"{error}; choose another by --checkpoint, or give the command that trained the run "
             "again, which makes it anew"
         ) from None
+    training.fixed = True
     say(f"Using {found[0]}")
     return run, tokenizer, training
 
@@ -1387,21 +1428,17 @@ def plot_command(args):
         (line,) = corpora.decode_lines([os.fsencode(args.sentence) + b"\n"], "argument")
     if args.what in ("attention", "masks") and not line.strip():
         raise UserError(f"plot {args.what}: no sentence to draw; give one")
-    for name, most in (("layer", "num_layers"), ("head", "num_heads")):
-        number, most = getattr(args, name), training.options[most]
-        if number is not None and not 1 <= number <= most:
-            raise UserError(f"--{name} {number}: the run has {name}s 1 to {most}; name one of them")
     if args.position is not None and not 0 <= args.position < args.positions:
         raise UserError(
             f"--position {args.position}: drawn are positions 0 to {args.positions - 1}; name one "
             "of them, or raise --positions"
         )
-    looks = ("kind", "layer", "head", "average", "positions", "depth", "position")
-    beside = [runs.Run(path) for path in args.beside]
-    for other in beside:
-        other.options()  # or say what is wrong with it
-    looks = {name: getattr(args, name) for name in looks}
-    print(draw(args.what, run, training, tokenizer, line, **looks, beside=beside))
+    choices = {name: getattr(args, name) for name in PICTURES[args.what]}
+    if args.what == "curves":
+        choices["beside"] = [runs.Run(path) for path in args.beside]
+        for other in choices["beside"]:
+            other.options()  # or say what is wrong with it
+    print(Pictures(run, training, tokenizer, line).draw(args.what, **choices))
 
 
 def command_line():

@@ -145,8 +145,9 @@ def scaling(path, depths=(8, 64, 512), keys=16, samples=2000):
     figure, (plain, scaled, slope) = plt.subplots(1, 3, figsize=(15, 5), layout="constrained")
     lengths = []
     for d_k, style in zip(depths, ("o-", "s--", "^:"), strict=True):
-        query, key = rng.normal(size=(samples, 1, d_k)), rng.normal(size=(samples, keys, d_k))
-        scores = (query * key).sum(axis=-1)  # (samples, keys), of variance d_k
+        key = rng.standard_normal((samples, keys, d_k), np.float32)
+        query = rng.standard_normal((samples, d_k, 1), np.float32)
+        scores = (key @ query)[..., 0]  # (samples, keys), of variance d_k
         for axes, divisor in ((plain, 1.0), (scaled, np.sqrt(d_k))):
             powers = np.exp((scores - scores.max(axis=1, keepdims=True)) / divisor)
             weights = powers / powers.sum(axis=1, keepdims=True)

@@ -67,7 +67,7 @@ def pad(rows, step=1):
 
 
 class Translator:
-    """A trained Transformer, whose weights must not change any more, and its tokenizer.
+    """A Transformer, its tokenizer, and the search for translations.
 
     Args:
       say: called with a line where a source is cut off at LONGEST tokens.
@@ -76,6 +76,7 @@ class Translator:
       n_best: hypotheses returned for each sentence, at most `beam`.
       rows: sentences in a batch; without it, as many as make BATCH_TOKENS tokens.
       workers: batches translated side by side.
+      fixed: the weights change no more, so what single sentences need may be compiled with them.
     """
 
     def __init__(
@@ -88,12 +89,13 @@ class Translator:
         n_best=1,
         rows=None,
         workers=1,
+        fixed=True,
     ):
         self.at_once = transformer.sizes["non_autoregressive"]
         if self.at_once and beam > 1:
             raise UserError(f"--beam {beam}: the run tells all tokens at once; add --beam 1")
         self.transformer, self.tokenizer, self.say = transformer, tokenizer, say
-        self.beam, self.n_best, self.rows = beam, n_best, rows
+        self.beam, self.n_best, self.rows, self.fixed = beam, n_best, rows, fixed
         self.pool = futures.ThreadPoolExecutor(workers)
         ids = tf.TensorSpec((None, None), tf.int32)  # one trace for all shapes
 
@@ -127,7 +129,7 @@ class Translator:
         about 3 seconds a width, so the first ones do not wait for it. A batch, which keeps a
         processor busy, gains nothing by it.
         """
-        if len(sources) > 1:
+        if len(sources) > 1 or not self.fixed:
             return self.search_any(pad(sources))
         inp = pad(sources, WIDTH_STEP)
         width = inp.shape[1]
