@@ -89,6 +89,24 @@ def test_single_sentences_are_the_same_once_xla_compiles_them(model, alone, monk
     assert len(calls) == 12 - sum(min(3, found.seen[width]) for width in found.seen)
 
 
+def test_weights_that_still_change_are_never_compiled_in(model, monkeypatch):
+    """As those of a training are, which is validated after each epoch."""
+    monkeypatch.setattr(translator, "COMPILE_AFTER", 0)
+    transformer, tokenizer = model
+    found = Translator(*model, never, fixed=False)
+    before = list(found(["um dois."]))
+    layer = transformer.final_layer
+    kernel, bias = layer.get_weights()
+    chosen = tokenizer.encode(["nove"])[0][1]
+    layer.set_weights([kernel, bias + 100.0 * (np.arange(len(bias)) == chosen)])
+    try:
+        after = list(found(["um dois."]))
+    finally:
+        layer.set_weights([kernel, bias])
+    assert after != before
+    assert set(after[0].replace(" ", "")) <= set("nove")
+
+
 def test_any_text_gets_an_answer_in_its_place(model, alone, monkeypatch):
     monkeypatch.setattr(translator, "LONGEST", 500)
     said = []
