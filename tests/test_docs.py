@@ -128,14 +128,17 @@ def outputs(cell):
 
 @pytest.mark.slow
 def test_the_notebook_runs_and_shows_what_is_saved_in_it(tmp_path, monkeypatch):
+    """Its training in one epoch, to save minutes; what follows needs only some translations."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.setenv("TF_ENABLE_ONEDNN_OPTS", "1")  # for the training, as without pytest
     saved = nbformat.read(NOTEBOOK, as_version=4)
     again = nbformat.read(NOTEBOOK, as_version=4)
+    (training,) = (place for place, cell in enumerate(again.cells) if "--epochs" in cell.source)
+    cell = again.cells[training]
+    cell.source = re.sub("--epochs [0-9]+", "--epochs 1", cell.source)
     where = {"metadata": {"path": str(tmp_path)}}
     nbclient.NotebookClient(again, timeout=1200, resources=where).execute()
     both = list(zip(saved.cells, again.cells, strict=True))
-    (training,) = (place for place, (cell, _) in enumerate(both) if "--epochs" in cell.source)
     for cell, run in both[:training]:
         assert outputs(run) == outputs(cell)
     for cell, run in both[training:]:  # another machine rounds otherwise: not word for word
