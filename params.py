@@ -74,6 +74,14 @@ VOCAB_SIZE: Annotated[
         "SentencePiece pieces, shared by both languages; tutorial about 2 x 8,000", 300, 1_000_000
     ),
 ] = 8192
+WORDS_A_PIECE: Annotated[
+    int,
+    Flag(
+        "words of text for each piece: a short text gets fewer, but 3,000 (by trial; arXiv "
+        "2004.02334 asks for 100)",
+        1,
+    ),
+] = 220
 
 NETWORK = Section("Network")
 
@@ -198,11 +206,12 @@ PRESETS = {
     "tutorial": Preset("the defaults: TensorFlow's tutorial", {}),
     "tiny": Preset(
         "tens of thousands of pairs: sizes, label smoothing and averaging of Wu et al. 2021 (arXiv "
-        "2105.14462) on Multi30k; dropout, schedule, pre-norm by trial (benchmarks/quality.md)",
+        "2105.14462) on Multi30k; the rest by trial (benchmarks/quality.md)",
         dict(
             dff=256, num_heads=4, dropout_rate=0.2, label_smoothing=0.1, tie_embeddings=True,
-            pre_norm=True, schedule="cosine", warmup_steps=2000, learning_rate_scale=4.0,
-            batch_tokens=4096, max_length=80, epochs=60, average=10, beam=5, length_penalty=1.0,
+            pre_norm=True, schedule="cosine", warmup_steps=2000, learning_rate_scale=2.0,
+            words_a_piece=100, batch_tokens=1024, max_length=80, epochs=60, average=10, beam=5,
+            length_penalty=1.0,
         ),
     ),
     "winter-games": Preset(

@@ -217,12 +217,14 @@ def load_corpus(source, seed, may_fall_back=False):
 # ---- Text: SentencePiece, one vocabulary for both languages ----
 
 SAMPLED_LINES = 1_000_000  # most lines the vocabulary is learned from
-WORDS_A_PIECE = 220  # fewer examples of a piece teach it badly (Gowda & May 2020 ask for 100)
-SMALL_VOCABULARY = 3000  # not lowered by that rule: shorter pieces would make sentences too long
+SMALL_VOCABULARY = 3000  # not lowered for a short text: shorter pieces make sentences too long
 BASIC_PIECES = 4 + 256  # PAD, UNKNOWN, START, END, and the bytes
 
 
-def train_tokenizer(pairs, vocab_size, seed, pieces="bpe"):
+VOCABULARY = ("vocab_size", "seed", "pieces", "words_a_piece")  # what it is made by
+
+
+def train_tokenizer(pairs, vocab_size, seed, pieces="bpe", words_a_piece=params.WORDS_A_PIECE):
     """Learns a vocabulary from both sides of `pairs`. Returns SentencePiece's model as bytes.
 
     With "bpe", bytes stand in for characters that were not seen, so that any text has tokens; with
@@ -246,7 +248,7 @@ def train_tokenizer(pairs, vocab_size, seed, pieces="bpe"):
         raise UserError("the training text holds no words; name files that do")
     least = BASIC_PIECES + len(letters)
     if pieces == "bpe":
-        size = min(vocab_size, max(SMALL_VOCABULARY, least, words // WORDS_A_PIECE))
+        size = min(vocab_size, max(SMALL_VOCABULARY, least, words // words_a_piece))
     else:
         size = vocab_size
     output = BytesIO()
@@ -1152,8 +1154,7 @@ def train(args):
     say(f"Corpus: {corpus.name}. Run folder: {run.path}")
 
     if workers.chief and not run.trained:
-        how = (options[name] for name in ("vocab_size", "seed", "pieces"))
-        model = train_tokenizer(corpus.train, *how)
+        model = train_tokenizer(corpus.train, **{name: options[name] for name in VOCABULARY})
         run.write(run.tokenizer.name, model)
     workers.chiefs()
     if not run.tokenizer.exists():

@@ -189,8 +189,8 @@ def main():
     files = dict(train=args.train, valid=args.valid, test=args.test)
     source = {split: paths for split, paths in files.items() if paths} or {"dataset": "bundled"}
     corpus = run_demo.load_corpus(source, args.seed)
-    how = (options[name] for name in ("vocab_size", "seed", "pieces"))
-    tokenizer = run_demo.Tokenizer(run_demo.train_tokenizer(corpus.train, *how))
+    how = {name: options[name] for name in run_demo.VOCABULARY}
+    tokenizer = run_demo.Tokenizer(run_demo.train_tokenizer(corpus.train, **how))
     sources, references = run_demo.texts(corpus.test)
 
     def recurrent(attends):

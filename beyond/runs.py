@@ -31,6 +31,9 @@ CALLED = {
     "tokenizer_sha256": "tokenizer",
 }
 
+# A run older than a parameter was trained without it, which is what its default stands for.
+DEFAULTS = {row.name: row.default for row in params.table()}
+
 # What is in a run folder.
 OWN = (
     "params.json", "tokenizer.model", "history.json", "scores.json", "translations.txt", "lock",
@@ -154,7 +157,7 @@ class Run:
         if options["schedule"] == "cosine":  # which was laid out for so many epochs
             free.remove("epochs")
         if self.trained:
-            saved = self.read("params.json", {})
+            saved = DEFAULTS | self.read("params.json", {})
             differing = [
                 f"the {CALLED[name]} is another"
                 if name in CALLED
@@ -174,20 +177,16 @@ class Run:
     def options(self):
         """Returns the saved parameters of a trained run, one for each row of params.table().
 
-        Of those FREE to differ, one that was not saved has its default: the run may be older.
-
         Raises:
-          UserError: nothing was trained here, or a parameter is missing.
+          UserError: nothing was trained here, or what was saved is damaged.
         """
         self.check_links()
         saved = self.read("params.json")
         if saved is None or not self.tokenizer.exists() or not self.trained:
             raise UserError(f"{self.path}: no trained run; train it first, or name another --run")
-        saved = {**{row.name: row.default for row in params.table() if row.name in FREE}, **saved}
-        wanted = [row.name for row in params.table()] + ["corpus"]
-        missing = [name for name in wanted if name not in saved]
-        wrong = f"{', '.join(missing)} missing" if missing else flags.check(saved)
-        if not wrong and not names_data(saved["corpus"]):
+        saved = DEFAULTS | saved
+        wrong = flags.check(saved)
+        if not wrong and not names_data(saved.get("corpus")):
             wrong = "corpus names no data"
         if wrong:
             raise UserError(

@@ -107,6 +107,15 @@ def test_a_small_corpus_lowers_the_vocabulary_and_a_large_wish_is_no_error():
     assert 256 < run_demo.Tokenizer(model).vocab_size < 500
 
 
+def test_a_piece_is_learned_from_at_least_so_many_words(monkeypatch):
+    monkeypatch.setattr(run_demo, "SMALL_VOCABULARY", 0)
+    pairs = as_dataset(sentences(400))
+    words = sum(len(side.split()) for pair in sentences(400) for side in pair)
+    for each in (7, 8):
+        model = run_demo.train_tokenizer(pairs, 8192, seed=1, words_a_piece=each)
+        assert run_demo.Tokenizer(model).vocab_size == words // each
+
+
 def test_the_vocabulary_is_learned_from_a_bounded_sample(monkeypatch):
     monkeypatch.setattr(run_demo, "SAMPLED_LINES", 10)
     seen = {}
@@ -885,15 +894,22 @@ def test_a_run_without_a_final_checkpoint_uses_the_newest(finished, capsys, tmp_
     assert "final: no checkpoint yet" in capsys.readouterr().err
 
 
-def test_a_run_saved_before_a_free_parameter_was_known_has_its_default(finished, tmp_path):
+def test_a_run_older_than_a_parameter_has_its_default_and_goes_on(finished, tmp_path, capsys):
     shutil.copytree(finished / "run", tmp_path / "run")
     saved = json.loads((tmp_path / "run" / "params.json").read_text())
-    del saved["beam"]
+    for name in ("beam", "words_a_piece"):
+        del saved[name]
     (tmp_path / "run" / "params.json").write_text(json.dumps(saved))
-    assert runs.Run(tmp_path / "run").options()["beam"] == params.BEAM
-    del saved["d_model"]
+    options = runs.Run(tmp_path / "run").options()
+    assert (options["beam"], options["words_a_piece"]) == (params.BEAM, params.WORDS_A_PIECE)
+    hashes = {name.removesuffix("_sha256"): saved[name] for name in saved if "_sha256" in name}
+    options = {row.name: options[row.name] for row in params.table()}
+    with pytest.raises(UserError, match="words_a_piece is 220 there, 100 here"):
+        runs.Run(tmp_path / "run").claim(options | {"words_a_piece": 100}, {}, **hashes)
+    runs.Run(tmp_path / "run").claim(options, {"dataset": "bundled"}, **hashes)
+    del saved["corpus"]
     (tmp_path / "run" / "params.json").write_text(json.dumps(saved))
-    with pytest.raises(UserError, match="d_model missing"):
+    with pytest.raises(UserError, match="corpus names no data"):
         runs.Run(tmp_path / "run").options()
 
 
