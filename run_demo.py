@@ -847,7 +847,8 @@ class Training:
             return found, loss
         sources, references = texts(corpus.validation)
         translated = list(translator(self, tokenizer)(sources))
-        bleu = sacrebleu.corpus_bleu(translated, [references]).score
+        scoring = {name: self.options[name] for name in SCORING}
+        bleu = sacrebleu.corpus_bleu(translated, [references], **scoring).score
         found["val_bleu"] = self.workers.chiefs(bleu)  # all are to choose the same
         return found, -found["val_bleu"]
 

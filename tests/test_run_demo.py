@@ -28,7 +28,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 import params
 import run_demo
-from beyond import UserError, checkpoints, devices, flags, runs
+from beyond import UserError, checkpoints, corpora, devices, flags, runs
 from beyond.translator import KINDS
 from transformer_model import END, PAD, START, loss_function
 
@@ -832,6 +832,19 @@ def test_epochs_can_be_judged_by_bleu(tmp_path, capsys):
     history = json.loads((tmp_path / "run" / "history.json").read_text())
     assert all(0 <= row["val_bleu"] <= 100 for row in history)
     assert ", BLEU " in capsys.readouterr().err
+
+
+def test_epochs_are_judged_by_the_bleu_that_the_run_is_scored_by(tokenizer, monkeypatch):
+    pairs = as_dataset([("um", "ONE TWO THREE , FOUR .")])
+    corpus = corpora.Corpus("numbers", pairs, pairs, pairs)
+    found = ["one two three , four ."]
+    monkeypatch.setattr(run_demo, "translator", lambda *_: lambda sources: found)
+    for lowercase in (True, False):
+        training = tiny_training(
+            validate_by="bleu", tokenize="none", lowercase=lowercase, vocab_size=320
+        )
+        judged, fault = training.judge(corpus, tokenizer)
+        assert judged["val_bleu"] == -fault == pytest.approx(100.0 if lowercase else 0.0, abs=25)
 
 
 def test_more_epochs_suit_a_run_unless_its_schedule_was_laid_out_for_them(finished, tmp_path):
