@@ -1216,6 +1216,8 @@ def train(args):
         pictures = Pictures(run, training, tokenizer, rows[0][0], batches)
         for what in PICTURES:
             pictures.draw(what)
+        for kind in ("encoder", "decoder"):  # beside cross-attention
+            pictures.draw("attention", kind=kind)
         say(f"Scores, translations and pictures are in {run.path}. To go on:")
         this, sentence = f"--run {shlex.quote(str(run.path))}", shlex.quote(rows[0][0])
         say(f"  python run_demo.py translate {this} {sentence}")

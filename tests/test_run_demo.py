@@ -737,6 +737,8 @@ def test_one_sentence_is_learned_by_heart_by_its_own_preset(tmp_path, capsys):
     assert saved["epochs"] == 20  # of one step each
     words = run_demo.load_tokenizer(runs.Run(tmp_path / "run"))
     assert words.tokens(words.encode(["I like Games"])[0])[1:-1] == ["▁I", "▁like", "▁Games"]
+    pictures = {path.name for path in (tmp_path / "run" / "plots").iterdir()}
+    assert pictures >= {"attention.png", "attention-encoder.png", "attention-decoder.png"}
 
 
 def test_runs_are_drawn_beside_each_other(finished, monkeypatch):
