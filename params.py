@@ -77,8 +77,8 @@ VOCAB_SIZE: Annotated[
 WORDS_A_PIECE: Annotated[
     int,
     Flag(
-        "words of text for each piece: a short text gets fewer, but 3,000 (by trial; arXiv "
-        "2004.02334 asks for 100)",
+        "words of text for each piece: a short text gets fewer pieces, at least 3,000 (by trial; "
+        "arXiv 2004.02334 asks for 100)",
         1,
     ),
 ] = 220
