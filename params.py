@@ -244,3 +244,8 @@ def table():
             kind, flag = get_args(hints[name])
             rows.append(Param(section, name.lower(), kind, value, flag))
     return rows
+
+
+def names(*sections):
+    """Returns the names of the constants in `sections`, in the order written."""
+    return tuple(row.name for row in table() if row.section in sections)

@@ -40,6 +40,7 @@ def test_what_is_shown_in_training_is_not_told_and_what_is_told_not_shown():
     shown = given[:, :4] != parallel.HIDDEN
     np.testing.assert_array_equal(given[:, :4][shown], tar[:, 1:][shown])
     np.testing.assert_array_equal(real[:, :4], np.where(shown, PAD, tar[:, 1:]))
+    assert (given[:, 4 : ROOM[0]] == parallel.HIDDEN).all()  # where the target ends is not told
     # Half of the rows are hidden whole, and of the others a share that is even between 0 and 1.
     assert shown.mean() == pytest.approx(0.25, abs=0.03)
     assert 0.5 < (~shown.any(axis=1)).mean() < 0.7
@@ -78,6 +79,21 @@ def test_a_search_is_one_pass_cut_at_the_first_end_whatever_the_batch(model):
         assert not {START, PAD, parallel.HIDDEN} & set(tokens[1:])
         assert tokens.count(END) == bool(found.finished[row, 0]) <= (tokens[-1] == END)
     assert found.ids[2, 0].numpy().tolist() == [START] + [PAD] * 15  # of no source
+
+
+def test_what_is_told_ends_with_the_first_end(model):
+    layer = model.final_layer
+    kernel, bias = layer.get_weights()
+    layer.set_weights([kernel, bias + 100.0 * (np.arange(len(bias)) == END)])
+    try:
+        found = parallel.search(model, INP)
+    finally:
+        layer.set_weights([kernel, bias])
+    ids = found.ids[:, 0].numpy()
+    np.testing.assert_array_equal(ids[:, :3], [[START, END, PAD], [START, END, PAD], [START, 0, 0]])
+    assert (ids[:, 3:] == PAD).all()
+    assert found.finished[:2].numpy().all()
+    assert found.log_probabilities.numpy() == pytest.approx(0.0, abs=1e-4)  # of END, once
 
 
 def test_its_score_is_the_log_probability_of_each_token_at_its_place(model):

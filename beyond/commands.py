@@ -1,0 +1,115 @@
+"""The command line: which commands there are, and what each takes."""
+
+import argparse
+
+import params
+from beyond import export, flags
+from beyond.translator import KINDS
+
+
+def parser(description, calls, pictures):
+    """Returns the parser of all commands; the flags of `train` are the rows of params.table().
+
+    Args:
+      description: of the program.
+      calls: what each command calls, by its name, with what was parsed.
+      pictures: names, for `plot`.
+    """
+    program = flags.Parser(
+        "run_demo.py", usage="run_demo.py [COMMAND] [flags]", add_help=False,
+        description=description,
+    )  # fmt: skip
+    program.add_argument("-h", "--help", action="help", help=argparse.SUPPRESS)
+    commands = program.add_subparsers(
+        title="commands, each with a --help of its own; without one, train, whose flags are below",
+        prog="run_demo.py", dest="command", required=True, metavar="COMMAND ...",
+    )  # fmt: skip
+    command = commands.add_parser(
+        "train", help="train, evaluate, draw",
+        usage="run_demo.py [train] [flags]", epilog=flags.presets(),
+    )  # fmt: skip
+    command.set_defaults(call=calls["train"])
+    command.add_argument(
+        "--run", type=flags.filled, metavar="DIR", help="run folder (default runs/<dataset>)"
+    )
+    for split in ("train", "valid", "test"):
+        command.add_argument(
+            f"--{split}", nargs="+", metavar="FILE", help=f"{split}: a .tsv, or source and target"
+        )
+    command.add_argument(
+        "--preset", choices=params.PRESETS,
+        help="values for all flags not given, see below (default the data's own, or tutorial)",
+    )  # fmt: skip
+    flags.add_parameters(command)
+    program.epilog = command.format_help()
+    own = "the run's"
+
+    def add(name, text):
+        command = commands.add_parser(name, help=text)
+        command.set_defaults(call=calls[name])
+        command.add_argument(
+            "--run", type=flags.filled, metavar="DIR",
+            help="run folder (default: the newest in runs/)",
+        )  # fmt: skip
+        command.add_argument(
+            "--checkpoint", choices=("final", "newest", "best"),
+            help="the weights that were scored when the training ended, the last epoch's, or the "
+            "best epoch's (default final, or newest while there is no final)",
+        )  # fmt: skip
+        return command
+
+    command = add("translate", "translate arguments, or the lines of stdin")
+    command.add_argument("text", nargs="*", help="sentences; without any, stdin is read")
+    flags.add_parameters(command, params.names(params.SEARCH), own)
+    command.add_argument(
+        "--n-best", type=int, choices=range(1, 65), metavar="N", default=1,
+        help="translations a line, at most as many as --beam (default 1)",
+    )  # fmt: skip
+    command.add_argument(
+        "--score", action="store_true", help="log-probability and tab before each translation"
+    )
+    command = add("score", "log-probability of each pair of the given files")
+    command.add_argument("files", nargs="+", metavar="FILE", help="a .tsv, or source and target")
+    command = add("export", "write the model for use elsewhere")
+    command.add_argument("--format", choices=export.FORMATS, default="saved_model")
+    command.add_argument("--to", metavar="PATH", help="a new path (default: in export/ of the run)")
+    command.add_argument("--quantization", choices=export.QUANTIZATIONS, help="CTranslate2's")
+    command = add("evaluate", "score the run on its test split, or on files")
+    command.add_argument(
+        "files", nargs="*", metavar="FILE",
+        help="a .tsv, or source and references, instead of the test split; only prints the scores",
+    )  # fmt: skip
+    command.add_argument(
+        "--against", metavar="DIR", help="another run: is the difference more than chance?"
+    )
+    flags.add_parameters(command, params.names(params.SEARCH, params.SCORING), own)
+    command = add("explore", "write a page that shows what attention looks at")
+    command.add_argument("text", nargs="*", help="sentences; without any, stdin is read")
+    command.add_argument("--to", metavar="FILE", help="the page (default explorer.html of the run)")
+    command = add("plot", "draw a picture into the run's plots/")
+    command.add_argument("what", choices=pictures)
+    command.add_argument(
+        "sentence", nargs="?", help="for attention and masks (default: the first of the test split)"
+    )
+    command.add_argument(
+        "--kind", choices=KINDS, default="cross", help="of attention (default cross)"
+    )
+    command.add_argument("--layer", type=int, metavar="N", help="of attention (default the last)")
+    panels = command.add_mutually_exclusive_group()
+    panels.add_argument("--head", type=int, metavar="N", help="one head (default all)")
+    panels.add_argument("--average", action="store_true", help="one panel: the mean of all heads")
+    size = flags.in_range(int, params.Flag("", 2, 10_000))
+    command.add_argument(
+        "--positions", type=size, metavar="N", default=50, help="of the encoding (default 50)"
+    )
+    command.add_argument(
+        "--depth", type=size, metavar="N", help="dimensions of the encoding (default d_model)"
+    )
+    command.add_argument(
+        "--position", type=int, metavar="P",
+        help="that the others are compared with (default the middle one)",
+    )  # fmt: skip
+    command.add_argument(
+        "--beside", nargs="+", default=[], metavar="DIR", help="runs whose curves are drawn too"
+    )
+    return program
