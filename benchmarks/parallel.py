@@ -5,8 +5,9 @@
 Two runs of one corpus, trained alike but for --non-autoregressive (and --beam 1): BLEU of greedy
 translations of the test split, and sentences a second, at batch 1 and 64; then, with the networks'
 sizes and random weights, sentences a second for translations of so many tokens each (END is never
-told). Without runs, only that. At batch 1 the search is compiled by XLA in both, as the program
-does for sentences that come one by one. Medians of interleaved rounds, as Markdown.
+told). Without runs, only that. At batch 1 the search is compiled by XLA in both, weights and all,
+as the program does once it has had a few hundred sentences one by one. Medians of interleaved
+rounds, as Markdown.
 """
 
 import argparse
@@ -26,8 +27,8 @@ import tensorflow as tf
 
 import params
 import run_demo
-from beyond import corpora, parallel
-from beyond.translator import Translator
+from beyond import corpora, parallel, translator
+from beyond.translator import Translator, compiled
 from transformer_model import END, MASKED, START, greedy_search
 
 LENGTHS, BATCHES = (16, 64, 256), (1, 64)
@@ -64,16 +65,17 @@ def by_length(options, rounds, seconds):
     for length in LENGTHS:
         for batch in BATCHES:
             inp = tf.random.uniform((batch, length), START + 2, params.VOCAB_SIZE, tf.int32)
-            compiled = batch == 1
 
-            @tf.function(jit_compile=compiled)
-            def slow(inp, static=compiled):
+            def slow(inp, static=batch == 1):
                 return greedy_search(one_by_one, inp, extra_tokens=0, static=static)
 
-            @tf.function(jit_compile=compiled)
             def fast(inp):
                 return parallel.search(at_once, inp)
 
+            if batch == 1:
+                slow, fast = compiled(one_by_one, slow), compiled(at_once, fast)
+            else:
+                slow, fast = tf.function(slow), tf.function(fast)
             assert int(tf.reduce_sum(tf.cast(slow(inp).ids != 0, tf.int32))) == batch * (length + 1)
             calls = [lambda s=slow, i=inp: s(i).ids.numpy(), lambda f=fast, i=inp: f(i).ids.numpy()]
             rates = [batch * rate for rate in medians(calls, rounds, seconds)]
@@ -83,6 +85,7 @@ def by_length(options, rounds, seconds):
 
 def of_runs(paths, test, rounds):
     """Prints BLEU and sentences a second of two trained runs."""
+    translator.COMPILE_AFTER = 0  # as if there had been some hundred sentences
     systems = []
     for path in paths:
         _, tokenizer, training = run_demo.load(path, beam=1)

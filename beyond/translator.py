@@ -66,6 +66,24 @@ def pad(rows, step=1):
     return keras.utils.pad_sequences(rows, length, padding="post", value=PAD)
 
 
+def compiled(transformer, find):
+    """Returns `find`, a function of ids that runs the Transformer, compiled by XLA for each shape.
+
+    The weights of a small Transformer are constants in it, as they are at the first call.
+    """
+    small = transformer.count_params() <= FROZEN_PARAMETERS
+
+    def find_compiled(inp):
+        variables = transformer.trainable_variables if small else ()
+        with tf.init_scope():  # read once, as it is compiled, not at each call
+            weights = [variable.numpy() for variable in variables]
+        frozen = list(zip(variables, map(tf.constant, weights), strict=True))
+        with keras.StatelessScope(frozen):
+            return find(inp)
+
+    return tf.function(find_compiled, jit_compile=True)
+
+
 class Translator:
     """A Transformer, its tokenizer, and the search for translations.
 
@@ -109,17 +127,7 @@ class Translator:
         self.log_probabilities = tf.function(
             lambda inp, tar: score(transformer, inp, tar), input_signature=[ids, ids]
         )
-        small = transformer.count_params() <= FROZEN_PARAMETERS
-
-        def search_width(inp):
-            variables = transformer.trainable_variables if small else ()
-            with tf.init_scope():  # read once, as it is compiled, not at each call
-                weights = [variable.numpy() for variable in variables]
-            frozen = list(zip(variables, map(tf.constant, weights), strict=True))
-            with keras.StatelessScope(frozen):
-                return find(inp, static=True)
-
-        self.search_width = tf.function(search_width, jit_compile=True)
+        self.search_width = compiled(transformer, lambda inp: find(inp, static=True))
         self.seen = collections.Counter()  # single sentences by width
 
     def search(self, sources):
