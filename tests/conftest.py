@@ -21,3 +21,11 @@ def finished(tmp_path_factory):
     (folder / "run" / "cache").mkdir(parents=True)  # as a training that was killed leaves it
     assert call("--dataset", tsv, "--run", folder / "run", *TINY) == 0
     return folder
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Trainings draw nothing: pictures take a third of a tiny one's time, and have own tests."""
+    import run_demo
+
+    monkeypatch.setattr(run_demo.Pictures, "draw", lambda *_, **choices: None)

@@ -771,6 +771,7 @@ def test_the_best_checkpoint_can_be_used(finished, capsys):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
 def test_a_training_ends_with_the_mean_of_its_newest_checkpoints_that_validates_best(
     tmp_path, capsys, monkeypatch
 ):
@@ -797,6 +798,7 @@ def test_a_training_ends_with_the_mean_of_its_newest_checkpoints_that_validates_
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
 def test_a_training_stops_without_patience_and_ends_with_its_best_epoch(
     tmp_path, capsys, monkeypatch
 ):
@@ -827,6 +829,7 @@ def test_a_training_stops_without_patience_and_ends_with_its_best_epoch(
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
 def test_epochs_can_be_judged_by_bleu(tmp_path, capsys):
     tsv = write_tsv(tmp_path / "numbers.tsv", sentences(150))
     command = ["--dataset", tsv, "--run", tmp_path / "run", *TINY, "--validate-by", "bleu"]
@@ -861,6 +864,7 @@ def test_more_epochs_suit_a_run_unless_its_schedule_was_laid_out_for_them(finish
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
 def test_a_cosine_ends_at_zero_with_the_last_epoch(tmp_path):
     tsv = write_tsv(tmp_path / "numbers.tsv", sentences(150))
     options = ["--schedule", "cosine", "--warmup-steps", 3]
@@ -934,6 +938,7 @@ def test_the_newest_run_is_used_where_none_is_named(finished, capsys, monkeypatc
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
 def test_more_epochs_go_on_as_if_never_stopped(tmp_path):
     tsv = write_tsv(tmp_path / "numbers.tsv", sentences(150))
     weights = []
@@ -966,6 +971,7 @@ def test_a_folder_of_another_run_is_refused_with_what_differs(finished, capsys):
     assert (finished / "run" / "params.json").read_text() == before
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_other_data_under_the_same_name_are_refused_and_the_same_elsewhere_are_not(
     finished, tmp_path, capsys
 ):
@@ -1024,6 +1030,7 @@ def archive(tmp_path):
     server.shutdown()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_tfds_downloads_prepares_and_trains(ted, archive, tmp_path, capsys):
     ted(*archive)
     assert call("--run", tmp_path / "run", *TINY[:-1], 1) == 0  # the unnamed default
@@ -1134,6 +1141,7 @@ def test_a_mistake_is_one_line_and_exit_code_2_and_trains_nothing(
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
 def test_a_start_that_failed_does_not_bar_the_corrected_command(tmp_path, capsys, monkeypatch):
     tsv = write_tsv(tmp_path / "numbers.tsv", sentences(100))
     monkeypatch.setattr(runs, "RUNS", tmp_path)
