@@ -246,6 +246,11 @@ def table():
     return rows
 
 
+def values(preset="tutorial"):
+    """Returns a value by name for every constant above: the preset's, or else its default."""
+    return {row.name: row.default for row in table()} | PRESETS[preset].values
+
+
 def names(*sections):
     """Returns the names of the constants in `sections`, in the order written."""
     return tuple(row.name for row in table() if row.section in sections)

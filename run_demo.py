@@ -219,9 +219,7 @@ def load_corpus(source, seed, may_fall_back=False):
 SAMPLED_LINES = 1_000_000  # most lines the vocabulary is learned from
 SMALL_VOCABULARY = 3000  # not lowered for a short text: shorter pieces make sentences too long
 BASIC_PIECES = 4 + 256  # PAD, UNKNOWN, START, END, and the bytes
-
-
-VOCABULARY = ("vocab_size", "seed", "pieces", "words_a_piece")  # what it is made by
+VOCABULARY = ("vocab_size", "seed", "pieces", "words_a_piece")  # what a vocabulary is made by
 
 
 def train_tokenizer(pairs, vocab_size, seed, pieces="bpe", words_a_piece=params.WORDS_A_PIECE):
@@ -1066,7 +1064,16 @@ class Pictures:
         return seen
 
     def positional_encoding(self, path, positions=50, depth=None, position=None):
-        """Of so many positions and dimensions (d_model); one is compared with the others."""
+        """Of so many positions and dimensions (d_model); one is compared with the others.
+
+        Raises:
+          UserError: that one is not drawn.
+        """
+        if position is not None and not 0 <= position < positions:
+            raise UserError(
+                f"--position {position}: drawn are positions 0 to {positions - 1}; name one of "
+                "them, or raise --positions"
+            )
         depth = depth or self.training.options["d_model"]
         return plots.positional_encoding(path, positions, depth, position)
 
@@ -1095,8 +1102,11 @@ class Pictures:
         return plots.lengths(path, batches.counts, batches.dropped, batches.lengths)
 
     def curves(self, path, beside=()):
-        """Of the run, and of those beside it."""
-        return plots.curves(path, {one.path.name: one.history() for one in (self.run, *beside)})
+        """Of the run, and of those whose folders are `beside`."""
+        others = [runs.Run(folder) for folder in beside]
+        for other in others:
+            other.options()  # or say what is wrong with it
+        return plots.curves(path, {one.path.name: one.history() for one in (self.run, *others)})
 
     def attention(self, path, kind="cross", layer=None, head=None, average=False):
         """Of one of KINDS, in one layer (the last), of one head (1, 2, ...), of all, or their mean.
@@ -1432,16 +1442,7 @@ def plot_command(args):
         (line,) = corpora.decode_lines([os.fsencode(args.sentence) + b"\n"], "argument")
     if args.what in ("attention", "masks") and not line.strip():
         raise UserError(f"plot {args.what}: no sentence to draw; give one")
-    if args.position is not None and not 0 <= args.position < args.positions:
-        raise UserError(
-            f"--position {args.position}: drawn are positions 0 to {args.positions - 1}; name one "
-            "of them, or raise --positions"
-        )
     choices = {name: getattr(args, name) for name in PICTURES[args.what]}
-    if args.what == "curves":
-        choices["beside"] = [runs.Run(path) for path in args.beside]
-        for other in choices["beside"]:
-            other.options()  # or say what is wrong with it
     print(Pictures(run, training, tokenizer, line).draw(args.what, **choices))
 
 

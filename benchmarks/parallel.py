@@ -132,7 +132,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=2.0, help="of a round")
     args = parser.parse_args()
     np.random.seed(0)
-    options = {row.name: row.default for row in params.table()}
+    options = params.values()
     if args.one_by_one and args.at_once:
         of_runs((args.one_by_one, args.at_once), args.test, args.rounds)
     by_length(options, args.rounds, args.seconds)

@@ -187,7 +187,7 @@ def main():
     parser.add_argument("--systems", nargs="+", type=int, default=[0, 1, 2], help="rows, by number")
     args = parser.parse_args()
 
-    options = {row.name: row.default for row in params.table()} | params.PRESETS["tiny"].values
+    options = params.values("tiny")
     options |= dict(seed=args.seed, epochs=args.epochs, xla="off", clip_norm=args.clip_norm)
     options["learning_rate_scale"] = args.learning_rate_scale
     files = dict(train=args.train, valid=args.valid, test=args.test)

@@ -44,7 +44,7 @@ def text(work):
 
     corpus = run_demo.load_corpus(work["source"], seed=params.SEED)
     tokenizer = run_demo.Tokenizer(Path(work["model"]).read_bytes())
-    return corpus, tokenizer, {row.name: row.default for row in params.table()} | work["sizes"]
+    return corpus, tokenizer, params.values() | work["sizes"]
 
 
 def usual_batches(corpus, tokenizer, options, steps):

@@ -58,8 +58,7 @@ def learn(recipe, seed):
     Returns how far `apart` places are at three times, the last loss, and how many tokens are right.
     """
     rate, warmup_steps, others = RECIPES[recipe]
-    options = {row.name: row.default for row in params.table()}
-    options |= params.PRESETS["winter-games"].values | others
+    options = params.values("winter-games") | others
     options |= dict(seed=seed, warmup_steps=warmup_steps, xla="off")
     options["learning_rate_scale"] = rate * (options["d_model"] * warmup_steps) ** 0.5
     keras.utils.set_random_seed(seed)

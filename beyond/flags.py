@@ -52,8 +52,7 @@ def add_parameters(parser, only=None, default=None):
 
 def chosen(args, preset="tutorial"):
     """Returns a value by name for each row of params.table(): the flag's, or the preset's."""
-    values = {row.name: row.default for row in params.table()} | params.PRESETS[preset].values
-    return values | given(args)
+    return params.values(preset) | given(args)
 
 
 def given(args):

@@ -31,9 +31,6 @@ CALLED = {
     "tokenizer_sha256": "tokenizer",
 }
 
-# A run older than a parameter was trained without it, which is what its default stands for.
-DEFAULTS = {row.name: row.default for row in params.table()}
-
 # What is in a run folder.
 OWN = (
     "params.json", "tokenizer.model", "history.json", "scores.json", "translations.txt", "lock",
@@ -157,7 +154,7 @@ class Run:
         if options["schedule"] == "cosine":  # which was laid out for so many epochs
             free.remove("epochs")
         if self.trained:
-            saved = DEFAULTS | self.read("params.json", {})
+            saved = params.values() | self.read("params.json", {})  # see `options`
             differing = [
                 f"the {CALLED[name]} is another"
                 if name in CALLED
@@ -184,7 +181,8 @@ class Run:
         saved = self.read("params.json")
         if saved is None or not self.tokenizer.exists() or not self.trained:
             raise UserError(f"{self.path}: no trained run; train it first, or name another --run")
-        saved = DEFAULTS | saved
+        # A run older than a parameter was trained as its default does.
+        saved = params.values() | saved
         wrong = flags.check(saved)
         if not wrong and not names_data(saved.get("corpus")):
             wrong = "corpus names no data"

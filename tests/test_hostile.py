@@ -144,6 +144,6 @@ def test_a_training_text_without_words_is_told(tmp_path, capsys):
 
 
 def test_every_default_and_preset_is_a_value_that_a_flag_takes():
-    defaults = {row.name: row.default for row in params.table()}
+    defaults = params.values()
     for preset in params.PRESETS.values():
         assert flags.check({**defaults, **preset.values}) is None

@@ -237,7 +237,7 @@ def test_no_pair_short_enough_is_one_line_of_error(tokenizer):
 
 def tiny_training(parts=1, **changes):
     """Returns a Training of one small layer, without dropout."""
-    options = {row.name: row.default for row in params.table()}
+    options = params.values()
     options.update(num_layers=1, d_model=8, dff=16, num_heads=2, dropout_rate=0.0, warmup_steps=10)
     options.update(dict(vocab_size=20) | changes)
     size = options["vocab_size"]
@@ -432,7 +432,7 @@ tokenizer = run_demo.Tokenizer(run_demo.train_tokenizer(pairs, 320, 1))
 strategy = tf.distribute.get_strategy()
 if two:
     strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
-options = {{row.name: row.default for row in params.table()}}
+options = params.values()
 options.update(num_layers=1, d_model=8, dff=16, num_heads=2, dropout_rate=0.0, warmup_steps=200)
 options.update(xla="on" if xla else "off", accumulate=2, clip_norm=0.5)
 training = run_demo.Training(options, tokenizer.vocab_size, strategy)
