@@ -30,15 +30,12 @@ os.environ.setdefault(
     "0" if sys.argv[1:2] in (["translate"], ["score"], ["evaluate"]) else "1",
 )
 
-import contextlib
 import functools
 import hashlib
-import logging
 import random
 import re
 import shlex
 import shutil
-import threading
 import time
 from importlib import metadata
 from io import BytesIO
@@ -65,6 +62,7 @@ from beyond import (
     commands,
     corpora,
     devices,
+    downloads,
     explorer,
     export,
     flags,
@@ -95,76 +93,17 @@ def say(line):
 
 # ---- Loading: pairs of sentences, streamed ----
 
-PROBE_SECONDS = 5  # TFDS itself tries for minutes before it says that there is no network
-
-
-def probe(urls):
-    """Raises ConnectionError unless one of `urls` can be read from within seconds."""
-    import requests  # what TFDS downloads with, so that a proxy is used as it will be then
-
-    answers = []
-
-    def ask(url):
-        try:
-            with requests.get(url, stream=True, timeout=PROBE_SECONDS) as response:
-                answers.append(response.ok)
-        except requests.RequestException:
-            answers.append(False)
-
-    # In threads, for a name server may take longer than any time-out of ours.
-    threads = [threading.Thread(target=ask, args=[url], daemon=True) for url in urls]
-    for thread in threads:
-        thread.start()
-    ends = time.monotonic() + PROBE_SECONDS
-    while True not in answers and len(answers) < len(urls) and time.monotonic() < ends:
-        time.sleep(0.05)
-    if urls and True not in answers:
-        raise ConnectionError(f"no connection to {urls[0]}")
-
 
 def load_tfds(name, seed):
     """Returns the Corpus of a TFDS translation dataset, downloading it where that was not done.
 
     Raises:
-      UserError: TFDS has no such dataset, or cannot prepare it, or it is no parallel text.
-      ConnectionError: it is not on this machine and cannot be downloaded.
+      UserError, ConnectionError: as `downloads.parallel_text`.
     """
-    import requests
     import tensorflow_datasets as tfds
-    from tensorflow_datasets.core.download import download_manager
 
-    logging.getLogger("absl").setLevel(logging.ERROR)  # TFDS warns of data not yet prepared
-    failed_download = (
-        requests.RequestException,
-        tfds.download.DownloadError,
-        download_manager.NonMatchingChecksumError,
-    )
-    not_parallel = UserError(
-        f"--dataset {name}: holds no source and target text to train on; name a translation set"
-    )
-    try:
-        builder = tfds.builder(name)
-        features, source_and_target = builder.info.features, builder.info.supervised_keys or ()
-        if not source_and_target or not all(
-            key in features and isinstance(features[key], tfds.features.Text)
-            for key in source_and_target
-        ):
-            raise not_parallel
-        if not builder.is_prepared():
-            probe(list(builder.url_infos or ()))
-            with contextlib.redirect_stdout(sys.stderr):
-                builder.download_and_prepare()
-    except ConnectionError:
-        raise
-    except failed_download as error:
-        raise ConnectionError(f"download failed: {type(error).__name__}") from None
-    except (ValueError, AssertionError, ImportError, OSError) as error:
-        raise UserError(
-            f"--dataset {name}: {reason(error)}; name a TFDS dataset, 'bundled' or a .tsv file"
-        ) from None
+    builder = downloads.parallel_text(name)
     splits = builder.info.splits
-    if "train" not in splits:
-        raise not_parallel
     # Not cached by TFDS, which would hold a small corpus in memory.
     reading = dict(as_supervised=True, read_config=tfds.ReadConfig(try_autocache=False))
     named = {"train": "train", "validation": "validation", "test": "test"}

@@ -28,7 +28,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 import params
 import run_demo
-from beyond import UserError, checkpoints, corpora, devices, flags, runs
+from beyond import UserError, checkpoints, corpora, devices, downloads, flags, runs
 from beyond.translator import KINDS
 from transformer_model import END, PAD, START, loss_function
 
@@ -1067,15 +1067,15 @@ def test_only_a_failed_download_falls_back(ted, monkeypatch):
 
 def test_one_host_of_several_is_enough_and_an_answer_of_failure_is_none(archive):
     url, _ = archive
-    run_demo.probe(["http://127.0.0.1:9/", url])
+    downloads.probe(["http://127.0.0.1:9/", url])
     with pytest.raises(ConnectionError):
-        run_demo.probe([url + ".missing"])  # the server says 404
+        downloads.probe([url + ".missing"])  # the server says 404
 
 
 def test_a_host_that_never_answers_is_given_up_within_seconds(monkeypatch):
-    monkeypatch.setattr(run_demo, "PROBE_SECONDS", 0.2)
+    monkeypatch.setattr(downloads, "PROBE_SECONDS", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(ConnectionError):
-        run_demo.probe([f"http://127.0.0.1:{silent.getsockname()[1]}/"])
+        downloads.probe([f"http://127.0.0.1:{silent.getsockname()[1]}/"])
 
 
 # ---- What users can get wrong ----
