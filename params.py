@@ -210,8 +210,8 @@ PRESETS = {
         dict(
             dff=256, num_heads=4, dropout_rate=0.2, label_smoothing=0.1, tie_embeddings=True,
             pre_norm=True, schedule="cosine", warmup_steps=2000, learning_rate_scale=2.0,
-            words_a_piece=100, batch_tokens=1024, max_length=80, epochs=60, average=10, beam=5,
-            length_penalty=1.0,
+            words_a_piece=100, batch_tokens=1024, max_length=80, epochs=60, average=10,
+            validate_by="bleu", beam=5, length_penalty=1.0,
         ),
     ),
     "winter-games": Preset(
