@@ -49,7 +49,6 @@ with quiet.startup():
     import tensorflow_text as tf_text
 
 import numpy as np
-import sacrebleu
 import sentencepiece
 from tqdm import tqdm
 
@@ -785,8 +784,8 @@ class Training:
         sources, references = texts(corpus.validation)
         translated = list(translator(self, tokenizer)(sources))
         scoring = {name: self.options[name] for name in SCORING}
-        bleu = sacrebleu.corpus_bleu(translated, [references], **scoring).score
-        found["val_bleu"] = self.workers.chiefs(bleu)  # all are to choose the same
+        bleu = scores.bleu(**scoring).corpus_score(translated, [references])
+        found["val_bleu"] = self.workers.chiefs(bleu.score)  # all are to choose the same
         return found, -found["val_bleu"]
 
     @property

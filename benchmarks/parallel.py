@@ -22,12 +22,11 @@ os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # as run_demo.py has it
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
-import sacrebleu
 import tensorflow as tf
 
 import params
 import run_demo
-from beyond import corpora, parallel, translator
+from beyond import corpora, parallel, scores, translator
 from beyond.translator import Translator, compiled
 from transformer_model import END, MASKED, START, greedy_search
 
@@ -107,10 +106,9 @@ def of_runs(paths, test, rounds):
         if batch == 64:
             translations = [call() for call in calls]
         rates.append([len(lines) * rate for rate in medians(calls, rounds, 0.1)])
+    lower_cased = scores.bleu(options["tokenize"], lowercase=True)
     for row, name in enumerate(("one by one", "at once")):
-        bleu = sacrebleu.corpus_bleu(
-            translations[row], [references], lowercase=True, tokenize=options["tokenize"]
-        )
+        bleu = lower_cased.corpus_score(translations[row], [references])
         print(f"| {name} | {bleu.score:.1f} | {rates[0][row]:,.0f} | {rates[1][row]:,.0f} |")
     print("\nBLEU is lower-cased. Where all tokens are told at once, two translations may mix:\n")
     shown = 0

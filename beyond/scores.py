@@ -8,15 +8,20 @@ from sacrebleu.significance import PairedTest
 SAMPLES = 1000  # of the bootstrap (Koehn 2004)
 
 
+def bleu(tokenize="13a", lowercase=False):
+    """Returns sacreBLEU's BLEU; it warns of tokenized text, unless told that it comes so."""
+    return sacrebleu.BLEU(lowercase=lowercase, tokenize=tokenize, force=tokenize == "none")
+
+
 def metrics(tokenize="13a", lowercase=False):
     """Returns sacreBLEU's metrics by the names they are reported under."""
     lower = {
-        "BLEU, lower-cased": sacrebleu.BLEU(lowercase=True, tokenize=tokenize),
+        "BLEU, lower-cased": bleu(tokenize, lowercase=True),
         "chrF, lower-cased": sacrebleu.CHRF(lowercase=True),
     }
     if lowercase:
         return lower
-    cased = {"BLEU": sacrebleu.BLEU(tokenize=tokenize), "chrF": sacrebleu.CHRF()}
+    cased = {"BLEU": bleu(tokenize), "chrF": sacrebleu.CHRF()}
     return {name: (cased | lower)[name] for name in ("BLEU", "BLEU, lower-cased", "chrF")}
 
 

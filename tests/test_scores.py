@@ -31,6 +31,15 @@ def test_tokenizer_and_case_are_as_asked_for():
     assert "tok:none" in found["BLEU, lower-cased"]["signature"]
 
 
+def test_text_that_is_said_to_come_tokenized_is_not_warned_of(caplog):
+    lines = ["a line ."] * 200
+    scores.bleu("13a").corpus_score(lines, [lines])
+    assert "tokenized" in caplog.text
+    caplog.clear()
+    scores.bleu("none").corpus_score(lines, [lines])
+    assert not caplog.text
+
+
 def test_a_difference_is_told_from_chance():
     def chances(hypotheses, others):
         return [
