@@ -110,13 +110,16 @@ def of_runs(paths, test, rounds):
     for row, name in enumerate(("one by one", "at once")):
         bleu = lower_cased.corpus_score(translations[row], [references])
         print(f"| {name} | {bleu.score:.1f} | {rates[0][row]:,.0f} | {rates[1][row]:,.0f} |")
-    print("\nBLEU is lower-cased. Where all tokens are told at once, two translations may mix:\n")
-    shown = 0
-    for source, reference, slow, fast in zip(sources, references, *translations, strict=True):
-        twice = any(one == other for one, other in itertools.pairwise(fast.split()))
-        if twice and slow == reference and shown < EXAMPLES:
-            print(f"    source:    {source}\n    reference: {reference}\n    at once:   {fast}\n")
-            shown += 1
+    print("\nBLEU is lower-cased.")
+    mixed = [
+        (source, reference, fast)
+        for source, reference, slow, fast in zip(sources, references, *translations, strict=True)
+        if slow == reference and any(a == b for a, b in itertools.pairwise(fast.split()))
+    ]
+    if mixed:
+        print("Where all tokens are told at once, two translations may mix:\n")
+    for source, reference, fast in mixed[:EXAMPLES]:
+        print(f"    source:    {source}\n    reference: {reference}\n    at once:   {fast}\n")
 
 
 def main():
