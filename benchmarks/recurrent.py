@@ -12,6 +12,8 @@ one another, as Markdown.
 """
 
 import argparse
+import itertools
+import statistics
 import sys
 import time
 from pathlib import Path
@@ -125,32 +127,40 @@ class Recurrent(keras.Model):
         return tf.while_loop(unfinished, step, (ids, tokens, states), shape_invariants=shapes)[0]
 
 
-def train(build, options, corpus, tokenizer, epochs):
-    """Trains what `build` makes of options and vocabulary.
+def train(builders, options, corpus, tokenizer, epochs):
+    """Trains what each of `builders` makes of options and vocabulary, an epoch of each in turn.
 
-    Returns its Training, the tokenizer made anew, and the median of its epochs' tokens a second.
+    Returns their Trainings, the median of each one's tokens a second, the minutes of each, and the
+    tokenizer made anew.
     """
-    keras.utils.set_random_seed(options["seed"])  # which drops the kernels of tokenizers
-    tokenizer = run_demo.Tokenizer(tokenizer.model)
-    original, run_demo.build_transformer = run_demo.build_transformer, build
+    original, trainings = run_demo.build_transformer, []
     try:
-        strategy, parts = devices.find(run_demo.say)
-        training = run_demo.Training(options, tokenizer.vocab_size, strategy, parts)
+        for build in builders:
+            run_demo.build_transformer = build
+            keras.utils.set_random_seed(options["seed"])  # which drops the kernels of tokenizers
+            strategy, parts = devices.find(run_demo.say)
+            vocab_size = tokenizer.vocab_size
+            trainings.append(run_demo.Training(options, vocab_size, strategy, parts))
     finally:
         run_demo.build_transformer = original
-    batches = run_demo.make_batches(training, corpus, tokenizer)
-    training.steps.assign(batches.steps * epochs)
-    rates = []
-    for epoch in range(1, epochs + 1):
+    tokenizer = run_demo.Tokenizer(tokenizer.model)
+    batches = run_demo.make_batches(trainings[0], corpus, tokenizer)
+    rates, minutes = [[] for _ in trainings], [0.0] * len(trainings)
+    for training in trainings:
+        training.steps.assign(batches.steps * epochs)
+    for epoch, number in itertools.product(range(1, epochs + 1), range(len(trainings))):
+        training, started = trainings[number], time.perf_counter()
         order = batches.epoch(options["buffer_size"], options["seed"] + epoch)
-        loss, _, rate = training.train_epoch(order, batches.steps, f"Epoch {epoch}/{epochs}")
-        rates.append(rate)
+        title = f"Epoch {epoch}/{epochs} of network {number + 1}"
+        loss, _, rate = training.train_epoch(order, batches.steps, title)
+        rates[number].append(rate)
         validation, accuracy = training.validate(corpus.validation, tokenizer)
+        minutes[number] += (time.perf_counter() - started) / 60
         run_demo.say(
-            f"Epoch {epoch}/{epochs}: loss {loss:.3f}; validation loss {validation:.3f}, accuracy "
+            f"{title}: loss {loss:.3f}; validation loss {validation:.3f}, accuracy "
             f"{accuracy:.3f}; {rate:,.0f} tokens/s"
         )
-    return training, tokenizer, sorted(rates)[len(rates) // 2]
+    return trainings, [statistics.median(found) for found in rates], minutes, tokenizer
 
 
 def recurrent_translations(model, tokenizer, lines):
@@ -184,7 +194,9 @@ def main():
     parser.add_argument("--clip-norm", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=42)
     parser.add_argument("--units", type=int, default=256, help="of each GRU")
-    parser.add_argument("--systems", nargs="+", type=int, default=[0, 1, 2], help="rows, by number")
+    parser.add_argument(
+        "--networks", nargs="+", type=int, default=[0, 1, 2], help="rows, by number"
+    )
     args = parser.parse_args()
 
     options = params.values("tiny")
@@ -206,20 +218,19 @@ def main():
 
         return build
 
-    systems = (
+    networks = (
         ("GRU, one context vector", recurrent(False)),
         ("GRU with attention", recurrent(True)),
         ("Transformer", run_demo.build_transformer),
     )
     spans = [f"{low}-{high}" if high < 1000 else f"{low}+" for low, high in LENGTHS]
     heads = ["network", "parameters", "BLEU", *spans, "tokens/s", "steps", "minutes"]
-    print(f"| {' | '.join(heads)} |\n{'|---' * len(heads)}|", flush=True)
     told = sum(map(len, tokenizer.encode(references))) / len(references) - 1  # tokens with END
     read = sum(map(len, tokenizer.encode(sources))) / len(sources)
-    for number in args.systems:
-        title, build = systems[number]
-        started = time.perf_counter()
-        training, tokenizer, rate = train(build, options, corpus, tokenizer, args.epochs)
+    titles, builders = zip(*(networks[number] for number in args.networks), strict=True)
+    trainings, rates, minutes, tokenizer = train(builders, options, corpus, tokenizer, args.epochs)
+    print(f"| {' | '.join(heads)} |\n{'|---' * len(heads)}|")
+    for title, training, rate, spent in zip(titles, trainings, rates, minutes, strict=True):
         model = training.transformer
         if isinstance(model, Recurrent):
             found = recurrent_translations(model, tokenizer, sources)
@@ -232,14 +243,11 @@ def main():
             rows = [n for n, line in enumerate(sources) if low <= len(line.split()) <= high]
             bleu.append(score([found[n] for n in rows], [references[n] for n in rows]))
         figures = " | ".join(bleu)
-        minutes = (time.perf_counter() - started) / 60
-        print(
-            f"| {title} | {model.count_params():,} | {figures} | {rate:,.0f} | {steps} | "
-            f"{minutes:.0f} |",
-            flush=True,
-        )
+        size = f"{model.count_params():,}"
+        print(f"| {title} | {size} | {figures} | {rate:,.0f} | {steps} | {spent:.0f} |")
     print("\nBLEU is lower-cased; beside it, by words of the source. Steps that must follow one")
-    print("another, for a test sentence of mean length: in training / in translating.")
+    print("another, for a test sentence of mean length: in training / in translating. Tokens/s is")
+    print("the median of the epochs, which the networks took in turn.")
 
 
 if __name__ == "__main__":
