@@ -187,8 +187,9 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    for split in ("train", "valid", "test"):
-        parser.add_argument(f"--{split}", nargs="+", help="a .tsv or two aligned files")
+    parser.add_argument("--train", nargs="+", help="a .tsv or two aligned files")
+    parser.add_argument("--valid", nargs="+", help="the same")
+    parser.add_argument("--test", nargs="+", help="the same")
     parser.add_argument("--epochs", type=int, default=12)
     parser.add_argument("--learning-rate-scale", type=float, default=1.0)
     parser.add_argument("--clip-norm", type=float, default=1.0)
