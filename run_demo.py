@@ -959,6 +959,8 @@ def report(run, corpus, training, found, rows):
         print(f"Source:     {source}\nReference:  {reference}\nHypothesis: {hypothesis}\n")
     lines, epochs = found["lines"], int(training.epoch)
     found_by = f"a beam of {beam}" if (beam := training.options["beam"]) > 1 else "greedy search"
+    if training.options["non_autoregressive"]:
+        found_by = "all tokens at once"
     print(f"Test split of {corpus.name}, {lines} lines, {epochs} epoch(s), {found_by}:")
     print(f"loss {found['loss']:.3f}, accuracy {found['accuracy']:.3f}")
     print(scores.table({name: row for name, row in found.items() if isinstance(row, dict)}))
@@ -1084,10 +1086,12 @@ def train(args):
             f"--d-model {options['d_model']} is not a multiple of --num-heads "
             f"{options['num_heads']}; choose one that is"
         )
-    if options["non_autoregressive"] and options["beam"] > 1:
-        raise UserError(
-            f"--beam {options['beam']}: --non-autoregressive finds one translation; add --beam 1"
-        )
+    if options["non_autoregressive"]:
+        options["beam"] = args.beam or 1  # whatever the preset
+        if options["beam"] > 1:
+            raise UserError(
+                f"--beam {args.beam}: --non-autoregressive finds one translation; leave it out"
+            )
     # Before any tokenizer is made: setting the seed drops the kernels that hold their models.
     keras.utils.set_random_seed(options["seed"])
     if options["xla"] == "auto":
@@ -1278,6 +1282,10 @@ def translate_command(args):
     """Prints one translation a line, or `n_best`, of the arguments or of the lines of stdin."""
     _, tokenizer, training = load_named(args)
     search = {name: training.options[name] for name in SEARCH} | dict(n_best=args.n_best)
+    if args.n_best > 1 and training.options["non_autoregressive"]:
+        raise UserError(
+            f"--n-best {args.n_best}: the run tells one translation, all at once; leave it out"
+        )
     if args.n_best > search["beam"]:
         raise UserError(
             f"--n-best {args.n_best} needs a --beam of as many, and it is {search['beam']}; add "

@@ -3,9 +3,10 @@
     python benchmarks/parallel.py --one-by-one RUN --at-once RUN [--test FILE FILE]
 
 Two runs of one corpus, trained alike but for --non-autoregressive (and --beam 1): BLEU of greedy
-translations of the test split, and sentences a second, at batch 1 and 64; then, with the networks'
-sizes and random weights, sentences a second for translations of so many tokens each (END is never
-told). Without runs, only that. At batch 1 the search is compiled by XLA in both, weights and all,
+translations of the test split, and sentences a second, at batch 1 and 64; then, with the default
+sizes and random weights, sentences a second for sources of so many tokens, and translations of as
+many one by one (END is never told), or of as many as there is room for at once. Without runs, only
+that. At batch 1 the search is compiled by XLA in both, weights and all,
 as the program does once it has had a few hundred sentences one by one. Medians of interleaved
 rounds, as Markdown.
 """
@@ -21,12 +22,11 @@ from pathlib import Path
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # as run_demo.py has it
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import numpy as np
 import tensorflow as tf
 
 import params
 import run_demo
-from beyond import corpora, parallel, scores, translator
+from beyond import UserError, corpora, parallel, scores, translator
 from beyond.translator import Translator, compiled
 from transformer_model import END, MASKED, START, greedy_search
 
@@ -88,7 +88,11 @@ def of_runs(paths, test, rounds):
     systems = []
     for path in paths:
         _, tokenizer, training = run_demo.load(path, beam=1)
+        if training.options["non_autoregressive"] != (len(systems) == 1):
+            raise UserError(f"{path}: is named as what it is not; exchange the two runs")
         systems.append((tokenizer, training))
+    if systems[0][0].sha256 != systems[1][0].sha256:
+        raise UserError("the two runs have different vocabularies; name two of one corpus")
     options = systems[0][1].options
     if test:
         sources, references = zip(*corpora.read_pairs(test), strict=True)
@@ -132,11 +136,15 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2.0, help="of a round")
     args = parser.parse_args()
-    np.random.seed(0)
-    options = params.values()
-    if args.one_by_one and args.at_once:
-        of_runs((args.one_by_one, args.at_once), args.test, args.rounds)
-    by_length(options, args.rounds, args.seconds)
+    runs = [path for path in (args.one_by_one, args.at_once) if path]
+    if len(runs) == 1 or (args.test and not runs):
+        parser.error("--one-by-one and --at-once go together, and --test with them")
+    if runs:
+        try:
+            of_runs(runs, args.test, args.rounds)
+        except UserError as error:
+            parser.error(str(error))
+    by_length(params.values(), args.rounds, args.seconds)
 
 
 if __name__ == "__main__":

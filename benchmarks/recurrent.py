@@ -26,7 +26,7 @@ import tensorflow as tf
 
 import params
 import run_demo
-from beyond import devices
+from beyond import UserError, devices
 from transformer_model import END, MASKED, PAD, START, TiedLogits
 
 LENGTHS = ((1, 8), (9, 12), (13, 16), (17, 10_000))  # words of a source
@@ -195,17 +195,21 @@ def main():
     parser.add_argument("--clip-norm", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=42)
     parser.add_argument("--units", type=int, default=256, help="of each GRU")
-    parser.add_argument(
-        "--networks", nargs="+", type=int, default=[0, 1, 2], help="rows, by number"
-    )
+    rows = range(3)
+    parser.add_argument("--networks", nargs="+", type=int, default=rows, choices=rows, help="rows")
     args = parser.parse_args()
+    if args.epochs < 1 or (not args.train and (args.valid or args.test)):
+        parser.error("--epochs are 1 or more; --valid and --test go with --train")
 
     options = params.values("tiny")
     options |= dict(seed=args.seed, epochs=args.epochs, xla="off", clip_norm=args.clip_norm)
     options["learning_rate_scale"] = args.learning_rate_scale
     files = dict(train=args.train, valid=args.valid, test=args.test)
     source = {split: paths for split, paths in files.items() if paths} or {"dataset": "bundled"}
-    corpus = run_demo.load_corpus(source, args.seed)
+    try:
+        corpus = run_demo.load_corpus(source, args.seed)
+    except UserError as error:
+        parser.error(str(error))
     how = {name: options[name] for name in run_demo.VOCABULARY}
     tokenizer = run_demo.Tokenizer(run_demo.train_tokenizer(corpus.train, **how))
     sources, references = run_demo.texts(corpus.test)

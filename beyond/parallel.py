@@ -1,9 +1,10 @@
 """Non-autoregressive translation: all tokens at once, each from the source and its own place.
 
 The decoder is given as many unknown tokens as a translation may have (`room`). It looks at all of
-them, without a look-ahead mask, and tells what stands at each place; what comes after the first END
-is cut off (Gu et al. 2018, arXiv 1711.02281). In training a part of the target may be shown to it,
-and it learns to tell the rest (Ghazvininejad et al. 2019, arXiv 1904.09324).
+them, without a look-ahead mask, and tells what stands at each place (Gu et al. 2018, arXiv
+1711.02281, who foretell the length; here what comes after the first END is cut off). In training a
+part of the target may be shown to it, and it learns to tell the rest (Ghazvininejad et al. 2019,
+arXiv 1904.09324).
 """
 
 import numpy as np

@@ -126,12 +126,15 @@ def test_a_run_tells_all_tokens_at_once_from_training_to_export(tmp_path, capsys
     data = write_tsv(tmp_path / "n.tsv", sentences(60))
     command = ["--dataset", data, "--run", tmp_path / "run", *TINY, "--non-autoregressive"]
     assert call(*command, "--beam", 2) == 2
-    assert "add --beam 1" in capsys.readouterr().err
-    assert call(*command) == 0
+    assert "leave it out" in capsys.readouterr().err
+    assert call("train", "--preset", "tiny", *command) == 0  # whose beam is of 5
     saved = json.loads((tmp_path / "run" / "params.json").read_text())
     assert saved["non_autoregressive"] is True
-    capsys.readouterr()
+    assert saved["beam"] == 1
+    assert "all tokens at once:" in capsys.readouterr().out
     own = ["--run", tmp_path / "run"]
+    assert call("translate", *own, "--n-best", 2, "um dois.") == 2
+    assert "one translation, all at once; leave it out" in capsys.readouterr().err
     assert call("translate", *own, "--score", "um dois.", "") == 0
     first, empty = capsys.readouterr().out.splitlines()
     assert empty == "0.0000\t"
