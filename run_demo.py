@@ -1282,16 +1282,12 @@ def translate_command(args):
     """Prints one translation a line, or `n_best`, of the arguments or of the lines of stdin."""
     _, tokenizer, training = load_named(args)
     search = {name: training.options[name] for name in SEARCH} | dict(n_best=args.n_best)
-    if args.n_best > 1 and training.options["non_autoregressive"]:
-        raise UserError(
-            f"--n-best {args.n_best}: the run tells one translation, all at once; leave it out"
-        )
+    search_for = translator(training, tokenizer, **search).hypotheses
     if args.n_best > search["beam"]:
         raise UserError(
             f"--n-best {args.n_best} needs a --beam of as many, and it is {search['beam']}; add "
             f"--beam {args.n_best}"
         )
-    search_for = translator(training, tokenizer, **search).hypotheses
     if len(args.text) == 1 and Path(args.text[0]).is_file():
         say(f"{args.text[0]} is a file; to translate its lines: translate < {args.text[0]}")
     if not args.text and sys.stdin.isatty():  # who types a line waits for its answer

@@ -2,13 +2,12 @@
 
     python benchmarks/parallel.py --one-by-one RUN --at-once RUN [--test FILE FILE]
 
-Two runs of one corpus, trained alike but for --non-autoregressive (and --beam 1): BLEU of greedy
-translations of the test split, and sentences a second, at batch 1 and 64; then, with the default
-sizes and random weights, sentences a second for sources of so many tokens, and translations of as
-many one by one (END is never told), or of as many as there is room for at once. Without runs, only
-that. At batch 1 the search is compiled by XLA in both, weights and all,
-as the program does once it has had a few hundred sentences one by one. Medians of interleaved
-rounds, as Markdown.
+Two runs of one corpus, trained alike but for --non-autoregressive: BLEU of greedy translations of
+the test split, and sentences a second, at batch 1 and 64; then, with the default sizes and random
+weights, sentences a second for sources of so many tokens, and translations of as many one by one
+(END is never told), or of as many as there is room for at once. Without runs, only that. At batch 1
+the search is compiled by XLA in both, weights and all, as the program does once it has had a few
+hundred sentences one by one. Medians of interleaved rounds, as Markdown.
 """
 
 import argparse
@@ -86,10 +85,11 @@ def of_runs(paths, test, rounds):
     """Prints BLEU and sentences a second of two trained runs."""
     translator.COMPILE_AFTER = 0  # as if there had been some hundred sentences
     systems = []
-    for path in paths:
+    for path, at_once in zip(paths, (False, True), strict=True):
         _, tokenizer, training = run_demo.load(path, beam=1)
-        if training.options["non_autoregressive"] != (len(systems) == 1):
-            raise UserError(f"{path}: is named as what it is not; exchange the two runs")
+        if training.options["non_autoregressive"] != at_once:
+            flag = "--at-once" if at_once else "--one-by-one"
+            raise UserError(f"{flag} {path}: was not trained so; name another run")
         systems.append((tokenizer, training))
     if systems[0][0].sha256 != systems[1][0].sha256:
         raise UserError("the two runs have different vocabularies; name two of one corpus")

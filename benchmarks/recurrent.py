@@ -195,8 +195,6 @@ def main():
     parser.add_argument("--clip-norm", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=42)
     parser.add_argument("--units", type=int, default=256, help="of each GRU")
-    rows = range(3)
-    parser.add_argument("--networks", nargs="+", type=int, default=rows, choices=rows, help="rows")
     args = parser.parse_args()
     if args.epochs < 1 or (not args.train and (args.valid or args.test)):
         parser.error("--epochs are 1 or more; --valid and --test go with --train")
@@ -232,7 +230,7 @@ def main():
     heads = ["network", "parameters", "BLEU", *spans, "tokens/s", "steps", "minutes"]
     told = sum(map(len, tokenizer.encode(references))) / len(references) - 1  # tokens with END
     read = sum(map(len, tokenizer.encode(sources))) / len(sources)
-    titles, builders = zip(*(networks[number] for number in args.networks), strict=True)
+    titles, builders = zip(*networks, strict=True)
     trainings, rates, minutes, tokenizer = train(builders, options, corpus, tokenizer, args.epochs)
     print(f"| {' | '.join(heads)} |\n{'|---' * len(heads)}|")
     for title, training, rate, spent in zip(titles, trainings, rates, minutes, strict=True):

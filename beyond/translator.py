@@ -110,8 +110,8 @@ class Translator:
         fixed=True,
     ):
         self.at_once = transformer.sizes["non_autoregressive"]
-        if self.at_once and beam > 1:
-            raise UserError(f"--beam {beam}: the run tells all tokens at once; add --beam 1")
+        if self.at_once and max(beam, n_best) > 1:
+            raise UserError("the run tells all tokens at once: leave --beam and --n-best out")
         self.transformer, self.tokenizer, self.say = transformer, tokenizer, say
         self.beam, self.n_best, self.rows, self.fixed = beam, n_best, rows, fixed
         self.pool = futures.ThreadPoolExecutor(workers)

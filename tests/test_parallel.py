@@ -134,7 +134,7 @@ def test_a_run_tells_all_tokens_at_once_from_training_to_export(tmp_path, capsys
     assert "all tokens at once:" in capsys.readouterr().out
     own = ["--run", tmp_path / "run"]
     assert call("translate", *own, "--n-best", 2, "um dois.") == 2
-    assert "one translation, all at once; leave it out" in capsys.readouterr().err
+    assert "leave --beam and --n-best out" in capsys.readouterr().err
     assert call("translate", *own, "--score", "um dois.", "") == 0
     first, empty = capsys.readouterr().out.splitlines()
     assert empty == "0.0000\t"
