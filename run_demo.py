@@ -786,7 +786,7 @@ class Training:
         scoring = {name: self.options[name] for name in SCORING}
         bleu = scores.bleu(**scoring).corpus_score(translated, [references])
         found["val_bleu"] = self.workers.chiefs(bleu.score)  # all are to choose the same
-        return found, -found["val_bleu"]
+        return found, loss / 10_000 - round(found["val_bleu"], 2)  # of equal BLEU, the lower loss
 
     @property
     def finished(self):
@@ -909,6 +909,13 @@ def texts(pairs):
     return tuple(zip(*rows, strict=True))
 
 
+def search_name(options):
+    """Returns what a run of these options searches by, for reports."""
+    if options["non_autoregressive"]:
+        return "all tokens at once"
+    return f"a beam of {options['beam']}" if options["beam"] > 1 else "greedy search"
+
+
 def hypotheses(training, tokenizer, sources):
     """Returns the translations of `sources`, a list, by the search of the run's options."""
     search = {name: training.options[name] for name in SEARCH}
@@ -958,9 +965,7 @@ def report(run, corpus, training, found, rows):
     for source, reference, hypothesis in rows[:SAMPLES]:
         print(f"Source:     {source}\nReference:  {reference}\nHypothesis: {hypothesis}\n")
     lines, epochs = found["lines"], int(training.epoch)
-    found_by = f"a beam of {beam}" if (beam := training.options["beam"]) > 1 else "greedy search"
-    if training.options["non_autoregressive"]:
-        found_by = "all tokens at once"
+    found_by = search_name(training.options)
     print(f"Test split of {corpus.name}, {lines} lines, {epochs} epoch(s), {found_by}:")
     print(f"loss {found['loss']:.3f}, accuracy {found['accuracy']:.3f}")
     print(scores.table({name: row for name, row in found.items() if isinstance(row, dict)}))
@@ -1153,8 +1158,7 @@ def train(args):
             f"Only {steps} steps in all, and the learning rate grows for "
             f"{options['warmup_steps']}: more --epochs suit so few pairs, or fewer --warmup-steps; "
             "those raise its peak, 1 / sqrt(d_model x steps), which a lower --learning-rate-scale "
-            "brings down again (without --pre-norm, much above 0.005 seldom "
-            "goes well)."
+            "brings down again (without --pre-norm, keep it below 0.002)."
         )
     kept = max(KEPT, options["average"])
     keeper = checkpoints.Keeper(training.checkpoint, run, kept, options["checkpoint_minutes"])
@@ -1332,6 +1336,8 @@ def evaluate_command(args):
     if pairs == []:
         raise UserError(f"{args.files[0]}: holds no pair; name a file with one sentence a line")
     run, tokenizer, training = load_named(args)
+    if args.against:
+        against, its_tokenizer, other = load(args.against, args.checkpoint, **flags.given(args))
     if pairs is None:
         corpus = load_corpus(training.options["corpus"], training.options["seed"])
         if not args.against:
@@ -1341,8 +1347,12 @@ def evaluate_command(args):
     scoring = {name: training.options[name] for name in SCORING}
     found = hypotheses(training, tokenizer, sources)
     if args.against:
-        _, tokenizer, other = load(args.against, args.checkpoint, **flags.given(args))
-        others = hypotheses(other, tokenizer, sources)
+        others = hypotheses(other, its_tokenizer, sources)
+        named = " ".join(args.files) or f"the test split of {corpus.name}"
+        print(
+            f"{len(sources)} lines of {named}: {run.path} ({search_name(training.options)}) "
+            f"against {against.path} ({search_name(other.options)})"
+        )
         print(scores.comparison(found, others, references, **scoring))
     else:
         print(scores.table(scores.score(found, references, **scoring)))

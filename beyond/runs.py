@@ -159,6 +159,7 @@ class Run:
                 f"the {CALLED[name]} is another"
                 if name in CALLED
                 else f"{name} is {saved.get(name)!r} there, {its[name]!r} here"
+                + " (a cosine is laid out for its epochs)" * (name == "epochs")
                 for name in its
                 if name not in free and saved.get(name) != its[name]
             ]

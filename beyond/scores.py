@@ -51,17 +51,17 @@ def table(found):
 def comparison(hypotheses, others, references, **options):
     """Returns as text, a line a metric: both scores, and how likely chance makes such a difference.
 
-    By paired bootstrap resampling (Koehn 2004), as sacreBLEU does it.
+    By paired bootstrap resampling (Koehn 2004), as sacreBLEU does it. Scores as in `table`.
     """
     lines = []
     for name, metric in metrics(**options).items():
         systems = [("other", others), ("this", hypotheses)]
-        _, found = PairedTest(systems, {name: metric}, [references], "bs", SAMPLES)()
-        _, (other, this) = found.values()
+        signatures, found = PairedTest(systems, {name: metric}, [references], "bs", SAMPLES)()
+        (signature,), (_, (other, this)) = signatures.values(), found.values()
         # sacreBLEU counts the differences that are larger, of which nothing has none.
         chance = 1.0 if hypotheses == others else this.p_value
         lines.append(
-            f"{name} {this.score:.1f} against {other.score:.1f}, p = {chance:.3f}   "
-            f"({metric.get_signature()})"
+            f"{name} {this.score:.1f} ± {this.ci:.1f} against {other.score:.1f} ± {other.ci:.1f}, "
+            f"p = {chance:.3f}   ({signature})"
         )
     return "\n".join(lines)

@@ -601,13 +601,23 @@ def test_files_are_scored_as_asked_for_and_leave_the_run_alone(finished, capsys,
 
 def test_a_run_is_no_better_than_itself(finished, capsys):
     assert call("evaluate", "--run", finished / "run", "--against", finished / "run") == 0
-    lines = capsys.readouterr().out.splitlines()
+    title, *lines = capsys.readouterr().out.splitlines()
+    run = f"{finished / 'run'} (greedy search)"
+    assert re.fullmatch(r"\d+ lines of the test split of \S+: (.+) against \1", title)[1] == run
     for name, line in zip(("BLEU", "BLEU, lower-cased", "chrF"), lines, strict=True):
         score, other, chance = re.fullmatch(
-            rf"{name} (\S+) against (\S+), p = (\S+)   \(.*\)", line
+            rf"{name} (\S+ ± \S+) against (\S+ ± \S+), p = (\S+)   \(.*bs:1000.*\)", line
         ).groups()
         assert score == other
         assert float(chance) == 1
+
+
+def test_a_run_to_compare_with_is_looked_for_before_anything_is_translated(
+    finished, capsys, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(run_demo, "hypotheses", lambda *_: pytest.fail("translated"))
+    assert call("evaluate", "--run", finished / "run", "--against", tmp_path / "gone") == 2
+    assert f"{tmp_path / 'gone'}: no trained run" in capsys.readouterr().err
 
 
 def test_a_run_is_searched_as_it_was_trained_unless_told_otherwise(finished, capsys, tmp_path):
@@ -844,11 +854,17 @@ def test_epochs_are_judged_by_the_bleu_that_the_run_is_scored_by(monkeypatch):
     corpus = corpora.Corpus("numbers", pairs, pairs, pairs)
     found = ["one two three , four ."]
     monkeypatch.setattr(run_demo, "translator", lambda *_: lambda sources: found)
-    monkeypatch.setattr(run_demo.Training, "validate", lambda *_: (1.0, 0.5))
-    for lowercase in (True, False):
-        training = tiny_training(validate_by="bleu", tokenize="none", lowercase=lowercase)
-        judged, fault = training.judge(corpus, None)
-        assert judged["val_bleu"] == -fault == pytest.approx(100.0 if lowercase else 0.0, abs=25)
+    losses = iter([2.0, 1.0, 3.0])
+    monkeypatch.setattr(run_demo.Training, "validate", lambda *_: (next(losses), 0.5))
+    training = tiny_training(validate_by="bleu", tokenize="none", lowercase=True)
+    judged, fault = training.judge(corpus, None)
+    assert judged["val_bleu"] == pytest.approx(100.0)
+    _, less = training.judge(corpus, None)
+    assert less < fault  # of equal BLEU, the lower loss
+    training = tiny_training(validate_by="bleu", tokenize="none", lowercase=False)
+    judged, worse = training.judge(corpus, None)
+    assert judged["val_bleu"] < 25
+    assert worse > fault
 
 
 def test_more_epochs_suit_a_run_unless_its_schedule_was_laid_out_for_them(finished, tmp_path):
@@ -859,7 +875,7 @@ def test_more_epochs_suit_a_run_unless_its_schedule_was_laid_out_for_them(finish
     run.claim({**options, "epochs": 3}, corpus)
     assert run.options()["epochs"] == 3
     run.write("params.json", {**options, "schedule": "cosine", "corpus": corpus})
-    with pytest.raises(UserError, match="epochs is 2 there, 3 here"):
+    with pytest.raises(UserError, match=r"epochs is 2 there, 3 here \(a cosine is laid"):
         run.claim({**options, "schedule": "cosine", "epochs": 3}, corpus)
 
 
