@@ -701,7 +701,7 @@ class Training:
                 recent.append(step(inp, tar))
                 look = seen % REFRESH_STEPS == 0 or seen == steps
                 due = keeper is not None and last and seen < steps
-                due = due and (look or self.workers.alone) and self.is_due(keeper)
+                due = due and (look or self.workers.alone) and keeper.is_due()
                 if look or due:
                     self.look_at(recent, title)
                     recent.clear()
@@ -748,12 +748,6 @@ class Training:
         with self.writer.as_default(step=self.optimizer.iterations.numpy()):
             tf.summary.text("translations", "\n".join(table))
         self.writer.flush()
-
-    def is_due(self, keeper):
-        """Returns whether to save now. All workers do at the same step, and leave if one is to."""
-        if self.workers.total(float(bool(keeper.signal))) and not keeper.signal:
-            keeper.note(signal.SIGTERM)
-        return bool(self.workers.chiefs(float(bool(keeper.due))))
 
     def look_at(self, recent, title):
         """Adds the `token_sums` of the steps since the last look to the epoch's.
@@ -842,7 +836,7 @@ class Training:
                 f"{shown(row)}; {rate:,.0f} tokens/s, {seconds[-1]:.0f} s; "
                 f"{duration(min(seconds[-3:]) * (epochs - epoch))} left"
             )
-            self.is_due(keeper)
+            keeper.is_due()
             keeper.leave()
         if int(self.epoch) < epochs:
             say(
@@ -1161,7 +1155,8 @@ def train(args):
             "brings down again (without --pre-norm, keep it below 0.002)."
         )
     kept = max(KEPT, options["average"])
-    keeper = checkpoints.Keeper(training.checkpoint, run, kept, options["checkpoint_minutes"])
+    minutes = options["checkpoint_minutes"]
+    keeper = checkpoints.Keeper(training.checkpoint, run, kept, minutes, workers)
     with keeper:
         training.fit(keeper, corpus, tokenizer, batches)
     shutil.rmtree(run.cache, ignore_errors=True)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import tensorflow as tf
 
-from beyond import Interrupted, UserError, reason
+from beyond import Interrupted, UserError, cluster, reason
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 # What TensorFlow raises of files that are damaged, missing, or of other variables.
@@ -56,11 +56,13 @@ class Keeper:
       run: the runs.Run whose folders it keeps.
       kept: ends of epochs that are kept.
       minutes: between two checkpoints within an epoch.
+      workers: the cluster.Cluster that trains.
     """
 
-    def __init__(self, checkpoint, run, kept, minutes):
-        self.checkpoint, self.minutes = checkpoint, minutes
-        self.run, self.saved, self.signal = run, time.monotonic(), None
+    def __init__(self, checkpoint, run, kept, minutes, workers=cluster.ALONE):
+        self.checkpoint, self.minutes, self.workers = checkpoint, minutes, workers
+        self.run, self.saved = run, time.monotonic()
+        self.signal = self.ending = None  # the one that came; the one that all workers end by
         self.kept = {run.checkpoints: kept, run.timed: 1, run.best: 1, run.final: 1}
 
     def save(self, folder, number):
@@ -130,12 +132,18 @@ class Keeper:
         self.signal = number
         signal.signal(number, signal.SIG_DFL if number == signal.SIGTERM else self.before[number])
 
-    @property
-    def due(self):
-        """Whether it is time to save within an epoch."""
-        return self.signal or time.monotonic() - self.saved > 60 * self.minutes
+    def is_due(self):
+        """Returns whether to save now. All workers do at the same step, and `leave` if one is to.
+
+        A signal that comes after this waits for the next time: the others do not know of it yet.
+        """
+        asked = self.signal
+        if self.workers.total(float(bool(asked))):
+            self.ending = asked or signal.SIGTERM
+        due = self.ending or time.monotonic() - self.saved > 60 * self.minutes
+        return bool(self.workers.chiefs(float(bool(due))))
 
     def leave(self):
-        """Ends the training where it was told to, once it is saved."""
-        if self.signal:
-            raise Interrupted(self.signal)
+        """Ends the training where it is to end, once it is saved."""
+        if self.ending:
+            raise Interrupted(self.ending)

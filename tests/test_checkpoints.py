@@ -19,7 +19,7 @@ from test_run_demo import (
     write_tsv,
 )
 
-from beyond import Interrupted, UserError, checkpoints, runs
+from beyond import Interrupted, UserError, checkpoints, cluster, runs
 
 
 class State:
@@ -111,10 +111,10 @@ def test_a_signal_waits_until_the_training_is_saved(tmp_path, number):
 
     def train():
         with keeper:
-            assert not keeper.due
-            keeper.leave()
+            assert not keeper.is_due()
             os.kill(os.getpid(), number)
-            assert keeper.due
+            keeper.leave()  # not yet: it is to be saved first
+            assert keeper.is_due()
             keeper.leave()
 
     with pytest.raises(Interrupted) as end:
@@ -123,12 +123,41 @@ def test_a_signal_waits_until_the_training_is_saved(tmp_path, number):
     assert signal.getsignal(number) == before
 
 
+def test_a_signal_that_comes_while_the_workers_agree_waits_for_the_next_time(tmp_path, monkeypatch):
+    keeper = State(tmp_path).keeper
+    keeper.workers = cluster.Cluster(["a:1", "b:2"])
+    totals = iter([0.0, 0.0, 1.0, 1.0])  # of both; the signal is this one's
+
+    def total(own):
+        keeper.signal = signal.SIGINT  # once `own` is known
+        return next(totals)
+
+    monkeypatch.setattr(keeper.workers, "total", total)
+    assert not keeper.is_due()
+    keeper.leave()
+    assert keeper.is_due()
+    with pytest.raises(Interrupted) as end:
+        keeper.leave()
+    assert end.value.number == signal.SIGINT
+
+
+def test_a_worker_ends_when_another_is_to(tmp_path, monkeypatch):
+    keeper = State(tmp_path).keeper
+    keeper.workers = cluster.Cluster(["a:1", "b:2"])
+    others = iter([1.0, 0.0])  # asked to end; what is no chief's counts for nothing
+    monkeypatch.setattr(keeper.workers, "total", lambda own: own + next(others))
+    assert keeper.is_due()
+    with pytest.raises(Interrupted) as end:
+        keeper.leave()
+    assert end.value.number == signal.SIGTERM
+
+
 def test_a_checkpoint_is_due_after_so_many_minutes(tmp_path, monkeypatch):
     state, now = State(tmp_path), checkpoints.time.monotonic()
     monkeypatch.setattr(checkpoints.time, "monotonic", lambda: now + 601)
-    assert state.keeper.due
+    assert state.keeper.is_due()
     state.save(0, 5, 1.0)
-    assert not state.keeper.due
+    assert not state.keeper.is_due()
 
 
 def test_so_many_checkpoints_are_kept_and_the_one_just_saved_is_among_them(tmp_path):
