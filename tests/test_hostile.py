@@ -42,7 +42,9 @@ def other_tokenizer():
     return run_demo.train_tokenizer(as_dataset(sentences(50, seed=9)), 300, seed=0)
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff" * 99, other_tokenizer], ids=str)
+@pytest.mark.parametrize(
+    "content", [b"", b"\xff" * 99, other_tokenizer], ids=["empty", "noise", "another"]
+)
 def test_a_tokenizer_that_is_not_the_runs_is_one_line(run, capsys, content):
     (run / "tokenizer.model").write_bytes(content if isinstance(content, bytes) else content())
     line = refused(capsys, "translate", "--run", run, "um.")
