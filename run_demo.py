@@ -13,37 +13,28 @@ Read from top to bottom in the order in which data flows: loading, text, batches
 translating, scoring, the command line.
 """
 
-import os
-import signal
-import sys
-
-if __name__ == "__main__":  # Ctrl-C while libraries are loaded ends the program without a word
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-# TensorFlow's start-up notes; errors remain, except among workers, which all tell of one lost.
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3" if os.environ.get("TF_CONFIG") else "2")
-
-# oneDNN's kernels are the faster ones in training, above all in bfloat16; but it makes new ones for
-# each new shape, and a cache that grows has a new shape at each step: without, it translates twice
-# as fast.
-os.environ.setdefault(
-    "TF_ENABLE_ONEDNN_OPTS",
-    "0" if sys.argv[1:2] in (["translate"], ["score"], ["evaluate"]) else "1",
-)
-
+import contextlib
+import errno
 import functools
 import hashlib
+import os
 import random
 import re
 import shlex
-import shutil
+import signal
+import sys
+import tempfile
 import time
 from importlib import metadata
 from io import BytesIO
 from pathlib import Path
 
-from beyond import quiet
+from beyond import startup
 
-with quiet.startup():
+if __name__ == "__main__":  # not where it is imported, which changes nothing in the host program
+    startup.environment(sys.argv[1:])
+
+with startup.quiet() if __name__ == "__main__" else contextlib.nullcontext():
     import keras
     import tensorflow as tf
     import tensorflow_text as tf_text
@@ -67,11 +58,12 @@ from beyond import (
     flags,
     parallel,
     plots,
+    progress,
     reason,
     runs,
     scores,
 )
-from beyond.translator import CHUNK_LINES, KINDS, Translator
+from beyond.translator import CHUNK_LINES, KINDS, LONGEST, Translator
 from transformer_model import (
     END,
     PAD,
@@ -116,6 +108,19 @@ def load_tfds(name, seed):
     return corpora.complete(name, found, seed, say)
 
 
+def is_file(text):
+    """Whether a text names a file; one that is too long for any name does not."""
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def file_names(paths):
+    """Returns the names of the files of a corpus as its name."""
+    return " ".join(Path(path).name for path in paths)
+
+
 def load_corpus(source, seed, may_fall_back=False):
     """Returns the Corpus that `source` describes: {"dataset": name}, or lists of files by split.
 
@@ -132,13 +137,12 @@ def load_corpus(source, seed, may_fall_back=False):
     valid, test = source.get("valid"), source.get("test")
     if name is None or name.endswith(".tsv"):
         train = [name] if name else source["train"]
-        title = " ".join(Path(path).name for path in train)
-        return corpora.from_files(title, train, valid, test, seed, say)
+        return corpora.from_files(file_names(train), train, valid, test, seed, say)
     if valid or test:
         raise UserError("--valid and --test go with --train or with a .tsv as --dataset")
     if name in corpora.OURS:
         return corpora.ours(name, say)
-    if Path(name).is_file():
+    if is_file(name):
         raise UserError(f"--dataset {name}: is a file; name a .tsv, or files with --train")
     try:
         return load_tfds(name, seed)
@@ -155,7 +159,11 @@ def load_corpus(source, seed, may_fall_back=False):
 # ---- Text: SentencePiece, one vocabulary for both languages ----
 
 SAMPLED_LINES = 1_000_000  # most lines the vocabulary is learned from
+SAMPLED_CHARACTERS = 1000  # of a line at a time: SentencePiece skips lines of more than 4,192 bytes
 SMALL_VOCABULARY = 3000  # not lowered for a short text: shorter pieces make sentences too long
+# What SentencePiece normalizes: its own mark of a space is one. By its default rules 1º would be
+# 1o, and m² m2; without any rule, tensorflow-text writes a note whenever it loads the vocabulary.
+RULES = "2581\t20\n"  # hexadecimal code points
 BASIC_PIECES = 4 + 256  # PAD, UNKNOWN, START, END, and the bytes
 VOCABULARY = ("vocab_size", "seed", "pieces", "words_a_piece")  # what a vocabulary is made by
 
@@ -163,23 +171,31 @@ VOCABULARY = ("vocab_size", "seed", "pieces", "words_a_piece")  # what a vocabul
 def train_tokenizer(pairs, vocab_size, seed, pieces="bpe", words_a_piece=params.WORDS_A_PIECE):
     """Learns a vocabulary from both sides of `pairs`. Returns SentencePiece's model as bytes.
 
-    With "bpe", bytes stand in for characters that were not seen, so that any text has tokens; with
-    "word", what was not seen is unknown. The vocabulary is smaller than asked for where the text is
-    too short for it.
+    With "bpe", bytes stand in for characters that were not seen, so that any text has tokens, and
+    comes back as it was, but for U+2581, SentencePiece's own mark of a space, which becomes one.
+    With "word", what was not seen is unknown. The vocabulary is smaller than asked for where the
+    text is too short for it.
 
     Raises:
       UserError: SentencePiece can make no vocabulary of that size of this text.
     """
     sample, words, letters, chance = [], 0, set(), random.Random(seed)
     chunks = pairs.batch(corpora.CHUNK).as_numpy_iterator()
-    lines = (line for chunk in chunks for pair in zip(*chunk, strict=True) for line in pair)
+    texts = (
+        line.decode() for chunk in chunks for pair in zip(*chunk, strict=True) for line in pair
+    )
+    lines = (
+        text[start : start + SAMPLED_CHARACTERS]
+        for text in texts
+        for start in range(0, len(text), SAMPLED_CHARACTERS)
+    )
     for seen, line in enumerate(lines, start=1):
         if len(sample) < SAMPLED_LINES:
             sample.append(line)
         elif (place := chance.randrange(seen)) < SAMPLED_LINES:  # reservoir: all equally likely
             sample[place] = line
         words += len(line.split())
-        letters.update(line.decode())
+        letters.update(line)
     if not words:
         raise UserError("the training text holds no words; name files that do")
     least = BASIC_PIECES + len(letters)
@@ -189,19 +205,24 @@ def train_tokenizer(pairs, vocab_size, seed, pieces="bpe", words_a_piece=params.
         size = vocab_size
     output = BytesIO()
     try:
-        sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=iter(sample),
-            model_writer=output,
-            model_type=pieces,
-            vocab_size=size,
-            hard_vocab_limit=False,
-            byte_fallback=pieces == "bpe",
-            pad_id=PAD,
-            unk_id=UNKNOWN,
-            bos_id=START,
-            eos_id=END,
-            minloglevel=2,
-        )
+        with tempfile.NamedTemporaryFile("w", suffix=".tsv") as rules:
+            rules.write(RULES)
+            rules.flush()
+            sentencepiece.SentencePieceTrainer.train(
+                sentence_iterator=iter(sample),
+                model_writer=output,
+                model_type=pieces,
+                vocab_size=size,
+                hard_vocab_limit=False,
+                byte_fallback=pieces == "bpe",
+                normalization_rule_tsv=rules.name,
+                remove_extra_whitespaces=pieces == "word",
+                pad_id=PAD,
+                unk_id=UNKNOWN,
+                bos_id=START,
+                eos_id=END,
+                minloglevel=2,
+            )
     except RuntimeError as error:
         raise UserError(
             f"no vocabulary of {size} pieces can be learned from the training text "
@@ -265,7 +286,11 @@ EVALUATION_TOKENS = 2048  # in a batch that is only read or translated
 
 def encode(pairs, tokenizer):
     """A dataset of string pairs -> a dataset of pairs of ids (S,), (T,); ragged for chunks."""
-    return pairs.map(lambda *pair: tuple(map(tokenizer.encode_in_graph, pair)), devices.cores())
+
+    def ids(*pair):  # white space around a sentence is no part of it
+        return tuple(tokenizer.encode_in_graph(tf.strings.strip(side)) for side in pair)
+
+    return pairs.map(ids, devices.cores())
 
 
 def pair_length(inp, tar):
@@ -289,13 +314,14 @@ class Batches:
     A pair goes to the shortest bucket that holds it, and a batch is one bucket's: little padding,
     few shapes. Both sides of a batch are as long as its bucket. Pairs are tokenised once and kept
     on disk; what tf.data does to each pair would else cost as much as a tenth of the training.
+    Which pairs make a batch does not depend on the machine, so that any may resume a run.
 
     Args:
       pairs: the training pairs; their lengths decide the buckets.
       batch_size: pairs of average length in a batch; longer ones are fewer, shorter ones more.
       max_length: most tokens, START and END included, of either side of a training pair.
-      shares: what a batch is shared out into; its rows are a multiple of that.
-      folder: a new one for the ids; None keeps them in memory.
+      replicas: devices that share a batch; rows of padding make its rows a multiple of that.
+      folder: a new one for the ids; without it, pairs are tokenised in each epoch.
       most: buckets at most.
       batch_tokens: tokens in a batch, whatever `batch_size`; 0 for none.
 
@@ -309,20 +335,20 @@ class Batches:
     """
 
     def __init__(
-        self, pairs, tokenizer, batch_size, max_length, shares=1, folder=None, most=MOST_BUCKETS,
+        self, pairs, tokenizer, batch_size, max_length, replicas=1, folder=None, most=MOST_BUCKETS,
         batch_tokens=0,
     ):  # fmt: skip
         def short(inp, tar):  # chunks of ids (pairs, ragged)
             kept = chunk_lengths(inp, tar) <= max_length
             return tf.ragged.boolean_mask(inp, kept), tf.ragged.boolean_mask(tar, kept)
 
-        self.shares = shares
-        chunks = encode(pairs.batch(corpora.CHUNK), tokenizer).map(short)
-        self.chunks = chunks.cache(str(folder / "ids") if folder else "")
+        self.replicas = replicas
+        self.chunks = encode(pairs.batch(corpora.CHUNK), tokenizer).map(short)
         self.counts = counts = np.zeros(max_length + 1, np.int64)
         try:
             if folder:
-                folder.mkdir(parents=True)
+                folder.mkdir(parents=True, exist_ok=True)
+                self.chunks = self.chunks.cache(str(folder / "ids"))
             for chunk in self.chunks:
                 counts += np.bincount(chunk_lengths(*chunk), minlength=len(counts))
         except (tf.errors.OpError, OSError) as error:
@@ -354,8 +380,7 @@ class Batches:
 
     def rows_in(self, length):
         """Returns the number of pairs in a batch of a bucket of `length` tokens."""
-        rows = min(self.tokens / length, self.kept)  # more would be padding
-        return max(1, int(rows / self.shares)) * self.shares
+        return max(1, int(min(self.tokens / length, self.kept)))  # more would be padding
 
     def epoch(self, buffer_size, seed):
         """Returns batches in an order of `seed`: ids (B, L), (B, L), in one shape for each bucket.
@@ -373,7 +398,8 @@ class Batches:
             return inp.to_tensor(shape=shape), tar.to_tensor(shape=shape), bucket
 
         def cut(inp, tar, bucket):
-            length, number = lengths[bucket[0]], rows[bucket[0]]
+            length = lengths[bucket[0]]
+            number = -(-rows[bucket[0]] // self.replicas) * self.replicas
             return fill(inp[:, :length], number), fill(tar[:, :length], number)
 
         pairs = self.chunks.map(padded).unbatch().shuffle(buffer_size, seed)
@@ -388,19 +414,30 @@ class Batches:
         return batches.map(cut).prefetch(8)
 
 
-def evaluation_batches(pairs, tokenizer, shares=1):
-    """Every pair of strings, however long, in batches of ids (B, S), (B, T) of few tokens each.
+def evaluation_batches(pairs, tokenizer, replicas=1):
+    """Every pair of strings in batches of ids (B, S), (B, T) of few tokens each.
 
-    Padded to the longest pair of the batch, and with rows of padding to a multiple of `shares`.
+    Padded to the longest pair of the batch, and with rows of padding to a multiple of `replicas`. A
+    side is cut off at LONGEST tokens, as in a translation: attention takes memory by their square.
     """
+
+    def cut(*pair):
+        return tuple(ids[:LONGEST] for ids in pair)
+
     lengths = [8, 12, 16, 24, 32, 48, 64, 128, 256, 512, 1024]
-    batches = encode(pairs, tokenizer).bucket_by_sequence_length(
-        pair_length,
-        bucket_boundaries=[length + 1 for length in lengths],
-        bucket_batch_sizes=[EVALUATION_TOKENS // length for length in lengths] + [1],
+    batches = (
+        encode(pairs, tokenizer)
+        .map(cut)
+        .bucket_by_sequence_length(
+            pair_length,
+            bucket_boundaries=[length + 1 for length in lengths],
+            bucket_batch_sizes=[EVALUATION_TOKENS // length for length in lengths] + [1],
+        )
     )
     return batches.map(
-        lambda *batch: tuple(fill(ids, -(-tf.shape(ids)[0] // shares) * shares) for ids in batch)
+        lambda *batch: tuple(
+            fill(ids, -(-tf.shape(ids)[0] // replicas) * replicas) for ids in batch
+        )
     ).prefetch(8)
 
 
@@ -408,6 +445,8 @@ def evaluation_batches(pairs, tokenizer, shares=1):
 
 KEPT = 3  # newest checkpoints
 REFRESH_STEPS = 20  # steps between two looks at the loss, each of which waits for the device
+REPORT_SECONDS = 60  # between two lines on progress, where no terminal shows a bar
+MARKED_STEPS = 60  # left out of the estimate of a training's time, then those that it is made of
 
 
 def check_size(options, vocab_size):
@@ -448,8 +487,8 @@ def make_batches(training, corpus, tokenizer, folder=None):
     """Returns the Batches that a Training learns from; `folder` as theirs."""
     options, most = training.options, MOST_COMPILED if training.xla else MOST_BUCKETS
     return Batches(
-        corpus.train, tokenizer, options["batch_size"], options["max_length"], training.shares,
-        folder, most, options["batch_tokens"],
+        corpus.train, tokenizer, options["batch_size"], options["max_length"],
+        training.strategy.num_replicas_in_sync, folder, most, options["batch_tokens"],
     )  # fmt: skip
 
 
@@ -460,6 +499,12 @@ def learning_rate(options, steps):
         return CosineSchedule(*sizes, steps)
     constant = options["schedule"] == "constant"
     return ConstantSchedule(*sizes) if constant else CustomSchedule(*sizes)
+
+
+def value_to_minimise(figures):
+    """Returns what epochs are compared by: validation loss; or BLEU, and of equal BLEU the loss."""
+    bleu = [-round(figures["val_bleu"], 2)] if "val_bleu" in figures else []
+    return (*bleu, figures["val_loss"])
 
 
 def shown(judged):
@@ -504,13 +549,12 @@ class Training:
     Args:
       options: values of params.table() by name; data_path is the title of the corpus.
       strategy: the tf.distribute.Strategy that the devices work under.
-      parts: what a device's share of a batch is divided into, to be worked out side by side.
+      parts: what a device's share of a batch is divided into, to be computed in parallel.
       workers: the cluster.Cluster that the strategy spans.
     """
 
     def __init__(self, options, vocab_size, strategy, parts=1, workers=cluster.ALONE):
         self.options, self.strategy, self.parts, self.workers = options, strategy, parts, workers
-        self.shares = parts * strategy.num_replicas_in_sync  # of a batch
         self.xla = options["xla"] == "on"
         self.steps = tf.Variable(1, dtype=tf.int64)  # of the whole training, once it is known
         check_size(options, vocab_size)
@@ -542,10 +586,9 @@ class Training:
         self.writer = tf.summary.create_noop_writer()  # for TensorBoard; `fit` has a real one
         self.estimated = False  # whether it was told how long the training will take
         self.epoch = tf.Variable(0)  # finished ones
+        self.history = []  # their figures
         # Within an epoch: batches that were learned from, and their `token_sums`.
         self.position, self.sums_so_far = tf.Variable(0), tf.Variable(tf.zeros(3, tf.float64))
-        # The lowest of what a validation is judged by, and when that was.
-        self.best, self.best_epoch = tf.Variable(np.inf, dtype=tf.float32), tf.Variable(0)
         self.checkpoint = tf.train.Checkpoint(
             # One by one, as a list: Keras leaves layers in lists, and the state of dropout's random
             # numbers, out of what TensorFlow saves of a model.
@@ -555,8 +598,6 @@ class Training:
             position=self.position,
             sums=self.sums_so_far,
             steps=self.steps,
-            best=self.best,
-            best_epoch=self.best_epoch,
         )
 
     @tf.function
@@ -620,15 +661,17 @@ class Training:
     def sums(self, inp, tar, training=False):
         """Returns the `token_sums` (3,) of one device's share of a batch, summed over its parts.
 
-        Nothing joins the parts but the sum, so TensorFlow works them out side by side.
+        Nothing joins the parts but the sum, so TensorFlow computes them in parallel. They are as
+        even as the rows allow; of few rows, some parts have none.
         """
-        tar_inp, tar_real = tar[:, :-1], tar[:, 1:]  # (B, T - 1): each token is to tell the next
+        tar_inp, tar_real = tar[:, :-1], tar[:, 1:]  # (B, T - 1): each token predicts the next
         if self.options["non_autoregressive"]:
-            replica = tf.distribute.get_replica_context().replica_id_in_sync_group
-            step = tf.cast(self.optimizer.iterations, tf.int32)
-            seed = tf.stack([self.options["seed"] + replica, step]) if training else None
+            seed = self.masking_seed() if training else None
             tar_inp, tar_real = parallel.hide(inp, tar_real, seed)
-        parts = [tf.split(ids, self.parts) for ids in (inp, tar_inp, tar_real)]
+        parts = [[inp], [tar_inp], [tar_real]]
+        if self.parts > 1:
+            sizes = (tf.shape(inp)[0] + tf.range(self.parts)[::-1]) // self.parts  # rows of each
+            parts = [tf.split(ids, sizes, num=self.parts) for (ids,) in parts]
         smoothing = self.options["label_smoothing"] if training else 0.0
         found = []
         for inp_part, tar_part, real_part in zip(*parts, strict=True):
@@ -640,6 +683,16 @@ class Training:
             predictions = self.transformer.final_layer(output)  # (..., V)
             found.append(tf.stack(token_sums(real_part, predictions, smoothing)))
         return tf.add_n(found)
+
+    def masking_seed(self):
+        """Returns a seed (2,) of its own for each batch that each device masks targets of."""
+        replica = tf.distribute.get_replica_context().replica_id_in_sync_group
+        step = tf.cast(self.optimizer.iterations, tf.int32)
+        seed = tf.stack([self.options["seed"] + replica, step])
+        if self.gathered:  # several batches are of one step: before each, more tokens are gathered
+            before = tf.cast(tf.convert_to_tensor(self.gathered[-1]), tf.int32)
+            seed = tf.random.experimental.stateless_fold_in(seed, before)
+        return seed
 
     def shared_out(self, batches):
         """Gives each device its share of each of the global `batches` of (B, S), (B, T)."""
@@ -659,7 +712,7 @@ class Training:
 
     def validate(self, pairs, tokenizer):
         """Returns the mean loss in nats, and the accuracy, of all real target tokens of `pairs`."""
-        batches = evaluation_batches(pairs, tokenizer, self.shares)
+        batches = evaluation_batches(pairs, tokenizer, self.strategy.num_replicas_in_sync)
         batches = self.shared_out(batches)
         self.validation_step.get_concrete_function(*batches.element_spec)
         sums = np.zeros(3)
@@ -674,7 +727,7 @@ class Training:
     def train_epoch(self, batches, steps, title, keeper=None):
         """Learns from the batches of an epoch that were not learned from yet.
 
-        Returns the epoch's mean loss and accuracy, and real tokens a second.
+        Returns real tokens per second. `sums_so_far` are of the whole epoch then.
 
         Args:
           batches: of the whole epoch.
@@ -685,15 +738,19 @@ class Training:
           UserError: the loss is no number any more.
         """
         accumulate, first = self.options["accumulate"], int(self.position)
+        if not first:
+            self.sums_so_far.assign(tf.zeros(3, tf.float64))  # those of the epoch before
         batches = self.shared_out(batches.skip(first))
         self.train_step.get_concrete_function(*batches.element_spec)  # one trace for all shapes
         if accumulate > 1:
             self.gather_step.get_concrete_function(*batches.element_spec)
         recent, before, started = [], float(self.sums_so_far[2]), time.perf_counter()
-        marked = None  # the steps at the first look, and when that was
+        marked = None  # the steps at a look, and when that was
+        reported = -np.inf  # when the last line was written, where stderr is no terminal
         bar = tqdm(
-            total=steps, initial=first, desc=title, unit="step", file=sys.stderr, leave=False
-        )
+            total=steps, initial=first, desc=title, unit="step", file=sys.stderr, leave=False,
+            disable=None,
+        )  # fmt: skip
         with bar:
             for seen, (inp, tar) in enumerate(batches, start=first + 1):
                 last = seen % accumulate == 0 or seen == steps
@@ -703,28 +760,31 @@ class Training:
                 due = keeper is not None and last and seen < steps
                 due = due and (look or self.workers.alone) and keeper.is_due()
                 if look or due:
-                    self.look_at(recent, title)
+                    new_loss, new_hits, new_tokens = self.look_at(recent, title)
                     recent.clear()
                     loss, hits, tokens = self.sums_so_far.numpy()
-                    rate = (tokens - before) / (time.perf_counter() - started)
+                    now = time.perf_counter()
+                    rate = (tokens - before) / (now - started)
                     self.log(
-                        "training", loss=loss / tokens, accuracy=hits / tokens,
+                        "training", loss=new_loss / new_tokens, accuracy=new_hits / new_tokens,
                         gradient_norm=self.gradient_norm.numpy(), tokens_per_second=rate,
                         learning_rate=self.optimizer.learning_rate,
                     )  # fmt: skip
                     figures = f"loss {loss / tokens:.3f}, accuracy {hits / tokens:.3f}, "
-                    bar.set_postfix_str(f"{figures}{rate:,.0f} tokens/s", refresh=False)
+                    figures += f"{rate:,.0f} tokens/s"
+                    bar.set_postfix_str(figures, refresh=False)
                     bar.update(seen - bar.n)
-                    if marked is None:
-                        marked = seen, time.perf_counter()  # not of the first steps, which trace
-                    elif not self.estimated and seen < steps:
+                    if bar.disable and now - reported > REPORT_SECONDS and seen < steps:
+                        say(f"{title}: step {seen}/{steps}, {figures}")
+                        reported = now
+                    if marked is None and seen - first >= MARKED_STEPS:
+                        marked = seen, now  # not of the first steps, which trace and make kernels
+                    elif marked and not self.estimated and seen - marked[0] >= MARKED_STEPS:
                         self.estimate(seen - marked[0], marked[1], steps - seen, steps)
                 if due:
                     keeper.save(keeper.run.timed, int(self.optimizer.iterations.numpy()))
                     keeper.leave()
-        self.position.assign(0)
-        self.sums_so_far.assign(tf.zeros(3, tf.float64))
-        return loss / tokens, hits / tokens, rate
+        return (float(self.sums_so_far[2]) - before) / (time.perf_counter() - started)
 
     def estimate(self, done, started, left, steps):
         """Tells, once, how long the training will take: from `done` steps since `started`."""
@@ -750,7 +810,7 @@ class Training:
         self.writer.flush()
 
     def look_at(self, recent, title):
-        """Adds the `token_sums` of the steps since the last look to the epoch's.
+        """Adds the `token_sums` of the steps since the last look to the epoch's. Returns their sum.
 
         It waits for the device, so it is not done at every step.
 
@@ -768,81 +828,109 @@ class Training:
             )
         self.sums_so_far.assign_add(sums.sum(axis=0))
         self.position.assign_add(len(sums))
+        return sums.sum(axis=0)
 
     def judge(self, corpus, tokenizer):
-        """Returns figures of the validation split by name, and what weights are chosen by: low."""
+        """Returns figures of the validation split, by name."""
         loss, accuracy = self.validate(corpus.validation, tokenizer)
         found = dict(val_loss=loss, val_accuracy=accuracy)
         if self.options["validate_by"] == "loss":
-            return found, loss
+            return found
         sources, references = texts(corpus.validation)
         translated = list(translator(self, tokenizer)(sources))
         scoring = {name: self.options[name] for name in SCORING}
         bleu = scores.bleu(**scoring).corpus_score(translated, [references])
         found["val_bleu"] = self.workers.chiefs(bleu.score)  # all are to choose the same
-        return found, loss / 10_000 - round(found["val_bleu"], 2)  # of equal BLEU, the lower loss
+        return found
+
+    @property
+    def best_epoch(self):
+        """The number of the epoch of the best validation; of equal ones, the first."""
+        return min(self.history, key=value_to_minimise)["epoch"]
 
     @property
     def finished(self):
         """Whether all epochs are done, or too many without a better validation."""
-        epoch, patience = int(self.epoch), self.options["patience"]
-        waited = epoch - int(self.best_epoch)
+        epoch, patience, waited = int(self.epoch), self.options["patience"], 0
+        if self.history:  # a lower loss alone, of equal BLEU, is no better validation
+            improved = min(self.history, key=lambda row: value_to_minimise(row)[0])
+            waited = epoch - improved["epoch"]
         return epoch >= self.options["epochs"] or 0 < patience <= waited
 
     def fit(self, keeper, corpus, tokenizer, batches):
         """Trains until `finished`, from the run's newest checkpoint where it has one.
 
-        Each epoch ends with figures of the validation split and a checkpoint: the newest are kept,
-        three or as many as are averaged, and the best.
+        Each epoch ends with a checkpoint, of which the newest are kept, three or as many as are
+        averaged; then with figures of the validation split, and a copy of the best.
         """
         run, epochs = keeper.run, self.options["epochs"]
         self.workers.chiefs()  # nothing is being written, so all find the same
         if newest := keeper.restore_newest(say):
             within = f" and {int(self.position)} steps" if int(self.position) else ""
             say(f"Going on from {newest}: {int(self.epoch)} epoch(s){within} done.")
+            progress.drop_later_events(run.logs, int(self.optimizer.iterations.numpy()))
         if int(self.epoch) > epochs:
             say(f"All of --epochs {epochs} are done, and more.")
         self.steps.assign(self.steps_an_epoch(batches) * epochs)
-        history = run.history()[: int(self.epoch)]
+        self.history = [row for row in run.history() if row["epoch"] <= int(self.epoch)]
         self.writer = tf.summary.create_file_writer(str(run.logs))
-        seconds = []
+        if not int(self.position) and not self.is_validated():  # its validation was interrupted
+            self.end_epoch(keeper, corpus, tokenizer)
         while not self.finished:
             started, epoch = time.perf_counter(), int(self.epoch) + 1
-            seed = self.options["seed"] + epoch
-            loss, accuracy, rate = self.train_epoch(
-                batches.epoch(self.options["buffer_size"], seed),
+            rate = self.train_epoch(
+                batches.epoch(self.options["buffer_size"], self.options["seed"] + epoch),
                 batches.steps,
                 f"Epoch {epoch}/{epochs}",
                 keeper,
             )
-            judged, fault = self.judge(corpus, tokenizer)
-            seconds.append(time.perf_counter() - started)
-            row = dict(
-                epoch=epoch, loss=loss, accuracy=accuracy, **judged, tokens_per_second=rate,
-                learning_rate=float(self.optimizer.learning_rate), seconds=seconds[-1],
-            )  # fmt: skip
-            history.append(row)
-            run.write("history.json", history)
-            self.log("validation", **{name.removeprefix("val_"): judged[name] for name in judged})
-            self.show(corpus, tokenizer)
+            self.position.assign(0)
             self.epoch.assign(epoch)
-            if fault < float(self.best):
-                self.best.assign(fault)
-                self.best_epoch.assign(epoch)
-                keeper.save(run.best, epoch)
-            keeper.save(run.checkpoints, epoch)
-            say(
-                f"Epoch {epoch}/{epochs}: loss {loss:.3f}, accuracy {accuracy:.3f}; validation "
-                f"{shown(row)}; {rate:,.0f} tokens/s, {seconds[-1]:.0f} s; "
-                f"{duration(min(seconds[-3:]) * (epochs - epoch))} left"
-            )
+            keeper.save(run.checkpoints, epoch)  # whatever ends the validation loses nothing
             keeper.is_due()
             keeper.leave()
+            self.end_epoch(keeper, corpus, tokenizer, started, rate)
         if int(self.epoch) < epochs:
             say(
                 f"Stopped after epoch {int(self.epoch)}: the best validation is that of epoch "
-                f"{int(self.best_epoch)} (--patience {self.options['patience']})."
+                f"{self.best_epoch} (--patience {self.options['patience']})."
             )
+
+    def is_validated(self):
+        """Returns whether the last finished epoch has its figures, or never can have any."""
+        known = any(row["epoch"] == int(self.epoch) for row in self.history)
+        return known or not float(self.sums_so_far[2])
+
+    def end_epoch(self, keeper, corpus, tokenizer, started=None, rate=0.0):
+        """Validates an epoch that was trained and saved, and keeps its figures.
+
+        Args:
+          started: when it began, by `time.perf_counter`; None where that was in another process.
+          rate: tokens per second of its training.
+        """
+        run, epoch, epochs = keeper.run, int(self.epoch), self.options["epochs"]
+        started = started or time.perf_counter()
+        loss, hits, tokens = self.sums_so_far.numpy()
+        judged = self.judge(corpus, tokenizer)
+        row = dict(
+            epoch=epoch, loss=loss / tokens, accuracy=hits / tokens, **judged,
+            tokens_per_second=rate, learning_rate=float(self.optimizer.learning_rate),
+            seconds=time.perf_counter() - started,
+        )  # fmt: skip
+        self.history.append(row)
+        if self.best_epoch == epoch:
+            keeper.save(run.best, epoch)
+        run.write("history.json", self.history)
+        self.log("validation", **{name.removeprefix("val_"): judged[name] for name in judged})
+        self.show(corpus, tokenizer)
+        seconds = min(row["seconds"] for row in self.history[-3:])
+        say(
+            f"Epoch {epoch}/{epochs}: loss {row['loss']:.3f}, accuracy {row['accuracy']:.3f}; "
+            f"validation {shown(row)}; {rate:,.0f} tokens/s, {row['seconds']:.0f} s; "
+            f"{duration(seconds * (epochs - epoch))} left"
+        )
+        keeper.is_due()
+        keeper.leave()
 
     def average(self, keeper, corpus, tokenizer):
         """Ends a training with the best of its weights on the validation split, saved as `final`.
@@ -861,16 +949,16 @@ class Training:
             means = [total / number for total in totals]
             self.assign(means)
             title = f"the mean of the newest {number} epochs" if number > 1 else "the last epoch's"
-            found.append((*self.judge(corpus, tokenizer), title, means))
+            found.append((self.judge(corpus, tokenizer), title, means))
         checkpoints.restore(self.checkpoint, checkpoints.paths(run.best)[-1])
         weights = [variable.numpy() for variable in variables]
         title = f"epoch {int(self.epoch)}'s"
-        found.append((*self.judge(corpus, tokenizer), title, weights))
-        judged, _, title, weights = min(found, key=lambda row: row[1])
+        found.append((self.judge(corpus, tokenizer), title, weights))
+        judged, title, weights = min(found, key=lambda row: value_to_minimise(row[0]))
         checkpoints.restore(self.checkpoint, newest[-1])
         self.assign(weights)
         keeper.save(run.final, int(self.epoch))
-        last = f"; the last epoch's {shown(found[0][0])}" if title != found[0][2] else ""
+        last = f"; the last epoch's {shown(found[0][0])}" if title != found[0][1] else ""
         say(f"Final weights: {title}, validation {shown(judged)}{last}.")
 
     def assign(self, weights):
@@ -886,14 +974,18 @@ SCORING = params.names(params.SCORING)  # or is scored
 SAMPLES = 3  # sentences that are shown; the first one's attention is drawn
 
 
+def search_options(training):
+    """Returns the options of a run that its search takes, by name."""
+    return {name: training.options[name] for name in SEARCH}
+
+
 def translator(training, tokenizer, beam=params.BEAM, length_penalty=params.LENGTH_PENALTY, **more):
     """Returns the model's Translator, one for each search; `more` as its arguments."""
-    wanted = dict(beam=beam, alpha=length_penalty, fixed=training.fixed, **more)
+    fixed = dict(fixed=training.fixed, workers=training.parts)
+    wanted = dict(beam=beam, alpha=length_penalty) | fixed | more
     key = tuple(wanted.items())
     if key not in training.translators:
-        training.translators[key] = Translator(
-            training.transformer, tokenizer, say, workers=training.parts, **wanted
-        )
+        training.translators[key] = Translator(training.transformer, tokenizer, say, **wanted)
     return training.translators[key]
 
 
@@ -912,9 +1004,8 @@ def search_name(options):
 
 def hypotheses(training, tokenizer, sources):
     """Returns the translations of `sources`, a list, by the search of the run's options."""
-    search = {name: training.options[name] for name in SEARCH}
-    progress = tqdm(sources, desc="Translating", unit="line", file=sys.stderr, leave=False)
-    return list(translator(training, tokenizer, **search)(progress))
+    bar = dict(desc="Translating", unit="line", file=sys.stderr, leave=False, disable=None)
+    return list(translator(training, tokenizer, **search_options(training))(tqdm(sources, **bar)))
 
 
 def evaluate(training, tokenizer, corpus):
@@ -938,8 +1029,18 @@ def evaluate(training, tokenizer, corpus):
 
 
 def report(run, corpus, training, found, rows):
-    """Prints scores and samples, and writes scores.json and translations.txt."""
-    history = run.history()[: int(training.epoch)]
+    """Prints scores and samples, then writes scores.json and translations.txt."""
+    for source, reference, hypothesis in rows[:SAMPLES]:
+        print(f"Source:     {source}\nReference:  {reference}\nHypothesis: {hypothesis}\n")
+    lines, epochs = found["lines"], int(training.epoch)
+    found_by = search_name(training.options)
+    print(f"Test split of {corpus.name}, {lines} lines, {epochs} epoch(s), {found_by}:")
+    print(f"loss {found['loss']:.3f}, accuracy {found['accuracy']:.3f}")
+    print(
+        scores.table({name: row for name, row in found.items() if isinstance(row, dict)}),
+        flush=True,  # what was computed is seen, whether or not it can be written
+    )
+    history = run.history()[:epochs]
     clean = [[" ".join(text.split()) for text in row] for row in rows]
     run.write("translations.txt", "".join("\t".join(row) + "\n" for row in clean).encode())
     libraries = ("tensorflow", "keras", "tensorflow-text", "sentencepiece", "sacrebleu")
@@ -949,20 +1050,13 @@ def report(run, corpus, training, found, rows):
             "dataset": corpus.name,
             "pairs": {split: len(getattr(corpus, split)) for split in corpus._fields[1:]},
             **found,
-            "epochs": int(training.epoch),
+            "epochs": epochs,
             "training_seconds": sum(row["seconds"] for row in history),
             "parameters": training.transformer.count_params(),
             "options": {row.name: training.options[row.name] for row in params.table()},
             "versions": {name: metadata.version(name) for name in libraries},
         },
     )
-    for source, reference, hypothesis in rows[:SAMPLES]:
-        print(f"Source:     {source}\nReference:  {reference}\nHypothesis: {hypothesis}\n")
-    lines, epochs = found["lines"], int(training.epoch)
-    found_by = search_name(training.options)
-    print(f"Test split of {corpus.name}, {lines} lines, {epochs} epoch(s), {found_by}:")
-    print(f"loss {found['loss']:.3f}, accuracy {found['accuracy']:.3f}")
-    print(scores.table({name: row for name, row in found.items() if isinstance(row, dict)}))
 
 
 # ---- Pictures: see beyond/plots.py ----
@@ -974,7 +1068,7 @@ PICTURES = {  # in the order drawn, each with what can be chosen of it
     "schedule": (),
     "lengths": (),
     "curves": ("beside",),
-    "attention": ("kind", "layer", "head", "average"),
+    "attention": ("kind", "layer", "head", "mean"),
 }
 
 
@@ -1036,7 +1130,7 @@ class Pictures:
     def lengths(self, path):
         batches, options = self.batches, self.training.options
         if batches is None:
-            corpus = load_corpus(options["corpus"], options["seed"])
+            corpus = load_checked(self.run, options, "train")
             batches = make_batches(self.training, corpus, self.tokenizer)
         return plots.lengths(path, batches.counts, batches.dropped, batches.lengths)
 
@@ -1047,7 +1141,7 @@ class Pictures:
             other.options()  # or say what is wrong with it
         return plots.curves(path, {one.path.name: one.history() for one in (self.run, *others)})
 
-    def attention(self, path, kind="cross", layer=None, head=None, average=False):
+    def attention(self, path, kind="cross", layer=None, head=None, mean=False):
         """Of one of KINDS, in one layer (the last), of one head (1, 2, ...), of all, or their mean.
 
         Raises:
@@ -1063,7 +1157,7 @@ class Pictures:
         layer = layer or options["num_layers"]
         heads, queries, keys = self.seen.look(kind, layer)
         names = [f"Head {number}" for number in range(1, len(heads) + 1)]
-        if average:
+        if mean:
             heads, names = heads.mean(axis=0, keepdims=True), [f"Mean of {len(heads)} heads"]
         elif head:
             heads, names = heads[head - 1 : head], names[head - 1 : head]
@@ -1093,16 +1187,26 @@ def train(args):
             )
     # Before any tokenizer is made: setting the seed drops the kernels that hold their models.
     keras.utils.set_random_seed(options["seed"])
+    source, name = named_source(args)
+    saved = runs.Run(args.run or runs.default(name)).saved
+    # What was decided as the run began, on whatever machine that was, stays so.
     if options["xla"] == "auto":
-        options["xla"] = "on" if devices.gpus()[0] else "off"
+        options["xla"] = saved.get("xla") or ("on" if devices.gpus()[0] else "off")
     xla = options["xla"] == "on"
     workers = cluster.configured()
-    strategy, parts = devices.find(say, xla, workers)
-    corpus, source = workers.in_turn(lambda: load_named_corpus(args))  # the chief downloads
+    strategy, parts = devices.find(say, xla, workers, saved.get("parts"))
+    unnamed = not args.train and args.data_path is None
+    seed = options["seed"]
+    corpus = workers.in_turn(lambda: load_corpus(source, seed, unnamed))  # the chief downloads
+    if unnamed:
+        source["dataset"] = corpus.name
     options["data_path"] = corpus.name
-    path = args.run or runs.default(corpus.name)
-    run = runs.Run(path, own=None if workers.chief else cluster.folder())
+    run = runs.Run(
+        args.run or runs.default(corpus.name), own=None if workers.chief else cluster.folder()
+    )
     run.lock()
+    resuming = [*args.given, *(["--dataset", corpus.name] if unnamed else [])]
+    args.resume = shlex.join(["python", "run_demo.py", *resuming])
     say(f"Corpus: {corpus.name}. Run folder: {run.path}")
 
     if workers.chief and not run.trained:
@@ -1118,8 +1222,10 @@ def train(args):
     identity = run.claim(
         options,
         source,
+        parts,
         train=corpora.fingerprint(corpus.train),
         validation=corpora.fingerprint(corpus.validation),
+        test=corpora.fingerprint(corpus.test),
         tokenizer=tokenizer.sha256,
     )
     if round(workers.chiefs(identity)) != identity:
@@ -1133,7 +1239,7 @@ def train(args):
             "the training text is short."
         )
     training = Training(options, tokenizer.vocab_size, strategy, parts, workers)
-    shutil.rmtree(run.cache, ignore_errors=True)  # of a training that was killed
+    run.remove_cache()  # of a training that was killed
     batches = make_batches(training, corpus, tokenizer, run.cache)
     say(
         f"Training pairs: {batches.kept}; dropped for more than {options['max_length']} tokens: "
@@ -1159,7 +1265,7 @@ def train(args):
     keeper = checkpoints.Keeper(training.checkpoint, run, kept, minutes, workers)
     with keeper:
         training.fit(keeper, corpus, tokenizer, batches)
-    shutil.rmtree(run.cache, ignore_errors=True)
+    run.remove_cache()
     training.average(keeper, corpus, tokenizer)
     found, rows = evaluate(training, tokenizer, corpus)
     if workers.chief:
@@ -1177,25 +1283,34 @@ def train(args):
     workers.chiefs()  # a worker that ends before the others counts as lost
 
 
-def load_named_corpus(args):
-    """Returns the Corpus that the flags of `train` name, or the default, and its description."""
+def named_source(args):
+    """Returns what `load_corpus` takes, of the flags of `train` or by default; and its name."""
+    if args.train and args.data_path is not None:
+        raise UserError(f"--dataset {args.data_path} and --train both name the data; choose one")
     files = {"train": args.train, "valid": args.valid, "test": args.test}
-    if args.data_path is not None and args.data_path.endswith(".tsv"):
-        args.data_path = str(Path(args.data_path).resolve())
     source = {
         split: [str(Path(path).resolve()) for path in paths]
         for split, paths in files.items()
         if paths
     }
-    if args.train and args.data_path is not None:
-        raise UserError(f"--dataset {args.data_path} and --train both name the data; choose one")
-    unnamed = not args.train and args.data_path is None
-    if not args.train:
-        source["dataset"] = params.DATA_PATH if unnamed else args.data_path
-    corpus = load_corpus(source, flags.chosen(args)["seed"], may_fall_back=unnamed)
-    if unnamed:
-        source["dataset"] = corpus.name
-    return corpus, source
+    if args.train:
+        return source, file_names(args.train)
+    name = source["dataset"] = params.DATA_PATH if args.data_path is None else args.data_path
+    if name.endswith(".tsv"):
+        source["dataset"] = str(Path(name).resolve())
+        name = file_names([name])
+    return source, name
+
+
+def load_checked(run, options, split):
+    """Returns the Corpus that a run was trained on; a UserError where `split` is of other text."""
+    corpus = load_corpus(options["corpus"], options["seed"])
+    if f"{split}_sha256" in run.saved:
+        run.check_text(split, corpora.fingerprint(getattr(corpus, split)))
+    else:  # a run of a program that kept no fingerprint of the test split
+        run.check_text("train", corpora.fingerprint(corpus.train))
+        run.check_text("validation", corpora.fingerprint(corpus.validation))
+    return corpus
 
 
 def load(path, checkpoint=None, **given):
@@ -1208,6 +1323,8 @@ def load(path, checkpoint=None, **given):
     """
     run = runs.Run(path) if path else runs.newest()
     options = run.options() | given
+    if wrong := flags.check(options):
+        raise UserError(wrong)
     strategy, parts = devices.find(say)
     tokenizer = load_tokenizer(run)
     training = Training(options, tokenizer.vocab_size, strategy, parts)
@@ -1233,7 +1350,9 @@ def load_named(args):
     return load(args.run, args.checkpoint, **flags.given(args))
 
 
-def load_translator(path=None, checkpoint=None, **options):
+def load_translator(
+    path=None, checkpoint=None, *, beam=None, length_penalty=None, n_best=1, rows=None, workers=None
+):
     """Returns the Translator of a trained run, for use from Python.
 
     `list(translate(lines))` are translations; `translate.attend(line)` is an Attention.
@@ -1241,22 +1360,34 @@ def load_translator(path=None, checkpoint=None, **options):
     Args:
       path: the run folder; the newest one in runs/ where it is None.
       checkpoint: "final", "newest" or "best"; see `load`.
-      options: beam and length_penalty, where they are not to be the run's, and others of
-        Translator.
+      beam, length_penalty: of the search; the run's where they are None.
+      n_best: translations per line that `hypotheses` yields, at most `beam`.
+      rows: sentences per batch; None for as many as suit their length.
+      workers: batches translated in parallel; None for one per core, at most four.
 
     Raises:
-      UserError: there is no such run, or it is damaged.
+      UserError: there is no such run, it is damaged, or a number is out of its range.
     """
-    _, tokenizer, training = load(path, checkpoint)
-    search = {name: training.options[name] for name in SEARCH}
-    return translator(training, tokenizer, **(search | options))
+    search = dict(beam=beam, length_penalty=length_penalty)
+    given = {name: value for name, value in search.items() if value is not None}
+    _, tokenizer, training = load(path, checkpoint, **given)
+    more = dict(n_best=n_best, rows=rows, workers=workers or training.parts)
+    return translator(training, tokenizer, **search_options(training), **more)
 
 
 def given_lines(args):
     """Returns the arguments, or else the lines of stdin."""
+    for text in args.text:
+        if is_file(text):
+            raise UserError(
+                f"{text}: is a file, not a sentence; to take its lines: {args.command} < "
+                f"{shlex.quote(text)}"
+            )
     if args.text:  # as bytes, to be checked as stdin's lines are
         given = (os.fsencode(text) + b"\n" for text in args.text)
         return corpora.decode_lines(given, "argument")
+    if sys.stdin is None:
+        raise UserError("stdin is closed; give sentences as arguments, or a file: < FILE")
     return corpora.decode_lines(sys.stdin.buffer, "stdin")
 
 
@@ -1279,23 +1410,23 @@ def counted(results):
 
 def translate_command(args):
     """Prints one translation a line, or `n_best`, of the arguments or of the lines of stdin."""
+    lines, at_a_time = given_lines(args), CHUNK_LINES
     _, tokenizer, training = load_named(args)
-    search = {name: training.options[name] for name in SEARCH} | dict(n_best=args.n_best)
-    search_for = translator(training, tokenizer, **search).hypotheses
-    if args.n_best > search["beam"]:
+    search = search_options(training)
+    if args.n_best > search["beam"] and not training.options["non_autoregressive"]:
         raise UserError(
             f"--n-best {args.n_best} needs a --beam of as many, and it is {search['beam']}; add "
             f"--beam {args.n_best}"
         )
-    if len(args.text) == 1 and Path(args.text[0]).is_file():
-        say(f"{args.text[0]} is a file; to translate its lines: translate < {args.text[0]}")
-    if not args.text and sys.stdin.isatty():  # who types a line waits for its answer
-        found = search_for(corpora.decode_lines(typed_lines(), "stdin"), 1)
-    else:
-        found = counted(search_for(given_lines(args), CHUNK_LINES))
-    for best in found:
+    typed = not args.text and sys.stdin.isatty()
+    if typed:  # who types a line waits for its answer
+        lines, at_a_time = corpora.decode_lines(typed_lines(), "stdin"), 1
+    found = translator(training, tokenizer, **search, n_best=args.n_best).hypotheses(
+        lines, at_a_time
+    )
+    for best in found if typed else counted(found):
         for text, log_probability in best:
-            print(f"{log_probability:.4f}\t{text}" if args.score else text)
+            print(f"{log_probability:.4f}\t{text}" if args.score else text, flush=typed)
 
 
 def score_command(args):
@@ -1306,12 +1437,17 @@ def score_command(args):
         print(f"{total:.4f}")
 
 
+def refuse_existing(path):
+    """Raises a UserError where a `path` that was named (--to) exists: nothing is overwritten."""
+    if path and os.path.lexists(path):
+        raise UserError(f"--to {path}: exists already; remove it, or name another path")
+
+
 def export_command(args):
     """Writes the model of a trained run in a format of others and prints where it is."""
     if args.quantization and args.format != "ctranslate2":
         raise UserError("--quantization goes with --format ctranslate2; add that, or leave it out")
-    if args.to and Path(args.to).exists():
-        raise UserError(f"--to {args.to}: is there already; remove it, or name another place")
+    refuse_existing(args.to)
     run, tokenizer, training = load_named(args)
     path = Path(args.to) if args.to else export.place(run.path / "export", args.format)
     if args.format == "saved_model":
@@ -1334,8 +1470,15 @@ def evaluate_command(args):
     if args.against:
         against, its_tokenizer, other = load(args.against, args.checkpoint, **flags.given(args))
     if pairs is None:
-        corpus = load_corpus(training.options["corpus"], training.options["seed"])
-        if not args.against:
+        corpus = load_checked(run, training.options, "test")
+        if args.against:
+            its_corpus = load_checked(against, other.options, "test")
+            if corpora.fingerprint(its_corpus.test) != corpora.fingerprint(corpus.test):
+                raise UserError(
+                    f"--against {against.path}: has another test split, so may have been trained "
+                    "on this one; name files to compare them on: evaluate FILE FILE"
+                )
+        else:
             report(run, corpus, training, *evaluate(training, tokenizer, corpus))
             return
     sources, references = zip(*pairs, strict=True) if pairs else texts(corpus.test)
@@ -1358,6 +1501,7 @@ EXPLORED = 200  # most tokens of a sentence to explore; weights take space by th
 
 def explore_command(args):
     """Writes an HTML page in which the attention of translated sentences can be followed."""
+    refuse_existing(args.to)
     lines = [line for line in given_lines(args) if line.strip()]
     if not lines:
         raise UserError("no sentence to explore; give some as arguments, or as lines of stdin")
@@ -1367,8 +1511,13 @@ def explore_command(args):
             raise UserError(f"{line[:40]!r}...: more than {EXPLORED} tokens; explore a part of it")
     attend = translator(training, tokenizer).attend
     sentences = {line: attend(line) for line in lines}
+    page = explorer.page(sentences).encode()
     path = Path(args.to) if args.to else run.path / "explorer.html"
-    runs.write(path, explorer.page(sentences).encode())
+    if args.to:
+        with export.whole_or_nothing(path) as unfinished:
+            unfinished.write_bytes(page)
+    else:
+        run.write(path.name, page)
     print(path)
 
 
@@ -1403,17 +1552,34 @@ def command_line():
     return commands.parser(__doc__.rpartition("\n\n")[0], calls, PICTURES)
 
 
+MEND = {  # what helps against an error of the system
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "make room"),
+    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "make it writable"),
+    errno.ENAMETOOLONG: "choose a shorter name",
+}
+
+
 def main(arguments):
     """Runs one command. Returns the process's exit code."""
     if not arguments or (arguments[0].startswith("-") and arguments[0] not in ("-h", "--help")):
         arguments = ["train", *arguments]
-    sys.stdout.reconfigure(encoding="utf-8")  # translations may hold any script
+    resume = "the same command resumes it"
     if __name__ == "__main__":
         signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
+        if sys.stdout is None:
+            raise UserError("stdout is closed; redirect it, for example to a file: > FILE")
+        sys.stdout.reconfigure(encoding="utf-8")  # translations may hold any script
         args = command_line().parse_args(arguments)
-        args.call(args)
+        args.given = arguments
+        try:
+            args.call(args)
+        finally:
+            if getattr(args, "resume", None):
+                resume = f"to resume it: {args.resume}"
         sys.stdout.flush()
+    except SystemExit as end:  # of --help
+        return end.code
     except UserError as error:
         say(f"run_demo.py: {error}")
         return 2
@@ -1425,23 +1591,31 @@ def main(arguments):
             raise
         say(
             f"run_demo.py: a worker of {cluster.VARIABLE} was lost ({reason(error)}); start all of "
-            "them again with the same command, which goes on from the newest checkpoint"
+            "them again with the same command, which resumes from the newest checkpoint"
         )
         return 75  # as a command that may do better when tried again: sysexits.h, EX_TEMPFAIL
     except Interrupted as end:
-        say("run_demo.py: interrupted; the training is saved, and the same command goes on with it")
+        say(f"run_demo.py: interrupted; the training is saved; {resume}")
         return 128 + end.number
     except KeyboardInterrupt:
-        more = "; the same command goes on from what was saved" if arguments[0] == "train" else ""
+        more = f"; {resume}" if arguments[0] == "train" else ""
         say(f"run_demo.py: interrupted{more}")
         return 130
-    except BrokenPipeError:  # whoever read our output has gone, as `head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
     except OSError as error:
-        say(f"run_demo.py: {error.filename or 'output'}: {error.strerror}; make it writable")
-        return 2
+        return unwritten(error)
     return 0
+
+
+def unwritten(error):
+    """Reports an OSError, of stdout unless it names a file. Returns the exit code."""
+    if not error.filename:  # what waits to be written must not fail again as Python ends
+        with contextlib.suppress(OSError):  # of a stdout that is no file, as a host may set
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):  # whoever read our output has gone, as `head` does
+        return 141
+    mend = MEND.get(error.errno, "check that path")
+    say(f"run_demo.py: {error.filename or 'stdout'}: {error.strerror}; {mend}")
+    return 2
 
 
 if __name__ == "__main__":

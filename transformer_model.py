@@ -12,7 +12,18 @@ as Keras 3 asks.
 
 from typing import NamedTuple
 
-import keras
+try:
+    import keras
+
+    wrong = "" if keras.backend.backend() == "tensorflow" else keras.backend.backend()
+except ImportError as error:  # of the backend that Keras was set to
+    wrong = error.name
+if wrong:
+    raise ImportError(
+        f"transformer_model needs Keras on TensorFlow, and it is set to {wrong}; set "
+        "KERAS_BACKEND=tensorflow in the environment before Keras is imported"
+    )
+
 import numpy as np
 import tensorflow as tf
 
@@ -231,8 +242,9 @@ class MultiHeadAttention(_Layer):
         bias = tf.concat([layer.bias for layer in layers], axis=0)  # (n D,)
         kernel, bias = tf.cast(kernel, x.dtype), tf.cast(bias, x.dtype)
         y = tf.nn.bias_add(tf.matmul(tf.reshape(x, (-1, x.shape[-1])), kernel), bias)  # (B L, n D)
-        heads = tf.shape(x)[0], tf.shape(x)[1], len(layers), self.sizes["num_heads"], -1
-        return tf.unstack(tf.transpose(tf.reshape(y, heads), (2, 0, 3, 1, 4)))
+        heads, depth = self.sizes["num_heads"], self.sizes["d_model"] // self.sizes["num_heads"]
+        y = tf.reshape(y, (tf.shape(x)[0], tf.shape(x)[1], len(layers), heads, depth))
+        return tf.unstack(tf.transpose(y, (2, 0, 3, 1, 4)))
 
     def attend(self, q, k, v, *, training=False, mask=None):
         """`call` for queries, keys and values that are projected: (B, H, L, D / H) each."""

@@ -97,7 +97,9 @@ def parser(description, calls, pictures):
     command.add_argument("--layer", type=int, metavar="N", help="of attention (default the last)")
     panels = command.add_mutually_exclusive_group()
     panels.add_argument("--head", type=int, metavar="N", help="one head (default all)")
-    panels.add_argument("--average", action="store_true", help="one panel: the mean of all heads")
+    panels.add_argument(
+        "--average", action="store_true", dest="mean", help="one panel: the mean of all heads"
+    )  # a name of its own, for a parameter of the run is called so
     size = flags.in_range(int, params.Flag("", 2, 10_000))
     command.add_argument(
         "--positions", type=size, metavar="N", default=50, help="of the encoding (default 50)"

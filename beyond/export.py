@@ -46,10 +46,11 @@ class Translator(tf.Module):
         Scores are log-probabilities, as `translate --score` prints them. An empty string stays one,
         of score 0.
         """
-        ids = self.pieces.tokenize(sentences)  # ragged (B, S)
+        ids = self.pieces.tokenize(tf.strings.strip(sentences))  # ragged (B, S)
         found = search(self.transformer, ids.to_tensor())
         empty = ids.row_lengths() <= 2  # START and END alone
-        translations = tf.where(empty, "", self.pieces.detokenize(found.ids[:, 0]))
+        # Without START, behind which tensorflow-text would drop spaces.
+        translations = tf.where(empty, "", self.pieces.detokenize(found.ids[:, 0, 1:]))
         scores = tf.where(empty, 0.0, found.log_probabilities[:, 0])
         return {"translations": translations, "scores": scores}
 

@@ -6,17 +6,14 @@ sign matters, viridis for shares between 0 and 1; both are readable by the colou
 
 import warnings
 
-import matplotlib
-
-matplotlib.use("Agg")  # before pyplot: no display is needed, none is looked for
-
-import matplotlib.pyplot as plt
+import matplotlib as mpl
 import numpy as np
 from matplotlib import font_manager
+from matplotlib.figure import Figure
 
 import transformer_model as model
 
-PLAIN = plt.rcParams["font.sans-serif"][0]  # matplotlib's own font: Latin, Greek, Cyrillic, Arabic
+PLAIN = mpl.rcParams["font.sans-serif"][0]  # matplotlib's own font: Latin, Greek, Cyrillic, Arabic
 
 
 def letters(font):
@@ -41,17 +38,22 @@ def use_fonts_for(*texts):
             font_manager.fontManager.addfont(path)
             family.append(font_manager.get_font(path).family_name)
             missing -= has
-    plt.rcParams["font.family"] = family
+    mpl.rcParams["font.family"] = family
     return "".join(sorted(map(chr, missing)))
 
 
+def subplots(*grid, figsize, **more):
+    """Returns a new figure and its axes, as pyplot does; but no window or backend is set up."""
+    figure = Figure(figsize, layout="constrained")
+    return figure, figure.subplots(*grid, **more)
+
+
 def save(figure, path):
-    """Writes `figure` to `path` and frees it."""
+    """Writes `figure` to `path`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # see `use_fonts_for`
         figure.savefig(path, dpi=120, bbox_inches="tight")
-    plt.close(figure)
     return path
 
 
@@ -63,9 +65,7 @@ def positional_encoding(path, position=50, d_model=128, chosen=None):
     """
     chosen = position // 2 if chosen is None else chosen
     encoding = model.positional_encoding(position, d_model)[0]  # (position, D)
-    figure, (axes, beside) = plt.subplots(
-        1, 2, figsize=(13, 5), layout="constrained", sharey=True, width_ratios=(3, 1)
-    )
+    figure, (axes, beside) = subplots(1, 2, figsize=(13, 5), sharey=True, width_ratios=(3, 1))
     mesh = axes.pcolormesh(
         np.arange(d_model + 1), np.arange(position + 1) - 0.5, encoding,
         cmap="RdBu", vmin=-1, vmax=1,
@@ -100,7 +100,7 @@ def masks(path, source, target, padding=2):
         ("Decoder cross-attention: padding of the source", dec_padding, target, source),
     )
     side = min(max(6.0, 0.27 * max(len(source), len(target))), 16.0)  # inches, for the tick labels
-    figure, all_axes = plt.subplots(1, 3, figsize=(3 * side, side), layout="constrained")
+    figure, all_axes = subplots(1, 3, figsize=(3 * side, side))
     for axes, (title, mask, queries, keys) in zip(all_axes, panels, strict=True):
         grid = np.broadcast_to(mask[0, 0], (len(queries), len(keys)))
         axes.imshow(grid, cmap="Greys", vmin=0, vmax=1.4, aspect="auto")
@@ -117,7 +117,7 @@ def masks(path, source, target, padding=2):
 
 def schedule(path, schedules, steps):
     """The learning rate over `steps` steps by each of `schedules`, by name; peaks are marked."""
-    figure, axes = plt.subplots(figsize=(9, 5), layout="constrained")
+    figure, axes = subplots(figsize=(9, 5))
     step = np.linspace(0, steps, 1000)
     for (name, rates), style in zip(schedules.items(), ("-", "--", ":", "-."), strict=False):
         (line,) = axes.plot(step, rates(step), style, linewidth=2)
@@ -142,7 +142,7 @@ def scaling(path, depths=(8, 64, 512), keys=16, samples=2000):
     the length of the softmax's gradient, which vanishes where one weight is near 1.
     """
     rng = np.random.default_rng(0)
-    figure, (plain, scaled, slope) = plt.subplots(1, 3, figsize=(15, 5), layout="constrained")
+    figure, (plain, scaled, slope) = subplots(1, 3, figsize=(15, 5))
     lengths = []
     for d_k, style in zip(depths, ("o-", "s--", "^:"), strict=True):
         key = rng.standard_normal((samples, keys, d_k), np.float32)
@@ -184,7 +184,7 @@ def curves(path, histories):
       histories: by a run's name, a dict for each epoch, with epoch, loss, accuracy, val_loss,
         val_accuracy, learning_rate.
     """
-    figure, all_axes = plt.subplots(1, 3, figsize=(16, 5), layout="constrained")
+    figure, all_axes = subplots(1, 3, figsize=(16, 5))
     panels = (
         ("loss", "nats a token"), ("accuracy", "share of tokens"), ("learning_rate", "at its end"),
     )  # fmt: skip
@@ -217,7 +217,7 @@ def lengths(path, counts, dropped, buckets):
       dropped: pairs that are longer than all of these.
       buckets: the longest length of each.
     """
-    figure, axes = plt.subplots(figsize=(10, 5), layout="constrained")
+    figure, axes = subplots(figsize=(10, 5))
     axes.bar(range(len(counts)), counts, width=1.0, label="pairs")
     for number, length in enumerate(buckets):
         label = f"where {len(buckets)} bucket(s) end" if number == 0 else None
@@ -246,11 +246,10 @@ def attention(path, weights, names, keys, queries, title):
     columns = min(heads, 4)
     rows = -(-heads // columns)
     width, height = (min(0.28 * len(tokens), 20.0) + 1.6 for tokens in (keys, queries))  # inches
-    figure, all_axes = plt.subplots(
+    figure, all_axes = subplots(
         rows,
         columns,
         figsize=(max(columns * width, 6), rows * height + 0.8),
-        layout="constrained",
         squeeze=False,
     )
     for head, axes in enumerate(all_axes.flat):

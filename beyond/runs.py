@@ -7,6 +7,7 @@ cache/             tokenised text, while it trains   lock               held whi
 translations.txt   source, reference, hypothesis     scores.json        what was measured
 """
 
+import contextlib
 import fcntl
 import hashlib
 import json
@@ -17,17 +18,18 @@ from pathlib import Path
 import params
 from beyond import UserError, flags
 
-# A run may go on with another of these; every other parameter is part of what the run is. So are
-# its data, told by what they hold, not by their name.
+# A run may be resumed with another of these; every other parameter is part of what the run is. So
+# are its data, by their content, not by their name.
 FREE = (
     "data_path", "epochs", "patience", "checkpoint_minutes", "average", "beam", "length_penalty",
-    "tokenize", "lowercase",
+    "tokenize", "lowercase", "test_sha256",
 )  # fmt: skip
 
 # What a run's files are hashed for, as it is called.
 CALLED = {
     "train_sha256": "training text",
     "validation_sha256": "validation text",
+    "test_sha256": "test text",
     "tokenizer_sha256": "tokenizer",
 }
 
@@ -36,6 +38,9 @@ OWN = (
     "params.json", "tokenizer.model", "history.json", "scores.json", "translations.txt", "lock",
     "cache", "checkpoints", "explorer.html", "export", "logs", "plots",
 )  # fmt: skip
+
+
+LOCK = b"A run folder of run_demo.py\n"  # what its lock holds
 
 
 class Run:
@@ -80,7 +85,9 @@ class Run:
         """
         home = self.path.resolve()
         own = [self.path / name for each in OWN for name in (each, f"{each}.tmp")]
-        for folder in (self.checkpoints, self.timed, self.best, self.final, self.path / "plots"):
+        folders = [self.checkpoints, self.timed, self.best, self.final]
+        folders += [self.path / name for name in ("cache", "export", "logs", "plots")]
+        for folder in folders:
             own += folder.iterdir() if folder.is_dir() else ()
         for path in own:
             try:
@@ -90,6 +97,28 @@ class Run:
             if not inside:
                 raise UserError(f"{path}: leads out of the run folder; put a copy in its place")
 
+    def check_ours(self):
+        """Raises a UserError where the folder holds files, and none that says they are a run's.
+
+        The program would write over files of the same names, and remove some of its own.
+        """
+        with contextlib.suppress(OSError):
+            if (self.own / "lock").read_bytes() == LOCK:
+                return
+        try:  # a run of a program that left its lock empty
+            saved = json.loads((self.own / "params.json").read_bytes())
+        except (OSError, ValueError):
+            saved = None
+        ours = isinstance(saved, dict) and {"corpus", "num_layers", "tokenizer_sha256"} <= {*saved}
+        others = [
+            path for path in self.own.iterdir() if path.name != "lock" or path.lstat().st_size
+        ]
+        if others and not ours:
+            raise UserError(
+                f"{self.path}: is not empty, and no run folder; name a new or an empty folder with "
+                "--run"
+            )
+
     def lock(self):
         """Makes the folder this process's alone, as long as that lives.
 
@@ -98,9 +127,12 @@ class Run:
         """
         try:
             self.own.mkdir(parents=True, exist_ok=True)
+            self.check_ours()
             self.check_links()
-            self.locked = open(self.own / "lock", "w")  # noqa: SIM115  # open until the end
+            self.locked = open(self.own / "lock", "ab", buffering=0)  # noqa: SIM115  # until the end
             fcntl.flock(self.locked, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self.locked.truncate(0)
+            self.locked.write(LOCK)
         except BlockingIOError:
             raise UserError(
                 f"{self.path}: another training is at work here; wait for it, or name another --run"
@@ -109,6 +141,13 @@ class Run:
             raise UserError(
                 f"{self.path}: {error.strerror}; name a writable folder with --run"
             ) from None
+
+    def remove_cache(self):
+        """Removes the tokenised text, and nothing that somebody else put beside it."""
+        for path in self.cache.glob("ids*"):
+            path.unlink()
+        with contextlib.suppress(OSError):  # none, or not empty
+            self.cache.rmdir()
 
     def write(self, name, content):
         """Writes a file of the run whole or not at all; `content` is bytes, or anything for JSON.
@@ -133,12 +172,42 @@ class Run:
         except (OSError, ValueError) as error:
             raise UserError(f"{path}: {error}; restore the file, or name another --run") from None
 
-    def claim(self, options, corpus, **hashes):
+    @property
+    def saved(self):
+        """The parameters of the run to be resumed, as saved; none where nothing was trained yet."""
+        saved = self.read("params.json", {}) if self.trained else {}
+        if isinstance(saved, list):
+            raise UserError(f"{self.path / 'params.json'}: holds no names; name another --run")
+        parts, xla = saved.get("parts", 1), saved.get("xla", "off")
+        if type(parts) is not int or not 1 <= parts <= 64 or xla not in ("on", "off"):
+            raise UserError(
+                f"{self.path / 'params.json'}: parts is {parts!r}, xla {xla!r}; restore the file, "
+                "or name another --run"
+            )
+        return saved
+
+    def check_text(self, split, found):
+        """Raises a UserError where a split's text is not that of the run.
+
+        Args:
+          split: "train", "validation" or "test".
+          found: its fingerprint now.
+        """
+        saved = self.saved.get(f"{split}_sha256")
+        if saved != found:
+            raise UserError(
+                f"{self.path}: the {CALLED[f'{split}_sha256']} is not what it was when the run was "
+                "trained (the files, or the split, have changed); restore it, or name files to "
+                "evaluate"
+            )
+
+    def claim(self, options, corpus, parts=1, **hashes):
         """Makes the folder this run's: saves its parameters, or checks that they are the same.
 
         Args:
           options: values by name, one for each row of params.table().
           corpus: what the run is trained on, as JSON; it may lie elsewhere than before.
+          parts: of a batch on a device; see `devices.find`. They are saved, not compared.
           hashes: of what it is trained with, by name.
 
         A folder in which nothing was saved yet holds nothing to lose, and is taken over.
@@ -154,12 +223,12 @@ class Run:
         if options["schedule"] == "cosine":  # which was laid out for so many epochs
             free.remove("epochs")
         if self.trained:
-            saved = params.values() | self.read("params.json", {})  # see `options`
+            saved = params.values() | self.saved  # see `options`
             differing = [
                 f"the {CALLED[name]} is another"
                 if name in CALLED
                 else f"{name} is {saved.get(name)!r} there, {its[name]!r} here"
-                + " (a cosine is laid out for its epochs)" * (name == "epochs")
+                + " (a cosine schedule ends with its epochs)" * (name == "epochs")
                 for name in its
                 if name not in free and saved.get(name) != its[name]
             ]
@@ -168,7 +237,7 @@ class Run:
                     f"{self.path}: holds another run ({'; '.join(differing)}); name another --run, "
                     "or remove the folder"
                 )
-        self.write("params.json", {**its, "corpus": corpus})
+        self.write("params.json", {**its, "parts": parts, "corpus": corpus})
         digest = hashlib.sha256(json.dumps(its, sort_keys=True).encode()).digest()
         return int.from_bytes(digest[:6], "big")
 

@@ -1,11 +1,13 @@
 """Translating many lines fast: sorted by length, in batches side by side, given back in order.
 
-Only a chunk of the lines is in memory at a time. Sentences that come one by one, as to a server, go
-through a search that XLA compiles for their width once it has paid to.
+Only a chunk of the lines is in memory at a time. Single sentences, as a server receives them, go
+through a search that XLA compiles once enough of them have come. It is compiled for a few widths
+only, because TensorFlow never releases a compiled program.
 """
 
 import collections
 import itertools
+import string
 from concurrent import futures
 from typing import NamedTuple
 
@@ -20,9 +22,9 @@ from transformer_model import PAD, log_probabilities, search
 CHUNK_LINES = 4096  # lines sorted by length at a time
 BATCH_TOKENS = 2048  # padding included, of the longer side
 LONGEST = 2048  # tokens of a line; attention takes memory by the square of their number
-WIDTH_STEP = 8  # single sentences are padded to a multiple of, so that their widths are few
+COMPILED_WIDTHS = 16, 32, 64  # tokens, padding included; some 50 MiB each, never released
 COMPILE_AFTER = 300  # single sentences of one width, which pay for XLA's seconds of compiling it
-FROZEN_PARAMETERS = 10_000_000  # of models up to which XLA gains by weights that are constants
+SPACE = string.whitespace  # around a sentence is no part of it; as of TensorFlow, ASCII's
 
 
 KINDS = {  # of attention: the name of its layer, what looks at what
@@ -69,16 +71,17 @@ def pad(rows, step=1):
 def compiled(transformer, find):
     """Returns `find`, a function of ids that runs the Transformer, compiled by XLA for each shape.
 
-    The weights of a small Transformer are constants in it, as they are at the first call.
+    The weights stay as they are at the first call for a shape. Each program takes them as arguments
+    and shares the memory of the variables. A search is about as fast as with constants, which would
+    be copied into each program several times. With the variables themselves as arguments, locked
+    and read at each call, short sentences would take 5% to 20% longer.
     """
-    small = transformer.count_params() <= FROZEN_PARAMETERS
 
     def find_compiled(inp):
-        variables = transformer.trainable_variables if small else ()
-        with tf.init_scope():  # read once, as it is compiled, not at each call
-            weights = [variable.numpy() for variable in variables]
-        frozen = list(zip(variables, map(tf.constant, weights), strict=True))
-        with keras.StatelessScope(frozen):
+        variables = transformer.trainable_variables
+        with tf.init_scope():  # eager tensors, which the graph takes as arguments
+            weights = [tf.convert_to_tensor(variable) for variable in variables]
+        with keras.StatelessScope(list(zip(variables, weights, strict=True))):
             return find(inp)
 
     return tf.function(find_compiled, jit_compile=True)
@@ -89,12 +92,15 @@ class Translator:
 
     Args:
       say: called with a line where a source is cut off at LONGEST tokens.
-      beam: hypotheses followed for each sentence; 1 is greedy search.
+      beam: hypotheses followed for each sentence, at least 1, which is greedy search.
       alpha: of the length penalty by which hypotheses are ranked.
       n_best: hypotheses returned for each sentence, at most `beam`.
       rows: sentences in a batch; without it, as many as make BATCH_TOKENS tokens.
       workers: batches translated side by side.
-      fixed: the weights change no more, so what single sentences need may be compiled with them.
+      fixed: the weights change no more, so the search for single sentences may be compiled.
+
+    Raises:
+      UserError: a number is out of its range.
     """
 
     def __init__(
@@ -112,6 +118,14 @@ class Translator:
         self.at_once = transformer.sizes["non_autoregressive"]
         if self.at_once and max(beam, n_best) > 1:
             raise UserError("the run tells all tokens at once: leave --beam and --n-best out")
+        for name, number in (("beam", beam), ("n_best", n_best), ("workers", workers)):
+            if number < 1:
+                raise UserError(f"{name} is {number}; it must be at least 1")
+        if n_best > beam:
+            raise UserError(
+                f"n_best is {n_best}, and the beam {beam}: a beam of K finds K translations; raise "
+                "the beam (--beam), or lower n_best (--n-best)"
+            )
         self.transformer, self.tokenizer, self.say = transformer, tokenizer, say
         self.beam, self.n_best, self.rows, self.fixed = beam, n_best, rows, fixed
         self.pool = futures.ThreadPoolExecutor(workers)
@@ -133,16 +147,18 @@ class Translator:
     def search(self, sources):
         """Returns Hypotheses of `sources`, B lists of ids.
 
-        XLA, with weights that can change no more, makes a single sentence 3 times as fast. It takes
-        about 3 seconds a width, so the first ones do not wait for it. A batch, which keeps a
+        XLA, with weights that can change no more, makes a single sentence 2 to 3 times as fast.
+        Compiling takes a few seconds per width, so the first sentences do not wait for it. Longer
+        sentences than the widest, which are rare, are never compiled. A batch, which keeps a
         processor busy, gains nothing by it.
         """
-        if len(sources) > 1 or not self.fixed:
+        width = next((width for width in COMPILED_WIDTHS if width >= len(sources[0])), None)
+        if len(sources) > 1 or not self.fixed or not width:
             return self.search_any(pad(sources))
-        inp = pad(sources, WIDTH_STEP)
-        width = inp.shape[1]
         self.seen[width] += 1
-        return (self.search_any if self.seen[width] <= COMPILE_AFTER else self.search_width)(inp)
+        if self.seen[width] <= COMPILE_AFTER:
+            return self.search_any(pad(sources))
+        return self.search_width(pad(sources, width))
 
     def batches(self, places, length):
         """Returns lists of `places` that make a batch together, those of most `length` first."""
@@ -164,7 +180,7 @@ class Translator:
         """
         lines, done = iter(lines), 0
         while chunk := list(itertools.islice(lines, at_a_time)):
-            sources = self.tokenizer.encode(chunk)
+            sources = self.tokenizer.encode(line.strip(SPACE) for line in chunk)
             for number, ids in enumerate(sources, start=done + 1):
                 if len(ids) > LONGEST:
                     self.say(
@@ -202,7 +218,9 @@ class Translator:
         """
         pairs, done = iter(pairs), 0
         while chunk := list(itertools.islice(pairs, CHUNK_LINES)):
-            sources, targets = map(self.tokenizer.encode, zip(*chunk, strict=True))
+            sources, targets = zip(*chunk, strict=True)
+            sources = self.tokenizer.encode(line.strip(SPACE) for line in sources)
+            targets = self.tokenizer.encode(line.strip(SPACE) for line in targets)
             lengths = list(map(max, map(len, sources), map(len, targets)))
             for number, length in enumerate(lengths, start=done + 1):
                 if length > LONGEST:
@@ -219,7 +237,7 @@ class Translator:
 
     def attend(self, line):
         """Translates a line. Returns its Attention, of one pass over the finished translation."""
-        sources = self.tokenizer.encode([line])
+        sources = self.tokenizer.encode([line.strip(SPACE)])
         inp, tar = tf.constant(sources), self.search(sources).ids[:, 0]  # (1, S), (1, 1 + L)
         tar = tar[:, : tf.math.count_nonzero(tar)]
         given = parallel.hide(inp, tar[:, 1:])[0] if self.at_once else tar[:, :-1]

@@ -1,5 +1,6 @@
 """Puts the repository's root on the path and sets TensorFlow up as `run_demo.py translate` does."""
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -13,13 +14,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory):
-    """A folder with a .tsv, and the run trained on it, two epochs of one tiny layer."""
-    from test_run_demo import TINY, call, sentences, write_tsv  # not before the path is set
+    """A folder with a .tsv, and the run trained on it: one small layer, which has learned some.
+
+    What is compared of it must not be zero: its BLEU and accuracy are far from that.
+    """
+    from test_run_demo import LEARNING, call, sentences, write_tsv  # not before the path is set
 
     folder = tmp_path_factory.mktemp("finished")
-    tsv = write_tsv(folder / "numbers.tsv", sentences(150))
-    (folder / "run" / "cache").mkdir(parents=True)  # as a training that was killed leaves it
-    assert call("--dataset", tsv, "--run", folder / "run", *TINY) == 0
+    tsv = write_tsv(folder / "numbers.tsv", sentences(1000))
+    assert call("--dataset", tsv, "--run", folder / "run", *LEARNING) == 0
+    scores = json.loads((folder / "run" / "scores.json").read_text())
+    assert 10 < scores["BLEU"]["score"] < 99
+    assert 0.3 < scores["accuracy"] < 0.99
     return folder
 
 

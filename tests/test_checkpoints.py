@@ -10,6 +10,7 @@ import time
 import numpy as np
 import pytest
 import tensorflow as tf
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from test_run_demo import (
     ROOT,
     TINY,
@@ -19,7 +20,7 @@ from test_run_demo import (
     write_tsv,
 )
 
-from beyond import Interrupted, UserError, checkpoints, cluster, runs
+from beyond import Interrupted, UserError, checkpoints, cluster, progress, runs
 
 
 class State:
@@ -195,6 +196,43 @@ def test_a_loss_that_is_no_number_stops_the_training_and_names_the_step():
         training.train_epoch(data, 9, "Epoch 1")
 
 
+def test_tensorboard_forgets_the_steps_that_are_done_again(tmp_path):
+    def log(*steps):
+        with tf.summary.create_file_writer(str(tmp_path)).as_default():
+            for step in steps:
+                tf.summary.scalar("training/loss", 1.0, step)
+
+    log(20, 40, 60, 80)
+    with next(tmp_path.glob("events*")).open("ab") as file:
+        file.write(b"\x10\0\0\0")  # a record that is not whole
+    time.sleep(1.1)  # files of events are read in the order of the seconds in their names
+    progress.drop_later_events(tmp_path, 40)  # of a run saved then, and killed after step 80
+    log(60, 80, 100)
+    events = EventAccumulator(str(tmp_path)).Reload()
+    assert [one.step for one in events.Tensors("training/loss")] == [20, 40, 60, 80, 100]
+
+
+def test_an_epoch_of_which_every_batch_was_learned_from_ends(tmp_path):
+    training, batches = tiny_training(), random_batches(6)
+    data = tf.data.Dataset.from_tensor_slices(tuple(map(tf.stack, zip(*batches, strict=True))))
+    training.train_epoch(data, 6, "")
+    before = training.sums_so_far.numpy()
+    assert int(training.position) == 6
+    assert training.train_epoch(data, 6, "") == 0  # as resumed from a checkpoint at its end
+    np.testing.assert_array_equal(training.sums_so_far.numpy(), before)
+
+
+def test_each_batch_of_an_accumulated_step_masks_positions_of_its_own():
+    training = tiny_training(non_autoregressive=True, accumulate=3)
+    seeds = [training.masking_seed().numpy().tolist()]
+    for batch in random_batches(2):
+        training.gather_step(*batch)
+        seeds.append(training.masking_seed().numpy().tolist())
+    training.train_step(*random_batches(1)[0])
+    seeds.append(training.masking_seed().numpy().tolist())
+    assert len(set(map(tuple, seeds))) == 4
+
+
 @pytest.mark.slow
 def test_a_training_killed_again_and_again_ends_bit_for_bit_as_one_never_killed(tmp_path):
     tsv, chance = write_tsv(tmp_path / "numbers.tsv", sentences(3000)), random.Random(3)
@@ -207,7 +245,7 @@ def test_a_training_killed_again_and_again_ends_bit_for_bit_as_one_never_killed(
             [*command, tmp_path / "killed"], stderr=subprocess.PIPE, bufsize=0
         ) as process:
             said = b""
-            while b"step/s" not in said:  # the bar after its first steps
+            while b" tokens/s" not in said:  # a line after the first steps
                 piece = process.stderr.read(4096)
                 assert piece, said.decode()
                 said += piece

@@ -7,19 +7,22 @@ import json
 import os
 import shutil
 
+import numpy as np
 import pytest
 import tensorflow as tf
 from test_run_demo import (
+    LEARNING,
     TINY,
     as_dataset,
     call,
     sentences,
     tiny_training,
+    write_tsv,
 )
 
 import params
 import run_demo
-from beyond import UserError, checkpoints, flags, runs
+from beyond import Interrupted, UserError, checkpoints, corpora, devices, flags, runs
 
 
 @pytest.fixture
@@ -130,7 +133,7 @@ def test_a_network_that_memory_cannot_hold_is_refused_before_it_is_made(run, tmp
 def test_a_batch_holds_no_more_rows_than_there_are_pairs():
     pairs = as_dataset(sentences(40))
     tokenizer = run_demo.Tokenizer(run_demo.train_tokenizer(pairs, 320, seed=0))
-    batches = run_demo.Batches(pairs, tokenizer, 64, 40, shares=4, batch_tokens=2**31 - 1)
+    batches = run_demo.Batches(pairs, tokenizer, 64, 40, replicas=4, batch_tokens=2**31 - 1)
     assert batches.rows == [40]
     assert batches.steps == 1
 
@@ -149,3 +152,207 @@ def test_every_default_and_preset_is_a_value_that_a_flag_takes():
     defaults = params.values()
     for preset in params.PRESETS.values():
         assert flags.check({**defaults, **preset.values}) is None
+
+
+# ---- Folders and files that are not the program's ----
+
+
+def tiny(run, *more):
+    """Returns the arguments of a short training on the run's own corpus."""
+    corpus = json.loads((run / "params.json").read_text())["corpus"]["dataset"]
+    return ["--dataset", corpus, *TINY, *more]
+
+
+def test_a_folder_of_a_stranger_is_refused_and_left_as_it_was(run, tmp_path, capsys):
+    theirs = tmp_path / "theirs"
+    for content in ("{}", json.dumps({"tokenizer": "bert", "num_layers": 3})):
+        shutil.rmtree(theirs, ignore_errors=True)
+        (theirs / "cache").mkdir(parents=True)
+        for name in ("cache/ids_0", "tokenizer.model", "params.json", "lock"):
+            (theirs / name).write_text(content)
+        line = refused(capsys, *tiny(run, "--run", theirs))
+        assert f"{theirs}: is not empty, and no run folder" in line
+        left = {str(path.relative_to(theirs)) for path in theirs.rglob("*") if path.is_file()}
+        assert left == {"cache/ids_0", "tokenizer.model", "params.json", "lock"}
+        assert (theirs / "cache" / "ids_0").read_text() == content
+
+
+def test_of_a_cache_only_what_the_program_wrote_is_removed(run):
+    (run / "cache").mkdir()
+    for name in ("ids_0.data-00000-of-00001", "ids.index", "notes.txt"):
+        (run / "cache" / name).write_text("x")
+    runs.Run(run).remove_cache()
+    assert [path.name for path in (run / "cache").iterdir()] == ["notes.txt"]
+    (run / "cache" / "notes.txt").unlink()
+    runs.Run(run).remove_cache()
+    assert not (run / "cache").exists()
+
+
+def test_a_run_that_left_its_lock_empty_is_still_a_run(run):
+    (run / "lock").write_bytes(b"")
+    runs.Run(run).lock()
+    assert (run / "lock").read_bytes() == runs.LOCK
+
+
+def test_a_page_overwrites_nothing(run, tmp_path, capsys):
+    (tmp_path / "mine").write_text("precious")
+    for path in (tmp_path / "mine", tmp_path, "."):
+        assert "exists already" in refused(capsys, "explore", "um.", "--run", run, "--to", path)
+    assert (tmp_path / "mine").read_text() == "precious"
+    assert call("explore", "um.", "--run", run, "--to", tmp_path / "new.html") == 0
+    assert "<html" in (tmp_path / "new.html").read_text()
+
+
+@pytest.mark.parametrize("name", ["export", "export/saved_model"])
+def test_an_export_follows_no_link_out_of_the_run_folder(run, tmp_path, capsys, name):
+    (tmp_path / "outside").mkdir()
+    (run / name).parent.mkdir(exist_ok=True)
+    (run / name).symlink_to(tmp_path / "outside")
+    assert "leads out of the run folder" in refused(capsys, "export", "--run", run)
+    assert not any((tmp_path / "outside").iterdir())
+
+
+# ---- Corpora that have changed ----
+
+
+@pytest.mark.parametrize("legacy", [False, True], ids=["", "no fingerprint of the test split"])
+def test_a_changed_corpus_is_not_scored(run, tmp_path, capsys, legacy):
+    saved = json.loads((run / "params.json").read_text())
+    tsv = tmp_path / "numbers.tsv"
+    shutil.copy(saved["corpus"]["dataset"], tsv)
+    saved["corpus"]["dataset"] = str(tsv)
+    if legacy:
+        del saved["test_sha256"]
+    (run / "params.json").write_text(json.dumps(saved))
+    scores = (run / "scores.json").read_text()
+    assert call("evaluate", "--run", run, "--against", run) == 0
+    tsv.write_text("um nove.\tone nine.\n" + tsv.read_text())  # other pairs are held out now
+    capsys.readouterr()
+    for more in ([], ["--against", run]):
+        line = refused(capsys, "evaluate", "--run", run, *more)
+        assert "is not what it was when the run was trained" in line
+    assert (run / "scores.json").read_text() == scores
+    assert "training text is not what it was" in refused(capsys, "plot", "lengths", "--run", run)
+
+
+def test_runs_of_different_test_splits_are_not_compared(run, tmp_path, capsys):
+    other = shutil.copytree(run, tmp_path / "other")
+    saved = json.loads((run / "params.json").read_text())
+    pairs = write_tsv(tmp_path / "more.tsv", sentences(30, seed=4))
+    saved["corpus"]["test"] = [str(pairs)]
+    held_out = run_demo.load_corpus(saved["corpus"], saved["seed"])
+    for split in ("train", "validation", "test"):
+        saved[f"{split}_sha256"] = corpora.fingerprint(getattr(held_out, split))
+    (other / "params.json").write_text(json.dumps(saved))
+    line = refused(capsys, "evaluate", "--run", run, "--against", other)
+    assert "has another test split" in line
+
+
+@pytest.mark.parametrize("content", [b"um\tone\rdois\ttwo\rnove\tnine\r", b"u\rm\tone\n"])
+def test_a_carriage_return_within_a_line_joins_no_words(tmp_path, capsys, content):
+    (tmp_path / "a.tsv").write_bytes(content)
+    line = refused(capsys, "--dataset", tmp_path / "a.tsv", "--run", tmp_path / "run")
+    assert "a.tsv:1: a carriage return within the line" in line
+    (tmp_path / "b.tsv").write_bytes(b"um\tone\r\ndois\ttwo\r\r\n\r")
+    assert list(corpora.read_pairs([tmp_path / "b.tsv"])) == [("um", "one"), ("dois", "two")]
+
+
+# ---- What was computed is not lost ----
+
+
+def test_scores_that_cannot_be_written_are_printed(run, capsys, monkeypatch):
+    def refuse(*_):
+        raise UserError("read-only")
+
+    monkeypatch.setattr(runs.Run, "write", refuse)
+    assert call("evaluate", "--run", run) == 2
+    said = capsys.readouterr()
+    assert "BLEU" in said.out
+    assert "read-only" in said.err
+
+
+def test_an_interrupt_prints_the_command_that_resumes(run, capsys, monkeypatch, tmp_path):
+    def interrupted(*_):
+        raise Interrupted(2)
+
+    small = run_demo.load_corpus({"dataset": tiny(run)[1]}, 1)._replace(name="bundled")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(run_demo, "load_corpus", lambda *_: small)  # no network: it fell back
+    monkeypatch.setattr(run_demo.Training, "fit", interrupted)
+    assert call(*TINY) == 130
+    command = f"python run_demo.py train {' '.join(TINY)} --dataset bundled"
+    assert f"to resume it: {command}\n" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
+def test_an_epoch_is_saved_before_it_is_validated(run, tmp_path, monkeypatch):
+    def killed(*_):
+        raise SystemError("killed")
+
+    judge, command = run_demo.Training.judge, tiny(run)
+    assert call(*command, "--run", tmp_path / "whole") == 0
+    monkeypatch.setattr(run_demo.Training, "judge", killed)
+    for epoch in (1, 2):  # the second time, the first epoch is validated first
+        with pytest.raises(SystemError):
+            call(*command, "--run", tmp_path / "killed")
+        newest = checkpoints.paths(tmp_path / "killed" / "checkpoints")[-1]
+        assert newest.endswith(f"ckpt-{epoch}")
+        calls = iter([judge])
+        monkeypatch.setattr(
+            run_demo.Training, "judge", lambda *given, calls=calls: next(calls, killed)(*given)
+        )
+    monkeypatch.setattr(run_demo.Training, "judge", judge)
+    assert call(*command, "--run", tmp_path / "killed") == 0
+    ends = [
+        tf.train.load_checkpoint(checkpoints.paths(tmp_path / name / "checkpoints" / "final")[-1])
+        for name in ("whole", "killed")
+    ]
+    names = [name for name in ends[0].get_variable_to_shape_map() if name.startswith("model")]
+    for name in names:
+        np.testing.assert_array_equal(*(end.get_tensor(name) for end in ends))
+    rows = [runs.Run(tmp_path / name).history() for name in ("whole", "killed")]
+    for whole, again in zip(*rows, strict=True):
+        assert (again["epoch"], again["loss"]) == (whole["epoch"], whole["loss"])
+        assert again["val_loss"] == whole["val_loss"]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
+def test_a_run_resumed_on_fewer_cores_ends_bit_for_bit_the_same(run, tmp_path, monkeypatch):
+    weights = []
+    for cores in ((2, 2), (2, 1)):
+        folder, epochs = tmp_path / "_".join(map(str, cores)), iter((1, 2))
+        for number in cores:
+            monkeypatch.setattr(devices, "cores", lambda number=number: number)
+            more = ["--dropout-rate", 0.3, "--run", folder]
+            assert call(*tiny(run)[:-1], next(epochs), *more) == 0
+        assert runs.Run(folder).saved["parts"] == 2
+        weights.append(run_demo.load(folder, "newest")[2].transformer.get_weights())
+    for other in weights[1:]:
+        for one, two in zip(weights[0], other, strict=True):
+            np.testing.assert_array_equal(one, two)
+
+
+def test_a_run_keeps_the_step_that_it_began_with_where_a_gpu_comes_or_goes(
+    run, monkeypatch, capsys
+):
+    def stop(training, *_):
+        raise UserError(f"xla is {training.xla}")
+
+    monkeypatch.setattr(run_demo.Training, "fit", stop)
+    monkeypatch.setattr(devices, "gpus", lambda: (["a GPU"], ""))
+    monkeypatch.setattr(devices, "find", lambda *_: (tf.distribute.get_strategy(), 1))
+    command = ["--dataset", tiny(run)[1], *LEARNING, "--run", run]
+    assert "xla is False" in refused(capsys, *command)  # begun without one
+    assert "xla is 'off' there, 'on' here" in refused(capsys, *command, "--xla", "on")
+    assert "xla is True" in refused(capsys, *command[:-1], run.parent / "new")
+
+
+@pytest.mark.parametrize("wrong", [{"parts": "x"}, {"parts": 10**9}, {"xla": [[]]}, []])
+def test_a_damaged_geometry_of_a_run_is_one_line(run, capsys, wrong):
+    saved = json.loads((run / "params.json").read_text())
+    (run / "params.json").write_text(json.dumps({**saved, **wrong} if wrong else []))
+    command = ["--dataset", saved["corpus"]["dataset"], *LEARNING, "--run", run]
+    line = refused(capsys, *command)
+    assert "params.json: " in line

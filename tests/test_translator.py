@@ -1,5 +1,9 @@
 """What must hold of translating many lines: their order, and company that changes nothing."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -11,6 +15,39 @@ import transformer_model as tm
 from beyond import UserError, translator
 from beyond.translator import KINDS, Translator
 
+ROOT = Path(__file__).resolve().parents[1]
+GROWTH = """
+import gc
+import os
+from pathlib import Path
+
+import params
+import transformer_model as tm
+from beyond import translator
+
+translator.COMPILE_AFTER = 0
+sizes = params.NUM_LAYERS, params.D_MODEL, params.NUM_HEADS, params.DFF
+transformer = tm.Transformer(*sizes, params.VOCAB_SIZE, params.VOCAB_SIZE)
+transformer.build(((None, None), (None, None)))
+kernel, bias = transformer.final_layer.get_weights()
+bias[tm.END] += 1000
+transformer.final_layer.set_weights([kernel, bias])
+found = translator.Translator(transformer, None, print, beam=4)
+
+
+def resident():
+    gc.collect()
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+for length in (8, 256):
+    found.search_any(translator.pad([[tm.START] * length]))
+before = resident()
+for length in (*range(8, 129, 8), 256):
+    found.search([[tm.START] * length])
+print(resident() - before)  # MiB
+"""
 SIZES = dict(num_layers=1, d_model=16, num_heads=2, dff=32, rate=0.0)
 SOURCES = [source for source, _ in sentences(30)]
 HOSTILE = [
@@ -85,8 +122,30 @@ def test_single_sentences_are_the_same_once_xla_compiles_them(model, alone, monk
     ]
     widths = [inp.shape[1] for inp in calls]
     assert widths
-    assert all(width % translator.WIDTH_STEP == 0 for width in widths)
+    assert set(widths) <= set(translator.COMPILED_WIDTHS)
     assert len(calls) == 12 - sum(min(3, found.seen[width]) for width in found.seen)
+
+
+def test_sentences_of_all_lengths_need_few_compiled_programs(model, monkeypatch):
+    """TensorFlow releases none of them."""
+    monkeypatch.setattr(translator, "COMPILE_AFTER", 0)
+    found, shapes, uncompiled = Translator(*model, never), set(), []
+    found.search_width = lambda inp: shapes.add(inp.shape)
+    found.search_any = lambda inp: uncompiled.append(inp.shape[1])
+    for length in range(1, translator.LONGEST + 1):
+        found.search([[tm.START] * length])
+    assert len(shapes) <= 4
+    assert uncompiled == list(range(max(width for _, width in shapes) + 1, translator.LONGEST + 1))
+
+
+@pytest.mark.slow
+def test_memory_of_a_resident_translator_is_bounded_over_all_widths():
+    """Of the default model with a beam, in a process of its own."""
+    if not Path("/proc/self/statm").exists():
+        pytest.skip("resident memory is read from /proc")
+    done = subprocess.run([sys.executable, "-c", GROWTH], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < 400
 
 
 def test_weights_that_still_change_are_never_compiled_in(model, monkeypatch):
@@ -118,7 +177,7 @@ def test_any_text_gets_an_answer_in_its_place(model, alone, monkeypatch):
         assert found[place][0][0] == alone(HOSTILE[place])[0]
     assert said == [
         f"Line {number} has {length} tokens; only the first 500 are translated."
-        for number, length in enumerate(map(len, model[1].encode(HOSTILE)), start=1)
+        for number, length in enumerate(map(len, model[1].encode(map(str.strip, HOSTILE))), start=1)
         if length > 500
     ]
     assert len(said) == 2

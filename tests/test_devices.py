@@ -1,0 +1,89 @@
+"""What must hold of devices: a container's limits are kept, and every core works."""
+
+import math
+import os
+import subprocess
+import sys
+
+import pytest
+from test_run_demo import ROOT
+
+from beyond import devices
+
+VERSION_2 = {
+    "cgroup": "0::/outer/inner\n",
+    "fs/outer/inner/cpu.max": "max 100000\n",
+    "fs/outer/cpu.max": "150000 100000\n",  # one and a half: two threads
+    "fs/outer/inner/memory.max": "max\n",
+    "fs/outer/memory.max": f"{2**30}\n",
+}
+VERSION_1 = {  # as a container sees it: its group's name is the host's, its files at the root
+    "cgroup": "5:memory:/docker/x\n4:cpu,cpuacct:/docker/x\n0::/\n",
+    "fs/cpu/cpu.cfs_quota_us": "200000\n",
+    "fs/cpu/cpu.cfs_period_us": "100000\n",
+    "fs/memory/memory.limit_in_bytes": f"{2**30}\n",
+}
+NO_LIMIT = {
+    "cgroup": "4:cpu:/\n3:memory:/\n",
+    "fs/cpu/cpu.cfs_quota_us": "-1\n",
+    "fs/cpu/cpu.cfs_period_us": "100000\n",
+    "fs/memory/memory.limit_in_bytes": "9223372036854771712\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("files", "cores", "memory"),
+    [(VERSION_2, 2, 2**30), (VERSION_1, 2, 2**30), (NO_LIMIT, 8, math.inf), ({}, 8, math.inf)],
+    ids=["version 2", "version 1", "no limit", "none"],
+)
+def test_a_containers_limits_are_kept(tmp_path, monkeypatch, files, cores, memory):
+    for name, content in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    monkeypatch.setattr(devices, "MEMBERSHIP", tmp_path / "cgroup")
+    monkeypatch.setattr(devices, "CGROUPS", tmp_path / "fs")
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
+    assert devices.cores() == cores
+    physical = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    assert devices.memory() == min(physical, memory)
+
+
+BUSY = f"""
+import sys; sys.path[:0] = [{str(ROOT)!r}, {str(ROOT / "tests")!r}]
+import os
+from pathlib import Path
+from beyond import devices
+cores = int(sys.argv[1])
+devices.cores = lambda: cores
+strategy, parts = devices.find(lambda line: None)
+import run_demo
+from test_run_demo import random_batches
+import params
+options = params.values()
+options.update(num_layers=1, d_model=256, dff=1024, vocab_size=20)
+training = run_demo.Training(options, 20, strategy, parts)
+(batch,) = random_batches(1, rows=64, length=64)
+
+def seconds():
+    return {{
+        task.name: sum(map(int, (task / "stat").read_text().rpartition(")")[2].split()[11:13]))
+        for task in Path("/proc/self/task").iterdir()
+    }}
+
+training.train_step(*batch)
+before = seconds()
+for _ in range(5):
+    training.train_step(*batch).numpy()
+spent = {{name: now - before.get(name, 0) for name, now in seconds().items()}}
+print(sum(ticks > 0.1 * sum(spent.values()) / cores for ticks in spent.values()))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cores", [4, 8, 16, 64])
+def test_every_core_works(cores):
+    """Threads that did a tenth of a fair share or more, counted; the cores are emulated."""
+    command = [sys.executable, "-c", BUSY, str(cores)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert int(done.stdout) >= cores

@@ -1,0 +1,190 @@
+"""What must hold of a start: TensorFlow's notes are not seen, everything else is."""
+
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+
+import keras
+import numpy as np
+import tensorflow as tf
+from test_run_demo import LEARNING, ROOT, call
+
+import run_demo
+from beyond import startup
+
+NOTES = (
+    b"WARNING: All log messages before absl::InitializeLog() is called are written to STDERR\n"
+    b"I0000 00:00:1795292868.961085   27932 port.cc:153] oneDNN custom operations are on.\n"
+    b"E0000 00:00:1795292872.363816   27932 cuda_platform.cc:52] failed call to cuInit\n"
+)
+
+
+def test_notes_are_held_back_and_all_else_passed_on(capfd):
+    with startup.quiet() as dropped:
+        os.write(2, NOTES + b"W0000 00:00:1 1 other.cc:1] of note\n")
+        print("port.cc: of mine", file=sys.stderr)
+    passed = capfd.readouterr().err.splitlines()
+    assert sorted(passed) == ["W0000 00:00:1 1 other.cc:1] of note", "port.cc: of mine"]
+    assert b"".join(dropped) == NOTES
+
+
+def test_what_fails_meanwhile_is_heard():
+    code = "from beyond import startup\nwith startup.quiet():\n    import no_such_module"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert "No module named 'no_such_module'" in done.stderr
+
+
+def test_help_says_nothing_but_help():
+    done = subprocess.run(
+        [sys.executable, ROOT / "run_demo.py", "--help"], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "usage" in done.stdout
+
+
+def test_a_training_says_nothing_but_its_own_before_it_begins(tmp_path):
+    (tmp_path / "one.tsv").write_text("um\tone\n")
+    command = [sys.executable, ROOT / "run_demo.py", "--dataset", tmp_path / "one.tsv"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 2
+    first, *_, last = done.stderr.splitlines()
+    assert (first[:7], last[:12]) == ("Device:", "run_demo.py:")
+
+
+def test_a_program_without_stderr_starts_too():
+    command = f"'{sys.executable}' '{ROOT / 'run_demo.py'}' --help 2>&-"
+    assert subprocess.run(command, shell=True, capture_output=True).returncode == 0
+
+
+# ---- What the environment and the streams may be ----
+
+
+def program(command, **more):
+    """Runs run_demo.py with a shell's words behind it. Returns what came of it."""
+    line = f"exec {sys.executable} {ROOT / 'run_demo.py'} {command}"
+    return subprocess.run(["bash", "-c", line], capture_output=True, text=True, **more)
+
+
+def test_the_program_needs_nothing_of_the_environment(tmp_path):
+    home = tmp_path / ".keras"
+    home.mkdir()
+    (home / "keras.json").write_text('{"backend": "torch"}')
+    environment = {**os.environ, "KERAS_HOME": str(home), "TF_USE_LEGACY_KERAS": "1"}
+    for backend in ({}, {"KERAS_BACKEND": "jax"}):
+        done = program("--dataset gone.tsv", env={**environment, **backend}, cwd=tmp_path)
+        assert done.returncode == 2
+        assert done.stderr.splitlines()[-1].startswith("run_demo.py: ")
+        assert "gone.tsv: No such file" in done.stderr
+
+
+def test_a_library_without_tensorflow_under_keras_says_so_in_a_line():
+    for backend in ("jax", "numpy"):
+        done = subprocess.run(
+            [sys.executable, "-c", "import transformer_model"], cwd=ROOT, capture_output=True,
+            text=True, env={**os.environ, "KERAS_BACKEND": backend},
+        )  # fmt: skip
+        last = done.stderr.splitlines()[-1]
+        assert last.startswith("ImportError: transformer_model needs Keras on TensorFlow")
+        assert "set KERAS_BACKEND=tensorflow" in last
+
+
+IMPORTED = """
+import os, sys
+sys.argv = ["host.py", "translate"]
+import matplotlib, signal
+names = "TF_ENABLE_ONEDNN_OPTS", "TF_CPP_MIN_LOG_LEVEL", "KERAS_BACKEND", "MPLBACKEND"
+before = signal.getsignal(signal.SIGINT)
+import run_demo
+assert not {*names} & {*os.environ}
+assert signal.getsignal(signal.SIGINT) == before
+assert matplotlib.rcParams._get_backend_or_none() is None, "a backend was chosen"
+"""
+
+
+def test_an_import_changes_nothing_in_the_host_program():
+    names = ("TF_ENABLE_ONEDNN_OPTS", "TF_CPP_MIN_LOG_LEVEL", "KERAS_BACKEND", "MPLBACKEND")
+    environment = {name: text for name, text in os.environ.items() if name not in names}
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTED], cwd=ROOT, capture_output=True, text=True, env=environment
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_closed_and_full_streams_are_one_line(finished):
+    run = f"--run {finished / 'run'}"
+    for command, said in (
+        (f"translate {run} um. >&-", "run_demo.py: stdout is closed"),
+        (f"translate {run} <&-", "run_demo.py: stdin is closed"),
+        (f"translate {run} um. > /dev/full", "run_demo.py: stdout: No space left on device"),
+    ):
+        done = program(command)
+        assert done.returncode == 2, (command, done)
+        assert said in done.stderr.splitlines()[-1]
+        assert "Exception ignored" not in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_who_types_a_line_has_its_answer_before_the_next_through_a_pipe_too(finished):
+    command = [sys.executable, ROOT / "run_demo.py", "translate", "--run", finished / "run"]
+    here, there = pty.openpty()
+    with subprocess.Popen(
+        command, stdin=there, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        for text in (b"um dois.\n", b"nove.\n"):
+            os.write(here, text)
+            ready, _, _ = select.select([process.stdout], [], [], 120)
+            assert ready, "no answer before the end of the input"
+            assert process.stdout.readline().strip()
+        os.write(here, b"\x04")  # Ctrl-D
+        assert process.wait(60) == 0
+    os.close(here)
+    os.close(there)
+
+
+def test_a_log_file_gets_lines_and_no_bar(finished, capsys):
+    corpus = finished / "numbers.tsv"
+    flags = ["--dataset", corpus, *LEARNING, "--epochs", 1, "--run", finished / "logged"]
+    assert call(*flags) == 0
+    said = capsys.readouterr().err
+    assert "\r" not in said
+    assert len(re.findall(r"^Epoch 1/1: step 20/\d+, loss .* tokens/s$", said, re.M)) == 1
+    assert max(map(len, said.splitlines())) < 500
+
+
+# ---- Ties to one version of Keras ----
+
+
+def test_keras_still_is_what_the_faster_adam_builds_on(monkeypatch):
+    needed = (
+        "run_demo.Adam overrides Keras's private {}: Keras has changed it; see requirements.txt"
+    )
+    base = keras.optimizers.Adam
+    for name in ("_all_reduce_sum_gradients", "_get_variable_index", "update_step"):
+        assert hasattr(base, name), needed.format(name)
+    optimizer = run_demo.Adam(0.1)
+    variable = keras.Variable([1.0, 2.0])
+    optimizer.build([variable])
+    for name in ("_momentums", "_velocities", "iterations"):
+        assert hasattr(optimizer, name), needed.format(name)
+    calls = []
+    for name in ("_all_reduce_sum_gradients", "update_step"):
+        own = getattr(optimizer, name)
+        monkeypatch.setattr(
+            optimizer, name, lambda *given, own=own, name=name: calls.append(name) or own(*given)
+        )
+    optimizer.apply_gradients([(tf.constant([1.0, -1.0]), variable)])
+    assert set(calls) == {"_all_reduce_sum_gradients", "update_step"}, needed.format(
+        "calls of these"
+    )
+    np.testing.assert_allclose(variable.numpy(), [0.9, 2.1], rtol=1e-5)
+    assert "ResourceApplyAdam" in dir(tf.raw_ops), "TensorFlow has no ResourceApplyAdam any more"
+    pinned = (ROOT / "requirements.txt").read_text()
+    assert re.search(r"^keras==\d+\.\d+\.\*", pinned, re.M)
+
+
+def test_a_translation_says_nothing_but_what_it_uses(finished):
+    done = program(f"translate --run {finished / 'run'} um.")
+    assert [line.split()[0] for line in done.stderr.splitlines()] == ["Device:", "Using"]
