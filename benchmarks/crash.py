@@ -23,10 +23,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 SIZES = "--num-layers 2 --d-model 64 --dff 128 --num-heads 4 --vocab-size 500 --epochs 2".split()
 MINUTES = 0.02  # between two checkpoints
-# "Epoch 2/2: 40%|## | 40/100 [": the bar, which is told of every 20 steps
-STEPS = re.compile(r"Epoch (\d+)/\d+:[^\r\n]*? (\d+)/(\d+) \[")
-GOING_ON = re.compile(r"Going on from .*?: (\d+) epoch\(s\)(?: and (\d+) steps)? done")
-# The program with a word on stderr before each checkpoint, which takes some 50 ms to write.
+# "Epoch 2/2: step 40/100": before an epoch's first step, and then every 20 steps
+STEPS = re.compile(r"^Epoch (\d+)/\d+: step (\d+)/(\d+)", re.M)
+# The program with a word on stderr before and after each checkpoint, which takes some 50 ms to
+# write, and with STEPS; without pictures, which come after everything that is compared.
 PROGRAM = """
 import sys
 import run_demo
@@ -39,7 +39,16 @@ def told(*arguments):
     save(*arguments)
     print("SAVED", file=sys.stderr, flush=True)
 
+train_epoch = run_demo.Training.train_epoch
+
+def announced(training, batches, steps, title, *more):
+    print(f"{title}: step {int(training.position)}/{steps}", file=sys.stderr, flush=True)
+    return train_epoch(training, batches, steps, title, *more)
+
 checkpoints.Keeper.save = told
+run_demo.Training.train_epoch = announced
+run_demo.REPORT_SECONDS = 0
+run_demo.Pictures.draw = lambda *arguments, **choices: None
 sys.exit(run_demo.main(sys.argv[1:]))
 """
 
@@ -66,7 +75,7 @@ def run(arguments):
     with start(arguments) as process:
         while piece := process.stderr.read(4096):
             said += piece
-            if b"step/s" in said:
+            if b": step " in said:
                 first = first or time.perf_counter()
             if b"Final weights" in said:
                 last = last or time.perf_counter()
@@ -87,7 +96,7 @@ def kill(arguments, seconds, saves):
     with start(arguments) as process:
         while piece := process.stderr.read(4096):
             said += piece
-            if said.count(b"SAVING") >= saves if saves else b"step/s" in said:
+            if said.count(b"SAVING") >= saves if saves else b": step " in said:
                 break
         time.sleep(seconds)
         process.send_signal(signal.SIGKILL)
@@ -96,12 +105,14 @@ def kill(arguments, seconds, saves):
 
 
 def lost(before, after):
-    """Returns the steps that a training had made when it was killed and then made again."""
-    *_, (epoch, step, steps) = STEPS.findall(before)
-    reached = (int(epoch) - 1) * int(steps) + int(step)
-    found = GOING_ON.search(after)
-    kept = int(found[1]) * int(steps) + int(found[2] or 0) if found else 0
-    return max(0, reached - kept)
+    """Returns the steps that a training run had done when it was killed and then repeated."""
+
+    def number(epoch, step, steps):
+        return (int(epoch) - 1) * int(steps) + int(step)
+
+    reached = number(*STEPS.findall(before)[-1])
+    resumed = STEPS.search(after)  # None where only the end was left to do
+    return max(0, reached - number(*resumed.groups())) if resumed else 0
 
 
 def main():

@@ -2,9 +2,11 @@
 
     python benchmarks/hostile.py [--cases 300]
 
-Trains a small run, then gives it damaged text, flags and run folders, kind by kind, each case drawn
-from its number. A case passes if the program ends with exit code 0, or with 2 and one line on
-stderr; no exception, no signal, no hang. Prints a table of kinds, and each case that failed.
+Trains a small run, or takes that of --run, then gives the program damaged text, flags and run
+folders, kind by kind, each case drawn from its number. A case passes if the program ends with exit
+code 0, or with 2 and one line on stderr; no exception, no signal, no hang. Other kinds: strange
+environments and streams, folders of strangers, corpora that have changed, fewer cores. Prints a
+table of kinds, and each case that failed.
 """
 
 import argparse
@@ -146,14 +148,17 @@ def stdin(run_demo, run, folder, chance):
     given = text(chance)
     answer = Answer(run_demo, ["translate", "--run", run], given)
     if answer.code == 0:
-        lines = [line for line in given.split(b"\n") if line.replace(b"\r", b"")]
-        blank = [line for line in given.split(b"\n")[:-1] if not line.replace(b"\r", b"")]
-        assert answer.out.count(b"\n") == len(lines) + len(blank), "lines in are not lines out"
+        *lines, last = given.split(b"\n")
+        expected = len(lines) + bool(last.strip(b"\r"))
+        assert answer.out.count(b"\n") == expected, "lines in are not lines out"
 
 
 def arguments(run_demo, run, folder, chance):
-    """Sentences as arguments, one translation each."""
-    given = [os.fsdecode(text(chance, 4).replace(b"\0", b"")) for _ in range(2)]
+    """Sentences as arguments, one translation each; long ones, and one alone, among them."""
+    given = [
+        os.fsdecode(text(chance, chance.choice([4, 60])).replace(b"\0", b""))
+        for _ in range(chance.choice([1, 2]))
+    ]
     answer = Answer(run_demo, ["translate", "--run", run, "--", *given])
     assert answer.code or answer.out.count(b"\n") <= len(given)
 
@@ -246,9 +251,139 @@ def run_folder(run_demo, run, folder, chance):
         assert (folder / "model.keras").exists() == (answer.code == 0), "half-written"
 
 
-KINDS = {
-    kind.__name__: kind for kind in (stdin, arguments, files, training_text, flags, run_folder)
+ENVIRONMENT = {
+    "KERAS_BACKEND": ["jax", "torch", "", "no such"],
+    "TF_USE_LEGACY_KERAS": ["1", "True"],
+    "TF_ENABLE_ONEDNN_OPTS": ["0", "1", "x"],
+    "TF_CONFIG": ["", "{}", "[", '{"cluster": 3}'],
+    "HOME": ["/nowhere", "/dev/null"],
+    "LC_ALL": ["C", "xx_XX"],
+    "PYTHONIOENCODING": ["latin1", "ascii"],
+    "PYTHONUTF8": ["0", "1"],
+    "MPLBACKEND": ["TkAgg", "no such"],
+    "COLUMNS": ["0", "1", "x"],
 }
+
+
+def program(command, environment=()):
+    """Runs the program in a process of its own, by a shell; returns its exit code and its output.
+
+    Checks that it ended without a traceback, and with one line of error where it failed.
+    """
+    shell = ["/bin/bash", "-c", f"{sys.executable} {ROOT / 'run_demo.py'} {command}"]
+    done = subprocess.run(
+        shell,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        env={**os.environ, "PATH": os.defpath, **dict(environment)},
+    )
+    assert done.returncode in (0, 2, 141), f"exit code {done.returncode}: {done.stderr[-300:]}"
+    for word in ("Traceback", "Exception ignored"):
+        assert word not in done.stderr, done.stderr[-300:]
+    said = re.findall(r"^run_demo\.py: ", done.stderr, re.M)
+    assert len(said) == (done.returncode == 2) or "2>" in command, done.stderr[-300:]
+    return done.returncode, done.stdout
+
+
+def environment(run_demo, run, folder, chance):
+    """Variables that other programs read, of any value."""
+    names = chance.sample(sorted(ENVIRONMENT), k=3)
+    given = [(name, chance.choice(ENVIRONMENT[name])) for name in names]
+    code, out = program(f"translate --run {run} 'um dois.'", given)
+    assert code or out.count("\n") == 1, given
+
+
+def streams(run_demo, run, folder, chance):
+    """Streams that are closed, full or empty."""
+    stdin = chance.choice(["<&-", "< /dev/null"])
+    stdout = chance.choice(["", ">&-", "> /dev/full", "| head -c 1"])
+    stderr = chance.choice(["", "2>&-", "2> /dev/null"])
+    text = chance.choice(["um", ""])
+    program(f"translate --run {run} {text} {stdin} {stderr} {stdout}")
+
+
+def strangers(run_demo, run, folder, chance):
+    """A folder of somebody else, with files of names that a run has too: nothing in it changes."""
+    names = ["params.json", "tokenizer.model", "lock", "cache/ids_0", "logs/x", "notes", "cache/a"]
+    for name in chance.sample(names, k=chance.randrange(1, 5)):
+        (folder / "theirs" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "theirs" / name).write_bytes(text(chance, 3) + b"{}")
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    data = ["--dataset", run.parent / "numbers.tsv", *SMALL]
+    answer = Answer(run_demo, [*data, "--run", folder / "theirs"])
+    assert answer.code == 2, "was taken over"
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+def changed_corpus(run_demo, run, folder, chance):
+    """A corpus that is edited after the training: only the test split that was is scored."""
+    from beyond import corpora
+
+    tsv, copy = folder / "numbers.tsv", folder / "run"
+    shutil.copytree(run, copy)
+    lines = (run.parent / "numbers.tsv").read_text().splitlines()
+    place = chance.randrange(len(lines))
+    how = chance.randrange(4)
+    if how == 0:
+        lines.insert(place, "um.\tone.")
+    elif how == 1:
+        del lines[place]
+    elif how == 2:
+        lines[place] += "!"
+    tsv.write_text("".join(f"{line}\n" for line in lines))
+    saved = json.loads((copy / "params.json").read_text())
+    saved["corpus"] = {"dataset": str(tsv)}
+    (copy / "params.json").write_text(json.dumps(saved))
+    before = (copy / "scores.json").read_bytes()
+    answer = Answer(run_demo, ["evaluate", "--run", copy])
+    with contextlib.redirect_stderr(io.StringIO()):
+        test = run_demo.load_corpus(saved["corpus"], saved["seed"]).test
+    same = corpora.fingerprint(test) == saved["test_sha256"]
+    assert answer.code == (0 if same else 2), "other pairs were scored"
+    assert same or (copy / "scores.json").read_bytes() == before
+
+
+def fewer_cores(run_demo, run, folder, chance):
+    """A training that is interrupted at any step, and resumed on any number of cores."""
+    from beyond import checkpoints, devices
+
+    command = ["--dataset", run.parent / "numbers.tsv", *SMALL, "--run", folder / "run"]
+    command += ["--batch-size", chance.choice([1, 7, 64])]
+    asked, is_due = chance.randrange(1, 14), checkpoints.Keeper.is_due
+
+    def interrupted(keeper):
+        nonlocal asked
+        asked -= 1
+        if not asked:
+            keeper.note(signal.SIGTERM)
+        return is_due(keeper)
+
+    cores, draw = devices.cores, run_demo.Pictures.draw
+    handlers = [(number, signal.getsignal(number)) for number in checkpoints.SIGNALS]
+    run_demo.Pictures.draw = lambda *given, **choices: None
+    try:
+        devices.cores = lambda: chance.choice([1, 2, 3, 4, 8])
+        checkpoints.Keeper.is_due = interrupted
+        with contextlib.suppress(AssertionError):  # exit code 143
+            Answer(run_demo, command)
+        checkpoints.Keeper.is_due = is_due
+        devices.cores = lambda: chance.choice([1, 2, 3, 4, 8])
+        assert Answer(run_demo, command).code == 0
+    finally:
+        devices.cores, checkpoints.Keeper.is_due, run_demo.Pictures.draw = cores, is_due, draw
+        for number, handler in handlers:
+            signal.signal(number, handler)
+
+
+KINDS = {
+    kind.__name__: kind
+    for kind in (
+        stdin, arguments, files, training_text, flags, run_folder, strangers, changed_corpus,
+        environment, streams, fewer_cores,
+    )
+}  # fmt: skip
+SLOW = ("environment", "streams", "fewer_cores")  # a tenth of the cases: a process or two each
 SMALL = "--num-layers 1 --d-model 16 --dff 32 --num-heads 2 --vocab-size 320 --epochs 1".split()
 
 
@@ -293,8 +428,13 @@ def place(error):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--cases", type=int, default=300, help="of each kind")
+    parser.add_argument(
+        "--cases", type=int, default=300, help=f"of each kind; a tenth of {', '.join(SLOW)}"
+    )
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
+    parser.add_argument(
+        "--run", type=Path, help="folder of a small trained run, beside its numbers.tsv"
+    )
     parser.add_argument("--work", nargs=4, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.work:
@@ -307,13 +447,17 @@ def main():
         pairs = itertools.product(numbers, repeat=3)
         tsv.write_text("".join(f"{' '.join(n)}.\t{' '.join(reversed(n))}.\n" for n in pairs))
         train = [sys.executable, ROOT / "run_demo.py", "--dataset", tsv, *SMALL, "--run", run]
-        subprocess.run(train, check=True, capture_output=True)
+        if args.run:
+            run = args.run.resolve()
+        else:
+            subprocess.run(train, check=True, capture_output=True)
         print("| kind | cases | passed |\n|---|---|---|", flush=True)
         failed = []
         for kind in args.kinds:
             ends, first = collections.Counter(), 0
-            while first < args.cases:
-                last = min(first + AT_ONCE, args.cases)
+            cases = -(-args.cases // 10) if kind in SLOW else args.cases
+            while first < cases:
+                last = min(first + AT_ONCE, cases)
                 command = [sys.executable, __file__, "--work", kind, run, first, last]
                 done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
                 number = first - 1
@@ -328,7 +472,7 @@ def main():
                         (kind, number, f"ended with {done.returncode}: {done.stderr[-300:]}")
                     )
                 first = number + 1 if done.returncode else last
-            print(f"| {kind} | {args.cases} | {ends['passed']} |", flush=True)
+            print(f"| {kind} | {cases} | {ends['passed']} |", flush=True)
         for kind, number, end in failed:
             print(f"{kind} {number}: {end}")
     sys.exit(bool(failed))

@@ -1,13 +1,14 @@
-"""All tokens at once or one by one: what non-autoregressive translation gains and costs.
+"""What non-autoregressive translation, all tokens in parallel, gains and costs.
 
     python benchmarks/parallel.py --one-by-one RUN --at-once RUN [--test FILE FILE]
 
 Two runs of one corpus, trained alike but for --non-autoregressive: BLEU of greedy translations of
-the test split, and sentences a second, at batch 1 and 64; then, with the default sizes and random
-weights, sentences a second for sources of so many tokens, and translations of as many one by one
-(END is never told), or of as many as there is room for at once. Without runs, only that. At batch 1
-the search is compiled by XLA in both, weights and all, as the program does once it has had a few
-hundred sentences one by one. Medians of interleaved rounds, as Markdown.
+the test split, and sentences per second, in batches of 64 and of 1; then, with random weights,
+sentences per second by length of the source: translations of as many tokens one by one (END is
+never predicted), or of as many positions as non-autoregressive search fills at once. Without runs,
+only the second table. In batches of 1 the search is compiled by XLA in both, as in the program once
+it has translated a few hundred single sentences (there, of at most 64 tokens). Medians of
+interleaved rounds, as Markdown.
 """
 
 import argparse
@@ -18,23 +19,27 @@ import sys
 import time
 from pathlib import Path
 
-os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # as run_demo.py has it
+os.environ.setdefault("KERAS_BACKEND", "tensorflow")
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # as `run_demo.py translate` sets it
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import tensorflow as tf
 
 import params
 import run_demo
-from beyond import UserError, corpora, parallel, scores, translator
+from beyond import UserError, corpora, flags, parallel, scores, translator
 from beyond.translator import Translator, compiled
 from transformer_model import END, MASKED, START, greedy_search
 
 LENGTHS, BATCHES = (16, 64, 256), (1, 64)
+SIZES = ("num_layers", "d_model", "dff", "num_heads")
+SINGLE_LINES = 200  # at most, where sentences are translated one at a time
 EXAMPLES = 3  # translations in which a word comes twice, one after the other
 
 
 def medians(calls, rounds, seconds):
-    """Calls each in turn, for `seconds` a round. Returns the median calls a second of each."""
+    """Calls each in turn, for `seconds` per round. Returns the median calls per second of each."""
     rates = [[] for _ in calls]
     for call in calls:
         call()  # traced, compiled
@@ -48,8 +53,8 @@ def medians(calls, rounds, seconds):
     return [statistics.median(found) for found in rates]
 
 
-def by_length(options, rounds, seconds):
-    """Prints sentences a second by tokens of a translation."""
+def by_length(options, lengths, batches, rounds, seconds):
+    """Prints sentences per second by tokens of a translation."""
     print("\n| tokens | batch | one by one | at once | ratio |\n|---|---|---|---|---|", flush=True)
     networks = []
     for at_once in (False, True):
@@ -60,8 +65,8 @@ def by_length(options, rounds, seconds):
         network.final_layer.call = lambda x, logits=logits, never=never: logits(x) + never
         networks.append(network)
     one_by_one, at_once = networks
-    for length in LENGTHS:
-        for batch in BATCHES:
+    for length in lengths:
+        for batch in batches:
             inp = tf.random.uniform((batch, length), START + 2, params.VOCAB_SIZE, tf.int32)
 
             def slow(inp, static=batch == 1):
@@ -82,7 +87,7 @@ def by_length(options, rounds, seconds):
 
 
 def of_runs(paths, test, rounds):
-    """Prints BLEU and sentences a second of two trained runs."""
+    """Prints BLEU and sentences per second of two trained runs."""
     translator.COMPILE_AFTER = 0  # as if there had been some hundred sentences
     systems = []
     for path, at_once in zip(paths, (False, True), strict=True):
@@ -102,7 +107,7 @@ def of_runs(paths, test, rounds):
     print("| decoding | BLEU | sentences/s, 64 at a time | one at a time |\n|---|---|---|---|")
     translations, rates = [], []
     for batch in (64, 1):
-        lines = sources if batch == 64 else sources[:200]
+        lines = sources if batch == 64 else sources[:SINGLE_LINES]
         calls = []
         for tokenizer, training in systems:
             translate = Translator(training.transformer, tokenizer, run_demo.say, rows=batch)
@@ -121,7 +126,7 @@ def of_runs(paths, test, rounds):
         if slow == reference and any(a == b for a, b in itertools.pairwise(fast.split()))
     ]
     if mixed:
-        print("Where all tokens are told at once, two translations may mix:\n")
+        print("Where all tokens are predicted in parallel, two translations may mix:\n")
     for source, reference, fast in mixed[:EXAMPLES]:
         print(f"    source:    {source}\n    reference: {reference}\n    at once:   {fast}\n")
 
@@ -135,6 +140,14 @@ def main():
     parser.add_argument("--test", nargs="+", help="a .tsv or two files (default: the run's)")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2.0, help="of a round")
+    parser.add_argument(
+        "--lengths", type=int, nargs="+", default=LENGTHS, metavar="N",
+        help="tokens of the sources of random ids",
+    )  # fmt: skip
+    parser.add_argument(
+        "--batches", type=int, nargs="+", default=BATCHES, metavar="ROWS", help="of them"
+    )
+    flags.add_parameters(parser, SIZES)
     args = parser.parse_args()
     runs = [path for path in (args.one_by_one, args.at_once) if path]
     if len(runs) == 1 or (args.test and not runs):
@@ -144,7 +157,7 @@ def main():
             of_runs(runs, args.test, args.rounds)
         except UserError as error:
             parser.error(str(error))
-    by_length(params.values(), args.rounds, args.seconds)
+    by_length(flags.chosen(args), args.lengths, args.batches, args.rounds, args.seconds)
 
 
 if __name__ == "__main__":

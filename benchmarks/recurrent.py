@@ -1,4 +1,4 @@
-"""What came before: recurrent encoder-decoders, without and with attention, beside the Transformer.
+"""What came before: recurrent encoder-decoders, without and with attention, and the Transformer.
 
     python benchmarks/recurrent.py [--train FILE FILE --valid FILE FILE --test FILE FILE]
 
@@ -6,18 +6,22 @@ The same tokenizer, batches, schedule, dropout and loss (those of `--preset tiny
 learning rate, and gradients clipped, for the GRU with attention unlearns at its whole) train three
 networks of like size: a GRU encoder-decoder that has one context vector for the whole sentence, its
 last state (Cho et al. 2014, arXiv 1406.1078); the same with attention, Luong's general score (arXiv
-1508.04025), which looks back at all states of the encoder for each token; and the Transformer.
-Greedy search. Prints BLEU by length of the source, training speed, and how many steps must follow
-one another, as Markdown.
+1508.04025), which attends to all states of the encoder for each token; and the Transformer. Greedy
+search. Prints BLEU by length of the source, training speed, and how many steps must follow one
+another, as Markdown.
 """
 
 import argparse
 import itertools
+import os
 import statistics
 import sys
 import time
 from pathlib import Path
 
+os.environ.setdefault("KERAS_BACKEND", "tensorflow")
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")  # as `run_demo.py train` sets it
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import keras
@@ -26,14 +30,15 @@ import tensorflow as tf
 
 import params
 import run_demo
-from beyond import UserError, devices
+from beyond import UserError, devices, flags
 from transformer_model import END, MASKED, PAD, START, TiedLogits
 
 LENGTHS = ((1, 8), (9, 12), (13, 16), (17, 10_000))  # words of a source
+SIZES = ("num_layers", "d_model", "dff", "num_heads", "vocab_size", "batch_tokens")
 
 
 class Recurrent(keras.Model):
-    """GRU encoder and decoder, `layers` deep, and an attention vector for each token told.
+    """GRU encoder and decoder, `layers` deep, and an attention vector for each predicted token.
 
     It offers what `run_demo.Training` asks of a Transformer: `decode` and `final_layer`.
 
@@ -83,7 +88,7 @@ class Recurrent(keras.Model):
         return self.combine(tf.concat([context, h], axis=-1)), weights
 
     def decode(self, inputs, *, training=False):
-        """Ids (B, S), (B, T) -> attention vectors (B, T, D), from which each next token is told."""
+        """Ids (B, S), (B, T) -> attention vectors (B, T, D), which predict each next token."""
         inp, tar = inputs
         encoded, states = self.encode(inp, training)
         x = self.embed(tar, training)  # (B, T, D)
@@ -130,8 +135,8 @@ class Recurrent(keras.Model):
 def train(builders, options, corpus, tokenizer, epochs):
     """Trains what each of `builders` makes of options and vocabulary, an epoch of each in turn.
 
-    Returns their Trainings, the median of each one's tokens a second, the minutes of each, and the
-    tokenizer made anew.
+    Returns their Trainings, the median of each one's tokens per second, the minutes of each, and a
+    tokenizer of the same model.
     """
     original, trainings = run_demo.build_transformer, []
     try:
@@ -152,12 +157,14 @@ def train(builders, options, corpus, tokenizer, epochs):
         training, started = trainings[number], time.perf_counter()
         order = batches.epoch(options["buffer_size"], options["seed"] + epoch)
         title = f"Epoch {epoch}/{epochs} of network {number + 1}"
-        loss, _, rate = training.train_epoch(order, batches.steps, title)
+        rate = training.train_epoch(order, batches.steps, title)
+        training.position.assign(0)
+        loss, _, tokens = training.sums_so_far.numpy()
         rates[number].append(rate)
         validation, accuracy = training.validate(corpus.validation, tokenizer)
         minutes[number] += (time.perf_counter() - started) / 60
         run_demo.say(
-            f"{title}: loss {loss:.3f}; validation loss {validation:.3f}, accuracy "
+            f"{title}: loss {loss / tokens:.3f}; validation loss {validation:.3f}, accuracy "
             f"{accuracy:.3f}; {rate:,.0f} tokens/s"
         )
     return trainings, [statistics.median(found) for found in rates], minutes, tokenizer
@@ -166,14 +173,14 @@ def train(builders, options, corpus, tokenizer, epochs):
 def recurrent_translations(model, tokenizer, lines):
     """Returns greedy translations of `lines` by a Recurrent, in batches of like length."""
     sources = tokenizer.encode(lines)
-    order = sorted(range(len(lines)), key=lambda place: len(sources[place]))
+    order = sorted(range(len(lines)), key=lambda number: len(sources[number]))
     found = {}
     for start in range(0, len(order), 64):
-        places = order[start : start + 64]
-        inp = keras.utils.pad_sequences([sources[p] for p in places], padding="post", value=PAD)
+        batch = order[start : start + 64]
+        inp = keras.utils.pad_sequences([sources[n] for n in batch], padding="post", value=PAD)
         texts = tokenizer.decode(model.translate(tf.constant(inp)).numpy())
-        found.update(zip(places, texts, strict=True))
-    return [found[place] for place in range(len(lines))]
+        found.update(zip(batch, texts, strict=True))
+    return [found[number] for number in range(len(lines))]
 
 
 def score(found, references):
@@ -195,13 +202,13 @@ def main():
     parser.add_argument("--clip-norm", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=42)
     parser.add_argument("--units", type=int, default=256, help="of each GRU")
+    flags.add_parameters(parser, SIZES, "that of --preset tiny")
     args = parser.parse_args()
     if args.epochs < 1 or (not args.train and (args.valid or args.test)):
         parser.error("--epochs are 1 or more; --valid and --test go with --train")
 
     options = params.values("tiny")
-    options |= dict(seed=args.seed, epochs=args.epochs, xla="off", clip_norm=args.clip_norm)
-    options["learning_rate_scale"] = args.learning_rate_scale
+    options |= flags.given(args) | dict(xla="off")
     files = dict(train=args.train, valid=args.valid, test=args.test)
     source = {split: paths for split, paths in files.items() if paths} or {"dataset": "bundled"}
     try:
@@ -228,7 +235,7 @@ def main():
     )
     spans = [f"{low}-{high}" if high < 1000 else f"{low}+" for low, high in LENGTHS]
     heads = ["network", "parameters", "BLEU", *spans, "tokens/s", "steps", "minutes"]
-    told = sum(map(len, tokenizer.encode(references))) / len(references) - 1  # tokens with END
+    written = sum(map(len, tokenizer.encode(references))) / len(references) - 1  # with END
     read = sum(map(len, tokenizer.encode(sources))) / len(sources)
     titles, builders = zip(*networks, strict=True)
     trainings, rates, minutes, tokenizer = train(builders, options, corpus, tokenizer, args.epochs)
@@ -237,10 +244,10 @@ def main():
         model = training.transformer
         if isinstance(model, Recurrent):
             found = recurrent_translations(model, tokenizer, sources)
-            steps = f"{read + told:.0f} / {read + told:.0f}"
+            steps = f"{read + written:.0f} / {read + written:.0f}"
         else:
             found = list(run_demo.translator(training, tokenizer)(sources))
-            steps = f"1 / {1 + told:.0f}"
+            steps = f"1 / {1 + written:.0f}"
         bleu = [score(found, references)]
         for low, high in LENGTHS:
             rows = [n for n, line in enumerate(sources) if low <= len(line.split()) <= high]
@@ -248,7 +255,7 @@ def main():
         figures = " | ".join(bleu)
         size = f"{model.count_params():,}"
         print(f"| {title} | {size} | {figures} | {rate:,.0f} | {steps} | {spent:.0f} |")
-    print("\nBLEU is lower-cased; beside it, by words of the source. Steps that must follow one")
+    print("\nBLEU is lower-cased; then by words of the source. Steps that must follow one")
     print("another, for a test sentence of mean length: in training / in translating. Tokens/s is")
     print("the median of the epochs, which the networks took in turn.")
 

@@ -1,15 +1,28 @@
-"""How fast this project trains, beside other systems on the same text at the same sizes.
+"""How fast this project trains, compared with other systems on the same text at the same sizes.
 
     pip install -r benchmarks/requirements.txt
     python benchmarks/train_speed.py [--train FILE [FILE]] [--vocab-size 3000] [--d-model 128 ...]
 
-Each system is a process of its own that keeps still until its turn comes; the turns go round. This
-project reads and batches text as it does in a training; the others, its plain form among them, get
-shuffled batches of 64 pairs that lie ready in memory, padded to the longest of each side.
-Prints a markdown table: real target tokens a second (median of the rounds; padding and START do not
-count), the ratio to the plain form and to PyTorch, the share of padding among the target positions,
-and how many of the matrix products that the processor can do in that time the real tokens need. The
-processor's own figure is of the products of such a step alone, timed in the same rounds.
+Every system is measured with the same dropout, in two ways, a row each:
+
+- residual: of the sums of embeddings and positions and of the output of each sub-layer, before it
+  is added to the residual stream (Vaswani et al. 2017, 5.4). This project's default.
+- all: of the attention weights and of the activations within the feed-forward layers, too.
+  PyTorch's nn.Transformer by itself drops all of these; KerasHub's layers and the tutorial of 2023
+  drop attention weights, but no feed-forward activations.
+
+`--mixed-precision` and `--xla on` are measured in the first of these ways only.
+
+Each system is a process of its own, which waits until its turn comes; the systems take turns, round
+after round. For none of them is tokenizing timed. This project shuffles and batches ids while it
+trains, as in any training run of its own; the others, its plain form among them, get shuffled
+batches of 64 pairs that are ready in memory, padded to the longest sentence of each side.
+
+Prints a markdown table: real target tokens per second (median of the rounds; padding and START do
+not count), the ratios to the plain form and to PyTorch with the same dropout, the share of padding
+among the target positions, and the share of the processor's speed that the real tokens' matrix
+products account for. That speed is measured in the same rounds, on the products of such a step
+alone.
 """
 
 import argparse
@@ -23,17 +36,20 @@ import tempfile
 import time
 from pathlib import Path
 
+os.environ.setdefault("KERAS_BACKEND", "tensorflow")
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")  # as `run_demo.py train` sets it
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import params
-from beyond import flags
+from beyond import flags, startup
 
 SIZES = ("num_layers", "d_model", "dff", "num_heads", "dropout_rate", "batch_size", "max_length")
-STEPS_BEFORE = 30  # not timed: the first ones make kernels
-MOST_STEPS = 400  # of a turn
+DROPOUTS = ("residual", "all")
+MAX_STEPS = 400  # per turn
 
 
-# ---- The systems. Each is a function of the work at hand, run in a process of its own, and returns
+# ---- The systems. Each is a function of `work`, a dict, run in a process of its own, and returns
 # `turn`: a function that trains for some steps and returns (real, positions), the target tokens
 # that were learned from and the target positions that were computed for them.
 
@@ -44,7 +60,10 @@ def text(work):
 
     corpus = run_demo.load_corpus(work["source"], seed=params.SEED)
     tokenizer = run_demo.Tokenizer(Path(work["model"]).read_bytes())
-    return corpus, tokenizer, params.values() | work["sizes"]
+    options = params.values() | work["sizes"]
+    inner_rate = options["dropout_rate"] if work["dropout"] == "all" else 0.0
+    options |= dict(attention_dropout_rate=inner_rate, ffn_dropout_rate=inner_rate)
+    return corpus, tokenizer, options
 
 
 def usual_batches(corpus, tokenizer, options, steps):
@@ -62,13 +81,13 @@ def usual_batches(corpus, tokenizer, options, steps):
 
 
 def counts(batches):
-    """Returns a function of steps: the real and all target positions of so many batches.
+    """Returns a function of steps: the real and all target positions of that many batches.
 
-    Worked out beforehand, not in the time that is taken. START is not told, nor is padding.
+    They are counted beforehand, not in the time measured. START and padding are not predicted.
     """
-    told = [tar[:, 1:] for _, tar in batches.as_numpy_iterator()]
-    each = [(int((tar != 0).sum()), tar.size) for tar in told]
-    return lambda steps: tuple(map(sum, zip(*each[:steps], strict=True)))
+    predicted = [tar[:, 1:] for _, tar in batches.as_numpy_iterator()]
+    counted = [(int((tar != 0).sum()), tar.size) for tar in predicted]
+    return lambda steps: tuple(map(sum, zip(*counted[:steps], strict=True)))
 
 
 def adam(options):
@@ -82,30 +101,24 @@ def adam(options):
 
 
 def ours(work):
-    """This project as shipped, tokenizing included."""
-    import keras
-
+    """This project as shipped: batches of similar length, made while it trains."""
     import run_demo
     from beyond import devices
 
-    keras.utils.set_random_seed(params.SEED)  # in the order of run_demo.train: first this,
-    xla = work.get("xla", "off")  # then this, before TensorFlow is at work
-    strategy, parts = devices.find(lambda line: None, whole=xla == "on")
+    xla = work.get("xla", "off")
+    strategy, parts = devices.find(lambda line: None, xla == "on")  # before TensorFlow starts
     corpus, tokenizer, options = text(work)
     options.update(mixed_precision=work.get("mixed", False), xla=xla)
     training = run_demo.Training(options, tokenizer.vocab_size, strategy, parts)
-    batches = run_demo.Batches(
-        corpus.train, tokenizer, options["batch_size"], options["max_length"], training.shares,
-        Path(tempfile.mkdtemp(dir=work["folder"])) / "cache",
-        run_demo.MOST_COMPILED if xla == "on" else run_demo.MOST_BUCKETS,
-    )  # fmt: skip
+    folder = Path(tempfile.mkdtemp(dir=work["folder"])) / "cache"
+    batches = run_demo.make_batches(training, corpus, tokenizer, folder)
 
     epochs = (batches.epoch(options["buffer_size"], seed) for seed in itertools.count())
     endless = itertools.chain.from_iterable(epochs)
     of_each_shape = {inp.shape: (inp, tar) for inp, tar in batches.epoch(1, 0)}
     spec = batches.epoch(1, 0).element_spec
-    training.train_step.get_concrete_function(*spec)  # one trace for all shapes, as train_epoch has
-    for inp, tar in of_each_shape.values():  # kernels are made, or programs compiled
+    training.train_step.get_concrete_function(*spec)  # one trace for all shapes, as in train_epoch
+    for inp, tar in of_each_shape.values():  # creates kernels, or compiles programs
         training.train_step(inp, tar)
 
     def turn(steps):
@@ -119,17 +132,15 @@ def ours(work):
 
 
 def plain(work):
-    """This project's network, trained as the tutorial of 2020 trains its own."""
-    import keras
+    """This project's network, trained by the training step of the tutorial of 2020."""
     import tensorflow as tf
 
     import run_demo
     from transformer_model import loss_function
 
     corpus, tokenizer, options = text(work)
-    batches = usual_batches(corpus, tokenizer, options, MOST_STEPS)
+    batches = usual_batches(corpus, tokenizer, options, MAX_STEPS)
     counted = counts(batches)
-    keras.utils.set_random_seed(params.SEED)
     transformer = run_demo.build_transformer(options, tokenizer.vocab_size)
     optimizer = adam(options)
 
@@ -153,16 +164,15 @@ def plain(work):
 
 
 def fitted(build):
-    """Returns the system that trains by `fit` the Keras model that `build` makes of the options."""
+    """Returns the system that trains, by `fit`, the Keras model that `build` returns."""
 
     def system(work):
         import keras
 
         corpus, tokenizer, options = text(work)
-        batches = usual_batches(corpus, tokenizer, options, MOST_STEPS)
+        batches = usual_batches(corpus, tokenizer, options, MAX_STEPS)
         counted = counts(batches)
         data = batches.map(lambda inp, tar: ((inp, tar[:, :-1]), tar[:, 1:]))
-        keras.utils.set_random_seed(params.SEED)
         model = build(keras, options, tokenizer.vocab_size)
         model.compile(
             adam(options),
@@ -180,8 +190,11 @@ def fitted(build):
 
 
 def keras_hub(keras, options, vocab_size):
-    """Returns KerasHub's encoder and decoder layers as a model of (inp, tar)."""
-    os.environ.setdefault("KERAS_BACKEND", "tensorflow")
+    """Returns a model of (inp, tar) made of KerasHub's encoder and decoder layers.
+
+    These drop attention weights at the rate of their other dropout, and no feed-forward
+    activations; both are set to the rates in `options`.
+    """
     from keras_hub.layers import TokenAndPositionEmbedding, TransformerDecoder, TransformerEncoder
 
     sizes = dict(
@@ -196,19 +209,38 @@ def keras_hub(keras, options, vocab_size):
         )
         return keras.layers.Dropout(options["dropout_rate"])(table(ids))
 
-    source, target = embedded(inp), embedded(tar)
+    def with_rates(layer):
+        """Sets the rates within a layer that was called before, and so has its parts."""
+        attentions = [layer._self_attention_layer]
+        attentions += [getattr(layer, "_cross_attention_layer", None)]
+        for attention in filter(None, attentions):
+            attention._dropout = attention._dropout_layer.rate = options["attention_dropout_rate"]
+        dense = layer._feedforward_intermediate_dense
+        activation, dropout = dense.activation, keras.layers.Dropout(options["ffn_dropout_rate"])
+        dense.activation = lambda x: dropout(activation(x))
+
+    source, target, layers = embedded(inp), embedded(tar), []
     for _ in range(options["num_layers"]):
-        source = TransformerEncoder(**sizes)(source)
+        layers.append(TransformerEncoder(**sizes))
+        source = layers[-1](source)
     for _ in range(options["num_layers"]):
-        target = TransformerDecoder(**sizes)(target, source)
+        layers.append(TransformerDecoder(**sizes))
+        target = layers[-1](target, source)
+    for layer in layers:
+        with_rates(layer)
     return keras.Model((inp, tar), keras.layers.Dense(vocab_size)(target))
 
 
 def keras_attention(keras, options, vocab_size):
-    """Returns the tutorial of 2023's network: Keras's MultiHeadAttention, heads of d_model each."""
+    """Returns the tutorial of 2023's network: Keras's MultiHeadAttention, heads of d_model each.
+
+    The tutorial drops attention weights, and of sub-layer outputs only those of feed-forward
+    layers; here all outputs, and the rest at the rates in `options`.
+    """
     from transformer_model import embed
 
     layers, rate, width = keras.layers, options["dropout_rate"], options["d_model"]
+    attention_rate, ffn_rate = options["attention_dropout_rate"], options["ffn_dropout_rate"]
     inp, tar = (keras.Input((None,), dtype="int32") for _ in range(2))
 
     class Positions(layers.Embedding):
@@ -219,12 +251,13 @@ def keras_attention(keras, options, vocab_size):
         return layers.Dropout(rate)(Positions(vocab_size, width, mask_zero=True)(ids))
 
     def attend(x, memory, **causal):
-        attention = layers.MultiHeadAttention(options["num_heads"], width, dropout=rate)
-        return layers.LayerNormalization()(x + attention(x, memory, memory, **causal))
+        attention = layers.MultiHeadAttention(options["num_heads"], width, dropout=attention_rate)
+        y = layers.Dropout(rate)(attention(x, memory, memory, **causal))
+        return layers.LayerNormalization()(x + y)
 
     def feed_forward(x):
-        y = layers.Dense(width)(layers.Dense(options["dff"], activation="relu")(x))
-        return layers.LayerNormalization()(x + layers.Dropout(rate)(y))
+        y = layers.Dropout(ffn_rate)(layers.Dense(options["dff"], activation="relu")(x))
+        return layers.LayerNormalization()(x + layers.Dropout(rate)(layers.Dense(width)(y)))
 
     source, target = embedded(inp), embedded(tar)
     for _ in range(options["num_layers"]):
@@ -235,41 +268,44 @@ def keras_attention(keras, options, vocab_size):
     return keras.Model((inp, tar), layers.Dense(vocab_size)(target))
 
 
-def pytorch(work):
-    """torch.nn.Transformer, eager or compiled; the batches lie ready as tensors."""
-    import torch
+def torch_network(torch, options, vocab_size):
+    """Returns torch.nn.Transformer with embeddings and logits; it drops at the rates in `options`.
 
+    By itself it drops attention weights and feed-forward activations at its one rate.
+    """
     from transformer_model import PAD
 
-    corpus, tokenizer, options = text(work)
-    batches = usual_batches(corpus, tokenizer, options, MOST_STEPS)
-    counted = counts(batches)
-    width, vocab_size = options["d_model"], tokenizer.vocab_size
-    torch.manual_seed(params.SEED)
+    width, rate = options["d_model"], options["dropout_rate"]
 
     class Network(torch.nn.Module):
         def __init__(self):
             super().__init__()
             self.transformer = torch.nn.Transformer(
                 width, options["num_heads"], options["num_layers"], options["num_layers"],
-                options["dff"], dropout=options["dropout_rate"], batch_first=True,
+                options["dff"], dropout=rate, batch_first=True,
             )  # fmt: skip
+            for layer in (*self.transformer.encoder.layers, *self.transformer.decoder.layers):
+                layer.dropout.p = options["ffn_dropout_rate"]
+                for name in ("self_attn", "multihead_attn"):  # the second, of decoder layers only
+                    if attention := getattr(layer, name, None):
+                        attention.dropout = options["attention_dropout_rate"]
             self.source = torch.nn.Embedding(vocab_size, width)
             self.target = torch.nn.Embedding(vocab_size, width)
             self.positions = torch.nn.Embedding(options["max_length"], width)
-            self.dropout = torch.nn.Dropout(options["dropout_rate"])
+            self.dropout = torch.nn.Dropout(rate)
             self.final = torch.nn.Linear(width, vocab_size)
 
-        def forward(self, inp, tar, future):
+        def forward(self, inp, tar):
             source, target = (
                 self.dropout(table(ids) * width**0.5 + self.positions.weight[: ids.shape[1]])
                 for table, ids in ((self.source, inp), (self.target, tar))
             )
+            length = tar.shape[1]
             return self.final(
                 self.transformer(
                     source,
                     target,
-                    tgt_mask=future,
+                    tgt_mask=torch.ones(length, length, dtype=torch.bool).triu(1),
                     tgt_is_causal=True,
                     src_key_padding_mask=inp == PAD,
                     tgt_key_padding_mask=tar == PAD,
@@ -277,7 +313,21 @@ def pytorch(work):
                 )
             )
 
-    network = Network()
+    return Network()
+
+
+def pytorch(work):
+    """torch.nn.Transformer, eager or compiled; its batches are tensors in memory."""
+    import torch
+
+    from transformer_model import PAD
+
+    corpus, tokenizer, options = text(work)
+    batches = usual_batches(corpus, tokenizer, options, MAX_STEPS)
+    counted = counts(batches)
+    width = options["d_model"]
+    torch.manual_seed(params.SEED)
+    network = torch_network(torch, options, tokenizer.vocab_size)
     forward = torch.compile(network, dynamic=True) if work["compiled"] else network
     optimizer = torch.optim.Adam(network.parameters(), betas=(0.9, 0.98), eps=1e-9)
     schedule = torch.optim.lr_scheduler.LambdaLR(
@@ -290,9 +340,7 @@ def pytorch(work):
 
     def turn(steps):
         for inp, tar in tensors[:steps]:
-            length = tar.shape[1] - 1
-            future = torch.ones(length, length, dtype=torch.bool).triu(1)
-            logits = forward(inp, tar[:, :-1], future)
+            logits = forward(inp, tar[:, :-1])
             loss = torch.nn.functional.cross_entropy(
                 logits.flatten(0, 1), tar[:, 1:].flatten(), ignore_index=PAD
             )
@@ -310,9 +358,9 @@ def pytorch(work):
 
 
 def products_of(options, vocab_size):
-    """Returns those that a step needs forward as (from, to, number for source and for target).
+    """Returns the products of a forward pass as (from, to, number for source and for target).
 
-    The products of queries with keys, and of weights with values, are left out: 2 % here.
+    Those of queries with keys, and of weights with values, are left out: 2% here.
     """
     layers, width, dff = options["num_layers"], options["d_model"], options["dff"]
     return [
@@ -324,7 +372,7 @@ def products_of(options, vocab_size):
 
 
 def products(work):
-    """The products of a step of 1,024 tokens of each side, forward and back, each on one core."""
+    """The products of a step of 1,024 tokens per side, forward and backward, one core each."""
     import tensorflow as tf
 
     tf.config.threading.set_intra_op_parallelism_threads(1)
@@ -332,7 +380,7 @@ def products(work):
     rows, parts = 1024, 2
     random, operands = tf.random.normal, []
     for size, to, *sides in products_of(options, tokenizer.vocab_size):
-        for _ in range(sum(sides) * parts):  # none twice, or TensorFlow would spare itself one
+        for _ in range(sum(sides) * parts):  # none twice: TensorFlow would compute it once
             operands.append(
                 (random((rows // parts, size)), random((size, to)), random((rows // parts, to)))
             )
@@ -366,47 +414,84 @@ SYSTEMS = {
     "PyTorch nn.Transformer, eager": (pytorch, {"compiled": False}),
     "PyTorch nn.Transformer, torch.compile": (pytorch, {"compiled": True}),
 }
+WITH_ONE_DROPOUT = ("this project, --mixed-precision", "this project, --xla on")
+BASELINES = ("this project, plain form", "PyTorch nn.Transformer, eager")
 
 
 # ---- Turns ----
 
 
 def worker():
-    """Runs one system: reads its work as a line, then a turn's steps from each."""
+    """Runs one system: reads its work as a line, then from each line a dropout and its steps."""
     answers, sys.stdout = sys.stdout, sys.stderr
-    import run_demo  # noqa: F401  # first of all: it sets what TensorFlow reads at its import
+    with startup.quiet():
+        import keras
 
+        import run_demo  # noqa: F401  # now, for the systems import TensorFlow less quietly
+
+    keras.utils.set_random_seed(params.SEED)  # once: it drops the kernels of what is there already
     work = json.loads(sys.stdin.readline())
     system, more = SYSTEMS.get(work["name"], (products, {}))
-    turn = system(work | more)
+    turns = {}
     for line in sys.stdin:
+        dropout, steps = json.loads(line)
+        if dropout not in turns:
+            turns[dropout] = system(work | more | {"dropout": dropout})
         started = time.perf_counter()
-        real, positions = turn(int(line))
+        real, positions = turns[dropout](steps)
         seconds = time.perf_counter() - started
         print(json.dumps([real, positions, seconds]), file=answers, flush=True)
 
 
 class System:
-    """A system in its own process, and what it has answered."""
+    """A system in its own process."""
 
     def __init__(self, name, work):
+        self.name = name
         self.process = subprocess.Popen(
             [sys.executable, __file__, "--worker"], text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
-        self.ask(json.dumps(work | {"name": name}))
-        self.name, self.rates, self.padding = name, [], []
+        self.send(work | {"name": name})
 
-    def ask(self, line):
-        print(line, file=self.process.stdin, flush=True)
+    def send(self, value):
+        print(json.dumps(value), file=self.process.stdin, flush=True)
 
-    def turn(self, steps):
-        """Returns real tokens, target positions and seconds of a turn of so many steps."""
-        self.ask(steps)
+    def turn(self, dropout, steps):
+        """Returns real tokens, target positions and seconds of a turn of that many steps."""
+        self.send([dropout, steps])
         answer = self.process.stdout.readline()
         if not answer:
             sys.exit(f"{self.name} ended; see above")
         return json.loads(answer)
+
+
+class Row:
+    """A system with a dropout: what was measured of it.
+
+    Attributes:
+      steps: per turn, so many as take `seconds`.
+      rates: real tokens per second, of each turn; for the processor's limit, operations.
+      padding: shares of padding among the target positions, of each turn.
+    """
+
+    def __init__(self, system, dropout, warm_up_steps, seconds):
+        self.system, self.dropout = system, dropout
+        self.rates, self.padding = [], []
+        few = max(1, warm_up_steps // 3)
+        system.turn(dropout, warm_up_steps)
+        _, _, taken = system.turn(dropout, few)
+        self.steps = min(max(round(seconds / taken * few), 2), MAX_STEPS)
+        print(f"{system.name}, {dropout}: ready, {self.steps} steps per turn", file=sys.stderr)
+
+    def turn(self):
+        real, positions, seconds = self.system.turn(self.dropout, self.steps)
+        self.rates.append(real / seconds)
+        self.padding.append(1 - real / positions if positions else 0)
+
+    @property
+    def rate(self):
+        return statistics.median(self.rates)
 
 
 def main():
@@ -414,14 +499,29 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--train", nargs="+", metavar="FILE", help="a .tsv, or source and target")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=8, help="of a turn, about")
-    parser.add_argument("--only", nargs="+", choices=SYSTEMS, metavar="NAME", help="not all")
+    parser.add_argument("--rounds", type=int, default=5, help="turns of each system (default 5)")
+    parser.add_argument(
+        "--seconds", type=float, default=8, help="of a turn, approximately (default 8)"
+    )
+    parser.add_argument(
+        "--warm-up-steps", type=int, default=30, metavar="N",
+        help="steps before the first turn, not timed (default 30)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--dropouts", nargs="+", choices=DROPOUTS, default=DROPOUTS,
+        help="ways to measure each system in (default both)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--only", nargs="+", choices=SYSTEMS, metavar="NAME", default=list(SYSTEMS),
+        help=f"measure these systems only, of: {'; '.join(SYSTEMS)}",
+    )  # fmt: skip
     flags.add_parameters(parser, only=(*SIZES, "vocab_size"))
     parser.set_defaults(vocab_size=3000)
     args = parser.parse_args()
 
-    import run_demo
+    with startup.quiet():
+        import run_demo
+        from beyond import devices
 
     source = {"train": args.train} if args.train else {"dataset": "bundled"}
     corpus = run_demo.load_corpus(source, params.SEED)
@@ -430,48 +530,45 @@ def main():
     model.write_bytes(run_demo.train_tokenizer(corpus.train, args.vocab_size, params.SEED))
     tokenizer = run_demo.Tokenizer(model.read_bytes())
     sizes = {name: flags.chosen(args)[name] for name in SIZES}
-    sample = run_demo.encode(corpus.train.take(5000), tokenizer).as_numpy_iterator()
+    sample = list(run_demo.encode(corpus.train.take(5000), tokenizer).as_numpy_iterator())
     source_tokens, target_tokens = map(sum, zip(*(map(len, pair) for pair in sample), strict=True))
-    target_tokens -= 5000  # START is told by none
-    operations = 6 * sum(  # a real target token: a product and two for its gradients, 2 each
+    target_tokens -= len(sample)  # START is not predicted
+    operations = 6 * sum(  # per real target token: a product and two for its gradients, 2 each
         size * to * (for_source * source_tokens / target_tokens + for_target)
         for size, to, for_source, for_target in products_of(sizes, tokenizer.vocab_size)
     )
 
     work = {"source": source, "model": str(model), "folder": folder.name, "sizes": sizes}
-    systems, steps = {}, {}
-    for name in ("products", *(args.only or SYSTEMS)):
-        systems[name] = System(name, work)
-        systems[name].turn(STEPS_BEFORE)
-        real, _, seconds = systems[name].turn(STEPS_BEFORE // 3)
-        steps[name] = round(args.seconds / seconds * (STEPS_BEFORE // 3))
-        steps[name] = min(max(steps[name], 2), MOST_STEPS)
-        print(f"{name}: ready, {steps[name]} steps a turn", file=sys.stderr)
+    how = args.warm_up_steps, args.seconds
+    products_alone, *systems = (System(name, work) for name in ("products", *args.only))
+    limit = Row(products_alone, args.dropouts[0], *how)
+    rows = []
+    for system in systems:
+        dropouts = args.dropouts[:1] if system.name in WITH_ONE_DROPOUT else args.dropouts
+        rows += [Row(system, dropout, *how) for dropout in dropouts]
     for number in range(1, args.rounds + 1):
-        for name, system in systems.items():
-            real, positions, seconds = system.turn(steps[name])
-            system.rates.append(real / seconds)
-            system.padding.append(1 - real / positions if positions else 0)
+        for row in (limit, *rows):
+            row.turn()
         print(f"round {number} of {args.rounds} done", file=sys.stderr)
 
-    limit = statistics.median(systems.pop("products").rates)  # operations a second
-    rates = {name: statistics.median(system.rates) for name, system in systems.items()}
     print(
-        f"{corpus.name}, {tokenizer.vocab_size} pieces, {sizes['num_layers']} layers, d_model "
-        f"{sizes['d_model']}, batches of {sizes['batch_size']}; {len(os.sched_getaffinity(0))} "
-        f"cores, {limit / 1e9:.0f} GFLOP/s of products, {operations / 1e6:.1f} MFLOP a token\n"
+        f"{corpus.name}, vocabulary of {tokenizer.vocab_size}, {sizes['num_layers']} layers, "
+        f"d_model {sizes['d_model']}, batches of {sizes['batch_size']}, dropout rate "
+        f"{sizes['dropout_rate']}; {devices.cores()} cores, {limit.rate / 1e9:.0f} GFLOP/s of "
+        f"matrix products, {operations / 1e6:.1f} MFLOP per token\n"
     )
-    print("| system | real target tokens/s | to plain | to PyTorch | padding | of the products |")
-    print("|---|---|---|---|---|---|")
-    for name, rate in rates.items():
-        ratios = [
-            f"{rate / rates[other]:.2f}" if other in rates else ""
-            for other in ("this project, plain form", "PyTorch nn.Transformer, eager")
-        ]
-        padding = statistics.mean(systems[name].padding)
+    print(
+        "| system | dropout | real target tokens/s | to plain | to PyTorch | padding "
+        "| of the products |"
+    )
+    print("|---|---|---|---|---|---|---|")
+    rates = {(row.system.name, row.dropout): row.rate for row in rows}
+    for row in rows:
+        baselines = (rates.get((name, row.dropout)) for name in BASELINES)
+        ratios = " | ".join(f"{row.rate / rate:.2f}" if rate else "" for rate in baselines)
         print(
-            f"| {name} | {rate:,.0f} | {' | '.join(ratios)} | {padding:.0%} "
-            f"| {rate * operations / limit:.0%} |"
+            f"| {row.system.name} | {row.dropout} | {row.rate:,.0f} | {ratios} "
+            f"| {statistics.mean(row.padding):.0%} | {row.rate * operations / limit.rate:.0%} |"
         )
 
 

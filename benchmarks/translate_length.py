@@ -1,9 +1,9 @@
 """What a token costs as a translation grows: python benchmarks/translate_length.py [--plot FILE]
 
 Random weights of the tutorial's size, which never end a translation, on a batch of equal sources.
-Prints a markdown table of milliseconds a token by number of tokens: with a cache that grows, as
-batches have; with one of fixed size compiled by XLA, as single sentences have; and without any, as
-in the tutorial. Then the memory of the cache. --plot draws it.
+Prints a markdown table of milliseconds per token by number of tokens: with a cache that grows, as
+for batches; with one of fixed size compiled by XLA, as for single sentences; and without any, as in
+the tutorial. Then the memory of the cache. --plot draws the table.
 """
 
 import argparse
@@ -13,8 +13,9 @@ import sys
 import time
 from pathlib import Path
 
+os.environ.setdefault("KERAS_BACKEND", "tensorflow")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # as run_demo.py has it
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # as `run_demo.py translate` sets it
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import matplotlib.pyplot as plt
@@ -23,18 +24,17 @@ import tensorflow as tf
 
 import params
 import transformer_model as tm
-from beyond import devices
+from beyond import devices, flags
 
 SOURCE = 16  # tokens
-LENGTHS = (16, 32, 64, 128, 256, 384, 512)  # tokens produced
+LENGTHS = (16, 32, 64, 128, 256, 384, 512)  # tokens generated
+SIZES = ("num_layers", "d_model", "num_heads", "dff")
 
 
-def endless_transformer():
-    """Returns a Transformer of the default sizes that will not say END."""
+def endless_transformer(sizes):
+    """Returns a Transformer of random weights that never predicts END."""
     vocab = params.VOCAB_SIZE
-    transformer = tm.Transformer(
-        params.NUM_LAYERS, params.D_MODEL, params.NUM_HEADS, params.DFF, vocab, vocab
-    )
+    transformer = tm.Transformer(*sizes, vocab, vocab)
     transformer.build(((None, None), (None, None)))
     kernel, bias = transformer.final_layer.get_weights()
     bias[tm.END] = -1e4
@@ -43,7 +43,7 @@ def endless_transformer():
 
 
 def searches(transformer):
-    """Returns by name (rows, function of ids (B, S) and of the tokens to produce)."""
+    """Returns by name (rows, function of ids (B, S) and of the tokens to generate)."""
 
     def grown(inp, tokens):
         return tm.greedy_search(transformer, inp, extra_tokens=tokens - SOURCE).ids
@@ -52,7 +52,7 @@ def searches(transformer):
         return tm.greedy_search(transformer, inp, extra_tokens=tokens - SOURCE, static=True).ids
 
     def again(inp, tokens):
-        """The tutorial's: the whole decoder for each token."""
+        """The tutorial's search: the whole decoder for each token."""
 
         def step(tar):
             logits, _ = transformer((inp, tar))
@@ -78,15 +78,23 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=3, help="times that each is timed")
+    parser.add_argument(
+        "--lengths", type=int, nargs="+", default=LENGTHS, metavar="N",
+        help=f"tokens generated, {SOURCE} or more (default {' '.join(map(str, LENGTHS))})",
+    )  # fmt: skip
     parser.add_argument("--plot", metavar="FILE", help="PNG to draw")
+    flags.add_parameters(parser, SIZES)
     args = parser.parse_args()
+    if min(args.lengths) < SOURCE:
+        parser.error(f"--lengths are of {SOURCE} tokens or more")
     devices.find(lambda line: print(line, file=sys.stderr))
-    transformer, columns = endless_transformer(), {}
+    sizes = {name: flags.chosen(args)[name] for name in SIZES}
+    transformer, columns = endless_transformer(sizes.values()), {}
     for name, (rows, search) in searches(transformer).items():
         inp = tf.constant(np.full((rows, SOURCE), 7, np.int32))
         seconds = []
-        for tokens in LENGTHS:
+        for tokens in args.lengths:
             tokens = tokens if "XLA" in name else tf.constant(tokens)  # its shapes are fixed
             search(inp, tokens)
             times = []
@@ -95,22 +103,26 @@ def main():
                 search(inp, tokens).numpy()
                 times.append(time.perf_counter() - started)
             seconds.append(statistics.median(times))
-        columns[name] = np.array(seconds) / LENGTHS * 1e3  # ms a token of each translation
+        columns[name] = np.array(seconds) / args.lengths * 1e3  # ms per token of each translation
         print(f"{name}: done", file=sys.stderr)
 
-    print("| tokens produced | " + " | ".join(f"{name}, ms a token" for name in columns) + " |")
+    print("| tokens | " + " | ".join(f"{name}, ms per token" for name in columns) + " |")
     print("|---|" + "---|" * len(columns))
-    for place, tokens in enumerate(LENGTHS):
-        row = " | ".join(f"{column[place]:.2f}" for column in columns.values())
+    for number, tokens in enumerate(args.lengths):
+        row = " | ".join(f"{column[number]:.2f}" for column in columns.values())
         print(f"| {tokens} | {row} |")
-    each = 2 * params.NUM_LAYERS * params.D_MODEL * 4  # keys and values, float32
-    print(f"\nThe cache takes {each} bytes a token and sentence: at 512 tokens, ", end="")
-    print(f"{512 * each / 2**20:.1f} MiB a sentence, {64 * 512 * each / 2**20:.0f} MiB for 64.")
+    each, longest = (
+        2 * sizes["num_layers"] * sizes["d_model"] * 4,
+        max(args.lengths),
+    )  # k, v; float32
+    whole = longest * each / 2**20
+    print(f"\nThe cache takes {each} bytes per token and sentence: at {longest} tokens, ", end="")
+    print(f"{whole:.1f} MiB per sentence, {64 * whole:.0f} MiB for 64.")
     if args.plot:
         figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
         for name, column in columns.items():
-            axes.plot(LENGTHS, column, "o-", label=name)
-        axes.set(xlabel="tokens produced", ylabel="milliseconds a token", yscale="log")
+            axes.plot(args.lengths, column, "o-", label=name)
+        axes.set(xlabel="tokens generated", ylabel="milliseconds per token", yscale="log")
         axes.grid(alpha=0.3)
         axes.legend()
         figure.savefig(args.plot, dpi=120)

@@ -1,0 +1,257 @@
+"""What must hold of the benchmarks: each runs, in miniature, and prints its table.
+
+Rows of other systems are there where their packages are: benchmarks/requirements.txt.
+"""
+
+import collections
+import importlib.util
+import itertools
+import json
+import re
+import shutil
+import subprocess
+import sys
+
+import keras
+import numpy as np
+import pytest
+from test_run_demo import ROOT, sentences, write_tsv
+
+import params
+
+sys.path.insert(0, str(ROOT / "benchmarks"))
+import train_speed
+
+SMALL = "--num-layers 1 --d-model 16 --dff 32 --num-heads 2".split()
+ONE_ROUND = "--rounds 1 --seconds 0.05".split()
+OURS = ["this project, plain form", "this project"]
+KERAS = "Keras MultiHeadAttention, as the tutorial of 2023, fit"
+KERAS_HUB = "KerasHub layers, fit"
+PYTORCH = [f"PyTorch nn.Transformer, {how}" for how in ("eager", "torch.compile")]
+
+
+def needs(*packages):
+    """Skips a test where one of `packages` is not installed."""
+    missing = [name for name in packages if importlib.util.find_spec(name) is None]
+    reason = f"not installed: {', '.join(missing)} (benchmarks/requirements.txt)"
+    return pytest.mark.skipif(bool(missing), reason=reason)
+
+
+def tables(program, *arguments):
+    """Runs a benchmark. Returns the markdown tables that it prints, lists of rows by column."""
+    command = [sys.executable, ROOT / "benchmarks" / program, *arguments]
+    done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = []
+    for is_table, lines in itertools.groupby(done.stdout.splitlines(), lambda s: s[:1] == "|"):
+        if is_table:
+            head, rule, *rows = (line.strip("| ").split(" | ") for line in lines)
+            assert set("".join(rule)) == {"-", "|"}
+            found.append([dict(zip(head, row, strict=True)) for row in rows])
+    return found
+
+
+def numbers(cell):
+    """Returns the numbers of a cell, which is to hold one at least, and nothing negative."""
+    found = [float(text.replace(",", "")) for text in re.findall(r"-?\d[\d,]*\.?\d*", cell)]
+    assert found, cell
+    assert min(found) >= 0
+    return found
+
+
+@pytest.fixture(scope="module")
+def tsv(tmp_path_factory):
+    """A .tsv of 150 pairs."""
+    return write_tsv(tmp_path_factory.mktemp("text") / "numbers.tsv", sentences(150))
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory):
+    """A file of few sentences, all of three words."""
+    lines = [source for source, _ in sentences(40) if len(source.split()) == 3]
+    path = tmp_path_factory.mktemp("sources") / "sources.txt"
+    path.write_text("".join(f"{line}\n" for line in lines[:6]), encoding="utf-8")
+    return path
+
+
+# ---- What others drop in training ----
+
+
+@pytest.fixture
+def dropped(monkeypatch):
+    """Counts, by kind, the values that Keras's and PyTorch's layers drop from then on."""
+    counts = collections.Counter()
+
+    def count(shape, rate):
+        if rate > 0:
+            kind = {8: "residual", 16: "ffn"}[shape[-1]] if len(shape) == 3 else "attention"
+            counts[kind] += 1
+
+    original = keras.layers.Dropout.call
+
+    def spy(layer, inputs, training=False):
+        count(inputs.shape, layer.rate if training else 0)
+        return original(layer, inputs, training=training)
+
+    monkeypatch.setattr(keras.layers.Dropout, "call", spy)
+    if importlib.util.find_spec("torch"):
+        from torch.nn import functional
+
+        dropout, attend = functional.dropout, functional.scaled_dot_product_attention
+
+        def dropout_spy(x, p=0.5, training=True, inplace=False):
+            count(x.shape, p if training else 0)
+            return dropout(x, p, training, inplace)
+
+        def attend_spy(q, k, v, mask=None, dropout_p=0.0, is_causal=False):
+            count(q.shape, dropout_p)
+            return attend(q, k, v, mask, dropout_p, is_causal)
+
+        monkeypatch.setattr(functional, "dropout", dropout_spy)
+        monkeypatch.setattr(functional, "scaled_dot_product_attention", attend_spy)
+    return counts
+
+
+@pytest.mark.parametrize("dropout", train_speed.DROPOUTS)
+@pytest.mark.parametrize(
+    "system",
+    [
+        pytest.param("keras_attention", marks=needs()),
+        pytest.param("keras_hub", marks=needs("keras_hub")),
+        pytest.param("torch", marks=needs("torch")),
+    ],
+)
+def test_a_row_drops_what_its_column_says(system, dropout, dropped):
+    inner_rate = 0.5 if dropout == "all" else 0.0
+    options = params.values() | dict(num_layers=1, d_model=8, dff=16, num_heads=2)
+    options |= dict(dropout_rate=0.5, attention_dropout_rate=inner_rate)
+    options |= dict(ffn_dropout_rate=inner_rate)
+    inp, tar = np.array([[2, 5, 6, 3, 0]]), np.array([[2, 7, 8]])
+    if system == "torch":
+        import torch
+
+        network = train_speed.torch_network(torch, options, 20)
+        network(torch.tensor(inp), torch.tensor(tar))
+    else:
+        network = getattr(train_speed, system)(keras, options, 20)
+        dropped.clear()
+        network((inp, tar), training=True)
+    # Of the encoder's layer, the decoder's, and both embeddings; attention: theirs, and across.
+    within = {"attention": 1 + 2, "ffn": 1 + 1} if dropout == "all" else {}
+    assert dropped == {"residual": 2 + 3 + 2, **within}
+
+
+# ---- Each benchmark in miniature ----
+
+
+@pytest.mark.slow
+def test_crash(tsv):
+    ((row,),) = tables("crash.py", "--kills", 1, "--train", tsv)
+    assert (row["kills"], row["bit-equal endings"], row["unreadable"]) == ("1", "1", "0")
+    assert len(numbers(row["steps again: median, most"])) == 2
+
+
+@pytest.mark.slow
+def test_hostile(finished):
+    some = "--cases", 2, "--kinds", "stdin", "flags"
+    (found,) = tables("hostile.py", "--run", finished / "run", *some)
+    assert [list(row.values()) for row in found] == [["stdin", "2", "2"], ["flags", "2", "2"]]
+
+
+@pytest.mark.slow
+def test_parallel(finished, sources, tmp_path):
+    copy = shutil.copytree(finished / "run", tmp_path / "run")  # whose weights fit the other search
+    options = json.loads((copy / "params.json").read_text())
+    (copy / "params.json").write_text(json.dumps(options | {"non_autoregressive": True}))
+    runs = "--one-by-one", finished / "run", "--at-once", copy
+    small = [*SMALL, "--lengths", 4, "--batches", 1, 2, *ONE_ROUND]
+    quality, speed = tables("parallel.py", *runs, "--test", sources, sources, *small)
+    assert len(quality) == 2
+    assert [(row["tokens"], row["batch"]) for row in speed] == [("4", "1"), ("4", "2")]
+    for row in (*quality, *speed):
+        assert all(map(numbers, list(row.values())[1:]))
+
+
+@pytest.mark.slow
+def test_recurrent(tsv):
+    data = "--train", tsv, "--valid", tsv, "--test", tsv
+    small = [*SMALL, "--units", 8, "--epochs", 1, "--vocab-size", 320]
+    (found,) = tables("recurrent.py", *data, *small)
+    assert [row["network"].split(",")[0] for row in found] == [
+        "GRU", "GRU with attention", "Transformer",
+    ]  # fmt: skip
+    for row in found:
+        assert all(map(numbers, (row["parameters"], row["BLEU"], row["tokens/s"], row["steps"])))
+
+
+@pytest.mark.slow
+def test_train_growth(tsv):
+    small = "--num-layers 1 --num-heads 2 --vocab-size 320 --batch-size 2 --widths 16".split()
+    (found,) = tables("train_growth.py", "--train", tsv, "--pairs", "--seconds", 0, *small)
+    assert [(row["pairs"], row["d_model"]) for row in found] == [("150", "16")]
+    assert all(min(numbers(cell)) > 0 for cell in found[0].values())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "systems",
+    [
+        [*OURS, KERAS],
+        pytest.param([KERAS_HUB], marks=needs("keras_hub")),
+        pytest.param(PYTORCH, marks=needs("torch")),
+    ],
+    ids=["this project and Keras", "KerasHub", "PyTorch"],
+)
+def test_train_speed(systems, tsv):
+    dropouts = ["all"] if PYTORCH[1] in systems else train_speed.DROPOUTS  # compiling takes long
+    small = [*SMALL, *ONE_ROUND, "--vocab-size", 320, "--batch-size", 8, "--warm-up-steps", 2]
+    some = "--only", *systems, "--dropouts", *dropouts
+    (found,) = tables("train_speed.py", "--train", tsv, *small, *some)
+    rows = [(row["system"], row["dropout"]) for row in found]
+    assert rows == list(itertools.product(systems, dropouts))
+    for row in found:
+        assert min(numbers(row["real target tokens/s"])) > 0
+        assert numbers(row["padding"])
+        assert numbers(row["of the products"])
+    if systems[0] == OURS[0]:
+        assert [row["to plain"] for row in found[:2]] == ["1.00", "1.00"]
+
+
+@pytest.mark.slow
+def test_translate_length(tmp_path):
+    small = [*SMALL, "--rounds", 1, "--lengths", 16, 17, "--plot", tmp_path / "cost.png"]
+    (found,) = tables("translate_length.py", *small)
+    assert [row["tokens"] for row in found] == ["16", "17"]
+    for row in found:
+        assert all(map(numbers, row.values()))
+    assert (tmp_path / "cost.png").stat().st_size > 0
+
+
+@pytest.mark.slow
+@needs("ctranslate2")
+def test_translate_speed(finished, sources):
+    systems = ["this project", "CTranslate2 float32", "CTranslate2 int8", "no cache, tf.function"]
+    if importlib.util.find_spec("torch"):
+        systems.append("PyTorch, no cache")
+    few = "--lines", 6, "--slow-lines", 2, "--sweep-lines", 2, "--batches", 3, "--rounds", 1
+    small = "--source", sources, *few, "--only", *systems
+    (found,) = tables("translate_speed.py", "--run", finished / "run", *small)
+    rows = [(row["system"], row["search"], row["batch"]) for row in found]
+    searches = list(itertools.product(("greedy", "beam 4"), ("3", "1")))
+    for name in systems[:3]:
+        assert {(name, *search) for search in searches} <= set(rows)
+    assert set(systems) == {row["system"] for row in found}
+    for row in found:
+        assert min(numbers(row["sentences/s"])) > 0
+        assert min(numbers(row["threads"])) >= 1
+        same, of = numbers(row["same as this project"])
+        assert same == of or "int8" in row["system"]
+
+
+@pytest.mark.slow
+def test_winter_games():
+    recipe = "post-norm-1e-3-one-layer"
+    some = "--seeds", 1, "--recipes", recipe
+    (found,) = tables("winter_games.py", *SMALL, *some)
+    assert [row["recipe"] for row in found] == [recipe]
+    assert all(map(numbers, list(found[0].values())[1:]))
