@@ -441,6 +441,17 @@ def evaluation_batches(pairs, tokenizer, replicas=1):
     ).prefetch(8)
 
 
+def say_what_is_cut(pairs, tokenizer, name):
+    """Writes a line if `evaluation_batches` cuts sentences of a split off."""
+    chunks = encode(pairs.batch(corpora.CHUNK), tokenizer)
+    cut = sum(np.count_nonzero(chunk_lengths(*chunk) > LONGEST) for chunk in chunks)
+    if cut:
+        say(
+            f"{cut} of the {len(pairs)} {name} pairs have a side of more than {LONGEST} tokens; "
+            f"only the first {LONGEST} count."
+        )
+
+
 # ---- Training ----
 
 KEPT = 3  # newest checkpoints
@@ -1014,6 +1025,7 @@ def evaluate(training, tokenizer, corpus):
     BLEU and chrF are sacreBLEU's, with the signatures that say how they were computed.
     """
     started = time.perf_counter()
+    say_what_is_cut(corpus.test, tokenizer, "test")
     loss, accuracy = training.validate(corpus.test, tokenizer)
     sources, references = texts(corpus.test)
     translated = hypotheses(training, tokenizer, sources)
@@ -1246,6 +1258,7 @@ def train(args):
         f"{batches.dropped}. {batches.steps} batches an epoch, in buckets of "
         f"{', '.join(map(str, batches.lengths))} tokens."
     )
+    say_what_is_cut(corpus.validation, tokenizer, "validation")
     steps = training.steps_an_epoch(batches) * options["epochs"]
     say(
         f"To do: {options['epochs']} epochs, {steps} steps, of a Transformer of "

@@ -155,8 +155,8 @@ def test_two_workers_learn_what_one_process_learns(two, numbers, tmp_path):
     )
     for name in ("loss", "accuracy", "val_loss", "val_accuracy"):
         assert other[0][name] == pytest.approx(history[0][name], rel=1e-5, abs=1e-5), name
-    # Epoch 1, about 30 steps; later the last digits, in which sums differ, have grown. They differ
-    # by up to 1.5e-5 where a token is rare, whose gradient Adam divides by its own size.
+    # Epoch 1, about 30 steps; later the last digits, in which sums differ, have grown. Weight by
+    # weight nothing can be said: Adam divides a gradient by its own size, a rounding error too.
     one, its = (tensors(run / "checkpoints" / "ckpt-1") for run in (tmp_path / "one", two))
     assert one.keys() == its.keys()
     model = run_demo.build_transformer(json.loads((two / "params.json").read_text()), 320)
@@ -164,10 +164,11 @@ def test_two_workers_learn_what_one_process_learns(two, numbers, tmp_path):
     # Added to all keys alike, so their true gradient is zero: Adam makes steps of its rounding.
     biases = [layer.wk.bias for layer in (encoder.mha, decoder.mha1, decoder.mha2)]
     paths = [variable.path for variable in model.variables]
-    apart = [paths.index(bias.path) for bias in biases]
-    for number in set(range(len(paths))) - set(apart):
+    rounding = {paths.index(bias.path) for bias in biases}
+    for number in set(range(len(paths))) - rounding:
         name = f"model/{number}/.ATTRIBUTES/VARIABLE_VALUE"
-        np.testing.assert_allclose(its[name], one[name], rtol=0, atol=5e-5, err_msg=paths[number])
+        apart = np.linalg.norm(its[name] - one[name]) / np.linalg.norm(one[name])
+        assert apart < 1e-4, paths[number]
 
 
 def signalled(process, number, told):

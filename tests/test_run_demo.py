@@ -260,7 +260,7 @@ def test_the_order_of_an_epoch_depends_on_its_seed_alone(batches):
 
 
 def test_evaluation_batches_drop_no_pair_and_cut_those_that_no_memory_holds(
-    tokenizer, long_and_short
+    tokenizer, long_and_short, capsys
 ):
     pairs = [*long_and_short[-20:], ("um " * 3000, "one " * 10), ("", "")]
     ids = [tokenizer.encode(list(map(str.strip, pair))) for pair in pairs]
@@ -270,6 +270,8 @@ def test_evaluation_batches_drop_no_pair_and_cut_those_that_no_memory_holds(
     assert sorted(found) == sorted(cut)
     alone = run_demo.evaluation_batches(as_dataset(pairs[-2:-1]), tokenizer)
     assert [len(inp) for inp, _ in alone.as_numpy_iterator()] == [1]  # however many parts
+    run_demo.say_what_is_cut(as_dataset(pairs), tokenizer, "test")
+    assert "1 of the 22 test pairs have a side of more than 2048" in capsys.readouterr().err
 
 
 def test_ids_that_cannot_be_kept_are_one_line_of_error(tokenizer):
