@@ -19,7 +19,7 @@ class Flag(NamedTuple):
     help: str
     low: float | None = None
     high: float | None = None  # of a whole number at most 2^31 - 1
-    also: str | None = None  # a second, better known name of the flag
+    also: str | None = None  # a second name of the flag
     choices: tuple | None = None  # the only values
 
 
@@ -49,10 +49,10 @@ DATA_PATH: Annotated[
 ] = "ted_hrlr_translate/pt_to_en"
 BUFFER_SIZE: Annotated[int, Flag("pairs held for shuffling; tutorial", 1)] = 20000
 BATCH_SIZE: Annotated[
-    int, Flag("sentences of average length a batch (of all devices); tutorial", 1, 100_000)
+    int, Flag("sentences of average length per batch (of all devices); tutorial", 1, 100_000)
 ] = 64
 BATCH_TOKENS: Annotated[
-    int, Flag("tokens a batch instead, padding included, of the longer side; 0 is off", 0)
+    int, Flag("tokens per batch instead, padding included, of the longer side; 0 is off", 0)
 ] = 0
 MAX_LENGTH: Annotated[
     int,
@@ -64,22 +64,21 @@ TEXT = Section("Text")
 PIECES: Annotated[
     str,
     Flag(
-        "what tokens are: SentencePiece's byte pairs, or the words between spaces",
+        "kind of tokens: SentencePiece's byte pairs, or the words between spaces",
         choices=("bpe", "word"),
     ),
 ] = "bpe"
 VOCAB_SIZE: Annotated[
     int,
-    Flag(
-        "SentencePiece pieces, shared by both languages; tutorial about 2 x 8,000", 300, 1_000_000
-    ),
+    Flag("vocabulary entries, shared by both languages; tutorial about 2 x 8,000", 300, 1_000_000),
 ] = 8192
-WORDS_A_PIECE: Annotated[
+WORDS_PER_PIECE: Annotated[
     int,
     Flag(
-        "words of text for each piece: a short text gets fewer pieces, at least 3,000 (by trial; "
-        "arXiv 2004.02334 asks for 100)",
+        "words of text per vocabulary entry: a short text gets a smaller vocabulary, at least "
+        "3,000 (by trial; arXiv 2004.02334 recommends 100)",
         1,
+        also="words_a_piece",
     ),
 ] = 220
 
@@ -99,13 +98,13 @@ FFN_DROPOUT_RATE: Annotated[
     float, Flag("share dropped within feed-forward layers; tutorial and paper none", 0.0, 0.99)
 ] = 0.0
 PRE_NORM: Annotated[
-    bool, Flag("normalise what a sub-layer takes, not the residual sum (arXiv 2002.04745)")
+    bool, Flag("normalize the input of each sub-layer, not the residual sum (arXiv 2002.04745)")
 ] = False
 TIE_EMBEDDINGS: Annotated[
     bool, Flag("one matrix for source, target and logits; paper 3.4, tutorial three")
 ] = False
 NON_AUTOREGRESSIVE: Annotated[
-    bool, Flag("tell all tokens at once, not one after the other (arXiv 1711.02281); paper no")
+    bool, Flag("predict all tokens in parallel, not one by one (arXiv 1711.02281); paper no")
 ] = False
 
 TRAINING = Section("Training")
@@ -120,7 +119,7 @@ SCHEDULE: Annotated[
     ),
 ] = "inverse-sqrt"
 WARMUP_STEPS: Annotated[
-    int, Flag("steps in which the learning rate grows; tutorial and paper 5.3", 1)
+    int, Flag("steps of linear growth of the learning rate; tutorial and paper 5.3", 1)
 ] = 4000
 LEARNING_RATE_SCALE: Annotated[
     float, Flag("factor to the paper's learning rate, 1 / sqrt(d_model x steps)", 1e-6, 1e6)
@@ -132,28 +131,26 @@ ADAM_BETA_2: Annotated[
     float, Flag("Adam's decay of the variance; tutorial and paper 5.3", 0.0, 0.99999)
 ] = 0.98
 ADAM_EPSILON: Annotated[float, Flag("Adam's epsilon; tutorial and paper 5.3", 1e-12, 1.0)] = 1e-9
-CLIP_NORM: Annotated[
-    float, Flag("longest gradient of all weights together; longer ones are cut; 0 is off", 0.0, 1e9)
-] = 0.0
+CLIP_NORM: Annotated[float, Flag("clips the global gradient norm; 0 is off", 0.0, 1e9)] = 0.0
 LABEL_SMOOTHING: Annotated[
-    float, Flag("probability spread over all pieces; paper 5.4 0.1, tutorial none", 0.0, 0.99)
+    float, Flag("probability spread over the vocabulary; paper 5.4 0.1, tutorial none", 0.0, 0.99)
 ] = 0.0
 ACCUMULATE: Annotated[
-    int, Flag("batches whose gradients make one step, as one batch so many times larger would", 1)
+    int, Flag("batches per optimizer step, as one batch so many times larger would give", 1)
 ] = 1
 
 AVERAGE: Annotated[
-    int, Flag("newest epochs at most whose mean weights a training ends with; paper 6.1 5", 1, 100)
+    int, Flag("newest epochs whose weights may be averaged at the end; paper 6.1 5", 1, 100)
 ] = 3
 VALIDATE_BY: Annotated[
     str,
     Flag(
-        "what epochs and mean weights are chosen by, on the validation split",
+        "how epochs and averages are compared, on the validation split",
         choices=("loss", "bleu"),
     ),
 ] = "loss"
 CHECKPOINT_MINUTES: Annotated[
-    float, Flag("between two checkpoints within an epoch; each epoch's end has its own", 0.0)
+    float, Flag("between two checkpoints within an epoch; each epoch ends with one", 0.0)
 ] = 10.0
 PATIENCE: Annotated[
     int, Flag("epochs without a better validation after which training stops; 0 never", 0)
@@ -163,10 +160,10 @@ SEARCH = Section("Search")
 
 BEAM: Annotated[
     int,
-    Flag("hypotheses followed for each sentence; 1 is greedy search; tutorial (paper 4)", 1, 64),
+    Flag("hypotheses followed per sentence; 1 is greedy search; tutorial (paper 4)", 1, 64),
 ] = 1
 LENGTH_PENALTY: Annotated[
-    float, Flag("alpha of the length penalty, by which a beam is ranked; paper 6.1", 0.0, 10.0)
+    float, Flag("alpha of the length penalty of beam search; paper 6.1", 0.0, 10.0)
 ] = 0.6
 
 SCORING = Section("Scoring")
@@ -174,7 +171,7 @@ SCORING = Section("Scoring")
 TOKENIZE: Annotated[
     str,
     Flag(
-        "sacreBLEU's tokenizer for BLEU; 'none' for text that comes tokenized",
+        "sacreBLEU's tokenizer for BLEU; 'none' for tokenized text",
         choices=("13a", "none", "intl", "char", "zh"),
     ),
 ] = "13a"
@@ -210,7 +207,7 @@ PRESETS = {
         dict(
             dff=256, num_heads=4, dropout_rate=0.2, label_smoothing=0.1, tie_embeddings=True,
             pre_norm=True, schedule="cosine", warmup_steps=2000, learning_rate_scale=2.0,
-            words_a_piece=100, batch_tokens=1024, max_length=80, epochs=60, average=10,
+            words_per_piece=100, batch_tokens=1024, max_length=80, epochs=60, average=10,
             validate_by="bleu", beam=5, length_penalty=1.0,
         ),
     ),

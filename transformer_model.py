@@ -2,15 +2,14 @@
 
 Read it from top to bottom, in the order of TensorFlow's tutorial: positions, masks, attention,
 feed-forward, one layer of each kind, the two stacks, the whole network, its learning rate, its
-loss, and how it produces a translation. Here is no file, no text and no command line: token ids
-in, logits or token ids out.
+loss, and how it translates. At the end stand faster forms of four of Keras's parts, to be skipped
+on a first reading: Dense, Dropout, LayerNormalization and the cross-entropy mean what they always
+mean. There are no files, no text and no command line here: token ids in, logits or token ids out.
 
-Shapes in comments: B sentences, L tokens (S source, T target), H heads, D = d_model, V pieces.
-Masks are 1.0 where attention must not look. Everything that is not a tensor is passed by keyword,
-as Keras 3 asks.
+Shapes in comments: B sentences, L tokens (S source, T target), H heads, D = d_model, V vocabulary
+size. Masks are 1.0 where attention is not allowed. Arguments that are not tensors are passed by
+keyword, as Keras 3 requires.
 """
-
-from typing import NamedTuple
 
 try:
     import keras
@@ -29,8 +28,7 @@ import tensorflow as tf
 
 PAD, UNKNOWN, START, END = 0, 1, 2, 3  # token ids that mean no text; padding must be 0
 
-MASKED = -1e9  # added to a logit that must lose; below float16's range, within bfloat16's
-LAYER_NORM_EPSILON = 1e-6  # the tutorial's
+MASKED = -1e9  # added to a logit that must not win; beyond float16's range, within bfloat16's
 
 register = keras.saving.register_keras_serializable(package="transformer_model")
 
@@ -57,7 +55,7 @@ def positional_encoding(position, d_model):
     """Returns the encoding of positions 0 to `position` - 1, (1, position, D) float32.
 
     Sine on even dimensions, cosine on odd ones, of `get_angles`. `position` may be a scalar tensor:
-    the encoding is computed for the length at hand, so no length is too long.
+    the encoding is computed for each length, so no length is too long.
     """
     depths = tf.range(d_model)[tf.newaxis, :]  # (1, D)
     angles = get_angles(tf.range(position)[:, tf.newaxis], depths, d_model)  # (position, D)
@@ -101,7 +99,7 @@ def scaled_dot_product_attention(q, k, v, mask, dropout=None):
       k: keys (..., len_k, d_k).
       v: values (..., len_k, d_v).
       mask: 1.0 = masked, broadcastable to (..., len_q, len_k), or None.
-      dropout: called with the weights that the values are weighted by, or None.
+      dropout: a function that drops some of the weights before they multiply the values, or None.
 
     Returns:
       output (..., len_q, d_v) and attention weights (..., len_q, len_k), each row of sum 1.
@@ -115,96 +113,41 @@ def scaled_dot_product_attention(q, k, v, mask, dropout=None):
     return tf.matmul(used, v), attention_weights
 
 
-class _Layer(keras.layers.Layer):
-    """What the layers below share: `sizes`, their constructor's arguments, are their config."""
-
-    def before(self, norm, x):
-        """Returns what a sub-layer takes of the residual stream `x`: pre-norm normalises it."""
-        return norm(x) if self.sizes["pre_norm"] else x
-
-    def after(self, norm, x):
-        """Returns the residual stream once a sub-layer's output is added: post-norm normalises."""
-        return x if self.sizes["pre_norm"] else norm(x)
+class _Saved:
+    """A layer or model that Keras saves and rebuilds from `sizes`, its constructor's arguments."""
 
     def get_config(self):
         return {**super().get_config(), **self.sizes}
 
     def compute_mask(self, inputs, previous_mask):
-        """None: else Keras would hang a mask onto outputs and hand it to later layers."""
+        """None: Keras would otherwise attach a mask to outputs and pass it to later layers."""
         return
 
 
-def append(cache, new, position=None):
-    """Returns `cache` (B, H, L, D / H), keys or values of positions before, with `new` behind them.
+class _Variant(_Saved):
+    """Three arguments of all layers, stacks and the Transformer; tutorial and paper have none.
 
     Args:
-      new: (B, H, K, D / H), one more position of K hypotheses.
-      position: None, and the cache grows; or the number of positions before, and the cache has room
-        for all there will ever be, as XLA asks, to whom a shape is fixed.
-    """
-    if position is None:
-        return tf.concat([cache, new], axis=2)
-    room, beam = cache.shape[2], new.shape[2]
-    here = tf.range(room) // beam == position  # (L,)
-    return tf.where(here[:, tf.newaxis], tf.tile(new, (1, 1, room // beam, 1)), cache)
-
-
-@register
-class Dense(keras.layers.Dense):
-    """Keras's, as a product of two matrices: (B L, D) instead of (B, L, D).
-
-    TensorFlow then adds bias and activation in the same kernel, and need not work out at each call
-    which axes to multiply.
+      pre_norm: normalize the input of each sub-layer instead of the residual sum, which trains deep
+        stacks more reliably (Xiong et al. 2020, arXiv 2002.04745).
+      attention_rate: dropout rate of the attention weights.
+      ffn_rate: dropout rate of the hidden values of the feed-forward network.
     """
 
-    def call(self, x):
-        """(B, L, D) -> (B, L, units)."""
-        y = super().call(tf.reshape(x, (-1, x.shape[-1])))  # (B L, units)
-        return tf.reshape(y, (tf.shape(x)[0], tf.shape(x)[1], self.units))
+    def __init__(self, pre_norm=False, attention_rate=0.0, ffn_rate=0.0, **kwargs):
+        super().__init__(**kwargs)
+        self.pre_norm = pre_norm
+        self.variant = dict(pre_norm=pre_norm, attention_rate=attention_rate, ffn_rate=ffn_rate)
 
 
 @register
-class Dropout(keras.layers.Dropout):
-    """Keras's, with random numbers of 8 bits instead of 32, which take a quarter of the time.
-
-    So `rate` is rounded to the nearest 1/256. Each replica drops values of its own. XLA draws the
-    same numbers as TensorFlow.
-    """
-
-    def call(self, x, training=False):
-        """Zeroes values of `x`, any shape, and scales the others so that the mean stays."""
-        dropped = min(round(self.rate * 256), 255)  # of the 256 values of a byte
-        if not training or not dropped:
-            return x
-        seed = tf.cast(self.seed_generator.next(), tf.int64)  # (2,), others each time
-        replica = tf.distribute.get_replica_context().replica_id_in_sync_group
-        seed += tf.cast(replica, tf.int64) * 2**32  # the layer's own count stays below
-        numbers, size = (tf.size(x) + 3) // 4, tf.size(x)
-        bits = tf.random.stateless_uniform((numbers,), seed, None, None, tf.int32, alg="philox")
-        kept = tf.reshape(tf.bitcast(bits, tf.uint8), (-1,))[:size] >= dropped
-        scale = tf.constant(256 / (256 - dropped), x.dtype)
-        return x * (tf.cast(tf.reshape(kept, tf.shape(x)), x.dtype) * scale)
-
-
-@register
-class LayerNormalization(keras.layers.LayerNormalization):
-    """Keras's (Ba et al. 2016, arXiv 1607.06450), in fewer passes over the values."""
-
-    def call(self, x):
-        """(x - mean) / sqrt(variance + epsilon) * gamma + beta, over the last axis of `x`."""
-        values = tf.cast(x, tf.float32)
-        values -= tf.reduce_mean(values, axis=-1, keepdims=True)
-        variance = tf.reduce_mean(tf.square(values), axis=-1, keepdims=True)
-        factor = tf.math.rsqrt(variance + self.epsilon) * tf.cast(self.gamma, tf.float32)
-        return tf.cast(values * factor + tf.cast(self.beta, tf.float32), x.dtype)
-
-
-@register
-class MultiHeadAttention(_Layer):
-    """`num_heads` attentions side by side, each over its own d_model / num_heads (paper 3.2.2).
+class MultiHeadAttention(_Saved, keras.layers.Layer):
+    """`num_heads` attentions in parallel, each over its own d_model / num_heads (paper 3.2.2).
 
     Args:
-      rate: share of the attention weights dropped in training.
+      d_model: width of inputs and outputs.
+      num_heads: number of heads.
+      rate: dropout rate of the attention weights.
 
     Raises:
       ValueError: `num_heads` does not divide `d_model`.
@@ -234,9 +177,9 @@ class MultiHeadAttention(_Layer):
         return tf.reshape(x, (tf.shape(x)[0], tf.shape(x)[1], self.sizes["d_model"]))
 
     def project(self, x, *layers):
-        """Returns what each of Dense `layers` makes of `x` (B, L, D), in heads: (B, H, L, D / H).
+        """Applies each of the Dense `layers` to `x` (B, L, D). Returns (B, H, L, D / H) for each.
 
-        All by one product, which takes less time than a product for each.
+        One product computes all of them, which is faster than one product each.
         """
         kernel = tf.concat([layer.kernel for layer in layers], axis=1)  # (D, n D)
         bias = tf.concat([layer.bias for layer in layers], axis=0)  # (n D,)
@@ -247,7 +190,7 @@ class MultiHeadAttention(_Layer):
         return tf.unstack(tf.transpose(y, (2, 0, 3, 1, 4)))
 
     def attend(self, q, k, v, *, training=False, mask=None):
-        """`call` for queries, keys and values that are projected: (B, H, L, D / H) each."""
+        """`call` for queries, keys and values already projected, (B, H, L, D / H) each."""
         heads, attention_weights = scaled_dot_product_attention(
             q, k, v, mask, lambda weights: self.dropout(weights, training=training)
         )
@@ -273,7 +216,10 @@ def point_wise_feed_forward_network(d_model, dff, rate=0.0, **kwargs):
     """Returns max(0, x W1 + b1) W2 + b2 as a Keras model, (B, L, D) -> (B, L, dff) -> (B, L, D).
 
     Args:
-      rate: share of the values between the two dropped in training.
+      d_model: width of inputs and outputs.
+      dff: width of the hidden layer.
+      rate: dropout rate of the hidden values.
+      kwargs: of each Keras layer, such as its dtype.
     """
     return keras.Sequential(
         [
@@ -284,34 +230,31 @@ def point_wise_feed_forward_network(d_model, dff, rate=0.0, **kwargs):
     )
 
 
-# ---- One layer of each stack (paper 3.1): sub-layer, dropout, residual sum, normalisation ----
-#
-# Off unless asked for: `pre_norm` normalises what a sub-layer takes, not the residual sum, which
-# trains deep stacks more surely (Xiong et al. 2020, arXiv 2002.04745); `attention_rate` drops
-# attention weights, `ffn_rate` values inside the feed-forward layer.
+# ---- One layer of each stack (paper 3.1): sub-layer, dropout, residual sum, normalization ----
 
 
 @register
-class EncoderLayer(_Layer):
-    """Self-attention, then feed-forward; each as LayerNorm(x + Dropout(sublayer(x))).
+class EncoderLayer(_Variant, keras.layers.Layer):
+    """Self-attention, then the feed-forward network, each in a residual connection.
 
-    Each as x + Dropout(sublayer(LayerNorm(x))) with `pre_norm`.
+    Args:
+      d_model, num_heads, dff: sizes, as above.
+      rate: dropout rate of each sub-layer's output.
+      kwargs: see _Variant.
     """
 
-    def __init__(
-        self, d_model, num_heads, dff, rate=0.1, pre_norm=False, attention_rate=0.0, ffn_rate=0.0,
-        **kwargs,
-    ):  # fmt: skip
+    def __init__(self, d_model, num_heads, dff, rate=0.1, **kwargs):
         super().__init__(**kwargs)
-        self.sizes = dict(
-            d_model=d_model, num_heads=num_heads, dff=dff, rate=rate,
-            pre_norm=pre_norm, attention_rate=attention_rate, ffn_rate=ffn_rate,
-        )  # fmt: skip
+        self.sizes = dict(d_model=d_model, num_heads=num_heads, dff=dff, rate=rate, **self.variant)
         policy = self.dtype_policy
-        self.mha = MultiHeadAttention(d_model, num_heads, attention_rate, dtype=policy)
-        self.ffn = point_wise_feed_forward_network(d_model, dff, ffn_rate, dtype=policy)
-        self.layernorm1 = LayerNormalization(epsilon=LAYER_NORM_EPSILON, dtype=policy)
-        self.layernorm2 = LayerNormalization(epsilon=LAYER_NORM_EPSILON, dtype=policy)
+        self.mha = MultiHeadAttention(
+            d_model, num_heads, self.variant["attention_rate"], dtype=policy
+        )
+        self.ffn = point_wise_feed_forward_network(
+            d_model, dff, self.variant["ffn_rate"], dtype=policy
+        )
+        self.layernorm1 = LayerNormalization(dtype=policy)
+        self.layernorm2 = LayerNormalization(dtype=policy)
         self.dropout1 = Dropout(rate, dtype=policy)
         self.dropout2 = Dropout(rate, dtype=policy)
 
@@ -322,34 +265,37 @@ class EncoderLayer(_Layer):
 
     def call(self, x, *, training=False, mask=None):
         """(B, S, D) -> output (B, S, D), attention weights (B, H, S, S)."""
-        y = self.before(self.layernorm1, x)
-        attention, weights = self.mha(y, y, y, mask=mask, training=training)
-        x = self.after(self.layernorm1, x + self.dropout1(attention, training=training))
-        y = self.ffn(self.before(self.layernorm2, x), training=training)
-        x = self.after(self.layernorm2, x + self.dropout2(y, training=training))
-        return x, weights
+        if self.pre_norm:
+            y = self.layernorm1(x)
+            attention, weights = self.mha(y, y, y, mask=mask, training=training)
+            x += self.dropout1(attention, training=training)
+            y = self.ffn(self.layernorm2(x), training=training)
+            return x + self.dropout2(y, training=training), weights
+        attention, weights = self.mha(x, x, x, mask=mask, training=training)
+        x = self.layernorm1(x + self.dropout1(attention, training=training))
+        y = self.ffn(x, training=training)
+        return self.layernorm2(x + self.dropout2(y, training=training)), weights
 
 
 @register
-class DecoderLayer(_Layer):
-    """Self-attention, cross-attention to the encoder's output, feed-forward; wrapped as above."""
+class DecoderLayer(_Variant, keras.layers.Layer):
+    """Self-attention, cross-attention to the encoder's output, and feed-forward, likewise.
 
-    def __init__(
-        self, d_model, num_heads, dff, rate=0.1, pre_norm=False, attention_rate=0.0, ffn_rate=0.0,
-        **kwargs,
-    ):  # fmt: skip
+    Args: as of EncoderLayer.
+    """
+
+    def __init__(self, d_model, num_heads, dff, rate=0.1, **kwargs):
         super().__init__(**kwargs)
-        self.sizes = dict(
-            d_model=d_model, num_heads=num_heads, dff=dff, rate=rate,
-            pre_norm=pre_norm, attention_rate=attention_rate, ffn_rate=ffn_rate,
-        )  # fmt: skip
-        policy = self.dtype_policy
+        self.sizes = dict(d_model=d_model, num_heads=num_heads, dff=dff, rate=rate, **self.variant)
+        policy, attention_rate = self.dtype_policy, self.variant["attention_rate"]
         self.mha1 = MultiHeadAttention(d_model, num_heads, attention_rate, dtype=policy)
         self.mha2 = MultiHeadAttention(d_model, num_heads, attention_rate, dtype=policy)
-        self.ffn = point_wise_feed_forward_network(d_model, dff, ffn_rate, dtype=policy)
-        self.layernorm1 = LayerNormalization(epsilon=LAYER_NORM_EPSILON, dtype=policy)
-        self.layernorm2 = LayerNormalization(epsilon=LAYER_NORM_EPSILON, dtype=policy)
-        self.layernorm3 = LayerNormalization(epsilon=LAYER_NORM_EPSILON, dtype=policy)
+        self.ffn = point_wise_feed_forward_network(
+            d_model, dff, self.variant["ffn_rate"], dtype=policy
+        )
+        self.layernorm1 = LayerNormalization(dtype=policy)
+        self.layernorm2 = LayerNormalization(dtype=policy)
+        self.layernorm3 = LayerNormalization(dtype=policy)
         self.dropout1 = Dropout(rate, dtype=policy)
         self.dropout2 = Dropout(rate, dtype=policy)
         self.dropout3 = Dropout(rate, dtype=policy)
@@ -362,63 +308,50 @@ class DecoderLayer(_Layer):
 
     def call(self, x, enc_output, *, training=False, look_ahead_mask=None, padding_mask=None):
         """(B, T, D), (B, S, D) -> output (B, T, D), weights (B, H, T, T) and (B, H, T, S)."""
-        return self.attend(
-            x,
-            self.own(x),
-            self.memory(enc_output),
-            training=training,
-            look_ahead_mask=look_ahead_mask,
-            padding_mask=padding_mask,
-        )
+        qkv = self.self_attention_qkv(x)
+        kv = self.cross_attention_kv(enc_output)
+        masks = dict(look_ahead_mask=look_ahead_mask, padding_mask=padding_mask)
+        return self.attend(x, qkv, kv, training=training, **masks)
 
-    def own(self, x):
-        """Returns queries, keys and values (B, H, T, D / H) of the target itself."""
-        x = self.before(self.layernorm1, x)
+    def self_attention_qkv(self, x):
+        """(B, T, D) -> queries, keys and values (B, H, T, D / H) of the target."""
+        x = self.layernorm1(x) if self.pre_norm else x
         return self.mha1.project(x, self.mha1.wq, self.mha1.wk, self.mha1.wv)
 
-    def memory(self, enc_output):
-        """Returns keys and values (B, H, S, D / H) of the source: the same for every target."""
+    def cross_attention_kv(self, enc_output):
+        """(B, S, D) -> keys and values (B, H, S, D / H) of the source."""
         return self.mha2.project(enc_output, self.mha2.wk, self.mha2.wv)
 
-    def step(self, x, cache, memory, position=None, *, look_ahead_mask=None, padding_mask=None):
-        """`call` for one more position of the target. Returns output (B, K, D) and the cache.
-
-        K hypotheses for each sentence are told at once, as if they were K positions.
-
-        Args:
-          x: (B, K, D).
-          cache: keys and values (B, H, L, D / H) of the positions before, K of each; see `append`.
-          look_ahead_mask: (B, 1, K, L), 1.0 for what is not a hypothesis's own past.
-        """
-        q, *new = self.own(x)
-        cache = tuple(append(old, value, position) for old, value in zip(cache, new, strict=True))
-        x, _, _ = self.attend(
-            x, (q, *cache), memory, look_ahead_mask=look_ahead_mask, padding_mask=padding_mask
-        )
-        return x, cache
-
-    def attend(self, x, own, memory, *, training=False, look_ahead_mask=None, padding_mask=None):
-        """What `call` and `step` share: the three sub-layers, once their own q, k, v are known."""
-        attention, block1 = self.mha1.attend(*own, training=training, mask=look_ahead_mask)
-        x = self.after(self.layernorm1, x + self.dropout1(attention, training=training))
-        (q,) = self.mha2.project(self.before(self.layernorm2, x), self.mha2.wq)
-        attention, block2 = self.mha2.attend(q, *memory, training=training, mask=padding_mask)
-        x = self.after(self.layernorm2, x + self.dropout2(attention, training=training))
-        y = self.ffn(self.before(self.layernorm3, x), training=training)
-        x = self.after(self.layernorm3, x + self.dropout3(y, training=training))
-        return x, block1, block2
+    def attend(self, x, qkv, kv, *, training=False, look_ahead_mask=None, padding_mask=None):
+        """`call` for projected inputs: a search keeps keys and values of all steps before."""
+        attention, block1 = self.mha1.attend(*qkv, training=training, mask=look_ahead_mask)
+        if self.pre_norm:
+            x += self.dropout1(attention, training=training)
+            (q,) = self.mha2.project(self.layernorm2(x), self.mha2.wq)
+            attention, block2 = self.mha2.attend(q, *kv, training=training, mask=padding_mask)
+            x += self.dropout2(attention, training=training)
+            y = self.ffn(self.layernorm3(x), training=training)
+            return x + self.dropout3(y, training=training), block1, block2
+        x = self.layernorm1(x + self.dropout1(attention, training=training))
+        (q,) = self.mha2.project(x, self.mha2.wq)
+        attention, block2 = self.mha2.attend(q, *kv, training=training, mask=padding_mask)
+        x = self.layernorm2(x + self.dropout2(attention, training=training))
+        y = self.ffn(x, training=training)
+        return self.layernorm3(x + self.dropout3(y, training=training)), block1, block2
 
 
 # ---- The two stacks ----
 
 
 def embed(embedding, ids, positions=None):
-    """Returns sqrt(D) times the embedding of `ids` (B, L), plus the encoding of their positions.
+    """Returns sqrt(D) times the embedding of `ids` (B, L), plus the positional encoding.
 
-    The factor (paper 3.4) brings the embedding to the positions' own size before they are added.
+    The factor (paper 3.4) scales the embedding to the size of the positional encoding.
 
     Args:
-      positions: their encoding, (1, L, D); without it, positions 0 to L - 1 are meant.
+      embedding: a Keras Embedding.
+      ids: token ids (B, L).
+      positions: their encoding, (1, L, D); without it, of positions 0 to L - 1.
     """
     x = embedding(ids)  # (B, L, D)
     if positions is None:
@@ -427,22 +360,24 @@ def embed(embedding, ids, positions=None):
 
 
 @register
-class Encoder(_Layer):
-    """Token ids of the source -> one vector for each, by `num_layers` encoder layers.
+class Encoder(_Variant, keras.layers.Layer):
+    """Token ids of the source -> one vector per token, through `num_layers` encoder layers.
 
     Args:
-      embedding: the Keras layer to use, if not one of its own; it is not part of the config.
+      num_layers, d_model, num_heads, dff, input_vocab_size: sizes.
+      rate: dropout rate of embeddings and sub-layers.
+      embedding: the Keras Embedding to use, if not a new one; not part of the config.
+      kwargs: see _Variant.
     """
 
     def __init__(
-        self, num_layers, d_model, num_heads, dff, input_vocab_size, rate=0.1,
-        pre_norm=False, attention_rate=0.0, ffn_rate=0.0, embedding=None, **kwargs,
+        self, num_layers, d_model, num_heads, dff, input_vocab_size, rate=0.1, embedding=None,
+        **kwargs,
     ):  # fmt: skip
         super().__init__(**kwargs)
-        variant = dict(pre_norm=pre_norm, attention_rate=attention_rate, ffn_rate=ffn_rate)
         self.sizes = dict(
             num_layers=num_layers, d_model=d_model, num_heads=num_heads, dff=dff,
-            input_vocab_size=input_vocab_size, rate=rate, **variant,
+            input_vocab_size=input_vocab_size, rate=rate, **self.variant,
         )  # fmt: skip
         policy = self.dtype_policy
         self.embedding = embedding or keras.layers.Embedding(
@@ -450,16 +385,16 @@ class Encoder(_Layer):
         )
         self.dropout = Dropout(rate, dtype=policy)
         self.enc_layers = [
-            EncoderLayer(d_model, num_heads, dff, rate, **variant, dtype=policy)
+            EncoderLayer(d_model, num_heads, dff, rate, **self.variant, dtype=policy)
             for _ in range(num_layers)
         ]
-        if pre_norm:  # or else the sum of all sub-layers would leave the stack as it is
-            self.layernorm = LayerNormalization(epsilon=LAYER_NORM_EPSILON, dtype=policy)
+        if self.pre_norm:  # nothing else normalizes the output of the last layer
+            self.layernorm = LayerNormalization(dtype=policy)
 
     def build(self, x_shape):
-        if not self.embedding.built:  # by the other stack, which shares it
+        if not self.embedding.built:  # tied embeddings are built by the encoder
             self.embedding.build(x_shape)
-        if self.sizes["pre_norm"]:
+        if self.pre_norm:
             self.layernorm.build((*x_shape, self.sizes["d_model"]))
         for layer in self.enc_layers:
             layer.build((*x_shape, self.sizes["d_model"]))
@@ -470,26 +405,24 @@ class Encoder(_Layer):
         weights = {}
         for n, layer in enumerate(self.enc_layers, start=1):
             x, weights[f"encoder_layer{n}"] = layer(x, training=training, mask=mask)
-        return self.layernorm(x) if self.sizes["pre_norm"] else x, weights
+        return self.layernorm(x) if self.pre_norm else x, weights
 
 
 @register
-class Decoder(_Layer):
-    """Token ids of the target so far -> one vector for each, by `num_layers` decoder layers.
+class Decoder(_Variant, keras.layers.Layer):
+    """Token ids of the target so far -> one vector per token, through `num_layers` decoder layers.
 
-    Args:
-      embedding: as of Encoder.
+    Args: as of Encoder, with `target_vocab_size`.
     """
 
     def __init__(
-        self, num_layers, d_model, num_heads, dff, target_vocab_size, rate=0.1,
-        pre_norm=False, attention_rate=0.0, ffn_rate=0.0, embedding=None, **kwargs,
+        self, num_layers, d_model, num_heads, dff, target_vocab_size, rate=0.1, embedding=None,
+        **kwargs,
     ):  # fmt: skip
         super().__init__(**kwargs)
-        variant = dict(pre_norm=pre_norm, attention_rate=attention_rate, ffn_rate=ffn_rate)
         self.sizes = dict(
             num_layers=num_layers, d_model=d_model, num_heads=num_heads, dff=dff,
-            target_vocab_size=target_vocab_size, rate=rate, **variant,
+            target_vocab_size=target_vocab_size, rate=rate, **self.variant,
         )  # fmt: skip
         policy = self.dtype_policy
         self.embedding = embedding or keras.layers.Embedding(
@@ -497,16 +430,16 @@ class Decoder(_Layer):
         )
         self.dropout = Dropout(rate, dtype=policy)
         self.dec_layers = [
-            DecoderLayer(d_model, num_heads, dff, rate, **variant, dtype=policy)
+            DecoderLayer(d_model, num_heads, dff, rate, **self.variant, dtype=policy)
             for _ in range(num_layers)
         ]
-        if pre_norm:  # or else the sum of all sub-layers would leave the stack as it is
-            self.layernorm = LayerNormalization(epsilon=LAYER_NORM_EPSILON, dtype=policy)
+        if self.pre_norm:  # nothing else normalizes the output of the last layer
+            self.layernorm = LayerNormalization(dtype=policy)
 
     def build(self, x_shape, enc_output_shape):
-        if not self.embedding.built:  # by the other stack, which shares it
+        if not self.embedding.built:  # tied embeddings are built by the encoder
             self.embedding.build(x_shape)
-        if self.sizes["pre_norm"]:
+        if self.pre_norm:
             self.layernorm.build((*x_shape, self.sizes["d_model"]))
         for layer in self.dec_layers:
             layer.build((*x_shape, self.sizes["d_model"]), enc_output_shape)
@@ -518,40 +451,20 @@ class Decoder(_Layer):
          "decoder_layer1_block2": cross-attention (B, H, T, S), ...}
         """
         x = self.dropout(embed(self.embedding, x), training=training)
+        masks = dict(look_ahead_mask=look_ahead_mask, padding_mask=padding_mask)
         weights = {}
         for n, layer in enumerate(self.dec_layers, start=1):
-            x, block1, block2 = layer(
-                x,
-                enc_output,
-                training=training,
-                look_ahead_mask=look_ahead_mask,
-                padding_mask=padding_mask,
-            )
+            x, block1, block2 = layer(x, enc_output, training=training, **masks)
             weights[f"decoder_layer{n}_block1"] = block1
             weights[f"decoder_layer{n}_block2"] = block2
-        return self.layernorm(x) if self.sizes["pre_norm"] else x, weights
-
-    def step(self, tokens, encoding, caches, memories, position=None, **masks):
-        """`call` for one more position of the target. Returns output (B, K, D) and the caches.
-
-        Args:
-          tokens: ids (B, K) at this position, of K hypotheses for each sentence.
-          encoding: of this position, (1, 1, D).
-          caches, memories: of each layer; see DecoderLayer.step, as for the masks.
-        """
-        x = embed(self.embedding, tokens, encoding)  # (B, K, D)
-        grown = []
-        for layer, cache, memory in zip(self.dec_layers, caches, memories, strict=True):
-            x, cache = layer.step(x, cache, memory, position, **masks)
-            grown.append(cache)
-        return self.layernorm(x) if self.sizes["pre_norm"] else x, grown
+        return self.layernorm(x) if self.pre_norm else x, weights
 
 
 # ---- The Transformer (paper 3, figure 1) ----
 
 
 class TiedLogits(keras.layers.Layer):
-    """Logits by the matrix of `embedding` (V, D) itself (paper 3.4)."""
+    """Logits from the matrix of the `embedding` itself, (V, D) (paper 3.4)."""
 
     def __init__(self, embedding, **kwargs):
         super().__init__(**kwargs)
@@ -565,27 +478,30 @@ class TiedLogits(keras.layers.Layer):
 
 
 @register
-class Transformer(keras.Model):
+class Transformer(_Variant, keras.Model):
     """Encoder, decoder and the layer that turns vectors into logits; makes its own masks.
 
-    Takes one positional input, the pair `(inp, tar)`: a model of two saves to a `.keras` file that
-    loads with random weights. Policies float32 and mixed_bfloat16 work.
+    Takes one positional input, the pair `(inp, tar)`: Keras saves a model of two inputs to a
+    `.keras` file that loads with random weights. Works in float32 and in mixed_bfloat16.
 
     Args:
-      tie_embeddings: whether source, target and logits share one matrix (paper 3.4), as one
-        vocabulary lets them.
-      non_autoregressive: whether the decoder looks at all of what it is given, at later places
-        too; see beyond/parallel.py.
+      num_layers, d_model, num_heads, dff: sizes of both stacks.
+      input_vocab_size, target_vocab_size: vocabulary entries of source and target.
+      rate: dropout rate of embeddings and sub-layers.
+      tie_embeddings: share one matrix between source, target and logits (paper 3.4); both languages
+        then share one vocabulary.
+      non_autoregressive: use no look-ahead mask in the decoder; see
+        nmt/decoding/non_autoregressive.py.
+      kwargs: see _Variant.
 
     Raises:
-      ValueError: under mixed_float16, whose largest number is smaller than the mask; or for
-        embeddings tied of two vocabularies.
+      ValueError: the policy is mixed_float16, whose range is smaller than the mask; or embeddings
+        are tied and the vocabulary sizes differ.
     """
 
     def __init__(
         self, num_layers, d_model, num_heads, dff, input_vocab_size, target_vocab_size, rate=0.1,
-        pre_norm=False, attention_rate=0.0, ffn_rate=0.0, tie_embeddings=False,
-        non_autoregressive=False, **kwargs,
+        tie_embeddings=False, non_autoregressive=False, **kwargs,
     ):  # fmt: skip
         super().__init__(**kwargs)
         policy = self.dtype_policy
@@ -596,22 +512,21 @@ class Transformer(keras.Model):
             )
         if tie_embeddings and input_vocab_size != target_vocab_size:
             raise ValueError(
-                f"tied embeddings are of one vocabulary, not of {input_vocab_size} pieces and "
-                f"{target_vocab_size}"
+                f"tied embeddings need one vocabulary, not one of {input_vocab_size} entries and "
+                f"one of {target_vocab_size}"
             )
-        variant = dict(pre_norm=pre_norm, attention_rate=attention_rate, ffn_rate=ffn_rate)
         self.sizes = dict(
             num_layers=num_layers, d_model=d_model, num_heads=num_heads, dff=dff,
             input_vocab_size=input_vocab_size, target_vocab_size=target_vocab_size, rate=rate,
-            **variant, tie_embeddings=tie_embeddings, non_autoregressive=non_autoregressive,
+            tie_embeddings=tie_embeddings, non_autoregressive=non_autoregressive, **self.variant,
         )  # fmt: skip
         embedding = None
-        if tie_embeddings:  # of a size that suits logits: times sqrt(D), or times a vector so long
+        if tie_embeddings:  # vectors of length 1: `embed` scales them, logits are their products
             normal = keras.initializers.RandomNormal(stddev=d_model**-0.5)
             embedding = keras.layers.Embedding(
                 input_vocab_size, d_model, embeddings_initializer=normal, dtype=policy
             )
-        stack = dict(rate=rate, **variant, embedding=embedding, dtype=policy)
+        stack = dict(rate=rate, **self.variant, embedding=embedding, dtype=policy)
         self.encoder = Encoder(num_layers, d_model, num_heads, dff, input_vocab_size, **stack)
         self.decoder = Decoder(num_layers, d_model, num_heads, dff, target_vocab_size, **stack)
         if tie_embeddings:
@@ -635,23 +550,15 @@ class Transformer(keras.Model):
         return self.final_layer(dec_output), weights
 
     def decode(self, inputs, *, training=False):
-        """`call` without its last layer: the decoder's output (B, T, D), attention weights."""
+        """`call` without the final layer: the decoder's output (B, T, D), attention weights."""
         inp, tar = inputs
         enc_padding_mask, combined_mask, dec_padding_mask = create_masks(inp, tar)
         if self.sizes["non_autoregressive"]:
-            combined_mask = create_padding_mask(tar)  # without the look-ahead mask
+            combined_mask = create_padding_mask(tar)  # no look-ahead mask
         enc_output, enc_weights = self.encoder(inp, training=training, mask=enc_padding_mask)
-        dec_output, dec_weights = self.decoder(
-            tar,
-            enc_output,
-            training=training,
-            look_ahead_mask=combined_mask,
-            padding_mask=dec_padding_mask,
-        )
+        masks = dict(look_ahead_mask=combined_mask, padding_mask=dec_padding_mask)
+        dec_output, dec_weights = self.decoder(tar, enc_output, training=training, **masks)
         return dec_output, {**enc_weights, **dec_weights}
-
-    def get_config(self):
-        return {**super().get_config(), **self.sizes}
 
 
 # ---- Learning rate (paper 5.3, equation 3) ----
@@ -661,7 +568,12 @@ class Transformer(keras.Model):
 class CustomSchedule(keras.optimizers.schedules.LearningRateSchedule):
     """scale * d_model^-0.5 * min(step^-0.5, step * warmup_steps^-1.5), at any int or float step.
 
-    Grows linearly to its peak at `warmup_steps`, then falls with the square root. 0.0 at step 0.
+    Grows linearly to its peak at `warmup_steps`, then decays with the square root. 0.0 at step 0.
+
+    Args:
+      d_model: width of the model.
+      warmup_steps: steps of linear growth.
+      scale: a factor that the paper does not have.
     """
 
     def __init__(self, d_model, warmup_steps=4000, scale=1.0):
@@ -679,13 +591,14 @@ class CustomSchedule(keras.optimizers.schedules.LearningRateSchedule):
 
 @register
 class CosineSchedule(CustomSchedule):
-    """The same growth, to the same peak, then (1 + cos(pi * progress)) / 2 of it: 0.0 at `steps`.
+    """The same warm-up to the same peak, then (1 + cos(pi * progress)) / 2 of it: 0.0 at `steps`.
 
     Progress goes from 0 at `warmup_steps` to 1 at `steps` (Loshchilov & Hutter 2017, arXiv
     1608.03983, without restarts).
 
     Args:
-      steps: of the whole training; a number, or a scalar variable that comes to hold it.
+      d_model, warmup_steps, scale: as of CustomSchedule.
+      steps: of the whole training run; a number, or a scalar variable to be set later.
     """
 
     def __init__(self, d_model, warmup_steps=4000, scale=1.0, steps=100_000):
@@ -705,7 +618,7 @@ class CosineSchedule(CustomSchedule):
 
 @register
 class ConstantSchedule(CustomSchedule):
-    """The same growth, to the same peak, which then stays."""
+    """The same warm-up to the same peak, and no decay."""
 
     def __call__(self, step):
         return super().__call__(tf.minimum(tf.cast(step, tf.float32), float(self.warmup_steps)))
@@ -714,52 +627,15 @@ class ConstantSchedule(CustomSchedule):
 # ---- Loss and accuracy: over real tokens only ----
 
 
-def cross_entropy(logits, real, label_smoothing=0.0):
-    """Returns the losses of ids `real` (...), in nats, and whether each had the highest logit.
-
-    Against a share of 1 - label_smoothing for the real id, and the rest spread evenly over all
-    (paper 5.4). The same as TensorFlow's own, whose kernel takes twice the time on a CPU:
-    exp(logits) is worked out once, for the loss, the guess and the gradient, softmax - target.
-
-    Args:
-      logits: (..., V).
-    """
-    vocab_size, ids = logits.shape[-1], tf.reshape(real, (-1,))  # (N,)
-    even, certain = label_smoothing / vocab_size, 1 - label_smoothing
-
-    @tf.custom_gradient
-    def losses_and_hits(flat):  # (N, V)
-        best = tf.reduce_max(flat, axis=-1, keepdims=True)  # (N, 1), not to overflow
-        powers = tf.exp(flat - best)  # (N, V)
-        total = tf.reduce_sum(powers, axis=-1, keepdims=True)  # (N, 1)
-        told = tf.gather(flat, ids, batch_dims=1) - best[:, 0]  # (N,), 0 for the highest
-        losses = tf.math.log(total[:, 0]) - certain * told  # (N,)
-        if label_smoothing:
-            losses -= even * (tf.reduce_sum(flat, axis=-1) - vocab_size * best[:, 0])
-
-        def gradient(upstream, _):  # (N,) -> (N, V)
-            upstream = upstream[:, tf.newaxis]
-            found = powers * (upstream / total)
-            if label_smoothing:
-                found -= even * upstream
-            places = tf.stack([tf.range(tf.size(ids, ids.dtype)), ids], axis=1)  # (N, 2)
-            return tf.tensor_scatter_nd_sub(found, places, certain * upstream[:, 0])
-
-        return (losses, told >= 0), gradient
-
-    losses, hits = losses_and_hits(tf.reshape(logits, (-1, vocab_size)))
-    return tf.reshape(losses, tf.shape(real)), tf.reshape(hits, tf.shape(real))
-
-
 def token_sums(real, pred, label_smoothing=0.0):
-    """Returns summed cross-entropy in nats, right guesses and number of the real tokens of a batch.
+    """Returns three float32 sums over the real tokens: loss in nats, correct predictions, tokens.
 
-    Three float32 scalars: unlike means, sums can be added over batches and over devices.
+    Unlike means, sums can be added over batches and over devices.
 
     Args:
-      real: ids (B, T); padding counts for nothing.
+      real: target ids (B, T); padding is not counted.
       pred: logits (B, T, V).
-      label_smoothing: see `cross_entropy`.
+      label_smoothing: probability spread over the vocabulary (paper 5.4).
     """
     is_real = tf.cast(tf.not_equal(real, PAD), tf.float32)  # (B, T)
     losses, hits = cross_entropy(pred, real, label_smoothing)  # (B, T)
@@ -773,7 +649,7 @@ def token_sums(real, pred, label_smoothing=0.0):
 def loss_function(real, pred):
     """Returns the mean cross-entropy, in nats, of real ids (B, T) under logits (B, T, V).
 
-    For one batch on one device; the program adds up `token_sums` instead.
+    For one batch on one device; the program sums `token_sums` instead.
     """
     loss, _, tokens = token_sums(real, pred)
     return tf.math.divide_no_nan(loss, tokens)
@@ -785,234 +661,130 @@ def accuracy_function(real, pred):
     return tf.math.divide_no_nan(hits, tokens)
 
 
-def log_probabilities(transformer, inp, tar):
-    """Returns the natural log-probability (B,) of all tokens of ids `tar` (B, T) but its START.
+# ---- Translating, by definition: the likeliest token, one after the other ----
+
+
+def greedy_translate(transformer, inp, extra_tokens=50):
+    """Translates token by token, each time the likeliest, with the whole network for each token.
+
+    This loop defines what translating means. The program runs nmt/decoding/search.py, which keeps
+    keys and values between steps and is tested to predict the same ids.
 
     Args:
-      inp: ids of the source (B, S).
+      transformer: a Transformer.
+      inp: source ids (B, S).
+      extra_tokens: a translation has at most so many tokens more than its source (paper 6.1).
+
+    Returns:
+      ids (B, 1 + T): START, tokens, END, then PAD.
     """
-    predictions, _ = transformer((inp, tar[:, :-1]), training=False)  # (B, T - 1, V)
-    real = tar[:, 1:]
-    losses, _ = cross_entropy(predictions, real)
-    return -tf.reduce_sum(losses * tf.cast(real != PAD, tf.float32), axis=1)
+    never = np.isin(np.arange(transformer.sizes["target_vocab_size"]), (PAD, START))  # (V,)
+    source_tokens = tf.reduce_sum(tf.cast(inp != PAD, tf.int32), axis=1)  # (B,)
+    tar = tf.fill((tf.shape(inp)[0], 1), START)  # (B, 1)
+    finished = source_tokens == 0  # (B,)
+    while not tf.reduce_all(finished):
+        logits, _ = transformer((inp, tar), training=False)  # (B, T, V)
+        allowed = tf.where(never, MASKED, logits[:, -1])  # (B, V)
+        token = tf.where(finished, PAD, tf.argmax(allowed, axis=-1, output_type=tf.int32))  # (B,)
+        tar = tf.concat([tar, token[:, tf.newaxis]], axis=1)  # (B, 1 + T)
+        finished |= (token == END) | (tf.shape(tar)[1] > source_tokens + extra_tokens)
+    return tar
 
 
-# ---- Search: the likeliest translation, one token a step ----
+# ---- Faster forms of Keras's layers (skip on a first reading) ----
 
 
-class Hypotheses(NamedTuple):
-    """Translations that a search found: N for each of B sentences, the best first."""
+@register
+class Dense(keras.layers.Dense):
+    """Keras's, as a product of two matrices: (B L, D) instead of (B, L, D).
 
-    ids: tf.Tensor  # (B, N, L) int32: START, tokens, END, then PAD
-    scores: tf.Tensor  # (B, N) float32: log-probability over length penalty, by which they rank
-    log_probabilities: tf.Tensor  # (B, N) float32, natural, of all tokens with END
-    finished: tf.Tensor  # (B, N) bool: False where the limit of length cut a hypothesis off
-
-
-def put(tensor, index, value):
-    """Returns `tensor` (..., L) with `value` (...) at `index` of its last axis."""
-    here = tf.range(tf.shape(tensor)[-1]) == index
-    return tf.where(here, value[..., tf.newaxis], tensor)
-
-
-def length_penalty(length, alpha):
-    """((5 + length) / 6)^alpha, what a log-probability is divided by (Wu et al. 2016, equation 14).
-
-    Length is in tokens and counts END, not START. An alpha of 0 ranks by log-probability alone.
+    TensorFlow then adds bias and activation in the same kernel, and does not compute at each call
+    which axes to multiply.
     """
-    return ((5 + tf.cast(length, tf.float32)) / 6) ** alpha
+
+    def call(self, x):
+        """(B, L, D) -> (B, L, units)."""
+        y = super().call(tf.reshape(x, (-1, x.shape[-1])))  # (B L, units)
+        return tf.reshape(y, (tf.shape(x)[0], tf.shape(x)[1], self.units))
 
 
-class Decoding:
-    """What a search needs to know of a batch of sources: the encoder is run once, here.
+@register
+class Dropout(keras.layers.Dropout):
+    """Keras's, with random numbers of 8 bits instead of 32, in a quarter of the time.
+
+    `rate` is rounded to the nearest 1/256. Each replica draws its own mask, and XLA draws the same
+    mask as TensorFlow; with Keras's own layer both fail.
+    """
+
+    def call(self, x, training=False):
+        """Sets values of `x`, any shape, to zero and scales the others to keep the mean."""
+        dropped = min(round(self.rate * 256), 255)  # of the 256 values of a byte
+        if not training or not dropped:
+            return x
+        seed = tf.cast(self.seed_generator.next(), tf.int64)  # (2,), new at each call
+        replica = tf.distribute.get_replica_context().replica_id_in_sync_group
+        seed += tf.cast(replica, tf.int64) * 2**32  # the layer's own count stays below
+        numbers, size = (tf.size(x) + 3) // 4, tf.size(x)
+        bits = tf.random.stateless_uniform((numbers,), seed, None, None, tf.int32, alg="philox")
+        kept = tf.reshape(tf.bitcast(bits, tf.uint8), (-1,))[:size] >= dropped
+        scale = tf.constant(256 / (256 - dropped), x.dtype)
+        return x * (tf.cast(tf.reshape(kept, tf.shape(x)), x.dtype) * scale)
+
+
+@register
+class LayerNormalization(keras.layers.LayerNormalization):
+    """Keras's (Ba et al. 2016, arXiv 1607.06450), in fewer passes over the values.
 
     Args:
-      inp: ids of the source (B, S).
-      beam: hypotheses K that are followed for each sentence.
-      extra_tokens: most tokens of a translation beyond those of its source (paper 6.1: 50).
-      static: whether shapes stay the same from step to step, as XLA asks. Else caches grow.
+      epsilon: added to the variance; the tutorial's.
     """
 
-    def __init__(self, transformer, inp, beam, extra_tokens, static):
-        self.transformer, self.beam, self.static = transformer, beam, static
-        decoder, sizes = transformer.decoder, transformer.sizes
-        self.padding_mask = create_padding_mask(inp)
-        enc_output, _ = transformer.encoder(inp, training=False, mask=self.padding_mask)
-        self.memories = [layer.memory(enc_output) for layer in decoder.dec_layers]
-        self.batch, source_length = (
-            known if known is not None else found
-            for known, found in zip(inp.shape, tf.unstack(tf.shape(inp)), strict=True)
-        )
-        self.length = source_length + extra_tokens
-        tokens = tf.reduce_sum(tf.cast(inp != PAD, tf.int32), axis=1)  # (B,)
-        self.limits = tf.where(tokens > 0, tokens + extra_tokens, 0)  # (B,), none for empty rows
-        self.positions = positional_encoding(self.length, sizes["d_model"])  # (1, L, D)
-        never = np.isin(np.arange(sizes["target_vocab_size"]), (PAD, START)) * MASKED
-        self.never = tf.constant(never, tf.float32)  # (V,)
-        heads, depth = sizes["num_heads"], sizes["d_model"] // sizes["num_heads"]
-        room = self.length * beam if static else 0
-        empty = tf.zeros((self.batch, heads, room, depth), enc_output.dtype)
-        self.caches = [(empty, empty)] * sizes["num_layers"]
+    def __init__(self, epsilon=1e-6, **kwargs):
+        super().__init__(epsilon=epsilon, **kwargs)
 
-    def log_probabilities(self, tokens, position, origin, caches):
-        """Returns those of the next token, (B, K, V), and the caches; PAD and START have none.
-
-        Args:
-          tokens: ids (B, K) at `position`.
-          origin: (B, K, L), which of the K places held a hypothesis's past at each position up to
-            this, -1 beyond; None where there is but one place.
-        """
-        look_ahead_mask = None  # for all there is in a cache that grows is the one place's past
-        length = self.length if self.static else position + 1
-        if origin is not None:
-            past = tf.one_hot(origin[:, :, :length], self.beam)  # (B, K, L, K), nothing for a -1
-            look_ahead_mask = 1 - tf.reshape(past, (self.batch, 1, self.beam, length * self.beam))
-        elif self.static:
-            look_ahead_mask = tf.cast(tf.range(length) > position, tf.float32)  # (L,)
-        dec_output, caches = self.transformer.decoder.step(
-            tokens,
-            self.positions[:, position, tf.newaxis],
-            caches,
-            self.memories,
-            position if self.static else None,
-            look_ahead_mask=look_ahead_mask,
-            padding_mask=self.padding_mask,
-        )
-        logits = self.transformer.final_layer(dec_output)  # (B, K, V)
-        return tf.nn.log_softmax(logits) + self.never, caches
-
-    def loop(self, unfinished, step, *state):
-        """Returns `state` after as many steps as it is `unfinished`.
-
-        Both are called with the position, the state and the caches; `step` returns them anew.
-        """
-        state = (tf.constant(0), *state, self.caches)
-        shapes = tf.nest.map_structure(lambda tensor: tensor.shape, state)
-        if not self.static:
-            batch, heads, _, depth = shapes[-1][0][0]
-            grows = tf.TensorShape((batch, heads, None, depth))
-            shapes = (*shapes[:-1], [(grows, grows)] * len(self.caches))
-        return tf.while_loop(unfinished, step, state, shape_invariants=shapes)[1:-1]
+    def call(self, x):
+        """(x - mean) / sqrt(variance + epsilon) * gamma + beta, over the last axis of `x`."""
+        values = tf.cast(x, tf.float32)
+        values -= tf.reduce_mean(values, axis=-1, keepdims=True)
+        variance = tf.reduce_mean(tf.square(values), axis=-1, keepdims=True)
+        factor = tf.math.rsqrt(variance + self.epsilon) * tf.cast(self.gamma, tf.float32)
+        return tf.cast(values * factor + tf.cast(self.beta, tf.float32), x.dtype)
 
 
-def greedy_search(transformer, inp, alpha=0.6, extra_tokens=50, static=False):
-    """Takes the likeliest token at each step. Returns Hypotheses of one a sentence.
+def cross_entropy(logits, real, label_smoothing=0.0):
+    """Returns the losses of ids `real` (...), in nats, and whether each had the highest logit.
 
-    PAD and START are never chosen. A sentence does not depend on the others of its batch.
+    The target distribution has 1 - label_smoothing on the real id and the rest spread evenly over
+    the vocabulary (paper 5.4). TensorFlow's own kernel takes twice the time on a CPU; here
+    exp(logits) is computed once, for the loss, the prediction and the gradient, softmax - target.
 
     Args:
-      inp: ids of the source (B, S).
-      alpha: of `length_penalty`, for the scores.
-      extra_tokens, static: see Decoding.
+      logits: (..., V).
+      real: target ids (...).
+      label_smoothing: the probability spread over the vocabulary.
     """
-    decoding = Decoding(transformer, inp, 1, extra_tokens, static)
-    limits = decoding.limits[:, tf.newaxis]
+    vocab_size, ids = logits.shape[-1], tf.reshape(real, (-1,))  # (N,)
+    even, certain = label_smoothing / vocab_size, 1 - label_smoothing
 
-    def unfinished(position, token, ids, log_probability, ended, finished, caches):
-        return ~tf.reduce_all(ended)
+    @tf.custom_gradient
+    def losses_and_hits(flat):  # (N, V)
+        best = tf.reduce_max(flat, axis=-1, keepdims=True)  # (N, 1), against overflow
+        powers = tf.exp(flat - best)  # (N, V)
+        total = tf.reduce_sum(powers, axis=-1, keepdims=True)  # (N, 1)
+        logit = tf.gather(flat, ids, batch_dims=1) - best[:, 0]  # (N,), 0 for the highest
+        losses = tf.math.log(total[:, 0]) - certain * logit  # (N,)
+        if label_smoothing:
+            losses -= even * (tf.reduce_sum(flat, axis=-1) - vocab_size * best[:, 0])
 
-    def step(position, token, ids, log_probability, ended, finished, caches):
-        likely, caches = decoding.log_probabilities(token, position, None, caches)  # (B, 1, V)
-        token = tf.where(ended, PAD, tf.argmax(likely, axis=-1, output_type=tf.int32))  # (B, 1)
-        log_probability += tf.where(ended, 0.0, tf.reduce_max(likely, axis=-1))
-        position += 1
-        ids = put(ids, position, token)
-        finished |= token == END
-        ended |= finished | (position >= limits)
-        return position, token, ids, log_probability, ended, finished, caches
+        def gradient(upstream, _):  # (N,) -> (N, V)
+            upstream = upstream[:, tf.newaxis]
+            found = powers * (upstream / total)
+            if label_smoothing:
+                found -= even * upstream
+            indices = tf.stack([tf.range(tf.size(ids, ids.dtype)), ids], axis=1)  # (N, 2)
+            return tf.tensor_scatter_nd_sub(found, indices, certain * upstream[:, 0])
 
-    none = tf.zeros((decoding.batch, 1), tf.bool)
-    token = tf.fill((decoding.batch, 1), START)
-    ids = tf.pad(token[..., tf.newaxis], [[0, 0], [0, 0], [0, decoding.length]])  # (B, 1, 1 + L)
-    state = (token, ids, tf.zeros((decoding.batch, 1)), limits == 0, none)
-    _, ids, log_probability, _, finished = decoding.loop(unfinished, step, *state)
-    tokens = tf.reduce_sum(tf.cast(ids != PAD, tf.int32), axis=-1) - 1  # START does not count
-    scores = log_probability / length_penalty(tokens, alpha)
-    return Hypotheses(ids, scores, log_probability, finished)
+        return (losses, logit >= 0), gradient
 
-
-def beam_search(transformer, inp, beam=4, alpha=0.6, n_best=1, extra_tokens=50, static=False):
-    """Follows each sentence's `beam` likeliest hypotheses. Returns the `n_best` of those ended.
-
-    A hypothesis has ended with END or at the limit of length; ended ones are kept beside the live
-    ones and ranked by log-probability over `length_penalty`. A sentence stops when no live
-    hypothesis can still come among its `n_best`: its log-probability only falls, and its penalty is
-    at most that of the limit. A sentence does not depend on the others of its batch.
-
-    Args:
-      inp: ids of the source (B, S).
-      beam: hypotheses K that are followed.
-      alpha: of `length_penalty`, 0 or more.
-      n_best: at most `beam`.
-      extra_tokens, static: see Decoding.
-    """
-    decoding = Decoding(transformer, inp, beam, extra_tokens, static)
-    batch, length, limits = decoding.batch, decoding.length, decoding.limits[:, tf.newaxis]
-    places = tf.broadcast_to(tf.range(beam), (batch, beam))  # (B, K)
-
-    def choose(scores, number, *tensors):
-        """Returns the best `number` of scores (B, N), and what belongs to them of `tensors`."""
-        scores, chosen = tf.math.top_k(scores, number)
-        return scores, *(tf.gather(tensor, chosen, batch_dims=1) for tensor in tensors)
-
-    def unfinished(position, live, ended, caches):
-        hope = tf.reduce_max(live["log_probability"], axis=1, keepdims=True)
-        hope /= length_penalty(limits, alpha)  # (B, 1)
-        worth = (hope > ended["score"][:, n_best - 1 : n_best]) & (position < limits)
-        return tf.reduce_any(worth)
-
-    def step(position, live, ended, caches):
-        tokens = tf.gather(live["ids"], position, axis=2)  # (B, K)
-        origin = put(live["origin"], position, places)  # (B, K, L)
-        likely, caches = decoding.log_probabilities(tokens, position, origin, caches)  # (B, K, V)
-        likely += live["log_probability"][..., tf.newaxis]
-        vocab_size = likely.shape[-1]
-        # Of the best 2 K at most K end, for each live one ends in one way: K remain to live on.
-        flat = tf.reshape(likely, (batch, beam * vocab_size))
-        log_probability, chosen = tf.math.top_k(flat, 2 * beam)  # (B, 2 K)
-        token, parent = chosen % vocab_size, chosen // vocab_size  # (B, 2 K)
-        position += 1
-        ids = tf.gather(live["ids"], parent, batch_dims=1)  # (B, 2 K, 1 + L)
-        ids = put(ids, position, token)
-        finished = token == END
-        over = finished | (position >= limits)
-
-        score = log_probability / length_penalty(position, alpha)
-        score = tf.where(over, score, MASKED)
-        score = tf.concat([ended["score"], score], axis=1)  # (B, 3 K)
-        both = [
-            tf.concat([ended[name], new], axis=1)
-            for name, new in (
-                ("ids", ids), ("log_probability", log_probability), ("finished", finished),
-            )
-        ]  # fmt: skip
-        score, *both = choose(score, beam, *both)
-        ended = dict(zip(("ids", "log_probability", "finished"), both, strict=True), score=score)
-
-        origin = tf.gather(origin, parent, batch_dims=1)  # (B, 2 K, L)
-        alive = tf.where(over, MASKED, log_probability)
-        log_probability, ids, origin = choose(alive, beam, ids, origin)
-        live = dict(ids=ids, origin=origin, log_probability=log_probability)
-        return position, live, ended, caches
-
-    ids = tf.pad(tf.fill((batch, beam, 1), START), [[0, 0], [0, 0], [0, length]])  # (B, K, 1 + L)
-    nothing = tf.fill((batch, beam), MASKED)
-    live = dict(
-        ids=ids,
-        origin=tf.fill((batch, beam, length), -1),
-        log_probability=tf.where(places == 0, 0.0, MASKED),  # the K places start out the same
-    )
-    ended = dict(
-        ids=ids, log_probability=nothing, finished=tf.zeros((batch, beam), tf.bool), score=nothing
-    )
-    _, ended = decoding.loop(unfinished, step, live, ended)
-    return Hypotheses(
-        *(ended[name][:, :n_best] for name in ("ids", "score", "log_probability", "finished"))
-    )
-
-
-def search(transformer, inp, beam=1, alpha=0.6, n_best=1, extra_tokens=50, static=False):
-    """Returns Hypotheses for ids of the source (B, S): greedily for a `beam` of 1."""
-    if beam == 1:
-        return greedy_search(transformer, inp, alpha, extra_tokens, static)
-    return beam_search(transformer, inp, beam, alpha, n_best, extra_tokens, static)
+    losses, hits = losses_and_hits(tf.reshape(logits, (-1, vocab_size)))
+    return tf.reshape(losses, tf.shape(real)), tf.reshape(hits, tf.shape(real))

@@ -30,7 +30,7 @@ STEPS = re.compile(r"^Epoch (\d+)/\d+: step (\d+)/(\d+)", re.M)
 PROGRAM = """
 import sys
 import run_demo
-from beyond import checkpoints
+from nmt.training import checkpoints
 
 save = checkpoints.Keeper.save
 
@@ -47,8 +47,8 @@ def announced(training, batches, steps, title, *more):
 
 checkpoints.Keeper.save = told
 run_demo.Training.train_epoch = announced
-run_demo.REPORT_SECONDS = 0
-run_demo.Pictures.draw = lambda *arguments, **choices: None
+progress.REPORT_SECONDS = 0
+Pictures.draw = lambda *arguments, **choices: None
 sys.exit(run_demo.main(sys.argv[1:]))
 """
 

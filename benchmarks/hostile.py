@@ -26,6 +26,8 @@ import tempfile
 import traceback
 from pathlib import Path
 
+from nmt.results.pictures import Pictures
+
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 SECONDS = 300  # after which a case counts as one that hangs
@@ -318,7 +320,7 @@ def strangers(run_demo, run, folder, chance):
 
 def changed_corpus(run_demo, run, folder, chance):
     """A corpus that is edited after the training: only the test split that was is scored."""
-    from beyond import corpora
+    from nmt.text import corpora
 
     tsv, copy = folder / "numbers.tsv", folder / "run"
     shutil.copytree(run, copy)
@@ -346,7 +348,7 @@ def changed_corpus(run_demo, run, folder, chance):
 
 def fewer_cores(run_demo, run, folder, chance):
     """A training that is interrupted at any step, and resumed on any number of cores."""
-    from beyond import checkpoints, devices
+    from nmt.training import checkpoints, devices
 
     command = ["--dataset", run.parent / "numbers.tsv", *SMALL, "--run", folder / "run"]
     command += ["--batch-size", chance.choice([1, 7, 64])]
@@ -359,9 +361,9 @@ def fewer_cores(run_demo, run, folder, chance):
             keeper.note(signal.SIGTERM)
         return is_due(keeper)
 
-    cores, draw = devices.cores, run_demo.Pictures.draw
+    cores, draw = devices.cores, Pictures.draw
     handlers = [(number, signal.getsignal(number)) for number in checkpoints.SIGNALS]
-    run_demo.Pictures.draw = lambda *given, **choices: None
+    Pictures.draw = lambda *given, **choices: None
     try:
         devices.cores = lambda: chance.choice([1, 2, 3, 4, 8])
         checkpoints.Keeper.is_due = interrupted
@@ -371,7 +373,7 @@ def fewer_cores(run_demo, run, folder, chance):
         devices.cores = lambda: chance.choice([1, 2, 3, 4, 8])
         assert Answer(run_demo, command).code == 0
     finally:
-        devices.cores, checkpoints.Keeper.is_due, run_demo.Pictures.draw = cores, is_due, draw
+        devices.cores, checkpoints.Keeper.is_due, Pictures.draw = cores, is_due, draw
         for number, handler in handlers:
             signal.signal(number, handler)
 

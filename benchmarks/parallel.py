@@ -28,9 +28,14 @@ import tensorflow as tf
 
 import params
 import run_demo
-from beyond import UserError, corpora, flags, parallel, scores, translator
-from beyond.translator import Translator, compiled
-from transformer_model import END, MASKED, START, greedy_search
+from nmt import UserError
+from nmt.decoding import non_autoregressive, translator
+from nmt.decoding.search import greedy_search
+from nmt.decoding.translator import Translator, compiled
+from nmt.program import flags, loading
+from nmt.results import evaluation, scores
+from nmt.text import corpora
+from transformer_model import END, MASKED, START
 
 LENGTHS, BATCHES = (16, 64, 256), (1, 64)
 SIZES = ("num_layers", "d_model", "dff", "num_heads")
@@ -73,7 +78,7 @@ def by_length(options, lengths, batches, rounds, seconds):
                 return greedy_search(one_by_one, inp, extra_tokens=0, static=static)
 
             def fast(inp):
-                return parallel.search(at_once, inp)
+                return non_autoregressive.search(at_once, inp)
 
             if batch == 1:
                 slow, fast = compiled(one_by_one, slow), compiled(at_once, fast)
@@ -91,7 +96,7 @@ def of_runs(paths, test, rounds):
     translator.COMPILE_AFTER = 0  # as if there had been some hundred sentences
     systems = []
     for path, at_once in zip(paths, (False, True), strict=True):
-        _, tokenizer, training = run_demo.load(path, beam=1)
+        _, tokenizer, training = loading.load(path, beam=1)
         if training.options["non_autoregressive"] != at_once:
             flag = "--at-once" if at_once else "--one-by-one"
             raise UserError(f"{flag} {path}: was not trained so; name another run")
@@ -103,14 +108,14 @@ def of_runs(paths, test, rounds):
         sources, references = zip(*corpora.read_pairs(test), strict=True)
     else:
         corpus = run_demo.load_corpus(options["corpus"], options["seed"])
-        sources, references = run_demo.texts(corpus.test)
+        sources, references = evaluation.texts(corpus.test)
     print("| decoding | BLEU | sentences/s, 64 at a time | one at a time |\n|---|---|---|---|")
     translations, rates = [], []
     for batch in (64, 1):
         lines = sources if batch == 64 else sources[:SINGLE_LINES]
         calls = []
         for tokenizer, training in systems:
-            translate = Translator(training.transformer, tokenizer, run_demo.say, rows=batch)
+            translate = Translator(training.transformer, tokenizer, rows=batch)
             calls.append(lambda translate=translate, lines=lines: list(translate(lines)))
         if batch == 64:
             translations = [call() for call in calls]

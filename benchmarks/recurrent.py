@@ -30,7 +30,13 @@ import tensorflow as tf
 
 import params
 import run_demo
-from beyond import UserError, devices, flags
+from nmt import UserError
+from nmt.messages import log
+from nmt.program import flags
+from nmt.results import evaluation
+from nmt.text import batches as batching
+from nmt.text import tokenizer as tokenizing
+from nmt.training import devices
 from transformer_model import END, MASKED, PAD, START, TiedLogits
 
 LENGTHS = ((1, 8), (9, 12), (13, 16), (17, 10_000))  # words of a source
@@ -143,13 +149,13 @@ def train(builders, options, corpus, tokenizer, epochs):
         for build in builders:
             run_demo.build_transformer = build
             keras.utils.set_random_seed(options["seed"])  # which drops the kernels of tokenizers
-            strategy, parts = devices.find(run_demo.say)
+            strategy, parts = devices.find()
             vocab_size = tokenizer.vocab_size
             trainings.append(run_demo.Training(options, vocab_size, strategy, parts))
     finally:
         run_demo.build_transformer = original
     tokenizer = run_demo.Tokenizer(tokenizer.model)
-    batches = run_demo.make_batches(trainings[0], corpus, tokenizer)
+    batches = batching.training_batches(trainings[0].options, corpus, tokenizer)
     rates, minutes = [[] for _ in trainings], [0.0] * len(trainings)
     for training in trainings:
         training.steps.assign(batches.steps * epochs)
@@ -161,9 +167,9 @@ def train(builders, options, corpus, tokenizer, epochs):
         training.position.assign(0)
         loss, _, tokens = training.sums_so_far.numpy()
         rates[number].append(rate)
-        validation, accuracy = training.validate(corpus.validation, tokenizer)
+        validation, accuracy = training.loss_and_accuracy(corpus.validation, tokenizer)
         minutes[number] += (time.perf_counter() - started) / 60
-        run_demo.say(
+        log.info(
             f"{title}: loss {loss / tokens:.3f}; validation loss {validation:.3f}, accuracy "
             f"{accuracy:.3f}; {rate:,.0f} tokens/s"
         )
@@ -215,9 +221,9 @@ def main():
         corpus = run_demo.load_corpus(source, args.seed)
     except UserError as error:
         parser.error(str(error))
-    how = {name: options[name] for name in run_demo.VOCABULARY}
+    how = {name: options[name] for name in tokenizing.PARAMETERS}
     tokenizer = run_demo.Tokenizer(run_demo.train_tokenizer(corpus.train, **how))
-    sources, references = run_demo.texts(corpus.test)
+    sources, references = evaluation.texts(corpus.test)
 
     def recurrent(attends):
         def build(options, vocab_size):
@@ -246,7 +252,7 @@ def main():
             found = recurrent_translations(model, tokenizer, sources)
             steps = f"{read + written:.0f} / {read + written:.0f}"
         else:
-            found = list(run_demo.translator(training, tokenizer)(sources))
+            found = list(evaluation.translator(training, tokenizer)(sources))
             steps = f"1 / {1 + written:.0f}"
         bleu = [score(found, references)]
         for low, high in LENGTHS:

@@ -23,7 +23,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")  # as `run_demo.py train` sets it
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from beyond import flags
+from nmt.program import flags
 
 ROOT = Path(__file__).resolve().parents[1]
 PAIRS = (20_000, 200_000, 2_000_000)
@@ -40,7 +40,7 @@ def announced(*arguments):
     return train_epoch(*arguments)
 
 run_demo.Training.train_epoch = announced
-run_demo.REPORT_SECONDS = 0
+progress.REPORT_SECONDS = 0
 sys.exit(run_demo.main(sys.argv[1:]))
 """
 PROGRESS = re.compile(r"^Epoch \d+/\d+: step \d+/\d+, .*?([\d,]+) tokens/s")

@@ -42,7 +42,9 @@ os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")  # as `run_demo.py train` se
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import params
-from beyond import flags, startup
+from nmt import messages
+from nmt.program import flags
+from nmt.text import batches as batching
 
 SIZES = ("num_layers", "d_model", "dff", "num_heads", "dropout_rate", "batch_size", "max_length")
 DROPOUTS = ("residual", "all")
@@ -68,10 +70,9 @@ def text(work):
 
 def usual_batches(corpus, tokenizer, options, steps):
     """Returns `steps` shuffled batches (B, S), (B, T), each padded to its longest, in memory."""
-    import run_demo
 
-    pairs = run_demo.encode(corpus.train, tokenizer)
-    pairs = pairs.filter(lambda *pair: run_demo.pair_length(*pair) <= options["max_length"])
+    pairs = batching.encode(corpus.train, tokenizer)
+    pairs = pairs.filter(lambda *pair: batching.pair_length(*pair) <= options["max_length"])
     pairs = pairs.shuffle(options["buffer_size"], options["seed"])
     batches = pairs.padded_batch(options["batch_size"], drop_remainder=True).repeat().take(steps)
     batches = batches.cache()
@@ -103,15 +104,15 @@ def adam(options):
 def ours(work):
     """This project as shipped: batches of similar length, made while it trains."""
     import run_demo
-    from beyond import devices
+    from nmt.training import devices
 
     xla = work.get("xla", "off")
-    strategy, parts = devices.find(lambda line: None, xla == "on")  # before TensorFlow starts
+    strategy, parts = devices.find(xla == "on")  # before TensorFlow starts
     corpus, tokenizer, options = text(work)
     options.update(mixed_precision=work.get("mixed", False), xla=xla)
     training = run_demo.Training(options, tokenizer.vocab_size, strategy, parts)
     folder = Path(tempfile.mkdtemp(dir=work["folder"])) / "cache"
-    batches = run_demo.make_batches(training, corpus, tokenizer, folder)
+    batches = batching.training_batches(options, corpus, tokenizer, folder=folder)
 
     epochs = (batches.epoch(options["buffer_size"], seed) for seed in itertools.count())
     endless = itertools.chain.from_iterable(epochs)
@@ -424,7 +425,7 @@ BASELINES = ("this project, plain form", "PyTorch nn.Transformer, eager")
 def worker():
     """Runs one system: reads its work as a line, then from each line a dropout and its steps."""
     answers, sys.stdout = sys.stdout, sys.stderr
-    with startup.quiet():
+    with messages.quiet():
         import keras
 
         import run_demo  # noqa: F401  # now, for the systems import TensorFlow less quietly
@@ -519,9 +520,9 @@ def main():
     parser.set_defaults(vocab_size=3000)
     args = parser.parse_args()
 
-    with startup.quiet():
+    with messages.quiet():
         import run_demo
-        from beyond import devices
+        from nmt.training import devices
 
     source = {"train": args.train} if args.train else {"dataset": "bundled"}
     corpus = run_demo.load_corpus(source, params.SEED)
@@ -530,7 +531,7 @@ def main():
     model.write_bytes(run_demo.train_tokenizer(corpus.train, args.vocab_size, params.SEED))
     tokenizer = run_demo.Tokenizer(model.read_bytes())
     sizes = {name: flags.chosen(args)[name] for name in SIZES}
-    sample = list(run_demo.encode(corpus.train.take(5000), tokenizer).as_numpy_iterator())
+    sample = list(batching.encode(corpus.train.take(5000), tokenizer).as_numpy_iterator())
     source_tokens, target_tokens = map(sum, zip(*(map(len, pair) for pair in sample), strict=True))
     target_tokens -= len(sample)  # START is not predicted
     operations = 6 * sum(  # per real target token: a product and two for its gradients, 2 each

@@ -24,7 +24,9 @@ import tensorflow as tf
 
 import params
 import transformer_model as tm
-from beyond import devices, flags
+from nmt.decoding import search
+from nmt.program import flags
+from nmt.training import devices
 
 SOURCE = 16  # tokens
 LENGTHS = (16, 32, 64, 128, 256, 384, 512)  # tokens generated
@@ -46,10 +48,10 @@ def searches(transformer):
     """Returns by name (rows, function of ids (B, S) and of the tokens to generate)."""
 
     def grown(inp, tokens):
-        return tm.greedy_search(transformer, inp, extra_tokens=tokens - SOURCE).ids
+        return search.greedy_search(transformer, inp, extra_tokens=tokens - SOURCE).ids
 
     def fixed(inp, tokens):
-        return tm.greedy_search(transformer, inp, extra_tokens=tokens - SOURCE, static=True).ids
+        return search.greedy_search(transformer, inp, extra_tokens=tokens - SOURCE, static=True).ids
 
     def again(inp, tokens):
         """The tutorial's search: the whole decoder for each token."""
@@ -91,16 +93,16 @@ def main():
     devices.find(lambda line: print(line, file=sys.stderr))
     sizes = {name: flags.chosen(args)[name] for name in SIZES}
     transformer, columns = endless_transformer(sizes.values()), {}
-    for name, (rows, search) in searches(transformer).items():
+    for name, (rows, find) in searches(transformer).items():
         inp = tf.constant(np.full((rows, SOURCE), 7, np.int32))
         seconds = []
         for tokens in args.lengths:
             tokens = tokens if "XLA" in name else tf.constant(tokens)  # its shapes are fixed
-            search(inp, tokens)
+            find(inp, tokens)
             times = []
             for _ in range(args.rounds):
                 started = time.perf_counter()
-                search(inp, tokens).numpy()
+                find(inp, tokens).numpy()
                 times.append(time.perf_counter() - started)
             seconds.append(statistics.median(times))
         columns[name] = np.array(seconds) / args.lengths * 1e3  # ms per token of each translation

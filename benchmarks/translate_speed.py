@@ -39,7 +39,11 @@ import numpy as np
 import tensorflow as tf
 
 import run_demo
-from beyond import UserError, corpora, devices, export, translator
+from nmt import UserError
+from nmt.decoding import export, translator
+from nmt.program import loading
+from nmt.text import corpora
+from nmt.training import devices
 from transformer_model import END, PAD, START, create_masks, positional_encoding
 
 BEAM = 4
@@ -61,7 +65,7 @@ def batched(ids, rows):
 def ours(transformer, tokenizer, rows, beam, workers):
     """This project as shipped; the search for single sentences is compiled from the first on."""
     translate = translator.Translator(
-        transformer, tokenizer, run_demo.say, beam, alpha=0.0, rows=rows, workers=workers
+        transformer, tokenizer, beam, alpha=0.0, rows=rows, workers=workers
     )
     at_a_time = translator.CHUNK_LINES if rows > 1 else 1
     return lambda lines: [best[0][0] for best in translate.hypotheses(lines, at_a_time)]
@@ -313,7 +317,7 @@ def main():
     folder = tempfile.TemporaryDirectory()
     exported = Path(folder.name) / "ctranslate2"
     try:
-        _, tokenizer, training = run_demo.load(args.run)
+        _, tokenizer, training = loading.load(args.run)
         options = training.options
         if args.source:
             lines = list(corpora.read_lines(args.source))

@@ -29,8 +29,9 @@ import tensorflow as tf
 
 import params
 import run_demo
-from beyond import corpora, flags
-from transformer_model import greedy_search
+from nmt.decoding.search import greedy_search
+from nmt.program import flags
+from nmt.text import corpora
 
 STEPS = 20
 RECIPES = {  # learning rate at its peak, steps of warm-up, what else is not the preset's

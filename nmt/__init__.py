@@ -1,19 +1,21 @@
-"""What the tutorial does not have, one capability a file; run_demo.py calls them."""
+"""What carries the three modules, in five rooms; each may use the ones before it.
 
-import re
+text      corpora, vocabulary, batches          decoding  search, translator, export
+training  optimizer, devices, checkpoints       results   scores, evaluation, pictures
+program   command line, run folder, commands
+"""
 
 
 class UserError(Exception):
-    """What the user can mend: shown as one line (what, where, how to mend), exit code 2."""
+    """A mistake that the user can fix: shown as one line (what, where, how to fix), exit code 2."""
 
 
-def reason(error):
-    """Returns the first line of what an error of a library says, without TensorFlow's {{node}}."""
-    return re.sub(r"^\{\{.*?\}\} *", "", str(error)).partition("\n")[0].rstrip(".:")
+class Interrupted(Exception):  # noqa: N818  # not an error
+    """A signal ended the training run, which is saved.
 
-
-class Interrupted(Exception):  # noqa: N818  # no error
-    """A signal ended a training, once it was saved; holds the signal's number."""
+    Args:
+      number: of the signal.
+    """
 
     def __init__(self, number):
         super().__init__(number)

@@ -11,6 +11,10 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from nmt import messages
+
+messages.show()  # as the program does
+
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory):
@@ -18,7 +22,7 @@ def finished(tmp_path_factory):
 
     What is compared of it must not be zero: its BLEU and accuracy are far from that.
     """
-    from test_run_demo import LEARNING, call, sentences, write_tsv  # not before the path is set
+    from helpers import LEARNING, call, sentences, write_tsv  # not before the path is set
 
     folder = tmp_path_factory.mktemp("finished")
     tsv = write_tsv(folder / "numbers.tsv", sentences(1000))
@@ -32,6 +36,17 @@ def finished(tmp_path_factory):
 @pytest.fixture
 def undrawn(monkeypatch):
     """Trainings draw nothing: pictures take a third of a tiny one's time, and have own tests."""
+
+    from nmt.results.pictures import Pictures
+
+    monkeypatch.setattr(Pictures, "draw", lambda *_, **choices: None)
+
+
+@pytest.fixture(scope="session")
+def tokenizer():
+    """A tokenizer of the numbers' text."""
+    from helpers import as_dataset, sentences
+
     import run_demo
 
-    monkeypatch.setattr(run_demo.Pictures, "draw", lambda *_, **choices: None)
+    return run_demo.Tokenizer(run_demo.train_tokenizer(as_dataset(sentences(200)), 320, seed=1))

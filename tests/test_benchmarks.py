@@ -15,7 +15,7 @@ import sys
 import keras
 import numpy as np
 import pytest
-from test_run_demo import ROOT, sentences, write_tsv
+from helpers import ROOT, sentences, write_tsv
 
 import params
 

@@ -10,9 +10,10 @@ import shutil
 import nbclient
 import nbformat
 import pytest
-from test_run_demo import ROOT
+from helpers import ROOT
 
 import run_demo
+from nmt.program import exit_codes
 
 ENGLISH, CHINESE = ROOT / "README.md", ROOT / "README.zh-CN.md"
 NOTEBOOK = ROOT / "walkthrough.ipynb"
@@ -66,7 +67,7 @@ def test_links_lead_somewhere(page):
         there = page.parent / path if path else page
         assert there.exists(), target
         assert not anchor or anchor in anchors(there), target
-    for path in re.findall(r"`((?:beyond|tests|benchmarks|docs|data|shared)/[\w./]*)`", text(page)):
+    for path in re.findall(r"`((?:nmt|tests|benchmarks|docs|data|shared)/[\w./]*)`", text(page)):
         assert (ROOT / path).exists(), path
 
 
@@ -79,7 +80,7 @@ def test_commands_are_those_of_the_program(page):
             if not arguments or arguments[0].startswith("-"):
                 arguments.insert(0, "train")
             with contextlib.suppress(SystemExit):  # as --help ends; what is wrong is a UserError
-                run_demo.command_line().parse_args(arguments)
+                exit_codes.parser(run_demo.train).parse_args(arguments)
         else:
             options = (ROOT / program).read_text(encoding="utf-8")
             for flag in (word for word in arguments if word.startswith("--")):

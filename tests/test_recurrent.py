@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 import tensorflow as tf
-from test_run_demo import ROOT
+from helpers import ROOT
 from test_transformer_model import randomised
 
 from transformer_model import END, PAD, START

@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import transformer_model as tm
+from nmt.decoding.search import greedy_search
 from transformer_model import END, PAD, START
 
 few = settings(deadline=None, max_examples=15, derandomize=True, database=None)
@@ -767,7 +768,7 @@ def test_tied_embeddings_start_at_a_size_that_suits_logits():
 
 
 def test_tied_embeddings_need_one_vocabulary():
-    with pytest.raises(ValueError, match="not of 11 pieces and 13"):
+    with pytest.raises(ValueError, match="not one of 11 entries and one of 13"):
         tm.Transformer(**SIZES, tie_embeddings=True)
 
 
@@ -1011,6 +1012,11 @@ def test_sums_of_batches_add_up_to_the_sums_of_all():
 EXTRA = 4
 
 
+def cached_ids(*arguments, **more):
+    """Returns the ids (B, L) of greedy search with a cache."""
+    return greedy_search(*arguments, **more).ids[:, 0]
+
+
 def searcher(**bias):
     """Returns a small Transformer whose last layer has these biases for END, PAD and START."""
     model = small_transformer()
@@ -1021,10 +1027,15 @@ def searcher(**bias):
     return model
 
 
-def search(model, inp):
-    """Returns ids (B, L), as long as the longest translation."""
-    ids = tm.greedy_search(model, tf.constant(inp), extra_tokens=EXTRA).ids.numpy()[:, 0]
-    return ids[:, : np.count_nonzero(ids, axis=1).max()]
+@pytest.fixture(params=[tm.greedy_translate, cached_ids], ids=["by definition", "cached"])
+def search(request):
+    """Returns a function of a model and ids that finds ids (B, L), as long as the longest."""
+
+    def find(model, inp):
+        ids = request.param(model, tf.constant(inp), extra_tokens=EXTRA).numpy()
+        return ids[:, : np.count_nonzero(ids, axis=1).max()]
+
+    return find
 
 
 def search_step_by_step(model, source):
@@ -1038,7 +1049,7 @@ def search_step_by_step(model, source):
     return tokens
 
 
-def test_search_equals_calling_the_whole_model_for_every_token():
+def test_search_equals_calling_the_whole_model_for_every_token(search):
     model = searcher(END=1.5)
     expected = [search_step_by_step(model, source) for source in INP]
     assert {row[-1] == END for row in expected} == {True, False}  # one way to stop and the other
@@ -1051,13 +1062,13 @@ def test_search_is_the_same_in_a_graph():
     model = searcher(END=1.5)
     ids = tf.TensorSpec((None, None), tf.int32)
     compiled = tf.function(
-        lambda inp: tm.greedy_search(model, inp, extra_tokens=EXTRA), input_signature=(ids,)
+        lambda inp: greedy_search(model, inp, extra_tokens=EXTRA), input_signature=(ids,)
     )
-    expected = tm.greedy_search(model, tf.constant(INP), extra_tokens=EXTRA)
+    expected = greedy_search(model, tf.constant(INP), extra_tokens=EXTRA)
     np.testing.assert_array_equal(compiled(INP).ids, expected.ids)
 
 
-def test_a_translation_does_not_depend_on_batch_mates_or_padding():
+def test_a_translation_does_not_depend_on_batch_mates_or_padding(search):
     model = searcher(END=1.5)
     together = search(model, INP)
     np.testing.assert_array_equal(search(model, widened(INP, 3)), together)
@@ -1069,7 +1080,7 @@ def test_a_translation_does_not_depend_on_batch_mates_or_padding():
 
 
 @pytest.mark.parametrize("end", [-2.0, 1.5])
-def test_padding_and_start_are_never_chosen(end):
+def test_padding_and_start_are_never_chosen(end, search):
     """However likely: a row is START, tokens, END (unless the limit came first), then PAD."""
     found = search(searcher(END=end, PAD=1e4, START=1e4), INP)
     for row, source in zip(found, INP, strict=True):
@@ -1081,15 +1092,15 @@ def test_padding_and_start_are_never_chosen(end):
         assert row[length - 1] == END or length == 1 + np.count_nonzero(source) + EXTRA
 
 
-def test_a_translation_ends_at_its_end_token():
+def test_a_translation_ends_at_its_end_token(search):
     found = search(searcher(END=1e4), INP)
     np.testing.assert_array_equal(found, [[START, END]] * 3)
 
 
-def test_a_translation_without_end_stops_at_its_own_limit():
+def test_a_translation_without_end_stops_at_its_own_limit(search):
     """Each row at the length of its own source and `extra_tokens` more; 50 in the paper (6.1)."""
     endless = searcher(END=-1e4)
     lengths = np.count_nonzero(search(endless, INP), axis=1)
     np.testing.assert_array_equal(lengths, 1 + np.array([5, 3, 4]) + EXTRA)
-    ids = tm.greedy_search(endless, tf.constant([[4, 5]])).ids.numpy()
-    assert np.count_nonzero(ids) == 1 + 2 + 50
+    for find in (tm.greedy_translate, cached_ids):
+        assert np.count_nonzero(find(endless, tf.constant([[4, 5]]))) == 1 + 2 + 50

@@ -1,6 +1,6 @@
-"""Models that leave home: a trained run as a SavedModel, a .keras file, or a CTranslate2 model.
+"""Export of a trained run: as a SavedModel, a .keras file, or a CTranslate2 model.
 
-Each is written beside its final place and then moved there, so that it is whole or not there.
+Each is written next to its final path and then moved there, so that it is complete or absent.
 """
 
 import contextlib
@@ -9,19 +9,22 @@ from pathlib import Path
 
 import tensorflow as tf
 
-from beyond import UserError, parallel, reason
-from transformer_model import END, START, UNKNOWN, beam_search, greedy_search, positional_encoding
+from nmt import UserError
+from nmt.decoding import non_autoregressive
+from nmt.decoding.search import beam_search, greedy_search
+from nmt.messages import reason
+from transformer_model import END, START, UNKNOWN, positional_encoding
 
 BEAM, ALPHA = 4, 0.6  # of a SavedModel's signature "beam" (paper 6.1)
 FORMATS = ("saved_model", "keras", "ctranslate2")
-CTRANSLATE2_LENGTH = 1024  # tokens: its table of positions ends, unlike ours
 QUANTIZATIONS = ("int8", "float16")
+MAX_CTRANSLATE2_TOKENS = 1024  # the length of its table of positions
 
 
-def place(folder, kind):
-    """Returns the path within `folder` of what is exported in one of FORMATS.
+def default_path(folder, kind):
+    """Returns the path within `folder` of an export in one of FORMATS.
 
-    A SavedModel's is a new version, 1 or the next: TensorFlow Serving takes the highest.
+    A SavedModel gets a new version, 1 or the next: TensorFlow Serving loads the highest.
     """
     if kind == "saved_model":
         versions = [int(path.name) for path in (folder / kind).glob("*") if path.name.isdigit()]
@@ -30,26 +33,27 @@ def place(folder, kind):
 
 
 class Translator(tf.Module):
-    """Sentences in, translations and scores out: what a SavedModel serves."""
+    """The functions of a SavedModel: sentences in, translations and scores out."""
 
     def __init__(self, transformer, tokenizer):
         super().__init__()
         self.transformer, self.pieces = transformer, tokenizer.pieces
-        at_once = transformer.sizes["non_autoregressive"]
-        self.search = parallel.search if at_once else greedy_search
+        self.search = greedy_search
+        if transformer.sizes["non_autoregressive"]:
+            self.search = non_autoregressive.search
         # One by one: Keras leaves layers in lists out of what TensorFlow saves of a model.
         self.weights = [variable.value for variable in transformer.variables]
 
     def translate(self, sentences, search):
         """Strings (B,) -> {"translations": strings (B,), "scores": (B,) float32}.
 
-        Scores are log-probabilities, as `translate --score` prints them. An empty string stays one,
-        of score 0.
+        Scores are log-probabilities, as `translate --score` prints them. An empty string stays
+        empty, with a score of 0.
         """
         ids = self.pieces.tokenize(tf.strings.strip(sentences))  # ragged (B, S)
         found = search(self.transformer, ids.to_tensor())
         empty = ids.row_lengths() <= 2  # START and END alone
-        # Without START, behind which tensorflow-text would drop spaces.
+        # Without START, after which tensorflow-text would drop spaces.
         translations = tf.where(empty, "", self.pieces.detokenize(found.ids[:, 0, 1:]))
         scores = tf.where(empty, 0.0, found.log_probabilities[:, 0])
         return {"translations": translations, "scores": scores}
@@ -67,10 +71,10 @@ class Translator(tf.Module):
 
 @contextlib.contextmanager
 def whole_or_nothing(path):
-    """Yields a path to write to, which becomes `path` when the block ends without an error."""
+    """Yields a path to write to, which is renamed to `path` if the block ends without an error."""
     path = Path(path)
     if path.exists():
-        raise UserError(f"{path}: is there already; remove it, or name another place with --to")
+        raise UserError(f"{path}: exists already; remove it, or name another path with --to")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="unfinished-", dir=path.parent) as folder:
@@ -78,14 +82,14 @@ def whole_or_nothing(path):
             (Path(folder) / path.name).rename(path)
     except (OSError, tf.errors.OpError) as error:
         why = getattr(error, "strerror", None) or reason(error)
-        raise UserError(f"{path}: {why}; name a writable place with room by --to") from None
+        raise UserError(f"{path}: {why}; name a writable path with --to") from None
 
 
 def saved_model(path, transformer, tokenizer):
     """Writes a SavedModel of strings to strings, with signatures serving_default (greedy) and beam.
 
-    A non-autoregressive model has no beam. It needs only TensorFlow and tensorflow-text, whose
-    operators hold the tokenizer.
+    A non-autoregressive model has no signature beam. Loading it takes only TensorFlow and
+    tensorflow-text, whose operators contain the tokenizer.
     """
     translator = Translator(transformer, tokenizer)
     signatures = {"serving_default": translator.greedy, "beam": translator.beam}
@@ -104,15 +108,14 @@ def keras(path, transformer):
 def ctranslate2(path, transformer, tokenizer, quantization=None):
     """Writes a CTranslate2 model, with vocabulary and the run's tokenizer.model.
 
-    Its sources and targets have at most CTRANSLATE2_LENGTH tokens.
+    Its sources and targets have at most MAX_CTRANSLATE2_TOKENS tokens.
 
     Raises:
-      UserError: the package ctranslate2 is not installed, or has no such search.
+      UserError: the package ctranslate2 is not installed, or the model is non-autoregressive.
     """
     if transformer.sizes["non_autoregressive"]:
         raise UserError(
-            "CTranslate2 does not tell all tokens at once, as this run does; choose another "
-            "--format"
+            "CTranslate2 has no non-autoregressive models, as this run is; choose another --format"
         )
     try:
         from ctranslate2.specs import TransformerSpec
@@ -126,7 +129,7 @@ def ctranslate2(path, transformer, tokenizer, quantization=None):
     )
 
     def linear(spec, *layers):
-        """Dense layers, side by side: weight (outputs, inputs), bias (outputs,)."""
+        """Concatenated Dense layers: weight (outputs, inputs), bias (outputs,)."""
         spec.weight = tf.concat([tf.transpose(layer.kernel) for layer in layers], 0).numpy()
         spec.bias = tf.concat([layer.bias for layer in layers], 0).numpy()
 
@@ -149,7 +152,7 @@ def ctranslate2(path, transformer, tokenizer, quantization=None):
         linear(spec.linear_1, ffn.layers[-1])
         norm(spec.layer_norm, layer_norm)
 
-    positions = positional_encoding(CTRANSLATE2_LENGTH, sizes["d_model"])[0].numpy()
+    positions = positional_encoding(MAX_CTRANSLATE2_TOKENS, sizes["d_model"])[0].numpy()
     spec.encoder.embeddings[0].weight = transformer.encoder.embedding.embeddings.numpy()
     spec.decoder.embeddings.weight = transformer.decoder.embedding.embeddings.numpy()
     spec.encoder.position_encodings.encodings = positions

@@ -1,73 +1,66 @@
-"""Non-autoregressive translation: all tokens at once, each from the source and its own place.
+"""Non-autoregressive translation: all tokens in parallel, each from the source and its position.
 
-The decoder is given as many unknown tokens as a translation may have (`room`). It looks at all of
-them, without a look-ahead mask, and tells what stands at each place (Gu et al. 2018, arXiv
-1711.02281, who foretell the length; here what comes after the first END is cut off). In training a
-part of the target may be shown to it, and it learns to tell the rest (Ghazvininejad et al. 2019,
-arXiv 1904.09324).
+The decoder receives as many masked tokens as a translation may have (`max_target_length`). It
+attends to all of them, without a look-ahead mask, and predicts the token at each position (Gu et
+al. 2018, arXiv 1711.02281, who also predict the length; here all after the first END is dropped).
+In training a part of the target may be revealed, and the decoder learns to predict the rest
+(Ghazvininejad et al. 2019, arXiv 1904.09324).
 """
 
 import numpy as np
 import tensorflow as tf
 
-from transformer_model import (
-    END,
-    MASKED,
-    PAD,
-    START,
-    UNKNOWN,
-    Hypotheses,
-    cross_entropy,
-    length_penalty,
-)
+from nmt.decoding.search import Hypotheses, length_penalty
+from transformer_model import END, MASKED, PAD, START, UNKNOWN, cross_entropy
 
-HIDDEN = UNKNOWN  # what the decoder is given where it is to tell a token
-SHOWN = 0.5  # share of training pairs of whose target a part is shown
+MASK = UNKNOWN  # the decoder's input where it is to predict a token
+REVEALED_PAIRS = 0.5  # share of training pairs with a partly revealed target
 
 
-def room(inp):
-    """Returns the places (B,) that translations of ids `inp` (B, S) have: a quarter more, and 8."""
+def max_target_length(inp):
+    """Returns the lengths (B,) of translations of ids `inp` (B, S): 8 and a quarter more tokens."""
     tokens = tf.reduce_sum(tf.cast(inp != PAD, tf.int32), axis=1)  # (B,)
     return tf.where(tokens > 0, tokens * 5 // 4 + 8, 0)
 
 
-def hide(inp, real, seed=None):
-    """Returns what the decoder is given, and what it is to tell: ids (B, L), (B, L).
+def mask_targets(inp, real, seed=None):
+    """Returns the decoder's input and the tokens that it is to predict: ids (B, L), (B, L).
 
     Args:
-      inp: ids of the source (B, S).
-      real: those of the target (B, T), END last, without START; what finds no room is left out.
-      seed: (2,), by which parts of targets are chosen to be shown; None shows nothing.
+      inp: source ids (B, S).
+      real: target ids (B, T), END last, without START; truncated to `max_target_length`.
+      seed: (2,), of the positions that are revealed; None reveals none.
     """
     length = tf.shape(inp)[1] * 5 // 4 + 8  # L
-    places = tf.range(length) < room(inp)[:, tf.newaxis]  # (B, L)
-    real = tf.where(places, tf.pad(real, [[0, 0], [0, length]])[:, :length], PAD)
-    given = tf.where(places, HIDDEN, PAD)
+    positions = tf.range(length) < max_target_length(inp)[:, tf.newaxis]  # (B, L)
+    real = tf.where(positions, tf.pad(real, [[0, 0], [0, length]])[:, :length], PAD)
+    tar_inp = tf.where(positions, MASK, PAD)
     if seed is not None:
-        chances = tf.random.stateless_uniform((tf.shape(inp)[0], length + 2), seed)
-        share = tf.where(chances[:, :1] < SHOWN, chances[:, 1:2], 0.0)  # (B, 1) of each target
-        shown = (chances[:, 2:] < share) & (real != PAD)  # (B, L)
-        given, real = tf.where(shown, real, given), tf.where(shown, PAD, real)
-    return given, real
+        random = tf.random.stateless_uniform((tf.shape(inp)[0], length + 2), seed)
+        revealed_share = tf.where(random[:, :1] < REVEALED_PAIRS, random[:, 1:2], 0.0)  # (B, 1)
+        revealed = (random[:, 2:] < revealed_share) & (real != PAD)  # (B, L)
+        tar_inp, real = tf.where(revealed, real, tar_inp), tf.where(revealed, PAD, real)
+    return tar_inp, real
 
 
 def search(transformer, inp, alpha=0.6):
-    """Tells all tokens of each translation in one pass. Returns Hypotheses of one a sentence.
+    """Predicts all tokens of each translation in one pass. Returns Hypotheses, one per sentence.
 
-    The likeliest token at each place; PAD, START and UNKNOWN are never chosen.
+    The likeliest token at each position; PAD, START and UNKNOWN are never chosen.
 
     Args:
-      inp: ids of the source (B, S).
+      transformer: a Transformer.
+      inp: source ids (B, S).
       alpha: of `length_penalty`, for the scores.
     """
-    given, _ = hide(inp, tf.zeros((tf.shape(inp)[0], 0), tf.int32))
-    predictions, _ = transformer((inp, given), training=False)  # (B, L, V)
+    tar_inp, _ = mask_targets(inp, tf.zeros((tf.shape(inp)[0], 0), tf.int32))
+    predictions, _ = transformer((inp, tar_inp), training=False)  # (B, L, V)
     never = np.isin(np.arange(predictions.shape[-1]), (PAD, START, UNKNOWN)) * MASKED  # (V,)
     allowed = predictions + tf.constant(never, tf.float32)
     best = tf.argmax(allowed, axis=-1, output_type=tf.int32)  # (B, L)
     likely = tf.reduce_max(allowed, axis=-1) - tf.reduce_logsumexp(predictions, axis=-1)  # (B, L)
     ends = tf.cast(best == END, tf.int32)
-    over = (tf.cumsum(ends, axis=1, exclusive=True) > 0) | (given == PAD)
+    over = (tf.cumsum(ends, axis=1, exclusive=True) > 0) | (tar_inp == PAD)
     ids = tf.where(over, PAD, best)
     found = tf.reduce_sum(tf.where(over, 0.0, likely), axis=1)  # (B,)
     tokens = tf.reduce_sum(tf.cast(ids != PAD, tf.int32), axis=1)  # (B,)
@@ -78,14 +71,14 @@ def search(transformer, inp, alpha=0.6):
 
 
 def log_probabilities(transformer, inp, tar):
-    """Returns the natural log-probability (B,) of all tokens of ids `tar` (B, T) but its START.
+    """Returns the natural log-probability (B,) of the tokens of ids `tar` (B, T) after START.
 
-    That of a target for which there is no room is minus infinity.
+    Minus infinity for a target longer than `max_target_length`.
     """
-    given, real = hide(inp, tar[:, 1:])
-    predictions, _ = transformer((inp, given), training=False)  # (B, L, V)
+    tar_inp, real = mask_targets(inp, tar[:, 1:])
+    predictions, _ = transformer((inp, tar_inp), training=False)  # (B, L, V)
     losses, _ = cross_entropy(predictions, real)
-    told = tf.cast(real != PAD, tf.float32)
+    is_real = tf.cast(real != PAD, tf.float32)
     tokens = tf.reduce_sum(tf.cast(tar[:, 1:] != PAD, tf.float32), axis=1)
-    fits = tf.reduce_sum(told, axis=1) == tokens
-    return tf.where(fits, -tf.reduce_sum(losses * told, axis=1), -np.inf)
+    fits = tf.reduce_sum(is_real, axis=1) == tokens
+    return tf.where(fits, -tf.reduce_sum(losses * is_real, axis=1), -np.inf)

@@ -1,13 +1,14 @@
-"""Translating many lines fast: sorted by length, in batches side by side, given back in order.
+"""Translating many lines fast: sorted by length, in parallel batches, returned in order.
 
-Only a chunk of the lines is in memory at a time. Single sentences, as a server receives them, go
-through a search that XLA compiles once enough of them have come. It is compiled for a few widths
-only, because TensorFlow never releases a compiled program.
+Only a chunk of the lines is in memory at a time. For single sentences, as a server receives them,
+XLA compiles the search once enough of them have come; for a few widths only, because TensorFlow
+never releases a compiled program.
 """
 
 import collections
 import itertools
 import string
+from collections.abc import Iterable, Iterator
 from concurrent import futures
 from typing import NamedTuple
 
@@ -16,65 +17,79 @@ import numpy as np
 import tensorflow as tf
 
 import params
-from beyond import UserError, parallel
-from transformer_model import PAD, log_probabilities, search
+from nmt import UserError
+from nmt.decoding import non_autoregressive
+from nmt.decoding.search import log_probabilities, search
+from nmt.messages import log
+from nmt.text.batches import MAX_SOURCE_TOKENS
+from transformer_model import PAD
 
 CHUNK_LINES = 4096  # lines sorted by length at a time
 BATCH_TOKENS = 2048  # padding included, of the longer side
-LONGEST = 2048  # tokens of a line; attention takes memory by the square of their number
-COMPILED_WIDTHS = 16, 32, 64  # tokens, padding included; some 50 MiB each, never released
-COMPILE_AFTER = 300  # single sentences of one width, which pay for XLA's seconds of compiling it
-SPACE = string.whitespace  # around a sentence is no part of it; as of TensorFlow, ASCII's
+COMPILED_WIDTHS = 16, 32, 64  # tokens, padding included; about 50 MiB each, never released
+COMPILE_AFTER = 300  # single sentences of one width, to make up for the seconds of compiling
+SPACE = string.whitespace  # stripped from sentences; ASCII's, as TensorFlow strips them
 
-
-KINDS = {  # of attention: the name of its layer, what looks at what
-    "encoder": ("encoder_layer{}", "Encoder self-attention: from source tokens to source tokens"),
-    "decoder": ("decoder_layer{}_block1", "Decoder self-attention: from its input to its input"),
-    "cross": ("decoder_layer{}_block2", "Cross-attention: from produced tokens to source tokens"),
+KINDS = {  # of attention: name of the layer, title
+    "encoder": ("encoder_layer{}", "Encoder self-attention: source attends to source"),
+    "decoder": (
+        "decoder_layer{}_block1",
+        "Decoder self-attention: target attends to target",
+    ),
+    "cross": (
+        "decoder_layer{}_block2",
+        "Cross-attention: generated tokens attend to source",
+    ),
 }
 
 
 class Attention(NamedTuple):
-    """Where a Transformer looked while it translated a sentence."""
+    """The attention weights of a translated sentence."""
 
     source: list  # S token strings, START first and END last
     target: list  # 1 + T of the translation, START first
-    weights: dict  # (H, queries, keys) by layer, under the Transformer's names
+    weights: dict  # (H, queries, keys), keyed as by the Transformer
 
     @property
     def layers(self):
         """The number of layers of each of KINDS."""
         return len(self.weights) // len(KINDS)
 
-    def look(self, kind="cross", layer=None):
-        """Returns the weights (H, Q, K) of one of KINDS in layer 1, 2, ...; Q queries; K keys.
+    def select(self, kind="cross", layer=None):
+        """Returns weights (H, Q, K), Q queries and K keys (token strings) of one of KINDS.
 
-        Without a layer, in the last. The keys, which are looked at, and the queries, which look,
-        are token strings. Row t of cross-attention is the look from which token t + 1 of the target
-        was told, so that is its query.
+        The query of row t of cross-attention is token t + 1 of the target, which was predicted
+        from it.
+
+        Args:
+          kind: one of KINDS.
+          layer: 1, 2, ...; None for the last one.
+
+        Raises:
+          ValueError: there is no such kind or layer.
         """
         layer = self.layers if layer is None else layer
         if kind not in KINDS or not 1 <= layer <= self.layers:
             raise ValueError(f"kinds are {', '.join(KINDS)}, and layers 1 to {self.layers}")
-        told, given = self.target[1:], self.target[:-1]
-        queries = {"encoder": self.source, "decoder": given, "cross": told}[kind]
-        keys = given if kind == "decoder" else self.source
+        tar_inp, generated = self.target[:-1], self.target[1:]
+        queries = {"encoder": self.source, "decoder": tar_inp, "cross": generated}[kind]
+        keys = tar_inp if kind == "decoder" else self.source
         return self.weights[KINDS[kind][0].format(layer)], queries, keys
 
 
 def pad(rows, step=1):
-    """Lists of ids -> one array (B, L), PAD behind the ids; L is the next multiple of `step`."""
+    """Lists of ids -> one array (B, L), PAD after the ids, L a multiple of `step`."""
     length = -(-max(map(len, rows)) // step) * step
     return keras.utils.pad_sequences(rows, length, padding="post", value=PAD)
 
 
 def compiled(transformer, find):
-    """Returns `find`, a function of ids that runs the Transformer, compiled by XLA for each shape.
+    """Returns `find`, a function of ids that runs the Transformer, compiled by XLA per shape.
 
-    The weights stay as they are at the first call for a shape. Each program takes them as arguments
-    and shares the memory of the variables. A search is about as fast as with constants, which would
-    be copied into each program several times. With the variables themselves as arguments, locked
-    and read at each call, short sentences would take 5% to 20% longer.
+    The weights are those of the first call for a shape. Each compiled program takes them as
+    arguments and shares the memory of the variables. That is about as fast as constants, of which
+    each program would hold copies; the variables themselves as arguments, locked and read at each
+    call, take 5% to 20% longer for short sentences.
     """
 
     def find_compiled(inp):
@@ -91,13 +106,14 @@ class Translator:
     """A Transformer, its tokenizer, and the search for translations.
 
     Args:
-      say: called with a line where a source is cut off at LONGEST tokens.
-      beam: hypotheses followed for each sentence, at least 1, which is greedy search.
-      alpha: of the length penalty by which hypotheses are ranked.
-      n_best: hypotheses returned for each sentence, at most `beam`.
-      rows: sentences in a batch; without it, as many as make BATCH_TOKENS tokens.
-      workers: batches translated side by side.
-      fixed: the weights change no more, so the search for single sentences may be compiled.
+      transformer: a Transformer.
+      tokenizer: a Tokenizer.
+      beam: hypotheses followed per sentence; 1 is greedy search.
+      alpha: of the length penalty.
+      n_best: translations returned per sentence, at most `beam`.
+      rows: sentences per batch; None for as many as make BATCH_TOKENS tokens.
+      workers: batches translated in parallel.
+      fixed: the weights will not change, so the search for single sentences may be compiled.
 
     Raises:
       UserError: a number is out of its range.
@@ -107,17 +123,16 @@ class Translator:
         self,
         transformer,
         tokenizer,
-        say,
-        beam=params.BEAM,
-        alpha=params.LENGTH_PENALTY,
-        n_best=1,
-        rows=None,
-        workers=1,
-        fixed=True,
+        beam: int = params.BEAM,
+        alpha: float = params.LENGTH_PENALTY,
+        n_best: int = 1,
+        rows: int | None = None,
+        workers: int = 1,
+        fixed: bool = True,
     ):
-        self.at_once = transformer.sizes["non_autoregressive"]
-        if self.at_once and max(beam, n_best) > 1:
-            raise UserError("the run tells all tokens at once: leave --beam and --n-best out")
+        self.non_autoregressive = transformer.sizes["non_autoregressive"]
+        if self.non_autoregressive and max(beam, n_best) > 1:
+            raise UserError("the run is non-autoregressive: leave --beam and --n-best out")
         for name, number in (("beam", beam), ("n_best", n_best), ("workers", workers)):
             if number < 1:
                 raise UserError(f"{name} is {number}; it must be at least 1")
@@ -126,18 +141,20 @@ class Translator:
                 f"n_best is {n_best}, and the beam {beam}: a beam of K finds K translations; raise "
                 "the beam (--beam), or lower n_best (--n-best)"
             )
-        self.transformer, self.tokenizer, self.say = transformer, tokenizer, say
+        self.transformer, self.tokenizer = transformer, tokenizer
         self.beam, self.n_best, self.rows, self.fixed = beam, n_best, rows, fixed
         self.pool = futures.ThreadPoolExecutor(workers)
         ids = tf.TensorSpec((None, None), tf.int32)  # one trace for all shapes
 
         def find(inp, static=False):
-            if self.at_once:
-                return parallel.search(transformer, inp, alpha)
+            if self.non_autoregressive:
+                return non_autoregressive.search(transformer, inp, alpha)
             return search(transformer, inp, beam, alpha, n_best, static=static)
 
         self.search_any = tf.function(lambda inp: find(inp), input_signature=[ids])
-        score = parallel.log_probabilities if self.at_once else log_probabilities
+        score = log_probabilities
+        if self.non_autoregressive:
+            score = non_autoregressive.log_probabilities
         self.log_probabilities = tf.function(
             lambda inp, tar: score(transformer, inp, tar), input_signature=[ids, ids]
         )
@@ -147,10 +164,9 @@ class Translator:
     def search(self, sources):
         """Returns Hypotheses of `sources`, B lists of ids.
 
-        XLA, with weights that can change no more, makes a single sentence 2 to 3 times as fast.
-        Compiling takes a few seconds per width, so the first sentences do not wait for it. Longer
-        sentences than the widest, which are rare, are never compiled. A batch, which keeps a
-        processor busy, gains nothing by it.
+        For a single sentence and fixed weights, XLA is 2 to 3 times as fast. Compiling takes a few
+        seconds per width, so the first sentences are translated without, as are the rare ones
+        beyond the widest. Batches, which keep a processor busy, gain nothing.
         """
         width = next((width for width in COMPILED_WIDTHS if width >= len(sources[0])), None)
         if len(sources) > 1 or not self.fixed or not width:
@@ -160,9 +176,9 @@ class Translator:
             return self.search_any(pad(sources))
         return self.search_width(pad(sources, width))
 
-    def batches(self, places, length):
-        """Returns lists of `places` that make a batch together, those of most `length` first."""
-        waiting, batches = sorted(places, key=length, reverse=True), []
+    def batches(self, indices, length):
+        """Returns `indices` in lists, one per batch, those of the greatest `length` first."""
+        waiting, batches = sorted(indices, key=length, reverse=True), []
         while waiting:
             rows = self.rows or max(1, BATCH_TOKENS // (length(waiting[0]) * self.beam))
             batches.append(waiting[:rows])
@@ -172,49 +188,50 @@ class Translator:
     def hypotheses(self, lines, at_a_time=CHUNK_LINES):
         """Yields for each of `lines` (strings), in order, a list of (text, log-probability).
 
-        `n_best` of them, the best first. A line without tokens, such as an empty one, stays empty,
-        with a log-probability of 0.
+        There are `n_best`, the best first. A line without tokens, such as an empty one, stays
+        empty, with a log-probability of 0.
 
         Args:
-          at_a_time: lines that are waited for before they are sorted by length and translated.
+          lines: an iterable of strings.
+          at_a_time: lines that are collected, sorted by length and translated together.
         """
         lines, done = iter(lines), 0
         while chunk := list(itertools.islice(lines, at_a_time)):
             sources = self.tokenizer.encode(line.strip(SPACE) for line in chunk)
             for number, ids in enumerate(sources, start=done + 1):
-                if len(ids) > LONGEST:
-                    self.say(
-                        f"Line {number} has {len(ids)} tokens; only the first {LONGEST} are "
-                        "translated."
+                if len(ids) > MAX_SOURCE_TOKENS:
+                    log.info(
+                        f"Line {number} has {len(ids)} tokens; only the first {MAX_SOURCE_TOKENS} "
+                        "are translated."
                     )
-                    del ids[LONGEST:]
+                    del ids[MAX_SOURCE_TOKENS:]
             lengths = list(map(len, sources))
-            full = [place for place, length in enumerate(lengths) if length > 2]  # START, END
+            full = [index for index, length in enumerate(lengths) if length > 2]  # START, END
             batches = self.batches(full, lengths.__getitem__)
             each = map if len(batches) == 1 else self.pool.map
-            inputs = ([sources[place] for place in places] for places in batches)
+            inputs = ([sources[index] for index in indices] for indices in batches)
             found = [[("", 0.0)] * self.n_best for _ in chunk]
-            for places, best in zip(batches, each(self.search, inputs), strict=True):
+            for indices, best in zip(batches, each(self.search, inputs), strict=True):
                 ids, totals = best.ids.numpy(), best.log_probabilities.numpy()
                 texts = self.tokenizer.decode(ids.reshape(-1, ids.shape[-1]))
                 rows = np.array(texts, object).reshape(totals.shape).tolist()  # (B, N)
-                for place, row, its in zip(places, rows, totals.tolist(), strict=True):
-                    found[place] = list(zip(row, its, strict=True))
+                for index, row, its in zip(indices, rows, totals.tolist(), strict=True):
+                    found[index] = list(zip(row, its, strict=True))
             yield from found
             done += len(chunk)
 
-    def __call__(self, lines):
-        """Yields one translation for each of `lines` (strings), in their order; one line each."""
+    def __call__(self, lines: Iterable[str]) -> Iterator[str]:
+        """Yields one translation, of one line, for each of `lines` (strings), in order."""
         for best in self.hypotheses(lines):
             yield best[0][0]
 
     def score(self, pairs):
         """Yields the log-probability of each of `pairs` (strings) under the model, in order.
 
-        Natural, of all tokens of the target with its END: translations given, not searched for.
+        Natural, of all tokens of the target, END included (forced decoding).
 
         Raises:
-          UserError: a side of a pair is longer than LONGEST.
+          UserError: a side of a pair is longer than MAX_SOURCE_TOKENS.
         """
         pairs, done = iter(pairs), 0
         while chunk := list(itertools.islice(pairs, CHUNK_LINES)):
@@ -223,29 +240,31 @@ class Translator:
             targets = self.tokenizer.encode(line.strip(SPACE) for line in targets)
             lengths = list(map(max, map(len, sources), map(len, targets)))
             for number, length in enumerate(lengths, start=done + 1):
-                if length > LONGEST:
+                if length > MAX_SOURCE_TOKENS:
                     raise UserError(
                         f"pair {number} has {length} tokens on a side; split it, for at most "
-                        f"{LONGEST} can be scored"
+                        f"{MAX_SOURCE_TOKENS} can be scored"
                     )
             totals = np.zeros(len(chunk))
-            for places in self.batches(range(len(chunk)), lengths.__getitem__):
-                batch = (pad([side[place] for place in places]) for side in (sources, targets))
-                totals[places] = self.log_probabilities(*batch).numpy()
+            for indices in self.batches(range(len(chunk)), lengths.__getitem__):
+                batch = (pad([side[index] for index in indices]) for side in (sources, targets))
+                totals[indices] = self.log_probabilities(*batch).numpy()
             yield from totals.tolist()
             done += len(chunk)
 
-    def attend(self, line):
-        """Translates a line. Returns its Attention, of one pass over the finished translation."""
+    def attend(self, line: str) -> Attention:
+        """Translates a line. Returns its Attention, from one pass over the finished translation."""
         sources = self.tokenizer.encode([line.strip(SPACE)])
         inp, tar = tf.constant(sources), self.search(sources).ids[:, 0]  # (1, S), (1, 1 + L)
         tar = tar[:, : tf.math.count_nonzero(tar)]
-        given = parallel.hide(inp, tar[:, 1:])[0] if self.at_once else tar[:, :-1]
-        _, weights = self.transformer((inp, given), training=False)
+        tar_inp = tar[:, :-1]
+        if self.non_autoregressive:
+            tar_inp, _ = non_autoregressive.mask_targets(inp, tar[:, 1:])
+        _, weights = self.transformer((inp, tar_inp), training=False)
         weights = {name: weight[0].numpy() for name, weight in weights.items()}
-        if self.at_once:  # of places beyond the END nothing is told
-            told = tar.shape[1] - 1
+        if self.non_autoregressive:  # positions after END are masked tokens only
+            length = tar.shape[1] - 1
             for name in weights:
-                weights[name] = weights[name][:, :told] if "decoder" in name else weights[name]
-                weights[name] = weights[name][..., :told] if "block1" in name else weights[name]
+                weights[name] = weights[name][:, :length] if "decoder" in name else weights[name]
+                weights[name] = weights[name][..., :length] if "block1" in name else weights[name]
         return Attention(*map(self.tokenizer.tokens, (inp[0], tar[0])), weights)

@@ -1,23 +1,45 @@
-"""The command line: which commands there are, and what each takes."""
+"""The command line: the commands and their flags."""
 
 import argparse
 
 import params
-from beyond import export, flags
-from beyond.translator import KINDS
+from nmt.decoding.export import FORMATS, QUANTIZATIONS
+from nmt.decoding.translator import KINDS
+from nmt.program import flags
+
+COMMANDS = ("train", "translate", "score", "export", "evaluate", "explore", "plot")
+PICTURES = {  # in the order drawn, each with its own flags
+    "positional-encoding": ("positions", "depth", "position"),
+    "masks": (),
+    "scaling": (),
+    "schedule": (),
+    "lengths": (),
+    "curves": ("beside",),
+    "attention": ("kind", "layer", "head", "mean"),
+}
+DESCRIPTION = """
+Parallel text -> batches -> training -> translations -> scores and pictures.
+
+    python run_demo.py                               train, evaluate, translate samples, draw plots
+    python run_demo.py --train a.src a.tgt           the same with your own aligned files
+    python run_demo.py translate "Bom dia." | < file one translation per line
+    python run_demo.py evaluate                      score the run on its test split again
+    python run_demo.py plot WHAT                     draw a picture again
+
+Everything goes to a run folder, `runs/<dataset>` (`--run` names another). Results go to stdout,
+everything else to stderr.
+""".strip()
 
 
-def parser(description, calls, pictures):
+def parser(calls):
     """Returns the parser of all commands; the flags of `train` are the rows of params.table().
 
     Args:
-      description: of the program.
-      calls: what each command calls, by its name, with what was parsed.
-      pictures: names, for `plot`.
+      calls: the function of each of COMMANDS, by name, to be called with the parsed arguments.
     """
     program = flags.Parser(
         "run_demo.py", usage="run_demo.py [COMMAND] [flags]", add_help=False,
-        description=description,
+        description=DESCRIPTION,
     )  # fmt: skip
     program.add_argument("-h", "--help", action="help", help=argparse.SUPPRESS)
     commands = program.add_subparsers(
@@ -53,7 +75,7 @@ def parser(description, calls, pictures):
         )  # fmt: skip
         command.add_argument(
             "--checkpoint", choices=("final", "newest", "best"),
-            help="the weights that were scored when the training ended, the last epoch's, or the "
+            help="the weights that were scored at the end of training, the last epoch's, or the "
             "best epoch's (default final, or newest while there is no final)",
         )  # fmt: skip
         return command
@@ -63,7 +85,7 @@ def parser(description, calls, pictures):
     flags.add_parameters(command, params.names(params.SEARCH), own)
     command.add_argument(
         "--n-best", type=int, choices=range(1, 65), metavar="N", default=1,
-        help="translations a line, at most as many as --beam (default 1)",
+        help="translations per line, at most as many as --beam (default 1)",
     )  # fmt: skip
     command.add_argument(
         "--score", action="store_true", help="log-probability and tab before each translation"
@@ -71,9 +93,9 @@ def parser(description, calls, pictures):
     command = add("score", "log-probability of each pair of the given files")
     command.add_argument("files", nargs="+", metavar="FILE", help="a .tsv, or source and target")
     command = add("export", "write the model for use elsewhere")
-    command.add_argument("--format", choices=export.FORMATS, default="saved_model")
+    command.add_argument("--format", choices=FORMATS, default="saved_model")
     command.add_argument("--to", metavar="PATH", help="a new path (default: in export/ of the run)")
-    command.add_argument("--quantization", choices=export.QUANTIZATIONS, help="CTranslate2's")
+    command.add_argument("--quantization", choices=QUANTIZATIONS, help="CTranslate2's")
     command = add("evaluate", "score the run on its test split, or on files")
     command.add_argument(
         "files", nargs="*", metavar="FILE",
@@ -83,11 +105,11 @@ def parser(description, calls, pictures):
         "--against", metavar="DIR", help="another run: is the difference more than chance?"
     )
     flags.add_parameters(command, params.names(params.SEARCH, params.SCORING), own)
-    command = add("explore", "write a page that shows what attention looks at")
+    command = add("explore", "write a page that shows attention weights")
     command.add_argument("text", nargs="*", help="sentences; without any, stdin is read")
     command.add_argument("--to", metavar="FILE", help="the page (default explorer.html of the run)")
     command = add("plot", "draw a picture into the run's plots/")
-    command.add_argument("what", choices=pictures)
+    command.add_argument("what", choices=PICTURES)
     command.add_argument(
         "sentence", nargs="?", help="for attention and masks (default: the first of the test split)"
     )

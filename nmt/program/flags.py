@@ -4,7 +4,7 @@ import argparse
 import textwrap
 
 import params
-from beyond import UserError
+from nmt import UserError
 
 
 class Layout(argparse.RawDescriptionHelpFormatter):
@@ -36,7 +36,7 @@ def add_parameters(parser, only=None, default=None):
     titles = dict.fromkeys(row.section for row in rows)  # in their order, once each
     groups = {title: parser.add_argument_group(title) for title in titles}
     for row in rows:
-        names = [f"--{name.replace('_', '-')}" for name in (row.flag.also, row.name) if name]
+        names = [f"--{name.replace('_', '-')}" for name in (row.name, row.flag.also) if name]
         described = row.default if default is None else default
         options = dict(dest=row.name, help=f"{row.flag.help} (default {described})")
         group = groups[row.section]
@@ -79,20 +79,20 @@ def presets():
 
 
 def filled(text):
-    """Returns the text of a flag that must not be empty, as an unset variable of a shell is."""
+    """Returns the text of a flag that must not be empty, as from an unset shell variable."""
     if not text:
         raise argparse.ArgumentTypeError("nothing is named")
     return text
 
 
-LARGEST = 2**31 - 1  # whole number, where a flag names no other
+MAX_INTEGER = 2**31 - 1  # unless a flag has another maximum
 
 
-def fault(value, flag):
-    """Returns what is wrong with a value, as text; None where it is within the flag's bounds."""
+def error_in(value, flag):
+    """Returns as text what is wrong with a value; None if the flag allows it."""
     if flag.choices and value not in flag.choices:
         return f"{value!r} is none of {', '.join(flag.choices)}"
-    high = LARGEST if flag.high is None and isinstance(value, int) else flag.high
+    high = MAX_INTEGER if flag.high is None and isinstance(value, int) else flag.high
     if flag.low is not None and not value >= flag.low:
         return f"{value} is less than {flag.low}"
     if high is not None and not value <= high:
@@ -101,11 +101,11 @@ def fault(value, flag):
 
 
 def in_range(kind, flag):
-    """Returns what turns a flag's text into a `kind` within the bounds of `flag`."""
+    """Returns a function that turns the text of a flag into a `kind` within its bounds."""
 
     def parse(text):
         value = kind(text)
-        if wrong := fault(value, flag):
+        if wrong := error_in(value, flag):
             raise argparse.ArgumentTypeError(wrong)
         return value
 
@@ -114,12 +114,12 @@ def in_range(kind, flag):
 
 
 def check(values):
-    """Returns what is wrong with the first value, by name, that no flag could have; or None."""
+    """Returns as text what is wrong with the first of `values` that its flag does not allow."""
     for row in params.table():
         value = values[row.name]
         number = type(value) in (int, float)
         if type(value) is not row.type and not (row.type is float and number):
             return f"{row.name} is {value!r}, no {row.type.__name__}"
-        if wrong := fault(value, row.flag):
+        if wrong := error_in(value, row.flag):
             return f"{row.name}: {wrong}"
     return None

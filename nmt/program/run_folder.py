@@ -1,10 +1,10 @@
-"""The run folder: what a training leaves behind, and what later commands and runs ask of it.
+"""The run folder: what a training run writes, and later commands read.
 
 params.json        every parameter, and the data     tokenizer.model    SentencePiece
-checkpoints/       newest, timed/, best/, final/     history.json       figures by epoch
+checkpoints/       newest, timed/, best/, final/     history.json       metrics by epoch
 logs/              TensorBoard                       plots/             PNG
-cache/             tokenised text, while it trains   lock               held while it trains
-translations.txt   source, reference, hypothesis     scores.json        what was measured
+cache/             tokenized text, while it trains   lock               held while it trains
+translations.txt   source, reference, hypothesis     scores.json        test scores
 """
 
 import contextlib
@@ -16,75 +16,67 @@ import re
 from pathlib import Path
 
 import params
-from beyond import UserError, flags
+from nmt import UserError
+from nmt.program import flags, preparation
 
-# A run may be resumed with another of these; every other parameter is part of what the run is. So
-# are its data, by their content, not by their name.
-FREE = (
+# A run may be resumed with other values of these; all others identify the run. So do its data, by
+# content, not by name.
+CHANGEABLE_PARAMETERS = (
     "data_path", "epochs", "patience", "checkpoint_minutes", "average", "beam", "length_penalty",
     "tokenize", "lowercase", "test_sha256",
 )  # fmt: skip
 
-# What a run's files are hashed for, as it is called.
-CALLED = {
+RENAMED = {"words_a_piece": "words_per_piece"}  # parameters in the files of older runs
+
+# The names of hashed contents in messages.
+HASH_LABELS = {
     "train_sha256": "training text",
     "validation_sha256": "validation text",
     "test_sha256": "test text",
     "tokenizer_sha256": "tokenizer",
 }
 
-# What is in a run folder.
-OWN = (
+# The contents of a run folder.
+RUN_FILES = (
     "params.json", "tokenizer.model", "history.json", "scores.json", "translations.txt", "lock",
     "cache", "checkpoints", "explorer.html", "export", "logs", "plots",
 )  # fmt: skip
 
 
-LOCK = b"A run folder of run_demo.py\n"  # what its lock holds
+LOCK = b"A run folder of run_demo.py\n"  # the content of its lock
 
 
 class Run:
-    """A run folder, at `path`; made when something is first written into it.
+    """A run folder, created when something is first written into it.
 
     Args:
-      own: the folder that is written to, where that is another.
+      path: of the folder.
+      own: the folder to write to, if that is another one; see cluster.py.
     """
 
     def __init__(self, path, own=None):
         self.path, self.own = Path(path), Path(own or path)
         self.tokenizer = self.path / "tokenizer.model"
-        self.checkpoints = self.path / "checkpoints"
+        self.checkpoints = self.path / "checkpoints"  # of epochs
+        self.timed = self.checkpoints / "timed"  # within an epoch
+        self.best = self.checkpoints / "best"  # of the best validation, by loss or BLEU
+        self.final = self.checkpoints / "final"  # of the final weights; see averaging.py
         self.logs = self.own / "logs"
         self.plots = self.own / "plots"
-        self.cache = self.own / "cache"  # tokenised text, there while a training runs
-
-    @property
-    def timed(self):
-        """The folder of the checkpoint within an epoch."""
-        return self.checkpoints / "timed"
-
-    @property
-    def best(self):
-        """The folder of the checkpoint of the best validation, by loss or BLEU."""
-        return self.checkpoints / "best"
-
-    @property
-    def final(self):
-        """The folder of the checkpoint with which a training ended; see Training.average."""
-        return self.checkpoints / "final"
+        self.cache = self.own / "cache"  # tokenized text, while training
 
     @property
     def trained(self):
-        """Whether there is a training here to go on with."""
+        """Whether there is a training run to resume."""
         return bool([*self.checkpoints.glob("ckpt-*.index"), *self.timed.glob("ckpt-*.index")])
 
     def check_links(self):
-        """Raises a UserError where a link in the folder leads out of it, to what is not the run's.
+        """Raises a UserError if a link in the folder leads out of it.
 
-        Whoever writes into the folder, or removes from it, would write and remove there.
+        Writing or removing files of the run would write or remove files elsewhere.
         """
         home = self.path.resolve()
-        own = [self.path / name for each in OWN for name in (each, f"{each}.tmp")]
+        own = [self.path / name for each in RUN_FILES for name in (each, f"{each}.tmp")]
         folders = [self.checkpoints, self.timed, self.best, self.final]
         folders += [self.path / name for name in ("cache", "export", "logs", "plots")]
         for folder in folders:
@@ -98,14 +90,14 @@ class Run:
                 raise UserError(f"{path}: leads out of the run folder; put a copy in its place")
 
     def check_ours(self):
-        """Raises a UserError where the folder holds files, and none that says they are a run's.
+        """Raises a UserError if the folder holds files, but is not a run folder.
 
-        The program would write over files of the same names, and remove some of its own.
+        The program would overwrite files of the same names, and remove some.
         """
         with contextlib.suppress(OSError):
             if (self.own / "lock").read_bytes() == LOCK:
                 return
-        try:  # a run of a program that left its lock empty
+        try:  # an older run, whose lock is empty
             saved = json.loads((self.own / "params.json").read_bytes())
         except (OSError, ValueError):
             saved = None
@@ -115,15 +107,15 @@ class Run:
         ]
         if others and not ours:
             raise UserError(
-                f"{self.path}: is not empty, and no run folder; name a new or an empty folder with "
+                f"{self.path}: is not empty, and not a run folder; name a new or empty folder with "
                 "--run"
             )
 
     def lock(self):
-        """Makes the folder this process's alone, as long as that lives.
+        """Reserves the folder for this process, until it ends.
 
         Raises:
-          UserError: it is another's, or cannot be written to.
+          UserError: another process has reserved it, or it cannot be written to.
         """
         try:
             self.own.mkdir(parents=True, exist_ok=True)
@@ -135,7 +127,7 @@ class Run:
             self.locked.write(LOCK)
         except BlockingIOError:
             raise UserError(
-                f"{self.path}: another training is at work here; wait for it, or name another --run"
+                f"{self.path}: another process is training here; wait for it, or name another --run"
             ) from None
         except OSError as error:
             raise UserError(
@@ -143,14 +135,14 @@ class Run:
             ) from None
 
     def remove_cache(self):
-        """Removes the tokenised text, and nothing that somebody else put beside it."""
+        """Removes the tokenized text, and nothing else."""
         for path in self.cache.glob("ids*"):
             path.unlink()
         with contextlib.suppress(OSError):  # none, or not empty
             self.cache.rmdir()
 
     def write(self, name, content):
-        """Writes a file of the run whole or not at all; `content` is bytes, or anything for JSON.
+        """Writes a file of the run completely or not at all; `content` is bytes, or JSON's types.
 
         Raises:
           UserError: the folder cannot be written to.
@@ -165,19 +157,24 @@ class Run:
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
             if not isinstance(content, (dict, list)):
-                raise ValueError("holds no list and no names")
+                raise ValueError("is neither a list nor an object")
             return content
         except (FileNotFoundError, NotADirectoryError):
             return default
         except (OSError, ValueError) as error:
             raise UserError(f"{path}: {error}; restore the file, or name another --run") from None
 
+    def parameters(self):
+        """Returns the content of params.json, under today's names; None if there is none."""
+        saved = self.read("params.json")
+        if isinstance(saved, list):
+            raise UserError(f"{self.path / 'params.json'}: is not an object; name another --run")
+        return saved and {RENAMED.get(name, name): value for name, value in saved.items()}
+
     @property
     def saved(self):
-        """The parameters of the run to be resumed, as saved; none where nothing was trained yet."""
-        saved = self.read("params.json", {}) if self.trained else {}
-        if isinstance(saved, list):
-            raise UserError(f"{self.path / 'params.json'}: holds no names; name another --run")
+        """The saved parameters of the run to be resumed; empty if nothing was trained yet."""
+        saved = self.parameters() or {} if self.trained else {}
         parts, xla = saved.get("parts", 1), saved.get("xla", "off")
         if type(parts) is not int or not 1 <= parts <= 64 or xla not in ("on", "off"):
             raise UserError(
@@ -187,50 +184,47 @@ class Run:
         return saved
 
     def check_text(self, split, found):
-        """Raises a UserError where a split's text is not that of the run.
+        """Raises a UserError if the text of a split is not what the run was trained on.
 
         Args:
           split: "train", "validation" or "test".
-          found: its fingerprint now.
+          found: its current fingerprint.
         """
         saved = self.saved.get(f"{split}_sha256")
         if saved != found:
             raise UserError(
-                f"{self.path}: the {CALLED[f'{split}_sha256']} is not what it was when the run was "
-                "trained (the files, or the split, have changed); restore it, or name files to "
-                "evaluate"
+                f"{self.path}: the {HASH_LABELS[f'{split}_sha256']} has changed since the run was "
+                "trained (the files, or the split); restore it, or name files to evaluate"
             )
 
     def claim(self, options, corpus, parts=1, **hashes):
-        """Makes the folder this run's: saves its parameters, or checks that they are the same.
+        """Saves the parameters of a new run, or checks that those of a resumed one are the same.
 
         Args:
           options: values by name, one for each row of params.table().
-          corpus: what the run is trained on, as JSON; it may lie elsewhere than before.
+          corpus: the source of the corpus, as JSON; the files may have moved.
           parts: of a batch on a device; see `devices.find`. They are saved, not compared.
-          hashes: of what it is trained with, by name.
-
-        A folder in which nothing was saved yet holds nothing to lose, and is taken over.
+          hashes: of the training data, by name.
 
         Returns:
-          A number made of all that, which another run would hardly have.
+          A number that identifies the run.
 
         Raises:
-          UserError: the folder holds a run that differs, with the list of what does.
+          UserError: the folder holds another run; the message lists the differences.
         """
         its = {**options, **{f"{name}_sha256": value for name, value in hashes.items()}}
-        free = set(FREE)
-        if options["schedule"] == "cosine":  # which was laid out for so many epochs
-            free.remove("epochs")
+        changeable = set(CHANGEABLE_PARAMETERS)
+        if options["schedule"] == "cosine":  # which was scheduled for a number of epochs
+            changeable.remove("epochs")
         if self.trained:
-            saved = params.values() | self.saved  # see `options`
+            saved = params.values() | self.saved  # older runs used the defaults of newer parameters
             differing = [
-                f"the {CALLED[name]} is another"
-                if name in CALLED
+                f"the {HASH_LABELS[name]} differs"
+                if name in HASH_LABELS
                 else f"{name} is {saved.get(name)!r} there, {its[name]!r} here"
                 + " (a cosine schedule ends with its epochs)" * (name == "epochs")
                 for name in its
-                if name not in free and saved.get(name) != its[name]
+                if name not in changeable and saved.get(name) != its[name]
             ]
             if differing:
                 raise UserError(
@@ -245,17 +239,16 @@ class Run:
         """Returns the saved parameters of a trained run, one for each row of params.table().
 
         Raises:
-          UserError: nothing was trained here, or what was saved is damaged.
+          UserError: nothing was trained here, or the file is damaged.
         """
         self.check_links()
-        saved = self.read("params.json")
+        saved = self.parameters()
         if saved is None or not self.tokenizer.exists() or not self.trained:
             raise UserError(f"{self.path}: no trained run; train it first, or name another --run")
-        # A run older than a parameter was trained as its default does.
-        saved = params.values() | saved
+        saved = params.values() | saved  # older runs used the defaults of newer parameters
         wrong = flags.check(saved)
-        if not wrong and not names_data(saved.get("corpus")):
-            wrong = "corpus names no data"
+        if not wrong and not preparation.is_source(saved.get("corpus")):
+            wrong = "corpus is not the source of a corpus"
         if wrong:
             raise UserError(
                 f"{self.path / 'params.json'}: {wrong}; restore the file, or name another --run"
@@ -263,7 +256,7 @@ class Run:
         return saved
 
     def history(self):
-        """Returns the figures of each epoch, a dict each; a UserError if they are damaged."""
+        """Returns the metrics of each epoch, a dict each; a UserError if they are damaged."""
         needed = ("epoch", "loss", "accuracy", "val_loss", "val_accuracy", "seconds")
         try:
             rows = self.read("history.json", [])
@@ -274,14 +267,14 @@ class Run:
                 isinstance(row.get(name), (int, float)) for name in needed
             ):
                 raise UserError(
-                    f"{self.path / 'history.json'}: holds no figures of epochs; remove it to go on "
-                    "without those before"
+                    f"{self.path / 'history.json'}: does not hold the metrics of epochs; remove it "
+                    "to resume without them"
                 )
         return list(rows)
 
 
 def write(path, content):
-    """Writes a file of bytes whole or not at all; a UserError where it cannot be written."""
+    """Writes bytes to a file, completely or not at all; a UserError if it cannot be written."""
     unfinished = path.with_name(path.name + ".tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -289,34 +282,12 @@ def write(path, content):
         unfinished.write_bytes(content)
         os.replace(unfinished, path)
     except OSError as error:
-        raise UserError(f"{path}: {error.strerror}; name a writable place for it") from None
+        raise UserError(f"{path}: {error.strerror}; name a writable path") from None
 
 
-def names_data(corpus):
-    """Whether this is what `load_corpus` takes: a data set's name, or lists of files by split."""
-    if not isinstance(corpus, dict) or not ("dataset" in corpus or "train" in corpus):
-        return False
-    files = (names for split, names in corpus.items() if split != "dataset")
-    return isinstance(corpus.get("dataset", ""), str) and all(
-        isinstance(names, list) and names and all(isinstance(name, str) for name in names)
-        for names in files
-    )
-
-
-RUNS = Path("runs")  # where run folders are made that --run does not name
+RUNS = Path("runs")  # the folder of all runs that --run does not name
 
 
 def default(corpus_name):
-    """Returns the run folder for a corpus where --run names none: runs/<its name>."""
+    """Returns the default run folder for a corpus: runs/<its name>."""
     return RUNS / re.sub(r"[^\w.]+", "-", corpus_name)
-
-
-def newest():
-    """Returns the run in RUNS whose parameters were written last; a UserError if there is none."""
-    written = sorted(RUNS.glob("*/params.json"), key=lambda path: path.stat().st_mtime)
-    written = [path for path in written if Run(path.parent).trained]
-    if not written:
-        raise UserError(
-            f"{RUNS.resolve()}: no trained run there; train one first, or name its folder by --run"
-        )
-    return Run(written[-1].parent)

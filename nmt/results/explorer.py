@@ -1,9 +1,9 @@
-"""An attention explorer: one HTML file that needs nothing else, for sentences and their weights."""
+"""The attention explorer: a self-contained HTML page of sentences and their attention weights."""
 
 import json
 from pathlib import Path
 
-from beyond.translator import KINDS
+from nmt.decoding.translator import KINDS
 
 TEMPLATE = Path(__file__).with_suffix(".html")
 DIGITS = 4  # of a weight
@@ -16,7 +16,7 @@ def page(sentences):
         layers = range(1, seen.layers + 1)
         rows.append(dict(text=text, source=seen.source, target=seen.target))
         for kind in KINDS:
-            weights = (seen.look(kind, layer)[0] for layer in layers)
+            weights = (seen.select(kind, layer)[0] for layer in layers)
             rows[-1][kind] = [each.astype(float).round(DIGITS).tolist() for each in weights]
     # Within a script element nothing but "<" could end it or begin a comment.
     data = json.dumps(rows, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")

@@ -1,7 +1,7 @@
-"""The tutorial's pictures and some more, as PNG files, drawn without a display.
+"""Drawing: the tutorial's pictures and some more, as PNG files, without a display.
 
-Every function draws one picture into `path` and returns `path`. Colours: diverging RdBu where the
-sign matters, viridis for shares between 0 and 1; both are readable by the colour-blind.
+Every function draws one picture into `path` and returns `path`. Colors: diverging RdBu where the
+sign matters, viridis for shares between 0 and 1; both are readable for the color-blind.
 """
 
 import warnings
@@ -25,12 +25,12 @@ def letters(font):
 
 
 def use_fonts_for(*texts):
-    """Lets pictures show `texts`, by the fonts of this machine. Returns the letters none has.
+    """Chooses fonts of this machine that show `texts`. Returns the letters that no font has.
 
     Debian's fonts-noto-cjk or fonts-wqy-zenhei, for example, have Chinese ones.
     """
-    own = letters(font_manager.findfont(PLAIN))
-    missing = {ord(letter) for text in texts for letter in text} - own
+    plain = letters(font_manager.findfont(PLAIN))
+    missing = {ord(letter) for text in texts for letter in text} - plain
     family = [PLAIN]
     found = font_manager.findSystemFonts() if missing else []
     for path in sorted(found, key=lambda path: ("Regular" not in path, path)):
@@ -58,10 +58,13 @@ def save(figure, path):
 
 
 def positional_encoding(path, position=50, d_model=128, chosen=None):
-    """The tutorial's map, a row a position, a column a dimension; and how alike positions are.
+    """The tutorial's map, one row per position and one column per dimension, and similarities.
 
     Args:
-      chosen: the position that the others are compared with; the middle one where it is None.
+      path: of the file.
+      position: number of positions.
+      d_model: number of dimensions.
+      chosen: the position that the others are compared with; None for the middle one.
     """
     chosen = position // 2 if chosen is None else chosen
     encoding = model.positional_encoding(position, d_model)[0]  # (position, D)
@@ -75,21 +78,26 @@ def positional_encoding(path, position=50, d_model=128, chosen=None):
         xlabel="Depth", ylabel="Position", xlim=(0, d_model),
     )  # fmt: skip
     figure.colorbar(mesh, ax=axes, label="value")
-    # Sine and cosine of each frequency make every encoding equally long: sqrt(d_model / 2).
-    alike = np.asarray(encoding) @ np.asarray(encoding)[chosen] / (d_model / 2)
-    beside.plot(alike, np.arange(position))
+    # Every encoding has the same length, sqrt(d_model / 2): sin^2 + cos^2 of each frequency.
+    similarity = np.asarray(encoding) @ np.asarray(encoding)[chosen] / (d_model / 2)
+    beside.plot(similarity, np.arange(position))
     beside.axhline(chosen, color="grey", linestyle=":")
-    beside.set(title=f"How like position {chosen}", xlabel="cosine of the angle", xlim=(-0.6, 1.05))
+    beside.set(
+        title=f"Cosine similarity to position {chosen}",
+        xlabel="cosine similarity",
+        xlim=(-0.6, 1.05),
+    )
     beside.grid(alpha=0.3)
     return save(figure, path)
 
 
 def masks(path, source, target, padding=2):
-    """The three masks of one pair, dark where attention may not look.
+    """The three masks of one pair, dark where attention is masked.
 
     Args:
-      source, target: token strings, of what goes into encoder and decoder.
-      padding: tokens of it that are shown behind each.
+      path: of the file.
+      source, target: token strings, the inputs of encoder and decoder.
+      padding: tokens of padding after each.
     """
     ids = (np.pad(np.ones((1, len(side))), ((0, 0), (0, padding))) for side in (source, target))
     enc_padding, combined, dec_padding = model.create_masks(*ids)
@@ -110,7 +118,7 @@ def masks(path, source, target, padding=2):
         axes.set_yticks(np.arange(len(queries)) - 0.5, minor=True)
         axes.grid(which="minor", color="silver", linewidth=0.5)
         axes.tick_params(which="minor", length=0)
-        axes.set(title=title, xlabel="keys (looked at)", ylabel="queries (looking)")
+        axes.set(title=title, xlabel="keys", ylabel="queries")
     figure.suptitle("Masks of one padded pair: dark = masked")
     return save(figure, path)
 
@@ -136,10 +144,10 @@ def schedule(path, schedules, steps):
 
 
 def scaling(path, depths=(8, 64, 512), keys=16, samples=2000):
-    """Why scores are divided by sqrt(d_k) (paper 3.2.1), seen on random queries and keys.
+    """Why scores are divided by sqrt(d_k) (paper 3.2.1), with random queries and keys.
 
-    Weights of `keys` keys, the largest first, means of `samples` queries, for each of `depths`; and
-    the length of the softmax's gradient, which vanishes where one weight is near 1.
+    Mean weights of `samples` queries for `keys` keys, the largest first, for each of `depths`; and
+    the norm of the softmax's gradient, which vanishes where one weight is near 1.
     """
     rng = np.random.default_rng(0)
     figure, (plain, scaled, slope) = subplots(1, 3, figsize=(15, 5))
@@ -160,14 +168,14 @@ def scaling(path, depths=(8, 64, 512), keys=16, samples=2000):
         (plain, "softmax(q k): one key takes all"),
         (scaled, "softmax(q k / sqrt(d_k)): the same for every d_k"),
     ):
-        axes.set(title=title, xlabel="keys, by their weight", ylabel="mean weight", ylim=(0, 1))
+        axes.set(title=title, xlabel="keys, by weight", ylabel="mean weight", ylim=(0, 1))
         axes.grid(alpha=0.3)
         axes.legend()
     slope.plot(depths, lengths[0::2], "o-", label="q k")
     slope.plot(depths, lengths[1::2], "s--", label="q k / sqrt(d_k)")
     slope.set(
-        title="Gradient of the weights by the scores",
-        xlabel="d_k", ylabel="mean length", xscale="log", ylim=(0, None),
+        title="Gradient of the weights with respect to the scores",
+        xlabel="d_k", ylabel="mean norm", xscale="log", ylim=(0, None),
     )  # fmt: skip
     slope.set_xticks(depths, depths)
     slope.minorticks_off()
@@ -178,25 +186,28 @@ def scaling(path, depths=(8, 64, 512), keys=16, samples=2000):
 
 
 def curves(path, histories):
-    """Loss, accuracy and learning rate by epoch; training solid, validation dashed, a colour a run.
+    """Loss, accuracy, learning rate by epoch; training solid, validation dashed, a color per run.
 
     Args:
-      histories: by a run's name, a dict for each epoch, with epoch, loss, accuracy, val_loss,
+      path: of the file.
+      histories: by name of the run, a dict for each epoch, with epoch, loss, accuracy, val_loss,
         val_accuracy, learning_rate.
     """
     figure, all_axes = subplots(1, 3, figsize=(16, 5))
     panels = (
-        ("loss", "nats a token"), ("accuracy", "share of tokens"), ("learning_rate", "at its end"),
-    )  # fmt: skip
+        ("loss", "nats per token"),
+        ("accuracy", "share of tokens"),
+        ("learning_rate", "at the end"),
+    )
     for axes, (key, unit) in zip(all_axes, panels, strict=True):
         for number, (name, history) in enumerate(histories.items()):
             label = f"{name}: " if len(histories) > 1 else ""
-            epochs, colour = [row["epoch"] for row in history], f"C{number}"
+            epochs, color = [row["epoch"] for row in history], f"C{number}"
             for prefix, title, style in (("", "training", "o-"), ("val_", "validation", "s--")):
                 values = [row.get(prefix + key) for row in history]
                 if None not in values:
                     axes.plot(
-                        epochs, values, style, color=colour, markersize=4,
+                        epochs, values, style, color=color, markersize=4,
                         label=f"{label}{title}" if key != "learning_rate" else name,
                         alpha=1.0 if prefix else 0.6,
                     )  # fmt: skip
@@ -210,17 +221,18 @@ def curves(path, histories):
 
 
 def lengths(path, counts, dropped, buckets):
-    """How long the training pairs are, which buckets hold them, and what was left out.
+    """The lengths of the training pairs, and the buckets.
 
     Args:
-      counts: pairs by length in tokens, of the longer side.
-      dropped: pairs that are longer than all of these.
-      buckets: the longest length of each.
+      path: of the file.
+      counts: pairs by length, in tokens of the longer side.
+      dropped: pairs that are longer.
+      buckets: the maximum length of each.
     """
     figure, axes = subplots(figsize=(10, 5))
     axes.bar(range(len(counts)), counts, width=1.0, label="pairs")
     for number, length in enumerate(buckets):
-        label = f"where {len(buckets)} bucket(s) end" if number == 0 else None
+        label = f"maximum lengths of {len(buckets)} bucket(s)" if number == 0 else None
         axes.axvline(length + 0.5, color="C1", linewidth=1, linestyle="--", label=label)
     share = dropped / (dropped + sum(counts))
     axes.set(
@@ -234,13 +246,14 @@ def lengths(path, counts, dropped, buckets):
 
 
 def attention(path, weights, names, keys, queries, title):
-    """Attention of one sentence, a panel a head: what is looked at across, what looks down.
+    """Attention weights of one sentence, a panel per head: keys across, queries down.
 
     Args:
-      weights: (H, T, S), each row of sum 1.
-      names: H titles.
+      path: of the file.
+      weights: (H, T, S), each row with sum 1.
+      names: H titles of panels.
       keys, queries: S and T token strings.
-      title: what is seen.
+      title: of the figure.
     """
     heads = len(weights)
     columns = min(heads, 4)

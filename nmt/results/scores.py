@@ -1,4 +1,4 @@
-"""How good translations are: sacreBLEU's figures, how sure they are, how two runs compare."""
+"""Scores of translations by sacreBLEU, with confidence intervals and significance tests."""
 
 import json
 
@@ -9,7 +9,7 @@ SAMPLES = 1000  # of the bootstrap (Koehn 2004)
 
 
 def bleu(tokenize="13a", lowercase=False):
-    """Returns sacreBLEU's BLEU; it warns of tokenized text, unless told that it comes so."""
+    """Returns sacreBLEU's BLEU; for "none", without its warning about tokenized text."""
     return sacrebleu.BLEU(lowercase=lowercase, tokenize=tokenize, force=tokenize == "none")
 
 
@@ -26,22 +26,22 @@ def metrics(tokenize="13a", lowercase=False):
 
 
 def score(hypotheses, references, **options):
-    """Returns a dict for each of `metrics`: score, half of its 95 % interval, signature."""
+    """Returns a dict for each of `metrics`: score, half of its 95% interval, signature."""
     found = {}
     for name, metric in metrics(**options).items():
         result = metric.corpus_score(hypotheses, [references], n_bootstrap=SAMPLES)
         signature = str(metric.get_signature())
-        shown = json.loads(result.format(signature=signature, is_json=True))
+        details = json.loads(result.format(signature=signature, is_json=True))
         found[name] = {
             "score": result.score,
-            "interval": float(shown.get("confidence_var", 0.0)),  # left out where all is 0
+            "interval": float(details.get("confidence_var", 0.0)),  # left out where all is 0
             "signature": signature,
         }
     return found
 
 
 def table(found):
-    """Returns what `score` found as text, a line a metric."""
+    """Returns what `score` found as text, one line per metric."""
     return "\n".join(
         f"{name} {row['score']:.1f} ± {row['interval']:.1f}   ({row['signature']})"
         for name, row in found.items()
@@ -49,7 +49,7 @@ def table(found):
 
 
 def comparison(hypotheses, others, references, **options):
-    """Returns as text, a line a metric: both scores, and how likely chance makes such a difference.
+    """Returns as text, one line per metric: both scores and the p-value of their difference.
 
     By paired bootstrap resampling (Koehn 2004), as sacreBLEU does it. Scores as in `table`.
     """
@@ -59,9 +59,9 @@ def comparison(hypotheses, others, references, **options):
         signatures, found = PairedTest(systems, {name: metric}, [references], "bs", SAMPLES)()
         (signature,), (_, (other, this)) = signatures.values(), found.values()
         # sacreBLEU counts the differences that are larger, of which nothing has none.
-        chance = 1.0 if hypotheses == others else this.p_value
+        p_value = 1.0 if hypotheses == others else this.p_value
         lines.append(
             f"{name} {this.score:.1f} ± {this.ci:.1f} against {other.score:.1f} ± {other.ci:.1f}, "
-            f"p = {chance:.3f}   ({signature})"
+            f"p = {p_value:.3f}   ({signature})"
         )
     return "\n".join(lines)

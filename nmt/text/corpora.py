@@ -1,4 +1,4 @@
-"""Parallel text from files: the bundled corpus, .tsv files, and pairs of aligned files.
+"""Parallel text: the bundled corpus, TSV files, pairs of aligned files, and TFDS datasets.
 
 Everything streams: a file is read once, in Python, to check it and count its pairs, and again, by
 tf.data, whenever its dataset is iterated. No corpus is ever held in memory.
@@ -12,16 +12,18 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from beyond import UserError
+from nmt import UserError
+from nmt.messages import log
+from nmt.text import downloads
 
-DATA = Path(__file__).parent.parent / "data"
-OURS = {  # corpora that come with the project: training, validation and test pairs
+DATA = Path(__file__).parents[2] / "data"
+BUILT_IN_CORPORA = {  # training, validation and test pairs
     "bundled": [DATA / "pt_en" / f"{split}.tsv" for split in ("train", "validation", "test")],
-    "winter-games": [DATA / "winter_games.tsv"] * 3,  # one pair, to learn by heart
+    "winter-games": [DATA / "winter_games.tsv"] * 3,  # one pair, to be memorized
 }
 BOM = "\ufeff"  # at the start of what some editors save as UTF-8
-CHUNK = 1024  # pairs read at a time: a call of tf.data for each would take longer than its work
-HELD_OUT_SHARE, HELD_OUT_MOST = 0.02, 1000  # pairs, for each of validation and test
+CHUNK = 1024  # pairs read at a time: a call of tf.data per pair would take longer
+HELD_OUT_SHARE, MAX_HELD_OUT = 0.02, 1000  # pairs, for each of validation and test
 
 
 class Corpus(NamedTuple):
@@ -96,7 +98,7 @@ def read_aligned(source_path, target_path):
             if target is None:
                 short, long = long, short
             raise UserError(
-                f"{short}: ends at line {number - 1}, but {long} goes on; aligned files need the "
+                f"{short}: ends at line {number - 1}, but {long} is longer; aligned files need the "
                 "same number of lines"
             )
         yield source, target
@@ -148,7 +150,7 @@ def fingerprint(dataset):
 
 
 def hold_out(dataset, parts, seed):
-    """Splits a seeded 2 % (at least 1 pair, at most 1,000) off `dataset`, `parts` times.
+    """Splits a seeded 2% (at least 1 pair, at most 1,000) off `dataset`, `parts` times.
 
     Args:
       dataset: of known length, always in the same order.
@@ -159,7 +161,7 @@ def hold_out(dataset, parts, seed):
     if not parts:
         return [dataset]
     pairs = len(dataset)
-    each = min(HELD_OUT_MOST, max(1, int(pairs * HELD_OUT_SHARE)))  # pairs in each part
+    each = min(MAX_HELD_OUT, max(1, int(pairs * HELD_OUT_SHARE)))  # pairs in each part
     if pairs <= each * parts:
         raise UserError(
             f"the training data holds {pairs} pair(s), too few to hold some out; name --valid and "
@@ -186,17 +188,15 @@ def hold_out(dataset, parts, seed):
     return [split(part) for part in range(1 + parts)]
 
 
-def complete(name, splits, seed, say):
-    """Returns the Corpus of `splits`, datasets by name; what is missing is held out of training.
-
-    Args:
-      say: called with a line that tells what was held out.
-    """
+def complete(name, splits, seed):
+    """Returns the Corpus of `splits`, datasets by name; missing ones are held out of training."""
     missing = [split for split in ("validation", "test") if split not in splits]
     pairs = len(splits["train"])
     train, *held = hold_out(splits["train"], len(missing), seed)
     for split, dataset in zip(missing, held, strict=True):
-        say(f"{name} has no {split} split: {len(dataset)} of {pairs} pairs are held out for it.")
+        log.info(
+            f"{name} has no {split} split: {len(dataset)} of {pairs} pairs are held out for it."
+        )
     splits = {**splits, "train": train, **dict(zip(missing, held, strict=True))}
     # tf.data's autotuning gains nothing here, and the end of every iteration waits for its thread,
     # which sleeps for up to a minute (seen with TensorFlow 2.21: 50 seconds an epoch).
@@ -205,7 +205,7 @@ def complete(name, splits, seed, say):
     return Corpus(name, **{split: data.with_options(options) for split, data in splits.items()})
 
 
-def from_files(name, train, valid, test, seed, say):
+def from_files(name, train, valid, test, seed):
     """Returns the Corpus of the named files.
 
     Args:
@@ -217,9 +217,80 @@ def from_files(name, train, valid, test, seed, say):
     """
     files = {"train": train, "validation": valid, "test": test}
     splits = {split: checked_dataset(paths) for split, paths in files.items() if paths}
-    return complete(name, splits, seed, say)
+    return complete(name, splits, seed)
 
 
-def ours(name, say):
-    """Returns one of OURS."""
-    return from_files(name, *([path] for path in OURS[name]), seed=None, say=say)
+def built_in(name):
+    """Returns one of BUILT_IN_CORPORA."""
+    return from_files(name, *([path] for path in BUILT_IN_CORPORA[name]), seed=None)
+
+
+def load_tfds(name, seed):
+    """Returns the Corpus of a TFDS translation dataset, which is downloaded if necessary.
+
+    Raises:
+      UserError, ConnectionError: as `downloads.parallel_text`.
+    """
+    import tensorflow_datasets as tfds
+
+    builder = downloads.parallel_text(name)
+    splits = builder.info.splits
+    # Not cached by TFDS, which would hold a small corpus in memory.
+    reading = dict(as_supervised=True, read_config=tfds.ReadConfig(try_autocache=False))
+    named = {"train": "train", "validation": "validation", "test": "test"}
+    if "validation" not in splits and "dev" in splits:
+        named["validation"] = "dev"
+    found = {
+        split: builder.as_dataset(split=its, **reading)
+        for split, its in named.items()
+        if its in splits
+    }
+    return complete(name, found, seed)
+
+
+def is_file(text):
+    """Returns whether `text` names a file; a text too long for a file name does not."""
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def file_names(paths):
+    """Returns the name of the corpus that consists of these files."""
+    return " ".join(Path(path).name for path in paths)
+
+
+def load_corpus(source: dict, seed: int, may_fall_back: bool = False) -> Corpus:
+    """Returns the Corpus that `source` describes: {"dataset": name}, or lists of files by split.
+
+    Args:
+      source: {"dataset": a TFDS name, one of BUILT_IN_CORPORA or a .tsv file}, or {"train": files};
+        with either, "valid" and "test" may list files.
+      seed: of the pairs held out if there is no validation or test split.
+      may_fall_back: use the bundled corpus if a download fails.
+
+    Raises:
+      UserError: the corpus is not available, or is not parallel text.
+    """
+    name = source.get("dataset")
+    valid, test = source.get("valid"), source.get("test")
+    if name is None or name.endswith(".tsv"):
+        train = [name] if name else source["train"]
+        return from_files(file_names(train), train, valid, test, seed)
+    if valid or test:
+        raise UserError("--valid and --test go with --train or with a .tsv as --dataset")
+    if name in BUILT_IN_CORPORA:
+        return built_in(name)
+    if is_file(name):
+        raise UserError(f"--dataset {name}: is a file; name a .tsv, or files with --train")
+    try:
+        return load_tfds(name, seed)
+    except ConnectionError as error:
+        if not may_fall_back:
+            raise UserError(
+                f"--dataset {name}: {error}; connect to the network, or name 'bundled' or your own "
+                "files"
+            ) from None
+        log.info(f"{name} cannot be downloaded ({error}): using the bundled corpus instead.")
+        return built_in("bundled")

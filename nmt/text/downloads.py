@@ -1,4 +1,4 @@
-"""Parallel text from TensorFlow Datasets: found, downloaded, or the reason in one line."""
+"""Parallel text from TensorFlow Datasets: found, downloaded, or one line that says why not."""
 
 import contextlib
 import logging
@@ -6,7 +6,8 @@ import sys
 import threading
 import time
 
-from beyond import UserError, reason
+from nmt import UserError
+from nmt.messages import reason
 
 PROBE_SECONDS = 5  # TFDS itself tries for minutes before it says that there is no network
 
@@ -36,7 +37,7 @@ def probe(urls):
 
 
 def parallel_text(name):
-    """Returns the TFDS builder of a translation dataset, which is on this machine from then on.
+    """Returns the TFDS builder of a translation dataset, downloaded and prepared if necessary.
 
     Raises:
       UserError: TFDS has no such dataset, or cannot prepare it, or it is no parallel text.

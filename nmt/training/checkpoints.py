@@ -1,13 +1,13 @@
-"""Checkpoints: what a training goes on from, whatever ended the program before it.
+"""Checkpoints: from which a training run resumes, whatever ended the program.
 
     checkpoints/        at the ends of the newest epochs
-    checkpoints/timed/  within an epoch: every so many minutes, and where a training is interrupted
+    checkpoints/timed/  within an epoch: every few minutes, and when training is interrupted
     checkpoints/best/   at the end of the epoch of the best validation
-    checkpoints/final/  the weights that a training ended with
+    checkpoints/final/  the final weights of the run
 
-TensorFlow writes a checkpoint to new files, the one that makes it count (.index) last, and older
-ones are removed after that: an end in the midst of it leaves those before. What was left
-half-written or half-removed goes when the next one is saved.
+TensorFlow writes a checkpoint to new files, the one that makes it valid (.index) last, and older
+checkpoints are removed after that: a crash while saving leaves the earlier ones. Files left
+half-written or half-removed are removed when the next checkpoint is saved.
 """
 
 import re
@@ -17,32 +17,38 @@ from pathlib import Path
 
 import tensorflow as tf
 
-from beyond import Interrupted, UserError, cluster, reason
+from nmt import Interrupted, UserError
+from nmt.messages import log, reason
+from nmt.training import cluster
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-# What TensorFlow raises of files that are damaged, missing, or of other variables.
+# What TensorFlow raises for files that are damaged, missing, or of other variables.
 UNREADABLE = (tf.errors.OpError, AssertionError, ValueError, LookupError, RuntimeError, OSError)
+
+
+def number(path):
+    """Returns the number of a checkpoint, its epoch or, within an epoch, its step."""
+    return int(Path(path).name.removeprefix("ckpt-"))
 
 
 def paths(folder):
     """Returns the checkpoints in a folder, the oldest first, as the paths TensorFlow takes."""
-    found = [path.with_suffix("") for path in folder.glob("ckpt-*.index")]
-    return [str(path) for path in sorted(found, key=lambda path: int(re.sub(r"\D", "", path.name)))]
+    return sorted((str(path.with_suffix("")) for path in folder.glob("ckpt-*.index")), key=number)
 
 
 def restore(checkpoint, path):
-    """Restores all that `checkpoint` (a tf.train.Checkpoint) holds; a UserError if it cannot."""
+    """Restores all of `checkpoint`, a tf.train.Checkpoint; a UserError if that is not possible."""
     try:
-        status = checkpoint.read(path).expect_partial()  # or TensorFlow warns of what is not asked
+        status = checkpoint.read(path).expect_partial()  # no warnings about the rest
         status.assert_existing_objects_matched()
     except UNREADABLE as error:
         raise UserError(f"{path}: damaged, or of another model ({reason(error)})") from None
 
 
 def prune(folder, kept):
-    """Removes all checkpoints but `kept` from a folder, and what a kill left of writing others."""
+    """Removes all checkpoints but `kept` from a folder, and files left by an interrupted save."""
     names = [Path(path).name for path in kept]
-    files = sorted(folder.glob("ckpt-*"), key=lambda path: path.suffix != ".index")  # these count
+    files = sorted(folder.glob("ckpt-*"), key=lambda path: path.suffix != ".index")  # first
     for file in files:
         its = re.fullmatch(r"(ckpt-\d+)\.(?:index|data-\d+-of-\d+)(\.tempstate\d+)?", file.name)
         if its and (its[1] not in names or its[2]):
@@ -50,11 +56,12 @@ def prune(folder, kept):
 
 
 class Keeper:
-    """Saves a training, of which `checkpoint` holds the whole state, and finds it again.
+    """Saves and restores a training run.
 
     Args:
-      run: the runs.Run whose folders it keeps.
-      kept: ends of epochs that are kept.
+      checkpoint: a tf.train.Checkpoint of its whole state.
+      run: the run_folder.Run to save it in.
+      kept: checkpoints of epochs to keep.
       minutes: between two checkpoints within an epoch.
       workers: the cluster.Cluster that trains.
     """
@@ -62,14 +69,14 @@ class Keeper:
     def __init__(self, checkpoint, run, kept, minutes, workers=cluster.ALONE):
         self.checkpoint, self.minutes, self.workers = checkpoint, minutes, workers
         self.run, self.saved = run, time.monotonic()
-        self.signal = self.ending = None  # the one that came; the one that all workers end by
+        self.signal = self.ending = None  # the one received; the one that all workers end with
         self.kept = {run.checkpoints: kept, run.timed: 1, run.best: 1, run.final: 1}
 
     def save(self, folder, number):
-        """Saves the training into one of the run's folders; a UserError if there is no room.
+        """Saves into one of the run's folders; a UserError if it cannot be written to.
 
-        Older ones there are removed then, by what lies in the folder: TensorFlow's own manager
-        would go by a list in it, which may name other files.
+        Older checkpoints there are then removed: those found in the folder, because the list that
+        TensorFlow's own manager keeps may name other files.
         """
         own = self.run.own / folder.relative_to(self.run.path)
         path = str(own / f"ckpt-{number}")
@@ -81,15 +88,15 @@ class Keeper:
         except (tf.errors.OpError, OSError) as error:
             raise UserError(
                 f"{folder}: the training could not be saved ({reason(error)}); make room, then the "
-                "same command goes on from what was saved"
+                "same command resumes from the newest checkpoint"
             ) from None
         self.saved = time.monotonic()
 
-    def restore_newest(self, say):
-        """Restores the newest checkpoint that can be read. Returns its path, None for none at all.
+    def restore_newest(self):
+        """Restores the newest readable checkpoint. Returns its path, or None if there is none.
 
         Raises:
-          UserError: there are some, and none can be read.
+          UserError: there are checkpoints, but none can be read.
         """
         found = paths(self.run.checkpoints) + paths(self.run.timed)
         readable = []
@@ -99,27 +106,27 @@ class Keeper:
                 names = ("epoch", "position")
                 key = [reader.get_tensor(f"{name}/.ATTRIBUTES/VARIABLE_VALUE") for name in names]
             except UNREADABLE as error:
-                say(f"{path} cannot be read ({reason(error)}): going back to one before it.")
+                log.info(f"{path} cannot be read ({reason(error)}): trying the one before it.")
             else:
                 readable.append((*map(int, key), path))
         for _, _, path in sorted(readable, reverse=True):
             try:
                 restore(self.checkpoint, path)
             except UserError as error:
-                say(f"{error}: going back to one before it.")
+                log.info(f"{error}: trying the one before it.")
             else:
                 return path
         if found:
             raise UserError(
                 f"{self.run.checkpoints}: no checkpoint there can be read; name another --run, or "
-                "remove the folder to train anew"
+                "remove the folder to start again"
             )
         return None
 
     # ---- Interruptions ----
 
     def __enter__(self):
-        """From here on a signal to end waits for `leave`; a second one does not."""
+        """From here on the first signal to end waits for `leave`; a second one does not wait."""
         self.before = {number: signal.signal(number, self.note) for number in SIGNALS}
         return self
 
@@ -128,22 +135,22 @@ class Keeper:
             signal.signal(number, handler)
 
     def note(self, number, frame=None):
-        """Takes a signal."""
+        """Handles a signal."""
         self.signal = number
         signal.signal(number, signal.SIG_DFL if number == signal.SIGTERM else self.before[number])
 
     def is_due(self):
-        """Returns whether to save now. All workers do at the same step, and `leave` if one is to.
+        """Returns whether to save now; the same on all workers, which `leave` together.
 
-        A signal that comes after this waits for the next time: the others do not know of it yet.
+        A signal received after this call waits for the next one: other workers do not know of it.
         """
         asked = self.signal
         if self.workers.total(float(bool(asked))):
             self.ending = asked or signal.SIGTERM
         due = self.ending or time.monotonic() - self.saved > 60 * self.minutes
-        return bool(self.workers.chiefs(float(bool(due))))
+        return bool(self.workers.broadcast(float(bool(due))))
 
     def leave(self):
-        """Ends the training where it is to end, once it is saved."""
+        """Ends the training run, which is saved, if a signal asked for it."""
         if self.ending:
             raise Interrupted(self.ending)

@@ -1,4 +1,4 @@
-"""Training on several machines: what TF_CONFIG names, and what the workers must agree on.
+"""Training on several machines: the workers that TF_CONFIG names, and how they stay in step.
 
 TensorFlow's MultiWorkerMirroredStrategy does the work. All workers run the same command on the same
 data and see the same run folder. The first one, the chief, writes there; the others write to
@@ -14,7 +14,8 @@ import tempfile
 
 import tensorflow as tf
 
-from beyond import UserError, reason
+from nmt import UserError
+from nmt.messages import log, reason
 
 VARIABLE = "TF_CONFIG"
 HELP = (
@@ -35,7 +36,7 @@ class Cluster:
 
     def __init__(self, workers=("localhost",), index=0):
         self.workers, self.index = tuple(workers), index
-        self.summed = None  # of what each worker has, once they are joined
+        self.summed = None  # a function that sums a value over the workers, once they are joined
 
     @property
     def alone(self):
@@ -47,13 +48,13 @@ class Cluster:
         """Whether this process is the worker that writes."""
         return self.index == 0
 
-    def join(self, say):
+    def join(self):
         """Returns the strategy that spans the workers, once all of them are there.
 
         Raises:
           UserError: they cannot be joined.
         """
-        say(
+        log.info(
             f"Worker {self.index} of {len(self.workers)}, {self.workers[self.index]}: waiting, "
             f"however long, for all of {', '.join(self.workers)}; Ctrl-C ends that"
         )
@@ -67,31 +68,36 @@ class Cluster:
         finally:
             signal.signal(signal.SIGINT, before)
             signal.signal(signal.SIGTERM, term)
-        here = strategy.num_replicas_in_sync // len(self.workers)  # which sum up what one has
+        here = strategy.num_replicas_in_sync // len(self.workers)  # replicas of one worker
 
         @tf.function
-        def summed(own):
-            return strategy.reduce("SUM", strategy.run(tf.identity, args=(own / here,)), axis=None)
+        def summed(value):
+            each = strategy.run(tf.identity, args=(value / here,))
+            return strategy.reduce("SUM", each, axis=None)
 
         self.summed = summed
         return strategy
 
     def total(self, value):
-        """Returns the sum of the workers' `value`s, floats, once all of them have come here."""
+        """Returns the sum of all workers' `value`s, floats, once all have reached this call."""
         return value if self.alone else float(self.summed(tf.constant(value, tf.float64)))
 
-    def chiefs(self, value=0.0):
-        """Returns the chief's `value`, a float, once all workers have come here."""
+    def broadcast(self, value):
+        """Returns the chief's `value`, a float, once all workers have reached this call."""
         return self.total(value if self.chief else 0.0)
 
+    def barrier(self):
+        """Waits until all workers have reached this call."""
+        self.total(0.0)
+
     def in_turn(self, function):
-        """Returns what `function` returns, called by the other workers once the chief has."""
+        """Calls `function` on the chief, then on the other workers. Returns its result."""
         if not self.chief:
-            self.chiefs()
-        found = function()
+            self.barrier()
+        result = function()
         if self.chief:
-            self.chiefs()
-        return found
+            self.barrier()
+        return result
 
 
 ALONE = Cluster()

@@ -1,128 +1,75 @@
-"""Which devices a run computes on and how they share the work; a word where a GPU lies idle."""
+"""The devices that a training run computes on, and how they share a batch."""
 
 import contextlib
 import functools
-import math
-import os
 import shutil
 import subprocess
-from pathlib import Path
 
 import tensorflow as tf
 
-from beyond import cluster, startup
+from nmt.machine import cores
+from nmt.messages import log, quiet
+from nmt.training import cluster
 
-MOST_PARTS = 4  # parts of a smaller batch would cost more than they gain
-CGROUPS, MEMBERSHIP = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
-
-
-def control_groups(controller):
-    """Yields the folders of the control groups that limit this process, its own first.
-
-    Both versions of Linux's control groups; no folder on another system. In a container, which
-    does not see its own group under its name, the root of what it sees is its group.
-    """
-    try:
-        lines = MEMBERSHIP.read_text().splitlines()
-    except OSError:
-        return
-    for line in lines:
-        _, controllers, path = line.split(":", 2)
-        if controllers and controller not in controllers.split(","):
-            continue
-        root = CGROUPS / controller if controllers else CGROUPS  # version 1, version 2
-        own = root / path.lstrip("/")
-        yield from (folder for folder in (own, *own.parents) if folder.is_relative_to(root))
-
-
-def limit(path, word=0):
-    """Returns a positive number from a control group's file; infinity where there is none."""
-    try:
-        number = float(path.read_text().split()[word])
-    except (OSError, ValueError, IndexError):  # no such file, or "max"
-        return math.inf
-    return number if number > 0 else math.inf  # version 1 has -1 for none
-
-
-def cores():
-    """Returns the number of CPU cores that this process may use, within its container's limit."""
-    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    for group in control_groups("cpu"):  # microseconds of processor time per period
-        quota = limit(group / "cpu.max") / limit(group / "cpu.max", 1)
-        if math.isnan(quota):  # no such file: version 1
-            quota = limit(group / "cpu.cfs_quota_us") / limit(group / "cpu.cfs_period_us")
-        if quota < allowed:  # not of "max", infinity, or of nothing, NaN
-            allowed = max(1, math.ceil(quota))
-    return allowed
-
-
-def memory():
-    """Returns the bytes of memory of this machine, or of its container if that has fewer."""
-    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    for group in control_groups("memory"):
-        limits = limit(group / "memory.max"), limit(group / "memory.limit_in_bytes")
-        total = min(total, *limits)
-    return int(total)
+MAX_PARTS = 4  # parts of a smaller batch would cost more than they gain
 
 
 @functools.cache
 def gpus():
-    """Returns the GPUs that TensorFlow sees, and what it said as it first looked for them."""
-    with startup.quiet() as dropped:
+    """Returns the GPUs that TensorFlow sees, and its notes from when it first searched for them."""
+    with quiet() as dropped:
         seen = tf.config.list_physical_devices("GPU")
     return seen, b"".join(dropped).decode(errors="replace").rstrip()
 
 
-def find(say, whole=False, workers=cluster.ALONE, parts=None):
+def find(whole=False, workers=cluster.ALONE, parts=None):
     """Returns the tf.distribute strategy for this machine, and the parts of a batch on a device.
 
-    The strategy is mirrored where there are several GPUs, and over all `workers` where those are
-    several; it is there once all of them are. On a CPU the parts of a batch are computed in
-    parallel, each on one core while there are as many parts as cores: on two cores a step of the
-    tutorial's size takes 0.73 of the time that it takes when both cores join in every product.
-    Where there are more cores than parts, all cores join in every product.
+    With several GPUs the strategy is mirrored; with several `workers` it spans them, once all of
+    them have started. A CPU computes the parts of a batch in parallel, each on one core while there
+    are no more cores than parts: on two cores a step of the tutorial's size then takes 0.73 of the
+    time. With more cores than parts, all cores share every matrix product.
 
     Args:
-      say: called with a line that names the devices, and one where a GPU is there but not seen.
-      whole: leave a batch in one part on a CPU too, as XLA does best with.
+      whole: do not split a batch on a CPU either; XLA is faster so.
       workers: the cluster.Cluster that trains together.
-      parts: those that a run began with; without it, one per core, at most MOST_PARTS.
+      parts: that the run began with; None for one per core, at most MAX_PARTS.
 
     Raises:
       UserError: the workers cannot be joined.
     """
-    seen, said = gpus()
+    seen, notes = gpus()
     for gpu in seen:
         with contextlib.suppress(RuntimeError):  # TensorFlow runs already, as in a notebook
             tf.config.experimental.set_memory_growth(gpu, True)
     if seen:
         details = map(tf.config.experimental.get_device_details, seen)
         names = [detail.get("device_name", "GPU") for detail in details]
-        say(f"Device: {', '.join(names)}")
+        log.info(f"Device: {', '.join(names)}")
         if not workers.alone:
-            return workers.join(say), parts or 1
+            return workers.join(), parts or 1
         mirrored = len(seen) > 1
         strategy = tf.distribute.MirroredStrategy() if mirrored else tf.distribute.get_strategy()
         return strategy, parts or 1
-    say(f"Device: CPU, {cores()} cores")
+    log.info(f"Device: CPU, {cores()} cores")
     if unseen := listed_by_driver():
-        say(
+        log.info(
             f"This machine has a GPU that TensorFlow does not see ({unseen}); to train on it: "
             f"pip install 'tensorflow[and-cuda]=={tf.__version__}'"
         )
-        say(said)  # why, perhaps
-    parts = parts or (1 if whole else min(cores(), MOST_PARTS))
+        log.info(notes)  # the reason, perhaps
+    parts = parts or (1 if whole else min(cores(), MAX_PARTS))
     with contextlib.suppress(RuntimeError):
-        # The pool of threads that join in a product is the process's, not a part's.
+        # The threads that share a product belong to the process, not to a part.
         tf.config.threading.set_intra_op_parallelism_threads(1 if cores() <= parts else cores())
         tf.config.threading.set_inter_op_parallelism_threads(max(cores(), 2))
     if workers.alone:
         return tf.distribute.get_strategy(), parts
-    return workers.join(say), int(workers.chiefs(parts))  # all are to make the same batches
+    return workers.join(), int(workers.broadcast(parts))  # so that all make the same batches
 
 
 def listed_by_driver():
-    """Returns nvidia-smi's line on the first GPU, or None where there is none."""
+    """Returns nvidia-smi's line for the first GPU, or None if there is none."""
     if shutil.which("nvidia-smi") is None:
         return None
     try:
@@ -133,3 +80,26 @@ def listed_by_driver():
         return None
     first = listing.stdout.partition("\n")[0]
     return first if listing.returncode == 0 and first.startswith("GPU") else None
+
+
+def run_and_sum(strategy, function, *args):
+    """Returns the sum over all replicas of `function` of their shares of `args`."""
+    each = strategy.run(function, args=args)
+    return strategy.reduce(tf.distribute.ReduceOp.SUM, each, axis=None)
+
+
+def distribute(strategy, batches):
+    """Splits global `batches` of (B, S), (B, T) between replicas: (B / replicas, S), ..."""
+
+    def shares(context):
+        replicas = context.num_replicas_in_sync
+        here = replicas // context.num_input_pipelines
+        first = here * context.input_pipeline_id
+
+        def split(*batch):
+            parts = (tf.reshape(ids, (replicas, -1, tf.shape(ids)[1])) for ids in batch)
+            return tuple(ids[first : first + here] for ids in parts)
+
+        return batches.map(split).unbatch()
+
+    return strategy.distribute_datasets_from_function(shares)

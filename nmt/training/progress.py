@@ -1,32 +1,177 @@
-"""Figures of a training for TensorBoard: what a resumed training takes back."""
+"""How a training run goes: the progress bar, the time it will take, NaNs, and TensorBoard."""
 
 import contextlib
 import os
+import sys
+import time
 
+import numpy as np
 import tensorflow as tf
-from tensorboard.compat.proto.event_pb2 import Event
+from tqdm import tqdm
+
+from nmt import UserError
+from nmt.messages import log
+
+REPORT_SECONDS = 60  # between two lines on progress if stderr is not a terminal
+MEASURED_STEPS = 60  # excluded from the estimate of the time at first, then those it is based on
+
+
+def duration(seconds):
+    """Returns a time as text, rounded."""
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+
+
+def metrics_text(metrics):
+    """Returns metrics of the validation split as text."""
+    bleu = f", BLEU {metrics['val_bleu']:.1f}" if "val_bleu" in metrics else ""
+    return f"loss {metrics['val_loss']:.3f}, accuracy {metrics['val_accuracy']:.3f}{bleu}"
+
+
+class Progress:
+    """Follows a Training: what it shows, logs and checks every few steps.
+
+    Args:
+      training: the Training, whose `position` and `sums_so_far` are kept up to date.
+    """
+
+    def __init__(self, training):
+        self.training = training
+        self.writer = tf.summary.create_noop_writer()  # a real one from `begin` on
+        self.estimated = False  # whether the user knows how long training will take
+
+    def begin(self, logs):
+        """Writes for TensorBoard, into the folder `logs`, from here on."""
+        self.writer = tf.summary.create_file_writer(str(logs))
+
+    @contextlib.contextmanager
+    def epoch(self, title, steps):
+        """Shows a bar for an epoch of `steps` batches, from the training's position on."""
+        self.title, self.steps, self.first = title, steps, int(self.training.position)
+        self.pending = []  # `token_sums` of the batches since the last `refresh`
+        self.tokens_before = float(self.training.sums_so_far[2])
+        self.started = time.perf_counter()
+        self.reported = -np.inf  # when the last line was written, where there is no terminal
+        self.measured = None  # batches and time at which the estimate begins
+        self.bar = tqdm(
+            total=steps, initial=self.first, desc=title, unit="step", file=sys.stderr, leave=False,
+            disable=None,
+        )  # fmt: skip
+        with self.bar:
+            yield self
+
+    @property
+    def tokens_per_second(self):
+        """Real target tokens per second of this epoch."""
+        tokens = float(self.training.sums_so_far[2]) - self.tokens_before
+        return tokens / (time.perf_counter() - self.started)
+
+    def add(self, sums):
+        """Takes the `token_sums` of one batch, a tensor that may not be computed yet."""
+        self.pending.append(sums)
+
+    def refresh(self, batch):
+        """Brings everything up to date after `batch` 1, 2, ... of the epoch; waits for the device.
+
+        Raises:
+          UserError: the loss or a weight is NaN or infinite.
+        """
+        new_loss, new_hits, new_tokens = self.collect()
+        loss, hits, tokens = self.training.sums_so_far.numpy()
+        rate, now = self.tokens_per_second, time.perf_counter()
+        self.log(
+            "training", loss=new_loss / new_tokens, accuracy=new_hits / new_tokens,
+            gradient_norm=self.training.gradient_norm.numpy(), tokens_per_second=rate,
+            learning_rate=self.training.optimizer.learning_rate,
+        )  # fmt: skip
+        text = f"loss {loss / tokens:.3f}, accuracy {hits / tokens:.3f}, {rate:,.0f} tokens/s"
+        self.bar.set_postfix_str(text, refresh=False)
+        self.bar.update(batch - self.bar.n)
+        if self.bar.disable and now - self.reported > REPORT_SECONDS and batch < self.steps:
+            log.info(f"{self.title}: step {batch}/{self.steps}, {text}")
+            self.reported = now
+        if self.measured is None and batch - self.first >= MEASURED_STEPS:
+            self.measured = batch, now  # the first steps trace functions and prepare kernels
+        elif self.measured and not self.estimated and batch - self.measured[0] >= MEASURED_STEPS:
+            self.estimate(batch - self.measured[0], now - self.measured[1], self.steps - batch)
+
+    def collect(self):
+        """Adds the pending sums to those of the epoch. Returns the pending sums' total.
+
+        Raises:
+          UserError: one of them, or a weight, is NaN or infinite.
+        """
+        training = self.training
+        sums = np.array([each.numpy() for each in self.pending], np.float64)  # (batches, 3)
+        weights = sum(float(tf.reduce_sum(v)) for v in training.transformer.trainable_variables)
+        finite = [*np.isfinite(sums).all(axis=1), np.isfinite(weights)]
+        if not all(finite):  # the weights are the result of the last step
+            step = int(training.position) + min(finite.index(False) + 1, len(sums))
+            raise UserError(
+                f"{self.title}, step {step}: the loss is NaN or infinite; checkpoints are of "
+                "earlier steps; try a lower --learning-rate-scale or a --clip-norm, in a new --run"
+            )
+        self.pending.clear()
+        training.sums_so_far.assign_add(sums.sum(axis=0))
+        training.position.assign_add(len(sums))
+        return sums.sum(axis=0)
+
+    def estimate(self, batches, seconds, left):
+        """Reports, once, how long training will take, from `seconds` for so many `batches`."""
+        self.estimated, epochs = True, self.training.options["epochs"]
+        left += (epochs - int(self.training.epoch) - 1) * self.steps
+        log.info(f"At this pace {epochs} epochs end in about {duration(seconds / batches * left)}.")
+
+    # ---- TensorBoard ----
+
+    @property
+    def step(self):
+        """The optimizer steps so far."""
+        return self.training.optimizer.iterations.numpy()
+
+    def log(self, group, **metrics):
+        """Writes metrics for TensorBoard, as curves `group`/name."""
+        with self.writer.as_default(step=self.step):
+            for name, value in metrics.items():
+                tf.summary.scalar(f"{group}/{name}", value)
+
+    def log_translations(self, rows):
+        """Writes rows of (source, reference, translation) for TensorBoard, as a table."""
+        table = ["|source|reference|translation|", "|---|---|---|"]
+        table += ["|" + "|".join(text.replace("|", "\\|") for text in row) + "|" for row in rows]
+        with self.writer.as_default(step=self.step):
+            tf.summary.text("translations", "\n".join(table))
+        self.writer.flush()
 
 
 def drop_later_events(logs, step):
-    """Removes what was logged after `step`, from which the training resumes.
+    """Removes the TensorBoard events after `step`, from which the run resumes.
 
-    Its steps are done and logged again; TensorBoard would draw them twice.
+    Its steps are trained and logged again; TensorBoard would draw them twice.
 
     Args:
-      logs: the folder of event files, of which each is a TFRecord file.
+      logs: the folder of event files, which are TFRecord files.
+      step: the optimizer steps of the checkpoint.
+
+    Raises:
+      UserError: the folder cannot be written to.
     """
+    from tensorboard.compat.proto.event_pb2 import Event
+
     for path in sorted(logs.glob("events.out.tfevents.*")):
         unfinished, dropped = path.with_name("unfinished"), 0
-        with (
-            tf.io.TFRecordWriter(str(unfinished)) as writer,
-            contextlib.suppress(tf.errors.DataLossError),  # a kill may leave half a last record
-        ):
-            for record in tf.data.TFRecordDataset(str(path)).as_numpy_iterator():
-                if Event.FromString(record).step <= step:
-                    writer.write(record)
-                else:
-                    dropped += 1
-        if dropped:
-            os.replace(unfinished, path)
-        else:
-            unfinished.unlink()
+        try:
+            with (
+                tf.io.TFRecordWriter(str(unfinished)) as writer,
+                contextlib.suppress(tf.errors.DataLossError),  # half a last record, after a kill
+            ):
+                for record in tf.data.TFRecordDataset(str(path)).as_numpy_iterator():
+                    if Event.FromString(record).step <= step:
+                        writer.write(record)
+                    else:
+                        dropped += 1
+            if dropped:
+                os.replace(unfinished, path)
+            else:
+                unfinished.unlink()
+        except (tf.errors.OpError, OSError) as error:
+            raise UserError(f"{logs}: cannot be written ({error}); make room") from None

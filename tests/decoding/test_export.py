@@ -6,15 +6,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_run_demo import call, sentences, write_tsv
+from helpers import call, sentences, write_tsv
 from test_transformer_model import randomised
 
 import run_demo
-from beyond import export
-from transformer_model import Transformer, log_probabilities
+from nmt.decoding import export
+from nmt.decoding.search import log_probabilities
+from nmt.program import loading
+from nmt.results import evaluation
+from transformer_model import Transformer
 
 pytestmark = pytest.mark.slow  # a training, and a process for each format
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 OPTIONS = (
@@ -31,9 +34,9 @@ def folder(tmp_path_factory):
     assert call("--dataset", data, "--run", path / "run", *OPTIONS) == 0
     lines = [source for source, _ in sentences(1599)[1500:]] + [""]
     (path / "source").write_text("\n".join(lines) + "\n")
-    _, tokenizer, training = run_demo.load(path / "run")
+    _, tokenizer, training = loading.load(path / "run")
     for name, beam in (("greedy", 1), ("beam", 4)):
-        texts = list(run_demo.translator(training, tokenizer, beam, length_penalty=0.6)(lines))
+        texts = list(evaluation.translator(training, tokenizer, beam, length_penalty=0.6)(lines))
         (path / name).write_text("\n".join(texts) + "\n")
     assert len(set(texts)) > 60  # it has learned to tell them apart
     return path
@@ -92,7 +95,7 @@ model = keras.saving.load_model(sys.argv[1])
 pieces = sentencepiece.SentencePieceProcessor(model_file=sys.argv[2])
 for line in open(sys.argv[3]).read().split("\\n")[:-2]:
     ids = numpy.array([pieces.encode(line, add_bos=True, add_eos=True)])
-    print(pieces.decode(transformer_model.greedy_search(model, ids).ids[0, 0].numpy().tolist()))
+    print(pieces.decode(transformer_model.greedy_translate(model, ids)[0].numpy().tolist()))
 print()
 """
     few = folder / "few"

@@ -2,15 +2,18 @@
 
 import json
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from test_run_demo import TINY, as_dataset, call, sentences, tiny_training, write_tsv
+from helpers import TINY, as_dataset, call, sentences, tiny_training, write_tsv
 from test_transformer_model import randomised
 
 import run_demo
-from beyond import UserError, parallel
-from beyond.translator import Translator
+from nmt import UserError
+from nmt.decoding import non_autoregressive
+from nmt.decoding.non_autoregressive import MASK, mask_targets
+from nmt.decoding.translator import Translator
 from transformer_model import END, PAD, START, Transformer
 
 INP = np.array([[START, 9, 5, 10, END, 0], [START, 7, END, 0, 0, 0], [0] * 6], np.int32)
@@ -27,30 +30,30 @@ def model():
 
 
 def test_the_decoder_is_given_unknown_tokens_and_room_beyond_the_source():
-    given, real = (found.numpy() for found in parallel.hide(INP, TAR[:, 1:]))
+    given, real = (found.numpy() for found in mask_targets(INP, TAR[:, 1:]))
     assert given.shape == real.shape == (3, 6 * 5 // 4 + 8)
     for row, room in enumerate(ROOM):
-        assert given[row].tolist() == [parallel.HIDDEN] * room + [PAD] * (15 - room)
+        assert given[row].tolist() == [MASK] * room + [PAD] * (15 - room)
     np.testing.assert_array_equal(real, np.pad(TAR[:, 1:], ((0, 0), (0, 11))))
 
 
 def test_what_is_shown_in_training_is_not_told_and_what_is_told_not_shown():
     inp, tar = np.repeat(INP[:1], 1000, axis=0), np.repeat(TAR[:1], 1000, axis=0)
-    given, real = (found.numpy() for found in parallel.hide(inp, tar[:, 1:], seed=[1, 2]))
-    shown = given[:, :4] != parallel.HIDDEN
+    given, real = (found.numpy() for found in mask_targets(inp, tar[:, 1:], seed=[1, 2]))
+    shown = given[:, :4] != MASK
     np.testing.assert_array_equal(given[:, :4][shown], tar[:, 1:][shown])
     np.testing.assert_array_equal(real[:, :4], np.where(shown, PAD, tar[:, 1:]))
-    assert (given[:, 4 : ROOM[0]] == parallel.HIDDEN).all()  # where the target ends is not told
+    assert (given[:, 4 : ROOM[0]] == MASK).all()  # where the target ends is not told
     # Half of the rows are hidden whole, and of the others a share that is even between 0 and 1.
     assert shown.mean() == pytest.approx(0.25, abs=0.03)
     assert 0.5 < (~shown.any(axis=1)).mean() < 0.7
-    again, other = (parallel.hide(inp, tar[:, 1:], seed=[1, s])[0].numpy() for s in (2, 3))
+    again, other = (mask_targets(inp, tar[:, 1:], seed=[1, s])[0].numpy() for s in (2, 3))
     np.testing.assert_array_equal(again, given)
     assert (other != given).any()
 
 
 def test_a_later_place_is_looked_at_but_no_token_is_handed_on(model):
-    given = parallel.hide(INP[:1], TAR[:1, 1:])[0].numpy()
+    given = mask_targets(INP[:1], TAR[:1, 1:])[0].numpy()
     logits, weights = model((INP[:1], given))
     assert (weights["decoder_layer1_block1"][0, :, 0, 1 : ROOM[0]].numpy() > 0).all()
     assert (weights["decoder_layer1_block1"][0, :, :, ROOM[0] :].numpy() == 0).all()
@@ -64,11 +67,11 @@ def test_a_search_is_one_pass_cut_at_the_first_end_whatever_the_batch(model):
     calls = []
     original, model.decoder.call = model.decoder.call, None
     model.decoder.call = lambda *given, **more: calls.append(1) or original(*given, **more)
-    found = parallel.search(model, INP)
+    found = non_autoregressive.search(model, INP)
     model.decoder.call = original
     assert calls == [1]
     for row in range(2):
-        alone = parallel.search(model, INP[row : row + 1, : 5 if row == 0 else 3])
+        alone = non_autoregressive.search(model, INP[row : row + 1, : 5 if row == 0 else 3])
         ids = found.ids[row, 0].numpy()
         length = alone.ids.shape[-1]
         np.testing.assert_array_equal(ids[:length], alone.ids[0, 0])
@@ -76,7 +79,7 @@ def test_a_search_is_one_pass_cut_at_the_first_end_whatever_the_batch(model):
         assert float(found.scores[row, 0]) == pytest.approx(float(alone.scores[0, 0]), abs=1e-4)
         tokens = ids[ids != PAD].tolist()
         assert tokens[0] == START
-        assert not {START, PAD, parallel.HIDDEN} & set(tokens[1:])
+        assert not {START, PAD, MASK} & set(tokens[1:])
         assert tokens.count(END) == bool(found.finished[row, 0]) <= (tokens[-1] == END)
     assert found.ids[2, 0].numpy().tolist() == [START] + [PAD] * 15  # of no source
 
@@ -86,7 +89,7 @@ def test_what_is_told_ends_with_the_first_end(model):
     kernel, bias = layer.get_weights()
     layer.set_weights([kernel, bias + 100.0 * (np.arange(len(bias)) == END)])
     try:
-        found = parallel.search(model, INP)
+        found = non_autoregressive.search(model, INP)
     finally:
         layer.set_weights([kernel, bias])
     ids = found.ids[:, 0].numpy()
@@ -97,21 +100,21 @@ def test_what_is_told_ends_with_the_first_end(model):
 
 
 def test_its_score_is_the_log_probability_of_each_token_at_its_place(model):
-    found = parallel.log_probabilities(model, INP, TAR).numpy()
-    given, _ = parallel.hide(INP, TAR[:, 1:])
+    found = non_autoregressive.log_probabilities(model, INP, TAR).numpy()
+    given, _ = mask_targets(INP, TAR[:, 1:])
     each = tf.nn.log_softmax(model((INP, given))[0]).numpy()
     for row in range(2):
         expected = sum(each[row, place, token] for place, token in enumerate(TAR[row, 1:]) if token)
         assert found[row] == pytest.approx(expected, abs=1e-4)
     long = np.pad(np.full((1, 20), 5, np.int32), ((0, 0), (1, 0)), constant_values=START)
-    assert parallel.log_probabilities(model, INP[:1], long).numpy() == [-np.inf]
+    assert non_autoregressive.log_probabilities(model, INP[:1], long).numpy() == [-np.inf]
 
 
 def test_training_tells_hidden_tokens_and_repeats_itself():
     sums = []
     for _ in range(2):
         tf.random.set_seed(0)
-        run_demo.keras.utils.set_random_seed(1)
+        keras.utils.set_random_seed(1)
         training = tiny_training(non_autoregressive=True)
         sums.append([training.train_step(INP[:2], TAR[:2]).numpy() for _ in range(20)])
     np.testing.assert_array_equal(*sums)
@@ -155,10 +158,10 @@ def test_attention_is_shown_of_the_places_that_were_told(model):
     model = Transformer(1, 8, 2, 16, tokenizer.vocab_size, tokenizer.vocab_size,
                         non_autoregressive=True)  # fmt: skip
     model.build(((None, None), (None, None)))
-    translate = Translator(model, tokenizer, print)
+    translate = Translator(model, tokenizer)
     seen = translate.attend("um dois.")
     for kind in ("encoder", "decoder", "cross"):
-        weights, queries, keys = seen.look(kind, 1)
+        weights, queries, keys = seen.select(kind, 1)
         assert weights.shape == (2, len(queries), len(keys))
-    with pytest.raises(UserError, match="all tokens at once"):
-        Translator(model, tokenizer, print, beam=4)
+    with pytest.raises(UserError, match="non-autoregressive"):
+        Translator(model, tokenizer, beam=4)

@@ -9,6 +9,7 @@ import test_transformer_model
 from test_transformer_model import INP, SIZES, randomised
 
 import transformer_model as tm
+from nmt.decoding import search
 from transformer_model import END, PAD, START
 
 EXTRA = 4
@@ -64,7 +65,7 @@ def test_a_cached_step_equals_a_call_of_the_whole_model(beam, static, variant):
     """At every step to 1e-5, for sources of unequal lengths and hypotheses that change places."""
     rng = np.random.default_rng(1)
     model = test_transformer_model.small_transformer(**variant)
-    decoding = tm.Decoding(model, tf.constant(INP), beam, EXTRA, static)
+    decoding = search.CachedDecoder(model, tf.constant(INP), beam, EXTRA, static)
     batch, length = len(INP), INP.shape[1] + EXTRA
     ids = np.full((batch, beam, 1), START)
     origin, caches = np.full((batch, beam, length), -1), decoding.caches
@@ -110,7 +111,7 @@ def test_a_beam_of_everything_is_exhaustive_search():
     }
     assert len(expected) == 121
     found = of(
-        tm.beam_search(model, tf.constant([source]), 121, alpha, n_best=121, extra_tokens=1)
+        search.beam_search(model, tf.constant([source]), 121, alpha, n_best=121, extra_tokens=1)
     )[0]
     assert {row[0] for row in found} == set(expected)
     assert found[0][0] == max(expected, key=expected.get)
@@ -140,7 +141,7 @@ def beam_by_hand(model, source, beam, alpha, limit):
 @pytest.mark.parametrize("alpha", [0.0, 0.6, 2.0])
 def test_beam_search_equals_a_search_without_cache_or_early_stop(alpha):
     model = small_transformer(END=1.0)
-    found = of(tm.beam_search(model, tf.constant(INP), 3, alpha, n_best=3, extra_tokens=EXTRA))
+    found = of(search.beam_search(model, tf.constant(INP), 3, alpha, n_best=3, extra_tokens=EXTRA))
     for source, rows in zip(INP, found, strict=True):
         source = source[source != PAD].tolist()
         expected = beam_by_hand(model, source, 3, alpha, len(source) + EXTRA)
@@ -150,8 +151,8 @@ def test_beam_search_equals_a_search_without_cache_or_early_stop(alpha):
 
 def test_one_best_is_the_first_of_n_best():
     model = small_transformer(END=1.0)
-    best = of(tm.beam_search(model, tf.constant(INP), 3, n_best=1, extra_tokens=EXTRA))
-    all_three = of(tm.beam_search(model, tf.constant(INP), 3, n_best=3, extra_tokens=EXTRA))
+    best = of(search.beam_search(model, tf.constant(INP), 3, n_best=1, extra_tokens=EXTRA))
+    all_three = of(search.beam_search(model, tf.constant(INP), 3, n_best=3, extra_tokens=EXTRA))
     for one, three in zip(best, all_three, strict=True):
         assert one[0][0] == three[0][0]
         assert len({row[0] for row in three}) == 3
@@ -160,7 +161,7 @@ def test_one_best_is_the_first_of_n_best():
 
 def test_a_hypothesis_at_the_limit_is_returned_and_flagged():
     found = of(
-        tm.beam_search(
+        search.beam_search(
             small_transformer(END=-1e4), tf.constant(INP), 2, n_best=2, extra_tokens=EXTRA
         )
     )
@@ -174,12 +175,12 @@ def test_a_hypothesis_at_the_limit_is_returned_and_flagged():
 def test_a_translation_does_not_depend_on_batch_mates_or_padding(beam):
     model = small_transformer(END=1.5)
 
-    def search(inp):
-        return of(tm.search(model, tf.constant(inp), beam, extra_tokens=EXTRA))
+    def find(inp):
+        return of(search.search(model, tf.constant(inp), beam, extra_tokens=EXTRA))
 
-    together = search(INP)
-    others = [search(np.pad(INP, [[0, 0], [0, 3]])), search(INP[::-1])[::-1]]
-    others.append([search(source[np.newaxis])[0] for source in INP])
+    together = find(INP)
+    others = [find(np.pad(INP, [[0, 0], [0, 3]])), find(INP[::-1])[::-1]]
+    others.append([find(source[np.newaxis])[0] for source in INP])
     for other in others:
         for rows, expected in zip(other, together, strict=True):
             assert [row[0] for row in rows] == [row[0] for row in expected]
@@ -190,11 +191,12 @@ def test_a_translation_does_not_depend_on_batch_mates_or_padding(beam):
 def test_a_search_is_the_same_compiled_by_xla(beam):
     model = small_transformer(END=1.5)
     compiled = tf.function(
-        lambda inp: tm.search(model, inp, beam, extra_tokens=EXTRA, static=True), jit_compile=True
+        lambda inp: search.search(model, inp, beam, extra_tokens=EXTRA, static=True),
+        jit_compile=True,
     )
     for rows, expected in zip(
         of(compiled(tf.constant(INP))),
-        of(tm.search(model, tf.constant(INP), beam, extra_tokens=EXTRA)),
+        of(search.search(model, tf.constant(INP), beam, extra_tokens=EXTRA)),
         strict=True,
     ):
         assert [row[0] for row in rows] == [row[0] for row in expected]
@@ -206,14 +208,14 @@ def test_a_search_is_the_same_compiled_by_xla(beam):
 def test_greedy_scores_are_those_of_its_own_tokens():
     model = small_transformer(END=1.5)
     for source, rows in zip(
-        INP, of(tm.search(model, tf.constant(INP), extra_tokens=EXTRA)), strict=True
+        INP, of(search.search(model, tf.constant(INP), extra_tokens=EXTRA)), strict=True
     ):
         ((ids, score, total, finished),) = rows
         source = source[source != PAD].tolist()
         assert total == pytest.approx(log_probability(model, source, ids), abs=1e-4)
         assert score == pytest.approx(total / ((5 + len(ids) - 1) / 6) ** 0.6, abs=1e-5)
         assert finished == (ids[-1] == END)
-        forced = tm.log_probabilities(model, tf.constant([source]), tf.constant([ids]))
+        forced = search.log_probabilities(model, tf.constant([source]), tf.constant([ids]))
         assert float(forced[0]) == pytest.approx(total, abs=1e-4)
 
 
@@ -222,10 +224,12 @@ def test_products_of_a_search_are_in_bfloat16_where_the_model_is_mixed(beam):
     low = tm.Transformer(**SIZES, dtype="mixed_bfloat16")
     low.build(((None, None), (None, None)))
     graph = (
-        tf.function(lambda: tm.search(low, tf.constant(INP), beam)).get_concrete_function().graph
+        tf.function(lambda: search.search(low, tf.constant(INP), beam))
+        .get_concrete_function()
+        .graph
     )
     graphs = [graph, *(part.graph for part in graph._functions.values())]
     operations = [operation for graph in graphs for operation in graph.get_operations()]
     kinds = [product.outputs[0].dtype for product in operations if "MatMul" in product.type]
     assert kinds.count(tf.float32) == 1  # that of the logits
-    assert tm.search(low, tf.constant(INP), beam).scores.dtype == tf.float32
+    assert search.search(low, tf.constant(INP), beam).scores.dtype == tf.float32

@@ -7,15 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tensorflow as tf
-from test_run_demo import as_dataset, sentences
+from helpers import as_dataset, sentences
 from test_transformer_model import randomised
 
 import run_demo
 import transformer_model as tm
-from beyond import UserError, translator
-from beyond.translator import KINDS, Translator
+from nmt import UserError
+from nmt.decoding import search, translator
+from nmt.decoding.translator import KINDS, Translator
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 GROWTH = """
 import gc
 import os
@@ -23,7 +24,7 @@ from pathlib import Path
 
 import params
 import transformer_model as tm
-from beyond import translator
+from nmt.decoding import translator
 
 translator.COMPILE_AFTER = 0
 sizes = params.NUM_LAYERS, params.D_MODEL, params.NUM_HEADS, params.DFF
@@ -32,7 +33,7 @@ transformer.build(((None, None), (None, None)))
 kernel, bias = transformer.final_layer.get_weights()
 bias[tm.END] += 1000
 transformer.final_layer.set_weights([kernel, bias])
-found = translator.Translator(transformer, None, print, beam=4)
+found = translator.Translator(transformer, None, beam=4)
 
 
 def resident():
@@ -86,7 +87,7 @@ def alone(model):
 
     @tf.function(reduce_retracing=True)
     def find(inp, beam):
-        return tm.search(transformer, inp, beam)
+        return search.search(transformer, inp, beam)
 
     def translate(line, beam=1):
         found = find(tf.constant(tokenizer.encode([line])), beam)
@@ -95,25 +96,30 @@ def alone(model):
     return translate
 
 
-def never(line):
-    pytest.fail(f"said: {line}")
+@pytest.fixture
+def silent(capsys):
+    """Checks that a test logs no message."""
+    yield
+    assert not capsys.readouterr().err
 
 
 @pytest.mark.parametrize("beam", [1, 3])
-def test_lines_come_back_in_their_order_as_if_each_were_alone(model, alone, beam, monkeypatch):
+def test_lines_come_back_in_their_order_as_if_each_were_alone(
+    model, alone, beam, monkeypatch, silent
+):
     """In several chunks, each in several batches, two at a time."""
     monkeypatch.setattr(translator, "BATCH_TOKENS", 64)
     lines = [*SOURCES[:5], "", *SOURCES[5:]]
-    found = Translator(*model, never, beam, workers=2).hypotheses(iter(lines), at_a_time=15)
+    found = Translator(*model, beam, workers=2).hypotheses(iter(lines), at_a_time=15)
     for line, best in zip(lines, found, strict=True):
         text, total = alone(line, beam) if line else ("", 0.0)
         assert best[0][0] == text
         assert best[0][1] == pytest.approx(total, rel=1e-5, abs=1e-4)
 
 
-def test_single_sentences_are_the_same_once_xla_compiles_them(model, alone, monkeypatch):
+def test_single_sentences_are_the_same_once_xla_compiles_them(model, alone, monkeypatch, silent):
     monkeypatch.setattr(translator, "COMPILE_AFTER", 3)
-    found = Translator(*model, never)
+    found = Translator(*model)
     compiled, calls = found.search_width, []
     found.search_width = lambda inp: calls.append(inp) or compiled(inp)
     lines = SOURCES[:12]
@@ -126,16 +132,18 @@ def test_single_sentences_are_the_same_once_xla_compiles_them(model, alone, monk
     assert len(calls) == 12 - sum(min(3, found.seen[width]) for width in found.seen)
 
 
-def test_sentences_of_all_lengths_need_few_compiled_programs(model, monkeypatch):
+def test_sentences_of_all_lengths_need_few_compiled_programs(model, monkeypatch, silent):
     """TensorFlow releases none of them."""
     monkeypatch.setattr(translator, "COMPILE_AFTER", 0)
-    found, shapes, uncompiled = Translator(*model, never), set(), []
+    found, shapes, uncompiled = Translator(*model), set(), []
     found.search_width = lambda inp: shapes.add(inp.shape)
     found.search_any = lambda inp: uncompiled.append(inp.shape[1])
-    for length in range(1, translator.LONGEST + 1):
+    for length in range(1, translator.MAX_SOURCE_TOKENS + 1):
         found.search([[tm.START] * length])
     assert len(shapes) <= 4
-    assert uncompiled == list(range(max(width for _, width in shapes) + 1, translator.LONGEST + 1))
+    assert uncompiled == list(
+        range(max(width for _, width in shapes) + 1, translator.MAX_SOURCE_TOKENS + 1)
+    )
 
 
 @pytest.mark.slow
@@ -148,11 +156,11 @@ def test_memory_of_a_resident_translator_is_bounded_over_all_widths():
     assert float(done.stdout) < 400
 
 
-def test_weights_that_still_change_are_never_compiled_in(model, monkeypatch):
+def test_weights_that_still_change_are_never_compiled_in(model, monkeypatch, silent):
     """As those of a training are, which is validated after each epoch."""
     monkeypatch.setattr(translator, "COMPILE_AFTER", 0)
     transformer, tokenizer = model
-    found = Translator(*model, never, fixed=False)
+    found = Translator(*model, fixed=False)
     before = list(found(["um dois."]))
     layer = transformer.final_layer
     kernel, bias = layer.get_weights()
@@ -166,10 +174,10 @@ def test_weights_that_still_change_are_never_compiled_in(model, monkeypatch):
     assert set(after[0].replace(" ", "")) <= set("nove")
 
 
-def test_any_text_gets_an_answer_in_its_place(model, alone, monkeypatch):
-    monkeypatch.setattr(translator, "LONGEST", 500)
-    said = []
-    found = list(Translator(*model, said.append).hypotheses(HOSTILE))
+def test_any_text_gets_an_answer_in_its_place(model, alone, monkeypatch, capsys):
+    monkeypatch.setattr(translator, "MAX_SOURCE_TOKENS", 500)
+    found = list(Translator(*model).hypotheses(HOSTILE))
+    said = capsys.readouterr().err.splitlines()
     assert len(found) == len(HOSTILE)
     assert all("\n" not in best[0][0] for best in found)
     assert found[0] == found[8] == [("", 0.0)]
@@ -183,24 +191,24 @@ def test_any_text_gets_an_answer_in_its_place(model, alone, monkeypatch):
     assert len(said) == 2
 
 
-def test_scores_of_given_pairs_are_those_of_the_translations_themselves(model, monkeypatch):
+def test_scores_of_given_pairs_are_those_of_the_translations_themselves(model, monkeypatch, silent):
     monkeypatch.setattr(translator, "BATCH_TOKENS", 64)
     monkeypatch.setattr(translator, "CHUNK_LINES", 15)
     transformer, tokenizer = model
     pairs = [*sentences(30), ("um", ""), ("", "")]
-    found = list(Translator(*model, never).score(iter(pairs)))
+    found = list(Translator(*model).score(iter(pairs)))
     for pair, total in zip(pairs, found, strict=True):
         inp, tar = (tf.constant(tokenizer.encode([side])) for side in pair)
         each = tf.nn.log_softmax(transformer((inp, tar[:, :-1]))[0])[0].numpy()  # (T - 1, V)
         expected = sum(each[place, token] for place, token in enumerate(tar.numpy()[0, 1:]))
         assert total == pytest.approx(expected, abs=1e-3)
     with pytest.raises(UserError, match=r"pair 2 has \d+ tokens on a side"):
-        list(Translator(*model, never).score([("um", "one"), ("um", "one " * 3000)]))
+        list(Translator(*model).score([("um", "one"), ("um", "one " * 3000)]))
 
 
-def test_attention_is_that_of_one_pass_over_the_translation(model, alone):
+def test_attention_is_that_of_one_pass_over_the_translation(model, alone, silent):
     transformer, tokenizer = model
-    seen = Translator(*model, never).attend("um dois.")
+    seen = Translator(*model).attend("um dois.")
     inp, tar = (np.array([tokenizer.processor.piece_to_id(side)]) for side in seen[:2])
     assert tokenizer.decode(tar)[0] == alone("um dois.")[0]
     _, expected = transformer((inp, tar[:, :-1]))
@@ -208,9 +216,9 @@ def test_attention_is_that_of_one_pass_over_the_translation(model, alone):
     for name, weight in seen.weights.items():
         np.testing.assert_allclose(weight, expected[name][0], atol=1e-6)
     for kind in KINDS:
-        weights, queries, keys = seen.look(kind, 1)
+        weights, queries, keys = seen.select(kind, 1)
         assert weights.shape[1:] == (len(queries), len(keys))
-    np.testing.assert_array_equal(seen.look()[0], seen.look("cross", seen.layers)[0])
+    np.testing.assert_array_equal(seen.select()[0], seen.select("cross", seen.layers)[0])
     for wrong in (dict(layer=0), dict(layer=seen.layers + 1), dict(kind="other")):
         with pytest.raises(ValueError, match="kinds are encoder, decoder, cross, and layers 1 to"):
-            seen.look(**wrong)
+            seen.select(**wrong)

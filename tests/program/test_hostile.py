@@ -10,7 +10,7 @@ import shutil
 import numpy as np
 import pytest
 import tensorflow as tf
-from test_run_demo import (
+from helpers import (
     LEARNING,
     TINY,
     as_dataset,
@@ -22,7 +22,11 @@ from test_run_demo import (
 
 import params
 import run_demo
-from beyond import Interrupted, UserError, checkpoints, corpora, devices, flags, runs
+from nmt import Interrupted, UserError
+from nmt.program import flags, loading, run_folder
+from nmt.text import batches as batching
+from nmt.text import corpora
+from nmt.training import checkpoints, devices
 
 
 @pytest.fixture
@@ -64,9 +68,9 @@ def test_a_tokenizer_that_is_not_the_runs_is_one_line(run, capsys, content):
         ("pre_norm", 1, "pre_norm is 1, no bool"),
         ("schedule", "steep", "schedule: 'steep' is none of inverse-sqrt, cosine"),
         ("dropout_rate", None, "dropout_rate is None, no float"),
-        ("corpus", [], "corpus names no data"),
-        ("corpus", {"train": [3]}, "corpus names no data"),
-        ("corpus", {}, "corpus names no data"),
+        ("corpus", [], "corpus is not the source of a corpus"),
+        ("corpus", {"train": [3]}, "corpus is not the source of a corpus"),
+        ("corpus", {}, "corpus is not the source of a corpus"),
     ],
 )
 def test_a_parameter_that_no_flag_could_give_is_named(run, capsys, name, value, told):
@@ -79,10 +83,10 @@ def test_a_parameter_that_no_flag_could_give_is_named(run, capsys, name, value, 
 def test_figures_that_are_none_are_told(run, content):
     (run / "history.json").write_text(content)
     if content == "{}":  # as none at all
-        assert runs.Run(run).history() == []
+        assert run_folder.Run(run).history() == []
     else:
-        with pytest.raises(UserError, match="holds no figures of epochs"):
-            runs.Run(run).history()
+        with pytest.raises(UserError, match="does not hold the metrics of epochs"):
+            run_folder.Run(run).history()
 
 
 @pytest.mark.parametrize("name", ["lock", "plots", "params.json.tmp", "checkpoints/best", "cache"])
@@ -110,7 +114,7 @@ def test_a_run_folder_may_itself_be_a_link(run, tmp_path):
 
 def test_tensorflows_list_of_checkpoints_removes_nothing_elsewhere(tmp_path):
     (tmp_path / "precious.index").write_text("kept")
-    training, run = tiny_training(), runs.Run(tmp_path / "run")
+    training, run = tiny_training(), run_folder.Run(tmp_path / "run")
     keeper = checkpoints.Keeper(training.checkpoint, run, 1, 10)
     keeper.save(run.checkpoints, 1)
     tf.compat.v1.train.update_checkpoint_state(
@@ -133,7 +137,7 @@ def test_a_network_that_memory_cannot_hold_is_refused_before_it_is_made(run, tmp
 def test_a_batch_holds_no_more_rows_than_there_are_pairs():
     pairs = as_dataset(sentences(40))
     tokenizer = run_demo.Tokenizer(run_demo.train_tokenizer(pairs, 320, seed=0))
-    batches = run_demo.Batches(pairs, tokenizer, 64, 40, replicas=4, batch_tokens=2**31 - 1)
+    batches = batching.Batches(pairs, tokenizer, 64, 40, replicas=4, batch_tokens=2**31 - 1)
     assert batches.rows == [40]
     assert batches.steps == 1
 
@@ -171,7 +175,7 @@ def test_a_folder_of_a_stranger_is_refused_and_left_as_it_was(run, tmp_path, cap
         for name in ("cache/ids_0", "tokenizer.model", "params.json", "lock"):
             (theirs / name).write_text(content)
         line = refused(capsys, *tiny(run, "--run", theirs))
-        assert f"{theirs}: is not empty, and no run folder" in line
+        assert f"{theirs}: is not empty, and not a run folder" in line
         left = {str(path.relative_to(theirs)) for path in theirs.rglob("*") if path.is_file()}
         assert left == {"cache/ids_0", "tokenizer.model", "params.json", "lock"}
         assert (theirs / "cache" / "ids_0").read_text() == content
@@ -181,17 +185,17 @@ def test_of_a_cache_only_what_the_program_wrote_is_removed(run):
     (run / "cache").mkdir()
     for name in ("ids_0.data-00000-of-00001", "ids.index", "notes.txt"):
         (run / "cache" / name).write_text("x")
-    runs.Run(run).remove_cache()
+    run_folder.Run(run).remove_cache()
     assert [path.name for path in (run / "cache").iterdir()] == ["notes.txt"]
     (run / "cache" / "notes.txt").unlink()
-    runs.Run(run).remove_cache()
+    run_folder.Run(run).remove_cache()
     assert not (run / "cache").exists()
 
 
 def test_a_run_that_left_its_lock_empty_is_still_a_run(run):
     (run / "lock").write_bytes(b"")
-    runs.Run(run).lock()
-    assert (run / "lock").read_bytes() == runs.LOCK
+    run_folder.Run(run).lock()
+    assert (run / "lock").read_bytes() == run_folder.LOCK
 
 
 def test_a_page_overwrites_nothing(run, tmp_path, capsys):
@@ -230,9 +234,9 @@ def test_a_changed_corpus_is_not_scored(run, tmp_path, capsys, legacy):
     capsys.readouterr()
     for more in ([], ["--against", run]):
         line = refused(capsys, "evaluate", "--run", run, *more)
-        assert "is not what it was when the run was trained" in line
+        assert "has changed since the run was trained" in line
     assert (run / "scores.json").read_text() == scores
-    assert "training text is not what it was" in refused(capsys, "plot", "lengths", "--run", run)
+    assert "training text has changed" in refused(capsys, "plot", "lengths", "--run", run)
 
 
 def test_runs_of_different_test_splits_are_not_compared(run, tmp_path, capsys):
@@ -264,7 +268,7 @@ def test_scores_that_cannot_be_written_are_printed(run, capsys, monkeypatch):
     def refuse(*_):
         raise UserError("read-only")
 
-    monkeypatch.setattr(runs.Run, "write", refuse)
+    monkeypatch.setattr(run_folder.Run, "write", refuse)
     assert call("evaluate", "--run", run) == 2
     said = capsys.readouterr()
     assert "BLEU" in said.out
@@ -290,9 +294,9 @@ def test_an_epoch_is_saved_before_it_is_validated(run, tmp_path, monkeypatch):
     def killed(*_):
         raise SystemError("killed")
 
-    judge, command = run_demo.Training.judge, tiny(run)
+    judge, command = run_demo.Training.validate, tiny(run)
     assert call(*command, "--run", tmp_path / "whole") == 0
-    monkeypatch.setattr(run_demo.Training, "judge", killed)
+    monkeypatch.setattr(run_demo.Training, "validate", killed)
     for epoch in (1, 2):  # the second time, the first epoch is validated first
         with pytest.raises(SystemError):
             call(*command, "--run", tmp_path / "killed")
@@ -300,9 +304,9 @@ def test_an_epoch_is_saved_before_it_is_validated(run, tmp_path, monkeypatch):
         assert newest.endswith(f"ckpt-{epoch}")
         calls = iter([judge])
         monkeypatch.setattr(
-            run_demo.Training, "judge", lambda *given, calls=calls: next(calls, killed)(*given)
+            run_demo.Training, "validate", lambda *given, calls=calls: next(calls, killed)(*given)
         )
-    monkeypatch.setattr(run_demo.Training, "judge", judge)
+    monkeypatch.setattr(run_demo.Training, "validate", judge)
     assert call(*command, "--run", tmp_path / "killed") == 0
     ends = [
         tf.train.load_checkpoint(checkpoints.paths(tmp_path / name / "checkpoints" / "final")[-1])
@@ -311,7 +315,7 @@ def test_an_epoch_is_saved_before_it_is_validated(run, tmp_path, monkeypatch):
     names = [name for name in ends[0].get_variable_to_shape_map() if name.startswith("model")]
     for name in names:
         np.testing.assert_array_equal(*(end.get_tensor(name) for end in ends))
-    rows = [runs.Run(tmp_path / name).history() for name in ("whole", "killed")]
+    rows = [run_folder.Run(tmp_path / name).history() for name in ("whole", "killed")]
     for whole, again in zip(*rows, strict=True):
         assert (again["epoch"], again["loss"]) == (whole["epoch"], whole["loss"])
         assert again["val_loss"] == whole["val_loss"]
@@ -327,8 +331,8 @@ def test_a_run_resumed_on_fewer_cores_ends_bit_for_bit_the_same(run, tmp_path, m
             monkeypatch.setattr(devices, "cores", lambda number=number: number)
             more = ["--dropout-rate", 0.3, "--run", folder]
             assert call(*tiny(run)[:-1], next(epochs), *more) == 0
-        assert runs.Run(folder).saved["parts"] == 2
-        weights.append(run_demo.load(folder, "newest")[2].transformer.get_weights())
+        assert run_folder.Run(folder).saved["parts"] == 2
+        weights.append(loading.load(folder, "newest")[2].transformer.get_weights())
     for other in weights[1:]:
         for one, two in zip(weights[0], other, strict=True):
             np.testing.assert_array_equal(one, two)

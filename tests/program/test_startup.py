@@ -10,10 +10,11 @@ import sys
 import keras
 import numpy as np
 import tensorflow as tf
-from test_run_demo import LEARNING, ROOT, call
+from helpers import LEARNING, ROOT, call
 
-import run_demo
-from beyond import startup
+import params
+from nmt import messages
+from nmt.training import optimizer as optimizers
 
 NOTES = (
     b"WARNING: All log messages before absl::InitializeLog() is called are written to STDERR\n"
@@ -23,7 +24,7 @@ NOTES = (
 
 
 def test_notes_are_held_back_and_all_else_passed_on(capfd):
-    with startup.quiet() as dropped:
+    with messages.quiet() as dropped:
         os.write(2, NOTES + b"W0000 00:00:1 1 other.cc:1] of note\n")
         print("port.cc: of mine", file=sys.stderr)
     passed = capfd.readouterr().err.splitlines()
@@ -32,7 +33,7 @@ def test_notes_are_held_back_and_all_else_passed_on(capfd):
 
 
 def test_what_fails_meanwhile_is_heard():
-    code = "from beyond import startup\nwith startup.quiet():\n    import no_such_module"
+    code = "from nmt import messages\nwith messages.quiet():\n    import no_such_module"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert "No module named 'no_such_module'" in done.stderr
 
@@ -159,12 +160,13 @@ def test_a_log_file_gets_lines_and_no_bar(finished, capsys):
 
 def test_keras_still_is_what_the_faster_adam_builds_on(monkeypatch):
     needed = (
-        "run_demo.Adam overrides Keras's private {}: Keras has changed it; see requirements.txt"
+        "optimizer.Adam overrides Keras's private {}: Keras has changed it; see requirements.txt"
     )
     base = keras.optimizers.Adam
     for name in ("_all_reduce_sum_gradients", "_get_variable_index", "update_step"):
         assert hasattr(base, name), needed.format(name)
-    optimizer = run_demo.Adam(0.1)
+    monkeypatch.setattr(optimizers, "learning_rate", lambda *_: 0.1)
+    optimizer = optimizers.Adam(params.values(), 1)
     variable = keras.Variable([1.0, 2.0])
     optimizer.build([variable])
     for name in ("_momentums", "_velocities", "iterations"):

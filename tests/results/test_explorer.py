@@ -6,10 +6,10 @@ import shutil
 
 import numpy as np
 import pytest
-from test_run_demo import call
+from helpers import call
 
-from beyond import explorer
-from beyond.translator import KINDS, Attention
+from nmt.decoding.translator import KINDS, Attention
+from nmt.results import explorer
 
 SOURCE = ["<s>", "▁um", "▁</script><b>", "▁שלום", "</s>"]
 TARGET = ["<s>", "▁one", "▁&amp;", "</s>"]
@@ -45,7 +45,7 @@ def test_a_page_holds_the_weights_and_nothing_that_is_markup():
     assert (found["text"], found["source"], found["target"]) == (TEXT, SOURCE, TARGET)
     for kind in KINDS:
         for number, weights in enumerate(found[kind], start=1):
-            np.testing.assert_allclose(weights, one.look(kind, number)[0], atol=1e-4)
+            np.testing.assert_allclose(weights, one.select(kind, number)[0], atol=1e-4)
         assert len(found[kind]) == 2
     assert "http" not in explorer.page({TEXT: one}).replace("http://www.w3.org/2000/svg", "")
 
@@ -116,7 +116,7 @@ def test_hovering_shows_the_weights_that_the_model_gave(browser):
             ("sentence", "kind", "layer", "head"), (number, kind, layer, head), strict=True
         ):
             choose(browser, name, value)
-        weights, *_ = sentence(seed=int(number)).look(kind, int(layer) + 1)
+        weights, *_ = sentence(seed=int(number)).select(kind, int(layer) + 1)
         weights = weights.mean(axis=0) if head == "mean" else weights[int(head)]
         queries = browser.find_elements("css selector", "#queries button")
         keys = browser.find_elements("css selector", "#keys button")
@@ -145,7 +145,7 @@ def test_tokens_are_text_whatever_they_hold(browser):
 def test_the_keyboard_goes_where_the_mouse_goes(browser):
     from selenium.webdriver import ActionChains, Keys
 
-    weights = sentence().look("cross", 2)[0][0]  # of the last layer, with which the page begins
+    weights = sentence().select("cross", 2)[0][0]  # of the last layer, with which the page begins
     browser.execute_script("document.querySelector('#queries button').focus()")
     ActionChains(browser).send_keys(Keys.ARROW_DOWN).perform()
     np.testing.assert_allclose(list(shown(browser).values()), weights[1], atol=1e-3)

@@ -3,9 +3,9 @@
 import re
 
 import sacrebleu
-from test_run_demo import sentences
+from helpers import sentences
 
-from beyond import scores
+from nmt.results import scores
 
 REFERENCES = [target for _, target in sentences(60)]
 GOOD = [line.replace("one", "two") for line in REFERENCES]

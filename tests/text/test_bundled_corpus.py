@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from beyond import corpora
+from nmt.text import corpora
 
 SPLITS = ("train", "validation", "test")
 
@@ -14,7 +14,7 @@ SPLITS = ("train", "validation", "test")
 @pytest.fixture(scope="module")
 def pairs():
     """All pairs of strings, by split."""
-    files = zip(SPLITS, corpora.OURS["bundled"], strict=True)
+    files = zip(SPLITS, corpora.BUILT_IN_CORPORA["bundled"], strict=True)
     return {split: list(corpora.read_pairs([path])) for split, path in files}
 
 

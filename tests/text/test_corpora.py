@@ -5,7 +5,8 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beyond import UserError, corpora
+from nmt import UserError
+from nmt.text import corpora
 
 # What a line of a text file can hold: anything but its end, and lone surrogates.
 line_texts = st.text(st.characters(exclude_characters="\r\n\t", exclude_categories=["Cs"]))
@@ -76,7 +77,7 @@ def test_what_is_checked_is_what_is_trained_on(tmp_path_factory, source, target)
 
 def test_no_dataset_is_made_by_a_python_generator():
     """TensorFlow 2.21's generator op slows all of a process down on Python 3.11 (see corpora)."""
-    for dataset in corpora.ours("bundled", print)[1:]:
+    for dataset in corpora.built_in("bundled")[1:]:
         graph = tf.raw_ops.DatasetToGraphV2(input_dataset=dataset._variant_tensor).numpy()
         assert b"TextLineDataset" in graph
         assert b"GeneratorDataset" not in graph
@@ -137,18 +138,17 @@ def numbered(tmp_path, pairs):
     return write(tmp_path / "n.tsv", "".join(f"s{n}\tt{n}\n" for n in range(pairs)))
 
 
-def test_held_out_pairs_are_two_percent_seeded_and_never_trained_on(tmp_path, monkeypatch):
+def test_held_out_pairs_are_two_percent_seeded_and_never_trained_on(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(corpora, "CHUNK", 64)  # so that there are several chunks
-    path, said = numbered(tmp_path, 500), []
-    corpus = corpora.from_files("n", [path], None, None, seed=1, say=said.append)
+    path = numbered(tmp_path, 500)
+    corpus = corpora.from_files("n", [path], None, None, seed=1)
     parts = [listed(corpus.train), listed(corpus.validation), listed(corpus.test)]
     assert [len(part) for part in parts] == [480, 10, 10]
     assert [len(split) for split in corpus[1:]] == [480, 10, 10]
     assert len(set().union(*parts)) == 500
-    assert "10 of 500" in said[0]
-    assert "10 of 500" in said[1]
-    again = corpora.from_files("n", [path], None, None, seed=1, say=said.append)
-    other = corpora.from_files("n", [path], None, None, seed=2, say=said.append)
+    assert capsys.readouterr().err.count("10 of 500") == 2
+    again = corpora.from_files("n", [path], None, None, seed=1)
+    other = corpora.from_files("n", [path], None, None, seed=2)
     assert listed(again.test) == parts[2]
     assert listed(other.test) != parts[2]
 
@@ -156,7 +156,7 @@ def test_held_out_pairs_are_two_percent_seeded_and_never_trained_on(tmp_path, mo
 def test_named_splits_are_used_whole(tmp_path):
     path = numbered(tmp_path, 100)
     test = write(tmp_path / "test.tsv", "x\ty\n")
-    corpus = corpora.from_files("n", [path], None, [test], seed=1, say=lambda line: None)
+    corpus = corpora.from_files("n", [path], None, [test], seed=1)
     assert listed(corpus.test) == [("x", "y")]
     assert [len(split) for split in corpus[1:]] == [98, 2, 1]
 
@@ -170,11 +170,11 @@ def test_no_more_than_a_thousand_are_held_out(tmp_path):
 def test_too_few_pairs_to_hold_any_out_are_refused(tmp_path):
     path = numbered(tmp_path, 2)
     with pytest.raises(UserError, match="too few"):
-        corpora.from_files("n", [path], None, None, seed=1, say=lambda line: None)
+        corpora.from_files("n", [path], None, None, seed=1)
 
 
 def test_autotuning_is_off_for_every_split(tmp_path):
     """Its thread may hold up the end of each iteration for a minute."""
-    corpus = corpora.from_files("n", [numbered(tmp_path, 100)], None, None, 1, lambda line: None)
+    corpus = corpora.from_files("n", [numbered(tmp_path, 100)], None, None, 1)
     for dataset in corpus[1:]:
         assert dataset.batch(2).options().autotune.enabled is False

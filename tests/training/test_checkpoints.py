@@ -10,8 +10,7 @@ import time
 import numpy as np
 import pytest
 import tensorflow as tf
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-from test_run_demo import (
+from helpers import (
     ROOT,
     TINY,
     random_batches,
@@ -19,8 +18,11 @@ from test_run_demo import (
     tiny_training,
     write_tsv,
 )
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from beyond import Interrupted, UserError, checkpoints, cluster, progress, runs
+from nmt import Interrupted, UserError
+from nmt.program import run_folder
+from nmt.training import checkpoints, cluster, progress
 
 
 class State:
@@ -29,7 +31,7 @@ class State:
     def __init__(self, folder, weight=0.0):
         self.epoch, self.position = tf.Variable(0), tf.Variable(0)
         self.weight = tf.Variable(weight)
-        self.run = runs.Run(folder)
+        self.run = run_folder.Run(folder)
         self.checkpoint = tf.train.Checkpoint(
             epoch=self.epoch, position=self.position, weight=self.weight
         )
@@ -50,17 +52,18 @@ def damage(path, byte=-3):
     path.write_bytes(content)
 
 
-def test_a_training_goes_on_from_where_it_was_furthest(tmp_path):
+def test_a_training_goes_on_from_where_it_was_furthest(tmp_path, capsys):
     State(tmp_path).save(1, 0, 1.0)
     State(tmp_path).save(1, 70, 1.7)
     later = State(tmp_path)
-    assert later.keeper.restore_newest(pytest.fail).endswith("timed/ckpt-70")
+    assert later.keeper.restore_newest().endswith("timed/ckpt-70")
     assert (int(later.epoch), int(later.position), float(later.weight)) == (1, 70, np.float32(1.7))
     later.save(2, 0, 2.0)  # what was timed in the epoch before is behind it
     again = State(tmp_path)
-    assert again.keeper.restore_newest(pytest.fail).endswith("checkpoints/ckpt-2")
+    assert again.keeper.restore_newest().endswith("checkpoints/ckpt-2")
     assert float(again.weight) == 2
-    assert State(tmp_path / "new").keeper.restore_newest(pytest.fail) is None
+    assert State(tmp_path / "new").keeper.restore_newest() is None
+    assert not capsys.readouterr().err
 
 
 def test_what_a_kill_left_half_written_or_half_removed_goes_with_the_next_save(tmp_path):
@@ -79,7 +82,7 @@ def test_what_a_kill_left_half_written_or_half_removed_goes_with_the_next_save(t
 
 
 @pytest.mark.parametrize("what", ["data", "index", "missing"])
-def test_a_damaged_checkpoint_is_named_and_the_one_before_it_taken(tmp_path, what):
+def test_a_damaged_checkpoint_is_named_and_the_one_before_it_taken(tmp_path, what, capsys):
     state = State(tmp_path)
     for epoch in (1, 2):
         state.save(epoch, 0, float(epoch))
@@ -89,21 +92,22 @@ def test_a_damaged_checkpoint_is_named_and_the_one_before_it_taken(tmp_path, wha
     else:
         damage(data if what == "data" else tmp_path / "checkpoints" / "ckpt-2.index")
     (tmp_path / "checkpoints" / "checkpoint").write_bytes(b"\xff")  # TensorFlow's list of them
-    said, later = [], State(tmp_path)
-    assert later.keeper.restore_newest(said.append).endswith("ckpt-1")
+    later = State(tmp_path)
+    assert later.keeper.restore_newest().endswith("ckpt-1")
     assert float(later.weight) == 1
+    said = capsys.readouterr().err.splitlines()
     assert len(said) == 1
     assert "ckpt-2" in said[0]
     for path in tmp_path.glob("checkpoints/ckpt-1.data*"):
         path.write_bytes(b"")
     with pytest.raises(UserError, match="no checkpoint there can be read"):
-        State(tmp_path).keeper.restore_newest(said.append)
+        State(tmp_path).keeper.restore_newest()
 
 
 def test_a_checkpoint_of_another_model_is_one_line(tmp_path):
     State(tmp_path, weight=[1.0, 2.0]).save(1, 0, [1.0, 2.0])
     with pytest.raises(UserError, match="no checkpoint there can be read"):
-        State(tmp_path, weight=1.0).keeper.restore_newest(lambda line: None)
+        State(tmp_path, weight=1.0).keeper.restore_newest()
 
 
 @pytest.mark.parametrize("number", checkpoints.SIGNALS)
@@ -177,12 +181,12 @@ def test_so_many_checkpoints_are_kept_and_the_one_just_saved_is_among_them(tmp_p
 
 
 def test_a_folder_in_use_is_refused(tmp_path):
-    first = runs.Run(tmp_path / "run")
+    first = run_folder.Run(tmp_path / "run")
     first.lock()
-    with pytest.raises(UserError, match="another training is at work here"):
-        runs.Run(tmp_path / "run").lock()
+    with pytest.raises(UserError, match="another process is training here"):
+        run_folder.Run(tmp_path / "run").lock()
     first.locked.close()  # as its process's end does
-    runs.Run(tmp_path / "run").lock()
+    run_folder.Run(tmp_path / "run").lock()
 
 
 def test_a_loss_that_is_no_number_stops_the_training_and_names_the_step():
@@ -192,7 +196,7 @@ def test_a_loss_that_is_no_number_stops_the_training_and_names_the_step():
     batches = [(tf.where(inp == 19, 18, inp), tar) for inp, tar in random_batches(9)]
     batches[6] = (tf.where(batches[6][0] > 3, 19, batches[6][0]), batches[6][1])
     data = tf.data.Dataset.from_tensor_slices(tuple(map(tf.stack, zip(*batches, strict=True))))
-    with pytest.raises(UserError, match="Epoch 1, step 7: the loss is no finite number"):
+    with pytest.raises(UserError, match="Epoch 1, step 7: the loss is NaN or infinite"):
         training.train_epoch(data, 9, "Epoch 1")
 
 
@@ -226,7 +230,7 @@ def test_each_batch_of_an_accumulated_step_masks_positions_of_its_own():
     training = tiny_training(non_autoregressive=True, accumulate=3)
     seeds = [training.masking_seed().numpy().tolist()]
     for batch in random_batches(2):
-        training.gather_step(*batch)
+        training.accumulate_step(*batch)
         seeds.append(training.masking_seed().numpy().tolist())
     training.train_step(*random_batches(1)[0])
     seeds.append(training.masking_seed().numpy().tolist())
@@ -256,7 +260,7 @@ def test_a_training_killed_again_and_again_ends_bit_for_bit_as_one_never_killed(
     assert ends == [-9, 143, 130]
     done = subprocess.run([*command, tmp_path / "killed"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert "Going on from" in done.stderr
+    assert "Resuming from" in done.stderr
     for name in ("checkpoints/ckpt-4", "checkpoints/final/ckpt-4"):
         whole, killed = (
             tf.train.load_checkpoint(str(tmp_path / run / name)) for run in ("whole", "killed")

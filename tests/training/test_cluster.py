@@ -12,10 +12,11 @@ import time
 import numpy as np
 import pytest
 import tensorflow as tf
-from test_run_demo import ROOT, TINY, sentences, write_tsv
+from helpers import ROOT, TINY, sentences, write_tsv
 
 import run_demo
-from beyond import UserError, cluster
+from nmt import UserError
+from nmt.training import cluster
 
 TWO = {"cluster": {"worker": ["a:1", "b:2"]}, "task": {"type": "worker", "index": 1}}
 
@@ -24,7 +25,7 @@ TWO = {"cluster": {"worker": ["a:1", "b:2"]}, "task": {"type": "worker", "index"
 def test_no_cluster_is_a_machine_alone(monkeypatch, text):
     monkeypatch.setenv("TF_CONFIG", text)
     found = cluster.configured()
-    assert (found.alone, found.chief, found.chiefs(3.0), found.total(2.0)) == (True, True, 3, 2)
+    assert (found.alone, found.chief, found.broadcast(3.0), found.total(2.0)) == (True, True, 3, 2)
 
 
 @pytest.mark.parametrize(
@@ -195,7 +196,7 @@ def test_a_lost_worker_is_told_in_one_line_and_both_go_on_when_started_again(
     assert "Traceback" not in said[1 - lost]
     codes, said = ended(start_two(numbers, tmp_path / "run", 3))
     assert codes == [0, 0], said
-    assert "Going on from" in said[0]
+    assert "Resuming from" in said[0]
     whole, again = (tensors(run / "checkpoints" / "ckpt-3") for run in (two, tmp_path / "run"))
     for name, value in whole.items():
         np.testing.assert_array_equal(again[name], value, err_msg=name)

@@ -6,9 +6,9 @@ import subprocess
 import sys
 
 import pytest
-from test_run_demo import ROOT
+from helpers import ROOT
 
-from beyond import devices
+from nmt import machine
 
 VERSION_2 = {
     "cgroup": "0::/outer/inner\n",
@@ -41,24 +41,24 @@ def test_a_containers_limits_are_kept(tmp_path, monkeypatch, files, cores, memor
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
-    monkeypatch.setattr(devices, "MEMBERSHIP", tmp_path / "cgroup")
-    monkeypatch.setattr(devices, "CGROUPS", tmp_path / "fs")
+    monkeypatch.setattr(machine, "MEMBERSHIP", tmp_path / "cgroup")
+    monkeypatch.setattr(machine, "CGROUPS", tmp_path / "fs")
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
-    assert devices.cores() == cores
+    assert machine.cores() == cores
     physical = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    assert devices.memory() == min(physical, memory)
+    assert machine.memory() == min(physical, memory)
 
 
 BUSY = f"""
 import sys; sys.path[:0] = [{str(ROOT)!r}, {str(ROOT / "tests")!r}]
 import os
 from pathlib import Path
-from beyond import devices
+from nmt.training import devices
 cores = int(sys.argv[1])
 devices.cores = lambda: cores
-strategy, parts = devices.find(lambda line: None)
+strategy, parts = devices.find()
 import run_demo
-from test_run_demo import random_batches
+from helpers import random_batches
 import params
 options = params.values()
 options.update(num_layers=1, d_model=256, dff=1024, vocab_size=20)

@@ -1,0 +1,56 @@
+"""The cores and the memory that this process may use, within the limits of its container."""
+
+import math
+import os
+from pathlib import Path
+
+CGROUPS, MEMBERSHIP = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
+
+
+def control_groups(controller):
+    """Yields the folders of the control groups that limit this process, its own first.
+
+    Both versions of Linux's control groups; no folder on another system. In a container, which
+    does not see its own group under its name, the root of what it sees is its group.
+    """
+    try:
+        lines = MEMBERSHIP.read_text().splitlines()
+    except OSError:
+        return
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if controllers and controller not in controllers.split(","):
+            continue
+        root = CGROUPS / controller if controllers else CGROUPS  # version 1, version 2
+        own = root / path.lstrip("/")
+        yield from (folder for folder in (own, *own.parents) if folder.is_relative_to(root))
+
+
+def limit(path, word=0):
+    """Returns a positive number from a control group's file; infinity where there is none."""
+    try:
+        number = float(path.read_text().split()[word])
+    except (OSError, ValueError, IndexError):  # no such file, or "max"
+        return math.inf
+    return number if number > 0 else math.inf  # version 1 has -1 for none
+
+
+def cores():
+    """Returns the number of CPU cores that this process may use, within its container's limit."""
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    for group in control_groups("cpu"):  # microseconds of processor time per period
+        quota = limit(group / "cpu.max") / limit(group / "cpu.max", 1)
+        if math.isnan(quota):  # no such file: version 1
+            quota = limit(group / "cpu.cfs_quota_us") / limit(group / "cpu.cfs_period_us")
+        if quota < allowed:  # not of "max", infinity, or of nothing, NaN
+            allowed = max(1, math.ceil(quota))
+    return allowed
+
+
+def memory():
+    """Returns the bytes of memory of this machine, or of its container if that has fewer."""
+    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    for group in control_groups("memory"):
+        limits = limit(group / "memory.max"), limit(group / "memory.limit_in_bytes")
+        total = min(total, *limits)
+    return int(total)

@@ -1,0 +1,67 @@
+"""What the user reads on stderr: one logger, and no noise from libraries."""
+
+import contextlib
+import logging
+import os
+import re
+import sys
+import tempfile
+
+from tqdm import tqdm
+
+log = logging.getLogger("nmt")  # silent where the host program does not configure logging
+
+# "I0000 00:00:1795 27932 port.cc:153] oneDNN custom operations are on", and that no GPU was found.
+NOISE = re.compile(
+    rb"WARNING: All log messages before absl::InitializeLog"
+    rb"|[IWE]\d{4} .*\b(port|cudart_stub|cuda_platform|cpu_feature_guard)\.cc:"
+    rb"|To enable the following instructions:"
+)
+
+
+class Terminal(logging.Handler):
+    """Writes messages to stderr, above a progress bar if there is one."""
+
+    def emit(self, record):
+        tqdm.write(self.format(record), file=sys.stderr)
+
+
+def show():
+    """Makes the messages of this project visible on stderr, as the program has them."""
+    if not any(isinstance(handler, Terminal) for handler in log.handlers):
+        log.addHandler(Terminal())
+        log.setLevel(logging.INFO)
+        log.propagate = False
+
+
+def reason(error):
+    """Returns the first line of the message of an `error`, without TensorFlow's {{node}}."""
+    return re.sub(r"^\{\{.*?\}\} *", "", str(error)).partition("\n")[0].rstrip(".:")
+
+
+@contextlib.contextmanager
+def quiet():
+    """Holds back what is written to stderr, by C++ too, and then passes on what is not NOISE.
+
+    Yields a list, which receives the lines that were dropped.
+    """
+    dropped = []
+    if sys.stderr is None:  # closed by who started the program
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115  # open until the end
+    sys.stderr.flush()
+    stderr = os.dup(2)
+    with tempfile.TemporaryFile() as held:
+        os.dup2(held.fileno(), 2)
+        try:
+            yield dropped
+        finally:
+            sys.stderr.flush()
+            os.dup2(stderr, 2)
+            os.close(stderr)
+            held.seek(0)
+            for line in held:
+                if NOISE.match(line):
+                    dropped.append(line)
+                else:
+                    os.write(2, line)

@@ -1,0 +1,168 @@
+"""Loading a trained run: its network, tokenizer and options, without an optimizer."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from nmt import UserError
+from nmt.decoding.translator import Translator
+from nmt.messages import log
+from nmt.program import flags, run_folder
+from nmt.results import evaluation
+from nmt.text import corpora
+from nmt.text.tokenizer import Tokenizer
+from nmt.training import checkpoints, devices
+from transformer_model import Transformer
+
+
+class TrainedModel(NamedTuple):
+    """The network of a trained run, with final weights."""
+
+    options: dict  # values of params.table() by name
+    transformer: Transformer
+    parts: int  # batches translated in parallel
+    epoch: tf.Variable  # epochs that the weights were trained for
+    steps: tf.Variable  # of the whole training run
+    translators: dict  # by their arguments; see evaluation.translator
+    fixed: bool = True  # the weights do not change
+
+
+def build_transformer(options, vocab_size):
+    """Returns a Transformer of the sizes in `options`, with new weights.
+
+    Args:
+      options: values of params.table() by name.
+      vocab_size: vocabulary entries, shared by both languages.
+    """
+    transformer = Transformer(
+        options["num_layers"],
+        options["d_model"],
+        options["num_heads"],
+        options["dff"],
+        input_vocab_size=vocab_size,
+        target_vocab_size=vocab_size,
+        rate=options["dropout_rate"],
+        pre_norm=options["pre_norm"],
+        attention_rate=options["attention_dropout_rate"],
+        ffn_rate=options["ffn_dropout_rate"],
+        tie_embeddings=options["tie_embeddings"],
+        non_autoregressive=options["non_autoregressive"],
+        dtype="mixed_bfloat16" if options["mixed_precision"] else "float32",
+    )
+    transformer.build(((None, None), (None, None)))
+    return transformer
+
+
+def load_tokenizer(run):
+    """Returns the Tokenizer of a run; a UserError if its file is missing, damaged or another."""
+    try:
+        tokenizer = Tokenizer(run.tokenizer.read_bytes())
+    except (OSError, RuntimeError, ValueError, tf.errors.OpError):
+        tokenizer = None
+    trained_with = run.read("params.json", {}).get("tokenizer_sha256") if run.trained else None
+    if tokenizer is None or trained_with not in (None, tokenizer.sha256):
+        raise UserError(
+            f"{run.tokenizer}: not the SentencePiece model that the run was trained with; restore "
+            "the file, or name another --run"
+        )
+    return tokenizer
+
+
+def load_corpus_of(run, options, split):
+    """Returns the Corpus that a run was trained on; a UserError if its `split` has changed."""
+    corpus = corpora.load_corpus(options["corpus"], options["seed"])
+    if f"{split}_sha256" in run.saved:
+        run.check_text(split, corpora.fingerprint(getattr(corpus, split)))
+    else:  # an older run, without a fingerprint of the test split
+        run.check_text("train", corpora.fingerprint(corpus.train))
+        run.check_text("validation", corpora.fingerprint(corpus.validation))
+    return corpus
+
+
+def newest_run():
+    """Returns the run in runs/ that was trained last; a UserError if there is none."""
+    written = sorted(run_folder.RUNS.glob("*/params.json"), key=lambda path: path.stat().st_mtime)
+    written = [path for path in written if run_folder.Run(path.parent).trained]
+    if not written:
+        raise UserError(
+            f"{run_folder.RUNS.resolve()}: no trained run there; train one first, or name its "
+            "folder by --run"
+        )
+    return run_folder.Run(written[-1].parent)
+
+
+def load(path=None, checkpoint=None, **changed):
+    """Returns a trained run_folder.Run, its Tokenizer, and its TrainedModel.
+
+    Args:
+      path: the run folder; None for the newest one in runs/.
+      checkpoint: "final", "newest" (epoch) or "best" (validation); None for final, or for newest as
+        long as there is no final one.
+      changed: options to use instead of the run's own.
+
+    Raises:
+      UserError: there is no such run or checkpoint, or it is damaged.
+    """
+    run = run_folder.Run(path) if path else newest_run()
+    options = run.options() | changed
+    if wrong := flags.check(options):
+        raise UserError(wrong)
+    _, parts = devices.find()
+    tokenizer = load_tokenizer(run)
+    transformer = build_transformer(options, tokenizer.vocab_size)
+    folders = {"final": run.final, "newest": run.checkpoints, "best": run.best}
+    wanted = [checkpoint] if checkpoint else ["final", "newest"]
+    found = [path for name in wanted for path in checkpoints.paths(folders[name])[-1:]]
+    if not found:
+        raise UserError(f"{folders[wanted[0]]}: no checkpoint yet; name another --checkpoint")
+    epoch, steps = tf.Variable(0), tf.Variable(0, dtype=tf.int64)
+    state = tf.train.Checkpoint(
+        model=[variable.value for variable in transformer.variables], epoch=epoch, steps=steps
+    )
+    try:
+        checkpoints.restore(state, found[0])
+    except UserError as error:
+        raise UserError(
+            f"{error}; choose another --checkpoint, or repeat the command that trained the run, "
+            "which overwrites it"
+        ) from None
+    log.info(f"Using {found[0]}")
+    return run, tokenizer, TrainedModel(options, transformer, parts, epoch, steps, {})
+
+
+def load_named(args):
+    """Returns what `load` returns for the run, checkpoint and flags in `args`."""
+    return load(args.run, args.checkpoint, **flags.given(args))
+
+
+def load_translator(
+    path: str | Path | None = None,
+    checkpoint: str | None = None,
+    *,
+    beam: int | None = None,
+    length_penalty: float | None = None,
+    n_best: int = 1,
+    rows: int | None = None,
+    workers: int | None = None,
+) -> Translator:
+    """Returns the Translator of a trained run, for use from Python.
+
+    `list(translate(lines))` are translations; `translate.attend(line)` is an Attention.
+
+    Args:
+      path: the run folder; None for the newest one in runs/.
+      checkpoint: "final", "newest" or "best"; see `load`.
+      beam, length_penalty: of the search; None for the run's.
+      n_best: translations per line that `hypotheses` yields, at most `beam`.
+      rows: sentences per batch; None for as many as suit their length.
+      workers: batches translated in parallel; None for one per core, at most four.
+
+    Raises:
+      UserError: there is no such run, it is damaged, or a number is out of its range.
+    """
+    search = dict(beam=beam, length_penalty=length_penalty)
+    changed = {name: value for name, value in search.items() if value is not None}
+    _, tokenizer, model = load(path, checkpoint, **changed)
+    more = dict(n_best=n_best, rows=rows, workers=workers or model.parts)
+    return evaluation.translator(model, tokenizer, **evaluation.search_options(model), **more)

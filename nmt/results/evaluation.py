@@ -1,0 +1,160 @@
+"""Evaluation: translating a split, scoring the translations, and the report of a run."""
+
+import sys
+import time
+from importlib import metadata
+
+import numpy as np
+import tensorflow as tf
+from tqdm import tqdm
+
+import params
+from nmt.decoding import non_autoregressive
+from nmt.decoding.translator import Translator
+from nmt.text import batches
+from transformer_model import token_sums
+
+SEARCH = params.names(params.SEARCH)  # parameters that may change whenever a run translates
+SCORING = params.names(params.SCORING)  # or is scored
+SAMPLES = 3  # translations in the report
+
+
+def search_options(model):
+    """Returns the parameters of a model's search, by name."""
+    return {name: model.options[name] for name in SEARCH}
+
+
+def scoring_options(model):
+    """Returns the parameters of a model's scores, by name."""
+    return {name: model.options[name] for name in SCORING}
+
+
+def translator(model, tokenizer, beam=params.BEAM, length_penalty=params.LENGTH_PENALTY, **more):
+    """Returns the Translator of a model, one for each search.
+
+    Args:
+      model: a Training, or a loading.TrainedModel.
+      tokenizer: its Tokenizer.
+      beam, length_penalty: of the search.
+      more: other arguments of Translator.
+    """
+    arguments = dict(beam=beam, alpha=length_penalty, fixed=model.fixed, workers=model.parts) | more
+    key = tuple(arguments.items())
+    if key not in model.translators:
+        model.translators[key] = Translator(model.transformer, tokenizer, **arguments)
+    return model.translators[key]
+
+
+def texts(pairs):
+    """Returns the sources and the references of a dataset of pairs, as strings."""
+    rows = [(source.decode(), target.decode()) for source, target in pairs.as_numpy_iterator()]
+    return tuple(zip(*rows, strict=True))
+
+
+def search_name(options):
+    """Returns the name of the search that a run's `options` choose, for reports."""
+    if options["non_autoregressive"]:
+        return "non-autoregressive"
+    return f"a beam of {options['beam']}" if options["beam"] > 1 else "greedy search"
+
+
+def translate_all(model, tokenizer, sources):
+    """Returns the translations of `sources`, a list, by the search of the run's options."""
+    bar = dict(desc="Translating", unit="line", file=sys.stderr, leave=False, disable=None)
+    return list(translator(model, tokenizer, **search_options(model))(tqdm(sources, **bar)))
+
+
+def loss_and_accuracy(model, tokenizer, pairs):
+    """Returns the mean loss in nats, and the accuracy, of all real target tokens of `pairs`."""
+    ids = tf.TensorSpec((None, None), tf.int32)  # one trace for all shapes
+
+    @tf.function(input_signature=[ids, ids])
+    def sums(inp, tar):  # (B, S), (B, T)
+        tar_inp, tar_real = tar[:, :-1], tar[:, 1:]
+        if model.options["non_autoregressive"]:
+            tar_inp, tar_real = non_autoregressive.mask_targets(inp, tar_real)
+        predictions, _ = model.transformer((inp, tar_inp), training=False)
+        return tf.stack(token_sums(tar_real, predictions))
+
+    totals = np.zeros(3)
+    for inp, tar in batches.evaluation_batches(pairs, tokenizer):
+        totals += sums(inp, tar).numpy()
+    loss, hits, tokens = totals
+    return loss / tokens, hits / tokens
+
+
+def validation_bleu(model, tokenizer, pairs):
+    """Returns BLEU of greedy translations of `pairs`."""
+    from nmt.results import scores
+
+    sources, references = texts(pairs)
+    translations = list(translator(model, tokenizer)(sources))
+    bleu = scores.bleu(**scoring_options(model))
+    return bleu.corpus_score(translations, [references]).score
+
+
+def evaluate(model, tokenizer, corpus):
+    """Translates the test split. Returns scores, and rows of (source, reference, hypothesis).
+
+    BLEU and chrF are sacreBLEU's, with the signatures that say how they were computed.
+
+    Args:
+      model: a Training, or a loading.TrainedModel.
+      tokenizer: its Tokenizer.
+      corpus: a corpora.Corpus.
+    """
+    from nmt.results import scores
+
+    started = time.perf_counter()
+    batches.warn_of_truncation(corpus.test, tokenizer, "test")
+    loss, accuracy = loss_and_accuracy(model, tokenizer, corpus.test)
+    sources, references = texts(corpus.test)
+    translations = translate_all(model, tokenizer, sources)
+    found = {
+        "lines": len(sources),
+        "loss": float(loss),
+        "accuracy": float(accuracy),
+        **scores.score(translations, references, **scoring_options(model)),
+        "evaluation_seconds": time.perf_counter() - started,
+    }
+    return found, list(zip(sources, references, translations, strict=True))
+
+
+def report(run, corpus, model, found, rows):
+    """Prints scores and samples, then writes scores.json and translations.txt.
+
+    Args:
+      run: the run_folder.Run.
+      corpus: the corpora.Corpus.
+      model: a Training, or a loading.TrainedModel.
+      found, rows: what `evaluate` returned.
+    """
+    from nmt.results import scores
+
+    for source, reference, hypothesis in rows[:SAMPLES]:
+        print(f"Source:     {source}\nReference:  {reference}\nHypothesis: {hypothesis}\n")
+    lines, epochs = found["lines"], int(model.epoch)
+    search = search_name(model.options)
+    print(f"Test split of {corpus.name}, {lines} lines, {epochs} epoch(s), {search}:")
+    print(f"loss {found['loss']:.3f}, accuracy {found['accuracy']:.3f}")
+    print(
+        scores.table({name: row for name, row in found.items() if isinstance(row, dict)}),
+        flush=True,  # the results are seen even if they cannot be written
+    )
+    history = run.history()[:epochs]
+    clean = [[" ".join(text.split()) for text in row] for row in rows]
+    run.write("translations.txt", "".join("\t".join(row) + "\n" for row in clean).encode())
+    libraries = ("tensorflow", "keras", "tensorflow-text", "sentencepiece", "sacrebleu")
+    run.write(
+        "scores.json",
+        {
+            "dataset": corpus.name,
+            "pairs": {split: len(getattr(corpus, split)) for split in corpus._fields[1:]},
+            **found,
+            "epochs": epochs,
+            "training_seconds": sum(row["seconds"] for row in history),
+            "parameters": model.transformer.count_params(),
+            "options": {row.name: model.options[row.name] for row in params.table()},
+            "versions": {name: metadata.version(name) for name in libraries},
+        },
+    )

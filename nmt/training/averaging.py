@@ -1,0 +1,59 @@
+"""The final weights of a run: the mean of its last checkpoints, or its best epoch (paper 6.1)."""
+
+from nmt.messages import log
+from nmt.training import checkpoints
+from nmt.training.progress import metrics_text
+
+
+def value_to_minimize(metrics):
+    """Returns what epochs are compared by: validation loss; or BLEU, and for equal BLEU the loss.
+
+    Args:
+      metrics: of the validation split, by name.
+    """
+    bleu = [-round(metrics["val_bleu"], 2)] if "val_bleu" in metrics else []
+    return (*bleu, metrics["val_loss"])
+
+
+def assign(variables, weights):
+    """Sets `variables` to `weights`, arrays in their order."""
+    for variable, value in zip(variables, weights, strict=True):
+        variable.assign(value)
+
+
+def average(checkpoint, variables, keeper, number, validate):
+    """Saves the weights that validate best as `final`, and leaves the network with them.
+
+    The candidates are the best epoch's weights and the means of the newest one, two, ... up to
+    `number` epochs. The learning rate is still high at the end of a run, and each step leaves the
+    weights a little off the point they move towards; their mean is closer to it.
+
+    Args:
+      checkpoint: the tf.train.Checkpoint of the run.
+      variables: the trainable ones of the network.
+      keeper: the checkpoints.Keeper of the run.
+      number: of epochs, at most.
+      validate: a function that returns the metrics of the network's current weights.
+    """
+    run = keeper.run
+    keeper.workers.barrier()  # the chief has saved the last epoch
+    newest = checkpoints.paths(run.checkpoints)[-number:]
+    totals, candidates = [0.0] * len(variables), []
+    for count, path in enumerate(reversed(newest), start=1):
+        checkpoints.restore(checkpoint, path)
+        totals = [v.numpy() + total for v, total in zip(variables, totals, strict=True)]
+        means = [total / count for total in totals]
+        assign(variables, means)
+        title = f"the mean of the newest {count} epochs" if count > 1 else "the last epoch's"
+        candidates.append((validate(), title, means))
+    (best,) = checkpoints.paths(run.best)[-1:]
+    checkpoints.restore(checkpoint, best)
+    title = f"epoch {checkpoints.number(best)}'s"
+    candidates.append((validate(), title, [variable.numpy() for variable in variables]))
+    metrics, title, weights = min(candidates, key=lambda row: value_to_minimize(row[0]))
+    checkpoints.restore(checkpoint, newest[-1])
+    assign(variables, weights)
+    keeper.save(run.final, checkpoints.number(newest[-1]))
+    last_metrics, last_title, _ = candidates[0]
+    last = f"; the last epoch's {metrics_text(last_metrics)}" if title != last_title else ""
+    log.info(f"Final weights: {title}, validation {metrics_text(metrics)}{last}.")

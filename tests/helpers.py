@@ -1,0 +1,91 @@
+"""What several tests share: a small corpus of numbers, tiny sizes, the program as a call."""
+
+import random
+from pathlib import Path
+
+import numpy as np
+import tensorflow as tf
+
+import params
+import run_demo
+from transformer_model import END, PAD, START
+
+ROOT = Path(run_demo.__file__).parent
+
+
+NUMBERS = "zero one two three four five six seven eight nine".split()
+
+
+NUMEROS = "zero um dois três quatro cinco seis sete oito nove".split()
+
+
+TINY = "--num-layers 1 --d-model 16 --dff 32 --num-heads 2 --vocab-size 320 --epochs 2".split()
+
+
+LEARNING = "--num-layers 1 --d-model 32 --dff 32 --num-heads 2 --vocab-size 320 --epochs 2".split()
+LEARNING += "--batch-size 4 --warmup-steps 60 --learning-rate-scale 0.5".split()
+
+
+def sentences(pairs, seed=0):
+    """Returns that many different (source, target) pairs of spelled-out numbers."""
+    digits = random.Random(seed).sample(range(10_000), pairs)
+    spelled = [[int(digit) for digit in f"{number:04d}"[number % 3 :]] for number in digits]
+    return [
+        (" ".join(NUMEROS[i] for i in ds) + ".", " ".join(NUMBERS[i] for i in ds) + ".")
+        for ds in spelled
+    ]
+
+
+def write_tsv(path, pairs):
+    """Writes pairs to a .tsv. Returns its path."""
+    path.write_text("".join(f"{s}\t{t}\n" for s, t in pairs), encoding="utf-8")
+    return path
+
+
+def as_dataset(pairs):
+    """Returns pairs of strings as a dataset."""
+    return tf.data.Dataset.from_tensor_slices(tuple(map(list, zip(*pairs, strict=True))))
+
+
+def call(*arguments):
+    """Runs the program in this process. Returns its exit code."""
+    return run_demo.main([str(argument) for argument in arguments])
+
+
+def tiny_training(parts=1, **changes):
+    """Returns a Training of one small layer, without dropout."""
+    options = params.values()
+    options.update(num_layers=1, d_model=8, dff=16, num_heads=2, dropout_rate=0.0, warmup_steps=10)
+    options.update(dict(vocab_size=20) | changes)
+    size = options["vocab_size"]
+    return run_demo.Training(options, size, tf.distribute.get_strategy(), parts)
+
+
+def random_batches(number, rows=8, length=9):
+    """Returns batches (B, S), (B, T) of ids under 20 with padding, some rows all of it."""
+    rng = np.random.default_rng(4)
+    found = []
+    for _ in range(number):
+        ids = rng.integers(4, 20, (2, rows, length)).astype(np.int32)
+        ends = rng.integers(2, length, (2, rows, 1))
+        ids = np.where(np.arange(length) < ends, ids, PAD)
+        ids = np.where(np.arange(length) == ends, END, ids)
+        ids[:, :, 0], ids[:, -1] = START, PAD
+        found.append(tuple(map(tf.constant, ids)))
+    return found
+
+
+def figures(*rows):
+    """Returns the history of epochs whose validation BLEU and loss are given."""
+    return [
+        dict(epoch=epoch, val_bleu=bleu, val_loss=loss)
+        for epoch, (bleu, loss) in enumerate(rows, start=1)
+    ]
+
+
+def of_epoch(training, batches, steps):
+    """Returns the mean loss and accuracy of an epoch that is trained."""
+    training.train_epoch(batches, steps, "")
+    training.position.assign(0)
+    loss, hits, tokens = training.sums_so_far.numpy()
+    return float(loss / tokens), float(hits / tokens)

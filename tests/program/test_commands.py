@@ -1,0 +1,617 @@
+"""What must hold of the whole program, on a tiny corpus."""
+
+import json
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import keras
+import numpy as np
+import pytest
+import sacrebleu
+import tensorflow as tf
+from helpers import (
+    LEARNING,
+    TINY,
+    as_dataset,
+    call,
+    figures,
+    random_batches,
+    sentences,
+    tiny_training,
+    write_tsv,
+)
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+import params
+import run_demo
+from nmt import UserError
+from nmt.decoding.translator import KINDS
+from nmt.program import command_line, commands, loading, run_folder
+from nmt.results import evaluation, plots
+from nmt.text import corpora
+from nmt.training import averaging, checkpoints, progress
+
+
+def test_a_run_leaves_what_later_commands_need(finished):
+    run = finished / "run"
+    scores = json.loads((run / "scores.json").read_text())
+    assert scores["dataset"] == "numbers.tsv"
+    assert scores["lines"] == 20
+    assert scores["pairs"] == {"train": 960, "validation": 20, "test": 20}
+    assert scores["epochs"] == scores["options"]["epochs"] == 2
+    assert 0 <= scores["BLEU"]["score"] <= 100
+    assert scores["BLEU"]["signature"].startswith(
+        "nrefs:1|bs:1000|seed:12345|case:mixed|eff:no|tok:13a"
+    )
+    assert scores["chrF"]["signature"].startswith("nrefs:1")
+    assert {"loss", "accuracy", "training_seconds", "versions"} <= scores.keys()
+    rows = [line.split("\t") for line in (run / "translations.txt").read_text().splitlines()]
+    assert len(rows) == 20
+    assert all(len(row) == 3 for row in rows)
+    assert {(row[0], row[1]) for row in rows} <= set(sentences(1000))
+    assert scores["options"]["xla"] == "off"  # what "auto" meant on this machine
+    names = {path.name for path in run.rglob("*")}
+    assert "cache" not in names
+    assert {"params.json", "tokenizer.model", "history.json", "best"} <= names
+    assert {f"{picture}.png" for picture in command_line.PICTURES} <= names
+    assert any(name.startswith("events.out.tfevents") for name in names)
+
+
+def test_every_epoch_has_its_figures(finished):
+    history = json.loads((finished / "run" / "history.json").read_text())
+    assert [row["epoch"] for row in history] == [1, 2]
+    assert history[1]["val_loss"] < history[0]["val_loss"]
+    assert all(0 <= row["val_accuracy"] <= 1 and row["tokens_per_second"] > 0 for row in history)
+
+
+def test_translations_come_one_a_line_in_order(finished, capsys):
+    texts = ["um dois três.", "", "nove.", "  ", "zero " * 12]
+    assert call("translate", "--run", finished / "run", *texts) == 0
+    together = capsys.readouterr().out.split("\n")
+    assert len(together) == len(texts) + 1
+    assert together[1] == together[3] == ""
+    for text, translation in zip(texts[:3], together[:3], strict=True):
+        call("translate", "--run", finished / "run", text)
+        assert capsys.readouterr().out == translation + "\n"
+
+
+def test_lines_of_stdin_are_translated_as_arguments_are(finished, capsys, monkeypatch):
+    texts = ["um dois três.", "", "nove."]
+    call("translate", "--run", finished / "run", *texts)
+    expected = capsys.readouterr().out
+
+    class Stdin:
+        buffer = iter([text.encode() + b"\r\n" for text in texts])
+        isatty = staticmethod(bool)  # no
+
+    monkeypatch.setattr(sys, "stdin", Stdin)
+    assert call("translate", "--run", finished / "run") == 0
+    assert capsys.readouterr().out == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["😀 汉字 עברית", "a\x00b\x01\x02", "x" * 200, "<s> </s> <pad>", "$x$ $$"]
+)
+def test_any_text_gets_one_line(finished, capsys, text):
+    assert call("translate", "--run", finished / "run", text) == 0
+    assert capsys.readouterr().out.count("\n") == 1
+
+
+def test_white_space_around_a_sentence_is_no_part_of_it(finished, capsys):
+    assert call("translate", "--run", finished / "run", "um dois.", "  um dois. \t", " ") == 0
+    plain, spaced, blank = capsys.readouterr().out.splitlines()
+    assert plain == spaced
+    assert blank == ""
+
+
+def test_n_best_are_printed_with_scores_best_first(finished, capsys):
+    options = ["--beam", 4, "--n-best", 3, "--score", "--run", finished / "run"]
+    assert call("translate", *options, "um dois.", "tres.", "") == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    assert rows[6:] == [["0.0000", ""]] * 3
+    for three in (rows[:3], rows[3:6]):
+        assert all(float(score) < 0 for score, _ in three)
+    assert call("translate", *options, "--length-penalty", 0, "um dois.") == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    scores = [float(score) for score, _ in rows]
+    assert scores == sorted(scores, reverse=True)
+    assert call("translate", "--n-best", 2, "--run", finished / "run", "um.") == 2
+    assert "--n-best 2 needs a --beam of as many" in capsys.readouterr().err
+
+
+def test_given_pairs_are_scored_a_line_each(finished, capsys, tmp_path):
+    (tmp_path / "s").write_text("um dois.\ntres.\n")
+    assert call("translate", "--run", finished / "run", "--score", "um dois.", "tres.") == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    (tmp_path / "t").write_text("".join(f"{text}\n" for _, text in rows))
+    assert call("score", "--run", finished / "run", tmp_path / "s", tmp_path / "t") == 0
+    found = capsys.readouterr().out.splitlines()
+    assert len(found) == 2
+    (tmp_path / "short").write_text("one\n")
+    assert call("score", "--run", finished / "run", tmp_path / "s", tmp_path / "short") == 2
+    assert "ends at line 1" in capsys.readouterr().err
+    assert call("score", "--run", finished / "run", *[tmp_path / "s"] * 3) == 2
+    assert "3 files named" in capsys.readouterr().err
+
+
+def test_evaluating_again_gives_the_same_scores(finished, capsys):
+    before = json.loads((finished / "run" / "scores.json").read_text())
+    assert call("evaluate", "--run", finished / "run") == 0
+    after = json.loads((finished / "run" / "scores.json").read_text())
+    for name in ("BLEU", "chrF", "lines", "accuracy", "epochs", "training_seconds"):
+        assert after[name] == before[name], name
+    assert "BLEU" in capsys.readouterr().out
+
+
+def test_files_are_scored_as_asked_for_and_leave_the_run_alone(finished, capsys, tmp_path):
+    run, before = finished / "run", (finished / "run" / "scores.json").read_text()
+    pairs = sentences(170)[150:]
+    tsv = write_tsv(tmp_path / "more.tsv", pairs)
+    assert call("evaluate", "--run", run, tsv) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition(" ")[0] for line in lines] == ["BLEU", "BLEU,", "chrF"]
+    assert all(" ± " in line and "|bs:1000|" in line for line in lines)
+    assert call("translate", "--run", run, *[source for source, _ in pairs]) == 0
+    hypotheses = capsys.readouterr().out.splitlines()
+    references = [target for _, target in pairs]
+    expected = sacrebleu.corpus_bleu(hypotheses, [references], tokenize="none", lowercase=True)
+    assert call("evaluate", "--run", run, tsv, "--tokenize", "none", "--lowercase") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith(f"BLEU, lower-cased {expected.score:.1f} ± ")
+    assert "case:lc" in lines[0]
+    assert "tok:none" in lines[0]
+    assert len(lines) == 2
+    assert (run / "scores.json").read_text() == before
+
+
+def test_a_run_is_no_better_than_itself(finished, capsys):
+    assert call("evaluate", "--run", finished / "run", "--against", finished / "run") == 0
+    title, *lines = capsys.readouterr().out.splitlines()
+    run = f"{finished / 'run'} (greedy search)"
+    assert re.fullmatch(r"\d+ lines of the test split of \S+: (.+) against \1", title)[1] == run
+    for name, line in zip(("BLEU", "BLEU, lower-cased", "chrF"), lines, strict=True):
+        score, other, chance = re.fullmatch(
+            rf"{name} (\S+ ± \S+) against (\S+ ± \S+), p = (\S+)   \(.*bs:1000.*\)", line
+        ).groups()
+        assert score == other
+        assert float(chance) == 1
+
+
+def test_a_run_to_compare_with_is_looked_for_before_anything_is_translated(
+    finished, capsys, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(evaluation, "translate_all", lambda *_: pytest.fail("translated"))
+    assert call("evaluate", "--run", finished / "run", "--against", tmp_path / "gone") == 2
+    assert f"{tmp_path / 'gone'}: no trained run" in capsys.readouterr().err
+
+
+def test_a_run_is_searched_as_it_was_trained_unless_told_otherwise(finished, capsys, tmp_path):
+    shutil.copytree(finished / "run", tmp_path / "run")
+    saved = json.loads((tmp_path / "run" / "params.json").read_text())
+    (tmp_path / "run" / "params.json").write_text(json.dumps({**saved, "beam": 3}))
+    assert call("translate", "--run", tmp_path / "run", "--n-best", 3, "um.") == 0
+    assert capsys.readouterr().out.count("\n") == 3
+    assert call("translate", "--run", tmp_path / "run", "--n-best", 3, "--beam", 2, "um.") == 2
+
+
+@pytest.mark.parametrize("what", command_line.PICTURES)
+def test_a_picture_is_drawn_again_where_it_is_said_to_be(finished, capsys, what):
+    picture = finished / "run" / "plots" / f"{what}.png"
+    picture.unlink()
+    assert call("plot", what, "um três $$ $a_$.", "--run", finished / "run") == 0
+    assert Path(capsys.readouterr().out.strip()) == picture
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_trained_run_is_used_from_python(finished, capsys, tmp_path):
+    translate = run_demo.load_translator(finished / "run", beam=2)
+    found = list(translate(["um dois.", "", "três."]))
+    assert call("translate", "--run", finished / "run", "--beam", 2, "um dois.", "", "três.") == 0
+    assert capsys.readouterr().out.splitlines() == found
+    heads, queries, keys = translate.attend("um dois.").select("cross", layer=1)
+    assert heads.shape == (2, len(queries), len(keys))
+    best = run_demo.load_translator(finished / "run", checkpoint="best", n_best=1)
+    assert best.beam == 1
+    saved = json.loads((finished / "run" / "params.json").read_text())
+    shutil.copytree(finished / "run", tmp_path / "run")
+    (tmp_path / "run" / "params.json").write_text(json.dumps({**saved, "beam": 3}))
+    own = run_demo.load_translator(tmp_path / "run", n_best=3, workers=1, rows=2)
+    assert own.beam == 3
+    assert [len(best) for best in own.hypotheses(["um dois.", "nove."])] == [3, 3]
+    for wrong, said in (
+        (dict(beam=0), "beam: 0 is less than 1"),
+        (dict(length_penalty=-1.0), "length_penalty: -1.0 is less than 0.0"),
+        (dict(n_best=3, beam=1), "n_best is 3, and the beam 1"),
+        (dict(n_best=0), "n_best is 0"),
+        (dict(workers=-1), "workers is -1"),
+    ):
+        with pytest.raises(UserError, match=re.escape(said)):
+            run_demo.load_translator(tmp_path / "run", **wrong)
+    with pytest.raises(TypeError):
+        run_demo.load_translator(tmp_path / "run", fixed=True)
+    with pytest.raises(UserError, match="no trained run"):
+        run_demo.load_translator(finished / "nowhere")
+
+
+def test_times_are_told_in_seconds_while_they_are_few():
+    told = [progress.duration(seconds) for seconds in (0.4, 99.4, 100, 5400)]
+    assert told == ["0 s", "99 s", "2 min", "90 min"]
+
+
+def test_the_estimate_is_of_all_steps_that_are_left(capsys):
+    training = tiny_training(epochs=3)
+    training.epoch.assign(1)  # one of three is done, and 10 steps of this one in 30 seconds
+    training.progress.steps = 60
+    training.progress.estimate(batches=10, seconds=30.0, left=40)
+    assert "3 epochs end in about 5 min" in capsys.readouterr().err  # 3 s x (40 + 60)
+
+
+def test_tensorboard_gets_figures_by_step_and_translations(finished):
+    events = EventAccumulator(str(finished / "run" / "logs"), {"tensors": 0}).Reload()
+    names = ("loss", "accuracy", "gradient_norm", "tokens_per_second", "learning_rate")
+    assert {f"training/{name}" for name in names} <= set(events.Tags()["tensors"])
+    assert {"validation/loss", "validation/accuracy"} <= set(events.Tags()["tensors"])
+
+    def values(name):
+        found = events.Tensors(name)
+        return [one.step for one in found], [tf.make_ndarray(one.tensor_proto) for one in found]
+
+    history = json.loads((finished / "run" / "history.json").read_text())
+    steps, losses = values("validation/loss")
+    assert losses == pytest.approx([row["val_loss"] for row in history])
+    assert steps == [steps[0], 2 * steps[0]] == [*steps[:1], values("training/loss")[0][-1]]
+    assert all(0 < norm < 100 for norm in values("training/gradient_norm")[1])
+    _, losses = values("training/loss")
+    epoch = steps[0]
+    spread = np.ptp(np.ravel(losses[:3]))  # of the steps' own means; the epoch's hardly move
+    assert len(losses) >= 2 * (epoch // run_demo.REFRESH_STEPS)
+    assert min(losses[-3:]) < history[1]["loss"] < history[0]["loss"] < losses[0]
+    assert spread > 0
+    (text,) = values("translations")[1][-1].ravel().tolist()
+    assert text.decode().count("\n") == 4  # a heading, its line, and a row a sentence
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_attention_of_each_kind_is_drawn_with_its_own_tokens(finished, monkeypatch, kind):
+    drawn = []
+    monkeypatch.setattr(plots, "attention", lambda path, *rest: drawn.append(rest))
+    more = ["--kind", kind, "--layer", 1, "--run", finished / "run"]
+    assert call("plot", "attention", "um três.", *more) == 0
+    assert call("plot", "attention", "um três.", *more, "--average") == 0
+    assert call("plot", "attention", "um três.", *more, "--head", 2) == 0
+    (heads, names, keys, queries, title), (mean, (name,), *_), (one, (second,), *_) = drawn
+    np.testing.assert_array_equal(one, heads[1:])
+    assert second == "Head 2"
+    assert heads.shape == (2, len(queries), len(keys))
+    np.testing.assert_allclose(heads.sum(axis=-1), 1, atol=1e-5)
+    np.testing.assert_allclose(mean, heads.mean(axis=0, keepdims=True))
+    assert (names, name) == (["Head 1", "Head 2"], "Mean of 2 heads")
+    assert (keys[0] == "<s>", keys[-1] == "</s>") == (True, kind != "decoder")
+    assert (queries[0] == "<s>") is (kind != "cross")
+    assert title.endswith("layer 1")
+
+
+def test_a_picture_of_what_there_is_not_is_one_line(finished, tmp_path, capsys):
+    for wrong, told in (
+        (["attention", "um.", "--layer", 2], "--layer 2: the run has layers 1 to 1"),
+        (["attention", "um.", "--layer", 0], "--layer 0: the run has layers 1 to 1"),
+        (["attention", "um.", "--head", 3], "--head 3: the run has heads 1 to 2"),
+        (["positional-encoding", "--position", 50], "--position 50: drawn are positions 0 to 49"),
+        (["curves", "--beside", tmp_path], "no trained run"),
+    ):
+        assert call("plot", *wrong, "--run", finished / "run") == 2
+        assert told in capsys.readouterr().err
+
+
+def test_a_picture_without_a_sentence_is_of_the_first_test_line(finished, monkeypatch, tmp_path):
+    drawn = []
+    monkeypatch.setattr(plots, "attention", lambda path, *rest: drawn.append(rest))
+    assert call("plot", "attention", "--run", finished / "run") == 0
+    first = (finished / "run" / "translations.txt").read_text().partition("\t")[0]
+    tokenizer = loading.load_tokenizer(run_folder.Run(finished / "run"))
+    assert drawn[0][2] == tokenizer.tokens(tokenizer.encode([first])[0])
+    assert commands.first_source(run_folder.Run(tmp_path)) == ""
+    assert call("plot", "masks", " ", "--run", finished / "run") == 2
+
+
+def test_pictures_find_a_font_for_every_letter_or_say_that_there_is_none(finished, capfd):
+    assert plots.use_fonts_for("▁olá", "привет") == ""
+    assert plots.use_fonts_for("a\U0010fffd") == "\U0010fffd"
+    unknown = "um \U0010fffd."  # comes as bytes: <0xF4>, ...
+    assert call("plot", "attention", unknown, "--run", finished / "run") == 0
+    assert "Glyph" not in capfd.readouterr().err
+    letters = plots.letters("no font")
+    assert letters == set()
+
+
+@pytest.mark.slow
+def test_one_sentence_is_learned_by_heart_by_its_own_preset(tmp_path, capsys):
+    small = "--num-layers 1 --d-model 64 --dff 64 --learning-rate-scale 0.05".split()
+    assert call("--dataset", "winter-games", *small, "--run", tmp_path / "run") == 0
+    assert "Hypothesis: 我 爱 2022 北京 冬 奥会\n" in capsys.readouterr().out
+    saved = json.loads((tmp_path / "run" / "params.json").read_text())
+    expected = params.PRESETS["winter-games"].values | dict(num_layers=1, d_model=64, dff=64)
+    assert {name: saved[name] for name in expected} == expected | dict(learning_rate_scale=0.05)
+    assert saved["epochs"] == 20  # of one step each
+    words = loading.load_tokenizer(run_folder.Run(tmp_path / "run"))
+    assert words.tokens(words.encode(["I like Games"])[0])[1:-1] == ["▁I", "▁like", "▁Games"]
+    pictures = {path.name for path in (tmp_path / "run" / "plots").iterdir()}
+    assert pictures >= {"attention.png", "attention-encoder.png", "attention-decoder.png"}
+
+
+def test_runs_are_drawn_beside_each_other(finished, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(plots, "curves", lambda path, histories: drawn.append(histories))
+    shutil.copytree(finished / "run", finished / "other", dirs_exist_ok=True)
+    assert call("plot", "curves", "--run", finished / "run", "--beside", finished / "other") == 0
+    assert list(drawn[0]) == ["run", "other"]
+    shutil.rmtree(finished / "other")
+
+
+def test_too_few_steps_for_the_warm_up_are_told(tmp_path, capsys, monkeypatch):
+    def fit(*_):
+        raise UserError("enough")
+
+    monkeypatch.setattr(run_demo.Training, "fit", fit)
+    tsv = write_tsv(tmp_path / "numbers.tsv", sentences(60))
+    for warmup, said in ((1000, True), (2, False)):
+        flags = ["--warmup-steps", warmup, "--run", tmp_path / str(warmup)]
+        assert call("--dataset", tsv, *TINY, *flags) == 2
+        error = capsys.readouterr().err
+        assert error.splitlines()[-1] == "run_demo.py: enough"
+        assert ("fewer --warmup-steps" in error) is said
+        assert f"{tmp_path / str(warmup) / 'logs'}" in error  # TensorBoard's command
+
+
+def test_the_best_checkpoint_can_be_used(finished, capsys):
+    assert call("translate", "--checkpoint", "best", "--run", finished / "run", "um.") == 0
+    assert "best" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
+def test_a_training_ends_with_the_mean_of_its_newest_checkpoints_that_validates_best(
+    tmp_path, capsys, monkeypatch
+):
+    tsv = write_tsv(tmp_path / "numbers.tsv", sentences(150))
+    # Four epochs; means of one, two and three; the best; the test split.
+    number, losses = 2, iter([9, 8, 7, 6, 3, 1, 2, 4, 5])
+    monkeypatch.setattr(run_demo.Training, "loss_and_accuracy", lambda *_: (next(losses), 0.5))
+    assert call("--dataset", tsv, "--run", tmp_path / "run", *TINY[:-1], 4) == 0
+    assert f"Final weights: the mean of the newest {number} epochs, " in capsys.readouterr().err
+    checkpoints = tmp_path / "run" / "checkpoints"
+    readers = [tf.train.load_checkpoint(str(checkpoints / f"ckpt-{4 - n}")) for n in range(number)]
+    final = tf.train.load_checkpoint(str(checkpoints / "final" / "ckpt-4"))
+    names = [name for name in final.get_variable_to_shape_map() if name.startswith("model")]
+    floats = [name for name in names if final.get_tensor(name).dtype == np.float32]
+    assert len(floats) > 40
+    for name in floats:
+        mean = np.mean([reader.get_tensor(name) for reader in readers], axis=0)
+        np.testing.assert_allclose(final.get_tensor(name), mean, atol=1e-6, err_msg=name)
+    kept = (final, readers[0])  # all but the weights is that of the newest
+    iterations = [
+        reader.get_tensor("optimizer/_iterations/.ATTRIBUTES/VARIABLE_VALUE") for reader in kept
+    ]
+    assert iterations[0] == iterations[1] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
+def test_a_training_stops_without_patience_and_ends_with_its_best_epoch(
+    tmp_path, capsys, monkeypatch
+):
+    tsv = write_tsv(tmp_path / "numbers.tsv", sentences(150))
+    # Four epochs of nine, the second the best; two means, the best epoch again; the test split.
+    losses = iter([8, 6, 7, 7, 7, 7, 6, 5])
+    monkeypatch.setattr(run_demo.Training, "loss_and_accuracy", lambda *_: (next(losses), 0.5))
+    command = ["--dataset", tsv, "--run", tmp_path / "run", *TINY[:-1], 9, "--average", 2]
+    assert call(*command, "--patience", 2) == 0
+    said = capsys.readouterr().err
+    assert "Stopped after epoch 4: the best validation is that of epoch 2 (--patience 2)" in said
+    assert "Final weights: epoch 2's, validation loss 6.000" in said
+    assert "; the last epoch's loss 7.000" in said
+    checkpoints = tmp_path / "run" / "checkpoints"
+    best = tf.train.load_checkpoint(str(checkpoints / "best" / "ckpt-2"))
+    final = tf.train.load_checkpoint(str(checkpoints / "final" / "ckpt-4"))
+    for name in final.get_variable_to_shape_map():
+        if name.startswith("model") and final.get_tensor(name).dtype == np.float32:
+            np.testing.assert_array_equal(final.get_tensor(name), best.get_tensor(name))
+    losses = iter([7, 7, 6, 5])  # again: no epoch more
+    assert call(*command, "--patience", 2) == 0
+    losses = iter([3, 9, 9, 9, 9, 9, 3, 5])  # more patience: the fifth is the best, and three more
+    assert call(*command, "--patience", 3) == 0
+    assert (
+        "Stopped after epoch 8: the best validation is that of epoch 5" in capsys.readouterr().err
+    )
+    assert next(losses, None) is None
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
+def test_epochs_can_be_judged_by_bleu(tmp_path, capsys):
+    tsv = write_tsv(tmp_path / "numbers.tsv", sentences(150))
+    command = ["--dataset", tsv, "--run", tmp_path / "run", *TINY, "--validate-by", "bleu"]
+    assert call(*command) == 0
+    history = json.loads((tmp_path / "run" / "history.json").read_text())
+    assert all(0 <= row["val_bleu"] <= 100 for row in history)
+    assert ", BLEU " in capsys.readouterr().err
+
+
+def test_epochs_are_judged_by_the_bleu_that_the_run_is_scored_by(monkeypatch):
+    pairs = as_dataset([("um", "ONE TWO THREE , FOUR .")])
+    corpus = corpora.Corpus("numbers", pairs, pairs, pairs)
+    found = ["one two three , four ."]
+    monkeypatch.setattr(evaluation, "translator", lambda *_: lambda sources: found)
+    losses = iter([2.0, 1.0, 3.0])
+    monkeypatch.setattr(run_demo.Training, "loss_and_accuracy", lambda *_: (next(losses), 0.5))
+    training = tiny_training(validate_by="bleu", tokenize="none", lowercase=True)
+    judged = training.validate(corpus, None)
+    assert judged["val_bleu"] == pytest.approx(100.0)
+    less = training.validate(corpus, None)
+    value = averaging.value_to_minimize
+    assert value(less) < value(judged)  # of equal BLEU, the lower loss
+    training = tiny_training(validate_by="bleu", tokenize="none", lowercase=False)
+    worse = training.validate(corpus, None)
+    assert worse["val_bleu"] < 25
+    assert value(worse) > value(judged)
+
+
+def test_epochs_of_equal_bleu_go_by_loss_however_small_the_difference():
+    training = tiny_training(validate_by="bleu")
+    training.history = figures((95.001, 2.13), (95.0, 2.10), (95.004, 2.11))
+    assert training.best_epoch == 2
+
+
+def test_patience_ends_with_no_better_bleu_even_where_the_loss_falls():
+    training = tiny_training(validate_by="bleu", patience=2, epochs=9)
+    training.history = figures((94.0, 3.0), (95.0, 2.3), (95.0, 2.2))
+    training.epoch.assign(3)
+    assert not training.finished
+    training.history += [dict(epoch=4, val_bleu=95.0, val_loss=2.1)]
+    training.epoch.assign(4)
+    assert training.finished
+    assert training.best_epoch == 4  # of equal BLEU, whose weights the training ends with
+
+
+def test_an_equal_loss_is_no_better_one():
+    training = tiny_training(patience=1, epochs=9)
+    training.history = [dict(epoch=1, val_loss=2.0), dict(epoch=2, val_loss=2.0)]
+    training.epoch.assign(2)
+    assert (training.best_epoch, training.finished) == (1, True)
+
+
+def test_more_epochs_suit_a_run_unless_its_schedule_was_laid_out_for_them(finished, tmp_path):
+    shutil.copytree(finished / "run", tmp_path / "run")
+    run = run_folder.Run(tmp_path / "run")
+    options = run.options()
+    corpus = options.pop("corpus")
+    run.claim({**options, "epochs": 3}, corpus)
+    assert run.options()["epochs"] == 3
+    run.write("params.json", {**options, "schedule": "cosine", "corpus": corpus})
+    with pytest.raises(UserError, match=r"epochs is 2 there, 3 here \(a cosine schedule"):
+        run.claim({**options, "schedule": "cosine", "epochs": 3}, corpus)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
+def test_a_cosine_ends_at_zero_with_the_last_epoch(tmp_path):
+    tsv = write_tsv(tmp_path / "numbers.tsv", sentences(150))
+    options = ["--schedule", "cosine", "--warmup-steps", 3]
+    assert call("--dataset", tsv, "--run", tmp_path / "run", *options, *TINY) == 0
+    history = json.loads((tmp_path / "run" / "history.json").read_text())
+    assert history[0]["learning_rate"] > 1e-3
+    assert history[1]["learning_rate"] < 1e-9
+
+
+def test_a_gradient_longer_than_the_clip_norm_is_cut_to_it():
+    (batch,) = random_batches(1)
+    steps = []
+    for clip in (0.0, 1e-3):
+        keras.utils.set_random_seed(3)
+        training = tiny_training(clip_norm=clip, adam_epsilon=1.0)  # a step as long as its gradient
+        before = [v.numpy() for v in training.transformer.trainable_variables]
+        training.train_step(*batch)
+        training.train_step(*batch)  # the first has a learning rate of zero
+        after = [v.numpy() for v in training.transformer.trainable_variables]
+        steps.append(np.sqrt(sum(((a - b) ** 2).sum() for a, b in zip(after, before, strict=True))))
+    _, gradients = training.gradients(*batch)
+    assert steps[1] < steps[0] / 100
+    assert tf.linalg.global_norm(gradients) > 1
+
+
+def test_label_smoothing_is_of_training_alone():
+    (batch,) = random_batches(1)
+    found = []
+    for smoothing in (0.0, 0.3):
+        keras.utils.set_random_seed(3)
+        training = tiny_training(label_smoothing=smoothing)
+        found.append(
+            (float(training.validation_step(*batch)[0]), float(training.train_step(*batch)[0]))
+        )
+    assert found[0][0] == found[1][0] == pytest.approx(found[0][1])
+    assert found[1][1] != pytest.approx(found[1][0], rel=1e-3)
+
+
+def test_a_run_without_a_final_checkpoint_uses_the_newest(finished, capsys, tmp_path):
+    shutil.copytree(finished / "run", tmp_path / "run")
+    shutil.rmtree(tmp_path / "run" / "checkpoints" / "final")
+    assert call("translate", "--run", tmp_path / "run", "um.") == 0
+    assert str(tmp_path / "run" / "checkpoints" / "ckpt") in capsys.readouterr().err
+    assert call("translate", "--checkpoint", "final", "--run", tmp_path / "run", "um.") == 2
+    assert "final: no checkpoint yet" in capsys.readouterr().err
+
+
+def test_a_run_older_than_a_parameter_has_its_default_and_goes_on(finished, tmp_path, capsys):
+    shutil.copytree(finished / "run", tmp_path / "run")
+    saved = json.loads((tmp_path / "run" / "params.json").read_text())
+    for name in ("beam", "words_per_piece"):
+        del saved[name]
+    (tmp_path / "run" / "params.json").write_text(json.dumps(saved))
+    options = run_folder.Run(tmp_path / "run").options()
+    assert (options["beam"], options["words_per_piece"]) == (params.BEAM, params.WORDS_PER_PIECE)
+    hashes = {name.removesuffix("_sha256"): saved[name] for name in saved if "_sha256" in name}
+    options = {row.name: options[row.name] for row in params.table()}
+    with pytest.raises(UserError, match="words_per_piece is 220 there, 100 here"):
+        run_folder.Run(tmp_path / "run").claim(options | {"words_per_piece": 100}, {}, **hashes)
+    run_folder.Run(tmp_path / "run").claim(options, {"dataset": "bundled"}, **hashes)
+    del saved["corpus"]
+    (tmp_path / "run" / "params.json").write_text(json.dumps(saved))
+    with pytest.raises(UserError, match="corpus is not the source of a corpus"):
+        run_folder.Run(tmp_path / "run").options()
+
+
+def test_the_newest_run_is_used_where_none_is_named(finished, capsys, monkeypatch):
+    monkeypatch.setattr(run_folder, "RUNS", finished)
+    assert call("translate", "um.") == 0
+    assert str(finished / "run") in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
+def test_more_epochs_go_on_as_if_never_stopped(tmp_path):
+    tsv = write_tsv(tmp_path / "numbers.tsv", sentences(150))
+    weights = []
+    for name, epochs in (("whole", [3]), ("parts", [1, 3])):
+        for last in epochs:
+            options = [*TINY[:-1], last]
+            assert call("--dataset", tsv, "--run", tmp_path / name, *options) == 0
+        history = json.loads((tmp_path / name / "history.json").read_text())
+        assert [row["epoch"] for row in history] == [1, 2, 3]
+        path = checkpoints.paths(tmp_path / name / "checkpoints")[-1]
+        assert path.endswith("-3")
+        reader = tf.train.load_checkpoint(path)
+        shapes = reader.get_variable_to_shape_map()
+        weights.append({n: reader.get_tensor(n) for n in shapes if n.startswith("model")})
+    assert len(weights[0]) > 40  # every variable of the model, whatever the optimizer saves
+    for name, value in weights[0].items():
+        np.testing.assert_allclose(weights[1][name], value, atol=1e-6, err_msg=name)
+    kept = sorted(path.name for path in (tmp_path / "whole" / "checkpoints").glob("*.index"))
+    assert kept == ["ckpt-1.index", "ckpt-2.index", "ckpt-3.index"]
+
+
+def test_a_folder_of_another_run_is_refused_with_what_differs(finished, capsys):
+    before = (finished / "run" / "params.json").read_text()
+    tsv = finished / "numbers.tsv"
+    code = call("--dataset", tsv, "--run", finished / "run", *TINY, "--dff", 64, "--seed", 7)
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert code == 2
+    assert "dff is 32 there, 64 here" in error
+    assert "seed is 42 there, 7 here" in error
+    assert (finished / "run" / "params.json").read_text() == before
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_other_data_under_the_same_name_are_refused_and_the_same_elsewhere_are_not(
+    finished, tmp_path, capsys
+):
+    shutil.copytree(finished / "run", tmp_path / "run")
+    text = (finished / "numbers.tsv").read_text()
+    (tmp_path / "numbers.tsv").write_text(text.replace("zero", "nought", 1))
+    command = ["--run", tmp_path / "run", *LEARNING, "--dataset"]
+    assert call(*command, tmp_path / "numbers.tsv") == 2
+    assert "text differs" in capsys.readouterr().err
+    (tmp_path / "moved.tsv").write_text(text)
+    assert call(*command, tmp_path / "moved.tsv") == 0
+    assert "2 epoch(s) done" in capsys.readouterr().err

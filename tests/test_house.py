@@ -1,0 +1,87 @@
+"""What must hold of the house: three modules, five rooms, and imports that run one way."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+ROOMS = ["text", "decoding", "training", "results", "program"]  # each may use those before it
+STORY = ["params", "transformer_model", "run_demo"]
+PRODUCT = [*(ROOT / f"{name}.py" for name in STORY), *sorted((ROOT / "nmt").rglob("*.py"))]
+
+
+def imported(source, package=""):
+    """Returns the names of all modules that a file's text imports, in functions too."""
+    names = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, "relative imports hide what they import"
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return names
+
+
+def room(name):
+    """Returns the room of a module's name; None where it is in none."""
+    parts = name.split(".")
+    return parts[1] if parts[0] == "nmt" and parts[1:] and parts[1] in ROOMS else None
+
+
+def wrong_imports(name, source):
+    """Returns the imports of the module `name` that the rules of the house do not allow."""
+    own, wrong = room(name), set()
+    for other in imported(source):
+        top = other.split(".")[0]
+        if top == "run_demo" or (name == "transformer_model" and top in ("nmt", "params")):
+            wrong.add(other)
+        allowed = ROOMS[: ROOMS.index(own) + 1] if own else []
+        if room(other) and name.startswith("nmt") and room(other) not in allowed:
+            wrong.add(other)
+    return wrong
+
+
+def name_of(path):
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+@pytest.mark.parametrize("path", PRODUCT, ids=name_of)
+def test_imports_run_one_way(path):
+    assert not wrong_imports(name_of(path), path.read_text())
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("nmt.text.corpora", "from nmt.decoding import search"),
+        ("nmt.decoding.search", "from nmt.training.devices import find"),
+        ("nmt.training.devices", "import nmt.results.plots"),
+        ("nmt.results.plots", "def draw():\n    from nmt.program import flags"),
+        ("nmt.machine", "from nmt.text import corpora"),
+        ("nmt.program.commands", "import run_demo"),
+        ("transformer_model", "import params"),
+        ("transformer_model", "from nmt import UserError"),
+    ],
+)
+def test_an_import_the_other_way_is_found(name, line):
+    assert wrong_imports(name, line)
+
+
+def test_three_modules_stand_at_the_top_level():
+    assert {path.stem for path in ROOT.glob("*.py")} == set(STORY)
+
+
+def test_the_story_is_short_enough_for_one_sitting():
+    lines = {name: len((ROOT / f"{name}.py").read_text().splitlines()) for name in STORY}
+    assert lines["run_demo"] <= 450
+    assert lines["transformer_model"] <= 800
+    assert sum(lines.values()) <= 1500
+
+
+@pytest.mark.parametrize(("folder", "most"), [("nmt", 300), ("data", 600)])
+def test_no_file_of_a_room_is_long(folder, most):
+    files = [path for path in (ROOT / folder).rglob("*.py") if "__pycache__" not in path.parts]
+    lengths = {path.name: len(path.read_text().splitlines()) for path in files}
+    assert files
+    assert {name: length for name, length in lengths.items() if length > most} == {}

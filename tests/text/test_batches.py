@@ -1,0 +1,150 @@
+"""What must hold of batches: little padding, few shapes, no pair lost, the same on any machine."""
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from helpers import NUMBERS, NUMEROS, as_dataset, sentences, tiny_training
+
+from nmt import UserError
+from nmt.text import batches as batching
+from transformer_model import PAD
+
+
+@pytest.fixture(scope="module")
+def long_and_short():
+    """Pairs of one to some thirty words, a few of them hundreds of words long."""
+    words = random.Random(5)
+    lengths = [words.randint(1, 30) for _ in range(700)] + [300] * 7
+    return [
+        (" ".join(words.choices(NUMEROS, k=n)), " ".join(words.choices(NUMBERS, k=n)) + f" {i}")
+        for i, n in enumerate(lengths)
+    ]
+
+
+@pytest.fixture(scope="module")
+def batches(long_and_short, tokenizer):
+    return batching.Batches(as_dataset(long_and_short), tokenizer, batch_size=16, max_length=40)
+
+
+def rows_of(epoch):
+    """Returns the real ids of all rows of an epoch, as a list of (source, target) tuples."""
+    return [
+        (tuple(s[s != PAD].tolist()), tuple(t[t != PAD].tolist()))
+        for inp, tar in epoch.as_numpy_iterator()
+        for s, t in zip(inp, tar, strict=True)
+        if s.any()
+    ]
+
+
+def test_epochs_hold_every_pair_but_the_long_ones_at_most_once(batches, long_and_short, tokenizer):
+    ids = [tokenizer.encode(list(pair)) for pair in long_and_short]
+    kept = [tuple(map(tuple, pair)) for pair in ids if max(map(len, pair)) <= 40]
+    assert 7 < len(ids) - len(kept) == batches.dropped
+    assert batches.kept == len(kept)
+    seen = set()
+    for seed in range(4):
+        rows = rows_of(batches.epoch(100, seed))
+        assert len(set(rows)) == len(rows) > 0.9 * len(kept)
+        seen.update(rows)
+    assert seen == set(kept)
+
+
+def test_a_batch_less_than_half_full_is_left_out_unless_it_is_the_only_one(tokenizer):
+    pairs = [(f"um {n}", f"one {n}") for n in range(10, 99)]  # of one length, or nearly
+    for number, sizes in ((89, [32, 32, 25]), (70, [32, 32]), (20, [20]), (1, [1])):
+        batches = batching.Batches(as_dataset(pairs[:number]), tokenizer, 32, max_length=40)
+        epoch = list(batches.epoch(100, 1).as_numpy_iterator())
+        assert [int((inp[:, 0] != PAD).sum()) for inp, _ in epoch] == sizes
+        assert len(epoch) == batches.steps
+
+
+def test_batches_come_in_few_static_shapes_of_about_the_same_size(batches):
+    epoch = list(batches.epoch(100, seed=1).as_numpy_iterator())
+    shapes = {inp.shape for inp, _ in epoch}
+    assert len(epoch) == batches.steps
+    assert all(inp.shape == tar.shape for inp, tar in epoch)
+    assert 1 < len(shapes) <= batching.MAX_BUCKETS
+    assert {length for _, length in shapes} == set(batches.lengths)
+    assert all(batches.tokens - length < rows * length <= batches.tokens for rows, length in shapes)
+
+
+def test_batch_size_counts_sentences_of_average_length(long_and_short, tokenizer):
+    pairs = [pair for pair in long_and_short if len(pair[0].split()) == 12]
+    same_length = batching.Batches(as_dataset(pairs), tokenizer, 16, max_length=100)
+    assert same_length.rows_in(same_length.tokens / 16) == 16
+
+
+def test_a_batch_may_be_counted_in_tokens(long_and_short, tokenizer):
+    batches = batching.Batches(as_dataset(long_and_short), tokenizer, 64, 40, batch_tokens=300)
+    assert batches.tokens == 300
+    for inp, tar in batches.epoch(100, 0):
+        assert inp.shape == tar.shape
+        assert 300 - inp.shape[1] < tf.size(inp) <= 300
+
+
+def test_the_pairs_of_a_batch_do_not_depend_on_how_many_devices_share_it(long_and_short, tokenizer):
+    pairs = as_dataset(long_and_short)
+    epochs = []
+    for replicas in (1, 2, 3, 4):
+        batches = batching.Batches(pairs, tokenizer, 16, 40, replicas)
+        epoch = list(batches.epoch(100, 1).as_numpy_iterator())
+        assert all(len(inp) % replicas == 0 for inp, _ in epoch)
+        epochs.append([inp[inp[:, 0] != PAD].tolist() for inp, _ in epoch])
+    assert epochs[0] == epochs[1] == epochs[2] == epochs[3]
+
+
+def test_a_batch_of_one_sentence_is_of_one(tokenizer):
+    pairs = [(f"um {n}", f"one {n}") for n in range(10, 40)]  # of one length, or nearly
+    batches = batching.Batches(as_dataset(pairs), tokenizer, 1, 40)
+    epoch = list(batches.epoch(100, 1).as_numpy_iterator())
+    assert {len(inp) for inp, _ in epoch} == {1}
+    training = tiny_training(parts=4, vocab_size=tokenizer.vocab_size)
+    whole = tiny_training(vocab_size=tokenizer.vocab_size)
+    whole.transformer.set_weights(training.transformer.get_weights())
+    for one in (epoch[0], [np.repeat(side, 5, axis=0) for side in epoch[0]]):  # 1 row, 5 rows
+        found = [each.train_step(*map(tf.constant, one)).numpy() for each in (training, whole)]
+        np.testing.assert_allclose(*found, rtol=1e-5)
+
+
+def test_pairs_are_kept_in_no_memory_where_there_is_no_folder_for_them(tokenizer, tmp_path):
+    def kinds(dataset):
+        return {type(dataset).__name__}.union(*map(kinds, dataset._inputs()))
+
+    pairs = as_dataset(sentences(20))
+    for folder in (None, tmp_path / "cache"):
+        batches = batching.Batches(pairs, tokenizer, 8, 40, folder=folder)
+        assert any("Cache" in kind for kind in kinds(batches.chunks)) is bool(folder)
+
+
+def test_the_order_of_an_epoch_depends_on_its_seed_alone(batches):
+    first, again, other = (rows_of(batches.epoch(100, seed)) for seed in (1, 1, 2))
+    assert first == again
+    assert first != other
+
+
+def test_evaluation_batches_drop_no_pair_and_cut_those_that_no_memory_holds(
+    tokenizer, long_and_short, capsys
+):
+    pairs = [*long_and_short[-20:], ("um " * 3000, "one " * 10), ("", "")]
+    ids = [tokenizer.encode(list(map(str.strip, pair))) for pair in pairs]
+    assert max(len(side) for pair in ids for side in pair) > batching.MAX_SOURCE_TOKENS
+    found = rows_of(batching.evaluation_batches(as_dataset(pairs), tokenizer, replicas=3))
+    cut = [tuple(tuple(side[: batching.MAX_SOURCE_TOKENS]) for side in pair) for pair in ids]
+    assert sorted(found) == sorted(cut)
+    alone = batching.evaluation_batches(as_dataset(pairs[-2:-1]), tokenizer)
+    assert [len(inp) for inp, _ in alone.as_numpy_iterator()] == [1]  # however many parts
+    batching.warn_of_truncation(as_dataset(pairs), tokenizer, "test")
+    assert "1 of the 22 test pairs have a side of more than 2048" in capsys.readouterr().err
+
+
+def test_ids_that_cannot_be_kept_are_one_line_of_error(tokenizer):
+    with pytest.raises(UserError, match="could not be saved"):
+        batching.Batches(as_dataset(sentences(5)), tokenizer, 16, 40, folder=Path("/dev/null/ids"))
+
+
+def test_no_pair_short_enough_is_one_line_of_error(tokenizer):
+    with pytest.raises(UserError, match="--max-length"):
+        batching.Batches(as_dataset(sentences(5)), tokenizer, 16, max_length=3)

@@ -1,0 +1,82 @@
+"""What must hold of the vocabulary: any text comes back, and a short text gets a small one."""
+
+import re
+
+import numpy as np
+import tensorflow as tf
+from helpers import as_dataset, sentences
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import run_demo
+from nmt.text import tokenizer as tokenizing
+from transformer_model import END, PAD, START
+
+
+def test_every_text_has_start_first_and_end_last(tokenizer):
+    ids = tokenizer.encode(["um dois.", ""])
+    assert all(row[0] == START and row[-1] == END for row in ids)
+    assert ids[1] == [START, END]
+
+
+WORDS = '<s> </s> <pad> <unk> <0x41> um dois 汉字 😀 עברית ação & "q" 1º m² ½ … ， \u3000 e\u0301'
+
+
+@settings(deadline=None, max_examples=300)
+@given(text=st.lists(st.one_of(st.sampled_from([*WORDS.split(" "), " "]), st.text())))
+def test_any_text_of_unicode_is_given_back_as_it_was(tokenizer, text):
+    text = " ".join(text)
+    ids = tokenizer.encode([text])
+    assert not set(ids[0][1:-1]) & {PAD, START, END}
+    assert tokenizer.encode_in_graph(tf.constant(text)).numpy().tolist() == ids[0]
+    # One line each, and SentencePiece's own mark of a space is one.
+    expected = re.sub("[\r\n\t]", " ", text).replace("\u2581", " ")
+    assert tokenizer.decode(np.array(ids)) == [expected]
+
+
+def test_the_vocabulary_learns_from_lines_however_long():
+    line = " ".join(text for pair in sentences(300) for text in pair)  # some 8 KB
+    assert len(line) > 4192
+    model = run_demo.train_tokenizer(as_dataset([(line, line)]), 320, seed=1)
+    tokenizer = run_demo.Tokenizer(model)
+    assert len(tokenizer.encode(["quatro seven"])[0]) < 2 + len("quatro seven")
+
+
+def test_decoding_leaves_no_trace_of_padding_and_never_breaks_a_line(tokenizer):
+    (ids,) = tokenizer.encode(["um dois."])
+    newline = tokenizer.tokens(range(320)).index("<0x0A>")
+    assert tokenizer.decode(np.array([[*ids, PAD, PAD]])) == ["um dois."]
+    (broken,) = tokenizer.decode(np.array([[START, ids[1], newline, ids[1], END]]))
+    assert "\n" not in broken
+
+
+def test_a_small_corpus_lowers_the_vocabulary_and_a_large_wish_is_no_error():
+    model = run_demo.train_tokenizer(as_dataset(sentences(20)), 8192, seed=1)
+    assert 256 < run_demo.Tokenizer(model).vocab_size < 500
+
+
+def test_a_piece_is_learned_from_at_least_so_many_words(monkeypatch):
+    monkeypatch.setattr(tokenizing, "MIN_VOCABULARY", 0)
+    pairs = as_dataset(sentences(400))
+    words = sum(len(side.split()) for pair in sentences(400) for side in pair)
+    for each in (7, 8):
+        model = run_demo.train_tokenizer(pairs, 8192, seed=1, words_per_piece=each)
+        assert run_demo.Tokenizer(model).vocab_size == words // each
+
+
+def test_the_vocabulary_is_learned_from_a_bounded_sample(monkeypatch):
+    monkeypatch.setattr(tokenizing, "MAX_LINES", 10)
+    seen = {}
+    trainer = tokenizing.sentencepiece.SentencePieceTrainer
+
+    def spy(sentence_iterator, **options):
+        seen["lines"] = list(sentence_iterator)
+        return original(sentence_iterator=iter(seen["lines"]), **options)
+
+    original = trainer.train
+    monkeypatch.setattr(trainer, "train", spy)
+    pairs = sentences(100)
+    run_demo.train_tokenizer(as_dataset(pairs), 320, seed=1)
+    lines = seen["lines"]
+    assert len(lines) == 10
+    assert not set(lines) <= {text for pair in pairs[:10] for text in pair}  # not just the first
