@@ -53,7 +53,7 @@ def test_the_context_vector_is_the_last_state_before_padding(model):
     np.testing.assert_allclose(states[-1][1], encoded[1, 2], atol=1e-6)
 
 
-def test_greedy_search_tells_what_one_pass_over_its_tokens_tells(model):
+def test_greedy_search_predicts_what_one_pass_over_its_tokens_predicts(model):
     ids = model.translate(INP).numpy()
     logits = model((INP, ids[:, :-1])).numpy()  # (B, L, V)
     for row in range(2):

@@ -643,7 +643,7 @@ def test_a_sentence_in_a_batch_equals_the_sentence_alone(model, pair):
         assert_close(together[n], alone[0], 1e-5)
 
 
-def test_one_pass_with_the_right_tokens_tells_what_step_by_step_tells(model):
+def test_teacher_forcing_predicts_what_step_by_step_decoding_predicts(model):
     """Teacher forcing: the input is the target, one to the right; each label is the next token.
 
     So the logits at position t are those that the same first t tokens give when told one by one.
@@ -686,7 +686,7 @@ def test_dropout_acts_at_its_rates_in_training_only(monkeypatch):
         assert Counter(heard) == {(rate, training): n for rate, n in expected.items()}
 
 
-def test_dropped_attention_weighs_no_value_but_is_shown_as_it_was():
+def test_dropped_attention_weights_no_value_but_is_returned_undropped():
     x = random(3, 5, 8)
     layer = tm.MultiHeadAttention(8, 2, rate=0.5)
     layer(x, x, x)

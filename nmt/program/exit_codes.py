@@ -1,7 +1,7 @@
 """From a command line to an exit code: runs a command and turns every error into one line.
 
 0  done                   75  a worker of several was lost; start them again
-1  a fault of the program  128 + n  ended by signal n; training was saved
+1  an error of the program 128 + n  ended by signal n; training was saved
 2  the user can fix it     141  the reader of stdout has ended
 """
 
@@ -18,7 +18,7 @@ from nmt.program import command_line, commands
 from nmt.training import cluster
 
 FIXES = {  # for errors of the operating system
-    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "make room"),
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "free some space"),
     **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "make it writable"),
     errno.ENAMETOOLONG: "choose a shorter name",
 }

@@ -8,7 +8,7 @@ from nmt import UserError
 
 
 class Layout(argparse.RawDescriptionHelpFormatter):
-    """Help with room for the flags' names beside what they mean."""
+    """Help with a column wide enough for the names of flags."""
 
     def __init__(self, prog):
         super().__init__(prog, max_help_position=30)

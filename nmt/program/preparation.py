@@ -91,7 +91,7 @@ def announce(run, options, corpus, tokenizer, training, batches):
     """Logs what will be done, and what the user may want to change."""
     if tokenizer.vocab_size < options["vocab_size"]:
         log.info(
-            f"Vocabulary: {tokenizer.vocab_size} pieces instead of {options['vocab_size']}, for "
+            f"Vocabulary: {tokenizer.vocab_size} entries instead of {options['vocab_size']}, because "
             "the training text is short."
         )
     log.info(

@@ -89,7 +89,7 @@ class Batches:
                 counts += np.bincount(chunk_lengths(*chunk), minlength=len(counts))
         except (tf.errors.OpError, OSError) as error:
             raise UserError(
-                f"{folder}: the tokenized text could not be saved ({reason(error)}); make room, or "
+                f"{folder}: the tokenized text could not be saved ({reason(error)}); free some space, or "
                 "name another --run"
             ) from None
         self.kept = int(counts.sum())

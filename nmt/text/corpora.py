@@ -81,7 +81,7 @@ def read_tsv(path):
             mend = (
                 "keep two, for example by: cut -f1,2"
                 if len(columns) > 2
-                else "write one pair a line as: source TAB target, or name two aligned files"
+                else "write one pair per line as: source TAB target, or name two aligned files"
             )
             raise UserError(
                 f"{path}:{number}: {len(columns)} column(s) where two are needed; {mend}"
@@ -124,8 +124,8 @@ def checked_dataset(paths):
         lines = tf.boolean_mask(lines, lines != "")
         return tuple(tf.unstack(tf.strings.split(lines, "\t").to_tensor(shape=(None, 2)), axis=1))
 
-    # Not Dataset.from_generator: on Python 3.11 its op makes all of the process map the memory of
-    # every larger tensor anew (mallopt, TensorFlow 2.21). On the bundled corpus a training step
+    # Not Dataset.from_generator: on Python 3.11 its op makes all of the process remap the memory of
+    # every larger tensor (mallopt, TensorFlow 2.21). On the bundled corpus a training step
     # took 198 ms so, 121 ms without.
     files = [
         tf.data.TextLineDataset(str(path))  # which drops every "\r": `decode_lines` refuses others
@@ -199,7 +199,7 @@ def complete(name, splits, seed):
         )
     splits = {**splits, "train": train, **dict(zip(missing, held, strict=True))}
     # tf.data's autotuning gains nothing here, and the end of every iteration waits for its thread,
-    # which sleeps for up to a minute (seen with TensorFlow 2.21: 50 seconds an epoch).
+    # which sleeps for up to a minute (seen with TensorFlow 2.21: 50 seconds per epoch).
     options = tf.data.Options()
     options.autotune.enabled = False
     return Corpus(name, **{split: data.with_options(options) for split, data in splits.items()})

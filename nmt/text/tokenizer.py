@@ -88,8 +88,8 @@ def train_tokenizer(pairs, vocab_size, seed, pieces="bpe", words_per_piece=param
             )
     except RuntimeError as error:
         raise UserError(
-            f"no vocabulary of {size} pieces can be learned from the training text "
-            f"({reason(error)}); give it more text, or about {least} pieces by --vocab-size"
+            f"no vocabulary of {size} entries can be learned from the training text "
+            f"({reason(error)}); use more text, or a --vocab-size of about {least}"
         ) from None
     return output.getvalue()
 

@@ -87,7 +87,7 @@ class Keeper:
             prune(own, [*others, path][-self.kept[folder] :])
         except (tf.errors.OpError, OSError) as error:
             raise UserError(
-                f"{folder}: the training could not be saved ({reason(error)}); make room, then the "
+                f"{folder}: the training could not be saved ({reason(error)}); free some space, then the "
                 "same command resumes from the newest checkpoint"
             ) from None
         self.saved = time.monotonic()

@@ -10,7 +10,7 @@ import tensorflow as tf
 from tqdm import tqdm
 
 from nmt import UserError
-from nmt.messages import log
+from nmt.messages import log, reason
 
 REPORT_SECONDS = 60  # between two lines on progress if stderr is not a terminal
 MEASURED_STEPS = 60  # excluded from the estimate of the time at first, then those it is based on
@@ -174,4 +174,6 @@ def drop_later_events(logs, step):
             else:
                 unfinished.unlink()
         except (tf.errors.OpError, OSError) as error:
-            raise UserError(f"{logs}: cannot be written ({error}); make room") from None
+            raise UserError(
+                f"{logs}: cannot be written ({reason(error)}); free some space"
+            ) from None

@@ -29,7 +29,7 @@ def model():
     return randomised(model)
 
 
-def test_the_decoder_is_given_unknown_tokens_and_room_beyond_the_source():
+def test_the_decoder_input_is_masked_tokens_longer_than_the_source():
     given, real = (found.numpy() for found in mask_targets(INP, TAR[:, 1:]))
     assert given.shape == real.shape == (3, 6 * 5 // 4 + 8)
     for row, room in enumerate(ROOM):
@@ -37,7 +37,7 @@ def test_the_decoder_is_given_unknown_tokens_and_room_beyond_the_source():
     np.testing.assert_array_equal(real, np.pad(TAR[:, 1:], ((0, 0), (0, 11))))
 
 
-def test_what_is_shown_in_training_is_not_told_and_what_is_told_not_shown():
+def test_revealed_tokens_are_not_predicted_and_predicted_ones_not_revealed():
     inp, tar = np.repeat(INP[:1], 1000, axis=0), np.repeat(TAR[:1], 1000, axis=0)
     given, real = (found.numpy() for found in mask_targets(inp, tar[:, 1:], seed=[1, 2]))
     shown = given[:, :4] != MASK
@@ -52,7 +52,7 @@ def test_what_is_shown_in_training_is_not_told_and_what_is_told_not_shown():
     assert (other != given).any()
 
 
-def test_a_later_place_is_looked_at_but_no_token_is_handed_on(model):
+def test_later_positions_are_attended_to_but_no_token_is_passed_on(model):
     given = mask_targets(INP[:1], TAR[:1, 1:])[0].numpy()
     logits, weights = model((INP[:1], given))
     assert (weights["decoder_layer1_block1"][0, :, 0, 1 : ROOM[0]].numpy() > 0).all()
@@ -84,7 +84,7 @@ def test_a_search_is_one_pass_cut_at_the_first_end_whatever_the_batch(model):
     assert found.ids[2, 0].numpy().tolist() == [START] + [PAD] * 15  # of no source
 
 
-def test_what_is_told_ends_with_the_first_end(model):
+def test_a_prediction_ends_with_the_first_end(model):
     layer = model.final_layer
     kernel, bias = layer.get_weights()
     layer.set_weights([kernel, bias + 100.0 * (np.arange(len(bias)) == END)])
@@ -99,7 +99,7 @@ def test_what_is_told_ends_with_the_first_end(model):
     assert found.log_probabilities.numpy() == pytest.approx(0.0, abs=1e-4)  # of END, once
 
 
-def test_its_score_is_the_log_probability_of_each_token_at_its_place(model):
+def test_the_score_is_the_sum_of_log_probabilities_by_position(model):
     found = non_autoregressive.log_probabilities(model, INP, TAR).numpy()
     given, _ = mask_targets(INP, TAR[:, 1:])
     each = tf.nn.log_softmax(model((INP, given))[0]).numpy()
@@ -110,7 +110,7 @@ def test_its_score_is_the_log_probability_of_each_token_at_its_place(model):
     assert non_autoregressive.log_probabilities(model, INP[:1], long).numpy() == [-np.inf]
 
 
-def test_training_tells_hidden_tokens_and_repeats_itself():
+def test_training_predicts_masked_tokens_and_is_reproducible():
     sums = []
     for _ in range(2):
         tf.random.set_seed(0)
@@ -125,7 +125,7 @@ def test_training_tells_hidden_tokens_and_repeats_itself():
 
 
 @pytest.mark.slow
-def test_a_run_tells_all_tokens_at_once_from_training_to_export(tmp_path, capsys):
+def test_a_run_predicts_all_tokens_in_parallel_from_training_to_export(tmp_path, capsys):
     data = write_tsv(tmp_path / "n.tsv", sentences(60))
     command = ["--dataset", data, "--run", tmp_path / "run", *TINY, "--non-autoregressive"]
     assert call(*command, "--beam", 2) == 2
@@ -153,7 +153,7 @@ def test_a_run_tells_all_tokens_at_once_from_training_to_export(tmp_path, capsys
     assert float(found["scores"][0]) == pytest.approx(float(score), abs=1e-3)
 
 
-def test_attention_is_shown_of_the_places_that_were_told(model):
+def test_attention_has_the_positions_that_were_predicted(model):
     tokenizer = run_demo.Tokenizer(run_demo.train_tokenizer(as_dataset(sentences(50)), 300, 1))
     model = Transformer(1, 8, 2, 16, tokenizer.vocab_size, tokenizer.vocab_size,
                         non_autoregressive=True)  # fmt: skip

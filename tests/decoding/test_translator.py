@@ -174,7 +174,7 @@ def test_weights_that_still_change_are_never_compiled_in(model, monkeypatch, sil
     assert set(after[0].replace(" ", "")) <= set("nove")
 
 
-def test_any_text_gets_an_answer_in_its_place(model, alone, monkeypatch, capsys):
+def test_any_text_gets_a_translation_in_order(model, alone, monkeypatch, capsys):
     monkeypatch.setattr(translator, "MAX_SOURCE_TOKENS", 500)
     found = list(Translator(*model).hypotheses(HOSTILE))
     said = capsys.readouterr().err.splitlines()

@@ -97,7 +97,7 @@ def test_a_preset_is_a_row_of_known_values_that_flags_go_before(preset, capsys):
 
 
 @pytest.mark.slow
-def test_a_checkpoint_too_large_for_the_disk_is_one_line_and_the_run_goes_on_later(tmp_path):
+def test_a_checkpoint_too_large_for_the_disk_is_one_line_and_the_run_resumes_later(tmp_path):
     tsv = write_tsv(tmp_path / "numbers.tsv", sentences(150))
     run = tmp_path / "run"
     command = [sys.executable, str(ROOT / "run_demo.py"), "--dataset", str(tsv), "--run", str(run)]

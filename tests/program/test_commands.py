@@ -66,7 +66,7 @@ def test_every_epoch_has_its_figures(finished):
     assert all(0 <= row["val_accuracy"] <= 1 and row["tokens_per_second"] > 0 for row in history)
 
 
-def test_translations_come_one_a_line_in_order(finished, capsys):
+def test_translations_come_one_per_line_in_order(finished, capsys):
     texts = ["um dois três.", "", "nove.", "  ", "zero " * 12]
     assert call("translate", "--run", finished / "run", *texts) == 0
     together = capsys.readouterr().out.split("\n")
@@ -121,7 +121,7 @@ def test_n_best_are_printed_with_scores_best_first(finished, capsys):
     assert "--n-best 2 needs a --beam of as many" in capsys.readouterr().err
 
 
-def test_given_pairs_are_scored_a_line_each(finished, capsys, tmp_path):
+def test_given_pairs_are_scored_one_per_line(finished, capsys, tmp_path):
     (tmp_path / "s").write_text("um dois.\ntres.\n")
     assert call("translate", "--run", finished / "run", "--score", "um dois.", "tres.") == 0
     rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
@@ -179,7 +179,7 @@ def test_a_run_is_no_better_than_itself(finished, capsys):
         assert float(chance) == 1
 
 
-def test_a_run_to_compare_with_is_looked_for_before_anything_is_translated(
+def test_a_run_to_compare_with_is_loaded_before_anything_is_translated(
     finished, capsys, monkeypatch, tmp_path
 ):
     monkeypatch.setattr(evaluation, "translate_all", lambda *_: pytest.fail("translated"))
@@ -187,7 +187,7 @@ def test_a_run_to_compare_with_is_looked_for_before_anything_is_translated(
     assert f"{tmp_path / 'gone'}: no trained run" in capsys.readouterr().err
 
 
-def test_a_run_is_searched_as_it_was_trained_unless_told_otherwise(finished, capsys, tmp_path):
+def test_a_run_is_searched_with_its_own_options_unless_flags_are_given(finished, capsys, tmp_path):
     shutil.copytree(finished / "run", tmp_path / "run")
     saved = json.loads((tmp_path / "run" / "params.json").read_text())
     (tmp_path / "run" / "params.json").write_text(json.dumps({**saved, "beam": 3}))
@@ -235,7 +235,7 @@ def test_a_trained_run_is_used_from_python(finished, capsys, tmp_path):
         run_demo.load_translator(finished / "nowhere")
 
 
-def test_times_are_told_in_seconds_while_they_are_few():
+def test_short_times_are_reported_in_seconds():
     told = [progress.duration(seconds) for seconds in (0.4, 99.4, 100, 5400)]
     assert told == ["0 s", "99 s", "2 min", "90 min"]
 
@@ -327,7 +327,7 @@ def test_pictures_find_a_font_for_every_letter_or_say_that_there_is_none(finishe
 
 
 @pytest.mark.slow
-def test_one_sentence_is_learned_by_heart_by_its_own_preset(tmp_path, capsys):
+def test_one_sentence_is_memorized_by_its_own_preset(tmp_path, capsys):
     small = "--num-layers 1 --d-model 64 --dff 64 --learning-rate-scale 0.05".split()
     assert call("--dataset", "winter-games", *small, "--run", tmp_path / "run") == 0
     assert "Hypothesis: 我 爱 2022 北京 冬 奥会\n" in capsys.readouterr().out
@@ -350,7 +350,7 @@ def test_runs_are_drawn_beside_each_other(finished, monkeypatch):
     shutil.rmtree(finished / "other")
 
 
-def test_too_few_steps_for_the_warm_up_are_told(tmp_path, capsys, monkeypatch):
+def test_too_few_steps_for_the_warm_up_are_reported(tmp_path, capsys, monkeypatch):
     def fit(*_):
         raise UserError("enough")
 
@@ -430,7 +430,7 @@ def test_a_training_stops_without_patience_and_ends_with_its_best_epoch(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
-def test_epochs_can_be_judged_by_bleu(tmp_path, capsys):
+def test_epochs_can_be_compared_by_bleu(tmp_path, capsys):
     tsv = write_tsv(tmp_path / "numbers.tsv", sentences(150))
     command = ["--dataset", tsv, "--run", tmp_path / "run", *TINY, "--validate-by", "bleu"]
     assert call(*command) == 0
@@ -439,7 +439,7 @@ def test_epochs_can_be_judged_by_bleu(tmp_path, capsys):
     assert ", BLEU " in capsys.readouterr().err
 
 
-def test_epochs_are_judged_by_the_bleu_that_the_run_is_scored_by(monkeypatch):
+def test_epochs_are_compared_by_the_bleu_of_the_runs_scoring_options(monkeypatch):
     pairs = as_dataset([("um", "ONE TWO THREE , FOUR .")])
     corpus = corpora.Corpus("numbers", pairs, pairs, pairs)
     found = ["one two three , four ."]
@@ -543,7 +543,7 @@ def test_a_run_without_a_final_checkpoint_uses_the_newest(finished, capsys, tmp_
     assert "final: no checkpoint yet" in capsys.readouterr().err
 
 
-def test_a_run_older_than_a_parameter_has_its_default_and_goes_on(finished, tmp_path, capsys):
+def test_an_older_run_has_the_defaults_of_newer_parameters_and_resumes(finished, tmp_path, capsys):
     shutil.copytree(finished / "run", tmp_path / "run")
     saved = json.loads((tmp_path / "run" / "params.json").read_text())
     for name in ("beam", "words_per_piece"):
@@ -570,7 +570,7 @@ def test_the_newest_run_is_used_where_none_is_named(finished, capsys, monkeypatc
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
-def test_more_epochs_go_on_as_if_never_stopped(tmp_path):
+def test_more_epochs_continue_as_if_never_stopped(tmp_path):
     tsv = write_tsv(tmp_path / "numbers.tsv", sentences(150))
     weights = []
     for name, epochs in (("whole", [3]), ("parts", [1, 3])):

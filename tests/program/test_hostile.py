@@ -80,7 +80,7 @@ def test_a_parameter_that_no_flag_could_give_is_named(run, capsys, name, value, 
 
 
 @pytest.mark.parametrize("content", ["{}", "[3]", '[{"epoch": 1}]', "[[]]", '{"a": 1}'])
-def test_figures_that_are_none_are_told(run, content):
+def test_damaged_metrics_are_reported(run, content):
     (run / "history.json").write_text(content)
     if content == "{}":  # as none at all
         assert run_folder.Run(run).history() == []
@@ -146,7 +146,7 @@ def test_a_run_folder_without_a_name_is_refused(capsys):
     assert "argument --run: nothing is named" in refused(capsys, "--run", "")
 
 
-def test_a_training_text_without_words_is_told(tmp_path, capsys):
+def test_a_training_text_without_words_is_reported(tmp_path, capsys):
     (tmp_path / "a.tsv").write_text(" \t \n" * 200)
     line = refused(capsys, "--dataset", tmp_path / "a.tsv", "--run", tmp_path / "run")
     assert "the training text holds no words" in line

@@ -128,7 +128,7 @@ def test_closed_and_full_streams_are_one_line(finished):
         assert "Traceback" not in done.stderr
 
 
-def test_who_types_a_line_has_its_answer_before_the_next_through_a_pipe_too(finished):
+def test_a_typed_line_is_translated_before_the_next_through_a_pipe_too(finished):
     command = [sys.executable, ROOT / "run_demo.py", "translate", "--run", finished / "run"]
     here, there = pty.openpty()
     with subprocess.Popen(

@@ -149,7 +149,7 @@ def test_the_keyboard_goes_where_the_mouse_goes(browser):
     browser.execute_script("document.querySelector('#queries button').focus()")
     ActionChains(browser).send_keys(Keys.ARROW_DOWN).perform()
     np.testing.assert_allclose(list(shown(browser).values()), weights[1], atol=1e-3)
-    assert browser.find_element("id", "told").text.replace("⁨", "").startswith("▁&amp;")
+    assert browser.find_element("id", "description").text.replace("⁨", "").startswith("▁&amp;")
     ActionChains(browser).send_keys(Keys.ARROW_RIGHT).perform()
     np.testing.assert_allclose(list(shown(browser).values()), weights[:, 1], atol=1e-3)
     ActionChains(browser).send_keys(Keys.ESCAPE).perform()

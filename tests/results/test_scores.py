@@ -40,7 +40,7 @@ def test_text_that_is_said_to_come_tokenized_is_not_warned_of(caplog):
     assert not caplog.text
 
 
-def test_a_difference_is_told_from_chance():
+def test_a_difference_is_distinguished_from_chance():
     def chances(hypotheses, others):
         return [
             float(p)

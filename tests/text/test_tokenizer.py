@@ -55,7 +55,7 @@ def test_a_small_corpus_lowers_the_vocabulary_and_a_large_wish_is_no_error():
     assert 256 < run_demo.Tokenizer(model).vocab_size < 500
 
 
-def test_a_piece_is_learned_from_at_least_so_many_words(monkeypatch):
+def test_the_vocabulary_has_at_least_so_many_words_per_entry(monkeypatch):
     monkeypatch.setattr(tokenizing, "MIN_VOCABULARY", 0)
     pairs = as_dataset(sentences(400))
     words = sum(len(side.split()) for pair in sentences(400) for side in pair)

@@ -52,7 +52,7 @@ def damage(path, byte=-3):
     path.write_bytes(content)
 
 
-def test_a_training_goes_on_from_where_it_was_furthest(tmp_path, capsys):
+def test_training_resumes_from_the_newest_checkpoint(tmp_path, capsys):
     State(tmp_path).save(1, 0, 1.0)
     State(tmp_path).save(1, 70, 1.7)
     later = State(tmp_path)

@@ -184,7 +184,7 @@ def signalled(process, number, told):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lost", [0, 1])
-def test_a_lost_worker_is_told_in_one_line_and_both_go_on_when_started_again(
+def test_a_lost_worker_is_reported_in_one_line_and_both_resume_when_restarted(
     two, numbers, tmp_path, lost
 ):
     processes = start_two(numbers, tmp_path / "run", 3)
@@ -217,7 +217,9 @@ def test_a_signal_to_one_worker_ends_both_and_saves(numbers, tmp_path):
     ("seed", "run", "told"),
     [(5, "run", "other data or other flags than the chief"), (0, "own", "that all workers see")],
 )
-def test_a_worker_with_other_data_or_another_run_folder_is_told(numbers, tmp_path, seed, run, told):
+def test_a_worker_with_other_data_or_another_run_folder_is_reported(
+    numbers, tmp_path, seed, run, told
+):
     other, ports = write_tsv(tmp_path / "other.tsv", sentences(3000, seed)), free_ports(2)
     processes = [start(numbers, tmp_path / "run", 1, 0, ports)]
     processes.append(start(other, tmp_path / run, 1, 1, ports))
