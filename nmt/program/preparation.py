@@ -91,8 +91,8 @@ def announce(run, options, corpus, tokenizer, training, batches):
     """Logs what will be done, and what the user may want to change."""
     if tokenizer.vocab_size < options["vocab_size"]:
         log.info(
-            f"Vocabulary: {tokenizer.vocab_size} entries instead of {options['vocab_size']}, because "
-            "the training text is short."
+            f"Vocabulary: {tokenizer.vocab_size} entries instead of {options['vocab_size']}, "
+            "because the training text is short."
         )
     log.info(
         f"Training pairs: {batches.kept}; dropped for more than {options['max_length']} tokens: "

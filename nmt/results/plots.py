@@ -42,6 +42,11 @@ def use_fonts_for(*texts):
     return "".join(sorted(map(chr, missing)))
 
 
+def labels(tokens):
+    """Returns token strings as labels: SentencePiece's mark of a space becomes a dot."""
+    return [token.replace("\u2581", "\u00b7") for token in tokens]
+
+
 def subplots(*grid, figsize, **more):
     """Returns a new figure and its axes, as pyplot does; but no window or backend is set up."""
     figure = Figure(figsize, layout="constrained")
@@ -101,7 +106,7 @@ def masks(path, source, target, padding=2):
     """
     ids = (np.pad(np.ones((1, len(side))), ((0, 0), (0, padding))) for side in (source, target))
     enc_padding, combined, dec_padding = model.create_masks(*ids)
-    source, target = ([*side, *["<pad>"] * padding] for side in (source, target))
+    source, target = ([*labels(side), *["<pad>"] * padding] for side in (source, target))
     panels = (
         ("Encoder self-attention: padding", enc_padding, source, source),
         ("Decoder self-attention: future and padding", combined, target, target),
@@ -255,7 +260,7 @@ def attention(path, weights, names, keys, queries, title):
       keys, queries: S and T token strings.
       title: of the figure.
     """
-    heads = len(weights)
+    heads, keys, queries = len(weights), labels(keys), labels(queries)
     columns = min(heads, 4)
     rows = -(-heads // columns)
     width, height = (min(0.28 * len(tokens), 20.0) + 1.6 for tokens in (keys, queries))  # inches

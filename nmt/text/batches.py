@@ -89,8 +89,8 @@ class Batches:
                 counts += np.bincount(chunk_lengths(*chunk), minlength=len(counts))
         except (tf.errors.OpError, OSError) as error:
             raise UserError(
-                f"{folder}: the tokenized text could not be saved ({reason(error)}); free some space, or "
-                "name another --run"
+                f"{folder}: the tokenized text could not be saved ({reason(error)}); free some "
+                "space, or name another --run"
             ) from None
         self.kept = int(counts.sum())
         self.dropped = len(pairs) - self.kept
