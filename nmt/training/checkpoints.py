@@ -87,8 +87,8 @@ class Keeper:
             prune(own, [*others, path][-self.kept[folder] :])
         except (tf.errors.OpError, OSError) as error:
             raise UserError(
-                f"{folder}: the training could not be saved ({reason(error)}); free some space, then "
-                "the same command resumes from the newest checkpoint"
+                f"{folder}: the training could not be saved ({reason(error)}); free some space, "
+                "then the same command resumes from the newest checkpoint"
             ) from None
         self.saved = time.monotonic()
 
