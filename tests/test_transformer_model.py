@@ -436,7 +436,7 @@ def test_an_encoder_layer_equals_one_of_keras_parts():
     assert_close(weights, expected_weights)
 
 
-def test_a_layer_adds_what_it_took_and_then_normalises():
+def test_a_layer_adds_what_it_took_and_then_normalizes():
     """The order in the notes on self-attention: b plus a, then the norm; and again after the FC.
 
     With sub-layers that give nothing, the norm of a norm is left; of pre-norm, what was taken.
@@ -452,7 +452,7 @@ def test_a_layer_adds_what_it_took_and_then_normalises():
         assert_close(output, expected, atol=1e-4)
 
 
-def test_pre_norm_normalises_what_sub_layers_take():
+def test_pre_norm_normalizes_what_sub_layers_take():
     x, mask = random(3, 5, 8), tm.create_padding_mask(INP)
     layer = tm.EncoderLayer(8, 2, 16, pre_norm=True)
     layer(x)
@@ -891,12 +891,12 @@ def test_learning_rate_takes_any_kind_of_step_and_is_zero_at_step_zero(number):
     assert schedule(number(7)).dtype == tf.float32
 
 
-def test_learning_rate_survives_serialisation_alone_and_in_adam():
+def test_learning_rate_survives_serialization_alone_and_in_adam():
     schedule = tm.CustomSchedule(128, warmup_steps=50)
     again = tm.CustomSchedule.from_config(schedule.get_config())
     assert again.get_config() == {"d_model": 128, "warmup_steps": 50, "scale": 1.0}
-    serialised = json.loads(json.dumps(keras.optimizers.serialize(keras.optimizers.Adam(schedule))))
-    adam = keras.optimizers.deserialize(serialised)
+    serialized = json.loads(json.dumps(keras.optimizers.serialize(keras.optimizers.Adam(schedule))))
+    adam = keras.optimizers.deserialize(serialized)
     for step in (3, 200):
         adam.iterations.assign(step)
         expected = float(schedule(step))

@@ -161,16 +161,16 @@ def test_the_keyboard_goes_where_the_mouse_goes(browser):
 def test_text_is_readable_in_light_and_dark(browser, scheme):
     feature = [{"name": "prefers-color-scheme", "value": scheme}]
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": feature})
-    colours = browser.execute_script(
+    colors = browser.execute_script(
         "const style = getComputedStyle(document.body); return [style.color, style.backgroundColor]"
     )
-    light = [_luminance(colour) for colour in colours]
+    light = [_luminance(color) for color in colors]
     assert (max(light) + 0.05) / (min(light) + 0.05) > 7  # WCAG 2.1, 1.4.6
     assert (light[0] < light[1]) == (scheme == "light")
 
 
-def _luminance(colour):
+def _luminance(color):
     """Returns the relative luminance of "rgb(r, g, b)" (WCAG 2.1)."""
-    values = [int(value) / 255 for value in re.findall(r"\d+", colour)[:3]]
+    values = [int(value) / 255 for value in re.findall(r"\d+", color)[:3]]
     linear = [v / 12.92 if v <= 0.03928 else ((v + 0.055) / 1.055) ** 2.4 for v in values]
     return np.dot(linear, (0.2126, 0.7152, 0.0722))
