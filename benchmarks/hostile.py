@@ -26,8 +26,6 @@ import tempfile
 import traceback
 from pathlib import Path
 
-from nmt.results.pictures import Pictures
-
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 SECONDS = 300  # after which a case counts as one that hangs
@@ -348,6 +346,7 @@ def changed_corpus(run_demo, run, folder, chance):
 
 def fewer_cores(run_demo, run, folder, chance):
     """A training that is interrupted at any step, and resumed on any number of cores."""
+    from nmt.results.pictures import Pictures
     from nmt.training import checkpoints, devices
 
     command = ["--dataset", run.parent / "numbers.tsv", *SMALL, "--run", folder / "run"]

@@ -149,6 +149,17 @@ def test_beam_search_equals_a_search_without_cache_or_early_stop(alpha):
         np.testing.assert_allclose([row[1] for row in rows], [s for s, _ in expected], atol=1e-4)
 
 
+def test_a_long_translation_may_overtake_a_short_one_that_ended_before():
+    """With a large alpha; one sentence at a time, because a batch searches until all are done."""
+    model = small_transformer(END=3.0)
+    for source in INP:
+        source = source[source != PAD].tolist()
+        inp = tf.constant([source])
+        ((ids, *_),) = of(search.beam_search(model, inp, 3, alpha=5.0, extra_tokens=EXTRA))[0]
+        assert ids == beam_by_hand(model, source, 3, 5.0, len(source) + EXTRA)[0][1]
+        assert len(ids) > 4
+
+
 def test_one_best_is_the_first_of_n_best():
     model = small_transformer(END=1.0)
     best = of(search.beam_search(model, tf.constant(INP), 3, n_best=1, extra_tokens=EXTRA))
