@@ -45,7 +45,9 @@ __all__ = [  # for use from Python and in the notebook
 
 KEPT_CHECKPOINTS = 3  # of the newest epochs, or as many as are averaged
 REFRESH_STEPS = 20  # between two updates of the progress bar, each of which waits for the device
-SAMPLES = 3  # validation sentences whose translations TensorBoard shows after each epoch
+TENSORBOARD_SAMPLES = (
+    3  # validation sentences whose translations TensorBoard shows after each epoch
+)
 
 
 # ---- Training: the step, on one device or several ----
@@ -55,7 +57,7 @@ class Training:
     """A Transformer, its optimizer, and the step that improves it.
 
     Args:
-      options: values of params.table() by name; data_path is the name of the corpus.
+      options: values of params.table() by name; `data_path` holds the name of the corpus.
       vocab_size: vocabulary entries, shared by both languages.
       strategy: the tf.distribute.Strategy of the devices.
       parts: into which a device's share of a batch is split, to be computed in parallel.
@@ -122,7 +124,7 @@ class Training:
 
     @tf.function
     def accumulate_step(self, inp, tar):
-        """Adds the gradients of one global batch to those of the next step. Returns as that."""
+        """Accumulates the gradients of one global batch. Returns its `token_sums`."""
         return devices.run_and_sum(self.strategy, lambda *ids: self.accumulate(*ids)[0], inp, tar)
 
     def accumulate(self, inp, tar):
@@ -327,7 +329,7 @@ class Training:
         run.write("history.json", self.history)
         names = {name: name.removeprefix("val_") for name in metrics}
         self.progress.log("validation", **{names[name]: metrics[name] for name in names})
-        samples = evaluation.texts(corpus.validation.take(SAMPLES))
+        samples = evaluation.texts(corpus.validation.take(TENSORBOARD_SAMPLES))
         translations = evaluation.translator(self, tokenizer)(samples[0])
         self.progress.log_translations(zip(*samples, translations, strict=True))
         seconds = min(row["seconds"] for row in self.history[-3:])
@@ -349,6 +351,9 @@ def train(args):
     Args:
       args: the parsed command line; see nmt/program/command_line.py.
     """
+    from nmt.results import scores  # noqa: F401  # a missing library ends the program here
+    from nmt.results.pictures import Pictures
+
     # 1. The options, the devices, and the run folder.
     options = preparation.training_options(args)
     keras.utils.set_random_seed(options["seed"])  # before any tokenizer, which it would reset
@@ -407,19 +412,16 @@ def train(args):
     )  # fmt: skip
 
     # 8. Evaluation, on the test split; 9. the report; 10. pictures.
-    scores, rows = evaluation.evaluate(training, tokenizer, corpus)
+    found, rows = evaluation.evaluate(training, tokenizer, corpus)
     if workers.chief:
-        evaluation.report(run, corpus, training, scores, rows)
-        draw(run, training, tokenizer, rows[0][0], batches)
+        evaluation.report(run, corpus, training, found, rows)
+        draw_all(Pictures(run, training, tokenizer, rows[0][0], lambda: batches))
         preparation.suggest_commands(run, rows[0][0])
     workers.barrier()  # a worker that ends before the others counts as lost
 
 
-def draw(run, training, tokenizer, line, batches):
-    """Draws all pictures of a run; attention is that of the sentence `line`."""
-    from nmt.results.pictures import Pictures  # matplotlib takes a second
-
-    pictures = Pictures(run, training, tokenizer, line, lambda: batches)
+def draw_all(pictures):
+    """Draws all pictures of a run, with a pictures.Pictures."""
     for what in command_line.PICTURES:
         pictures.draw(what)
     for kind in ("encoder", "decoder"):  # besides cross-attention
@@ -432,4 +434,5 @@ def main(arguments):
 
 
 if __name__ == "__main__":
+    startup.catch_interrupts()
     sys.exit(main(sys.argv[1:]))

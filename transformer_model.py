@@ -323,7 +323,7 @@ class DecoderLayer(_Variant, keras.layers.Layer):
         return self.mha2.project(enc_output, self.mha2.wk, self.mha2.wv)
 
     def attend(self, x, qkv, kv, *, training=False, look_ahead_mask=None, padding_mask=None):
-        """`call` for projected inputs: a search keeps keys and values of all steps before."""
+        """`call` for projected inputs: a search keeps keys and values of earlier positions."""
         attention, block1 = self.mha1.attend(*qkv, training=training, mask=look_ahead_mask)
         if self.pre_norm:
             x += self.dropout1(attention, training=training)
@@ -371,8 +371,8 @@ class Encoder(_Variant, keras.layers.Layer):
     """
 
     def __init__(
-        self, num_layers, d_model, num_heads, dff, input_vocab_size, rate=0.1, embedding=None,
-        **kwargs,
+        self, num_layers, d_model, num_heads, dff, input_vocab_size, rate=0.1, *,
+        embedding=None, **kwargs,
     ):  # fmt: skip
         super().__init__(**kwargs)
         self.sizes = dict(
@@ -416,8 +416,8 @@ class Decoder(_Variant, keras.layers.Layer):
     """
 
     def __init__(
-        self, num_layers, d_model, num_heads, dff, target_vocab_size, rate=0.1, embedding=None,
-        **kwargs,
+        self, num_layers, d_model, num_heads, dff, target_vocab_size, rate=0.1, *,
+        embedding=None, **kwargs,
     ):  # fmt: skip
         super().__init__(**kwargs)
         self.sizes = dict(
@@ -500,7 +500,7 @@ class Transformer(_Variant, keras.Model):
     """
 
     def __init__(
-        self, num_layers, d_model, num_heads, dff, input_vocab_size, target_vocab_size, rate=0.1,
+        self, num_layers, d_model, num_heads, dff, input_vocab_size, target_vocab_size, rate=0.1, *,
         tie_embeddings=False, non_autoregressive=False, **kwargs,
     ):  # fmt: skip
         super().__init__(**kwargs)

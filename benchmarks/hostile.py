@@ -275,6 +275,7 @@ def program(command, environment=()):
         shell,
         capture_output=True,
         text=True,
+        errors="replace",  # `head -c` may cut a character in two
         timeout=SECONDS,
         env={**os.environ, "PATH": os.defpath, **dict(environment)},
     )

@@ -211,7 +211,7 @@ def ctranslate(folder, tokenizer, rows, beam, compute_type, inter_threads, intra
             results = model.translate_batch(
                 tokenizer.processor.encode(call, out_type=str),  # it adds START and END
                 beam_size=beam, length_penalty=0.0, max_batch_size=rows,
-                max_decoding_length=export.CTRANSLATE2_LENGTH,
+                max_decoding_length=export.MAX_CTRANSLATE2_TOKENS,
             )  # fmt: skip
             found += tokenizer.processor.decode([best.hypotheses[0] for best in results])
         return found

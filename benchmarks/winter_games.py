@@ -68,7 +68,7 @@ def learn(recipe, seed, sizes):
     options |= dict(seed=seed, warmup_steps=warmup_steps, xla="off")
     options["learning_rate_scale"] = rate * (options["d_model"] * warmup_steps) ** 0.5
     keras.utils.set_random_seed(seed)
-    corpus = corpora.ours("winter-games", print)
+    corpus = corpora.built_in("winter-games")
     model = run_demo.train_tokenizer(corpus.train, options["vocab_size"], seed, options["pieces"])
     tokenizer = run_demo.Tokenizer(model)
     training = run_demo.Training(options, tokenizer.vocab_size, tf.distribute.get_strategy())

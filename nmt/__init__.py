@@ -1,8 +1,12 @@
-"""What carries the three modules, in five rooms; each may use the ones before it.
+"""The packages behind the three modules. Each may import only those before it:
 
-text      corpora, vocabulary, batches          decoding  search, translator, export
-training  optimizer, devices, checkpoints       results   scores, evaluation, pictures
-program   command line, run folder, commands
+text      corpora, downloads, vocabulary, batches
+decoding  search, translator, export
+training  optimizer, devices, workers, checkpoints, averaging
+results   scores, evaluation, pictures, explorer
+program   command line, run folder, loading, commands, start-up
+
+messages.py and machine.py serve all of them.
 """
 
 

@@ -42,7 +42,7 @@ def cores():
         quota = limit(group / "cpu.max") / limit(group / "cpu.max", 1)
         if math.isnan(quota):  # no such file: version 1
             quota = limit(group / "cpu.cfs_quota_us") / limit(group / "cpu.cfs_period_us")
-        if quota < allowed:  # not of "max", infinity, or of nothing, NaN
+        if quota < allowed:  # false for no limit (infinity) and no file (NaN)
             allowed = max(1, math.ceil(quota))
     return allowed
 

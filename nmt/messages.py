@@ -27,7 +27,7 @@ class Terminal(logging.Handler):
 
 
 def show():
-    """Makes the messages of this project visible on stderr, as the program has them."""
+    """Makes the messages of this project visible on stderr, as the command line does."""
     if not any(isinstance(handler, Terminal) for handler in log.handlers):
         log.addHandler(Terminal())
         log.setLevel(logging.INFO)
@@ -46,7 +46,7 @@ def quiet():
     Yields a list, which receives the lines that were dropped.
     """
     dropped = []
-    if sys.stderr is None:  # closed by who started the program
+    if sys.stderr is None:  # closed by the parent process
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115  # open until the end
     sys.stderr.flush()

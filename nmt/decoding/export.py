@@ -115,7 +115,7 @@ def ctranslate2(path, transformer, tokenizer, quantization=None):
     """
     if transformer.sizes["non_autoregressive"]:
         raise UserError(
-            "CTranslate2 has no non-autoregressive models, as this run is; choose another --format"
+            "CTranslate2 does not support non-autoregressive models; choose another --format"
         )
     try:
         from ctranslate2.specs import TransformerSpec

@@ -1,7 +1,8 @@
 """Search for the likeliest translation: greedy and beam search with a cache of keys and values.
 
-It predicts what `transformer_model.greedy_translate` defines, and computes for each token only what
-is new. The encoder runs once; each decoder layer keeps the keys and values of the positions before.
+Greedy search predicts the same tokens as `transformer_model.greedy_translate`, but computes only
+what is new at each step. The encoder runs once; each decoder layer keeps the keys and values of
+earlier positions.
 
 Shapes in comments as in transformer_model.py, and K hypotheses, N best ones.
 """
@@ -215,7 +216,7 @@ def beam_search(transformer, inp, beam=4, alpha=0.6, n_best=1, extra_tokens=50, 
         likely, caches = decoder.log_probabilities(tokens, position, origin, caches)  # (B, K, V)
         likely += live["log_probability"][..., tf.newaxis]
         vocab_size = likely.shape[-1]
-        # At most K of the best 2 K end, because each live one has one END: at least K stay live.
+        # Each live hypothesis has one END: at most K of the best 2 K end, at least K stay live.
         flat = tf.reshape(likely, (batch, beam * vocab_size))
         log_probability, chosen = tf.math.top_k(flat, 2 * beam)  # (B, 2 K)
         token, parent = chosen % vocab_size, chosen // vocab_size  # (B, 2 K)

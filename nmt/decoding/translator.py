@@ -58,8 +58,8 @@ class Attention(NamedTuple):
     def select(self, kind="cross", layer=None):
         """Returns weights (H, Q, K), Q queries and K keys (token strings) of one of KINDS.
 
-        The query of row t of cross-attention is token t + 1 of the target, which was predicted
-        from it.
+        Row t of cross-attention is labelled with target token t + 1, which was predicted at that
+        row.
 
         Args:
           kind: one of KINDS.
@@ -165,8 +165,8 @@ class Translator:
         """Returns Hypotheses of `sources`, B lists of ids.
 
         For a single sentence and fixed weights, XLA is 2 to 3 times as fast. Compiling takes a few
-        seconds per width, so the first sentences are translated without, as are the rare ones
-        beyond the widest. Batches, which keep a processor busy, gain nothing.
+        seconds per width, so the first sentences are translated without it, as are the rare
+        ones beyond the widest. Batches, which keep a processor busy, gain nothing.
         """
         width = next((width for width in COMPILED_WIDTHS if width >= len(sources[0])), None)
         if len(sources) > 1 or not self.fixed or not width:
@@ -200,7 +200,7 @@ class Translator:
             sources = self.tokenizer.encode(line.strip(SPACE) for line in chunk)
             for number, ids in enumerate(sources, start=done + 1):
                 if len(ids) > MAX_SOURCE_TOKENS:
-                    log.info(
+                    log.warning(
                         f"Line {number} has {len(ids)} tokens; only the first {MAX_SOURCE_TOKENS} "
                         "are translated."
                     )

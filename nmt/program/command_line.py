@@ -43,7 +43,7 @@ def parser(calls):
     )  # fmt: skip
     program.add_argument("-h", "--help", action="help", help=argparse.SUPPRESS)
     commands = program.add_subparsers(
-        title="commands, each with a --help of its own; without one, train, whose flags are below",
+        title="commands (each has its own --help; the default is train, whose flags follow)",
         prog="run_demo.py", dest="command", required=True, metavar="COMMAND ...",
     )  # fmt: skip
     command = commands.add_parser(
@@ -60,7 +60,8 @@ def parser(calls):
         )
     command.add_argument(
         "--preset", choices=params.PRESETS,
-        help="values for all flags not given, see below (default the data's own, or tutorial)",
+        help="values of all flags not given, listed below (default: the one named as the data set, "
+        "or tutorial)",
     )  # fmt: skip
     flags.add_parameters(command)
     program.epilog = command.format_help()
@@ -102,7 +103,7 @@ def parser(calls):
         help="a .tsv, or source and references, instead of the test split; only prints the scores",
     )  # fmt: skip
     command.add_argument(
-        "--against", metavar="DIR", help="another run: is the difference more than chance?"
+        "--against", metavar="DIR", help="another run: test the significance of the difference"
     )
     flags.add_parameters(command, params.names(params.SEARCH, params.SCORING), own)
     command = add("explore", "write a page that shows attention weights")
@@ -124,14 +125,14 @@ def parser(calls):
     )  # a name of its own, for a parameter of the run is called so
     size = flags.in_range(int, params.Flag("", 2, 10_000))
     command.add_argument(
-        "--positions", type=size, metavar="N", default=50, help="of the encoding (default 50)"
+        "--positions", type=size, metavar="N", default=50, help="number of positions (default 50)"
     )
     command.add_argument(
         "--depth", type=size, metavar="N", help="dimensions of the encoding (default d_model)"
     )
     command.add_argument(
         "--position", type=int, metavar="P",
-        help="that the others are compared with (default the middle one)",
+        help="position that the others are compared with (default the middle one)",
     )  # fmt: skip
     command.add_argument(
         "--beside", nargs="+", default=[], metavar="DIR", help="runs whose curves are drawn too"

@@ -64,7 +64,7 @@ def translate(args):
             f"--beam {args.n_best}"
         )
     typed = not args.text and sys.stdin.isatty()
-    if typed:  # translate each line at once
+    if typed:  # translate each line as soon as it is entered
         lines, at_a_time = corpora.decode_lines(typed_lines(), "stdin"), 1
     translator = evaluation.translator(model, tokenizer, **search, n_best=args.n_best)
     found = translator.hypotheses(lines, at_a_time)
@@ -113,7 +113,7 @@ def evaluate(args):
 
     pairs = list(corpora.read_pairs(args.files)) if args.files else None
     if pairs == []:
-        raise UserError(f"{args.files[0]}: holds no pair; name a file with one sentence a line")
+        raise UserError(f"{args.files[0]}: holds no pair; name a file with one sentence per line")
     run, tokenizer, model = loading.load_named(args)
     if args.against:
         against, its_tokenizer, other = loading.load(

@@ -1,7 +1,7 @@
 """From a command line to an exit code: runs a command and turns every error into one line.
 
 0  done                   75  a worker of several was lost; start them again
-1  an error of the program 128 + n  ended by signal n; training was saved
+1  an error of the program 128 + n  ended by signal n
 2  the user can fix it     141  the reader of stdout has ended
 """
 
@@ -72,7 +72,7 @@ def run(arguments, train):
         )
         return 75  # sysexits.h, EX_TEMPFAIL: try again
     except Interrupted as end:
-        log.error(f"run_demo.py: interrupted; the training is saved; {resume}")
+        log.error(f"run_demo.py: interrupted; the run is saved; {resume}")
         return 128 + end.number
     except KeyboardInterrupt:
         more = f"; {resume}" if arguments[0] == "train" else ""
@@ -88,7 +88,7 @@ def unwritten(error):
     if not error.filename:  # buffered output must not fail again when Python ends
         with contextlib.suppress(OSError):  # a host program's stdout may not be a file
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    if isinstance(error, BrokenPipeError):  # the reader of our output has ended, as `head` does
+    if isinstance(error, BrokenPipeError):  # the reader closed the pipe, as `head` does
         return 141
     fix = FIXES.get(error.errno, "check that path")
     log.error(f"run_demo.py: {error.filename or 'stdout'}: {error.strerror}; {fix}")

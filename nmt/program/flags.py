@@ -36,7 +36,7 @@ def add_parameters(parser, only=None, default=None):
     titles = dict.fromkeys(row.section for row in rows)  # in their order, once each
     groups = {title: parser.add_argument_group(title) for title in titles}
     for row in rows:
-        names = [f"--{name.replace('_', '-')}" for name in (row.name, row.flag.also) if name]
+        names = [f"--{name.replace('_', '-')}" for name in (row.flag.also, row.name) if name]
         described = row.default if default is None else default
         options = dict(dest=row.name, help=f"{row.flag.help} (default {described})")
         group = groups[row.section]
@@ -48,6 +48,9 @@ def add_parameters(parser, only=None, default=None):
             metavar = {int: "N", float: "X", str: "NAME"}[row.type]
             kind = in_range(row.type, row.flag)
             group.add_argument(*names, type=kind, metavar=metavar, **options)
+            if row.flag.formerly:
+                former = f"--{row.flag.formerly.replace('_', '-')}"
+                group.add_argument(former, dest=row.name, type=kind, help=argparse.SUPPRESS)
 
 
 def chosen(args, preset="tutorial"):
@@ -65,7 +68,7 @@ def given(args):
 
 def presets():
     """Returns the presets as text for --help, a paragraph each."""
-    lines = ["presets, each the defaults but for what is named; a flag given counts instead:"]
+    lines = ["presets: the defaults, except for the values listed; flags given take precedence:"]
     for name, preset in params.PRESETS.items():
         values = " ".join(
             f"--{key.replace('_', '-')}" + ("" if value is True else f" {value}")
@@ -81,7 +84,7 @@ def presets():
 def filled(text):
     """Returns the text of a flag that must not be empty, as from an unset shell variable."""
     if not text:
-        raise argparse.ArgumentTypeError("nothing is named")
+        raise argparse.ArgumentTypeError("must not be empty")
     return text
 
 
@@ -91,7 +94,7 @@ MAX_INTEGER = 2**31 - 1  # unless a flag has another maximum
 def error_in(value, flag):
     """Returns as text what is wrong with a value; None if the flag allows it."""
     if flag.choices and value not in flag.choices:
-        return f"{value!r} is none of {', '.join(flag.choices)}"
+        return f"{value!r} is not one of {', '.join(flag.choices)}"
     high = MAX_INTEGER if flag.high is None and isinstance(value, int) else flag.high
     if flag.low is not None and not value >= flag.low:
         return f"{value} is less than {flag.low}"
@@ -119,7 +122,7 @@ def check(values):
         value = values[row.name]
         number = type(value) in (int, float)
         if type(value) is not row.type and not (row.type is float and number):
-            return f"{row.name} is {value!r}, no {row.type.__name__}"
+            return f"{row.name} is {value!r}, not of type {row.type.__name__}"
         if wrong := error_in(value, row.flag):
             return f"{row.name}: {wrong}"
     return None

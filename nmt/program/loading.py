@@ -13,6 +13,7 @@ from nmt.results import evaluation
 from nmt.text import corpora
 from nmt.text.tokenizer import Tokenizer
 from nmt.training import checkpoints, devices
+from nmt.training.optimizer import check_size
 from transformer_model import Transformer
 
 
@@ -29,7 +30,7 @@ class TrainedModel(NamedTuple):
 
 
 def build_transformer(options, vocab_size):
-    """Returns a Transformer of the sizes in `options`, with new weights.
+    """Returns a Transformer of the sizes in `options`, with newly initialized weights.
 
     Args:
       options: values of params.table() by name.
@@ -55,12 +56,12 @@ def build_transformer(options, vocab_size):
 
 
 def load_tokenizer(run):
-    """Returns the Tokenizer of a run; a UserError if its file is missing, damaged or another."""
+    """Returns the Tokenizer of a run; a UserError if its file is missing or damaged."""
     try:
         tokenizer = Tokenizer(run.tokenizer.read_bytes())
     except (OSError, RuntimeError, ValueError, tf.errors.OpError):
         tokenizer = None
-    trained_with = run.read("params.json", {}).get("tokenizer_sha256") if run.trained else None
+    trained_with = run.saved.get("tokenizer_sha256")
     if tokenizer is None or trained_with not in (None, tokenizer.sha256):
         raise UserError(
             f"{run.tokenizer}: not the SentencePiece model that the run was trained with; restore "
@@ -108,8 +109,9 @@ def load(path=None, checkpoint=None, **changed):
     options = run.options() | changed
     if wrong := flags.check(options):
         raise UserError(wrong)
-    _, parts = devices.find()
+    _, parts = devices.find(mirrored=False)
     tokenizer = load_tokenizer(run)
+    check_size(options, tokenizer.vocab_size, weight_bytes=4)
     transformer = build_transformer(options, tokenizer.vocab_size)
     folders = {"final": run.final, "newest": run.checkpoints, "best": run.best}
     wanted = [checkpoint] if checkpoint else ["final", "newest"]

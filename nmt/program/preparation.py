@@ -90,7 +90,7 @@ def check_same(identity, workers):
 def announce(run, options, corpus, tokenizer, training, batches):
     """Logs what will be done, and what the user may want to change."""
     if tokenizer.vocab_size < options["vocab_size"]:
-        log.info(
+        log.warning(
             f"Vocabulary: {tokenizer.vocab_size} entries instead of {options['vocab_size']}, "
             "because the training text is short."
         )
@@ -104,15 +104,15 @@ def announce(run, options, corpus, tokenizer, training, batches):
     log.info(
         f"To do: {options['epochs']} epochs, {steps} steps, of a Transformer of "
         f"{training.transformer.count_params():,} parameters; then {len(corpus.test)} test lines "
-        f"are translated and scored, and pictures drawn. All goes to {run.path}; curves meanwhile: "
-        f"tensorboard --logdir {shlex.quote(str(run.logs))}"
+        f"are translated and scored, and pictures drawn. Output goes to {run.path}. To follow the "
+        f"curves: tensorboard --logdir {shlex.quote(str(run.logs))}"
     )
     if steps < options["warmup_steps"]:
-        log.info(
-            f"Only {steps} steps in all, and the learning rate grows for "
-            f"{options['warmup_steps']}: more --epochs suit so few pairs, or fewer --warmup-steps; "
-            "those raise its peak, 1 / sqrt(d_model x steps), which a lower --learning-rate-scale "
-            "brings down again (without --pre-norm, keep it below 0.002)."
+        log.warning(
+            f"Only {steps} steps in all, fewer than --warmup-steps {options['warmup_steps']}: the "
+            "learning rate never reaches its peak. Use more --epochs or fewer --warmup-steps; this "
+            "raises the peak, 1 / sqrt(d_model x warmup_steps), and a lower --learning-rate-scale "
+            "reduces it again (without --pre-norm, keep it below 0.002)."
         )
 
 

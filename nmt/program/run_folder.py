@@ -87,9 +87,11 @@ class Run:
             except RuntimeError:  # it leads to itself
                 inside = False
             if not inside:
-                raise UserError(f"{path}: leads out of the run folder; put a copy in its place")
+                raise UserError(
+                    f"{path}: leads out of the run folder; replace the link with a copy"
+                )
 
-    def check_ours(self):
+    def check_is_run_folder(self):
         """Raises a UserError if the folder holds files, but is not a run folder.
 
         The program would overwrite files of the same names, and remove some.
@@ -101,11 +103,15 @@ class Run:
             saved = json.loads((self.own / "params.json").read_bytes())
         except (OSError, ValueError):
             saved = None
-        ours = isinstance(saved, dict) and {"corpus", "num_layers", "tokenizer_sha256"} <= {*saved}
+        is_run_folder = isinstance(saved, dict) and {
+            "corpus",
+            "num_layers",
+            "tokenizer_sha256",
+        } <= {*saved}
         others = [
             path for path in self.own.iterdir() if path.name != "lock" or path.lstat().st_size
         ]
-        if others and not ours:
+        if others and not is_run_folder:
             raise UserError(
                 f"{self.path}: is not empty, and not a run folder; name a new or empty folder with "
                 "--run"
@@ -119,7 +125,7 @@ class Run:
         """
         try:
             self.own.mkdir(parents=True, exist_ok=True)
-            self.check_ours()
+            self.check_is_run_folder()
             self.check_links()
             self.locked = open(self.own / "lock", "ab", buffering=0)  # noqa: SIM115  # until the end
             fcntl.flock(self.locked, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -142,7 +148,7 @@ class Run:
             self.cache.rmdir()
 
     def write(self, name, content):
-        """Writes a file of the run completely or not at all; `content` is bytes, or JSON's types.
+        """Writes a file of the run atomically; `content` is bytes, or is written as JSON.
 
         Raises:
           UserError: the folder cannot be written to.
@@ -222,7 +228,7 @@ class Run:
                 f"the {HASH_LABELS[name]} differs"
                 if name in HASH_LABELS
                 else f"{name} is {saved.get(name)!r} there, {its[name]!r} here"
-                + " (a cosine schedule ends with its epochs)" * (name == "epochs")
+                + " (a cosine schedule depends on the number of epochs)" * (name == "epochs")
                 for name in its
                 if name not in changeable and saved.get(name) != its[name]
             ]
@@ -248,7 +254,7 @@ class Run:
         saved = params.values() | saved  # older runs used the defaults of newer parameters
         wrong = flags.check(saved)
         if not wrong and not preparation.is_source(saved.get("corpus")):
-            wrong = "corpus is not the source of a corpus"
+            wrong = "corpus names neither a data set nor files"
         if wrong:
             raise UserError(
                 f"{self.path / 'params.json'}: {wrong}; restore the file, or name another --run"

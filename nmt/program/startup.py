@@ -39,4 +39,8 @@ def program(arguments):
     with messages.quiet():
         yield
     messages.show()
+
+
+def catch_interrupts():
+    """From here on Ctrl-C raises KeyboardInterrupt, which exit_codes.run reports."""
     signal.signal(signal.SIGINT, signal.default_int_handler)

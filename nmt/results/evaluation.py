@@ -2,6 +2,7 @@
 
 import sys
 import time
+from concurrent import futures
 from importlib import metadata
 
 import numpy as np
@@ -14,9 +15,11 @@ from nmt.decoding.translator import Translator
 from nmt.text import batches
 from transformer_model import token_sums
 
-SEARCH = params.names(params.SEARCH)  # parameters that may change whenever a run translates
-SCORING = params.names(params.SCORING)  # or is scored
-SAMPLES = 3  # translations in the report
+SEARCH = params.names(
+    params.SEARCH
+)  # parameters of the search; a run may be translated with others
+SCORING = params.names(params.SCORING)  # parameters of scores; likewise
+REPORTED_SAMPLES = 3  # translations
 
 
 def search_options(model):
@@ -76,10 +79,9 @@ def loss_and_accuracy(model, tokenizer, pairs):
         predictions, _ = model.transformer((inp, tar_inp), training=False)
         return tf.stack(token_sums(tar_real, predictions))
 
-    totals = np.zeros(3)
-    for inp, tar in batches.evaluation_batches(pairs, tokenizer):
-        totals += sums(inp, tar).numpy()
-    loss, hits, tokens = totals
+    with futures.ThreadPoolExecutor(model.parts) as pool:
+        each = pool.map(lambda batch: sums(*batch), batches.evaluation_batches(pairs, tokenizer))
+        loss, hits, tokens = np.sum([row.numpy().astype(float) for row in each], axis=0)
     return loss / tokens, hits / tokens
 
 
@@ -131,7 +133,7 @@ def report(run, corpus, model, found, rows):
     """
     from nmt.results import scores
 
-    for source, reference, hypothesis in rows[:SAMPLES]:
+    for source, reference, hypothesis in rows[:REPORTED_SAMPLES]:
         print(f"Source:     {source}\nReference:  {reference}\nHypothesis: {hypothesis}\n")
     lines, epochs = found["lines"], int(model.epoch)
     search = search_name(model.options)

@@ -17,7 +17,7 @@ class Pictures:
       model: a Training, or a loading.TrainedModel.
       tokenizer: its Tokenizer.
       line: the sentence whose attention and masks are drawn.
-      make_batches: a function that returns the training's batches.Batches.
+      make_batches: a function that returns the run's batches.Batches.
     """
 
     def __init__(self, run, model, tokenizer, line, make_batches):
@@ -33,8 +33,8 @@ class Pictures:
         """The Attention of `line`; pictures can show its letters from then on."""
         weights = evaluation.translator(self.model, self.tokenizer).attend(self.line)
         if unknown := plots.use_fonts_for(*weights.source, *weights.target):
-            log.info(
-                f"No font here has {unknown}; install one, as Debian's fonts-noto-cjk for Chinese."
+            log.warning(
+                f"No installed font has {unknown}; install one (for Chinese: fonts-noto-cjk)."
             )
         return weights
 
@@ -46,7 +46,7 @@ class Pictures:
         """
         if position is not None and not 0 <= position < positions:
             raise UserError(
-                f"--position {position}: drawn are positions 0 to {positions - 1}; name one of "
+                f"--position {position}: positions 0 to {positions - 1} are drawn; name one of "
                 "them, or raise --positions"
             )
         depth = depth or self.model.options["d_model"]

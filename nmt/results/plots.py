@@ -221,7 +221,7 @@ def curves(path, histories):
         axes.xaxis.get_major_locator().set_params(integer=True)
         axes.grid(alpha=0.3)
         axes.legend()
-    figure.suptitle("Training loss is with dropout, and with label smoothing where there is any")
+    figure.suptitle("Training loss includes dropout and any label smoothing")
     return save(figure, path)
 
 

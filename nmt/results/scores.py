@@ -5,7 +5,7 @@ import json
 import sacrebleu
 from sacrebleu.significance import PairedTest
 
-SAMPLES = 1000  # of the bootstrap (Koehn 2004)
+BOOTSTRAP_SAMPLES = 1000  # Koehn 2004
 
 
 def bleu(tokenize="13a", lowercase=False):
@@ -29,7 +29,7 @@ def score(hypotheses, references, **options):
     """Returns a dict for each of `metrics`: score, half of its 95% interval, signature."""
     found = {}
     for name, metric in metrics(**options).items():
-        result = metric.corpus_score(hypotheses, [references], n_bootstrap=SAMPLES)
+        result = metric.corpus_score(hypotheses, [references], n_bootstrap=BOOTSTRAP_SAMPLES)
         signature = str(metric.get_signature())
         details = json.loads(result.format(signature=signature, is_json=True))
         found[name] = {
@@ -56,9 +56,11 @@ def comparison(hypotheses, others, references, **options):
     lines = []
     for name, metric in metrics(**options).items():
         systems = [("other", others), ("this", hypotheses)]
-        signatures, found = PairedTest(systems, {name: metric}, [references], "bs", SAMPLES)()
+        signatures, found = PairedTest(
+            systems, {name: metric}, [references], "bs", BOOTSTRAP_SAMPLES
+        )()
         (signature,), (_, (other, this)) = signatures.values(), found.values()
-        # sacreBLEU counts the differences that are larger, of which nothing has none.
+        # sacreBLEU counts samples with a larger difference; identical outputs have none.
         p_value = 1.0 if hypotheses == others else this.p_value
         lines.append(
             f"{name} {this.score:.1f} ± {this.ci:.1f} against {other.score:.1f} ± {other.ci:.1f}, "

@@ -191,7 +191,7 @@ def warn_of_truncation(pairs, tokenizer, name):
     chunks = encode(pairs.batch(corpora.CHUNK), tokenizer)
     truncated = sum(np.count_nonzero(chunk_lengths(*chunk) > MAX_SOURCE_TOKENS) for chunk in chunks)
     if truncated:
-        log.info(
+        log.warning(
             f"{truncated} of the {len(pairs)} {name} pairs have a side of more than "
             f"{MAX_SOURCE_TOKENS} tokens; only the first {MAX_SOURCE_TOKENS} count."
         )

@@ -78,13 +78,13 @@ def read_tsv(path):
             continue
         columns = line.split("\t")
         if len(columns) != 2:
-            mend = (
+            fix = (
                 "keep two, for example by: cut -f1,2"
                 if len(columns) > 2
                 else "write one pair per line as: source TAB target, or name two aligned files"
             )
             raise UserError(
-                f"{path}:{number}: {len(columns)} column(s) where two are needed; {mend}"
+                f"{path}:{number}: {len(columns)} column(s) where two are needed; {fix}"
             )
         yield columns[0], columns[1]
 
@@ -118,15 +118,15 @@ def checked_dataset(paths):
     """Reads the files through once. Returns them as a dataset of string pairs, of known length."""
     pairs = sum(1 for _ in read_pairs(paths))
     if not pairs:
-        raise UserError(f"{paths[0]}: holds no pair; name a file with one sentence a line")
+        raise UserError(f"{paths[0]}: holds no pair; name a file with one sentence per line")
 
     def columns(lines):
         lines = tf.boolean_mask(lines, lines != "")
         return tuple(tf.unstack(tf.strings.split(lines, "\t").to_tensor(shape=(None, 2)), axis=1))
 
-    # Not Dataset.from_generator: on Python 3.11 its op makes all of the process remap the memory of
+    # Not Dataset.from_generator: on Python 3.11 its op makes the whole process remap the memory of
     # every larger tensor (mallopt, TensorFlow 2.21). On the bundled corpus a training step
-    # took 198 ms so, 121 ms without.
+    # took 198 ms with it, 121 ms without.
     files = [
         tf.data.TextLineDataset(str(path))  # which drops every "\r": `decode_lines` refuses others
         .batch(CHUNK)
@@ -292,5 +292,5 @@ def load_corpus(source: dict, seed: int, may_fall_back: bool = False) -> Corpus:
                 f"--dataset {name}: {error}; connect to the network, or name 'bundled' or your own "
                 "files"
             ) from None
-        log.info(f"{name} cannot be downloaded ({error}): using the bundled corpus instead.")
+        log.warning(f"{name} cannot be downloaded ({error}): using the bundled corpus instead.")
         return built_in("bundled")

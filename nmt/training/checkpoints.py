@@ -33,7 +33,8 @@ def number(path):
 
 def paths(folder):
     """Returns the checkpoints in a folder, the oldest first, as the paths TensorFlow takes."""
-    return sorted((str(path.with_suffix("")) for path in folder.glob("ckpt-*.index")), key=number)
+    found = (path for path in folder.glob("ckpt-*.index") if re.fullmatch(r"ckpt-\d+", path.stem))
+    return sorted((str(path.with_suffix("")) for path in found), key=number)
 
 
 def restore(checkpoint, path):
@@ -87,7 +88,7 @@ class Keeper:
             prune(own, [*others, path][-self.kept[folder] :])
         except (tf.errors.OpError, OSError) as error:
             raise UserError(
-                f"{folder}: the training could not be saved ({reason(error)}); free some space, "
+                f"{folder}: the checkpoint could not be saved ({reason(error)}); free some space, "
                 "then the same command resumes from the newest checkpoint"
             ) from None
         self.saved = time.monotonic()
@@ -106,14 +107,14 @@ class Keeper:
                 names = ("epoch", "position")
                 key = [reader.get_tensor(f"{name}/.ATTRIBUTES/VARIABLE_VALUE") for name in names]
             except UNREADABLE as error:
-                log.info(f"{path} cannot be read ({reason(error)}): trying the one before it.")
+                log.warning(f"{path} cannot be read ({reason(error)}): trying the one before it.")
             else:
                 readable.append((*map(int, key), path))
         for _, _, path in sorted(readable, reverse=True):
             try:
                 restore(self.checkpoint, path)
             except UserError as error:
-                log.info(f"{error}: trying the one before it.")
+                log.warning(f"{error}: trying the one before it.")
             else:
                 return path
         if found:

@@ -40,7 +40,7 @@ class Cluster:
 
     @property
     def alone(self):
-        """Whether there is but one."""
+        """Whether this is the only worker."""
         return len(self.workers) == 1
 
     @property
@@ -56,7 +56,7 @@ class Cluster:
         """
         log.info(
             f"Worker {self.index} of {len(self.workers)}, {self.workers[self.index]}: waiting, "
-            f"however long, for all of {', '.join(self.workers)}; Ctrl-C ends that"
+            f"without a time limit, for {', '.join(self.workers)}; Ctrl-C ends that"
         )
         # While TensorFlow waits, it does not come back to Python, whose handler would do nothing.
         before = signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -22,7 +22,7 @@ def gpus():
     return seen, b"".join(dropped).decode(errors="replace").rstrip()
 
 
-def find(whole=False, workers=cluster.ALONE, parts=None):
+def find(whole=False, workers=cluster.ALONE, parts=None, mirrored=True):
     """Returns the tf.distribute strategy for this machine, and the parts of a batch on a device.
 
     With several GPUs the strategy is mirrored; with several `workers` it spans them, once all of
@@ -31,16 +31,19 @@ def find(whole=False, workers=cluster.ALONE, parts=None):
     time. With more cores than parts, all cores share every matrix product.
 
     Args:
-      whole: do not split a batch on a CPU either; XLA is faster so.
+      whole: do not split a batch on a CPU either; XLA is faster that way.
       workers: the cluster.Cluster that trains together.
-      parts: that the run began with; None for one per core, at most MAX_PARTS.
+      parts: number of parts the run began with; None for one per core, at most MAX_PARTS.
+      mirrored: use all GPUs, not only the first one.
 
     Raises:
       UserError: the workers cannot be joined.
     """
     seen, notes = gpus()
     for gpu in seen:
-        with contextlib.suppress(RuntimeError):  # TensorFlow runs already, as in a notebook
+        with contextlib.suppress(
+            RuntimeError
+        ):  # TensorFlow is already initialized, as in a notebook
             tf.config.experimental.set_memory_growth(gpu, True)
     if seen:
         details = map(tf.config.experimental.get_device_details, seen)
@@ -48,16 +51,16 @@ def find(whole=False, workers=cluster.ALONE, parts=None):
         log.info(f"Device: {', '.join(names)}")
         if not workers.alone:
             return workers.join(), parts or 1
-        mirrored = len(seen) > 1
+        mirrored = mirrored and len(seen) > 1
         strategy = tf.distribute.MirroredStrategy() if mirrored else tf.distribute.get_strategy()
         return strategy, parts or 1
     log.info(f"Device: CPU, {cores()} cores")
     if unseen := listed_by_driver():
-        log.info(
+        log.warning(
             f"This machine has a GPU that TensorFlow does not see ({unseen}); to train on it: "
             f"pip install 'tensorflow[and-cuda]=={tf.__version__}'"
         )
-        log.info(notes)  # the reason, perhaps
+        log.warning(notes)  # the reason, perhaps
     parts = parts or (1 if whole else min(cores(), MAX_PARTS))
     with contextlib.suppress(RuntimeError):
         # The threads that share a product belong to the process, not to a part.

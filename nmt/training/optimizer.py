@@ -17,21 +17,27 @@ def learning_rate(options, steps):
     return ConstantSchedule(*sizes) if constant else CustomSchedule(*sizes)
 
 
-def check_size(options, vocab_size):
-    """Raises a UserError if training a Transformer of these sizes cannot fit into memory."""
+def check_size(options, vocab_size, weight_bytes=16):
+    """Raises a UserError if a Transformer of these sizes cannot fit into memory.
+
+    Args:
+      options: values of params.table() by name.
+      vocab_size: vocabulary entries.
+      weight_bytes: memory per weight; in training, with its gradient and Adam's two moments, 16.
+    """
     width, tables = options["d_model"], 1 if options["tie_embeddings"] else 3
     layers = options["num_layers"] * width * (12 * width + 4 * options["dff"])
-    needed = 16 * (layers + tables * vocab_size * width)  # bytes: weight, gradient, Adam's two
+    needed = weight_bytes * (layers + tables * vocab_size * width)
     if needed > memory():
         raise UserError(
-            f"training a network of these sizes takes {needed / 2**30:,.0f} GiB at least, and this "
+            f"a network of these sizes takes {needed / 2**30:,.0f} GiB at least, and this "
             f"machine has {memory() / 2**30:,.0f}; lower --d-model, --dff, --num-layers or "
             "--vocab-size"
         )
 
 
 class Adam(keras.optimizers.Adam):
-    """Keras's, each variable updated by the one kernel TensorFlow has for it, not by a dozen.
+    """Keras's Adam, each variable updated by TensorFlow's fused kernel, not by a dozen operations.
 
     Args:
       options: values of params.table() by name.

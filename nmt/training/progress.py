@@ -1,4 +1,4 @@
-"""How a training run goes: the progress bar, the time it will take, NaNs, and TensorBoard."""
+"""Progress of a training run: the bar, the time estimate, the NaN check, and TensorBoard."""
 
 import contextlib
 import os

@@ -61,7 +61,7 @@ def test_a_saved_model_translates_strings_with_nothing_but_tensorflow(folder, ca
     versions = folder / "run" / "export" / "saved_model"  # as TensorFlow Serving looks for them
     assert path == str(versions / "1")
     (versions / "9").mkdir()
-    assert export.place(folder / "run" / "export", "saved_model") == versions / "10"
+    assert export.default_path(folder / "run" / "export", "saved_model") == versions / "10"
     script = """
 import sys
 import tensorflow as tf

@@ -16,7 +16,7 @@ def test_every_constant_is_a_flag_with_its_default_and_help(capsys):
     assert call("train", "--help") == 0
     text = "".join(capsys.readouterr().out.split())  # argparse breaks lines at hyphens too
     for row in params.table():
-        assert f"--{row.name.replace('_', '-')}" in text
+        assert f"--{(row.flag.also or row.name).replace('_', '-')}" in text
         assert "".join(f"{row.flag.help} (default {row.default})".split()) in text
     values = {name.lower(): value for name, value in vars(params).items() if name.isupper()}
     sections = {name for name, value in values.items() if isinstance(value, params.Section)}
@@ -56,7 +56,7 @@ def test_help_names_the_commands_first_then_the_flags_in_the_groups_of_params(ca
     places = [text.index(words) for words in told]
     assert places == sorted(places)
     for row in params.table():
-        flag = text.index(f"\n  --{row.name.replace('_', '-')}")
+        flag = text.index(f"\n  --{(row.flag.also or row.name).replace('_', '-')}")
         assert [title for title in titles if text.index(f"\n{title}:") < flag][-1] == row.section
 
 

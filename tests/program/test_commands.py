@@ -298,7 +298,7 @@ def test_a_picture_of_what_there_is_not_is_one_line(finished, tmp_path, capsys):
         (["attention", "um.", "--layer", 2], "--layer 2: the run has layers 1 to 1"),
         (["attention", "um.", "--layer", 0], "--layer 0: the run has layers 1 to 1"),
         (["attention", "um.", "--head", 3], "--head 3: the run has heads 1 to 2"),
-        (["positional-encoding", "--position", 50], "--position 50: drawn are positions 0 to 49"),
+        (["positional-encoding", "--position", 50], "--position 50: positions 0 to 49 are drawn"),
         (["curves", "--beside", tmp_path], "no trained run"),
     ):
         assert call("plot", *wrong, "--run", finished / "run") == 2
@@ -558,7 +558,7 @@ def test_an_older_run_has_the_defaults_of_newer_parameters_and_resumes(finished,
     run_folder.Run(tmp_path / "run").claim(options, {"dataset": "bundled"}, **hashes)
     del saved["corpus"]
     (tmp_path / "run" / "params.json").write_text(json.dumps(saved))
-    with pytest.raises(UserError, match="corpus is not the source of a corpus"):
+    with pytest.raises(UserError, match="corpus names neither a data set nor files"):
         run_folder.Run(tmp_path / "run").options()
 
 

@@ -64,13 +64,13 @@ def test_a_tokenizer_that_is_not_the_runs_is_one_line(run, capsys, content):
         ("dff", 0, "dff: 0 is less than 1"),
         ("num_layers", 10**30, "num_layers: 1000000000"),
         ("buffer_size", 2**31, "buffer_size: 2147483648 is more than 2147483647"),
-        ("num_heads", "8", "num_heads is '8', no int"),
-        ("pre_norm", 1, "pre_norm is 1, no bool"),
-        ("schedule", "steep", "schedule: 'steep' is none of inverse-sqrt, cosine"),
-        ("dropout_rate", None, "dropout_rate is None, no float"),
-        ("corpus", [], "corpus is not the source of a corpus"),
-        ("corpus", {"train": [3]}, "corpus is not the source of a corpus"),
-        ("corpus", {}, "corpus is not the source of a corpus"),
+        ("num_heads", "8", "num_heads is '8', not of type int"),
+        ("pre_norm", 1, "pre_norm is 1, not of type bool"),
+        ("schedule", "steep", "schedule: 'steep' is not one of inverse-sqrt, cosine"),
+        ("dropout_rate", None, "dropout_rate is None, not of type float"),
+        ("corpus", [], "corpus names neither a data set nor files"),
+        ("corpus", {"train": [3]}, "corpus names neither a data set nor files"),
+        ("corpus", {}, "corpus names neither a data set nor files"),
     ],
 )
 def test_a_parameter_that_no_flag_could_give_is_named(run, capsys, name, value, told):
@@ -143,7 +143,7 @@ def test_a_batch_holds_no_more_rows_than_there_are_pairs():
 
 
 def test_a_run_folder_without_a_name_is_refused(capsys):
-    assert "argument --run: nothing is named" in refused(capsys, "--run", "")
+    assert "argument --run: must not be empty" in refused(capsys, "--run", "")
 
 
 def test_a_training_text_without_words_is_reported(tmp_path, capsys):
