@@ -42,7 +42,7 @@ def undrawn(monkeypatch):
     monkeypatch.setattr(Pictures, "draw", lambda *_, **choices: None)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # a training run of another file, which sets the seed, resets it
 def tokenizer():
     """A tokenizer of the numbers' text."""
     from helpers import as_dataset, sentences

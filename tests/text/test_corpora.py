@@ -97,7 +97,7 @@ def test_any_bytes_are_pairs_or_one_line_of_error(tmp_path_factory, content):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("um\tone\ndois\n", ":2: 1 column(s) where two are needed; write one pair a line"),
+        ("um\tone\ndois\n", ":2: 1 column(s) where two are needed; write one pair per line"),
         ("um\tone\tuno\n", ":1: 3 column(s) where two are needed; keep two"),
         (b"um\tone\ndois\ttwo\nb\xe9\tbe\n", ":3: byte 2 of the line is not UTF-8"),
         ("", "holds no pair"),
