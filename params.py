@@ -1,12 +1,13 @@
-"""What can be chosen: every hyperparameter, with its default, its meaning and its source.
+"""All hyperparameters: default, meaning and, if it is taken from one, source.
 
 Each constant is written once, as `NAME: Annotated[type, Flag(...)] = default`. From that one line
 come the command-line flag (`NUM_LAYERS` -> `--num-layers`), its help text, the check of its range
 and the value saved in a run's `params.json`. A `Section` begins each group of them, here and in
-`--help`. `PRESETS` are named rows of other values, each with its source.
+`--help`. `PRESETS` are named sets of values that replace the defaults.
 
 Sources: "paper" is Vaswani et al. 2017, "Attention Is All You Need" (arXiv 1706.03762); "tutorial"
-is TensorFlow's "Transformer model for language understanding" (Portuguese to English).
+is TensorFlow's "Transformer model for language understanding" (Portuguese to English). "Paper 5.3"
+is a section, "paper: 6" a value.
 """
 
 import sys
@@ -50,14 +51,14 @@ DATA_PATH: Annotated[
 ] = "ted_hrlr_translate/pt_to_en"
 BUFFER_SIZE: Annotated[int, Flag("pairs held for shuffling; tutorial", 1)] = 20000
 BATCH_SIZE: Annotated[
-    int, Flag("sentences of average length per batch (of all devices); tutorial", 1, 100_000)
+    int, Flag("pairs of average length per batch, over all devices; tutorial", 1, 100_000)
 ] = 64
 BATCH_TOKENS: Annotated[
     int, Flag("tokens per batch instead, padding included, of the longer side; 0 is off", 0)
 ] = 0
 MAX_LENGTH: Annotated[
     int,
-    Flag("tokens; longer training pairs are dropped, never evaluated ones; tutorial", 1, 100_000),
+    Flag("tokens per side; longer training pairs (no others) are dropped; tutorial", 1, 100_000),
 ] = 40
 
 TEXT = Section("Text")
@@ -85,27 +86,27 @@ WORDS_PER_PIECE: Annotated[
 
 NETWORK = Section("Network")
 
-NUM_LAYERS: Annotated[int, Flag("layers of encoder and of decoder; tutorial (paper 6)", 1, 200)] = 4
-D_MODEL: Annotated[int, Flag("width of the residual stream; tutorial (paper 512)", 1, 65_536)] = 128
+NUM_LAYERS: Annotated[int, Flag("layers of encoder and decoder; tutorial (paper: 6)", 1, 200)] = 4
+D_MODEL: Annotated[int, Flag("width of residual stream; tutorial (paper: 512)", 1, 65_536)] = 128
 DFF: Annotated[
-    int, Flag("width inside the feed-forward layers; tutorial (paper 2048)", 1, 1_000_000)
+    int, Flag("width inside the feed-forward layers; tutorial (paper: 2048)", 1, 1_000_000)
 ] = 512
 NUM_HEADS: Annotated[int, Flag("attention heads, must divide d_model; tutorial and paper", 1)] = 8
-DROPOUT_RATE: Annotated[float, Flag("share of values dropped; tutorial and paper", 0.0, 0.99)] = 0.1
+DROPOUT_RATE: Annotated[float, Flag("dropout rate; tutorial and paper 5.4", 0.0, 0.99)] = 0.1
 ATTENTION_DROPOUT_RATE: Annotated[
-    float, Flag("share of attention weights dropped; tutorial and paper none", 0.0, 0.99)
+    float, Flag("dropout rate of attention weights; tutorial and paper: none", 0.0, 0.99)
 ] = 0.0
 FFN_DROPOUT_RATE: Annotated[
-    float, Flag("share dropped within feed-forward layers; tutorial and paper none", 0.0, 0.99)
+    float, Flag("dropout rate within feed-forward layers; tutorial and paper: none", 0.0, 0.99)
 ] = 0.0
 PRE_NORM: Annotated[
     bool, Flag("normalize the input of each sub-layer, not the residual sum (arXiv 2002.04745)")
 ] = False
 TIE_EMBEDDINGS: Annotated[
-    bool, Flag("one matrix for source, target and logits; paper 3.4, tutorial three")
+    bool, Flag("one matrix for source, target and logits; paper 3.4; tutorial: three")
 ] = False
 NON_AUTOREGRESSIVE: Annotated[
-    bool, Flag("predict all tokens in parallel, not one by one (arXiv 1711.02281); paper no")
+    bool, Flag("predict all tokens in parallel, not one by one (arXiv 1711.02281); paper: no")
 ] = False
 
 TRAINING = Section("Training")
@@ -114,8 +115,8 @@ EPOCHS: Annotated[int, Flag("passes over the training pairs; tutorial (1 for a q
 SCHEDULE: Annotated[
     str,
     Flag(
-        "of the learning rate past its peak: by the root of the steps (tutorial, paper 5.3), "
-        "along a cosine to 0 at the last step (arXiv 1608.03983), or none",
+        "decay of the learning rate after warm-up: with the inverse root of the step (tutorial, "
+        "paper 5.3), along a cosine to 0 (arXiv 1608.03983), or none",
         choices=("inverse-sqrt", "cosine", "constant"),
     ),
 ] = "inverse-sqrt"
@@ -123,30 +124,30 @@ WARMUP_STEPS: Annotated[
     int, Flag("steps of linear growth of the learning rate; tutorial and paper 5.3", 1)
 ] = 4000
 LEARNING_RATE_SCALE: Annotated[
-    float, Flag("factor to the paper's learning rate, 1 / sqrt(d_model x steps)", 1e-6, 1e6)
+    float, Flag("times the paper's learning rate, peak 1 / sqrt(d_model x warmup_steps)", 1e-6, 1e6)
 ] = 1.0
 ADAM_BETA_1: Annotated[
-    float, Flag("Adam's decay of the mean; tutorial and paper 5.3", 0.0, 0.9999)
+    float, Flag("Adam's beta_1, decay of the first moment; tutorial and paper 5.3", 0.0, 0.9999)
 ] = 0.9
 ADAM_BETA_2: Annotated[
-    float, Flag("Adam's decay of the variance; tutorial and paper 5.3", 0.0, 0.99999)
+    float, Flag("Adam's beta_2, decay of the second moment; tutorial and paper 5.3", 0.0, 0.99999)
 ] = 0.98
 ADAM_EPSILON: Annotated[float, Flag("Adam's epsilon; tutorial and paper 5.3", 1e-12, 1.0)] = 1e-9
 CLIP_NORM: Annotated[float, Flag("clips the global gradient norm; 0 is off", 0.0, 1e9)] = 0.0
 LABEL_SMOOTHING: Annotated[
-    float, Flag("probability spread over the vocabulary; paper 5.4 0.1, tutorial none", 0.0, 0.99)
+    float, Flag("probability spread over the vocabulary; paper 5.4: 0.1; tutorial: none", 0.0, 0.99)
 ] = 0.0
 ACCUMULATE: Annotated[
-    int, Flag("batches per optimizer step, as one batch so many times larger would give", 1)
+    int, Flag("batches per optimizer step, equal to one batch that many times larger", 1)
 ] = 1
 
 AVERAGE: Annotated[
-    int, Flag("newest epochs whose weights may be averaged at the end; paper 6.1 5", 1, 100)
+    int, Flag("newest epochs whose weights may be averaged at the end; paper 6.1: 5", 1, 100)
 ] = 3
 VALIDATE_BY: Annotated[
     str,
     Flag(
-        "how epochs and averages are compared, on the validation split",
+        "metric on the validation split that selects the best epoch and average",
         choices=("loss", "bleu"),
     ),
 ] = "loss"
@@ -154,14 +155,14 @@ CHECKPOINT_MINUTES: Annotated[
     float, Flag("between two checkpoints within an epoch; each epoch ends with one", 0.0)
 ] = 10.0
 PATIENCE: Annotated[
-    int, Flag("epochs without a better validation after which training stops; 0 never", 0)
+    int, Flag("early stopping: epochs without improvement before training stops; 0 is off", 0)
 ] = 0
 
 SEARCH = Section("Search")
 
 BEAM: Annotated[
     int,
-    Flag("hypotheses followed per sentence; 1 is greedy search; tutorial (paper 4)", 1, 64),
+    Flag("beam size; 1 is greedy search; tutorial (paper: 4)", 1, 64),
 ] = 1
 LENGTH_PENALTY: Annotated[
     float, Flag("alpha of the length penalty of beam search; paper 6.1", 0.0, 10.0)
@@ -180,14 +181,14 @@ LOWERCASE: Annotated[bool, Flag("score lower-cased text only")] = False
 
 DEVICE = Section("Where and how it runs")
 
-SEED: Annotated[int, Flag("of weights, dropout, shuffling and held-out pairs", 0, 2**31 - 1)] = 42
+SEED: Annotated[int, Flag("seed of weights, dropout, shuffling, held-out pairs", 0, 2**31 - 1)] = 42
 MIXED_PRECISION: Annotated[
-    bool, Flag("products in bfloat16, weights and logits in float32 (Keras mixed_bfloat16)")
+    bool, Flag("matrix products in bfloat16, weights and logits in float32 (Keras mixed_bfloat16)")
 ] = False
 XLA: Annotated[
     str,
     Flag(
-        "compile the training step for each shape; auto is on for GPUs",
+        "compile the training step with XLA for each shape; auto: if there is a GPU",
         choices=("auto", "on", "off"),
     ),
 ] = "auto"
@@ -213,8 +214,8 @@ PRESETS = {
         ),
     ),
     "winter-games": Preset(
-        "one sentence, learned in 20 steps: sizes of a first lesson's toy; its rate was a constant "
-        "0.001, post-norm, and fails (benchmarks/winter_games.py)",
+        "one sentence, learned in 20 steps: the sizes of a beginner's lesson, whose post-norm and "
+        "constant rate of 0.001 fail (benchmarks/winter_games.py)",
         dict(
             pieces="word", num_layers=6, d_model=512, dff=2048, dropout_rate=0.0, pre_norm=True,
             schedule="constant", warmup_steps=1, learning_rate_scale=0.0068, average=1,

@@ -2,7 +2,7 @@
 
     python run_demo.py                               train, evaluate, translate samples, draw plots
     python run_demo.py --train a.src a.tgt           the same with your own aligned files
-    python run_demo.py translate "Bom dia." | < file one translation per line
+    python run_demo.py translate "Bom dia."          translate; or the lines of a file: < FILE
 
 This file trains: a Training holds the network, its optimizer and the training step; `train` goes
 through a run in ten steps. The commands that use a trained run are in nmt/program/commands.py.
@@ -17,6 +17,8 @@ import time
 
 from nmt.program import startup
 
+# As a program, it sets what TensorFlow reads of the environment and hides its start-up messages;
+# importing it from Python changes nothing.
 with startup.program(sys.argv[1:]) if __name__ == "__main__" else contextlib.nullcontext():
     import keras
     import numpy as np
@@ -43,11 +45,9 @@ __all__ = [  # for use from Python and in the notebook
     "train_tokenizer",
 ]  # fmt: skip
 
-KEPT_CHECKPOINTS = 3  # of the newest epochs, or as many as are averaged
+KEPT_CHECKPOINTS = 3  # of the newest epochs, at least; more if more are averaged
 REFRESH_STEPS = 20  # between two updates of the progress bar, each of which waits for the device
-TENSORBOARD_SAMPLES = (
-    3  # validation sentences whose translations TensorBoard shows after each epoch
-)
+TENSORBOARD_SAMPLES = 3  # validation sentences whose translations are logged after each epoch
 
 
 # ---- Training: the step, on one device or several ----
@@ -57,10 +57,11 @@ class Training:
     """A Transformer, its optimizer, and the step that improves it.
 
     Args:
-      options: values of params.table() by name; `data_path` holds the name of the corpus.
+      options: values of params.table() by name; `data_path` is the name of the corpus, and `xla` is
+        "on" or "off" ("auto" counts as off).
       vocab_size: vocabulary entries, shared by both languages.
       strategy: the tf.distribute.Strategy of the devices.
-      parts: into which a device's share of a batch is split, to be computed in parallel.
+      parts: number of parts that a device's share of a batch is split into, computed in parallel.
       workers: the cluster.Cluster that the strategy spans.
 
     Raises:
@@ -70,7 +71,7 @@ class Training:
     def __init__(self, options, vocab_size, strategy, parts=1, workers=cluster.ALONE):
         self.options, self.strategy, self.parts, self.workers = options, strategy, parts, workers
         self.xla = options["xla"] == "on"
-        self.steps = tf.Variable(1, dtype=tf.int64)  # of the whole run, set by `fit`
+        self.steps = tf.Variable(1, dtype=tf.int64)  # of the whole run; `fit` sets them
         check_size(options, vocab_size)
         with strategy.scope():
             self.transformer = build_transformer(options, vocab_size)
@@ -86,10 +87,11 @@ class Training:
             self.gradients = tf.function(self.gradients, jit_compile=True)
         self.epoch = tf.Variable(0)  # finished epochs
         self.history = []  # their metrics
+        self.epoch_seconds = []  # of the epochs that this process trained as a whole
         self.position = tf.Variable(0)  # batches of the current epoch that are done
         self.sums_so_far = tf.Variable(tf.zeros(3, tf.float64))  # their `token_sums`
         self.progress = Progress(self)
-        self.fixed, self.translators = False, {}  # see evaluation.translator
+        self.fixed, self.translators = False, {}  # weights still change; see evaluation.translator
         self.checkpoint = tf.train.Checkpoint(
             # One by one, as a list: TensorFlow would not save the layers that Keras keeps in lists,
             # nor the state of dropout's random numbers.
@@ -110,7 +112,7 @@ class Training:
         """Trains on one device's share of a batch: loss, gradients, and the optimizer's step."""
         sums, totals = self.accumulate(inp, tar)
         context = tf.distribute.get_replica_context()
-        *gradients, tokens = context.all_reduce(tf.distribute.ReduceOp.SUM, totals)  # all devices'
+        *gradients, tokens = context.all_reduce(tf.distribute.ReduceOp.SUM, totals)  # over devices
         gradients = [tf.math.divide_no_nan(gradient, tokens) for gradient in gradients]
         norm = tf.linalg.global_norm(gradients)
         self.gradient_norm.assign(norm)
@@ -145,8 +147,8 @@ class Training:
     def sums(self, inp, tar, training=False):
         """Returns the `token_sums` (3,) of one device's share of a batch, under teacher forcing.
 
-        The share is split into parts that share nothing but the sum, so that TensorFlow computes
-        them in parallel. With few rows, some parts are empty.
+        Its rows are split into independent parts, whose sums are added, so that TensorFlow computes
+        them in parallel. A part may be empty.
         """
         tar_inp, tar_real = tar[:, :-1], tar[:, 1:]  # (B, T - 1): each token predicts the next
         if self.options["non_autoregressive"]:
@@ -228,7 +230,7 @@ class Training:
                 may_save = keeper is not None and complete and number < steps
                 due = may_save and (refresh or self.workers.alone) and keeper.is_due()
                 if refresh or due:
-                    bar.refresh(number)
+                    bar.refresh(number)  # `position` and `sums_so_far` advance, too
                 if due:
                     keeper.save(keeper.run.timed, int(self.optimizer.iterations.numpy()))
                     keeper.leave()
@@ -237,7 +239,7 @@ class Training:
     def fit(self, keeper, corpus, tokenizer, batches):
         """Trains until `finished`, from the newest checkpoint of the run if there is one.
 
-        Each epoch ends with a checkpoint, and then with validation; the best one is copied.
+        Each epoch ends with a checkpoint, then validation; the best so far is also saved in best/.
 
         Args:
           keeper: the checkpoints.Keeper of the run.
@@ -246,13 +248,13 @@ class Training:
           batches: the batches.Batches to train on.
         """
         run, epochs = keeper.run, self.options["epochs"]
-        self.workers.barrier()  # nothing is being written, so all workers find the same
+        self.workers.barrier()  # until the chief has written, so that all find the same
         if newest := keeper.restore_newest():
-            within = f" and {int(self.position)} steps" if int(self.position) else ""
+            within = f" and {int(self.position)} batches" if int(self.position) else ""
             log.info(f"Resuming from {newest}: {int(self.epoch)} epoch(s){within} done.")
             progress.drop_later_events(run.logs, int(self.optimizer.iterations.numpy()))
         if int(self.epoch) > epochs:
-            log.info(f"All of --epochs {epochs} are done, and more.")
+            log.info(f"Already trained for {int(self.epoch)} epochs; --epochs is {epochs}.")
         self.steps.assign(self.steps_per_epoch(batches) * epochs)
         self.history = [row for row in run.history() if row["epoch"] <= int(self.epoch)]
         self.progress.begin(run.logs)
@@ -260,6 +262,7 @@ class Training:
             self.end_epoch(keeper, corpus, tokenizer)
         while not self.finished:
             started, epoch = time.perf_counter(), int(self.epoch) + 1
+            whole = not int(self.position)
             rate = self.train_epoch(
                 batches.epoch(self.options["buffer_size"], self.options["seed"] + epoch),
                 batches.steps,
@@ -269,9 +272,9 @@ class Training:
             self.position.assign(0)
             self.epoch.assign(epoch)
             keeper.save(run.checkpoints, epoch)  # an error in validation then loses nothing
-            keeper.is_due()
+            keeper.is_due()  # all workers agree on a signal that one received, and leave
             keeper.leave()
-            self.end_epoch(keeper, corpus, tokenizer, started, rate)
+            self.end_epoch(keeper, corpus, tokenizer, started, rate, whole)
         if int(self.epoch) < epochs:
             log.info(
                 f"Stopped after epoch {int(self.epoch)}: the best validation is that of epoch "
@@ -287,13 +290,13 @@ class Training:
     def finished(self):
         """Whether all epochs are done, or too many in a row did not improve validation."""
         epoch, patience, waited = int(self.epoch), self.options["patience"], 0
-        if self.history:  # a lower loss with equal BLEU is not an improvement
+        if self.history:  # only the first criterion counts, BLEU or the loss
             improved = min(self.history, key=lambda row: value_to_minimize(row)[0])
             waited = epoch - improved["epoch"]
         return epoch >= self.options["epochs"] or 0 < patience <= waited
 
     def is_validated(self):
-        """Returns whether the last finished epoch has its metrics, or can never have any."""
+        """Returns whether the last finished epoch has its metrics, or there is no such epoch."""
         known = any(row["epoch"] == int(self.epoch) for row in self.history)
         return known or not float(self.sums_so_far[2])
 
@@ -306,13 +309,14 @@ class Training:
             metrics["val_bleu"] = self.workers.broadcast(bleu)  # all must choose the same epoch
         return metrics
 
-    def end_epoch(self, keeper, corpus, tokenizer, started=None, rate=0.0):
+    def end_epoch(self, keeper, corpus, tokenizer, started=None, rate=0.0, whole=False):
         """Validates an epoch that was trained and saved, and keeps its metrics.
 
         Args:
           keeper, corpus, tokenizer: as of `fit`.
-          started: when it began, by `time.perf_counter`; None if in another process.
+          started: when it began, by `time.perf_counter`; None if before a restart.
           rate: tokens per second of its training.
+          whole: this process trained all of it, so that its time predicts that of others.
         """
         run, epoch, epochs = keeper.run, int(self.epoch), self.options["epochs"]
         started = started or time.perf_counter()
@@ -327,12 +331,14 @@ class Training:
         if self.best_epoch == epoch:
             keeper.save(run.best, epoch)
         run.write("history.json", self.history)
-        names = {name: name.removeprefix("val_") for name in metrics}
-        self.progress.log("validation", **{names[name]: metrics[name] for name in names})
+        named = {name.removeprefix("val_"): value for name, value in metrics.items()}
+        self.progress.log("validation", **named)
         samples = evaluation.texts(corpus.validation.take(TENSORBOARD_SAMPLES))
         translations = evaluation.translator(self, tokenizer)(samples[0])
         self.progress.log_translations(zip(*samples, translations, strict=True))
-        seconds = min(row["seconds"] for row in self.history[-3:])
+        if whole:
+            self.epoch_seconds.append(row["seconds"])
+        seconds = min(self.epoch_seconds[-3:], default=row["seconds"])  # others may use the machine
         log.info(
             f"Epoch {epoch}/{epochs}: loss {row['loss']:.3f}, accuracy {row['accuracy']:.3f}; "
             f"validation {metrics_text(row)}; {rate:,.0f} tokens/s, {row['seconds']:.0f} s; "
@@ -351,12 +357,12 @@ def train(args):
     Args:
       args: the parsed command line; see nmt/program/command_line.py.
     """
-    from nmt.results import scores  # noqa: F401  # a missing library ends the program here
+    from nmt.results import scores  # noqa: F401  # fails before training if missing
     from nmt.results.pictures import Pictures
 
     # 1. The options, the devices, and the run folder.
     options = preparation.training_options(args)
-    keras.utils.set_random_seed(options["seed"])  # before any tokenizer, which it would reset
+    keras.utils.set_random_seed(options["seed"])  # before a tokenizer exists: it resets their state
     source, name = preparation.named_source(args)
     saved = run_folder.Run(args.run or run_folder.default(name)).saved
     if options["xla"] == "auto":  # decided once, on the machine on which a run begins

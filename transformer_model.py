@@ -2,31 +2,30 @@
 
 Read it from top to bottom, in the order of TensorFlow's tutorial: positions, masks, attention,
 feed-forward, one layer of each kind, the two stacks, the whole network, its learning rate, its
-loss, and how it translates. At the end stand faster forms of four of Keras's parts, to be skipped
-on a first reading: Dense, Dropout, LayerNormalization and the cross-entropy mean what they always
-mean. There are no files, no text and no command line here: token ids in, logits or token ids out.
+loss, and how it translates. The last section holds faster forms of four parts of Keras. Skip it on
+a first reading: Dense, Dropout, LayerNormalization and the cross-entropy behave as usual. There
+are no files, no text and no command line here: token ids in, logits or token ids out.
 
 Shapes in comments: B sentences, L tokens (S source, T target), H heads, D = d_model, V vocabulary
-size. Masks are 1.0 where attention is not allowed. Arguments that are not tensors are passed by
-keyword, as Keras 3 requires.
+size. "Real" tokens are those that are not padding. Masks are 1.0 at positions that must not be
+attended to. Arguments of calls that are not tensors are passed by keyword, as Keras 3 requires.
 """
 
+import numpy as np
+
+NEEDED = (
+    "transformer_model needs Keras on TensorFlow: {}; set KERAS_BACKEND=tensorflow in the "
+    "environment before Keras is imported, and install requirements.txt"
+)
 try:
     import keras
+    import tensorflow as tf
+except ImportError as error:  # Keras, or its backend
+    raise ImportError(NEEDED.format(error)) from None
+if keras.backend.backend() != "tensorflow":
+    raise ImportError(NEEDED.format(f"its backend is {keras.backend.backend()}"))
 
-    wrong = "" if keras.backend.backend() == "tensorflow" else keras.backend.backend()
-except ImportError as error:  # of the backend that Keras was set to
-    wrong = error.name
-if wrong:
-    raise ImportError(
-        f"transformer_model needs Keras on TensorFlow, and it is set to {wrong}; set "
-        "KERAS_BACKEND=tensorflow in the environment before Keras is imported"
-    )
-
-import numpy as np
-import tensorflow as tf
-
-PAD, UNKNOWN, START, END = 0, 1, 2, 3  # token ids that mean no text; padding must be 0
+PAD, UNKNOWN, START, END = 0, 1, 2, 3  # ids of the special tokens; TensorFlow pads with 0
 
 MASKED = -1e9  # added to a logit that must not win; beyond float16's range, within bfloat16's
 
@@ -39,7 +38,7 @@ register = keras.saving.register_keras_serializable(package="transformer_model")
 def get_angles(pos, i, d_model):
     """Returns the angle of every position in every dimension, in radians, as float64.
 
-    pos / 10000^(2 (i // 2) / d_model): dimensions 2i and 2i + 1 share one angle. In float32 the
+    pos / 10000^(2 (i // 2) / d_model): dimensions 2k and 2k + 1 share an angle. In float32 the
     angles of positions in the thousands would be off by 1e-4 and more.
 
     Args:
@@ -120,7 +119,7 @@ class _Saved:
         return {**super().get_config(), **self.sizes}
 
     def compute_mask(self, inputs, previous_mask):
-        """None: Keras would otherwise attach a mask to outputs and pass it to later layers."""
+        """Returns None: Keras would otherwise attach a mask to outputs, for later layers."""
         return
 
 
@@ -142,7 +141,7 @@ class _Variant(_Saved):
 
 @register
 class MultiHeadAttention(_Saved, keras.layers.Layer):
-    """`num_heads` attentions in parallel, each over its own d_model / num_heads (paper 3.2.2).
+    """`num_heads` attentions in parallel, in d_model / num_heads dimensions each (paper 3.2.2).
 
     Args:
       d_model: width of inputs and outputs.
@@ -323,7 +322,13 @@ class DecoderLayer(_Variant, keras.layers.Layer):
         return self.mha2.project(enc_output, self.mha2.wk, self.mha2.wv)
 
     def attend(self, x, qkv, kv, *, training=False, look_ahead_mask=None, padding_mask=None):
-        """`call` for projected inputs: a search keeps keys and values of earlier positions."""
+        """`call` for projected inputs, so that a search can keep those of earlier positions.
+
+        Args:
+          x: (B, T, D), not normalized yet.
+          qkv: queries, keys and values of the target, (B, H, T, D / H) each.
+          kv: keys and values of the source, (B, H, S, D / H) each.
+        """
         attention, block1 = self.mha1.attend(*qkv, training=training, mask=look_ahead_mask)
         if self.pre_norm:
             x += self.dropout1(attention, training=training)
@@ -366,7 +371,7 @@ class Encoder(_Variant, keras.layers.Layer):
     Args:
       num_layers, d_model, num_heads, dff, input_vocab_size: sizes.
       rate: dropout rate of embeddings and sub-layers.
-      embedding: the Keras Embedding to use, if not a new one; not part of the config.
+      embedding: the Keras Embedding to share; None creates one. Not saved in the config.
       kwargs: see _Variant.
     """
 
@@ -464,7 +469,7 @@ class Decoder(_Variant, keras.layers.Layer):
 
 
 class TiedLogits(keras.layers.Layer):
-    """Logits from the matrix of the `embedding` itself, (V, D) (paper 3.4)."""
+    """Logits as products with the shared embedding matrix, (V, D) (paper 3.4)."""
 
     def __init__(self, embedding, **kwargs):
         super().__init__(**kwargs)
@@ -481,8 +486,8 @@ class TiedLogits(keras.layers.Layer):
 class Transformer(_Variant, keras.Model):
     """Encoder, decoder and the layer that turns vectors into logits; makes its own masks.
 
-    Takes one positional input, the pair `(inp, tar)`: Keras saves a model of two inputs to a
-    `.keras` file that loads with random weights. Works in float32 and in mixed_bfloat16.
+    Call it with one pair, `(inp, tar)`: the `.keras` file of a model with two inputs loads with
+    random weights. Works in float32 and in mixed_bfloat16.
 
     Args:
       num_layers, d_model, num_heads, dff: sizes of both stacks.
@@ -495,8 +500,8 @@ class Transformer(_Variant, keras.Model):
       kwargs: see _Variant.
 
     Raises:
-      ValueError: the policy is mixed_float16, whose range is smaller than the mask; or embeddings
-        are tied and the vocabulary sizes differ.
+      ValueError: the policy is mixed_float16, whose range is smaller than the mask; embeddings are
+        tied and the vocabulary sizes differ; or `num_heads` does not divide `d_model`.
     """
 
     def __init__(
@@ -521,7 +526,7 @@ class Transformer(_Variant, keras.Model):
             tie_embeddings=tie_embeddings, non_autoregressive=non_autoregressive, **self.variant,
         )  # fmt: skip
         embedding = None
-        if tie_embeddings:  # vectors of length 1: `embed` scales them, logits are their products
+        if tie_embeddings:  # of length 1 or so: `embed` scales them, and logits stay small
             normal = keras.initializers.RandomNormal(stddev=d_model**-0.5)
             embedding = keras.layers.Embedding(
                 input_vocab_size, d_model, embeddings_initializer=normal, dtype=policy
@@ -566,9 +571,10 @@ class Transformer(_Variant, keras.Model):
 
 @register
 class CustomSchedule(keras.optimizers.schedules.LearningRateSchedule):
-    """scale * d_model^-0.5 * min(step^-0.5, step * warmup_steps^-1.5), at any int or float step.
+    """scale * d_model^-0.5 * min(step^-0.5, step * warmup_steps^-1.5).
 
-    Grows linearly to its peak at `warmup_steps`, then decays with the square root. 0.0 at step 0.
+    Grows linearly to its peak at `warmup_steps`, then decays with the inverse square root
+    of the step. 0.0 at step 0.
 
     Args:
       d_model: width of the model.
@@ -591,7 +597,7 @@ class CustomSchedule(keras.optimizers.schedules.LearningRateSchedule):
 
 @register
 class CosineSchedule(CustomSchedule):
-    """The same warm-up to the same peak, then (1 + cos(pi * progress)) / 2 of it: 0.0 at `steps`.
+    """The same warm-up to the same peak, then times (1 + cos(pi * progress)) / 2: 0.0 at `steps`.
 
     Progress goes from 0 at `warmup_steps` to 1 at `steps` (Loshchilov & Hutter 2017, arXiv
     1608.03983, without restarts).
@@ -608,9 +614,9 @@ class CosineSchedule(CustomSchedule):
     def __call__(self, step):
         step, steps = tf.cast(step, tf.float32), tf.cast(self.steps, tf.float32)
         warmup = float(self.warmup_steps)
-        grown = super().__call__(tf.minimum(step, warmup))
+        warmed_up = super().__call__(tf.minimum(step, warmup))
         progress = tf.clip_by_value((step - warmup) / tf.maximum(steps - warmup, 1.0), 0.0, 1.0)
-        return grown * 0.5 * (1 + tf.cos(np.pi * progress))
+        return warmed_up * 0.5 * (1 + tf.cos(np.pi * progress))
 
     def get_config(self):
         return {**super().get_config(), "steps": int(self.steps)}
@@ -656,16 +662,16 @@ def loss_function(real, pred):
 
 
 def accuracy_function(real, pred):
-    """Returns the share of real ids (B, T) that have the highest of their logits (B, T, V)."""
+    """Returns the share of real ids (B, T) whose logit is the highest, of logits (B, T, V)."""
     _, hits, tokens = token_sums(real, pred)
     return tf.math.divide_no_nan(hits, tokens)
 
 
-# ---- Translating, by definition: the likeliest token, one after the other ----
+# ---- Translating, by definition: greedy search ----
 
 
 def greedy_translate(transformer, inp, extra_tokens=50):
-    """Translates token by token, each time the likeliest, with the whole network for each token.
+    """Appends the likeliest token until END, and runs the whole network for each token.
 
     This loop defines what translating means. The program runs nmt/decoding/search.py, which keeps
     keys and values between steps and is tested to predict the same ids.
@@ -673,10 +679,11 @@ def greedy_translate(transformer, inp, extra_tokens=50):
     Args:
       transformer: a Transformer.
       inp: source ids (B, S).
-      extra_tokens: a translation has at most so many tokens more than its source (paper 6.1).
+      extra_tokens: the maximum length of a translation beyond that of its source (paper 6.1).
 
     Returns:
-      ids (B, 1 + T): START, tokens, END, then PAD.
+      ids (B, 1 + T): START, tokens, END, then PAD. Without END where the limit cut a translation
+      off; PAD and START are never chosen.
     """
     never = np.isin(np.arange(transformer.sizes["target_vocab_size"]), (PAD, START))  # (V,)
     source_tokens = tf.reduce_sum(tf.cast(inp != PAD, tf.int32), axis=1)  # (B,)
@@ -713,7 +720,7 @@ class Dropout(keras.layers.Dropout):
     """Keras's, with random numbers of 8 bits instead of 32, in a quarter of the time.
 
     `rate` is rounded to the nearest 1/256. Each replica draws its own mask, and XLA draws the same
-    mask as TensorFlow; with Keras's own layer both fail.
+    mask as TensorFlow; Keras's own layer does neither.
     """
 
     def call(self, x, training=False):
@@ -723,7 +730,7 @@ class Dropout(keras.layers.Dropout):
             return x
         seed = tf.cast(self.seed_generator.next(), tf.int64)  # (2,), new at each call
         replica = tf.distribute.get_replica_context().replica_id_in_sync_group
-        seed += tf.cast(replica, tf.int64) * 2**32  # the layer's own count stays below
+        seed += tf.cast(replica, tf.int64) * 2**32  # the generator's own counter stays below
         numbers, size = (tf.size(x) + 3) // 4, tf.size(x)
         bits = tf.random.stateless_uniform((numbers,), seed, None, None, tf.int32, alg="philox")
         kept = tf.reshape(tf.bitcast(bits, tf.uint8), (-1,))[:size] >= dropped

@@ -22,7 +22,7 @@ Parallel text -> batches -> training -> translations -> scores and pictures.
 
     python run_demo.py                               train, evaluate, translate samples, draw plots
     python run_demo.py --train a.src a.tgt           the same with your own aligned files
-    python run_demo.py translate "Bom dia." | < file one translation per line
+    python run_demo.py translate "Bom dia."          translate; or the lines of a file: < FILE
     python run_demo.py evaluate                      score the run on its test split again
     python run_demo.py plot WHAT                     draw a picture again
 

@@ -88,7 +88,7 @@ def test_a_library_without_tensorflow_under_keras_says_so_in_a_line():
             text=True, env={**os.environ, "KERAS_BACKEND": backend},
         )  # fmt: skip
         last = done.stderr.splitlines()[-1]
-        assert last.startswith("ImportError: transformer_model needs Keras on TensorFlow")
+        assert last.startswith("ImportError: transformer_model needs Keras on TensorFlow: ")
         assert "set KERAS_BACKEND=tensorflow" in last
 
 
