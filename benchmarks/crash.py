@@ -30,11 +30,12 @@ STEPS = re.compile(r"^Epoch (\d+)/\d+: step (\d+)/(\d+)", re.M)
 PROGRAM = """
 import sys
 import run_demo
-from nmt.training import checkpoints
+from nmt.results.pictures import Pictures
+from nmt.training import checkpoints, progress
 
 save = checkpoints.Keeper.save
 
-def told(*arguments):
+def reported(*arguments):
     print("SAVING", file=sys.stderr, flush=True)
     save(*arguments)
     print("SAVED", file=sys.stderr, flush=True)
@@ -45,7 +46,7 @@ def announced(training, batches, steps, title, *more):
     print(f"{title}: step {int(training.position)}/{steps}", file=sys.stderr, flush=True)
     return train_epoch(training, batches, steps, title, *more)
 
-checkpoints.Keeper.save = told
+checkpoints.Keeper.save = reported
 run_demo.Training.train_epoch = announced
 progress.REPORT_SECONDS = 0
 Pictures.draw = lambda *arguments, **choices: None

@@ -32,6 +32,7 @@ WIDTHS = (128, 256, 512)  # d_model; dff is four times that
 PROGRAM = """
 import sys
 import run_demo
+from nmt.training import progress
 
 train_epoch = run_demo.Training.train_epoch
 

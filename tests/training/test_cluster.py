@@ -169,7 +169,7 @@ def test_two_workers_learn_what_one_process_learns(two, numbers, tmp_path):
     for number in set(range(len(paths))) - rounding:
         name = f"model/{number}/.ATTRIBUTES/VARIABLE_VALUE"
         apart = np.linalg.norm(its[name] - one[name]) / np.linalg.norm(one[name])
-        assert apart < 1e-4, paths[number]
+        assert apart < 1e-3, paths[number]
 
 
 def signalled(process, number, told):
