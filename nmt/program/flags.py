@@ -41,16 +41,16 @@ def add_parameters(parser, only=None, default=None):
         options = dict(dest=row.name, help=f"{row.flag.help} (default {described})")
         group = groups[row.section]
         if row.type is bool:
-            group.add_argument(*names, action=argparse.BooleanOptionalAction, **options)
+            options |= dict(action=argparse.BooleanOptionalAction)
         elif row.flag.choices:
-            group.add_argument(*names, choices=row.flag.choices, **options)
+            options |= dict(choices=row.flag.choices)
         else:
             metavar = {int: "N", float: "X", str: "NAME"}[row.type]
-            kind = in_range(row.type, row.flag)
-            group.add_argument(*names, type=kind, metavar=metavar, **options)
-            if row.flag.formerly:
-                former = f"--{row.flag.formerly.replace('_', '-')}"
-                group.add_argument(former, dest=row.name, type=kind, help=argparse.SUPPRESS)
+            options |= dict(type=in_range(row.type, row.flag), metavar=metavar)
+        group.add_argument(*names, **options)
+        if row.flag.formerly:
+            former = f"--{row.flag.formerly.replace('_', '-')}"
+            group.add_argument(former, **options | dict(help=argparse.SUPPRESS))
 
 
 def chosen(args, preset="tutorial"):

@@ -15,10 +15,9 @@ from nmt.decoding.translator import Translator
 from nmt.text import batches
 from transformer_model import token_sums
 
-SEARCH = params.names(
-    params.SEARCH
-)  # parameters of the search; a run may be translated with others
-SCORING = params.names(params.SCORING)  # parameters of scores; likewise
+# A run may be translated and scored with other values of these than it was trained with.
+SEARCH = params.names(params.SEARCH)
+SCORING = params.names(params.SCORING)
 REPORTED_SAMPLES = 3  # translations
 
 

@@ -41,9 +41,7 @@ def find(whole=False, workers=cluster.ALONE, parts=None, mirrored=True):
     """
     seen, notes = gpus()
     for gpu in seen:
-        with contextlib.suppress(
-            RuntimeError
-        ):  # TensorFlow is already initialized, as in a notebook
+        with contextlib.suppress(RuntimeError):  # already initialized, as in a notebook
             tf.config.experimental.set_memory_growth(gpu, True)
     if seen:
         details = map(tf.config.experimental.get_device_details, seen)

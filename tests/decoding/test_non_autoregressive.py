@@ -43,7 +43,7 @@ def test_revealed_tokens_are_not_predicted_and_predicted_ones_not_revealed():
     shown = given[:, :4] != MASK
     np.testing.assert_array_equal(given[:, :4][shown], tar[:, 1:][shown])
     np.testing.assert_array_equal(real[:, :4], np.where(shown, PAD, tar[:, 1:]))
-    assert (given[:, 4 : ROOM[0]] == MASK).all()  # where the target ends is not told
+    assert (given[:, 4 : ROOM[0]] == MASK).all()  # the target's end is not revealed
     # Half of the rows are hidden whole, and of the others a share that is even between 0 and 1.
     assert shown.mean() == pytest.approx(0.25, abs=0.03)
     assert 0.5 < (~shown.any(axis=1)).mean() < 0.7

@@ -52,9 +52,10 @@ def test_help_names_the_commands_first_then_the_flags_in_the_groups_of_params(ca
     text = capsys.readouterr().out
     titles = list(dict.fromkeys(row.section for row in params.table()))
     assert len(titles) == len([v for v in vars(params).values() if isinstance(v, params.Section)])
-    told = ["train      train", "translate  ", "plot       "] + [f"\n{title}:" for title in titles]
-    places = [text.index(words) for words in told]
-    assert places == sorted(places)
+    titles_and_commands = ["train      train", "translate  ", "plot       "]
+    titles_and_commands += [f"\n{title}:" for title in titles]
+    positions = [text.index(words) for words in titles_and_commands]
+    assert positions == sorted(positions)
     for row in params.table():
         flag = text.index(f"\n  --{(row.flag.also or row.name).replace('_', '-')}")
         assert [title for title in titles if text.index(f"\n{title}:") < flag][-1] == row.section
@@ -114,3 +115,12 @@ def test_a_checkpoint_too_large_for_the_disk_is_one_line_and_the_run_resumes_lat
     assert last.startswith(f"run_demo.py: {run}")
     assert "Traceback" not in limited.stderr
     assert subprocess.run([*command, *wide], capture_output=True, check=False).returncode == 0
+
+
+def test_a_former_name_of_a_flag_is_accepted_and_not_shown(capsys):
+    args = exit_codes.parser(run_demo.train).parse_args(["train", "--words-a-piece", "100"])
+    assert flags.chosen(args)["words_per_piece"] == 100
+    assert call("--help") == 0
+    shown = capsys.readouterr().out
+    assert "--words-per-piece" in shown
+    assert "--words-a-piece" not in shown

@@ -236,8 +236,8 @@ def test_a_trained_run_is_used_from_python(finished, capsys, tmp_path):
 
 
 def test_short_times_are_reported_in_seconds():
-    told = [progress.duration(seconds) for seconds in (0.4, 99.4, 100, 5400)]
-    assert told == ["0 s", "99 s", "2 min", "90 min"]
+    message = [progress.duration(seconds) for seconds in (0.4, 99.4, 100, 5400)]
+    assert message == ["0 s", "99 s", "2 min", "90 min"]
 
 
 def test_the_estimate_is_of_all_steps_that_are_left(capsys):
@@ -294,7 +294,7 @@ def test_attention_of_each_kind_is_drawn_with_its_own_tokens(finished, monkeypat
 
 
 def test_a_picture_of_what_there_is_not_is_one_line(finished, tmp_path, capsys):
-    for wrong, told in (
+    for wrong, message in (
         (["attention", "um.", "--layer", 2], "--layer 2: the run has layers 1 to 1"),
         (["attention", "um.", "--layer", 0], "--layer 0: the run has layers 1 to 1"),
         (["attention", "um.", "--head", 3], "--head 3: the run has heads 1 to 2"),
@@ -302,7 +302,7 @@ def test_a_picture_of_what_there_is_not_is_one_line(finished, tmp_path, capsys):
         (["curves", "--beside", tmp_path], "no trained run"),
     ):
         assert call("plot", *wrong, "--run", finished / "run") == 2
-        assert told in capsys.readouterr().err
+        assert message in capsys.readouterr().err
 
 
 def test_a_picture_without_a_sentence_is_of_the_first_test_line(finished, monkeypatch, tmp_path):

@@ -59,7 +59,7 @@ def test_a_tokenizer_that_is_not_the_runs_is_one_line(run, capsys, content):
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "told"),
+    ("name", "value", "message"),
     [
         ("dff", 0, "dff: 0 is less than 1"),
         ("num_layers", 10**30, "num_layers: 1000000000"),
@@ -73,10 +73,10 @@ def test_a_tokenizer_that_is_not_the_runs_is_one_line(run, capsys, content):
         ("corpus", {}, "corpus names neither a data set nor files"),
     ],
 )
-def test_a_parameter_that_no_flag_could_give_is_named(run, capsys, name, value, told):
+def test_a_parameter_that_no_flag_could_give_is_named(run, capsys, name, value, message):
     saved = json.loads((run / "params.json").read_text())
     (run / "params.json").write_text(json.dumps({**saved, name: value, "more": "ignored"}))
-    assert told in refused(capsys, "evaluate", "--run", run)
+    assert message in refused(capsys, "evaluate", "--run", run)
 
 
 @pytest.mark.parametrize("content", ["{}", "[3]", '[{"epoch": 1}]', "[[]]", '{"a": 1}'])
@@ -360,3 +360,13 @@ def test_a_damaged_geometry_of_a_run_is_one_line(run, capsys, wrong):
     command = ["--dataset", saved["corpus"]["dataset"], *LEARNING, "--run", run]
     line = refused(capsys, *command)
     assert "params.json: " in line
+
+
+def test_a_run_too_large_for_memory_is_one_line_and_an_older_name_is_known(run, capsys):
+    path = run / "params.json"
+    saved = json.loads(path.read_text())
+    saved["words_a_piece"] = saved.pop("words_per_piece") + 1  # as runs had it before
+    path.write_text(json.dumps(saved))
+    assert run_folder.Run(run).options()["words_per_piece"] == saved["words_a_piece"]
+    path.write_text(json.dumps(saved | {"d_model": 65_536, "num_layers": 200}))
+    assert "a network of these sizes takes" in refused(capsys, "translate", "--run", run, "um")

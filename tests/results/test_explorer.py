@@ -61,9 +61,12 @@ def test_sentences_are_explored_where_it_is_said(finished, capsys, tmp_path):
         assert cross.shape == (1, 2, len(one["target"]) - 1, len(one["source"]))
         np.testing.assert_allclose(cross.sum(axis=-1), 1, atol=1e-2)
     path.unlink()
-    for wrong, told in ((["um " * 200], "more than 200 tokens"), ([" "], "no sentence to explore")):
+    for wrong, message in (
+        (["um " * 200], "more than 200 tokens"),
+        ([" "], "no sentence to explore"),
+    ):
         assert call("explore", *wrong, "--run", finished / "run", "--to", tmp_path / "x.html") == 2
-        assert told in capsys.readouterr().err
+        assert message in capsys.readouterr().err
     assert not list(tmp_path.glob("*"))
 
 

@@ -180,6 +180,16 @@ def test_so_many_checkpoints_are_kept_and_the_one_just_saved_is_among_them(tmp_p
     }
 
 
+def test_files_that_only_resemble_checkpoints_are_left_alone(tmp_path):
+    State(tmp_path).save(3, 0, 1.0)
+    strange = [tmp_path / "checkpoints" / name for name in ("ckpt-3 (1).index", "ckpt-x.index")]
+    for path in strange:
+        path.write_bytes(b"")
+    assert [path[-6:] for path in checkpoints.paths(tmp_path / "checkpoints")] == ["ckpt-3"]
+    State(tmp_path).save(4, 0, 1.0)
+    assert all(path.exists() for path in strange)
+
+
 def test_a_folder_in_use_is_refused(tmp_path):
     first = run_folder.Run(tmp_path / "run")
     first.lock()

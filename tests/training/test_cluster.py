@@ -172,10 +172,10 @@ def test_two_workers_learn_what_one_process_learns(two, numbers, tmp_path):
         assert apart < 1e-3, paths[number]
 
 
-def signalled(process, number, told):
-    """Sends a signal to a process once its stderr has matched `told`."""
+def signalled(process, number, message):
+    """Sends a signal to a process once its stderr has matched `message`."""
     said = b""
-    while not re.search(told, said):
+    while not re.search(message, said):
         piece = process.stderr.read(4096)
         assert piece, said.decode()
         said += piece
@@ -214,18 +214,18 @@ def test_a_signal_to_one_worker_ends_both_and_saves(numbers, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("seed", "run", "told"),
+    ("seed", "run", "message"),
     [(5, "run", "other data or other flags than the chief"), (0, "own", "that all workers see")],
 )
 def test_a_worker_with_other_data_or_another_run_folder_is_reported(
-    numbers, tmp_path, seed, run, told
+    numbers, tmp_path, seed, run, message
 ):
     other, ports = write_tsv(tmp_path / "other.tsv", sentences(3000, seed)), free_ports(2)
     processes = [start(numbers, tmp_path / "run", 1, 0, ports)]
     processes.append(start(other, tmp_path / run, 1, 1, ports))
     codes, said = ended(processes)
     assert codes == [75, 2], said
-    assert told in said[1].strip().splitlines()[-1]
+    assert message in said[1].strip().splitlines()[-1]
 
 
 @pytest.mark.slow
