@@ -203,6 +203,14 @@ class Preset(NamedTuple):
 
 PRESETS = {
     "tutorial": Preset("the defaults: TensorFlow's tutorial", {}),
+    "quick": Preset(
+        "a first look at the bundled corpus, in two minutes (walkthrough.ipynb trains it)",
+        dict(
+            data_path="bundled", num_layers=2, pre_norm=True, tie_embeddings=True, batch_size=32,
+            dropout_rate=0.0, schedule="cosine", warmup_steps=400, learning_rate_scale=1.5,
+            epochs=5,
+        ),
+    ),
     "tiny": Preset(
         "tens of thousands of pairs: sizes, label smoothing and averaging of Wu et al. 2021 (arXiv "
         "2105.14462) on Multi30k; the rest by trial (benchmarks/quality.md)",
@@ -217,9 +225,9 @@ PRESETS = {
         "one sentence, learned in 20 steps: the sizes of a beginner's lesson, whose post-norm and "
         "constant rate of 0.001 fail (benchmarks/winter_games.py)",
         dict(
-            pieces="word", num_layers=6, d_model=512, dff=2048, dropout_rate=0.0, pre_norm=True,
-            schedule="constant", warmup_steps=1, learning_rate_scale=0.0068, average=1,
-            tokenize="none",
+            data_path="winter-games", pieces="word", num_layers=6, d_model=512, dff=2048,
+            dropout_rate=0.0, pre_norm=True, schedule="constant", warmup_steps=1,
+            learning_rate_scale=0.0068, average=1, tokenize="none",
         ),
     ),
     "base": Preset(

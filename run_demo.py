@@ -25,8 +25,8 @@ with startup.program(sys.argv[1:]) if __name__ == "__main__" else contextlib.nul
     import tensorflow as tf
 
     from nmt.decoding import non_autoregressive
-    from nmt.messages import log
-    from nmt.program import command_line, exit_codes, loading, preparation, run_folder
+    from nmt.messages import log, plural
+    from nmt.program import commands, exit_codes, loading, preparation, run_folder, runs
     from nmt.program.loading import build_transformer, load_translator
     from nmt.results import evaluation
     from nmt.text import batches as batching
@@ -87,7 +87,6 @@ class Training:
             self.gradients = tf.function(self.gradients, jit_compile=True)
         self.epoch = tf.Variable(0)  # finished epochs
         self.history = []  # their metrics
-        self.epoch_seconds = []  # of the epochs that this process trained as a whole
         self.position = tf.Variable(0)  # batches of the current epoch that are done
         self.sums_so_far = tf.Variable(tf.zeros(3, tf.float64))  # their `token_sums`
         self.progress = Progress(self)
@@ -191,9 +190,10 @@ class Training:
         batches = batching.evaluation_batches(pairs, tokenizer, replicas)
         batches = devices.distribute(self.strategy, batches)
         self.validation_step.get_concrete_function(*batches.element_spec)  # one trace
-        totals = np.zeros(3)
+        started, totals = time.perf_counter(), np.zeros(3)
         for inp, tar in batches:
             totals += self.validation_step(inp, tar).numpy()
+        self.progress.validation_seconds = time.perf_counter() - started
         loss, hits, tokens = totals
         return loss / tokens, hits / tokens
 
@@ -250,8 +250,8 @@ class Training:
         run, epochs = keeper.run, self.options["epochs"]
         self.workers.barrier()  # until the chief has written, so that all find the same
         if newest := keeper.restore_newest():
-            within = f" and {int(self.position)} batches" if int(self.position) else ""
-            log.info(f"Resuming from {newest}: {int(self.epoch)} epoch(s){within} done.")
+            within = f" and {plural(int(self.position), 'batch')}" if int(self.position) else ""
+            log.info(f"Resuming from {newest}: {plural(int(self.epoch), 'epoch')}{within} done.")
             progress.drop_later_events(run.logs, int(self.optimizer.iterations.numpy()))
         if int(self.epoch) > epochs:
             log.info(f"Already trained for {int(self.epoch)} epochs; --epochs is {epochs}.")
@@ -262,7 +262,6 @@ class Training:
             self.end_epoch(keeper, corpus, tokenizer)
         while not self.finished:
             started, epoch = time.perf_counter(), int(self.epoch) + 1
-            whole = not int(self.position)
             rate = self.train_epoch(
                 batches.epoch(self.options["buffer_size"], self.options["seed"] + epoch),
                 batches.steps,
@@ -274,7 +273,7 @@ class Training:
             keeper.save(run.checkpoints, epoch)  # an error in validation then loses nothing
             keeper.is_due()  # all workers agree on a signal that one received, and leave
             keeper.leave()
-            self.end_epoch(keeper, corpus, tokenizer, started, rate, whole)
+            self.end_epoch(keeper, corpus, tokenizer, started, rate)
         if int(self.epoch) < epochs:
             log.info(
                 f"Stopped after epoch {int(self.epoch)}: the best validation is that of epoch "
@@ -305,18 +304,19 @@ class Training:
         loss, accuracy = self.loss_and_accuracy(corpus.validation, tokenizer)
         metrics = dict(val_loss=loss, val_accuracy=accuracy)
         if self.options["validate_by"] == "bleu":
+            started = time.perf_counter()
             bleu = evaluation.validation_bleu(self, tokenizer, corpus.validation)
             metrics["val_bleu"] = self.workers.broadcast(bleu)  # all must choose the same epoch
+            self.progress.validation_seconds += time.perf_counter() - started
         return metrics
 
-    def end_epoch(self, keeper, corpus, tokenizer, started=None, rate=0.0, whole=False):
+    def end_epoch(self, keeper, corpus, tokenizer, started=None, rate=0.0):
         """Validates an epoch that was trained and saved, and keeps its metrics.
 
         Args:
           keeper, corpus, tokenizer: as of `fit`.
           started: when it began, by `time.perf_counter`; None if before a restart.
           rate: tokens per second of its training.
-          whole: this process trained all of it, so that its time predicts that of others.
         """
         run, epoch, epochs = keeper.run, int(self.epoch), self.options["epochs"]
         started = started or time.perf_counter()
@@ -325,7 +325,7 @@ class Training:
         row = dict(
             epoch=epoch, loss=loss / tokens, accuracy=hits / tokens, **metrics,
             tokens_per_second=rate, learning_rate=float(self.optimizer.learning_rate),
-            seconds=time.perf_counter() - started,
+            seconds=time.perf_counter() - started, ended=time.time(),
         )  # fmt: skip
         self.history.append(row)
         if self.best_epoch == epoch:
@@ -336,13 +336,12 @@ class Training:
         samples = evaluation.texts(corpus.validation.take(TENSORBOARD_SAMPLES))
         translations = evaluation.translator(self, tokenizer)(samples[0])
         self.progress.log_translations(zip(*samples, translations, strict=True))
-        if whole:
-            self.epoch_seconds.append(row["seconds"])
-        seconds = min(self.epoch_seconds[-3:], default=row["seconds"])  # others may use the machine
+        test_share = len(corpus.test) / len(corpus.validation)
+        left = self.progress.seconds_left(epochs - epoch, test_share)
         log.info(
             f"Epoch {epoch}/{epochs}: loss {row['loss']:.3f}, accuracy {row['accuracy']:.3f}; "
             f"validation {metrics_text(row)}; {rate:,.0f} tokens/s, {row['seconds']:.0f} s; "
-            f"{duration(seconds * (epochs - epoch))} left"
+            f"about {duration(left)} left"
         )
         keeper.is_due()
         keeper.leave()
@@ -358,28 +357,30 @@ def train(args):
       args: the parsed command line; see nmt/program/command_line.py.
     """
     from nmt.results import scores  # noqa: F401  # fails before training if missing
-    from nmt.results.pictures import Pictures
+    from nmt.results.pictures import RunPictures
 
     # 1. The options, the devices, and the run folder.
-    options = preparation.training_options(args)
+    resumed = preparation.saved_options(args)
+    options = preparation.training_options(args, resumed)
     keras.utils.set_random_seed(options["seed"])  # before a tokenizer exists: it resets their state
-    source, name = preparation.named_source(args)
-    saved = run_folder.Run(args.run or run_folder.default(name)).saved
+    source, name, named = preparation.named_source(args, resumed)
+    saved = run_folder.Run(args.run or runs.default(name)).saved
     if options["xla"] == "auto":  # decided once, on the machine on which a run begins
         options["xla"] = saved.get("xla") or ("on" if devices.gpus()[0] else "off")
     workers = cluster.configured()
     strategy, parts = devices.find(options["xla"] == "on", workers, saved.get("parts"))
 
     # 2. The corpus: the chief downloads it, then the other workers read it.
-    unnamed = not args.train and args.data_path is None
-    corpus = workers.in_turn(lambda: load_corpus(source, options["seed"], unnamed))
-    if unnamed:
+    corpus = workers.in_turn(lambda: load_corpus(source, options["seed"], not named))
+    if not named:
         source["dataset"] = corpus.name
+    if languages := corpora.languages(source):
+        source["languages"] = languages
     options["data_path"] = corpus.name
     own = None if workers.chief else cluster.folder()
-    run = run_folder.Run(args.run or run_folder.default(corpus.name), own=own)
+    run = run_folder.Run(args.run or runs.default(corpus.name), own=own)
     run.lock()
-    resuming = [*args.given, *(["--dataset", corpus.name] if unnamed else [])]
+    resuming = [*args.given, *([] if named else ["--dataset", corpus.name])]
     args.resume = shlex.join(["python", "run_demo.py", *resuming])
     log.info(f"Corpus: {corpus.name}. Run folder: {run.path}")
 
@@ -392,13 +393,13 @@ def train(args):
     tokenizer = loading.load_tokenizer(run)
 
     # 4. What identifies the run: a resumed one must be the same.
-    splits = zip(corpus._fields[1:], corpus[1:], strict=True)
-    hashes = {split: corpora.fingerprint(pairs) for split, pairs in splits}
+    hashes = {split: corpora.fingerprint(pairs) for split, pairs in corpus.splits().items()}
     identity = run.claim(options, source, parts, **hashes, tokenizer=tokenizer.sha256)
     preparation.check_same(identity, workers)
 
     # 5. Network, optimizer and batches.
     training = Training(options, tokenizer.vocab_size, strategy, parts, workers)
+    training.progress.picture_seconds *= not args.no_plots
     run.remove_cache()  # of a process that was killed
     replicas = strategy.num_replicas_in_sync
     batches = batching.training_batches(options, corpus, tokenizer, replicas, run.cache)
@@ -421,22 +422,17 @@ def train(args):
     found, rows = evaluation.evaluate(training, tokenizer, corpus)
     if workers.chief:
         evaluation.report(run, corpus, training, found, rows)
-        draw_all(Pictures(run, training, tokenizer, rows[0][0], lambda: batches))
+        if not args.no_plots:
+            RunPictures(run, training, tokenizer, rows[0][0], lambda: batches).draw_all()
         preparation.suggest_commands(run, rows[0][0])
     workers.barrier()  # a worker that ends before the others counts as lost
 
 
-def draw_all(pictures):
-    """Draws all pictures of a run, with a pictures.Pictures."""
-    for what in command_line.PICTURES:
-        pictures.draw(what)
-    for kind in ("encoder", "decoder"):  # besides cross-attention
-        pictures.draw("attention", kind=kind)
-
-
 def main(arguments):
     """Runs one command. Returns the exit code of the process."""
-    return exit_codes.run(arguments, train)
+    return exit_codes.run(
+        arguments, lambda args: train if args.command == "train" else vars(commands)[args.command]
+    )
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ from nmt.decoding.search import greedy_search
 from nmt.decoding.translator import Translator, compiled
 from nmt.program import flags, loading
 from nmt.results import evaluation, scores
-from nmt.text import corpora
+from nmt.text import files
 from transformer_model import END, MASKED, START
 
 LENGTHS, BATCHES = (16, 64, 256), (1, 64)
@@ -105,7 +105,7 @@ def of_runs(paths, test, rounds):
         raise UserError("the two runs have different vocabularies; name two of one corpus")
     options = systems[0][1].options
     if test:
-        sources, references = zip(*corpora.read_pairs(test), strict=True)
+        sources, references = zip(*files.read_pairs(test), strict=True)
     else:
         corpus = run_demo.load_corpus(options["corpus"], options["seed"])
         sources, references = evaluation.texts(corpus.test)

@@ -1,9 +1,9 @@
 """What a token costs as a translation grows: python benchmarks/translate_length.py [--plot FILE]
 
 Random weights of the tutorial's size, which never end a translation, on a batch of equal sources.
-Prints a markdown table of milliseconds per token by number of tokens: with a cache that grows, as
-for batches; with one of fixed size compiled by XLA, as for single sentences; and without any, as in
-the tutorial. Then the memory of the cache. --plot draws the table.
+Prints a markdown table of milliseconds per token and sentence, by number of tokens: with a cache
+that grows, as for batches; with one of fixed size compiled by XLA, as for single sentences; and
+without any, as in the tutorial. Then the memory of the cache. --plot draws the table.
 """
 
 import argparse
@@ -90,7 +90,7 @@ def main():
     args = parser.parse_args()
     if min(args.lengths) < SOURCE:
         parser.error(f"--lengths are of {SOURCE} tokens or more")
-    devices.find(lambda line: print(line, file=sys.stderr))
+    devices.find()
     sizes = {name: flags.chosen(args)[name] for name in SIZES}
     transformer, columns = endless_transformer(sizes.values()), {}
     for name, (rows, find) in searches(transformer).items():
@@ -105,13 +105,13 @@ def main():
                 find(inp, tokens).numpy()
                 times.append(time.perf_counter() - started)
             seconds.append(statistics.median(times))
-        columns[name] = np.array(seconds) / args.lengths * 1e3  # ms per token of each translation
+        columns[name] = np.array(seconds) / args.lengths / rows * 1e3  # ms per token and sentence
         print(f"{name}: done", file=sys.stderr)
 
-    print("| tokens | " + " | ".join(f"{name}, ms per token" for name in columns) + " |")
+    print("| tokens | " + " | ".join(f"{name}, ms" for name in columns) + " |")
     print("|---|" + "---|" * len(columns))
     for number, tokens in enumerate(args.lengths):
-        row = " | ".join(f"{column[number]:.2f}" for column in columns.values())
+        row = " | ".join(f"{column[number]:.3f}" for column in columns.values())
         print(f"| {tokens} | {row} |")
     each, longest = (
         2 * sizes["num_layers"] * sizes["d_model"] * 4,
@@ -124,10 +124,12 @@ def main():
         figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
         for name, column in columns.items():
             axes.plot(args.lengths, column, "o-", label=name)
-        axes.set(xlabel="tokens generated", ylabel="milliseconds per token", yscale="log")
+        axes.set(
+            xlabel="tokens generated", ylabel="milliseconds per token and sentence", yscale="log"
+        )
         axes.grid(alpha=0.3)
         axes.legend()
-        figure.savefig(args.plot, dpi=120)
+        figure.savefig(args.plot, dpi=200)
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ import run_demo
 from nmt import UserError
 from nmt.decoding import export, translator
 from nmt.program import loading
-from nmt.text import corpora
+from nmt.text import files
 from nmt.training import devices
 from transformer_model import END, PAD, START, create_masks, positional_encoding
 
@@ -320,7 +320,7 @@ def main():
         _, tokenizer, training = loading.load(args.run)
         options = training.options
         if args.source:
-            lines = list(corpora.read_lines(args.source))
+            lines = list(files.read_lines(args.source))
         else:
             corpus = run_demo.load_corpus(options["corpus"], options["seed"])
             lines = [source.decode() for source, _ in corpus.test.as_numpy_iterator()]

@@ -9,6 +9,8 @@ program   command line, run folder, loading, commands, start-up
 messages.py and machine.py serve all of them.
 """
 
+VERSION = "2.0.0"
+
 
 class UserError(Exception):
     """A mistake that the user can fix: shown as one line (what, where, how to fix), exit code 2."""

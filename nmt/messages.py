@@ -28,10 +28,19 @@ class Terminal(logging.Handler):
 
 def show():
     """Makes the messages of this project visible on stderr, as the command line does."""
+    if sys.stderr is None:  # closed by the parent process
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115  # open until the end
     if not any(isinstance(handler, Terminal) for handler in log.handlers):
         log.addHandler(Terminal())
         log.setLevel(logging.INFO)
         log.propagate = False
+
+
+def plural(number, noun):
+    """Returns "1 epoch", "2 epochs"; of numbers from 10,000 on with a comma."""
+    ending = "" if number == 1 else "es" if noun.endswith("tch") else "s"
+    return f"{number:{',' if number >= 10_000 else ''}} {noun}{ending}"
 
 
 def reason(error):
@@ -46,9 +55,6 @@ def quiet():
     Yields a list, which receives the lines that were dropped.
     """
     dropped = []
-    if sys.stderr is None:  # closed by the parent process
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-        sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115  # open until the end
     sys.stderr.flush()
     stderr = os.dup(2)
     with tempfile.TemporaryFile() as held:

@@ -37,9 +37,9 @@ def finished(tmp_path_factory):
 def undrawn(monkeypatch):
     """Trainings draw nothing: pictures take a third of a tiny one's time, and have own tests."""
 
-    from nmt.results.pictures import Pictures
+    from nmt.results.pictures import RunPictures
 
-    monkeypatch.setattr(Pictures, "draw", lambda *_, **choices: None)
+    monkeypatch.setattr(RunPictures, "draw", lambda *_, **choices: None)
 
 
 @pytest.fixture(scope="module")  # a training run of another file, which sets the seed, resets it

@@ -12,8 +12,7 @@ import nbformat
 import pytest
 from helpers import ROOT
 
-import run_demo
-from nmt.program import exit_codes
+from nmt.program import command_line
 
 ENGLISH, CHINESE = ROOT / "README.md", ROOT / "README.zh-CN.md"
 NOTEBOOK = ROOT / "walkthrough.ipynb"
@@ -77,10 +76,8 @@ def test_commands_are_those_of_the_program(page):
     for program, *arguments in found:
         assert (ROOT / program).is_file()
         if program == "run_demo.py":
-            if not arguments or arguments[0].startswith("-"):
-                arguments.insert(0, "train")
             with contextlib.suppress(SystemExit):  # as --help ends; what is wrong is a UserError
-                exit_codes.parser(run_demo.train).parse_args(arguments)
+                command_line.parse(arguments)
         else:
             options = (ROOT / program).read_text(encoding="utf-8")
             for flag in (word for word in arguments if word.startswith("--")):
@@ -134,9 +131,9 @@ def test_the_notebook_runs_and_shows_what_is_saved_in_it(tmp_path, monkeypatch):
     monkeypatch.setenv("TF_ENABLE_ONEDNN_OPTS", "1")  # for the training, as without pytest
     saved = nbformat.read(NOTEBOOK, as_version=4)
     again = nbformat.read(NOTEBOOK, as_version=4)
-    (training,) = (place for place, cell in enumerate(again.cells) if "--epochs" in cell.source)
+    (training,) = (place for place, cell in enumerate(again.cells) if "--preset" in cell.source)
     cell = again.cells[training]
-    cell.source = re.sub("--epochs [0-9]+", "--epochs 1", cell.source)
+    cell.source = cell.source.replace("--preset quick", "--preset quick --epochs 1")
     where = {"metadata": {"path": str(tmp_path)}}
     nbclient.NotebookClient(again, timeout=1200, resources=where).execute()
     both = list(zip(saved.cells, again.cells, strict=True))

@@ -16,13 +16,11 @@ from nmt.messages import reason
 from transformer_model import END, START, UNKNOWN, positional_encoding
 
 BEAM, ALPHA = 4, 0.6  # of a SavedModel's signature "beam" (paper 6.1)
-FORMATS = ("saved_model", "keras", "ctranslate2")
-QUANTIZATIONS = ("int8", "float16")
 MAX_CTRANSLATE2_TOKENS = 1024  # the length of its table of positions
 
 
 def default_path(folder, kind):
-    """Returns the path within `folder` of an export in one of FORMATS.
+    """Returns the path within `folder` of an export of a `kind`: saved_model, keras or ctranslate2.
 
     A SavedModel gets a new version, 1 or the next: TensorFlow Serving loads the highest.
     """

@@ -1,16 +1,17 @@
 """Translating many lines fast: sorted by length, in parallel batches, returned in order.
 
-Only a chunk of the lines is in memory at a time. For single sentences, as a server receives them,
-XLA compiles the search once enough of them have come; for a few widths only, because TensorFlow
-never releases a compiled program.
+Only a chunk of the lines is in memory at a time. A line may be split into sentences, each of which
+is translated by itself: a model trained on sentences loses text of longer ones.
+
+For single sentences, as a server receives them, XLA compiles the search once enough of them have
+come; for a few widths only, because TensorFlow never releases a compiled program.
 """
 
 import collections
 import itertools
-import string
+import math
 from collections.abc import Iterable, Iterator
 from concurrent import futures
-from typing import NamedTuple
 
 import keras
 import numpy as np
@@ -19,62 +20,19 @@ import tensorflow as tf
 import params
 from nmt import UserError
 from nmt.decoding import non_autoregressive
+from nmt.decoding.attention import Attention
+from nmt.decoding.n_best import joined, merged
 from nmt.decoding.search import log_probabilities, search
-from nmt.messages import log
+from nmt.messages import log, plural
+from nmt.text import sentences
 from nmt.text.batches import MAX_SOURCE_TOKENS
+from nmt.text.sentences import SPACE
 from transformer_model import PAD
 
 CHUNK_LINES = 4096  # lines sorted by length at a time
 BATCH_TOKENS = 2048  # padding included, of the longer side
 COMPILED_WIDTHS = 16, 32, 64  # tokens, padding included; about 50 MiB each, never released
 COMPILE_AFTER = 300  # single sentences of one width, to make up for the seconds of compiling
-SPACE = string.whitespace  # stripped from sentences; ASCII's, as TensorFlow strips them
-
-KINDS = {  # of attention: name of the layer, title
-    "encoder": ("encoder_layer{}", "Encoder self-attention: source attends to source"),
-    "decoder": (
-        "decoder_layer{}_block1",
-        "Decoder self-attention: target attends to target",
-    ),
-    "cross": (
-        "decoder_layer{}_block2",
-        "Cross-attention: generated tokens attend to source",
-    ),
-}
-
-
-class Attention(NamedTuple):
-    """The attention weights of a translated sentence."""
-
-    source: list  # S token strings, START first and END last
-    target: list  # 1 + T of the translation, START first
-    weights: dict  # (H, queries, keys), keyed as by the Transformer
-
-    @property
-    def layers(self):
-        """The number of layers of each of KINDS."""
-        return len(self.weights) // len(KINDS)
-
-    def select(self, kind="cross", layer=None):
-        """Returns weights (H, Q, K), Q queries and K keys (token strings) of one of KINDS.
-
-        Row t of cross-attention is labelled with target token t + 1, which was predicted at that
-        row.
-
-        Args:
-          kind: one of KINDS.
-          layer: 1, 2, ...; None for the last one.
-
-        Raises:
-          ValueError: there is no such kind or layer.
-        """
-        layer = self.layers if layer is None else layer
-        if kind not in KINDS or not 1 <= layer <= self.layers:
-            raise ValueError(f"kinds are {', '.join(KINDS)}, and layers 1 to {self.layers}")
-        tar_inp, generated = self.target[:-1], self.target[1:]
-        queries = {"encoder": self.source, "decoder": tar_inp, "cross": generated}[kind]
-        keys = tar_inp if kind == "decoder" else self.source
-        return self.weights[KINDS[kind][0].format(layer)], queries, keys
 
 
 def pad(rows, step=1):
@@ -99,7 +57,7 @@ def compiled(transformer, find):
         with keras.StatelessScope(list(zip(variables, weights, strict=True))):
             return find(inp)
 
-    return tf.function(find_compiled, jit_compile=True)
+    return tf.function(find_compiled, jit_compile=True, autograph=False)
 
 
 class Translator:
@@ -114,6 +72,10 @@ class Translator:
       rows: sentences per batch; None for as many as make BATCH_TOKENS tokens.
       workers: batches translated in parallel.
       fixed: the weights will not change, so the search for single sentences may be compiled.
+      language: code of the source language, to split each line into sentences; None to leave lines
+        as they are.
+      trained_length: tokens per sentence that the Transformer was trained on; longer sentences
+        cause a warning. None for no warning.
 
     Raises:
       UserError: a number is out of its range.
@@ -129,6 +91,8 @@ class Translator:
         rows: int | None = None,
         workers: int = 1,
         fixed: bool = True,
+        language: str | None = None,
+        trained_length: int | None = None,
     ):
         self.non_autoregressive = transformer.sizes["non_autoregressive"]
         if self.non_autoregressive and max(beam, n_best) > 1:
@@ -143,20 +107,27 @@ class Translator:
             )
         self.transformer, self.tokenizer = transformer, tokenizer
         self.beam, self.n_best, self.rows, self.fixed = beam, n_best, rows, fixed
+        self.language, self.trained_length = language, trained_length
         self.pool = futures.ThreadPoolExecutor(workers)
         ids = tf.TensorSpec((None, None), tf.int32)  # one trace for all shapes
 
         def find(inp, static=False):
             if self.non_autoregressive:
                 return non_autoregressive.search(transformer, inp, alpha)
-            return search(transformer, inp, beam, alpha, n_best, static=static)
+            wanted = beam if n_best > 1 else 1  # several may be the same text
+            return search(transformer, inp, beam, alpha, wanted, static=static)
 
-        self.search_any = tf.function(lambda inp: find(inp), input_signature=[ids])
+        # AutoGraph would take three quarters of the time to the first translation, and has nothing
+        # to convert here.
+        signature = dict(input_signature=[ids], autograph=False)
+        self.search_any = tf.function(lambda inp: find(inp), **signature)
         score = log_probabilities
         if self.non_autoregressive:
             score = non_autoregressive.log_probabilities
         self.log_probabilities = tf.function(
-            lambda inp, tar: score(transformer, inp, tar), input_signature=[ids, ids]
+            lambda inp, tar: score(transformer, inp, tar),
+            input_signature=[ids, ids],
+            autograph=False,
         )
         self.search_width = compiled(transformer, lambda inp: find(inp, static=True))
         self.seen = collections.Counter()  # single sentences by width
@@ -188,37 +159,66 @@ class Translator:
     def hypotheses(self, lines, at_a_time=CHUNK_LINES):
         """Yields for each of `lines` (strings), in order, a list of (text, log-probability).
 
-        There are `n_best`, the best first. A line without tokens, such as an empty one, stays
-        empty, with a log-probability of 0.
+        There are up to `n_best` different texts, the best first. A line without tokens, such as an
+        empty one, stays empty, with a log-probability of 0.
 
         Args:
           lines: an iterable of strings.
           at_a_time: lines that are collected, sorted by length and translated together.
         """
-        lines, done = iter(lines), 0
-        while chunk := list(itertools.islice(lines, at_a_time)):
-            sources = self.tokenizer.encode(line.strip(SPACE) for line in chunk)
-            for number, ids in enumerate(sources, start=done + 1):
-                if len(ids) > MAX_SOURCE_TOKENS:
-                    log.warning(
-                        f"Line {number} has {len(ids)} tokens; only the first {MAX_SOURCE_TOKENS} "
-                        "are translated."
-                    )
-                    del ids[MAX_SOURCE_TOKENS:]
-            lengths = list(map(len, sources))
-            full = [index for index, length in enumerate(lengths) if length > 2]  # START, END
-            batches = self.batches(full, lengths.__getitem__)
-            each = map if len(batches) == 1 else self.pool.map
-            inputs = ([sources[index] for index in indices] for indices in batches)
-            found = [[("", 0.0)] * self.n_best for _ in chunk]
-            for indices, best in zip(batches, each(self.search, inputs), strict=True):
-                ids, totals = best.ids.numpy(), best.log_probabilities.numpy()
-                texts = self.tokenizer.decode(ids.reshape(-1, ids.shape[-1]))
-                rows = np.array(texts, object).reshape(totals.shape).tolist()  # (B, N)
-                for index, row, its in zip(indices, rows, totals.tolist(), strict=True):
-                    found[index] = list(zip(row, its, strict=True))
-            yield from found
-            done += len(chunk)
+        lines = iter(lines)
+        return self.of_chunks(iter(lambda: list(itertools.islice(lines, at_a_time)), []))
+
+    def of_chunks(self, chunks):
+        """Yields what `hypotheses` does; the lines of a chunk are translated together.
+
+        Args:
+          chunks: an iterable of lists of strings.
+        """
+        total = too_long = cut = 0  # lines
+        for chunk in chunks:
+            parts = [self.parts(line) for line in chunk]
+            sources = self.tokenizer.encode(sentence for line in parts for sentence, _ in line)
+            found = zip(map(len, sources), self.of_sources(sources), strict=True)
+            for line in parts:
+                lengths, rows = zip(*itertools.islice(found, len(line)), strict=True)
+                total += 1
+                cut += max(lengths) > MAX_SOURCE_TOKENS
+                too_long += max(lengths) > (self.trained_length or math.inf)
+                yield joined(rows, [space for _, space in line], self.n_best)
+        if too_long:
+            log.warning(
+                f"{too_long} of {plural(total, 'line')}: longer than the {self.trained_length} "
+                "tokens that the run was trained on (--max-length); translations may lose text."
+            )
+        if cut:
+            log.warning(
+                f"{cut} of {plural(total, 'line')}: cut off after {MAX_SOURCE_TOKENS} tokens."
+            )
+
+    def parts(self, line):
+        """Returns the sentences of a line, each with the white space after it."""
+        if self.language is None:
+            return [(line.strip(SPACE), "")]
+        return sentences.split(line, self.language)
+
+    def of_sources(self, sources):
+        """Returns rows of (text, log-probability, score) for each of `sources`, lists of ids."""
+        sources = [ids[:MAX_SOURCE_TOKENS] for ids in sources]
+        lengths = list(map(len, sources))
+        full = [index for index, length in enumerate(lengths) if length > 2]  # START, END
+        batches = self.batches(full, lengths.__getitem__)
+        each = map if len(batches) == 1 else self.pool.map
+        inputs = ([sources[index] for index in indices] for indices in batches)
+        found = [[("", 0.0, 0.0)] for _ in sources]
+        for indices, best in zip(batches, each(self.search, inputs), strict=True):
+            ids, *numbers = (t.numpy() for t in (best.ids, best.log_probabilities, best.scores))
+            texts = self.tokenizer.decode(ids.reshape(-1, ids.shape[-1]))
+            texts = np.array(texts, object).reshape(ids.shape[:2])  # (B, N)
+            rows = zip(*(each.tolist() for each in (texts, *numbers)), strict=True)
+            for index, row in zip(indices, rows, strict=True):
+                found[index] = merged(zip(*row, strict=True), self.n_best)
+        return found
 
     def __call__(self, lines: Iterable[str]) -> Iterator[str]:
         """Yields one translation, of one line, for each of `lines` (strings), in order."""
@@ -257,6 +257,7 @@ class Translator:
         sources = self.tokenizer.encode([line.strip(SPACE)])
         inp, tar = tf.constant(sources), self.search(sources).ids[:, 0]  # (1, S), (1, 1 + L)
         tar = tar[:, : tf.math.count_nonzero(tar)]
+        (text,) = self.tokenizer.decode(tar.numpy())
         tar_inp = tar[:, :-1]
         if self.non_autoregressive:
             tar_inp, _ = non_autoregressive.mask_targets(inp, tar[:, 1:])
@@ -267,4 +268,5 @@ class Translator:
             for name in weights:
                 weights[name] = weights[name][:, :length] if "decoder" in name else weights[name]
                 weights[name] = weights[name][..., :length] if "block1" in name else weights[name]
-        return Attention(*map(self.tokenizer.tokens, (inp[0], tar[0])), weights)
+        tokens = map(self.tokenizer.tokens, (inp[0], tar[0]))
+        return Attention(*tokens, weights, (line.strip(SPACE), text))

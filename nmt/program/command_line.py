@@ -1,14 +1,22 @@
-"""The command line: the commands and their flags."""
+"""The command line: commands and flags. Without TensorFlow, so that mistakes are seen at once.
+
+Each command has a parser of its own, made by the function of COMMANDS that adds its flags.
+"""
 
 import argparse
+import platform
+import shlex
+from importlib import metadata
+from pathlib import Path
 
 import params
-from nmt.decoding.export import FORMATS, QUANTIZATIONS
-from nmt.decoding.translator import KINDS
+from nmt import VERSION, UserError
+from nmt.decoding.attention import KINDS
 from nmt.program import flags
 
-COMMANDS = ("train", "translate", "score", "export", "evaluate", "explore", "plot")
+PROGRAM = "run_demo.py"
 PICTURES = {  # in the order drawn, each with its own flags
+    "architecture": (),
     "positional-encoding": ("positions", "depth", "position"),
     "masks": (),
     "scaling": (),
@@ -17,124 +25,257 @@ PICTURES = {  # in the order drawn, each with its own flags
     "curves": ("beside",),
     "attention": ("kind", "layer", "head", "mean"),
 }
-DESCRIPTION = """
+WITHOUT_RUN = ("positional-encoding", "scaling", "schedule")  # pictures of no trained run
+PICTURE_FORMATS = (".png", ".svg", ".pdf")
+OUTPUT_FORMATS = ("text", "tsv", "jsonl")
+EXPORT_FORMATS = ("saved_model", "keras", "ctranslate2")
+QUANTIZATIONS = ("int8", "float16")  # of CTranslate2
+THE_RUNS = "the run's"  # the default of flags of a trained run
+
+OVERVIEW = """
+usage: python run_demo.py [COMMAND] [flags]
+
 Parallel text -> batches -> training -> translations -> scores and pictures.
 
-    python run_demo.py                               train, evaluate, translate samples, draw plots
-    python run_demo.py --train a.src a.tgt           the same with your own aligned files
-    python run_demo.py translate "Bom dia."          translate; or the lines of a file: < FILE
-    python run_demo.py evaluate                      score the run on its test split again
-    python run_demo.py plot WHAT                     draw a picture again
+  python run_demo.py                        train on TED talks, evaluate, draw
+  python run_demo.py --preset quick         a first look, in two minutes
+  python run_demo.py --train a.src a.tgt    train on your own aligned files
+  python run_demo.py translate "Bom dia."   translate; or a file: < FILE
 
-Everything goes to a run folder, `runs/<dataset>` (`--run` names another). Results go to stdout,
-everything else to stderr.
+commands (for the flags of each: COMMAND --help):
+{commands}
+
+most used flags of train (all of them, in groups: train --help):
+  --run DIR           run folder (default runs/<dataset>); alone: resume it
+  --dataset NAME      bundled, a TFDS translation dataset, or a .tsv file
+  --train FILE FILE   your own source and target files
+  --preset NAME       {presets}
+  --epochs N          passes over the training pairs
+
+Results go to stdout, all else to stderr. Exit code 2: a mistake you can fix.
 """.strip()
 
 
-def parser(calls):
-    """Returns the parser of all commands; the flags of `train` are the rows of params.table().
+# ---- The flags of each command ----
 
-    Args:
-      calls: the function of each of COMMANDS, by name, to be called with the parsed arguments.
-    """
-    program = flags.Parser(
-        "run_demo.py", usage="run_demo.py [COMMAND] [flags]", add_help=False,
-        description=DESCRIPTION,
+
+def add_run(parser):
+    """Adds the flags that choose a trained run."""
+    parser.add_argument(
+        "--run", type=flags.filled, metavar="DIR",
+        help="run folder (default: the newest in runs/, if all are of one corpus)",
     )  # fmt: skip
-    program.add_argument("-h", "--help", action="help", help=argparse.SUPPRESS)
-    commands = program.add_subparsers(
-        title="commands (each has its own --help; the default is train, whose flags follow)",
-        prog="run_demo.py", dest="command", required=True, metavar="COMMAND ...",
+    parser.add_argument(
+        "--checkpoint", choices=("final", "newest", "best"),
+        help="the weights that were scored at the end of training, the last epoch's, or the "
+        "best epoch's (default final, or newest while there is no final)",
     )  # fmt: skip
-    command = commands.add_parser(
-        "train", help="train, evaluate, draw",
-        usage="run_demo.py [train] [flags]", epilog=flags.presets(),
+
+
+def add_sentences(parser):
+    parser.add_argument("text", nargs="*", help="sentences; without any, stdin is read")
+
+
+def add_pairs(parser, nargs, text):
+    parser.add_argument("files", nargs=nargs, metavar="FILE", help=text)
+
+
+def add_data(parser, **splits):
+    """Adds a flag for the files of each of `splits`, with its help."""
+    for split, text in splits.items():
+        parser.add_argument(f"--{split}", nargs="+", metavar="FILE", help=text)
+
+
+def train(parser):
+    parser.epilog = flags.presets()
+    parser.add_argument(
+        "--run", type=flags.filled, metavar="DIR",
+        help="run folder (default runs/<dataset>); a trained run is resumed: without --dataset and "
+        "--preset, flags not given are the run's own",
     )  # fmt: skip
-    command.set_defaults(call=calls["train"])
-    command.add_argument(
-        "--run", type=flags.filled, metavar="DIR", help="run folder (default runs/<dataset>)"
-    )
-    for split in ("train", "valid", "test"):
-        command.add_argument(
-            f"--{split}", nargs="+", metavar="FILE", help=f"{split}: a .tsv, or source and target"
-        )
-    command.add_argument(
+    files = "a .tsv, or source and target"
+    add_data(parser, train=f"train: {files}", valid=f"valid: {files}", test=f"test: {files}")
+    parser.add_argument(
         "--preset", choices=params.PRESETS,
         help="values of all flags not given, listed below (default: the one named as the data set, "
         "or tutorial)",
     )  # fmt: skip
-    flags.add_parameters(command)
-    program.epilog = command.format_help()
-    own = "the run's"
+    parser.add_argument("--no-plots", action="store_true", help="draw no pictures at the end")
+    flags.add_parameters(parser)
 
-    def add(name, text):
-        command = commands.add_parser(name, help=text)
-        command.set_defaults(call=calls[name])
-        command.add_argument(
-            "--run", type=flags.filled, metavar="DIR",
-            help="run folder (default: the newest in runs/)",
-        )  # fmt: skip
-        command.add_argument(
-            "--checkpoint", choices=("final", "newest", "best"),
-            help="the weights that were scored at the end of training, the last epoch's, or the "
-            "best epoch's (default final, or newest while there is no final)",
-        )  # fmt: skip
-        return command
 
-    command = add("translate", "translate arguments, or the lines of stdin")
-    command.add_argument("text", nargs="*", help="sentences; without any, stdin is read")
-    flags.add_parameters(command, params.names(params.SEARCH), own)
-    command.add_argument(
+def translate(parser):
+    add_run(parser)
+    add_sentences(parser)
+    flags.add_parameters(parser, params.names(params.SEARCH), THE_RUNS)
+    parser.add_argument(
         "--n-best", type=int, choices=range(1, 65), metavar="N", default=1,
-        help="translations per line, at most as many as --beam (default 1)",
+        help="different translations per line, at most as many as --beam (default 1)",
     )  # fmt: skip
-    command.add_argument(
+    parser.add_argument(
         "--score", action="store_true", help="log-probability and tab before each translation"
     )
-    command = add("score", "log-probability of each pair of the given files")
-    command.add_argument("files", nargs="+", metavar="FILE", help="a .tsv, or source and target")
-    command = add("export", "write the model for use elsewhere")
-    command.add_argument("--format", choices=FORMATS, default="saved_model")
-    command.add_argument("--to", metavar="PATH", help="a new path (default: in export/ of the run)")
-    command.add_argument("--quantization", choices=QUANTIZATIONS, help="CTranslate2's")
-    command = add("evaluate", "score the run on its test split, or on files")
-    command.add_argument(
-        "files", nargs="*", metavar="FILE",
-        help="a .tsv, or source and references, instead of the test split; only prints the scores",
+    parser.add_argument(
+        "--format", choices=OUTPUT_FORMATS, default="text",
+        help="text: one line each. tsv: line number, rank, log-probability, translation. jsonl: "
+        "the same as one JSON object per line (default text)",
     )  # fmt: skip
-    command.add_argument(
+    parser.add_argument(
+        "--split", action=argparse.BooleanOptionalAction, default=True,
+        help="translate each sentence of a line by itself (default: yes)",
+    )  # fmt: skip
+
+
+def score(parser):
+    add_run(parser)
+    add_pairs(parser, "+", "a .tsv, or source and target")
+
+
+def evaluate(parser):
+    add_run(parser)
+    add_pairs(
+        parser, "*",
+        "a .tsv, or source and references, instead of the test split; only prints the scores",
+    )  # fmt: skip
+    parser.add_argument(
         "--against", metavar="DIR", help="another run: test the significance of the difference"
     )
-    flags.add_parameters(command, params.names(params.SEARCH, params.SCORING), own)
-    command = add("explore", "write a page that shows attention weights")
-    command.add_argument("text", nargs="*", help="sentences; without any, stdin is read")
-    command.add_argument("--to", metavar="FILE", help="the page (default explorer.html of the run)")
-    command = add("plot", "draw a picture into the run's plots/")
-    command.add_argument("what", choices=PICTURES)
-    command.add_argument(
+    where = "where the run's {} files are now, if they have moved"
+    add_data(parser, test=where.format("test"), train=where.format("training"))
+    flags.add_parameters(parser, params.names(params.SEARCH, params.SCORING), THE_RUNS)
+
+
+def explore(parser):
+    add_run(parser)
+    add_sentences(parser)
+    parser.add_argument("--to", metavar="FILE", help="the page (default explorer.html of the run)")
+
+
+def plot(parser):
+    add_run(parser)
+    parser.add_argument("what", choices=PICTURES, help="the picture")
+    parser.add_argument(
         "sentence", nargs="?", help="for attention and masks (default: the first of the test split)"
     )
-    command.add_argument(
+    parser.add_argument(
+        "--to", type=picture, metavar="FILE",
+        help="a new .png, .svg or .pdf (default: a .png in the run's plots/, or here)",
+    )  # fmt: skip
+    parser.add_argument(
         "--kind", choices=KINDS, default="cross", help="of attention (default cross)"
     )
-    command.add_argument("--layer", type=int, metavar="N", help="of attention (default the last)")
-    panels = command.add_mutually_exclusive_group()
+    parser.add_argument("--layer", type=int, metavar="N", help="of attention (default the last)")
+    panels = parser.add_mutually_exclusive_group()
     panels.add_argument("--head", type=int, metavar="N", help="one head (default all)")
     panels.add_argument(
         "--average", action="store_true", dest="mean", help="one panel: the mean of all heads"
     )  # a name of its own, for a parameter of the run is called so
     size = flags.in_range(int, params.Flag("", 2, 10_000))
-    command.add_argument(
+    parser.add_argument(
         "--positions", type=size, metavar="N", default=50, help="number of positions (default 50)"
     )
-    command.add_argument(
+    parser.add_argument(
         "--depth", type=size, metavar="N", help="dimensions of the encoding (default d_model)"
     )
-    command.add_argument(
+    parser.add_argument(
         "--position", type=int, metavar="P",
         help="position that the others are compared with (default the middle one)",
     )  # fmt: skip
-    command.add_argument(
+    parser.add_argument(
         "--beside", nargs="+", default=[], metavar="DIR", help="runs whose curves are drawn too"
     )
-    return program
+    add_data(parser, train="where the run's training files are now, for lengths")
+
+
+def export(parser):
+    add_run(parser)
+    parser.add_argument("--format", choices=EXPORT_FORMATS, default="saved_model")
+    parser.add_argument("--to", metavar="PATH", help="a new path (default: in export/ of the run)")
+    parser.add_argument("--quantization", choices=QUANTIZATIONS, help="CTranslate2's")
+
+
+def runs(parser):
+    parser.add_argument(
+        "folder", nargs="?", default="runs", metavar="DIR", help="that holds runs (default runs)"
+    )
+
+
+COMMANDS = {  # the function that adds the flags, and what the command does
+    "train": (train, "train, evaluate, draw; the default"),
+    "translate": (translate, "translate arguments, or the lines of stdin"),
+    "evaluate": (evaluate, "score a run on its test split, on files, or against another run"),
+    "score": (score, "log-probability of each pair of the given files"),
+    "plot": (plot, "draw a picture: attention, curves, masks, architecture, ..."),
+    "explore": (explore, "write a page that shows attention weights"),
+    "export": (export, "write the model as SavedModel, .keras or CTranslate2"),
+    "runs": (runs, "list all runs: corpus, epochs, BLEU, size, date"),
+}
+
+
+# ---- Parsing ----
+
+
+def picture(text):
+    """Returns the path of a picture to be drawn, of one of PICTURE_FORMATS."""
+    path = Path(text)
+    if path.suffix not in PICTURE_FORMATS:
+        raise argparse.ArgumentTypeError(f"{text!r} does not end in {', '.join(PICTURE_FORMATS)}")
+    return path
+
+
+def parser(name):
+    """Returns the parser of one of COMMANDS."""
+    add_flags, text = COMMANDS[name]
+    found = flags.Parser(f"{PROGRAM} {name}", description=f"{text[0].upper()}{text[1:]}.")
+    add_flags(found)
+    return found
+
+
+def overview():
+    """Returns the help of the program, which fits on a screen."""
+    commands = "\n".join(f"  {name:11} {text}" for name, (_, text) in COMMANDS.items())
+    return OVERVIEW.format(commands=commands, presets=", ".join(params.PRESETS))
+
+
+def version():
+    """Returns the versions of this program and of what it runs on."""
+    libraries = ", ".join(f"{name} {metadata.version(name)}" for name in ("tensorflow", "keras"))
+    return f"{PROGRAM} {VERSION} (Python {platform.python_version()}, {libraries})"
+
+
+def parse(arguments):
+    """Returns the parsed arguments of the program: its `command`, and a value for each flag.
+
+    Raises:
+      UserError: they are wrong; the message says what may have been meant.
+      SystemExit: after --help and --version.
+    """
+    first = arguments[0] if arguments else "train"
+    if first in ("-h", "--help", "--version"):
+        print(version() if first == "--version" else overview())
+        raise SystemExit(0)
+    name, rest = ("train", arguments) if first.startswith("-") else (first, arguments[1:])
+    if name not in COMMANDS:
+        raise UserError(f"{name!r} is no command{meant(arguments)}; see {PROGRAM} --help")
+    args = parser(name).parse(rest, unknown=lambda _: misplaced_command(rest))
+    args.command, args.given = name, arguments
+    return args
+
+
+def meant(arguments):
+    """Returns as text what `arguments`, which begin with no command, may have meant."""
+    first = arguments[0]
+    if close := flags.closest(first, COMMANDS):
+        return f" (did you mean {close}?)"
+    if Path(first).suffix == ".tsv":
+        return f"; to train on a file: --dataset {shlex.quote(first)}"
+    if not first.isalnum():  # a sentence
+        return f"; to translate a sentence: translate {shlex.quote(first)}"
+    return f" ({', '.join(COMMANDS)})"
+
+
+def misplaced_command(words):
+    """Returns as text where the command belongs, if one of `words` is a command; else None."""
+    name = next((word for word in words if word in COMMANDS), None)
+    others = [word for word in words if word != name]
+    return name and f"the command comes first: {PROGRAM} {shlex.join([name, *others])}"

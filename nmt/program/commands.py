@@ -1,51 +1,27 @@
-"""The commands of a trained run: translate, score, evaluate, export, explore, plot.
+"""The commands of a trained run: translate, score, evaluate, export, explore, plot; and runs.
 
 Libraries that only one command needs, such as matplotlib, are imported in that command.
 """
 
+import json
 import os
-import shlex
+import re
 import sys
 from pathlib import Path
 
 from tqdm import tqdm
 
+import params
 from nmt import UserError
 from nmt.decoding.export import whole_or_nothing
-from nmt.decoding.translator import CHUNK_LINES
-from nmt.messages import log
-from nmt.program import command_line, flags, loading, run_folder
+from nmt.program import command_line, flags, loading, run_folder, sentences_given
+from nmt.program.runs import show as runs
 from nmt.results import evaluation
-from nmt.text import corpora
+from nmt.text import corpora, files
 from nmt.text.batches import training_batches
+from nmt.training import devices
 
-
-def given_lines(args):
-    """Returns the sentences in the arguments, or else the lines of stdin."""
-    for text in args.text:
-        if corpora.is_file(text):
-            raise UserError(
-                f"{text}: is a file, not a sentence; to take its lines: {args.command} < "
-                f"{shlex.quote(text)}"
-            )
-    if args.text:  # as bytes, to be checked like the lines of stdin
-        lines = (os.fsencode(text) + b"\n" for text in args.text)
-        return corpora.decode_lines(lines, "argument")
-    if sys.stdin is None:
-        raise UserError("stdin is closed; give sentences as arguments, or a file: < FILE")
-    return corpora.decode_lines(sys.stdin.buffer, "stdin")
-
-
-def typed_lines():
-    """Yields the lines that are typed at a prompt, as bytes, until Ctrl-D."""
-    log.info("Type a sentence and Enter; Ctrl-D ends.")
-    while True:
-        print("> ", end="", file=sys.stderr, flush=True)
-        line = sys.stdin.buffer.readline()
-        if not line:
-            print(file=sys.stderr)
-            return
-        yield line
+__all__ = ["evaluate", "explore", "export", "plot", "runs", "score", "translate"]
 
 
 def with_progress(results):
@@ -55,27 +31,56 @@ def with_progress(results):
 
 def translate(args):
     """Prints the translation, or the `n_best`, of each argument or line of stdin."""
-    lines, at_a_time = given_lines(args), CHUNK_LINES
+    chunks = sentences_given.chunks(args)
     _, tokenizer, model = loading.load_named(args)
-    search = evaluation.search_options(model)
-    if args.n_best > search["beam"] and not model.options["non_autoregressive"]:
+    beam = model.options["beam"]
+    if args.n_best > beam and not model.options["non_autoregressive"]:
         raise UserError(
-            f"--n-best {args.n_best} needs a --beam of as many, and it is {search['beam']}; add "
-            f"--beam {args.n_best}"
+            f"--n-best {args.n_best} needs a --beam of as many, and it is {beam}; add --beam "
+            f"{args.n_best}"
         )
-    typed = not args.text and sys.stdin.isatty()
-    if typed:  # translate each line as soon as it is entered
-        lines, at_a_time = corpora.decode_lines(typed_lines(), "stdin"), 1
-    translator = evaluation.translator(model, tokenizer, **search, n_best=args.n_best)
-    found = translator.hypotheses(lines, at_a_time)
-    for best in found if typed else with_progress(found):
-        for text, log_probability in best:
-            print(f"{log_probability:.4f}\t{text}" if args.score else text, flush=typed)
+    translator = loading.translator(model, tokenizer, args.split, n_best=args.n_best)
+    write = FORMATS[args.format]
+    if sentences_given.typed(args):  # a warning comes with its sentence
+        found = (best for chunk in chunks for best in translator.of_chunks([chunk]))
+    else:
+        found = with_progress(translator.of_chunks(chunks))
+    for number, best in enumerate(found, start=1):
+        for line in write(number, best, args):
+            print(line)
+
+
+def as_text(number, best, args):
+    """Yields the lines of text for one line's hypotheses: `n_best` of them, the last ones empty."""
+    for text, log_probability in best:
+        yield f"{log_probability:.4f}\t{one_line(text)}" if args.score else text
+    yield from [""] * (args.n_best - len(best))  # so that line n belongs to line n / n_best
+
+
+def as_tsv(number, best, args):
+    """Yields line number, rank, log-probability and translation, separated by tabs."""
+    for rank, (text, log_probability) in enumerate(best, start=1):
+        yield f"{number}\t{rank}\t{log_probability:.4f}\t{one_line(text)}"
+
+
+def as_jsonl(number, best, args):
+    """Yields a JSON object for each hypothesis."""
+    for rank, (text, log_probability) in enumerate(best, start=1):
+        numbers = {"line": number, "rank": rank, "log_probability": round(log_probability, 4)}
+        yield json.dumps({**numbers, "translation": text}, ensure_ascii=False)
+
+
+def one_line(text):
+    """Returns a text without the tabs and line breaks between its sentences."""
+    return re.sub(r"[\t\r\n]+", " ", text)
+
+
+FORMATS = {"text": as_text, "tsv": as_tsv, "jsonl": as_jsonl}  # of translations
 
 
 def score(args):
     """Prints the log-probability of each pair of the files, one per line."""
-    pairs = corpora.read_pairs(args.files)
+    pairs = files.read_pairs(args.files)
     _, tokenizer, model = loading.load_named(args)
     for total in with_progress(evaluation.translator(model, tokenizer).score(pairs)):
         print(f"{total:.4f}")
@@ -111,7 +116,7 @@ def evaluate(args):
     """Scores a trained run on its test split or on files, alone or against another run."""
     from nmt.results import scores
 
-    pairs = list(corpora.read_pairs(args.files)) if args.files else None
+    pairs = list(files.read_pairs(args.files)) if args.files else None
     if pairs == []:
         raise UserError(f"{args.files[0]}: holds no pair; name a file with one sentence per line")
     run, tokenizer, model = loading.load_named(args)
@@ -120,7 +125,8 @@ def evaluate(args):
             args.against, args.checkpoint, **flags.given(args)
         )
     if pairs is None:
-        corpus = loading.load_corpus_of(run, model.options, "test")
+        moved = {"test": args.test, "train": args.train}
+        corpus = loading.load_corpus_of(run, model.options, "test", moved)
         if args.against:
             its_corpus = loading.load_corpus_of(against, other.options, "test")
             if corpora.fingerprint(its_corpus.test) != corpora.fingerprint(corpus.test):
@@ -156,7 +162,7 @@ def explore(args):
     from nmt.results import explorer
 
     refuse_existing(args.to)
-    lines = [line for line in given_lines(args) if line.strip()]
+    lines = [line for line in sentences_given.lines(args) if line.strip()]
     if not lines:
         raise UserError("no sentence to explore; give some as arguments, or as lines of stdin")
     run, tokenizer, model = loading.load_named(args)
@@ -166,8 +172,7 @@ def explore(args):
                 f"{line[:40]!r}...: more than {MAX_EXPLORED_TOKENS} tokens; explore a part of it"
             )
     attend = evaluation.translator(model, tokenizer).attend
-    sentences = {line: attend(line) for line in lines}
-    page = explorer.page(sentences).encode()
+    page = explorer.page(run.path.name, [attend(line) for line in lines]).encode()
     path = Path(args.to) if args.to else run.path / "explorer.html"
     if args.to:
         with whole_or_nothing(path) as unfinished:
@@ -187,24 +192,31 @@ def first_source(run):
 
 
 def plot(args):
-    """Draws one picture of a trained run and prints its path."""
-    from nmt.results.pictures import Pictures
+    """Draws one picture, of a trained run if it needs one, and prints its path."""
+    from nmt.results.pictures import Pictures, RunPictures
 
+    refuse_existing(args.to)
+    choices = {name: getattr(args, name) for name in command_line.PICTURES[args.what]}
+    if args.what in command_line.WITHOUT_RUN and not args.run:
+        devices.gpus()  # TensorFlow looks for them here, quietly
+        pictures = Pictures(Path("plots"), params.values())
+        print(pictures.draw(args.what, args.to, **choices))
+        return
     run, tokenizer, model = loading.load_named(args)
     line = first_source(run)
     if args.sentence is not None:
-        (line,) = corpora.decode_lines([os.fsencode(args.sentence) + b"\n"], "argument")
+        (line,) = files.decode_lines([os.fsencode(args.sentence) + b"\n"], "argument")
     if args.what in ("attention", "masks") and not line.strip():
         raise UserError(f"plot {args.what}: no sentence to draw; give one")
-    choices = {name: getattr(args, name) for name in command_line.PICTURES[args.what]}
     if args.what == "curves":
         choices["beside"] = [run_folder.Run(folder) for folder in args.beside]
         for other in choices["beside"]:
             other.options()  # raises an error if it is not a trained run
 
     def make_batches():
-        corpus = loading.load_corpus_of(run, model.options, "train")
+        moved = {"train": args.train}
+        corpus = loading.load_corpus_of(run, model.options, "train", moved)
         return training_batches(model.options, corpus, tokenizer)
 
-    pictures = Pictures(run, model, tokenizer, line, make_batches)
-    print(pictures.draw(args.what, **choices))
+    pictures = RunPictures(run, model, tokenizer, line, make_batches)
+    print(pictures.draw(args.what, args.to, **choices))

@@ -1,6 +1,6 @@
 """From a command line to an exit code: runs a command and turns every error into one line.
 
-0  done                   75  a worker of several was lost; start them again
+0  done                    75  a worker of several was lost; start them again
 1  an error of the program 128 + n  ended by signal n
 2  the user can fix it     141  the reader of stdout has ended
 """
@@ -10,12 +10,9 @@ import errno
 import os
 import sys
 
-import tensorflow as tf
-
 from nmt import Interrupted, UserError, messages
 from nmt.messages import log, reason
-from nmt.program import command_line, commands
-from nmt.training import cluster
+from nmt.program import command_line
 
 FIXES = {  # for errors of the operating system
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "free some space"),
@@ -24,63 +21,77 @@ FIXES = {  # for errors of the operating system
 }
 
 
-def parser(train):
-    """Returns the parser of the command line, which knows the function of each command."""
-    names = (name for name in command_line.COMMANDS if name != "train")
-    return command_line.parser({"train": train} | {name: getattr(commands, name) for name in names})
-
-
-def run(arguments, train):
-    """Runs one command. Returns the exit code of the process.
+def run(arguments, find):
+    """Runs one command. Returns the exit code of the process; None if there is nothing to call.
 
     Args:
       arguments: of the program; without a command, they are those of `train`.
-      train: the function that trains.
+      find: a function of the parsed arguments that returns the function to call with them, or None.
     """
-    if not arguments or (arguments[0].startswith("-") and arguments[0] not in ("-h", "--help")):
-        arguments = ["train", *arguments]
     messages.show()
-    resume = "the same command resumes it"
+    args = None
     try:
         if sys.stdout is None:
             raise UserError("stdout is closed; redirect it, for example to a file: > FILE")
         sys.stdout.reconfigure(encoding="utf-8")  # translations may hold any script
-        args = parser(train).parse_args(arguments)
-        args.given = arguments
-        try:
-            args.call(args)
-        finally:
-            if getattr(args, "resume", None):
-                resume = f"to resume it: {args.resume}"
+        args = command_line.parse(arguments)
+        call = find(args)
+        if call is None:
+            return None
+        call(args)
         sys.stdout.flush()
     except SystemExit as end:  # of --help
+        with contextlib.suppress(OSError):
+            sys.stdout.flush()
         return end.code
     except UserError as error:
-        log.error(f"run_demo.py: {error}")
+        log.error(f"{command_line.PROGRAM}: {error}")
         return 2
-    except tf.errors.ResourceExhaustedError:
+    except Interrupted as end:
+        log.error(f"{command_line.PROGRAM}: interrupted; the run is saved; {resume(args)}")
+        return 128 + end.number
+    except KeyboardInterrupt:
+        training = args is None or args.command == "train"
+        more = f"; {resume(args)}" if training else ""
+        log.error(f"{command_line.PROGRAM}: interrupted{more}")
+        return 130
+    except OSError as error:
+        return unwritten(error)
+    except Exception as error:
+        return of_tensorflow(error)
+    return 0
+
+
+def resume(args):
+    """Returns as text how to resume a training run."""
+    command = getattr(args, "resume", None)  # set as soon as the run folder is known
+    return f"to resume it: {command}" if command else "the same command resumes it"
+
+
+def of_tensorflow(error):
+    """Reports an error of TensorFlow that the user can fix; raises all others again.
+
+    Returns:
+      The exit code.
+    """
+    if "tensorflow" not in sys.modules:  # importing it takes seconds
+        raise error
+    import tensorflow as tf
+
+    from nmt.training import cluster
+
+    if isinstance(error, tf.errors.ResourceExhaustedError):
         log.error(
             "run_demo.py: out of memory; lower --batch-size, --max-length or the model's sizes"
         )
         return 2
-    except cluster.LOST as error:
-        if cluster.configured().alone:
-            raise
-        log.error(
-            f"run_demo.py: a worker of {cluster.VARIABLE} was lost ({reason(error)}); start all of "
-            "them again with the same command, which resumes from the newest checkpoint"
-        )
-        return 75  # sysexits.h, EX_TEMPFAIL: try again
-    except Interrupted as end:
-        log.error(f"run_demo.py: interrupted; the run is saved; {resume}")
-        return 128 + end.number
-    except KeyboardInterrupt:
-        more = f"; {resume}" if arguments[0] == "train" else ""
-        log.error(f"run_demo.py: interrupted{more}")
-        return 130
-    except OSError as error:
-        return unwritten(error)
-    return 0
+    if not isinstance(error, cluster.LOST) or cluster.configured().alone:
+        raise error
+    log.error(
+        f"run_demo.py: a worker of {cluster.VARIABLE} was lost ({reason(error)}); start all of "
+        "them again with the same command, which resumes from the newest checkpoint"
+    )
+    return 75  # sysexits.h, EX_TEMPFAIL: try again
 
 
 def unwritten(error):
@@ -91,5 +102,5 @@ def unwritten(error):
     if isinstance(error, BrokenPipeError):  # the reader closed the pipe, as `head` does
         return 141
     fix = FIXES.get(error.errno, "check that path")
-    log.error(f"run_demo.py: {error.filename or 'stdout'}: {error.strerror}; {fix}")
+    log.error(f"{command_line.PROGRAM}: {error.filename or 'stdout'}: {error.strerror}; {fix}")
     return 2

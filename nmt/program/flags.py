@@ -1,10 +1,14 @@
 """The command line's flags, made from the table in params.py; its errors are one line."""
 
 import argparse
+import difflib
+import math
 import textwrap
 
 import params
 from nmt import UserError
+
+VERBATIM = "\ufdd0"  # begins words after "--", which are no flags; no character, says Unicode
 
 
 class Layout(argparse.RawDescriptionHelpFormatter):
@@ -22,6 +26,37 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message):
         raise UserError(f"{message}; see {self.prog} --help")
+
+    def parse(self, arguments, unknown):
+        """Returns the parsed `arguments`, of which flags and sentences may come in any order.
+
+        Args:
+          unknown: a function that explains arguments that the parser does not know, or returns
+            None.
+        """
+        end = arguments.index("--") if "--" in arguments else len(arguments)
+        words = [VERBATIM + word if word.startswith("-") else word for word in arguments[end + 1 :]]
+        args, extra = self.parse_known_intermixed_args(arguments[:end] + words)
+        for name, value in vars(args).items():
+            if isinstance(value, list):
+                setattr(args, name, [word.removeprefix(VERBATIM) for word in value])
+            elif isinstance(value, str):
+                setattr(args, name, value.removeprefix(VERBATIM))
+        if extra:
+            wrong = next((word for word in extra if word.startswith("-")), extra[0])
+            wrong = wrong.partition("=")[0]
+            actions = self._option_string_actions.items()
+            close = closest(wrong, [flag for flag, it in actions if it.help != argparse.SUPPRESS])
+            guess = f" (did you mean {close}?)" if close else ""
+            more = "" if close else unknown(extra)
+            self.error(f"unknown {wrong}{guess}" + (f"; {more}" if more else ""))
+        return args
+
+
+def closest(word, known):
+    """Returns the one of `known` words that is most like `word`; None if none is like it."""
+    found = difflib.get_close_matches(word.replace("_", "-").lower(), known, 1)
+    return found[0] if found else None
 
 
 def add_parameters(parser, only=None, default=None):
@@ -95,6 +130,8 @@ def error_in(value, flag):
     """Returns as text what is wrong with a value; None if the flag allows it."""
     if flag.choices and value not in flag.choices:
         return f"{value!r} is not one of {', '.join(flag.choices)}"
+    if isinstance(value, float) and math.isnan(value):
+        return "nan is not a number"
     high = MAX_INTEGER if flag.high is None and isinstance(value, int) else flag.high
     if flag.low is not None and not value >= flag.low:
         return f"{value} is less than {flag.low}"

@@ -8,7 +8,7 @@ import tensorflow as tf
 from nmt import UserError
 from nmt.decoding.translator import Translator
 from nmt.messages import log
-from nmt.program import flags, run_folder
+from nmt.program import flags, runs
 from nmt.results import evaluation
 from nmt.text import corpora
 from nmt.text.tokenizer import Tokenizer
@@ -70,9 +70,19 @@ def load_tokenizer(run):
     return tokenizer
 
 
-def load_corpus_of(run, options, split):
-    """Returns the Corpus that a run was trained on; a UserError if its `split` has changed."""
-    corpus = corpora.load_corpus(options["corpus"], options["seed"])
+def load_corpus_of(run, options, split, moved=None):
+    """Returns the Corpus that a run was trained on; a UserError if its `split` has changed.
+
+    Args:
+      run: the run_folder.Run.
+      options: its parameters.
+      split: "train" or "test", the one that is needed.
+      moved: lists of files by split, where they are now if not where they were.
+    """
+    source = options["corpus"] | {name: files for name, files in (moved or {}).items() if files}
+    if "dataset" in source and moved and moved.get("train"):
+        source = {name: files for name, files in source.items() if name != "dataset"}
+    corpus = corpora.load_corpus(source, options["seed"], only=split)
     if f"{split}_sha256" in run.saved:
         run.check_text(split, corpora.fingerprint(getattr(corpus, split)))
     else:  # an older run, without a fingerprint of the test split
@@ -81,23 +91,11 @@ def load_corpus_of(run, options, split):
     return corpus
 
 
-def newest_run():
-    """Returns the run in runs/ that was trained last; a UserError if there is none."""
-    written = sorted(run_folder.RUNS.glob("*/params.json"), key=lambda path: path.stat().st_mtime)
-    written = [path for path in written if run_folder.Run(path.parent).trained]
-    if not written:
-        raise UserError(
-            f"{run_folder.RUNS.resolve()}: no trained run there; train one first, or name its "
-            "folder by --run"
-        )
-    return run_folder.Run(written[-1].parent)
-
-
 def load(path=None, checkpoint=None, **changed):
     """Returns a trained run_folder.Run, its Tokenizer, and its TrainedModel.
 
     Args:
-      path: the run folder; None for the newest one in runs/.
+      path: the run folder; None for the newest one in runs/, if all are of one corpus.
       checkpoint: "final", "newest" (epoch) or "best" (validation); None for final, or for newest as
         long as there is no final one.
       changed: options to use instead of the run's own.
@@ -105,7 +103,7 @@ def load(path=None, checkpoint=None, **changed):
     Raises:
       UserError: there is no such run or checkpoint, or it is damaged.
     """
-    run = run_folder.Run(path) if path else newest_run()
+    run = runs.find(path)
     options = run.options() | changed
     if wrong := flags.check(options):
         raise UserError(wrong)
@@ -117,7 +115,7 @@ def load(path=None, checkpoint=None, **changed):
     wanted = [checkpoint] if checkpoint else ["final", "newest"]
     found = [path for name in wanted for path in checkpoints.paths(folders[name])[-1:]]
     if not found:
-        raise UserError(f"{folders[wanted[0]]}: no checkpoint yet; name another --checkpoint")
+        raise UserError(f"{folders[wanted[0]]}: no checkpoint yet; name another checkpoint")
     epoch, steps = tf.Variable(0), tf.Variable(0, dtype=tf.int64)
     state = tf.train.Checkpoint(
         model=[variable.value for variable in transformer.variables], epoch=epoch, steps=steps
@@ -126,11 +124,25 @@ def load(path=None, checkpoint=None, **changed):
         checkpoints.restore(state, found[0])
     except UserError as error:
         raise UserError(
-            f"{error}; choose another --checkpoint, or repeat the command that trained the run, "
+            f"{error}; choose another checkpoint, or repeat the command that trained the run, "
             "which overwrites it"
         ) from None
-    log.info(f"Using {found[0]}")
+    log.info(f"Using {found[0]}: {runs.describe(run)}")
     return run, tokenizer, TrainedModel(options, transformer, parts, epoch, steps, {})
+
+
+def translator(model, tokenizer, split, **more):
+    """Returns the Translator of a TrainedModel for any text, which may hold several sentences.
+
+    Args:
+      split: translate each sentence of a line by itself.
+      more: other arguments of Translator.
+    """
+    source_language = (*corpora.languages(model.options["corpus"]), "en")[0]
+    return evaluation.translator(
+        model, tokenizer, **evaluation.search_options(model), **more,
+        language=source_language if split else None, trained_length=model.options["max_length"],
+    )  # fmt: skip
 
 
 def load_named(args):
@@ -147,18 +159,20 @@ def load_translator(
     n_best: int = 1,
     rows: int | None = None,
     workers: int | None = None,
+    split: bool = True,
 ) -> Translator:
     """Returns the Translator of a trained run, for use from Python.
 
     `list(translate(lines))` are translations; `translate.attend(line)` is an Attention.
 
     Args:
-      path: the run folder; None for the newest one in runs/.
+      path: the run folder; None for the newest one in runs/, if all are of one corpus.
       checkpoint: "final", "newest" or "best"; see `load`.
       beam, length_penalty: of the search; None for the run's.
-      n_best: translations per line that `hypotheses` yields, at most `beam`.
+      n_best: different translations per line that `hypotheses` yields, at most `beam`.
       rows: sentences per batch; None for as many as suit their length.
       workers: batches translated in parallel; None for one per core, at most four.
+      split: translate each sentence of a line by itself.
 
     Raises:
       UserError: there is no such run, it is damaged, or a number is out of its range.
@@ -167,4 +181,4 @@ def load_translator(
     changed = {name: value for name, value in search.items() if value is not None}
     _, tokenizer, model = load(path, checkpoint, **changed)
     more = dict(n_best=n_best, rows=rows, workers=workers or model.parts)
-    return evaluation.translator(model, tokenizer, **evaluation.search_options(model), **more)
+    return translator(model, tokenizer, split, **more)

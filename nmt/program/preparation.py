@@ -5,21 +5,34 @@ from pathlib import Path
 
 import params
 from nmt import UserError
-from nmt.messages import log
-from nmt.program import flags
+from nmt.messages import log, plural
+from nmt.program import flags, run_folder
 from nmt.text import batches as batching
 from nmt.text import corpora
 from nmt.training import cluster
 
+ENOUGH_STEPS = 5  # times those of the warm-up
 
-def training_options(args):
-    """Returns the options of a training run, by name: the preset's, and those of flags.
+
+def preset_name(args):
+    """Returns the name of the preset that the command line asks for."""
+    named_as_dataset = args.data_path if args.data_path in params.PRESETS else "tutorial"
+    return args.preset or named_as_dataset
+
+
+def training_options(args, saved=None):
+    """Returns the options of a training run, by name: those of flags, the run's or the preset's.
+
+    Args:
+      args: the parsed command line.
+      saved: from `saved_options`.
 
     Raises:
       UserError: they contradict each other.
     """
-    preset = args.data_path if args.data_path in params.PRESETS else "tutorial"
-    options = flags.chosen(args, args.preset or preset)
+    options = flags.chosen(args, preset_name(args))
+    if saved:
+        options = {name: saved[name] for name in options} | flags.given(args)
     if options["d_model"] % options["num_heads"]:
         raise UserError(
             f"--d-model {options['d_model']} is not a multiple of --num-heads "
@@ -34,8 +47,23 @@ def training_options(args):
     return options
 
 
-def named_source(args):
-    """Returns the source of the corpus, for `load_corpus`, and its name; of flags or by default."""
+def saved_options(args):
+    """Returns the options of the run that --run names and that is to be resumed with them.
+
+    None if there is no such run yet, or if --dataset or --preset describe the run anew.
+    """
+    if not args.run or args.data_path is not None or args.preset:
+        return None
+    return run_folder.Run(args.run).options_so_far()
+
+
+def named_source(args, saved=None):
+    """Returns the source of the corpus, for `load_corpus`, its name, and whether a flag names it.
+
+    Args:
+      args: the parsed command line.
+      saved: from `saved_options`; --train, --valid and --test then name where its files are now.
+    """
     if args.train and args.data_path is not None:
         raise UserError(f"--dataset {args.data_path} and --train both name the data; choose one")
     files = {"train": args.train, "valid": args.valid, "test": args.test}
@@ -44,24 +72,20 @@ def named_source(args):
         for split, paths in files.items()
         if paths
     }
+    if saved:
+        source = saved["corpus"] | source
     if args.train:
-        return source, corpora.file_names(args.train)
-    name = source["dataset"] = params.DATA_PATH if args.data_path is None else args.data_path
-    if name.endswith(".tsv"):
+        source.pop("dataset", None)
+        return source, corpora.file_names(args.train), True
+    if saved:
+        return source, saved["data_path"], True
+    of_preset = params.PRESETS[preset_name(args)].values.get("data_path")
+    name = of_preset if args.data_path is None else args.data_path
+    source["dataset"] = params.DATA_PATH if name is None else name
+    if source["dataset"].endswith(".tsv"):
         source["dataset"] = str(Path(name).resolve())
-        name = corpora.file_names([name])
-    return source, name
-
-
-def is_source(corpus):
-    """Returns whether `corpus` is a source for `load_corpus`: a data set, or files by split."""
-    if not isinstance(corpus, dict) or not ("dataset" in corpus or "train" in corpus):
-        return False
-    files = (names for split, names in corpus.items() if split != "dataset")
-    return isinstance(corpus.get("dataset", ""), str) and all(
-        isinstance(names, list) and names and all(isinstance(name, str) for name in names)
-        for names in files
-    )
+        return source, corpora.file_names([name]), True
+    return source, source["dataset"], name is not None
 
 
 def check_shared(run):
@@ -102,17 +126,19 @@ def announce(run, options, corpus, tokenizer, training, batches):
     batching.warn_of_truncation(corpus.validation, tokenizer, "validation")
     steps = training.steps_per_epoch(batches) * options["epochs"]
     log.info(
-        f"To do: {options['epochs']} epochs, {steps} steps, of a Transformer of "
-        f"{training.transformer.count_params():,} parameters; then {len(corpus.test)} test lines "
-        f"are translated and scored, and pictures drawn. Output goes to {run.path}. To follow the "
-        f"curves: tensorboard --logdir {shlex.quote(str(run.logs))}"
+        f"To do: {plural(options['epochs'], 'epoch')}, {plural(steps, 'step')}, of a Transformer "
+        f"of {training.transformer.count_params():,} parameters; then the test split is scored, "
+        f"{plural(len(corpus.test), 'line')}. To follow the curves: tensorboard --logdir "
+        f"{shlex.quote(str(run.logs))}"
     )
-    if steps < options["warmup_steps"]:
+    warmup = options["warmup_steps"]
+    if steps < warmup:
+        tiny = params.PRESETS["tiny"].values
+        epochs = -(-ENOUGH_STEPS * warmup // training.steps_per_epoch(batches))
+        more = "--preset tiny" if tiny["warmup_steps"] < warmup else f"--epochs {epochs}"
         log.warning(
-            f"Only {steps} steps in all, fewer than --warmup-steps {options['warmup_steps']}: the "
-            "learning rate never reaches its peak. Use more --epochs or fewer --warmup-steps; this "
-            "raises the peak, 1 / sqrt(d_model x warmup_steps), and a lower --learning-rate-scale "
-            "reduces it again (without --pre-norm, keep it below 0.002)."
+            f"Only {plural(steps, 'step')}, fewer than --warmup-steps {warmup}: too few to learn "
+            f"much. For so few pairs, in a new --run: {more}"
         )
 
 

@@ -12,12 +12,11 @@ import fcntl
 import hashlib
 import json
 import os
-import re
 from pathlib import Path
 
 import params
 from nmt import UserError
-from nmt.program import flags, preparation
+from nmt.program import flags, safety
 
 # A run may be resumed with other values of these; all others identify the run. So do its data, by
 # content, not by name.
@@ -35,15 +34,6 @@ HASH_LABELS = {
     "test_sha256": "test text",
     "tokenizer_sha256": "tokenizer",
 }
-
-# The contents of a run folder.
-RUN_FILES = (
-    "params.json", "tokenizer.model", "history.json", "scores.json", "translations.txt", "lock",
-    "cache", "checkpoints", "explorer.html", "export", "logs", "plots",
-)  # fmt: skip
-
-
-LOCK = b"A run folder of run_demo.py\n"  # the content of its lock
 
 
 class Run:
@@ -70,53 +60,6 @@ class Run:
         """Whether there is a training run to resume."""
         return bool([*self.checkpoints.glob("ckpt-*.index"), *self.timed.glob("ckpt-*.index")])
 
-    def check_links(self):
-        """Raises a UserError if a link in the folder leads out of it.
-
-        Writing or removing files of the run would write or remove files elsewhere.
-        """
-        home = self.path.resolve()
-        own = [self.path / name for each in RUN_FILES for name in (each, f"{each}.tmp")]
-        folders = [self.checkpoints, self.timed, self.best, self.final]
-        folders += [self.path / name for name in ("cache", "export", "logs", "plots")]
-        for folder in folders:
-            own += folder.iterdir() if folder.is_dir() else ()
-        for path in own:
-            try:
-                inside = not path.is_symlink() or path.resolve().is_relative_to(home)
-            except RuntimeError:  # it leads to itself
-                inside = False
-            if not inside:
-                raise UserError(
-                    f"{path}: leads out of the run folder; replace the link with a copy"
-                )
-
-    def check_is_run_folder(self):
-        """Raises a UserError if the folder holds files, but is not a run folder.
-
-        The program would overwrite files of the same names, and remove some.
-        """
-        with contextlib.suppress(OSError):
-            if (self.own / "lock").read_bytes() == LOCK:
-                return
-        try:  # an older run, whose lock is empty
-            saved = json.loads((self.own / "params.json").read_bytes())
-        except (OSError, ValueError):
-            saved = None
-        is_run_folder = isinstance(saved, dict) and {
-            "corpus",
-            "num_layers",
-            "tokenizer_sha256",
-        } <= {*saved}
-        others = [
-            path for path in self.own.iterdir() if path.name != "lock" or path.lstat().st_size
-        ]
-        if others and not is_run_folder:
-            raise UserError(
-                f"{self.path}: is not empty, and not a run folder; name a new or empty folder with "
-                "--run"
-            )
-
     def lock(self):
         """Reserves the folder for this process, until it ends.
 
@@ -125,12 +68,12 @@ class Run:
         """
         try:
             self.own.mkdir(parents=True, exist_ok=True)
-            self.check_is_run_folder()
-            self.check_links()
+            safety.check_is_run_folder(self.own)
+            safety.check_links(self)
             self.locked = open(self.own / "lock", "ab", buffering=0)  # noqa: SIM115  # until the end
             fcntl.flock(self.locked, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self.locked.truncate(0)
-            self.locked.write(LOCK)
+            self.locked.write(safety.LOCK)
         except BlockingIOError:
             raise UserError(
                 f"{self.path}: another process is training here; wait for it, or name another --run"
@@ -247,13 +190,20 @@ class Run:
         Raises:
           UserError: nothing was trained here, or the file is damaged.
         """
-        self.check_links()
-        saved = self.parameters()
+        saved = self.options_so_far()
         if saved is None or not self.tokenizer.exists() or not self.trained:
-            raise UserError(f"{self.path}: no trained run; train it first, or name another --run")
+            raise UserError(f"{self.path}: no trained run; train it first, or name another run")
+        return saved
+
+    def options_so_far(self):
+        """Returns what `options` does, even before anything is trained; None if there are none."""
+        safety.check_links(self)
+        saved = self.parameters()
+        if saved is None:
+            return None
         saved = params.values() | saved  # older runs used the defaults of newer parameters
         wrong = flags.check(saved)
-        if not wrong and not preparation.is_source(saved.get("corpus")):
+        if not wrong and not is_source(saved.get("corpus")):
             wrong = "corpus names neither a data set nor files"
         if wrong:
             raise UserError(
@@ -291,9 +241,12 @@ def write(path, content):
         raise UserError(f"{path}: {error.strerror}; name a writable path") from None
 
 
-RUNS = Path("runs")  # the folder of all runs that --run does not name
-
-
-def default(corpus_name):
-    """Returns the default run folder for a corpus: runs/<its name>."""
-    return RUNS / re.sub(r"[^\w.]+", "-", corpus_name)
+def is_source(corpus):
+    """Returns whether `corpus` is a source for `load_corpus`: a data set, or files by split."""
+    if not isinstance(corpus, dict) or not ("dataset" in corpus or "train" in corpus):
+        return False
+    files = (names for split, names in corpus.items() if split != "dataset")
+    return isinstance(corpus.get("dataset", ""), str) and all(
+        isinstance(names, list) and names and all(isinstance(name, str) for name in names)
+        for names in files
+    )

@@ -1,14 +1,16 @@
-"""How the program starts: its environment variables, a quiet terminal, Ctrl-C.
+"""How the program starts: mistakes first, environment variables, a quiet terminal, Ctrl-C.
 
-Only run_demo.py as a program calls this, before it imports TensorFlow. Importing the project's
-modules changes nothing in the host program.
+Only run_demo.py as a program calls this, before it imports TensorFlow, which takes seconds.
+Importing the project's modules changes nothing in the host program.
 """
 
 import contextlib
 import os
 import signal
+import sys
 
 from nmt import messages
+from nmt.program import command_line, exit_codes, runs
 
 SEARCHING = ("translate", "score", "evaluate")  # commands that spend their time in a growing cache
 
@@ -31,14 +33,32 @@ def environment(arguments):
     os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0" if searching else "1")
 
 
+def needs_no_tensorflow(args):
+    """Returns the function of a command that does without TensorFlow, None for all others.
+
+    Raises:
+      UserError: the run that the command needs is not there.
+    """
+    if args.command == "runs":
+        return runs.show
+    if args.command != "train" and getattr(args, "what", None) not in command_line.WITHOUT_RUN:
+        runs.find(args.run)
+    return None
+
+
 @contextlib.contextmanager
 def program(arguments):
-    """Prepares the process for importing TensorFlow; Ctrl-C then ends it without a traceback."""
+    """Prepares the process for importing TensorFlow; Ctrl-C then ends it without a traceback.
+
+    Ends the process if there is an answer already: help, a mistake, a list of runs.
+    """
+    code = exit_codes.run(arguments, needs_no_tensorflow)
+    if code is not None:
+        sys.exit(code)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     environment(arguments)
     with messages.quiet():
         yield
-    messages.show()
 
 
 def catch_interrupts():

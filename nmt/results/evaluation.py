@@ -1,5 +1,6 @@
 """Evaluation: translating a split, scoring the translations, and the report of a run."""
 
+import contextlib
 import sys
 import time
 from concurrent import futures
@@ -10,8 +11,10 @@ import tensorflow as tf
 from tqdm import tqdm
 
 import params
+from nmt import UserError
 from nmt.decoding import non_autoregressive
 from nmt.decoding.translator import Translator
+from nmt.messages import log, plural
 from nmt.text import batches
 from transformer_model import token_sums
 
@@ -70,7 +73,7 @@ def loss_and_accuracy(model, tokenizer, pairs):
     """Returns the mean loss in nats, and the accuracy, of all real target tokens of `pairs`."""
     ids = tf.TensorSpec((None, None), tf.int32)  # one trace for all shapes
 
-    @tf.function(input_signature=[ids, ids])
+    @tf.function(input_signature=[ids, ids], autograph=False)
     def sums(inp, tar):  # (B, S), (B, T)
         tar_inp, tar_real = tar[:, :-1], tar[:, 1:]
         if model.options["non_autoregressive"]:
@@ -107,6 +110,7 @@ def evaluate(model, tokenizer, corpus):
     from nmt.results import scores
 
     started = time.perf_counter()
+    log.info(f"Translating and scoring {plural(len(corpus.test), 'test line')} ...")
     batches.warn_of_truncation(corpus.test, tokenizer, "test")
     loss, accuracy = loss_and_accuracy(model, tokenizer, corpus.test)
     sources, references = texts(corpus.test)
@@ -136,13 +140,15 @@ def report(run, corpus, model, found, rows):
         print(f"Source:     {source}\nReference:  {reference}\nHypothesis: {hypothesis}\n")
     lines, epochs = found["lines"], int(model.epoch)
     search = search_name(model.options)
-    print(f"Test split of {corpus.name}, {lines} lines, {epochs} epoch(s), {search}:")
+    print(f"Test split of {corpus.name}, {lines} lines, {plural(epochs, 'epoch')}, {search}:")
     print(f"loss {found['loss']:.3f}, accuracy {found['accuracy']:.3f}")
     print(
         scores.table({name: row for name, row in found.items() if isinstance(row, dict)}),
         flush=True,  # the results are seen even if they cannot be written
     )
-    history = run.history()[:epochs]
+    history, pairs = run.history()[:epochs], {}
+    with contextlib.suppress(UserError, AttributeError):  # of splits that are not loaded now
+        pairs = run.read("scores.json", {}).get("pairs", {})
     clean = [[" ".join(text.split()) for text in row] for row in rows]
     run.write("translations.txt", "".join("\t".join(row) + "\n" for row in clean).encode())
     libraries = ("tensorflow", "keras", "tensorflow-text", "sentencepiece", "sacrebleu")
@@ -150,7 +156,7 @@ def report(run, corpus, model, found, rows):
         "scores.json",
         {
             "dataset": corpus.name,
-            "pairs": {split: len(getattr(corpus, split)) for split in corpus._fields[1:]},
+            "pairs": pairs | {split: len(found) for split, found in corpus.splits().items()},
             **found,
             "epochs": epochs,
             "training_seconds": sum(row["seconds"] for row in history),

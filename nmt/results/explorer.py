@@ -3,21 +3,29 @@
 import json
 from pathlib import Path
 
-from nmt.decoding.translator import KINDS
+from nmt.decoding.attention import KINDS
 
 TEMPLATE = Path(__file__).with_suffix(".html")
 DIGITS = 4  # of a weight
 
 
-def page(sentences):
-    """Returns the explorer of `sentences`, the Attention of each by its text, as HTML."""
+def page(run, sentences):
+    """Returns the explorer of `sentences` as HTML.
+
+    Args:
+      run: its name.
+      sentences: the Attention of each.
+    """
     rows = []
-    for text, seen in sentences.items():
-        layers = range(1, seen.layers + 1)
-        rows.append(dict(text=text, source=seen.source, target=seen.target))
+    for seen in sentences:
+        layers, (text, translation) = range(1, seen.layers + 1), seen.texts
+        rows.append(
+            dict(text=text, translation=translation, source=seen.source, target=seen.target)
+        )
         for kind in KINDS:
             weights = (seen.select(kind, layer)[0] for layer in layers)
             rows[-1][kind] = [each.astype(float).round(DIGITS).tolist() for each in weights]
     # Within a script element nothing but "<" could end it or begin a comment.
-    data = json.dumps(rows, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    data = dict(run=run, sentences=rows)
+    data = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     return TEMPLATE.read_text(encoding="utf-8").replace("/*DATA*/", data)

@@ -1,42 +1,54 @@
-"""The pictures of a run: what each is drawn from. See plots.py for the drawing."""
+"""The pictures: what each is drawn from. See plots.py for the drawing."""
 
 import functools
 
 from nmt import UserError
-from nmt.decoding.translator import KINDS
-from nmt.messages import log
-from nmt.results import evaluation, plots
+from nmt.decoding.attention import KINDS
+from nmt.messages import log, plural
+from nmt.results import architecture, evaluation, figures, plots
 from nmt.training.optimizer import learning_rate
+
+TUTORIAL_STEPS = 40_000  # of its picture of the learning rate
+ALL = (  # of a run, in the order drawn at the end of training; the choices of each
+    ("architecture", {}),
+    ("positional-encoding", {}),
+    ("masks", {}),
+    ("scaling", {}),
+    ("schedule", {}),
+    ("lengths", {}),
+    ("curves", {}),
+    *(("attention", {"kind": kind}) for kind in ("cross", "encoder", "decoder")),
+)
 
 
 class Pictures:
-    """Draws pictures into a run's plots/: a method for each, which returns the path of the file.
+    """Draws pictures: a method for each. Those here need no trained run.
 
     Args:
-      run: the run_folder.Run.
-      model: a Training, or a loading.TrainedModel.
-      tokenizer: its Tokenizer.
-      line: the sentence whose attention and masks are drawn.
-      make_batches: a function that returns the run's batches.Batches.
+      folder: where they go.
+      options: values of params.table() by name.
+      steps: of training, for the learning rate.
     """
 
-    def __init__(self, run, model, tokenizer, line, make_batches):
-        self.run, self.model, self.tokenizer = run, model, tokenizer
-        self.line, self.make_batches = line, make_batches
+    def __init__(self, folder, options, steps=TUTORIAL_STEPS):
+        self.folder, self.options, self.steps = folder, options, steps
 
-    def draw(self, what, **choices):
-        """Draws one of command_line.PICTURES."""
-        return getattr(self, what.replace("-", "_"))(self.run.plots / f"{what}.png", **choices)
+    def draw(self, what, to=None, **choices):
+        """Draws one of command_line.PICTURES. Returns the path of the file.
 
-    @functools.cached_property
-    def weights(self):
-        """The Attention of `line`; pictures can show its letters from then on."""
-        weights = evaluation.translator(self.model, self.tokenizer).attend(self.line)
-        if unknown := plots.use_fonts_for(*weights.source, *weights.target):
-            log.warning(
-                f"No installed font has {unknown}; install one (for Chinese: fonts-noto-cjk)."
-            )
-        return weights
+        Args:
+          what: its name.
+          to: the path; None for a .png in the folder, whose name says what was chosen.
+          choices: arguments of its method.
+        """
+        chosen = "".join(
+            f"-{value if isinstance(value, str) else 'mean' if value is True else f'{name}{value}'}"
+            for name, value in choices.items()
+            if value not in (None, False, "cross", ()) and (name, value) != ("positions", 50)
+            and name != "beside"
+        )  # fmt: skip
+        path = to or self.folder / f"{what}{chosen}.png"
+        return getattr(self, what.replace("-", "_"))(path, **choices)
 
     def positional_encoding(self, path, positions=50, depth=None, position=None):
         """Of `positions` in `depth` dimensions (d_model); `position` is compared with the others.
@@ -49,25 +61,60 @@ class Pictures:
                 f"--position {position}: positions 0 to {positions - 1} are drawn; name one of "
                 "them, or raise --positions"
             )
-        depth = depth or self.model.options["d_model"]
+        depth = depth or self.options["d_model"]
         return plots.positional_encoding(path, positions, depth, position)
-
-    def masks(self, path):
-        return plots.masks(path, self.weights.source, self.weights.target[:-1])
 
     def scaling(self, path):
         return plots.scaling(path)
 
     def schedule(self, path):
-        options = self.model.options
-        steps = max(int(self.model.steps), 2 * options["warmup_steps"])
+        steps = max(int(self.steps), 2 * self.options["warmup_steps"])
         schedules = {
-            f"{name} (this run)" if name == options["schedule"] else name: learning_rate(
-                {**options, "schedule": name}, steps
+            f"{name} (chosen)" if name == self.options["schedule"] else name: learning_rate(
+                {**self.options, "schedule": name}, steps
             )
             for name in ("inverse-sqrt", "cosine", "constant")
         }
         return plots.schedule(path, schedules, steps)
+
+
+class RunPictures(Pictures):
+    """Draws the pictures of a run, into its plots/.
+
+    Args:
+      run: the run_folder.Run.
+      model: a Training, or a loading.TrainedModel.
+      tokenizer: its Tokenizer.
+      line: the sentence whose attention and masks are drawn.
+      make_batches: a function that returns the run's batches.Batches.
+    """
+
+    def __init__(self, run, model, tokenizer, line, make_batches):
+        super().__init__(run.plots, model.options, model.steps)
+        self.run, self.model, self.tokenizer = run, model, tokenizer
+        self.line, self.make_batches = line, make_batches
+
+    def draw_all(self):
+        """Draws ALL of them, and says so."""
+        log.info(f"Drawing {plural(len(ALL), 'picture')} into {self.folder} ...")
+        for what, choices in ALL:
+            self.draw(what, **choices)
+
+    @functools.cached_property
+    def weights(self):
+        """The Attention of `line`; pictures can show its letters from then on."""
+        weights = evaluation.translator(self.model, self.tokenizer).attend(self.line)
+        if unknown := figures.use_fonts_for(*weights.source, *weights.target):
+            log.warning(
+                f"No installed font has {unknown}; install one (for Chinese: fonts-noto-cjk)."
+            )
+        return weights
+
+    def architecture(self, path):
+        return architecture.draw(path, self.model.transformer)
+
+    def masks(self, path):
+        return plots.masks(path, self.weights.source, self.weights.target[:-1])
 
     def lengths(self, path):
         batches = self.make_batches()
@@ -83,21 +130,18 @@ class Pictures:
         Raises:
           UserError: the run has no such layer or head.
         """
-        options = self.model.options
         for name, number in (("layer", layer), ("head", head)):
-            most = options[f"num_{name}s"]
+            most = self.options[f"num_{name}s"]
             if number is not None and not 1 <= number <= most:
                 raise UserError(
                     f"--{name} {number}: the run has {name}s 1 to {most}; name one of them"
                 )
-        layer = layer or options["num_layers"]
+        layer = layer or self.options["num_layers"]
         heads, queries, keys = self.weights.select(kind, layer)
         names = [f"Head {number}" for number in range(1, len(heads) + 1)]
         if mean:
             heads, names = heads.mean(axis=0, keepdims=True), [f"Mean of {len(heads)} heads"]
         elif head:
             heads, names = heads[head - 1 : head], names[head - 1 : head]
-        if kind != "cross":
-            path = path.with_stem(f"{path.stem}-{kind}")
         title = f"{KINDS[kind][1]}; layer {layer}"
         return plots.attention(path, heads, names, keys, queries, title)

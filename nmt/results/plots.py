@@ -1,65 +1,15 @@
-"""Drawing: the tutorial's pictures and some more, as PNG files, without a display.
+"""Drawing: the tutorial's pictures and some more.
 
-Every function draws one picture into `path` and returns `path`. Colors: diverging RdBu where the
-sign matters, viridis for shares between 0 and 1; both are readable for the color-blind.
+Every function draws one picture into `path` and returns `path`; see figures.py for the format.
+Colors: diverging RdBu where the sign matters, white to blue for shares between 0 and 1; both are
+readable for the color-blind, and on paper.
 """
 
-import warnings
-
-import matplotlib as mpl
 import numpy as np
-from matplotlib import font_manager
-from matplotlib.figure import Figure
 
 import transformer_model as model
-
-PLAIN = mpl.rcParams["font.sans-serif"][0]  # matplotlib's own font: Latin, Greek, Cyrillic, Arabic
-
-
-def letters(font):
-    """Returns the code points that a font (a path) has glyphs for."""
-    try:
-        return set(font_manager.get_font(font).get_charmap())
-    except (RuntimeError, OSError):  # not of a kind that matplotlib reads
-        return set()
-
-
-def use_fonts_for(*texts):
-    """Chooses fonts of this machine that show `texts`. Returns the letters that no font has.
-
-    Debian's fonts-noto-cjk or fonts-wqy-zenhei, for example, have Chinese ones.
-    """
-    plain = letters(font_manager.findfont(PLAIN))
-    missing = {ord(letter) for text in texts for letter in text} - plain
-    family = [PLAIN]
-    found = font_manager.findSystemFonts() if missing else []
-    for path in sorted(found, key=lambda path: ("Regular" not in path, path)):
-        if has := missing & letters(path):
-            font_manager.fontManager.addfont(path)
-            family.append(font_manager.get_font(path).family_name)
-            missing -= has
-    mpl.rcParams["font.family"] = family
-    return "".join(sorted(map(chr, missing)))
-
-
-def labels(tokens):
-    """Returns token strings as labels: SentencePiece's mark of a space becomes a dot."""
-    return [token.replace("\u2581", "\u00b7") for token in tokens]
-
-
-def subplots(*grid, figsize, **more):
-    """Returns a new figure and its axes, as pyplot does; but no window or backend is set up."""
-    figure = Figure(figsize, layout="constrained")
-    return figure, figure.subplots(*grid, **more)
-
-
-def save(figure, path):
-    """Writes `figure` to `path`."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing")  # see `use_fonts_for`
-        figure.savefig(path, dpi=120, bbox_inches="tight")
-    return path
+from nmt.messages import plural
+from nmt.results.figures import EXPLAINED, labels, limited, save, subplots
 
 
 def positional_encoding(path, position=50, d_model=128, chosen=None):
@@ -80,7 +30,7 @@ def positional_encoding(path, position=50, d_model=128, chosen=None):
     )  # fmt: skip
     axes.set(
         title=f"Positional encoding of {position} positions in {d_model} dimensions",
-        xlabel="Depth", ylabel="Position", xlim=(0, d_model),
+        xlabel="Dimension", ylabel="Position", xlim=(0, d_model),
     )  # fmt: skip
     figure.colorbar(mesh, ax=axes, label="value")
     # Every encoding has the same length, sqrt(d_model / 2): sin^2 + cos^2 of each frequency.
@@ -88,9 +38,9 @@ def positional_encoding(path, position=50, d_model=128, chosen=None):
     beside.plot(similarity, np.arange(position))
     beside.axhline(chosen, color="grey", linestyle=":")
     beside.set(
-        title=f"Cosine similarity to position {chosen}",
-        xlabel="cosine similarity",
-        xlim=(-0.6, 1.05),
+        title=f"Similarity to position {chosen}",
+        xlabel="cosine of the angle between encodings",
+        xlim=(min(similarity) - 0.05, 1.05),
     )
     beside.grid(alpha=0.3)
     return save(figure, path)
@@ -104,6 +54,7 @@ def masks(path, source, target, padding=2):
       source, target: token strings, the inputs of encoder and decoder.
       padding: tokens of padding after each.
     """
+    (source, more), (target, _) = limited(source, "source"), limited(target, "target")
     ids = (np.pad(np.ones((1, len(side))), ((0, 0), (0, padding))) for side in (source, target))
     enc_padding, combined, dec_padding = model.create_masks(*ids)
     source, target = ([*labels(side), *["<pad>"] * padding] for side in (source, target))
@@ -124,7 +75,8 @@ def masks(path, source, target, padding=2):
         axes.grid(which="minor", color="silver", linewidth=0.5)
         axes.tick_params(which="minor", length=0)
         axes.set(title=title, xlabel="keys", ylabel="queries")
-    figure.suptitle("Masks of one padded pair: dark = masked")
+    figure.suptitle("Masks of one padded pair: dark = masked" + f" ({more})" * bool(more))
+    figure.supxlabel(EXPLAINED, fontsize=9)
     return save(figure, path)
 
 
@@ -165,22 +117,26 @@ def scaling(path, depths=(8, 64, 512), keys=16, samples=2000):
             powers = np.exp((scores - scores.max(axis=1, keepdims=True)) / divisor)
             weights = powers / powers.sum(axis=1, keepdims=True)
             means = np.sort(weights, axis=1)[:, ::-1].mean(axis=0)
-            axes.plot(range(1, keys + 1), means, style, markersize=4, label=f"d_k {d_k}")
+            axes.plot(range(1, keys + 1), means, style, markersize=4, label=f"d_k = {d_k}")
             # The derivative of weights by scores: diag(w) - w w^T, by its Frobenius norm.
             jacobian = weights[:, :, None] * (np.eye(keys) - weights[:, None, :])
             lengths.append(np.sqrt((jacobian**2).sum(axis=(1, 2))).mean())
     for axes, title in (
-        (plain, "softmax(q k): one key takes all"),
-        (scaled, "softmax(q k / sqrt(d_k)): the same for every d_k"),
+        (plain, "softmax(q · k): one key takes all"),
+        (scaled, "softmax(q · k / √d_k): the same for every d_k"),
     ):
-        axes.set(title=title, xlabel="keys, by weight", ylabel="mean weight", ylim=(0, 1))
+        axes.set(
+            title=title, xlabel=f"rank of the key among {keys}, 1 = largest weight",
+            ylabel=f"attention weight, mean of {samples:,} queries", ylim=(0, 1),
+        )  # fmt: skip
         axes.grid(alpha=0.3)
         axes.legend()
-    slope.plot(depths, lengths[0::2], "o-", label="q k")
-    slope.plot(depths, lengths[1::2], "s--", label="q k / sqrt(d_k)")
+    slope.plot(depths, lengths[0::2], "o-", label="q · k")
+    slope.plot(depths, lengths[1::2], "s--", label="q · k / √d_k")
     slope.set(
         title="Gradient of the weights with respect to the scores",
-        xlabel="d_k", ylabel="mean norm", xscale="log", ylim=(0, None),
+        xlabel="d_k, the width of queries and keys", ylabel="norm of the gradient, mean",
+        xscale="log", ylim=(0, None),
     )  # fmt: skip
     slope.set_xticks(depths, depths)
     slope.minorticks_off()
@@ -199,29 +155,33 @@ def curves(path, histories):
         val_accuracy, learning_rate.
     """
     figure, all_axes = subplots(1, 3, figsize=(16, 5))
+    alone = len(histories) == 1  # training and validation in two hues; else a hue for each run
     panels = (
         ("loss", "nats per token"),
-        ("accuracy", "share of tokens"),
-        ("learning_rate", "at the end"),
+        ("accuracy", "share of tokens predicted right"),
+        ("learning_rate", "at the end of the epoch"),
     )
     for axes, (key, unit) in zip(all_axes, panels, strict=True):
         for number, (name, history) in enumerate(histories.items()):
-            label = f"{name}: " if len(histories) > 1 else ""
-            epochs, color = [row["epoch"] for row in history], f"C{number}"
-            for prefix, title, style in (("", "training", "o-"), ("val_", "validation", "s--")):
+            epochs = [row["epoch"] for row in history]
+            for prefix, split, style in (("", "training", "o-"), ("val_", "validation", "s--")):
                 values = [row.get(prefix + key) for row in history]
                 if None not in values:
+                    label = split if alone else f"{name}: {split}"
                     axes.plot(
-                        epochs, values, style, color=color, markersize=4,
-                        label=f"{label}{title}" if key != "learning_rate" else name,
-                        alpha=1.0 if prefix else 0.6,
+                        epochs, values, style, markersize=4,
+                        color=f"C{int(bool(prefix)) if alone else number}",
+                        label=name if key == "learning_rate" else label,
                     )  # fmt: skip
         title = key.replace("_", " ")
         axes.set(title=f"{title.capitalize()} by epoch", xlabel="Epoch", ylabel=f"{title}, {unit}")
         axes.xaxis.get_major_locator().set_params(integer=True)
         axes.grid(alpha=0.3)
-        axes.legend()
-    figure.suptitle("Training loss includes dropout and any label smoothing")
+        if key != "learning_rate" or not alone:
+            axes.legend()
+    figure.suptitle(", ".join(histories))
+    note = "Values of training are means over the epoch, with dropout and label smoothing"
+    figure.supxlabel(note, fontsize=9)
     return save(figure, path)
 
 
@@ -235,18 +195,18 @@ def lengths(path, counts, dropped, buckets):
       buckets: the maximum length of each.
     """
     figure, axes = subplots(figsize=(10, 5))
-    axes.bar(range(len(counts)), counts, width=1.0, label="pairs")
+    axes.bar(range(len(counts)), counts, width=1.0, label="training pairs of that length")
     for number, length in enumerate(buckets):
-        label = f"maximum lengths of {len(buckets)} bucket(s)" if number == 0 else None
+        label = "where a bucket ends: pairs of one bucket share batches" if number == 0 else None
         axes.axvline(length + 0.5, color="C1", linewidth=1, linestyle="--", label=label)
     share = dropped / (dropped + sum(counts))
     axes.set(
-        title=f"Training pairs by length: {sum(counts):,} kept, {dropped:,} ({share:.1%}) dropped "
-        f"for more than {len(counts) - 1} tokens",
+        title=f"Training pairs by length: {sum(counts):,} in {plural(len(buckets), 'bucket')}; "
+        f"{dropped:,} ({share:.1%}) dropped for more than {len(counts) - 1} tokens",
         xlabel="Tokens of the longer side, START and END included", ylabel="Pairs",
     )  # fmt: skip
     axes.grid(alpha=0.3, axis="y")
-    axes.legend()
+    axes.legend(loc="upper right", framealpha=1)
     return save(figure, path)
 
 
@@ -260,24 +220,25 @@ def attention(path, weights, names, keys, queries, title):
       keys, queries: S and T token strings.
       title: of the figure.
     """
+    (keys, more), (queries, and_more) = limited(keys, "across"), limited(queries, "down")
+    weights = weights[:, : len(queries), : len(keys)]
     heads, keys, queries = len(weights), labels(keys), labels(queries)
     columns = min(heads, 4)
     rows = -(-heads // columns)
     width, height = (min(0.28 * len(tokens), 20.0) + 1.6 for tokens in (keys, queries))  # inches
     figure, all_axes = subplots(
-        rows,
-        columns,
-        figsize=(max(columns * width, 6), rows * height + 0.8),
-        squeeze=False,
-    )
+        rows, columns, figsize=(max(columns * width, 6), rows * height + 0.8), squeeze=False,
+    )  # fmt: skip
     for head, axes in enumerate(all_axes.flat):
         if head >= heads:
             axes.axis("off")
             continue
-        image = axes.imshow(weights[head], cmap="viridis", vmin=0, vmax=1, aspect="auto")
+        image = axes.imshow(weights[head], cmap="Blues", vmin=0, vmax=1, aspect="auto")
         axes.set_xticks(range(len(keys)), keys, rotation=90, fontsize=9, parse_math=False)
         axes.set_yticks(range(len(queries)), queries, fontsize=9, parse_math=False)
         axes.set_title(names[head], fontsize=10)
-    figure.colorbar(image, ax=all_axes, label="attention weight", shrink=0.7)
-    figure.suptitle(title)
+    scale = "attention weight" + ", one scale for all heads" * (heads > 1)
+    figure.colorbar(image, ax=all_axes, label=scale, shrink=0.7)
+    figure.suptitle("; ".join(part for part in (title, more, and_more) if part))
+    figure.supxlabel(EXPLAINED, fontsize=9)
     return save(figure, path)

@@ -5,23 +5,23 @@ tf.data, whenever its dataset is iterated. No corpus is ever held in memory.
 """
 
 import hashlib
-import itertools
 import random
+import re
 from pathlib import Path
 from typing import NamedTuple
 
 import tensorflow as tf
 
 from nmt import UserError
-from nmt.messages import log
-from nmt.text import downloads
+from nmt.messages import log, plural
+from nmt.text import downloads, files
 
 DATA = Path(__file__).parents[2] / "data"
 BUILT_IN_CORPORA = {  # training, validation and test pairs
     "bundled": [DATA / "pt_en" / f"{split}.tsv" for split in ("train", "validation", "test")],
     "winter-games": [DATA / "winter_games.tsv"] * 3,  # one pair, to be memorized
 }
-BOM = "\ufeff"  # at the start of what some editors save as UTF-8
+BUILT_IN_LANGUAGES = {"bundled": ["pt", "en"], "winter-games": ["en", "zh"]}
 CHUNK = 1024  # pairs read at a time: a call of tf.data per pair would take longer
 HELD_OUT_SHARE, MAX_HELD_OUT = 0.02, 1000  # pairs, for each of validation and test
 
@@ -30,93 +30,22 @@ class Corpus(NamedTuple):
     """A named parallel corpus; each split is a tf.data dataset of (source, target) strings."""
 
     name: str
-    train: tf.data.Dataset
-    validation: tf.data.Dataset
+    train: tf.data.Dataset | None  # None: not loaded, for not needed
+    validation: tf.data.Dataset | None
     test: tf.data.Dataset
 
-
-# ---- Reading and checking ----
-
-
-def decode_lines(file, name):
-    """Yields the lines of a binary `file` as strings, without line ends and without BOMs.
-
-    Raises:
-      UserError: a line is not UTF-8, or has a carriage return before its end; the message calls
-        the file `name`.
-    """
-    for number, line in enumerate(file, start=1):
-        try:
-            text = line.decode().removesuffix("\n").rstrip("\r")
-        except UnicodeDecodeError as error:
-            raise UserError(
-                f"{name}:{number}: byte {error.start + 1} of the line is not UTF-8; convert the "
-                "text first (for example: iconv -f latin1 -t utf-8)"
-            ) from None
-        if "\r" in text:
-            raise UserError(
-                f"{name}:{number}: a carriage return within the line; end lines with line feeds "
-                r"(where each line ends with a carriage return: tr '\r' '\n')"
-            )
-        if text or line.endswith(b"\n"):  # else a last line of nothing but "\r"
-            yield text.removeprefix(BOM)
+    def splits(self):
+        """Returns the loaded datasets by name of their split."""
+        named = zip(self._fields[1:], self[1:], strict=True)
+        return {split: dataset for split, dataset in named if dataset is not None}
 
 
-def read_lines(path):
-    """Yields the lines of a text file as `decode_lines` does; a UserError if it cannot be read."""
-    try:
-        with open(path, "rb") as file:
-            yield from decode_lines(file, path)
-    except OSError as error:
-        raise UserError(f"{path}: {error.strerror}; name a readable text file") from None
-
-
-def read_tsv(path):
-    """Yields (source, target) from lines of source TAB target; lines of nothing are skipped."""
-    for number, line in enumerate(read_lines(path), start=1):
-        if not line:
-            continue
-        columns = line.split("\t")
-        if len(columns) != 2:
-            fix = (
-                "keep two, for example by: cut -f1,2"
-                if len(columns) > 2
-                else "write one pair per line as: source TAB target, or name two aligned files"
-            )
-            raise UserError(
-                f"{path}:{number}: {len(columns)} column(s) where two are needed; {fix}"
-            )
-        yield columns[0], columns[1]
-
-
-def read_aligned(source_path, target_path):
-    """Yields (source, target) from two files, line n of one translating line n of the other."""
-    lines = itertools.zip_longest(read_lines(source_path), read_lines(target_path))
-    for number, (source, target) in enumerate(lines, start=1):
-        if source is None or target is None:
-            short, long = source_path, target_path
-            if target is None:
-                short, long = long, short
-            raise UserError(
-                f"{short}: ends at line {number - 1}, but {long} is longer; aligned files need the "
-                "same number of lines"
-            )
-        yield source, target
-
-
-def read_pairs(paths):
-    """Returns an iterator of the (source, target) pairs of a .tsv file or of two aligned files."""
-    if len(paths) > 2:
-        raise UserError(
-            f"{len(paths)} files named ({' '.join(map(str, paths))}); name one .tsv, or a source "
-            "file and a target file"
-        )
-    return read_tsv(*paths) if len(paths) == 1 else read_aligned(*paths)
+# ---- Files as datasets ----
 
 
 def checked_dataset(paths):
     """Reads the files through once. Returns them as a dataset of string pairs, of known length."""
-    pairs = sum(1 for _ in read_pairs(paths))
+    pairs = sum(1 for _ in files.read_pairs(paths))
     if not pairs:
         raise UserError(f"{paths[0]}: holds no pair; name a file with one sentence per line")
 
@@ -127,13 +56,13 @@ def checked_dataset(paths):
     # Not Dataset.from_generator: on Python 3.11 its op makes the whole process remap the memory of
     # every larger tensor (mallopt, TensorFlow 2.21). On the bundled corpus a training step
     # took 198 ms with it, 121 ms without.
-    files = [
+    texts = [
         tf.data.TextLineDataset(str(path))  # which drops every "\r": `decode_lines` refuses others
         .batch(CHUNK)
-        .map(lambda lines: tf.strings.regex_replace(lines, f"^{BOM}", ""))
+        .map(lambda lines: tf.strings.regex_replace(lines, f"^{files.BOM}", ""))
         for path in paths
     ]
-    chunks = tf.data.Dataset.zip(*files) if len(files) == 2 else files[0].map(columns)
+    chunks = tf.data.Dataset.zip(*texts) if len(texts) == 2 else texts[0].map(columns)
     return chunks.unbatch().apply(tf.data.experimental.assert_cardinality(pairs))
 
 
@@ -164,8 +93,8 @@ def hold_out(dataset, parts, seed):
     each = min(MAX_HELD_OUT, max(1, int(pairs * HELD_OUT_SHARE)))  # pairs in each part
     if pairs <= each * parts:
         raise UserError(
-            f"the training data holds {pairs} pair(s), too few to hold some out; name --valid and "
-            "--test files"
+            f"the training data holds {plural(pairs, 'pair')}, too few to hold some out; name "
+            "--valid and --test files"
         )
     chosen = random.Random(seed).sample(range(pairs), each * parts)
     table = tf.lookup.StaticHashTable(
@@ -205,18 +134,21 @@ def complete(name, splits, seed):
     return Corpus(name, **{split: data.with_options(options) for split, data in splits.items()})
 
 
-def from_files(name, train, valid, test, seed):
+def from_files(name, train, valid, test, seed, only=None):
     """Returns the Corpus of the named files.
 
     Args:
       train, valid, test: each a list of one .tsv or two aligned files; the last two may be None,
         and are then held out of the training pairs.
+      only: the split that is needed; others are not loaded if it has files of its own.
 
     Raises:
       UserError: a file that cannot be read, is empty, or is not parallel text.
     """
-    files = {"train": train, "validation": valid, "test": test}
-    splits = {split: checked_dataset(paths) for split, paths in files.items() if paths}
+    named = {"train": train, "validation": valid, "test": test}
+    if only and named[only] and (only != "train" or (valid and test)):
+        return Corpus(name, **dict.fromkeys(named) | {only: checked_dataset(named[only])})
+    splits = {split: checked_dataset(paths) for split, paths in named.items() if paths}
     return complete(name, splits, seed)
 
 
@@ -248,20 +180,32 @@ def load_tfds(name, seed):
     return complete(name, found, seed)
 
 
-def is_file(text):
-    """Returns whether `text` names a file; a text too long for a file name does not."""
-    try:
-        return Path(text).is_file()
-    except (OSError, ValueError):
-        return False
-
-
 def file_names(paths):
     """Returns the name of the corpus that consists of these files."""
     return " ".join(Path(path).name for path in paths)
 
 
-def load_corpus(source: dict, seed: int, may_fall_back: bool = False) -> Corpus:
+def languages(source: dict) -> list:
+    """Returns the codes of a corpus's two languages, as far as its names tell; else an empty list.
+
+    Args:
+      source: as for `load_corpus`.
+    """
+    name = source.get("dataset")
+    if "languages" in source:  # of a run
+        return source["languages"]
+    if name in BUILT_IN_LANGUAGES:
+        return BUILT_IN_LANGUAGES[name]
+    if name:  # "ted_hrlr_translate/pt_to_en", "wmt16_translate/de-en"
+        found = re.search(r"/([a-z]{2})(?:_to_|-|_)([a-z]{2})(:.*)?$", name)
+        return [*found.groups()[:2]] if found else []
+    suffixes = [Path(path).suffix[1:] for path in source["train"]]  # a.pt a.en
+    return suffixes if all(len(code) == 2 and code.isalpha() for code in suffixes) else []
+
+
+def load_corpus(
+    source: dict, seed: int, may_fall_back: bool = False, only: str | None = None
+) -> Corpus:
     """Returns the Corpus that `source` describes: {"dataset": name}, or lists of files by split.
 
     Args:
@@ -269,6 +213,7 @@ def load_corpus(source: dict, seed: int, may_fall_back: bool = False) -> Corpus:
         with either, "valid" and "test" may list files.
       seed: of the pairs held out if there is no validation or test split.
       may_fall_back: use the bundled corpus if a download fails.
+      only: the split that is needed; others may be left out.
 
     Raises:
       UserError: the corpus is not available, or is not parallel text.
@@ -277,12 +222,12 @@ def load_corpus(source: dict, seed: int, may_fall_back: bool = False) -> Corpus:
     valid, test = source.get("valid"), source.get("test")
     if name is None or name.endswith(".tsv"):
         train = [name] if name else source["train"]
-        return from_files(file_names(train), train, valid, test, seed)
+        return from_files(file_names(train), train, valid, test, seed, only)
     if valid or test:
         raise UserError("--valid and --test go with --train or with a .tsv as --dataset")
     if name in BUILT_IN_CORPORA:
         return built_in(name)
-    if is_file(name):
+    if files.is_file(name):
         raise UserError(f"--dataset {name}: is a file; name a .tsv, or files with --train")
     try:
         return load_tfds(name, seed)

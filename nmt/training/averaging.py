@@ -39,6 +39,7 @@ def average(checkpoint, variables, keeper, number, validate):
     keeper.workers.barrier()  # the chief has saved the last epoch
     newest = checkpoints.paths(run.checkpoints)[-number:]
     totals, candidates = [0.0] * len(variables), []
+    log.info(f"Validating the means of the last 1 to {len(newest)} epochs, and the best epoch ...")
     for count, path in enumerate(reversed(newest), start=1):
         checkpoints.restore(checkpoint, path)
         totals = [v.numpy() + total for v, total in zip(variables, totals, strict=True)]

@@ -10,15 +10,20 @@ import tensorflow as tf
 from tqdm import tqdm
 
 from nmt import UserError
-from nmt.messages import log, reason
+from nmt.messages import log, plural, reason
 
 REPORT_SECONDS = 60  # between two lines on progress if stderr is not a terminal
 MEASURED_STEPS = 60  # excluded from the estimate of the time at first, then those it is based on
+PICTURE_SECONDS = 10  # for all pictures of a run; measured on two cores
+TRANSLATION_SHARE = 0.6  # of the seconds of a validation, per hypothesis of the search; measured
 
 
 def duration(seconds):
-    """Returns a time as text, rounded."""
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+    """Returns a time as text, rounded to about a tenth."""
+    minutes, rest = divmod(round(seconds, -1), 60)
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{minutes:.0f} min {rest:02.0f} s" if seconds < 600 else f"{seconds / 60:.0f} min"
 
 
 def metrics_text(metrics):
@@ -38,6 +43,9 @@ class Progress:
         self.training = training
         self.writer = tf.summary.create_noop_writer()  # a real one from `begin` on
         self.estimated = False  # whether the user knows how long training will take
+        self.step_seconds = 0.0  # per batch, of the newest epoch
+        self.validation_seconds = 0.0  # of the newest validation, once it is traced
+        self.picture_seconds = PICTURE_SECONDS
 
     def begin(self, logs):
         """Writes for TensorBoard, into the folder `logs`, from here on."""
@@ -58,6 +66,8 @@ class Progress:
         )  # fmt: skip
         with self.bar:
             yield self
+        begun, started = self.measured or (self.first, self.started)
+        self.step_seconds = (time.perf_counter() - started) / max(steps - begun, 1)
 
     @property
     def tokens_per_second(self):
@@ -119,7 +129,23 @@ class Progress:
         """Reports, once, how long training will take, from `seconds` for so many `batches`."""
         self.estimated, epochs = True, self.training.options["epochs"]
         left += (epochs - int(self.training.epoch) - 1) * self.steps
-        log.info(f"At this pace {epochs} epochs end in about {duration(seconds / batches * left)}.")
+        log.info(
+            f"{plural(epochs, 'epoch')} will take about {duration(seconds / batches * left)}, then "
+            "come scores and pictures."
+        )
+
+    def seconds_left(self, epochs, test_share):
+        """Returns how long the rest of a run will take, from what its parts have taken so far.
+
+        Args:
+          epochs: that are left.
+          test_share: lines of the test split per line of the validation split.
+        """
+        options, validation = self.training.options, self.validation_seconds
+        training = epochs * (self.steps * self.step_seconds + validation)
+        averaging = (min(options["average"], options["epochs"]) + 1) * validation
+        scoring = (1 + TRANSLATION_SHARE * options["beam"]) * test_share * validation
+        return training + averaging + scoring + self.picture_seconds
 
     # ---- TensorBoard ----
 

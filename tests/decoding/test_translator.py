@@ -14,7 +14,8 @@ import run_demo
 import transformer_model as tm
 from nmt import UserError
 from nmt.decoding import search, translator
-from nmt.decoding.translator import KINDS, Translator
+from nmt.decoding.attention import KINDS
+from nmt.decoding.translator import Translator
 
 ROOT = Path(__file__).resolve().parents[2]
 GROWTH = """
@@ -183,12 +184,40 @@ def test_any_text_gets_a_translation_in_order(model, alone, monkeypatch, capsys)
     assert found[0] == found[8] == [("", 0.0)]
     for place in (1, 3, 4, 10):
         assert found[place][0][0] == alone(HOSTILE[place])[0]
-    assert said == [
-        f"Line {number} has {length} tokens; only the first 500 are translated."
-        for number, length in enumerate(map(len, model[1].encode(map(str.strip, HOSTILE))), start=1)
-        if length > 500
-    ]
-    assert len(said) == 2
+    assert said == ["2 of 11 lines: cut off after 500 tokens."]
+
+
+def test_each_sentence_of_a_line_is_translated_by_itself(model, alone, monkeypatch):
+    monkeypatch.setattr(translator, "CHUNK_LINES", 2)
+    lines = ["um dois. Três.", "", "nove.\n\nquatro um.  Dois.", "zero.", "um. Dois. Três."]
+    found = list(Translator(*model, language="pt")(lines))
+    parts = [["um dois.", "Três."], [""], ["nove.", "", "quatro um.", "Dois."], ["zero."]]
+    spaces = [[" ", ""], [""], ["\n", "\n", "  ", ""], [""]]
+    for line, own, between in zip(found, parts, spaces, strict=False):
+        texts = [alone(sentence)[0] if sentence else "" for sentence in own]
+        assert line == "".join(text + space for text, space in zip(texts, between, strict=True))
+    assert (
+        next(iter(Translator(*model)(lines))) == alone(lines[0])[0]
+    )  # without a language, as it is
+
+
+def test_lines_longer_than_those_of_training_are_counted_in_a_warning(model, capsys):
+    words = "um dois três quatro cinco seis"
+    length = len(model[1].encode([words])[0])
+    translate = Translator(*model, language="pt", trained_length=length)
+    assert len(list(translate([words, f"{words} sete", f"{words}. {words} oito", ""]))) == 4
+    expected = f"2 of 4 lines: longer than the {length} tokens that the run was trained on"
+    assert expected in capsys.readouterr().err
+    assert list(translate([words, f"{words}"]))
+    assert not capsys.readouterr().err
+
+
+def test_n_best_translations_differ(model):
+    found = list(Translator(*model, beam=8, n_best=8).hypotheses(["um dois.", "nove nove.", ""]))
+    assert found[2] == [("", 0.0)]
+    for best in found[:2]:
+        texts = [text for text, _ in best]
+        assert len(set(texts)) == len(texts) > 1
 
 
 def test_scores_of_given_pairs_are_those_of_the_translations_themselves(model, monkeypatch, silent):

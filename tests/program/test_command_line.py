@@ -1,5 +1,6 @@
 """What must hold of the command line: its flags are the rows of params.table()."""
 
+import re
 import resource
 import subprocess
 import sys
@@ -8,8 +9,7 @@ import pytest
 from helpers import ROOT, TINY, call, sentences, write_tsv
 
 import params
-import run_demo
-from nmt.program import exit_codes, flags
+from nmt.program import command_line, flags
 
 
 def test_every_constant_is_a_flag_with_its_default_and_help(capsys):
@@ -47,24 +47,121 @@ def test_a_sentence_may_be_longer_than_any_files_name(finished, capsys, length):
     assert "Traceback" not in capsys.readouterr().err
 
 
-def test_help_names_the_commands_first_then_the_flags_in_the_groups_of_params(capsys):
-    assert call("--help") == 0
+def test_help_fits_on_a_screen_and_names_every_command_and_preset(capsys):
+    for arguments in (["--help"], ["-h"]):
+        assert call(*arguments) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert len(lines) <= 30
+        assert max(map(len, lines)) <= 80
+        for name, (_, text) in command_line.COMMANDS.items():
+            assert f"  {name:11} {text}" in lines
+        assert all(name in "\n".join(lines) for name in params.PRESETS)
+
+
+def test_the_help_of_train_has_the_groups_of_params(capsys):
+    assert call("train", "--help") == 0
     text = capsys.readouterr().out
     titles = list(dict.fromkeys(row.section for row in params.table()))
     assert len(titles) == len([v for v in vars(params).values() if isinstance(v, params.Section)])
-    titles_and_commands = ["train      train", "translate  ", "plot       "]
-    titles_and_commands += [f"\n{title}:" for title in titles]
-    positions = [text.index(words) for words in titles_and_commands]
+    positions = [text.index(f"\n{title}:") for title in titles]
     assert positions == sorted(positions)
     for row in params.table():
         flag = text.index(f"\n  --{(row.flag.also or row.name).replace('_', '-')}")
         assert [title for title in titles if text.index(f"\n{title}:") < flag][-1] == row.section
 
 
-def test_a_command_of_its_own_needs_no_train_before_the_flags():
-    args = exit_codes.parser(run_demo.train).parse_args(
-        ["train", "--mixed-precision", "--epochs", "3"]
+def test_the_version_names_what_the_program_runs_on(capsys):
+    assert call("--version") == 0
+    assert re.fullmatch(
+        r"run_demo.py \d+\.\d+\.\d+ \(Python 3\.\d+\.\d+, tensorflow 2\.21\.\d+, keras \S+\)\n",
+        capsys.readouterr().out,
     )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            "trnslate x",
+            "'trnslate' is no command (did you mean translate?); see run_demo.py --help",
+        ),
+        ("--epoch 3", "unknown --epoch (did you mean --epochs?); see run_demo.py train --help"),
+        ("--d_model 8", "unknown --d_model (did you mean --d-model?)"),
+        ("--learning-rate 1", "(did you mean --learning-rate-scale?)"),
+        ("--words-a-pieces 1", "(did you mean --words-per-piece?)"),  # not the former name
+        ("--run R translate x", "the command comes first: run_demo.py translate --run R x"),
+        ("--zzz=3", "unknown --zzz; see run_demo.py train --help"),
+        ("translate --n-besst 3", "(did you mean --n-best?); see run_demo.py translate --help"),
+        ("plot attention a b", "unknown b; see run_demo.py plot --help"),
+        ("plot", "the following arguments are required: what; see run_demo.py plot --help"),
+        ("pairs.tsv", "to train on a file: --dataset pairs.tsv"),
+        ("olá!", "to translate a sentence: translate 'olá!'"),
+        ("foo", "'foo' is no command (train, translate, "),
+        ("--learning-rate-scale nan", "nan is not a number"),
+        ("plot scaling --to x.gif", "'x.gif' does not end in .png, .svg, .pdf"),
+        ("translate --run= um", "argument --run: must not be empty"),
+    ],
+)
+def test_a_mistake_says_what_may_have_been_meant(arguments, said, capsys):
+    assert call(*arguments.split()) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("run_demo.py: ")
+    assert said in line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "values"),
+    [
+        ("plot attention --run R um", dict(what="attention", sentence="um", run="R")),
+        ("plot --run R attention um", dict(what="attention", sentence="um", run="R")),
+        ("plot attention um --layer 2", dict(what="attention", sentence="um", layer=2)),
+        ("translate um --beam 2 dois", dict(text=["um", "dois"], beam=2)),
+        ("translate --beam 2 -- -um --x", dict(text=["-um", "--x"], beam=2)),
+        ("translate um -- -um", dict(text=["um", "-um"])),
+        ("plot masks -- --help", dict(sentence="--help")),
+        ("evaluate a b --run R --test c", dict(files=["a", "b"], run="R", test=["c"])),
+        ("--epochs 3", dict(command="train", epochs=3)),
+        ("train --no-plots", dict(command="train", no_plots=True)),
+        ("", dict(command="train", run=None, preset=None)),
+    ],
+)
+def test_flags_and_sentences_may_come_in_any_order(arguments, values):
+    args = vars(command_line.parse(arguments.split()))
+    assert {name: args[name] for name in values} == values
+
+
+WITHOUT_TENSORFLOW = """
+import sys
+sys.path.insert(0, {root!r})
+from nmt.program import command_line, startup
+try:
+    with startup.program({arguments!r}):
+        print("TensorFlow is needed")
+finally:
+    slow = {{"tensorflow", "keras", "matplotlib", "numpy", "sacrebleu"}} & {{*sys.modules}}
+    print("imported:", *slow)
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["--help"], 0), (["train", "--help"], 0), (["--version"], 0), (["--epochs", "0"], 2),
+        (["trnslate"], 2), (["translate", "--run", "nowhere", "um"], 2), (["runs"], 2),
+        (["export", "--run", "nowhere"], 2),
+    ],
+)  # fmt: skip
+def test_help_and_mistakes_are_answered_before_tensorflow_is_imported(arguments, code, tmp_path):
+    program = WITHOUT_TENSORFLOW.format(root=str(ROOT), arguments=arguments)
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == code
+    assert done.stdout.splitlines()[-1].strip() == "imported:"
+
+
+def test_a_command_of_its_own_needs_no_train_before_the_flags():
+    args = command_line.parse(["train", "--mixed-precision", "--epochs", "3"])
     options = flags.chosen(args)
     assert options["mixed_precision"] is True
     assert options["epochs"] == 3
@@ -81,9 +178,7 @@ def test_a_preset_is_a_row_of_known_values_that_flags_go_before(preset, capsys):
         assert flag.choices is None or value in flag.choices
         assert flag.low is None or value >= flag.low
         assert flag.high is None or value <= flag.high
-    args = exit_codes.parser(run_demo.train).parse_args(
-        ["train", "--dff", "48", "--no-tie-embeddings"]
-    )
+    args = command_line.parse(["train", "--dff", "48", "--no-tie-embeddings"])
     options = flags.chosen(args, preset)
     assert options["dff"] == 48
     assert options["tie_embeddings"] is False
@@ -91,10 +186,9 @@ def test_a_preset_is_a_row_of_known_values_that_flags_go_before(preset, capsys):
         n: v for n, v in params.PRESETS[preset].values.items() if n not in ("dff", "tie_embeddings")
     }
     assert options.items() >= own.items()
-    for command in (["--help"], ["train", "--help"]):
-        assert call(*command) == 0
-        text = " ".join(capsys.readouterr().out.split())
-        assert f"{preset}: {params.PRESETS[preset].source}" in text
+    assert call("train", "--help") == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert f"{preset}: {params.PRESETS[preset].source}" in text
 
 
 @pytest.mark.slow
@@ -118,9 +212,9 @@ def test_a_checkpoint_too_large_for_the_disk_is_one_line_and_the_run_resumes_lat
 
 
 def test_a_former_name_of_a_flag_is_accepted_and_not_shown(capsys):
-    args = exit_codes.parser(run_demo.train).parse_args(["train", "--words-a-piece", "100"])
+    args = command_line.parse(["train", "--words-a-piece", "100"])
     assert flags.chosen(args)["words_per_piece"] == 100
-    assert call("--help") == 0
+    assert call("train", "--help") == 0
     shown = capsys.readouterr().out
     assert "--words-per-piece" in shown
     assert "--words-a-piece" not in shown

@@ -1,5 +1,6 @@
 """What must hold of the whole program, on a tiny corpus."""
 
+import io
 import json
 import re
 import shutil
@@ -27,9 +28,10 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 import params
 import run_demo
 from nmt import UserError
-from nmt.decoding.translator import KINDS
-from nmt.program import command_line, commands, loading, run_folder
+from nmt.decoding.attention import KINDS
+from nmt.program import command_line, commands, loading, run_folder, runs
 from nmt.results import evaluation, plots
+from nmt.results import figures as drawing
 from nmt.text import corpora
 from nmt.training import averaging, checkpoints, progress
 
@@ -83,7 +85,7 @@ def test_lines_of_stdin_are_translated_as_arguments_are(finished, capsys, monkey
     expected = capsys.readouterr().out
 
     class Stdin:
-        buffer = iter([text.encode() + b"\r\n" for text in texts])
+        buffer = io.BytesIO(b"".join(text.encode() + b"\r\n" for text in texts))
         isatty = staticmethod(bool)  # no
 
     monkeypatch.setattr(sys, "stdin", Stdin)
@@ -110,7 +112,7 @@ def test_n_best_are_printed_with_scores_best_first(finished, capsys):
     options = ["--beam", 4, "--n-best", 3, "--score", "--run", finished / "run"]
     assert call("translate", *options, "um dois.", "tres.", "") == 0
     rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
-    assert rows[6:] == [["0.0000", ""]] * 3
+    assert rows[6:] == [["0.0000", ""], [""], [""]]  # there is one translation of nothing
     for three in (rows[:3], rows[3:6]):
         assert all(float(score) < 0 for score, _ in three)
     assert call("translate", *options, "--length-penalty", 0, "um dois.") == 0
@@ -236,8 +238,8 @@ def test_a_trained_run_is_used_from_python(finished, capsys, tmp_path):
 
 
 def test_short_times_are_reported_in_seconds():
-    message = [progress.duration(seconds) for seconds in (0.4, 99.4, 100, 5400)]
-    assert message == ["0 s", "99 s", "2 min", "90 min"]
+    message = [progress.duration(seconds) for seconds in (0.4, 99.4, 101, 239, 600, 5400)]
+    assert message == ["0 s", "99 s", "1 min 40 s", "4 min 00 s", "10 min", "90 min"]
 
 
 def test_the_estimate_is_of_all_steps_that_are_left(capsys):
@@ -245,7 +247,28 @@ def test_the_estimate_is_of_all_steps_that_are_left(capsys):
     training.epoch.assign(1)  # one of three is done, and 10 steps of this one in 30 seconds
     training.progress.steps = 60
     training.progress.estimate(batches=10, seconds=30.0, left=40)
-    assert "3 epochs end in about 5 min" in capsys.readouterr().err  # 3 s x (40 + 60)
+    assert "3 epochs will take about 5 min 00 s" in capsys.readouterr().err  # 3 s x (40 + 60)
+
+
+def test_the_time_left_counts_validation_averaging_scoring_and_pictures():
+    training = tiny_training(epochs=5, average=3, beam=5)
+    follow = training.progress
+    follow.steps, follow.step_seconds, follow.validation_seconds = 100, 0.2, 4.0
+    follow.picture_seconds = 7.0
+    # Four epochs; three means and the best epoch; the loss of twice as many lines, and their beams.
+    expected = 4 * (20 + 4) + 4 * 4 + 2 * 4 * (1 + 5 * progress.TRANSLATION_SHARE) + 7
+    assert follow.seconds_left(epochs=4, test_share=2.0) == pytest.approx(expected)
+    follow.picture_seconds = 0.0  # --no-plots
+    assert follow.seconds_left(epochs=4, test_share=2.0) == pytest.approx(expected - 7)
+
+
+def test_a_step_takes_as_long_as_those_after_the_first_ones(monkeypatch):
+    training = tiny_training()
+    times = iter([0.0, 100.0, 130.0])  # the first 60 steps trace functions; 60 more take 30 seconds
+    monkeypatch.setattr(progress.time, "perf_counter", lambda: next(times, 130.0))
+    with training.progress.epoch("", steps=120) as bar:
+        bar.measured = 60, next(times)
+    assert training.progress.step_seconds == pytest.approx(0.5)
 
 
 def test_tensorboard_gets_figures_by_step_and_translations(finished):
@@ -317,12 +340,12 @@ def test_a_picture_without_a_sentence_is_of_the_first_test_line(finished, monkey
 
 
 def test_pictures_find_a_font_for_every_letter_or_say_that_there_is_none(finished, capfd):
-    assert plots.use_fonts_for("▁olá", "привет") == ""
-    assert plots.use_fonts_for("a\U0010fffd") == "\U0010fffd"
+    assert drawing.use_fonts_for("▁olá", "привет") == ""
+    assert drawing.use_fonts_for("a\U0010fffd") == "\U0010fffd"
     unknown = "um \U0010fffd."  # comes as bytes: <0xF4>, ...
     assert call("plot", "attention", unknown, "--run", finished / "run") == 0
     assert "Glyph" not in capfd.readouterr().err
-    letters = plots.letters("no font")
+    letters = drawing.letters("no font")
     assert letters == set()
 
 
@@ -356,12 +379,13 @@ def test_too_few_steps_for_the_warm_up_are_reported(tmp_path, capsys, monkeypatc
 
     monkeypatch.setattr(run_demo.Training, "fit", fit)
     tsv = write_tsv(tmp_path / "numbers.tsv", sentences(60))
-    for warmup, said in ((1000, True), (2, False)):
+    for warmup, more in ((2001, "--preset tiny"), (1000, "--epochs 2500"), (2, None)):
         flags = ["--warmup-steps", warmup, "--run", tmp_path / str(warmup)]
         assert call("--dataset", tsv, *TINY, *flags) == 2
         error = capsys.readouterr().err
         assert error.splitlines()[-1] == "run_demo.py: enough"
-        assert ("fewer --warmup-steps" in error) is said
+        assert ("too few to learn" in error) is bool(more)
+        assert f"For so few pairs, in a new --run: {more}\n" in error or not more
         assert f"{tmp_path / str(warmup) / 'logs'}" in error  # TensorBoard's command
 
 
@@ -563,7 +587,7 @@ def test_an_older_run_has_the_defaults_of_newer_parameters_and_resumes(finished,
 
 
 def test_the_newest_run_is_used_where_none_is_named(finished, capsys, monkeypatch):
-    monkeypatch.setattr(run_folder, "RUNS", finished)
+    monkeypatch.setattr(runs, "FOLDER", finished)
     assert call("translate", "um.") == 0
     assert str(finished / "run") in capsys.readouterr().err
 
@@ -614,4 +638,4 @@ def test_other_data_under_the_same_name_are_refused_and_the_same_elsewhere_are_n
     assert "text differs" in capsys.readouterr().err
     (tmp_path / "moved.tsv").write_text(text)
     assert call(*command, tmp_path / "moved.tsv") == 0
-    assert "2 epoch(s) done" in capsys.readouterr().err
+    assert "2 epochs done" in capsys.readouterr().err

@@ -23,9 +23,9 @@ from helpers import (
 import params
 import run_demo
 from nmt import Interrupted, UserError
-from nmt.program import flags, loading, run_folder
+from nmt.program import flags, loading, run_folder, safety
 from nmt.text import batches as batching
-from nmt.text import corpora
+from nmt.text import corpora, files
 from nmt.training import checkpoints, devices
 
 
@@ -195,7 +195,7 @@ def test_of_a_cache_only_what_the_program_wrote_is_removed(run):
 def test_a_run_that_left_its_lock_empty_is_still_a_run(run):
     (run / "lock").write_bytes(b"")
     run_folder.Run(run).lock()
-    assert (run / "lock").read_bytes() == run_folder.LOCK
+    assert (run / "lock").read_bytes() == safety.LOCK
 
 
 def test_a_page_overwrites_nothing(run, tmp_path, capsys):
@@ -258,7 +258,7 @@ def test_a_carriage_return_within_a_line_joins_no_words(tmp_path, capsys, conten
     line = refused(capsys, "--dataset", tmp_path / "a.tsv", "--run", tmp_path / "run")
     assert "a.tsv:1: a carriage return within the line" in line
     (tmp_path / "b.tsv").write_bytes(b"um\tone\r\ndois\ttwo\r\r\n\r")
-    assert list(corpora.read_pairs([tmp_path / "b.tsv"])) == [("um", "one"), ("dois", "two")]
+    assert list(files.read_pairs([tmp_path / "b.tsv"])) == [("um", "one"), ("dois", "two")]
 
 
 # ---- What was computed is not lost ----
@@ -284,7 +284,7 @@ def test_an_interrupt_prints_the_command_that_resumes(run, capsys, monkeypatch, 
     monkeypatch.setattr(run_demo, "load_corpus", lambda *_: small)  # no network: it fell back
     monkeypatch.setattr(run_demo.Training, "fit", interrupted)
     assert call(*TINY) == 130
-    command = f"python run_demo.py train {' '.join(TINY)} --dataset bundled"
+    command = f"python run_demo.py {' '.join(TINY)} --dataset bundled"
     assert f"to resume it: {command}\n" in capsys.readouterr().err
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from helpers import TINY, call, sentences, write_tsv
 
-from nmt.program import run_folder
+from nmt.program import runs
 from nmt.training import devices
 
 
@@ -26,7 +26,7 @@ from nmt.training import devices
         (["--valid", "x.tsv"], "--valid and --test go with"),
         (["--dataset", "pairs.txt"], "pairs.txt: is a file; name a .tsv"),
         (["--dataset", "empty.tsv"], "empty.tsv: holds no pair"),
-        (["--dataset", "one-column.tsv"], "one-column.tsv:2: 1 column(s)"),
+        (["--dataset", "one-column.tsv"], "one-column.tsv:2: 1 column"),
         (["--dataset", "latin1.tsv"], "latin1.tsv:1: byte 2 of the line is not UTF-8"),
         (["--train", "three.txt", "pairs.txt"], "pairs.txt: ends at line 1"),
         (["--dataset", "blank.tsv", "--test", "good.tsv"], "holds no words"),
@@ -37,9 +37,9 @@ from nmt.training import devices
         (["--epochs", "-1"], "argument --epochs: -1 is less than 1"),
         (["--epochs", "many"], "argument --epochs: invalid int value: 'many'"),
         (["--dropout-rate", "1.5"], "1.5 is more than 0.99"),
-        (["--dropout-rate", "nan"], "nan is less than 0.0"),
-        (["--no-such-flag"], "unrecognized arguments"),
-        (["no-such-command"], "invalid choice"),
+        (["--dropout-rate", "nan"], "nan is not a number"),
+        (["--no-such-flag"], "unknown --no-such-flag"),
+        (["no-such-command"], "'no-such-command' is no command"),
         (["translate", "--run", "nothing-here", "Bom dia."], "nothing-here: no trained run"),
         (["translate", "Bom dia."], "no trained run"),
         (["evaluate", "--run", "nothing-here"], "nothing-here: no trained run"),
@@ -76,7 +76,7 @@ def test_a_mistake_is_one_line_and_exit_code_2_and_trains_nothing(
 @pytest.mark.usefixtures("undrawn")
 def test_a_start_that_failed_does_not_bar_the_corrected_command(tmp_path, capsys, monkeypatch):
     tsv = write_tsv(tmp_path / "numbers.tsv", sentences(100))
-    monkeypatch.setattr(run_folder, "RUNS", tmp_path)
+    monkeypatch.setattr(runs, "FOLDER", tmp_path)
     command = ["--dataset", tsv, "--run", tmp_path / "run", *TINY[:-1], 1]
     assert call(*command, "--max-length", 2) == 2
     assert call("translate", "um.") == 2  # and nothing is taken for a trained run
@@ -103,7 +103,7 @@ def test_sentences_are_typed_at_a_prompt(finished, monkeypatch, capsys):
 
 def test_bad_text_on_stdin_is_named_with_its_line(finished, monkeypatch, capsys):
     class Stdin:
-        buffer = iter([b"um.\n", b"\xff\n"])
+        buffer = io.BytesIO(b"um.\n\xff\n")
         isatty = staticmethod(bool)  # no
 
     monkeypatch.setattr(sys, "stdin", Stdin)

@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 from helpers import call
 
-from nmt.decoding.translator import KINDS, Attention
+from nmt.decoding.attention import KINDS, Attention
 from nmt.results import explorer
 
-SOURCE = ["<s>", "▁um", "▁</script><b>", "▁שלום", "</s>"]
+SOURCE = ["<s>", "▁um", "▁</script><b>", "שלום", "</s>"]  # the last but one continues a word
 TARGET = ["<s>", "▁one", "▁&amp;", "</s>"]
 
 
 TEXT = "um </script><b>"
 
 
-def sentence(layers=2, heads=3, seed=0):
+def sentence(layers=2, heads=3, seed=0, text=TEXT):
     """Returns a made-up sentence's Attention, of random weights, and markup among its tokens."""
     rng = np.random.default_rng(seed)
 
@@ -30,7 +30,19 @@ def sentence(layers=2, heads=3, seed=0):
             found = rng.exponential(size=(heads, *sizes[kind]))
             found /= found.sum(axis=-1, keepdims=True)
             weights[name.format(layer)] = found.astype(np.float32)
-    return Attention(SOURCE, TARGET, weights)
+    return Attention(SOURCE, TARGET, weights, (text, "one &amp;"))
+
+
+def long_sentence():
+    """Returns the Attention of a sentence of 60 tokens, one word of which is wider than a phone."""
+    source = ["<s>", *["▁palavra"] * 57, "▁" + "x" * 80, "</s>"]
+    target = ["<s>", *["▁word"] * 58, "</s>"]
+    sizes = dict(encoder=(60, 60), decoder=(59, 59), cross=(59, 60))
+    weights = {
+        name.format(1): np.full((1, *sizes[kind]), 1 / sizes[kind][1], np.float32)
+        for kind, (name, _) in KINDS.items()
+    }
+    return Attention(source, target, weights, ("palavra " * 57 + "x" * 80, "word " * 58))
 
 
 def data(page):
@@ -41,21 +53,29 @@ def data(page):
 
 def test_a_page_holds_the_weights_and_nothing_that_is_markup():
     one = sentence()
-    (found,) = data(explorer.page({TEXT: one}))
-    assert (found["text"], found["source"], found["target"]) == (TEXT, SOURCE, TARGET)
+    held = data(explorer.page("my run", [one]))
+    assert held["run"] == "my run"
+    (found,) = held["sentences"]
+    assert (found["text"], found["translation"]) == (TEXT, "one &amp;")
+    assert (found["source"], found["target"]) == (SOURCE, TARGET)
     for kind in KINDS:
         for number, weights in enumerate(found[kind], start=1):
             np.testing.assert_allclose(weights, one.select(kind, number)[0], atol=1e-4)
         assert len(found[kind]) == 2
-    assert "http" not in explorer.page({TEXT: one}).replace("http://www.w3.org/2000/svg", "")
+    assert "http" not in explorer.page("my run", [one]).replace("http://www.w3.org/2000/svg", "")
 
 
 def test_sentences_are_explored_where_it_is_said(finished, capsys, tmp_path):
     assert call("explore", "um dois.", "três.", "--run", finished / "run") == 0
     path = finished / "run" / "explorer.html"
     assert capsys.readouterr().out.strip() == str(path)
-    found = data(path.read_text(encoding="utf-8"))
+    held = data(path.read_text(encoding="utf-8"))
+    found = held["sentences"]
+    assert held["run"] == "run"
     assert [one["text"] for one in found] == ["um dois.", "três."]
+    assert call("translate", "um dois.", "três.", "--run", finished / "run") == 0
+    translations = capsys.readouterr().out.splitlines()
+    assert [one["translation"] for one in found] == translations
     for one in found:
         cross = np.array(one["cross"])
         assert cross.shape == (1, 2, len(one["target"]) - 1, len(one["source"]))
@@ -79,7 +99,8 @@ def browser(tmp_path):
     from selenium import webdriver
 
     page = tmp_path / "page.html"
-    page.write_text(explorer.page({TEXT: sentence(), "two": sentence(seed=1)}), encoding="utf-8")
+    sentences = [sentence(), sentence(seed=1, text="two"), long_sentence()]
+    page.write_text(explorer.page("my run", sentences), encoding="utf-8")
     options = webdriver.ChromeOptions()
     for flag in ("--headless=new", "--no-sandbox", "--window-size=900,900"):
         options.add_argument(flag)
@@ -102,6 +123,11 @@ def shown(browser):
     return {(int(q), int(k)): float(weight) for q, k, weight, _ in lines}
 
 
+def labels(browser, side):
+    """Returns the texts of the buttons of "queries" or "keys"."""
+    return [one.text for one in browser.find_elements("css selector", f"#{side} button")]
+
+
 def choose(browser, name, value):
     from selenium.webdriver.support.select import Select
 
@@ -112,6 +138,7 @@ def choose(browser, name, value):
 def test_hovering_shows_the_weights_that_the_model_gave(browser):
     from selenium.webdriver import ActionChains
 
+    choose(browser, "units", "tokens")
     for number, kind, layer, head in (
         ("0", "cross", "0", "0"), ("1", "encoder", "1", "2"), ("0", "decoder", "1", "mean"),
     ):  # fmt: skip
@@ -136,23 +163,57 @@ def test_hovering_shows_the_weights_that_the_model_gave(browser):
 
 @pytest.mark.slow
 def test_tokens_are_text_whatever_they_hold(browser):
-    texts = [one.text for one in browser.find_elements("css selector", "#keys button")]
-    assert texts == SOURCE
-    assert [one.text for one in browser.find_elements("css selector", "#queries button")] == TARGET[
-        1:
-    ]
+    choose(browser, "units", "tokens")
+    assert labels(browser, "keys") == ["<s>", "um", "</script><b>", "·שלום", "</s>"]
+    assert labels(browser, "queries") == ["one", "&amp;", "</s>"]
+    assert "· before a token" in browser.find_element("id", "legend").text
+    assert browser.find_element("id", "source").text == TEXT
+    assert browser.find_element("id", "translation").text == "one &amp;"
     assert browser.find_elements("tag name", "b") == []
+
+
+@pytest.mark.slow
+def test_a_page_begins_with_words_and_the_mean_of_heads(browser):
+    weights = sentence().select("cross", 2)[0].mean(axis=0)  # (T, S)
+    merged = np.concatenate(
+        [weights[:, :2], weights[:, 2:4].sum(1, keepdims=True), weights[:, 4:]], 1
+    )
+    assert labels(browser, "keys") == ["<s>", "um", "</script><b>שלום", "</s>"]
+    expected = {(q, k): w for (q, k), w in np.ndenumerate(merged) if w >= 0.02}
+    assert shown(browser) == pytest.approx(expected, abs=1e-3)
+    choose(browser, "kind", "encoder")  # where queries are merged, too: their mean
+    weights = sentence().select("encoder", 2)[0].mean(axis=0)
+    merged = np.concatenate(
+        [weights[:, :2], weights[:, 2:4].sum(1, keepdims=True), weights[:, 4:]], 1
+    )
+    merged = np.concatenate([merged[:2], merged[2:4].mean(0, keepdims=True), merged[4:]])
+    expected = {(q, k): w for (q, k), w in np.ndenumerate(merged) if w >= 0.02}
+    assert shown(browser) == pytest.approx(expected, abs=1e-3)
+    assert browser.find_element("tag name", "h1").text == "Attention weights of my run"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [390, 1280])
+def test_nothing_is_wider_than_the_window(browser, width):
+    metrics = dict(width=width, height=800, deviceScaleFactor=1, mobile=width < 500)
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    for number in ("0", "2"):
+        for units in ("words", "tokens"):
+            choose(browser, "sentence", number)
+            choose(browser, "units", units)
+            assert browser.execute_script("return document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.slow
 def test_the_keyboard_goes_where_the_mouse_goes(browser):
     from selenium.webdriver import ActionChains, Keys
 
-    weights = sentence().select("cross", 2)[0][0]  # of the last layer, with which the page begins
+    choose(browser, "units", "tokens")
+    weights = sentence().select("cross", 2)[0].mean(axis=0)  # the last layer's: how a page begins
     browser.execute_script("document.querySelector('#queries button').focus()")
     ActionChains(browser).send_keys(Keys.ARROW_DOWN).perform()
     np.testing.assert_allclose(list(shown(browser).values()), weights[1], atol=1e-3)
-    assert browser.find_element("id", "description").text.replace("⁨", "").startswith("▁&amp;")
+    assert browser.find_element("id", "description").text.replace("⁨", "").startswith("&amp;")
     ActionChains(browser).send_keys(Keys.ARROW_RIGHT).perform()
     np.testing.assert_allclose(list(shown(browser).values()), weights[:, 1], atol=1e-3)
     ActionChains(browser).send_keys(Keys.ESCAPE).perform()

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from nmt.text import corpora
+from nmt.text import corpora, files
 
 SPLITS = ("train", "validation", "test")
 
@@ -14,8 +14,8 @@ SPLITS = ("train", "validation", "test")
 @pytest.fixture(scope="module")
 def pairs():
     """All pairs of strings, by split."""
-    files = zip(SPLITS, corpora.BUILT_IN_CORPORA["bundled"], strict=True)
-    return {split: list(corpora.read_pairs([path])) for split, path in files}
+    named = zip(SPLITS, corpora.BUILT_IN_CORPORA["bundled"], strict=True)
+    return {split: list(files.read_pairs([path])) for split, path in named}
 
 
 def words(text):
@@ -60,7 +60,7 @@ def test_no_contraction_is_left_open_and_articles_fit(pairs):
 
 
 def test_everyday_pairs_are_all_in_it(pairs):
-    everyday = list(corpora.read_pairs([corpora.DATA / "everyday.tsv"]))
+    everyday = list(files.read_pairs([corpora.DATA / "everyday.tsv"]))
     assert len(everyday) >= 400
     assert set(everyday) <= {pair for split in SPLITS for pair in pairs[split]}
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt import UserError
-from nmt.text import corpora
+from nmt.text import corpora, files
 
 # What a line of a text file can hold: anything but its end, and lone surrogates.
 line_texts = st.text(st.characters(exclude_characters="\r\n\t", exclude_categories=["Cs"]))
@@ -53,7 +53,7 @@ def test_any_text_without_line_ends_comes_back(tmp_path_factory, pairs):
     path = tmp_path_factory.mktemp("tsv") / "a.tsv"
     write(path, "".join(f"{source}\t{target}\n" for source, target in pairs))
     expected = [(source.removeprefix("\ufeff"), target) for source, target in pairs]
-    assert list(corpora.read_pairs([path])) == expected
+    assert list(files.read_pairs([path])) == expected
 
 
 odd_lines = st.lists(st.sampled_from(["\ufeff", "\r", "\n", "\r\n", "a", "\x00", " ", "é", "\t"]))
@@ -72,7 +72,7 @@ def test_what_is_checked_is_what_is_trained_on(tmp_path_factory, source, target)
             dataset = corpora.checked_dataset(paths)
         except UserError:
             continue
-        assert listed(dataset) == list(corpora.read_pairs(paths))
+        assert listed(dataset) == list(files.read_pairs(paths))
 
 
 def test_no_dataset_is_made_by_a_python_generator():
@@ -87,7 +87,7 @@ def test_no_dataset_is_made_by_a_python_generator():
 def test_any_bytes_are_pairs_or_one_line_of_error(tmp_path_factory, content):
     path = write(tmp_path_factory.mktemp("bytes") / "a.tsv", content)
     try:
-        outcome = "".join(text for pair in corpora.read_pairs([path]) for text in pair)
+        outcome = "".join(text for pair in files.read_pairs([path]) for text in pair)
     except UserError as error:
         outcome = str(error)
         assert outcome.startswith(f"{path}:")
@@ -97,8 +97,8 @@ def test_any_bytes_are_pairs_or_one_line_of_error(tmp_path_factory, content):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("um\tone\ndois\n", ":2: 1 column(s) where two are needed; write one pair per line"),
-        ("um\tone\tuno\n", ":1: 3 column(s) where two are needed; keep two"),
+        ("um\tone\ndois\n", ":2: 1 column where two are needed; write one pair per line"),
+        ("um\tone\tuno\n", ":1: 3 columns where two are needed; keep two"),
         (b"um\tone\ndois\ttwo\nb\xe9\tbe\n", ":3: byte 2 of the line is not UTF-8"),
         ("", "holds no pair"),
         ("\n\n", "holds no pair"),

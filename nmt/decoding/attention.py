@@ -1,0 +1,50 @@
+"""The attention weights of a translated sentence, by kind and layer."""
+
+from typing import NamedTuple
+
+KINDS = {  # of attention: name of the layer, title
+    "encoder": ("encoder_layer{}", "Encoder self-attention: source attends to source"),
+    "decoder": (
+        "decoder_layer{}_block1",
+        "Decoder self-attention: target attends to target",
+    ),
+    "cross": (
+        "decoder_layer{}_block2",
+        "Cross-attention: generated tokens attend to source",
+    ),
+}
+
+
+class Attention(NamedTuple):
+    """The attention weights of a translated sentence."""
+
+    source: list  # S token strings, START first and END last
+    target: list  # 1 + T of the translation, START first
+    weights: dict  # (H, queries, keys), keyed as by the Transformer
+    texts: tuple = ("", "")  # the sentence and its translation
+
+    @property
+    def layers(self):
+        """The number of layers of each of KINDS."""
+        return len(self.weights) // len(KINDS)
+
+    def select(self, kind="cross", layer=None):
+        """Returns weights (H, Q, K), Q queries and K keys (token strings) of one of KINDS.
+
+        Row t of cross-attention is labelled with target token t + 1, which was predicted at that
+        row.
+
+        Args:
+          kind: one of KINDS.
+          layer: 1, 2, ...; None for the last one.
+
+        Raises:
+          ValueError: there is no such kind or layer.
+        """
+        layer = self.layers if layer is None else layer
+        if kind not in KINDS or not 1 <= layer <= self.layers:
+            raise ValueError(f"kinds are {', '.join(KINDS)}, and layers 1 to {self.layers}")
+        tar_inp, generated = self.target[:-1], self.target[1:]
+        queries = {"encoder": self.source, "decoder": tar_inp, "cross": generated}[kind]
+        keys = tar_inp if kind == "decoder" else self.source
+        return self.weights[KINDS[kind][0].format(layer)], queries, keys

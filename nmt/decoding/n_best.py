@@ -1,0 +1,38 @@
+"""The n best translations of a sentence, each text once; and of a line of several sentences."""
+
+import numpy as np
+
+from nmt.text import sentences
+
+
+def merged(hypotheses, number):
+    """Returns the best `number` of a sentence's hypotheses, each text once.
+
+    A text has several segmentations into tokens; their probabilities add up to that of the text.
+
+    Args:
+      hypotheses: rows of (text, log-probability, score), the best score first.
+    """
+    found = {}
+    for text, log_probability, score in hypotheses:
+        if text in found:
+            total = float(np.logaddexp(found[text][0], log_probability))
+            log_probability, score = total, found[text][1] * total / found[text][0]
+        found[text] = log_probability, score
+    rows = [(text, *numbers) for text, numbers in found.items()]
+    return sorted(rows, key=lambda row: -row[2])[:number]
+
+
+def joined(found, spaces, number):
+    """Returns the best `number` translations of a line from those of its sentences.
+
+    Args:
+      found: rows of (text, log-probability, score) for each sentence.
+      spaces: the white space after each sentence.
+    """
+    best = [((), 0.0, 0.0)]
+    for rows in found:
+        both = ((row, other) for row in best for other in rows)
+        best = [((*a[0], b[0]), a[1] + b[1], a[2] + b[2]) for a, b in both]
+        best = sorted(best, key=lambda row: -row[2])[:number]
+    return [(sentences.join(texts, spaces), total) for texts, total, _ in best]

@@ -1,0 +1,128 @@
+"""All runs of a folder: the list of them, and the one that a command uses if none is named."""
+
+import re
+import time
+from datetime import datetime
+from pathlib import Path
+
+from nmt import UserError
+from nmt.messages import plural
+from nmt.program.run_folder import Run
+
+FOLDER = Path("runs")  # of all runs that --run does not name
+AGES = (("day", 86_400), ("hour", 3600), ("minute", 60))  # seconds
+
+
+class Summary:
+    """What is known of a run without loading its network; from files that may be damaged.
+
+    Args:
+      run: a run_folder.Run.
+    """
+
+    def __init__(self, run):
+        self.run = run
+        saved, scores = run.parameters() or {}, run.read("scores.json", {})
+        self.corpus, source = saved.get("data_path"), saved.get("corpus") or {}
+        self.languages = "-".join(source.get("languages") or [])
+        self.epochs, self.planned = len(run.history()), saved.get("epochs")
+        self.bleu = scores.get("BLEU", scores.get("BLEU, lower-cased", {})).get("score")
+        self.parameters = scores.get("parameters")
+        files = [path for path in run.path.rglob("*") if path.is_file() and not path.is_symlink()]
+        self.megabytes = sum(path.stat().st_size for path in files) / 1e6
+        self.trained_at = trained_at(run)
+
+    def __str__(self):
+        """Returns "bundled, pt-en, BLEU 95.0, trained 2 hours ago"."""
+        bleu = f"BLEU {self.bleu:.1f}" if self.bleu is not None else "not scored"
+        parts = [self.corpus, self.languages, bleu, f"trained {age(self.trained_at)}"]
+        return ", ".join(part for part in parts if part)
+
+    def row(self):
+        """Returns the columns of TITLES, as text."""
+        number = f"{self.parameters / 1e6:.1f} M" if self.parameters else ""
+        when = datetime.fromtimestamp(self.trained_at)
+        return (
+            str(self.run.path), self.corpus, self.languages, f"{self.epochs}/{self.planned}",
+            "" if self.bleu is None else f"{self.bleu:.1f}", number, f"{self.megabytes:.0f} MB",
+            f"{when:%Y-%m-%d %H:%M}",
+        )  # fmt: skip
+
+
+TITLES = ("run", "corpus", "languages", "epochs", "BLEU", "parameters", "size", "trained")
+DAMAGED = (UserError, AttributeError, TypeError, OSError, ValueError)  # of files of other content
+
+
+def age(timestamp):
+    """Returns how long ago a time was, as text."""
+    seconds = time.time() - timestamp
+    unit, each = next((row for row in AGES if seconds >= row[1]), (None, None))
+    return f"{plural(int(seconds // each), unit)} ago" if unit else "just now"
+
+
+def trained_at(run):
+    """Returns when the newest epoch of a run ended; if unknown, when its checkpoint was written."""
+    try:
+        return float(run.history()[-1]["ended"])
+    except (UserError, IndexError, KeyError, TypeError, ValueError):
+        return max(path.stat().st_mtime for path in run.path.rglob("ckpt-*.index"))
+
+
+def default(corpus_name):
+    """Returns the default run folder for a corpus: runs/<its name>."""
+    return FOLDER / re.sub(r"[^\w.]+", "-", corpus_name)
+
+
+def trained(folder=None):
+    """Returns the trained runs in `folder`, the newest first."""
+    paths = [path.parent for path in (folder or FOLDER).glob("*/params.json")]
+    runs = [run for run in map(Run, paths) if run.trained]
+    return sorted(runs, key=trained_at, reverse=True)
+
+
+def describe(run):
+    """Returns in words what a run is, or that its files are damaged."""
+    try:
+        return str(Summary(run))
+    except DAMAGED:
+        return "its files are damaged"
+
+
+def find(path=None):
+    """Returns the trained Run that is named, or else the newest one.
+
+    Raises:
+      UserError: there is none; or none is named, and there are runs of several corpora.
+    """
+    if path:
+        run = Run(path)
+        run.options()
+        return run
+    runs = trained()
+    if not runs:
+        raise UserError(
+            f"{FOLDER.resolve()}: no trained run there; train one first, or name the folder of a "
+            "run (--run)"
+        )
+    corpora = {(run.parameters() or {}).get("data_path") for run in runs}
+    if len(corpora) > 1:
+        named = "; ".join(f"{run.path} ({describe(run)})" for run in runs)
+        raise UserError(f"there are runs of {len(corpora)} corpora; name one by --run: {named}")
+    runs[0].options()
+    return runs[0]
+
+
+def show(args):
+    """Prints a table of all trained runs in a folder, the newest first."""
+    runs = trained(Path(args.folder))
+    if not runs:
+        raise UserError(f"{args.folder}: no trained run there; name a folder that holds runs")
+    rows = [TITLES]
+    for run in runs:
+        try:
+            rows.append(Summary(run).row())
+        except DAMAGED:
+            rows.append((str(run.path), "damaged", *[""] * (len(TITLES) - 2)))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        print("  ".join(map(str.ljust, row, widths)).rstrip())

@@ -1,0 +1,53 @@
+"""Whether a folder is a run's, to be written to: nothing else is overwritten or removed."""
+
+import contextlib
+import json
+
+from nmt import UserError
+
+# The contents of a run folder.
+RUN_FILES = (
+    "params.json", "tokenizer.model", "history.json", "scores.json", "translations.txt", "lock",
+    "cache", "checkpoints", "explorer.html", "export", "logs", "plots",
+)  # fmt: skip
+LOCK = b"A run folder of run_demo.py\n"  # the content of its lock
+
+
+def check_links(run):
+    """Raises a UserError if a link in the folder of a run_folder.Run leads out of it.
+
+    Writing or removing files of the run would write or remove files elsewhere.
+    """
+    home = run.path.resolve()
+    own = [run.path / name for each in RUN_FILES for name in (each, f"{each}.tmp")]
+    folders = [run.checkpoints, run.timed, run.best, run.final]
+    folders += [run.path / name for name in ("cache", "export", "logs", "plots")]
+    for folder in folders:
+        own += folder.iterdir() if folder.is_dir() else ()
+    for path in own:
+        try:
+            inside = not path.is_symlink() or path.resolve().is_relative_to(home)
+        except RuntimeError:  # it leads to itself
+            inside = False
+        if not inside:
+            raise UserError(f"{path}: leads out of the run folder; replace the link with a copy")
+
+
+def check_is_run_folder(path):
+    """Raises a UserError if a folder holds files, but is not a run folder.
+
+    The program would overwrite files of the same names, and remove some.
+    """
+    with contextlib.suppress(OSError):
+        if (path / "lock").read_bytes() == LOCK:
+            return
+    try:  # an older run, whose lock is empty
+        saved = json.loads((path / "params.json").read_bytes())
+    except (OSError, ValueError):
+        saved = None
+    needed = {"corpus", "num_layers", "tokenizer_sha256"}
+    others = [each for each in path.iterdir() if each.name != "lock" or each.lstat().st_size]
+    if others and not (isinstance(saved, dict) and needed <= {*saved}):
+        raise UserError(
+            f"{path}: is not empty, and not a run folder; name a new or empty folder with --run"
+        )

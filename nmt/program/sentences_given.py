@@ -1,0 +1,101 @@
+"""The sentences that a command is given: as arguments, on stdin, or typed at a prompt."""
+
+import os
+import select
+import shlex
+import sys
+
+from nmt import UserError
+from nmt.decoding.translator import CHUNK_LINES
+from nmt.messages import log
+from nmt.text import files
+
+WAIT_SECONDS = 0.01  # for a further line, before those that are there are translated
+READ_BYTES = 1 << 16  # at a time; what a pipe holds
+
+
+def lines(args):
+    """Returns the sentences in the arguments, or else the lines of stdin, as strings."""
+    return (line for chunk in chunks(args) for line in chunk)
+
+
+def typed(args):
+    """Returns whether sentences are typed at a terminal."""
+    return not args.text and sys.stdin is not None and sys.stdin.isatty()
+
+
+def chunks(args):
+    """Returns an iterator of lists of strings, which are to be translated together.
+
+    They are all arguments; or what waits on stdin, so that a program at the other end of a pipe
+    gets its answer while it waits; or one typed line.
+
+    Raises:
+      UserError: an argument is a file, stdin is closed, or the text is not UTF-8.
+    """
+    for text in args.text:
+        if files.is_file(text):
+            raise UserError(
+                f"{text}: is a file, not a sentence; to take its lines: {args.command} < "
+                f"{shlex.quote(text)}"
+            )
+    if args.text:  # as bytes, to be checked like the lines of stdin
+        given = [os.fsencode(text).replace(b"\r\n", b"\n") + b"\n" for text in args.text]
+        return decoded([given], "argument")
+    if sys.stdin is None:
+        raise UserError("stdin is closed; give sentences as arguments, or a file: < FILE")
+    return decoded(prompt() if typed(args) else waiting(sys.stdin.buffer), "stdin")
+
+
+def decoded(chunks, name):
+    """Yields lists of lines, which are bytes, as lists of strings; empty ones are left out."""
+    number = 1
+    for chunk in chunks:
+        yield list(files.decode_lines(chunk, name, number))
+        number += len(chunk)
+
+
+def prompt():
+    """Yields the lines that are typed, one by one, until Ctrl-D."""
+    log.info("Type a sentence and Enter; Ctrl-D ends.")
+    while True:
+        print("> ", end="", file=sys.stderr, flush=True)
+        line = sys.stdin.buffer.readline()
+        if not line:
+            print(file=sys.stderr)
+            return
+        yield [line]
+
+
+def waiting(file):
+    """Yields lists of the lines of a binary file that can be read without waiting for more."""
+    unread = []  # pieces of a line whose end is not yet read
+    lines = []
+    while True:
+        if lines and not ready(file):
+            yield lines
+            lines = []
+        if not lines:
+            sys.stdout.flush()  # what was printed is seen before the next lines come
+        data = file.read1(READ_BYTES)
+        if not data:
+            break
+        unread.append(data)
+        if b"\n" in data:
+            whole, _, rest = b"".join(unread).rpartition(b"\n")
+            lines += [line + b"\n" for line in whole.split(b"\n")]
+            unread = [rest]
+        while len(lines) >= CHUNK_LINES:
+            yield lines[:CHUNK_LINES]
+            del lines[:CHUNK_LINES]
+    lines += [line for line in [b"".join(unread)] if line]
+    if lines:
+        yield lines
+
+
+def ready(file):
+    """Returns whether a binary file can be read without waiting, or has ended."""
+    try:
+        return bool(select.select([file], [], [], WAIT_SECONDS)[0])
+    except (OSError, ValueError):  # not a file of the system, as in a notebook
+        return True

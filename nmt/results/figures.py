@@ -1,0 +1,78 @@
+"""What all pictures share: fonts for any script, labels of tokens, and how a file is written."""
+
+import re
+import warnings
+
+import matplotlib as mpl
+from matplotlib import font_manager
+from matplotlib.figure import Figure
+
+PLAIN = mpl.rcParams["font.sans-serif"][0]  # matplotlib's own font: Latin, Greek, Cyrillic, Arabic
+
+
+DOTS_PER_INCH = 200
+MAX_TOKENS = 60  # of a side of a picture of attention or masks; more would not be readable
+
+
+def letters(font):
+    """Returns the code points that a font (a path) has glyphs for."""
+    try:
+        return set(font_manager.get_font(font).get_charmap())
+    except (RuntimeError, OSError):  # not of a kind that matplotlib reads
+        return set()
+
+
+def use_fonts_for(*texts):
+    """Chooses fonts of this machine that show `texts`. Returns the letters that no font has.
+
+    Debian's fonts-noto-cjk or fonts-wqy-zenhei, for example, have Chinese ones.
+    """
+    plain = letters(font_manager.findfont(PLAIN))
+    missing = {ord(letter) for text in texts for letter in text} - plain
+    family = [PLAIN]
+    found = font_manager.findSystemFonts() if missing else []
+    for path in sorted(found, key=lambda path: ("Regular" not in path, path)):
+        if has := missing & letters(path):
+            font_manager.fontManager.addfont(path)
+            family.append(font_manager.get_font(path).family_name)
+            missing -= has
+    mpl.rcParams["font.family"] = family
+    return "".join(sorted(map(chr, missing)))
+
+
+CONTINUES = "\u00b7"  # before a token that does not begin a word
+EXPLAINED = f"{CONTINUES} before a token: it continues the word before it"
+
+
+def labels(tokens):
+    """Returns token strings as labels: words as words, CONTINUES before what continues a word.
+
+    SentencePiece marks the beginning of a word instead (U+2581), but not before special tokens.
+    """
+    return [
+        token.replace("\u2581", " ").strip() or "\u2423"  # a space by itself
+        if token.startswith("\u2581") or re.fullmatch(r"<.+>|\W+", token)
+        else CONTINUES + token
+        for token in tokens
+    ]
+
+
+def limited(tokens, what):
+    """Returns MAX_TOKENS tokens at most, and as text what is left out."""
+    left_out = f"{what}: the first {MAX_TOKENS} of {len(tokens)} tokens"
+    return tokens[:MAX_TOKENS], left_out if len(tokens) > MAX_TOKENS else ""
+
+
+def subplots(*grid, figsize, **more):
+    """Returns a new figure and its axes, as pyplot does; but no window or backend is set up."""
+    figure = Figure(figsize, layout="constrained")
+    return figure, figure.subplots(*grid, **more)
+
+
+def save(figure, path):
+    """Writes `figure` to `path`, as its suffix says: .png, .svg or .pdf."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # see `use_fonts_for`
+        figure.savefig(path, dpi=DOTS_PER_INCH, bbox_inches="tight")
+    return path

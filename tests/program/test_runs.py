@@ -1,0 +1,168 @@
+"""What must hold of run folders: a run is known by its folder, and can be moved."""
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from helpers import LEARNING, ROOT, TINY, call, sentences, write_tsv
+
+from nmt.program import runs
+from nmt.training import checkpoints
+
+
+@pytest.fixture
+def folder(finished, tmp_path, monkeypatch):
+    """A folder of runs with one of them, called "first", where none is named."""
+    shutil.copytree(finished / "run", tmp_path / "runs" / "first")
+    monkeypatch.setattr(runs, "FOLDER", tmp_path / "runs")
+    return tmp_path / "runs"
+
+
+def change(run, **values):
+    """Changes parameters in a run's params.json."""
+    path = run / "params.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+
+
+def test_runs_are_listed_with_what_is_known_of_them(folder, capsys):
+    shutil.copytree(folder / "first", folder / "second")
+    change(folder / "second", data_path="pt en", corpus={"train": ["x"], "languages": ["pt", "en"]})
+    (folder / "second" / "scores.json").unlink()
+    shutil.copytree(folder / "first", folder / "broken")
+    (folder / "broken" / "history.json").write_text("[3]")
+    (folder / "empty").mkdir()
+    assert call("runs", folder) == 0
+    title, *rows = (line.split("  ") for line in capsys.readouterr().out.splitlines())
+    rows = {Path(row[0]).name: [cell.strip() for cell in row[1:] if cell.strip()] for row in rows}
+    assert title[0].strip() == "run"
+    assert rows.keys() == {"first", "second", "broken"}
+    bleu = json.loads((folder / "first" / "scores.json").read_text())["BLEU"]["score"]
+    assert rows["first"][:4] == ["numbers.tsv", "2/2", f"{bleu:.1f}", "0.0 M"]
+    assert rows["second"][:3] == ["pt en", "pt-en", "2/2"]
+    assert rows["broken"] == ["damaged"]
+    assert call("runs", folder / "empty") == 2
+    assert "no trained run there" in capsys.readouterr().err
+
+
+def test_the_run_that_is_used_is_described(folder, capsys):
+    assert call("translate", "um.") == 0
+    said = capsys.readouterr().err
+    bleu = json.loads((folder / "first" / "scores.json").read_text())["BLEU"]["score"]
+    assert f"ckpt-2: numbers.tsv, BLEU {bleu:.1f}, trained " in said
+
+
+def test_of_runs_of_one_corpus_the_newest_is_used_of_several_none(folder, capsys):
+    shutil.copytree(folder / "first", folder / "second")
+    history = json.loads((folder / "second" / "history.json").read_text())
+    history[-1]["ended"] += 9  # copies of the files have other times
+    (folder / "second" / "history.json").write_text(json.dumps(history))
+    assert call("translate", "um.") == 0
+    assert str(folder / "second") in capsys.readouterr().err
+    change(folder / "second", data_path="other.tsv")
+    for command in (["translate", "um."], ["plot", "curves"]):
+        assert call(*command) == 2
+        said = capsys.readouterr().err
+        assert "there are runs of 2 corpora; name one by --run: " in said
+        assert f"{folder / 'first'} (numbers.tsv, BLEU " in said
+
+
+def test_an_age_is_told_in_its_largest_unit():
+    found = [runs.age(time.time() - seconds) for seconds in (5, 61, 7300, 90_000, 200_000)]
+    assert found == ["just now", "1 minute ago", "2 hours ago", "1 day ago", "2 days ago"]
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_the_folder_alone_resumes_a_run_with_its_own_data_and_flags(finished, tmp_path, capsys):
+    run = shutil.copytree(finished / "run", tmp_path / "run")
+    assert call("--run", run, "--epochs", 3) == 0
+    said = capsys.readouterr()
+    assert "2 epochs done" in said.err
+    assert "Test split of numbers.tsv, 20 lines, 3 epochs" in said.out
+    assert checkpoints.paths(run / "checkpoints")[-1].endswith("-3")
+    assert call("--run", run, "--dff", 64) == 2  # a flag that is given must be the run's
+    assert "dff is 32 there, 64 here" in capsys.readouterr().err
+    assert call("--run", run, "--preset", "tiny", "--dataset", finished / "numbers.tsv") == 2
+    assert "holds another run (" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_run_that_was_killed_before_its_first_checkpoint_is_resumed_by_its_folder(
+    tmp_path, capsys, monkeypatch
+):
+    import run_demo
+
+    tsv = write_tsv(tmp_path / "numbers.tsv", sentences(150))
+    fit = run_demo.Training.fit
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run_demo.Training, "fit", killed)
+    assert call("--dataset", tsv, "--run", tmp_path / "run", *TINY) == 130
+    monkeypatch.setattr(run_demo.Training, "fit", fit)
+    assert call("--run", tmp_path / "run") == 0
+    assert "Test split of numbers.tsv" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_run_is_evaluated_where_only_its_test_files_are_and_resumed_where_its_files_are_now(
+    tmp_path, capsys
+):
+    pairs, there, here = sentences(200), tmp_path / "there", tmp_path / "here"
+    there.mkdir()
+    for name, part in (("train", pairs[:160]), ("valid", pairs[160:180]), ("test", pairs[180:])):
+        for language, side in (("pt", 0), ("en", 1)):
+            text = "".join(f"{pair[side]}\n" for pair in part)
+            (there / f"{name}.{language}").write_text(text)
+
+    def files(folder, name):
+        return [f"--{name}", folder / f"{name}.pt", folder / f"{name}.en"]
+
+    data = [flag for name in ("train", "valid", "test") for flag in files(there, name)]
+    run = tmp_path / "run"
+    assert call(*data, "--run", run, *LEARNING) == 0
+    saved = json.loads((run / "params.json").read_text())
+    assert saved["corpus"]["languages"] == ["pt", "en"]
+    (there / "train.pt").unlink()
+    capsys.readouterr()
+    assert call("evaluate", "--run", run) == 0  # needs the test files alone
+    scores = capsys.readouterr().out
+    pairs_before = json.loads((run / "scores.json").read_text())["pairs"]
+    assert pairs_before == {"train": 160, "validation": 20, "test": 20}
+    there.rename(here)
+    assert call("evaluate", "--run", run) == 2
+    assert "test.pt: No such file" in capsys.readouterr().err
+    assert call("evaluate", "--run", run, *files(here, "test")) == 0
+    assert capsys.readouterr().out == scores
+    wrong = ["--test", here / "valid.pt", here / "valid.en"]
+    assert call("evaluate", "--run", run, *wrong) == 2
+    assert "test text has changed" in capsys.readouterr().err
+    (here / "train.pt").write_text("".join(f"{source}\n" for source, _ in pairs[:160]))
+    moved = [flag for name in ("train", "valid", "test") for flag in files(here, name)]
+    assert call("--run", run, *moved) == 0  # its own flags, the files where they are now
+    assert "2 epochs done" in capsys.readouterr().err
+    saved = json.loads((run / "params.json").read_text())
+    assert saved["corpus"]["train"] == [str(here / "train.pt"), str(here / "train.en")]
+
+
+@pytest.mark.slow
+def test_a_process_at_the_other_end_of_a_pipe_gets_its_answer_while_it_waits(finished):
+    command = [sys.executable, ROOT / "run_demo.py", "translate", "--run", finished / "run"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        for text in ("um dois.", "nove. um.", ""):
+            process.stdin.write(f"{text}\n".encode())
+            process.stdin.flush()
+            assert process.stdout.readline().endswith(b"\n")  # or it would wait forever
+        process.stdin.write(b"um\ntr\xc3")  # a character that is not yet complete
+        process.stdin.flush()
+        assert process.stdout.readline()
+        process.stdin.write(b"\xaas")
+        process.stdin.close()
+        assert len(process.stdout.read().splitlines()) == 1
+        assert process.wait() == 0

@@ -1,0 +1,104 @@
+"""What must hold of pictures: what they show and are called; nothing is overwritten."""
+
+import numpy as np
+import pytest
+from helpers import call
+
+import transformer_model as tm
+from nmt.program import command_line
+from nmt.results import architecture, pictures, plots
+from nmt.results.figures import labels
+
+SIZES = dict(num_layers=3, d_model=8, num_heads=2, dff=16, input_vocab_size=30)
+STARTS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
+
+
+def test_words_are_shown_as_words_and_what_continues_them_is_marked():
+    tokens = ["<s>", "▁liv", "ro", "▁", "▁novo", ".", "<0x0A>", "</s>"]
+    assert labels(tokens) == ["<s>", "liv", "·ro", "␣", "novo", ".", "<0x0A>", "</s>"]
+
+
+def test_a_side_of_more_tokens_than_are_readable_says_what_is_left_out(monkeypatch, tmp_path):
+    drawn = []
+    monkeypatch.setattr(plots, "save", lambda figure, path: drawn.append(figure))
+    keys, queries = ["▁a"] * 75, ["▁b"] * 61
+    plots.attention(tmp_path / "x.png", np.full((2, 61, 75), 1 / 75), "12", keys, queries, "T")
+    title = drawn[0].get_suptitle()
+    assert title == "T; across: the first 60 of 75 tokens; down: the first 60 of 61 tokens"
+    images = [axes.images[0] for axes in drawn[0].axes if axes.images]
+    assert [image.get_array().shape for image in images] == [(60, 60)] * 2
+    assert {image.get_clim() for image in images} == {(0, 1)}  # one scale
+
+
+@pytest.mark.parametrize("suffix", command_line.PICTURE_FORMATS)
+@pytest.mark.parametrize("what", command_line.WITHOUT_RUN)
+def test_some_pictures_need_no_run(what, suffix, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / f"mine{suffix}"
+    assert call("plot", what, "--to", path) == 0
+    assert path.read_bytes().startswith(STARTS[suffix])
+    assert call("plot", what, "--to", path) == 2
+    assert f"--to {path}: exists already" in capsys.readouterr().err
+    if suffix == ".png":
+        assert call("plot", what) == 0
+        assert capsys.readouterr().out.strip() == f"plots/{what}.png"
+
+
+def test_what_is_chosen_is_part_of_the_name(finished, capsys):
+    names = []
+    for flags in (
+        [],
+        ["--layer", 1],
+        ["--layer", 1, "--head", 2],
+        ["--kind", "encoder"],
+        ["--average"],
+    ):
+        assert call("plot", "attention", "um.", *flags, "--run", finished / "run") == 0
+        names.append(capsys.readouterr().out.strip().rpartition("/")[2].removesuffix(".png"))
+    assert names == [
+        "attention", "attention-layer1", "attention-layer1-head2", "attention-encoder",
+        "attention-mean",
+    ]  # fmt: skip
+
+
+def test_all_pictures_are_drawn_unless_they_are_not_wanted(finished):
+    plots = {path.name for path in (finished / "run" / "plots").iterdir()}
+    drawn = {f"{what}.png" for what, choices in pictures.ALL if not choices}
+    assert plots >= drawn | {"attention.png", "attention-encoder.png", "attention-decoder.png"}
+    assert {what for what, _ in pictures.ALL} == command_line.PICTURES.keys()
+
+
+@pytest.mark.parametrize("pre_norm", [False, True])
+@pytest.mark.parametrize("tied", [False, True])
+def test_the_parameters_of_all_blocks_are_those_of_the_network(pre_norm, tied, tmp_path):
+    target = 30 if tied else 20
+    network = tm.Transformer(
+        **SIZES, target_vocab_size=target, pre_norm=pre_norm, tie_embeddings=tied
+    )
+    network.build(((None, None), (None, None)))
+    columns = architecture.blocks(network)
+    counts = [
+        block.parameters * block.layers
+        for column in columns
+        for block in column
+        if not block.shared
+    ]
+    assert sum(counts) == network.count_params()
+    assert architecture.draw(tmp_path / "a.png", network).exists()
+    titles = [block.title for block in columns[0]]
+    norm, attention = (
+        titles.index(next(t for t in titles if word in t)) for word in ("norm", "attention")
+    )
+    assert (norm < attention) is pre_norm
+
+
+def test_training_and_validation_have_two_hues_and_several_runs_one_each(monkeypatch, tmp_path):
+    drawn = []
+    monkeypatch.setattr(plots, "save", lambda figure, path: drawn.append(figure))
+    row = dict(epoch=1, loss=1.0, val_loss=2.0, accuracy=0.1, val_accuracy=0.2, learning_rate=1e-3)
+    plots.curves(tmp_path / "x.png", {"one": [row]})
+    plots.curves(tmp_path / "x.png", {"one": [row], "two": [row]})
+    alone, both = ([line.get_color() for line in figure.axes[0].lines] for figure in drawn)
+    assert alone == ["C0", "C1"]
+    assert both == ["C0", "C0", "C1", "C1"]
+    assert [figure.get_suptitle() for figure in drawn] == ["one", "one, two"]

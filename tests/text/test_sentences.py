@@ -1,0 +1,76 @@
+"""What must hold of sentences: texts are split where sentences end, and come back whole."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt.text.sentences import join, split
+
+# "|" where a sentence ends: after abbreviations, numbers, quotes and ellipses, and not in them.
+TEXTS = {
+    "pt": [
+        "O Sr. Silva chegou às 17h30.| A Dra. Ana disse: «Está bem.»| O preço é de R$ 3.500,00.",
+        "Vive na Av. Paulista, n.º 12.| E agora?| Ele saiu...| Depois voltou.| Veja a pág. 3.",
+        "O estádio é novo.| Onde fica a estação?| «Vens?», perguntou ela.| Chegou o Prof. Costa!",
+    ],
+    "en": [
+        "Dr. Smith arrived at 5 p.m. yesterday.| Mr. and Mrs. Brown live there.| It was $3.50!",
+        'He said: "It works."| Really?| Yes... and it is cheap!| See Fig. 3 on p. 12.| Go!',
+        "Version 2.21 is out, i.e. the new one.| They moved there in Jan. 2020.| (He did not.)",
+    ],
+    "de": [
+        "Herr Dr. Müller kam am 3. Oktober um 5 Uhr an.| Er sagte: „Es geht.“| Wirklich?| Ja...",
+        "Das kostet z. B. 3,50 Euro.| Die Fa. Huber usw. sind da.| Am 1. Januar 2020 zog er um.",
+    ],
+    "fr": [
+        "M. Dupont est arrivé à 17 h 30.| Mme Durand a dit : « Ça marche. »| Vraiment ?| Oui !",
+        "Il est né le 1er janv. 2020.| Le prix est de 3,50 €.| « Viens-tu ? » demanda-t-elle.",
+    ],
+    "zh": [
+        "体育场是新的。|车站在哪里？|他说：“没问题。”|真的吗？|是的……价格是3.5元！|我们走吧。",
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "text"), [(k, text) for k in TEXTS for text in TEXTS[k]])
+def test_a_text_is_split_where_its_sentences_end(language, text):
+    expected = [sentence.strip() for sentence in text.split("|")]
+    assert [sentence for sentence, _ in split(text.replace("|", ""), language)] == expected
+
+
+def test_line_breaks_end_sentences_too():
+    assert split("Title\n\nOne. Two.\nThree") == [
+        ("Title", "\n"), ("", "\n"), ("One.", " "), ("Two.", "\n"), ("Three", ""),
+    ]  # fmt: skip
+
+
+@given(st.text(), st.sampled_from(["pt", "en", "zh", "xx"]))
+def test_sentences_with_the_spaces_between_them_are_the_text(text, language):
+    parts = split(text, language)
+    assert parts
+    assert "".join(sentence + space for sentence, space in parts).strip() == text.strip()
+    assert not any(sentence != sentence.rstrip() for sentence, _ in parts)
+
+
+def test_translations_are_joined_by_the_spaces_of_the_source():
+    assert join(["One.", "Two.", "", "Three."], [" ", "\n", "\n", ""]) == "One. Two.\n\nThree."
+    assert join(["One.", "Two."], ["", ""]) == "One. Two."  # from Chinese, which has no spaces
+    assert join(["一。", "二。"], ["", ""]) == "一。二。"
+
+
+def paragraphs():
+    """Returns (language, sentences) of the paragraphs in paragraphs.txt."""
+    text = (Path(__file__).parent / "paragraphs.txt").read_text(encoding="utf-8")
+    found = [block.splitlines() for block in text.strip().split("\n\n")]
+    return [(language, sentences) for language, *sentences in found]
+
+
+@pytest.mark.parametrize("space", [" ", "\n", "  "])
+@pytest.mark.parametrize(("language", "sentences"), paragraphs())
+def test_every_sentence_of_a_paragraph_comes_back(language, sentences, space):
+    parts = split(space.join(sentences), language)
+    assert [sentence for sentence, _ in parts] == sentences
+    upper = [sentence.upper() for sentence, _ in parts]
+    assert join(upper, [after for _, after in parts]) == space.join(sentences).upper()
