@@ -378,7 +378,7 @@ def train(args):
         source["languages"] = languages
     options["data_path"] = corpus.name
     own = None if workers.chief else cluster.folder()
-    run = run_folder.Run(args.run or runs.default(corpus.name), own=own)
+    run = run_folder.Run(args.run or runs.default(name if named else corpus.name), own=own)
     run.lock()
     resuming = [*args.given, *([] if named else ["--dataset", corpus.name])]
     args.resume = shlex.join(["python", "run_demo.py", *resuming])

@@ -58,7 +58,9 @@ def saved_options(args):
 
 
 def named_source(args, saved=None):
-    """Returns the source of the corpus, for `load_corpus`, its name, and whether a flag names it.
+    """Returns the source of the corpus, for `load_corpus`, a name, and whether a flag names it.
+
+    The name is that of the corpus, or of the preset that names the corpus.
 
     Args:
       args: the parsed command line.
@@ -79,8 +81,10 @@ def named_source(args, saved=None):
         return source, corpora.file_names(args.train), True
     if saved:
         return source, saved["data_path"], True
-    of_preset = params.PRESETS[preset_name(args)].values.get("data_path")
-    name = of_preset if args.data_path is None else args.data_path
+    preset, name = preset_name(args), args.data_path
+    if name is None and "data_path" in params.PRESETS[preset].values:
+        source["dataset"] = params.PRESETS[preset].values["data_path"]
+        return source, preset, True
     source["dataset"] = params.DATA_PATH if name is None else name
     if source["dataset"].endswith(".tsv"):
         source["dataset"] = str(Path(name).resolve())

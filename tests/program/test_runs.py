@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from helpers import LEARNING, ROOT, TINY, call, sentences, write_tsv
 
-from nmt.program import runs
+import params
+from nmt.program import command_line, preparation, runs
 from nmt.training import checkpoints
 
 
@@ -166,3 +167,13 @@ def test_a_process_at_the_other_end_of_a_pipe_gets_its_answer_while_it_waits(fin
         process.stdin.close()
         assert len(process.stdout.read().splitlines()) == 1
         assert process.wait() == 0
+
+
+def test_a_preset_with_a_data_set_has_a_folder_of_its_own(capsys):
+    for arguments, expected in (
+        (["--preset", "quick"], ({"dataset": "bundled"}, "quick", True)),
+        (["--preset", "quick", "--dataset", "opus"], ({"dataset": "opus"}, "opus", True)),
+        (["--dataset", "bundled"], ({"dataset": "bundled"}, "bundled", True)),
+        ([], ({"dataset": params.DATA_PATH}, params.DATA_PATH, False)),
+    ):
+        assert preparation.named_source(command_line.parse(arguments)) == expected
