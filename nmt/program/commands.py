@@ -53,7 +53,8 @@ def translate(args):
 def as_text(number, best, args):
     """Yields the lines of text for one line's hypotheses: `n_best` of them, the last ones empty."""
     for text, log_probability in best:
-        yield f"{log_probability:.4f}\t{one_line(text)}" if args.score else text
+        text = one_line(text) if args.score or args.n_best > 1 else text
+        yield f"{log_probability:.4f}\t{text}" if args.score else text
     yield from [""] * (args.n_best - len(best))  # so that line n belongs to line n / n_best
 
 

@@ -65,7 +65,7 @@ def load_tokenizer(run):
     if tokenizer is None or trained_with not in (None, tokenizer.sha256):
         raise UserError(
             f"{run.tokenizer}: not the SentencePiece model that the run was trained with; restore "
-            "the file, or name another --run"
+            "the file, or name another run"
         )
     return tokenizer
 

@@ -31,7 +31,7 @@ def training_options(args, saved=None):
       UserError: they contradict each other.
     """
     options = flags.chosen(args, preset_name(args))
-    if saved:
+    if saved and not args.preset:
         options = {name: saved[name] for name in options} | flags.given(args)
     if options["d_model"] % options["num_heads"]:
         raise UserError(
@@ -48,11 +48,11 @@ def training_options(args, saved=None):
 
 
 def saved_options(args):
-    """Returns the options of the run that --run names and that is to be resumed with them.
+    """Returns the saved options of the run that --run names; None if there is no such run yet.
 
-    None if there is no such run yet, or if --dataset or --preset describe the run anew.
+    None, too, if --dataset is given: then the flags describe the whole run.
     """
-    if not args.run or args.data_path is not None or args.preset:
+    if not args.run or args.data_path is not None:
         return None
     return run_folder.Run(args.run).options_so_far()
 

@@ -111,13 +111,13 @@ class Run:
         except (FileNotFoundError, NotADirectoryError):
             return default
         except (OSError, ValueError) as error:
-            raise UserError(f"{path}: {error}; restore the file, or name another --run") from None
+            raise UserError(f"{path}: {error}; restore the file, or name another run") from None
 
     def parameters(self):
         """Returns the content of params.json, under today's names; None if there is none."""
         saved = self.read("params.json")
         if isinstance(saved, list):
-            raise UserError(f"{self.path / 'params.json'}: is not an object; name another --run")
+            raise UserError(f"{self.path / 'params.json'}: is not an object; name another run")
         return saved and {RENAMED.get(name, name): value for name, value in saved.items()}
 
     @property
@@ -128,7 +128,7 @@ class Run:
         if type(parts) is not int or not 1 <= parts <= 64 or xla not in ("on", "off"):
             raise UserError(
                 f"{self.path / 'params.json'}: parts is {parts!r}, xla {xla!r}; restore the file, "
-                "or name another --run"
+                "or name another run"
             )
         return saved
 
@@ -207,7 +207,7 @@ class Run:
             wrong = "corpus names neither a data set nor files"
         if wrong:
             raise UserError(
-                f"{self.path / 'params.json'}: {wrong}; restore the file, or name another --run"
+                f"{self.path / 'params.json'}: {wrong}; restore the file, or name another run"
             )
         return saved
 
