@@ -148,7 +148,7 @@ def announce(run, options, corpus, tokenizer, training, batches):
 
 def suggest_commands(run, sentence):
     """Logs what can be done with a run that is trained."""
-    log.info(f"Scores, translations and pictures are in {run.path}. Next:")
+    log.info(f"Everything is in {run.path}. Next:")
     this, sentence = f"--run {shlex.quote(str(run.path))}", shlex.quote(sentence)
     log.info(f"  python run_demo.py translate {this} {sentence}")
     log.info(f"  python run_demo.py explore {this} {sentence}")
