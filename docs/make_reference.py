@@ -15,7 +15,8 @@ HEAD = """# What does this flag do?
 `python docs/make_reference.py` writes this page from the program itself. A command comes before
 its flags; without a command, they are those of `train`. The rows in bold are the sections of
 `params.py`, where `NUM_LAYERS` is the constant of `--num-layers`. "Paper" is Vaswani et al. 2017,
-"tutorial" TensorFlow's. All commands but `train` and `runs` have the flags of the first table."""
+"tutorial" TensorFlow's. All commands but `train`, `runs` and `data` have the flags of the first
+table. `train --help` also lists the values of each preset."""
 TABLE = ["", "| flag | meaning |", "|---|---|"]
 
 
@@ -50,13 +51,9 @@ def page():
     command_line.add_run(common)
     lines = [HEAD, *TABLE, *rows(common)]
     for name, (_, text) in command_line.COMMANDS.items():
-        shared = () if name in ("train", "runs") else ("run", "checkpoint")
+        shared = () if name in ("train", "runs", "data") else ("run", "checkpoint")
         lines += ["", f"## {name}: {text}"]
         lines += [*TABLE, *rows(command_line.parser(name), shared)]
-    lines += ["", "## presets of train", "", "| preset | for | values |", "|---|---|---|"]
-    for name, preset in params.PRESETS.items():
-        values = ", ".join(f"`{key}` {value}" for key, value in preset.values.items())
-        lines.append(f"| `{name}` | {cell(preset.source)} | {values} |")
     return "\n".join(lines) + "\n"
 
 

@@ -13,6 +13,7 @@ import params
 from nmt import VERSION, UserError
 from nmt.decoding.attention import KINDS
 from nmt.program import flags
+from nmt.text.cleaning import PROBLEMS
 
 PROGRAM = "run_demo.py"
 PICTURES = {  # in the order drawn, each with its own flags
@@ -194,6 +195,18 @@ def export(parser):
     parser.add_argument("--quantization", choices=QUANTIZATIONS, help="CTranslate2's")
 
 
+def data(parser):
+    add_pairs(parser, "+", "a .tsv, or source and target")
+    add_data(parser, test="test files: reports lines of theirs that occur in the text")
+    parser.add_argument(
+        "--to", metavar="FILE", help="a new .tsv for the pairs that are not dropped"
+    )
+    parser.add_argument(
+        "--drop", nargs="+", choices=(*PROBLEMS, "all"), metavar="PROBLEM",
+        help=f"pairs with these problems are not written: {', '.join(PROBLEMS)}, or all",
+    )  # fmt: skip
+
+
 def runs(parser):
     parser.add_argument(
         "folder", nargs="?", default="runs", metavar="DIR", help="that holds runs (default runs)"
@@ -208,6 +221,7 @@ COMMANDS = {  # the function that adds the flags, and what the command does
     "plot": (plot, "draw a picture: attention, curves, masks, architecture, ..."),
     "explore": (explore, "write a page that shows attention weights"),
     "export": (export, "write the model as SavedModel, .keras or CTranslate2"),
+    "data": (data, "report on parallel text, and filter it"),
     "runs": (runs, "list all runs: corpus, epochs, BLEU, size, date"),
 }
 

@@ -1,4 +1,4 @@
-"""The commands of a trained run: translate, score, evaluate, export, explore, plot; and runs.
+"""The commands of a trained run: translate, score, evaluate, export, explore, plot; runs and data.
 
 Libraries that only one command needs, such as matplotlib, are imported in that command.
 """
@@ -15,13 +15,14 @@ import params
 from nmt import UserError
 from nmt.decoding.export import whole_or_nothing
 from nmt.program import command_line, flags, loading, run_folder, sentences_given
+from nmt.program.data_report import show as data
 from nmt.program.runs import show as runs
 from nmt.results import evaluation
 from nmt.text import corpora, files
 from nmt.text.batches import training_batches
 from nmt.training import devices
 
-__all__ = ["evaluate", "explore", "export", "plot", "runs", "score", "translate"]
+__all__ = ["data", "evaluate", "explore", "export", "plot", "runs", "score", "translate"]
 
 
 def with_progress(results):

@@ -127,6 +127,12 @@ def announce(run, options, corpus, tokenizer, training, batches):
         f"{batches.dropped}. {batches.steps} batches per epoch, in buckets of "
         f"{', '.join(map(str, batches.lengths))} tokens."
     )
+    of_validation, of_test = corpora.overlap(corpus)
+    if of_validation or of_test:
+        log.warning(
+            f"{plural(of_validation, 'validation pair')} and {plural(of_test, 'test pair')} occur "
+            "in the training text: their scores measure memory. To find them: run_demo.py data"
+        )
     batching.warn_of_truncation(corpus.validation, tokenizer, "validation")
     steps = training.steps_per_epoch(batches) * options["epochs"]
     log.info(

@@ -10,8 +10,9 @@ import signal
 import sys
 
 from nmt import messages
-from nmt.program import command_line, exit_codes, runs
+from nmt.program import command_line, data_report, exit_codes, runs
 
+WITHOUT_TENSORFLOW = {"runs": runs.show, "data": data_report.show}
 SEARCHING = ("translate", "score", "evaluate")  # commands that spend their time in a growing cache
 
 
@@ -39,8 +40,8 @@ def needs_no_tensorflow(args):
     Raises:
       UserError: the run that the command needs is not there.
     """
-    if args.command == "runs":
-        return runs.show
+    if args.command in WITHOUT_TENSORFLOW:
+        return WITHOUT_TENSORFLOW[args.command]
     if args.command != "train" and getattr(args, "what", None) not in command_line.WITHOUT_RUN:
         runs.find(args.run)
     return None

@@ -75,6 +75,16 @@ def fingerprint(dataset):
     return found.hexdigest()
 
 
+def overlap(corpus):
+    """Returns how many pairs of the validation and of the test split occur in the training text."""
+    held_out = [set(split.as_numpy_iterator()) for split in (corpus.validation, corpus.test)]
+    found = [set(), set()]
+    for source, target in corpus.train.batch(CHUNK).as_numpy_iterator():
+        pairs = {*zip(source, target, strict=True)}
+        found = [seen | (pairs & split) for seen, split in zip(found, held_out, strict=True)]
+    return [len(pairs) for pairs in found]
+
+
 # ---- Corpora ----
 
 

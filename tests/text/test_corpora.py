@@ -178,3 +178,15 @@ def test_autotuning_is_off_for_every_split(tmp_path):
     corpus = corpora.from_files("n", [numbered(tmp_path, 100)], None, None, 1)
     for dataset in corpus[1:]:
         assert dataset.batch(2).options().autotune.enabled is False
+
+
+def test_pairs_of_other_splits_within_the_training_text_are_counted(tmp_path, monkeypatch):
+    monkeypatch.setattr(corpora, "CHUNK", 3)
+    train = [("a", "1"), ("b", "2"), ("c", "3"), ("d", "4"), ("a", "1")]
+    valid, test = [("a", "1"), ("a", "1"), ("a", "2")], [("d", "4"), ("c", "3"), ("x", "9")]
+    paths = {}
+    for name, pairs in (("train", train), ("valid", valid), ("test", test)):
+        paths[name] = [tmp_path / f"{name}.tsv"]
+        paths[name][0].write_text("".join(f"{s}\t{t}\n" for s, t in pairs))
+    corpus = corpora.from_files("n", **paths, seed=1)
+    assert corpora.overlap(corpus) == [1, 2]

@@ -1,0 +1,62 @@
+"""The command `data`: reports on parallel text and writes what is left of it; see text/cleaning.py.
+
+It needs no TensorFlow.
+"""
+
+import contextlib
+import os
+import sys
+from pathlib import Path
+
+from tqdm import tqdm
+
+from nmt import UserError
+from nmt.text import cleaning, files
+
+
+def show(args):
+    """Prints the report on the files; writes the pairs without dropped problems to --to."""
+    if bool(args.to) != bool(args.drop):
+        raise UserError("--to and --drop go together: what to write, and which problems to drop")
+    if args.to and os.path.lexists(args.to):
+        raise UserError(f"--to {args.to}: exists already; remove it, or name another path")
+    drop = {*(cleaning.PROBLEMS if "all" in (args.drop or ()) else args.drop or ())}
+    test = files.read_pairs(args.test) if args.test else ()
+    report = cleaning.Report(cleaning.Checker(source for source, _ in test))
+    pairs = tqdm(cleaning.read(args.files), unit="pair", file=sys.stderr, disable=None, leave=False)
+    kept = 0
+    with written(args.to) as output:
+        for pair in pairs:
+            names, source, target = report.add(pair)
+            if output and not drop & {*names}:
+                if len(pair.columns) != 2 or "\t" in source + target:
+                    raise UserError(
+                        f"line {pair.number}: not one source and one target; add columns to --drop"
+                    )
+                output.write(f"{source}\t{target}\n")
+                kept += 1
+    if not report.pairs:
+        raise UserError(f"{args.files[0]}: holds no pair; name a file with one sentence per line")
+    print("\n".join(report.lines()))
+    if args.to:
+        print(f"\n{kept:,} of {report.pairs:,} pairs written to {args.to}")
+
+
+@contextlib.contextmanager
+def written(path):
+    """Yields a text file that gets its name `path` if the block ends without an error.
+
+    Yields None if there is no path.
+    """
+    if not path:
+        yield None
+        return
+    unfinished = Path(path).with_name(Path(path).name + ".tmp")
+    try:
+        with open(unfinished, "w", encoding="utf-8", newline="\n") as file:
+            yield file
+        os.replace(unfinished, path)
+    except OSError as error:
+        raise UserError(f"--to {path}: {error.strerror}; name a writable path") from None
+    finally:
+        unfinished.unlink(missing_ok=True)

@@ -1,0 +1,212 @@
+"""What is wrong with parallel text: a report on its pairs, and a filter, in one pass.
+
+Nothing is decided here: every problem has a name, and what is dropped is up to the caller.
+"""
+
+import collections
+import contextlib
+import functools
+import itertools
+import re
+import unicodedata
+from typing import NamedTuple
+
+from nmt import UserError
+
+PROBLEMS = {  # by name: what is wrong with a pair
+    "encoding": "not UTF-8, or decoded wrongly before (Ã©, \ufffd)",
+    "columns": "not exactly one source and one target",
+    "empty": "no source or no target",
+    "control": "control characters",
+    "duplicate": "the same pair as before",
+    "equal": "the source is its target",
+    "ratio": "one side more than three times as long as the other",
+    "long": "more than 100 words",
+    "script": "letters of another script than most lines of that side",
+    "numbers": "other numbers in source and target",
+    "test": "the source is a line of the test text",
+}
+MAX_RATIO, RATIO_MARGIN = 3, 20  # characters: of short lines, any ratio is possible
+MAX_WORDS = 100
+SCRIPT_SAMPLE = 2000  # pairs by which the script of each side is decided
+EXAMPLES = 3  # of each problem
+
+MOJIBAKE = re.compile("\ufffd|[ÂÃ][\u0080-\u00bf]|â\u0080|â€")
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
+NUMBER = re.compile(r"\d+")
+
+
+class Pair(NamedTuple):
+    """A pair as it was read; `columns` has two entries unless it is damaged."""
+
+    number: int  # of its line, from 1
+    columns: list  # of bytes
+
+
+def strip_end(line):
+    """Returns a line, as bytes, without its end."""
+    return line.rstrip(b"\r\n")
+
+
+def read(paths):
+    """Yields the Pairs of a .tsv file or of two aligned files, however damaged their lines are.
+
+    Raises:
+      UserError: a file cannot be read, or there are not one or two of them.
+    """
+    if not 1 <= len(paths) <= 2:
+        raise UserError(f"{len(paths)} files named; name one .tsv, or a source and a target file")
+    try:
+        with contextlib.ExitStack() as stack:
+            files = [stack.enter_context(open(path, "rb")) for path in paths]
+            lines = [map(strip_end, file) for file in files]
+            if len(lines) == 1:
+                for number, line in enumerate(lines[0], start=1):
+                    yield Pair(number, line.split(b"\t"))
+            else:
+                for number, pair in enumerate(itertools.zip_longest(*lines), start=1):
+                    yield Pair(number, [side for side in pair if side is not None])
+    except OSError as error:
+        raise UserError(f"{error.filename}: {error.strerror}; name readable text files") from None
+
+
+@functools.cache
+def script(letter):
+    """Returns the script of a letter, such as LATIN or CJK; None for what is no letter."""
+    return unicodedata.name(letter, "?").split()[0] if letter.isalpha() else None
+
+
+def main_script(text):
+    """Returns the script of most letters of a text; None if it has no letters."""
+    if text.isascii():
+        return "LATIN" if re.search("[A-Za-z]", text) else None
+    counts = collections.Counter(map(script, text))
+    counts.pop(None, None)
+    return counts.most_common(1)[0][0] if counts else None
+
+
+class Checker:
+    """Finds the PROBLEMS of pairs, one after the other.
+
+    Args:
+      test_sources: lines of the test text, as strings.
+    """
+
+    def __init__(self, test_sources=()):
+        self.test_sources = {hash(line.strip()) for line in test_sources}
+        self.seen = set()  # hashes of pairs
+        self.scripts = [collections.Counter(), collections.Counter()]  # of each side so far
+        self.usual = [None, None]  # the script of each side, once it is decided
+
+    def problems(self, columns):
+        """Returns the names of the problems of a pair, and its source and target as strings.
+
+        Args:
+          columns: as of a Pair.
+        """
+        texts = [column.decode(errors="replace").strip() for column in columns]
+        if len(texts) != 2:
+            return ["columns"], [*texts, "", ""][:2]
+        source, target = texts
+        found = []
+        if MOJIBAKE.search(source) or MOJIBAKE.search(target):
+            found.append("encoding")
+        if not source or not target:
+            return [*found, "empty"], texts
+        if CONTROL.search(source) or CONTROL.search(target):
+            found.append("control")
+        key = hash((source, target))
+        if key in self.seen:
+            found.append("duplicate")
+        self.seen.add(key)
+        if source == target:
+            found.append("equal")
+        short, long = sorted((len(source), len(target)))
+        if long > MAX_RATIO * short + RATIO_MARGIN:
+            found.append("ratio")
+        if max(source.count(" "), target.count(" ")) >= MAX_WORDS:
+            found.append("long")
+        if self.has_other_script(texts):
+            found.append("script")
+        if sorted(NUMBER.findall(source)) != sorted(NUMBER.findall(target)):
+            found.append("numbers")
+        if hash(source) in self.test_sources:
+            found.append("test")
+        return found, texts
+
+    def has_other_script(self, texts):
+        """Returns whether a side is written in another script than most lines of that side."""
+        other = False
+        for number, text in enumerate(texts):
+            main, usual = main_script(text), self.usual[number]
+            if usual is None and main:
+                self.scripts[number][main] += 1
+                if self.scripts[number].total() >= SCRIPT_SAMPLE:
+                    self.usual[number] = self.scripts[number].most_common(1)[0][0]
+                usual = self.scripts[number].most_common(1)[0][0]
+            other |= main is not None and main != usual
+        return other
+
+
+class Report:
+    """Counts pairs, words and problems, and keeps the first examples of each.
+
+    Args:
+      checker: a Checker.
+    """
+
+    def __init__(self, checker):
+        self.checker = checker
+        self.pairs = self.clean = 0
+        self.words = [collections.Counter(), collections.Counter()]  # lines by number of words
+        self.counts = collections.Counter()  # pairs by problem
+        self.examples = collections.defaultdict(list)
+
+    def add(self, pair):
+        """Takes a Pair. Returns the names of its problems, its source and its target."""
+        names, texts = self.checker.problems(pair.columns)
+        self.pairs += 1
+        self.clean += not names
+        for words, text in zip(self.words, texts, strict=True):
+            words[len(text.split())] += 1
+        for name in names:
+            self.counts[name] += 1
+            if len(self.examples[name]) < EXAMPLES:
+                self.examples[name].append((pair.number, *texts))
+        return names, *texts
+
+    def lines(self):
+        """Yields the report as lines of text."""
+        yield f"{self.pairs:,} pairs, {self.clean:,} without a problem"
+        yield ""
+        yield f"{'words per line':16}{'all':>14}{'median':>8}{'95%':>6}{'99%':>6}{'most':>6}"
+        for side, words in zip(("source", "target"), self.words, strict=True):
+            total = sum(number * count for number, count in words.items())
+            shares = "".join(
+                f"{percentile(words, share):>{width}}"
+                for share, width in ((0.5, 8), (0.95, 6), (0.99, 6), (1, 6))
+            )
+            yield f"{side:16}{total:>14,}{shares}"
+        for name, text in PROBLEMS.items():
+            if self.counts[name]:
+                share = self.counts[name] / self.pairs
+                yield ""
+                yield f"{name}: {self.counts[name]:,} ({share:.1%}): {text}"
+                for number, *texts in self.examples[name]:
+                    yield f"  {number}: " + " | ".join(shown(text) for text in texts)
+
+
+def percentile(counts, share):
+    """Returns the smallest number that at least a `share` of the counted lines do not exceed."""
+    total, so_far = counts.total(), 0
+    for number in sorted(counts):
+        so_far += counts[number]
+        if so_far >= share * total:
+            return number
+    return 0
+
+
+def shown(text):
+    """Returns the beginning of a text, its control characters visible."""
+    text = CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+    return text if len(text) <= 60 else text[:59] + "\u2026"

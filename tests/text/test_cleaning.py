@@ -1,0 +1,104 @@
+"""What must hold of the report on parallel text: each known damage is found, and nothing else."""
+
+import pytest
+from helpers import call, sentences
+
+from nmt.text import cleaning
+
+GOOD = [(f"{s} Olá, é um número.", f"{t} Hello.") for s, t in {*sentences(300)}][:200]
+DAMAGES = {  # a pair with one problem each, as bytes
+    "encoding": ("São Paulo é grande.".encode("latin1"), b"Sao Paulo is large."),
+    "columns": (b"um\tdois", b"one"),  # a tab within a line
+    "empty": (b"um dois", b""),
+    "control": (b"um\x07 dois", b"one two"),
+    "duplicate": tuple(side.encode() for side in GOOD[7]),
+    "equal": (b"Copyright, all rights reserved", b"Copyright, all rights reserved"),
+    "ratio": (b"um", b"one " * 20),
+    "long": (b"um " * 101, b"one " * 101),
+    "script": ("привет, как дела".encode(), b"hello, how are you"),
+    "numbers": (b"tem 12 anos", b"he is 13 years old"),
+    "test": (b"isto vem do teste", b"this comes from the test"),
+}
+
+
+def write(path, pairs):
+    path.write_bytes(b"".join(source + b"\t" + target + b"\n" for source, target in pairs))
+    return path
+
+
+@pytest.fixture
+def damaged(tmp_path):
+    """A .tsv of good pairs with one of each damage, and the test text."""
+    good = [tuple(side.encode() for side in pair) for pair in GOOD]
+    write(tmp_path / "test.tsv", [DAMAGES["test"]])
+    return write(tmp_path / "all.tsv", [*good, *DAMAGES.values()])
+
+
+def test_each_known_damage_is_found_and_shown_once(damaged, capsys):
+    assert {*DAMAGES} == {*cleaning.PROBLEMS}
+    assert call("data", damaged, "--test", damaged.parent / "test.tsv") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "211 pairs, 200 without a problem"
+    for number, name in enumerate(DAMAGES, start=201):
+        title = next(n for n, line in enumerate(lines) if line.startswith(f"{name}: 1 (0.5%): "))
+        assert lines[title + 1].startswith(f"  {number}: ")
+    assert any(r"um\x07 dois" in line for line in lines)
+
+
+@pytest.mark.parametrize("drop", [["all"], ["columns", "encoding", "duplicate"]])
+def test_what_is_named_is_dropped_and_nothing_else(damaged, drop, tmp_path, capsys):
+    clean = tmp_path / "clean.tsv"
+    assert call("data", damaged, "--to", clean, "--drop", *drop) == 0
+    kept = 211 - (len(DAMAGES) - 1 if drop == ["all"] else 3)  # no test text was named
+    assert f"{kept} of 211 pairs written to {clean}" in capsys.readouterr().out
+    lines = clean.read_text(encoding="utf-8").split("\n")
+    assert lines[:200] == [f"{source}\t{target}" for source, target in GOOD]
+    assert len(lines) == kept + 1
+    assert call("data", clean) == 0
+    found = capsys.readouterr().out
+    assert not any(f"{name}: " in found for name in drop)
+
+
+def test_aligned_files_are_read_as_a_tsv_is_and_the_longer_one_is_named(tmp_path, capsys):
+    (tmp_path / "a").write_text("um\ndois\ntrês\n")
+    (tmp_path / "b").write_text("one\r\ntwo\r\n")
+    assert call("data", tmp_path / "a", tmp_path / "b") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "3 pairs, 2 without a problem"
+    assert "columns: 1 (33.3%): not exactly one source and one target" in lines
+    assert lines[-1] == "  3: três | "
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["gone.tsv"], "gone.tsv: No such file"),
+        (["empty.tsv"], "empty.tsv: holds no pair"),
+        (["a.tsv", "a.tsv", "a.tsv"], "3 files named"),
+        (["a.tsv", "--to", "x.tsv"], "--to and --drop go together"),
+        (["a.tsv", "--drop", "all"], "--to and --drop go together"),
+        (["a.tsv", "--to", "a.tsv", "--drop", "all"], "--to a.tsv: exists already"),
+        (["a.tsv", "--to", "no/x.tsv", "--drop", "all"], "--to no/x.tsv: No such file"),
+        (["tabs.tsv", "--to", "x.tsv", "--drop", "empty"], "line 2: not one source and one target"),
+        (["a.tsv", "--drop", "everything"], "invalid choice: 'everything'"),
+        (["a.tsv", "--test", "gone"], "gone: No such file"),
+    ],
+)
+def test_a_mistake_is_one_line_and_leaves_no_file(arguments, said, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.tsv").write_text("um\tone\n")
+    (tmp_path / "tabs.tsv").write_text("um\tone\num\tdois\tone\n")
+    (tmp_path / "empty.tsv").write_text("")
+    assert call("data", *arguments) == 2
+    assert said in capsys.readouterr().err.splitlines()[-1]
+    assert {path.name for path in tmp_path.iterdir()} == {"a.tsv", "tabs.tsv", "empty.tsv"}
+
+
+def test_scripts_are_those_of_most_lines_whatever_the_language():
+    checker = cleaning.Checker()
+    for number in range(20):
+        assert (
+            checker.problems([f"你好 {number}".encode(), f"Здравствуй {number}".encode()])[0] == []
+        )
+    assert checker.problems([b"good morning", "доброе утро".encode()])[0] == ["script"]
+    assert checker.problems(["NASA 火箭发射了".encode(), "ракета NASA взлетела".encode()])[0] == []
