@@ -11,7 +11,6 @@ nmt/program/run_folder.py).
 """
 
 import contextlib
-import shlex
 import sys
 import time
 
@@ -27,6 +26,7 @@ with startup.program(sys.argv[1:]) if __name__ == "__main__" else contextlib.nul
     from nmt.decoding import non_autoregressive
     from nmt.messages import log, plural
     from nmt.program import commands, exit_codes, loading, preparation, run_folder, runs
+    from nmt.program import parent as parents
     from nmt.program.loading import build_transformer, load_translator
     from nmt.results import evaluation
     from nmt.text import batches as batching
@@ -37,7 +37,7 @@ with startup.program(sys.argv[1:]) if __name__ == "__main__" else contextlib.nul
     from nmt.training import checkpoints, cluster, devices, progress
     from nmt.training.averaging import average, value_to_minimize
     from nmt.training.optimizer import Accumulator, Adam, check_size
-    from nmt.training.progress import Progress, duration, metrics_text
+    from nmt.training.progress import Progress, metrics_text
     from transformer_model import PAD, token_sums
 
 __all__ = [  # for use from Python and in the notebook
@@ -337,11 +337,10 @@ class Training:
         translations = evaluation.translator(self, tokenizer)(samples[0])
         self.progress.log_translations(zip(*samples, translations, strict=True))
         test_share = len(corpus.test) / len(corpus.validation)
-        left = self.progress.seconds_left(epochs - epoch, test_share)
+        left = self.progress.time_left(epochs - epoch, test_share)
         log.info(
             f"Epoch {epoch}/{epochs}: loss {row['loss']:.3f}, accuracy {row['accuracy']:.3f}; "
-            f"validation {metrics_text(row)}; {rate:,.0f} tokens/s, {row['seconds']:.0f} s; "
-            f"about {duration(left)} left"
+            f"validation {metrics_text(row)}; {rate:,.0f} tokens/s, {row['seconds']:.0f} s{left}"
         )
         keeper.is_due()
         keeper.leave()
@@ -361,7 +360,8 @@ def train(args):
 
     # 1. The options, the devices, and the run folder.
     resumed = preparation.saved_options(args)
-    options = preparation.training_options(args, resumed)
+    parent = parents.find(args, resumed)
+    options = preparation.training_options(args, resumed, parent)
     keras.utils.set_random_seed(options["seed"])  # before a tokenizer exists: it resets their state
     source, name, named = preparation.named_source(args, resumed)
     saved = run_folder.Run(args.run or runs.default(name)).saved
@@ -372,34 +372,33 @@ def train(args):
 
     # 2. The corpus: the chief downloads it, then the other workers read it.
     corpus = workers.in_turn(lambda: load_corpus(source, options["seed"], not named))
-    if not named:
-        source["dataset"] = corpus.name
-    if languages := corpora.languages(source):
-        source["languages"] = languages
+    preparation.complete(source, corpus, named)
     options["data_path"] = corpus.name
     own = None if workers.chief else cluster.folder()
     run = run_folder.Run(args.run or runs.default(name if named else corpus.name), own=own)
     run.lock()
-    resuming = [*args.given, *([] if named else ["--dataset", corpus.name])]
-    args.resume = shlex.join(["python", "run_demo.py", *resuming])
+    args.resume = preparation.resuming_command(args, corpus, named)
     log.info(f"Corpus: {corpus.name}. Run folder: {run.path}")
 
-    # 3. The vocabulary.
+    # 3. The vocabulary: learned, or that of the run to begin with.
     if workers.chief and not run.trained:
         arguments = {name: options[name] for name in tokenizing.PARAMETERS}
-        run.write(run.tokenizer.name, train_tokenizer(corpus.train, **arguments))
+        learned = None if parent else train_tokenizer(corpus.train, **arguments)
+        run.write(run.tokenizer.name, learned or parent.tokenizer)
     workers.barrier()
     preparation.check_shared(run)
     tokenizer = loading.load_tokenizer(run)
 
     # 4. What identifies the run: a resumed one must be the same.
     hashes = {split: corpora.fingerprint(pairs) for split, pairs in corpus.splits().items()}
-    identity = run.claim(options, source, parts, **hashes, tokenizer=tokenizer.sha256)
+    identity = run.claim(options, source, parts, parent, **hashes, tokenizer=tokenizer.sha256)
     preparation.check_same(identity, workers)
 
     # 5. Network, optimizer and batches.
     training = Training(options, tokenizer.vocab_size, strategy, parts, workers)
     training.progress.picture_seconds *= not args.no_plots
+    if parent:  # a checkpoint of this run, if there is one, is restored over them
+        parent.initialize(training.transformer)
     run.remove_cache()  # of a process that was killed
     replicas = strategy.num_replicas_in_sync
     batches = batching.training_batches(options, corpus, tokenizer, replicas, run.cache)

@@ -15,8 +15,7 @@ HEAD = """# What does this flag do?
 `python docs/make_reference.py` writes this page from the program itself. A command comes before
 its flags; without a command, they are those of `train`. The rows in bold are the sections of
 `params.py`, where `NUM_LAYERS` is the constant of `--num-layers`. "Paper" is Vaswani et al. 2017,
-"tutorial" TensorFlow's. All commands but `train`, `runs` and `data` have the flags of the first
-table. `train --help` also lists the values of each preset."""
+"tutorial" TensorFlow's. All commands but `train`, `runs` and `data` have the flags listed first."""
 TABLE = ["", "| flag | meaning |", "|---|---|"]
 
 

@@ -101,6 +101,10 @@ def train(parser):
         help="values of all flags not given, listed below (default: the one named as the data set, "
         "or tutorial)",
     )  # fmt: skip
+    parser.add_argument(
+        "--from", dest="parent", type=flags.filled, metavar="DIR",
+        help="begin with the weights, the tokenizer and the sizes of that run, in a new one",
+    )  # fmt: skip
     parser.add_argument("--no-plots", action="store_true", help="draw no pictures at the end")
     flags.add_parameters(parser)
 

@@ -20,12 +20,13 @@ def preset_name(args):
     return args.preset or named_as_dataset
 
 
-def training_options(args, saved=None):
+def training_options(args, saved=None, parent=None):
     """Returns the options of a training run, by name: those of flags, the run's or the preset's.
 
     Args:
       args: the parsed command line.
       saved: from `saved_options`.
+      parent: the parent.Parent that --from names.
 
     Raises:
       UserError: they contradict each other.
@@ -33,6 +34,8 @@ def training_options(args, saved=None):
     options = flags.chosen(args, preset_name(args))
     if saved and not args.preset:
         options = {name: saved[name] for name in options} | flags.given(args)
+    elif parent:
+        options = parent.options_for(args, options)
     if options["d_model"] % options["num_heads"]:
         raise UserError(
             f"--d-model {options['d_model']} is not a multiple of --num-heads "
@@ -90,6 +93,20 @@ def named_source(args, saved=None):
         source["dataset"] = str(Path(name).resolve())
         return source, corpora.file_names([name]), True
     return source, source["dataset"], name is not None
+
+
+def complete(source, corpus, named):
+    """Adds to the source of a corpus what is known once it is loaded, for params.json."""
+    if not named:
+        source["dataset"] = corpus.name
+    if languages := corpora.languages(source):
+        source["languages"] = languages
+
+
+def resuming_command(args, corpus, named):
+    """Returns the command that resumes a training run."""
+    more = [] if named else ["--dataset", corpus.name]
+    return shlex.join(["python", "run_demo.py", *args.given, *more])
 
 
 def check_shared(run):

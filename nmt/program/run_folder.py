@@ -33,6 +33,7 @@ HASH_LABELS = {
     "validation_sha256": "validation text",
     "test_sha256": "test text",
     "tokenizer_sha256": "tokenizer",
+    "parent_sha256": "run that --from names",
 }
 
 
@@ -146,13 +147,14 @@ class Run:
                 "trained (the files, or the split); restore it, or name files to evaluate"
             )
 
-    def claim(self, options, corpus, parts=1, **hashes):
+    def claim(self, options, corpus, parts=1, parent=None, **hashes):
         """Saves the parameters of a new run, or checks that those of a resumed one are the same.
 
         Args:
           options: values by name, one for each row of params.table().
           corpus: the source of the corpus, as JSON; the files may have moved.
           parts: of a batch on a device; see `devices.find`. They are saved, not compared.
+          parent: the parent.Parent of the run, if it is needed.
           hashes: of the training data, by name.
 
         Returns:
@@ -162,6 +164,9 @@ class Run:
           UserError: the folder holds another run; the message lists the differences.
         """
         its = {**options, **{f"{name}_sha256": value for name, value in hashes.items()}}
+        if parent:
+            its["parent_sha256"] = parent.sha256
+        kept = {"parent": str(parent.run.path)} if parent else {}
         changeable = set(CHANGEABLE_PARAMETERS)
         if options["schedule"] == "cosine":  # which was scheduled for a number of epochs
             changeable.remove("epochs")
@@ -175,12 +180,13 @@ class Run:
                 for name in its
                 if name not in changeable and saved.get(name) != its[name]
             ]
+            kept = {name: saved[name] for name in ("parent", "parent_sha256") if name in saved}
             if differing:
                 raise UserError(
                     f"{self.path}: holds another run ({'; '.join(differing)}); name another --run, "
                     "or remove the folder"
                 )
-        self.write("params.json", {**its, "parts": parts, "corpus": corpus})
+        self.write("params.json", {**kept, **its, "parts": parts, "corpus": corpus})
         digest = hashlib.sha256(json.dumps(its, sort_keys=True).encode()).digest()
         return int.from_bytes(digest[:6], "big")
 

@@ -43,7 +43,7 @@ class Progress:
         self.training = training
         self.writer = tf.summary.create_noop_writer()  # a real one from `begin` on
         self.estimated = False  # whether the user knows how long training will take
-        self.step_seconds = 0.0  # per batch, of the newest epoch
+        self.steps, self.step_seconds = 0, 0.0  # batches of an epoch; seconds for each, measured
         self.validation_seconds = 0.0  # of the newest validation, once it is traced
         self.picture_seconds = PICTURE_SECONDS
 
@@ -133,6 +133,12 @@ class Progress:
             f"{plural(epochs, 'epoch')} will take about {duration(seconds / batches * left)}, then "
             "come scores and pictures."
         )
+
+    def time_left(self, epochs, test_share):
+        """Returns as text what `seconds_left` says; empty before any epoch is measured."""
+        if not self.step_seconds:
+            return ""
+        return f"; about {duration(self.seconds_left(epochs, test_share))} left"
 
     def seconds_left(self, epochs, test_share):
         """Returns how long the rest of a run will take, from what its parts have taken so far.

@@ -253,11 +253,13 @@ def test_the_estimate_is_of_all_steps_that_are_left(capsys):
 def test_the_time_left_counts_validation_averaging_scoring_and_pictures():
     training = tiny_training(epochs=5, average=3, beam=5)
     follow = training.progress
+    assert follow.time_left(epochs=4, test_share=2.0) == ""  # resumed, nothing is measured yet
     follow.steps, follow.step_seconds, follow.validation_seconds = 100, 0.2, 4.0
     follow.picture_seconds = 7.0
     # Four epochs; three means and the best epoch; the loss of twice as many lines, and their beams.
     expected = 4 * (20 + 4) + 4 * 4 + 2 * 4 * (1 + 5 * progress.TRANSLATION_SHARE) + 7
     assert follow.seconds_left(epochs=4, test_share=2.0) == pytest.approx(expected)
+    assert follow.time_left(4, 2.0) == "; about 2 min 30 s left"
     follow.picture_seconds = 0.0  # --no-plots
     assert follow.seconds_left(epochs=4, test_share=2.0) == pytest.approx(expected - 7)
 

@@ -1,0 +1,85 @@
+"""A run that begins with the weights and the tokenizer of another one (--from)."""
+
+import hashlib
+from pathlib import Path
+from typing import NamedTuple
+
+import tensorflow as tf
+
+import params
+from nmt import UserError
+from nmt.program import flags, run_folder, runs
+from nmt.training import checkpoints
+
+SIZES = (  # the same in both runs, as is the tokenizer
+    "num_layers", "d_model", "dff", "num_heads", "pre_norm", "tie_embeddings", "non_autoregressive",
+)  # fmt: skip
+FIXED = (*SIZES, *params.names(params.TEXT))
+
+
+class Parent(NamedTuple):
+    """The run to begin with."""
+
+    run: run_folder.Run
+    options: dict  # values of params.table() by name
+    weights: str  # the path of its final checkpoint, or else its newest
+    sha256: str  # of the weights
+
+    @property
+    def tokenizer(self):
+        """SentencePiece's model, as bytes."""
+        return self.run.tokenizer.read_bytes()
+
+    def initialize(self, transformer):
+        """Sets the variables of a Transformer of the same sizes to the parent's."""
+        variables = [variable.value for variable in transformer.variables]
+        checkpoints.restore(tf.train.Checkpoint(model=variables), self.weights)
+
+    def options_for(self, args, options):
+        """Returns the options of the new run: those of the parent, unless flags or a preset differ.
+
+        Args:
+          args: the parsed command line.
+          options: of its flags and preset.
+
+        Raises:
+          UserError: a flag names another size or tokenizer than the parent has.
+        """
+        given = flags.given(args)
+        for name in FIXED:
+            if given.get(name, self.options[name]) != self.options[name]:
+                raise UserError(
+                    f"--{name.replace('_', '-')} {given[name]}: the run that --from names has "
+                    f"{self.options[name]}; leave the flag out"
+                )
+        own = options if args.preset else self.options
+        inherited = {name: self.options[name] for name in FIXED}
+        return {name: own[name] for name in options} | given | inherited
+
+
+def find(args, saved):
+    """Returns the Parent of the run that the command line describes; None if it needs none.
+
+    Args:
+      args: the parsed command line.
+      saved: from `preparation.saved_options`.
+
+    Raises:
+      UserError: there is no such run, or it is the new run itself, or the text is not named.
+    """
+    if args.parent is None and (not saved or run_folder.Run(args.run).trained):
+        return None
+    path = args.parent or saved.get("parent")
+    if not path:
+        return None
+    run = runs.find(path)
+    if args.run and Path(args.run).resolve() == run.path.resolve():
+        raise UserError(f"--from {path}: is the new run itself; name another --run")
+    if not (args.train or args.data_path or saved):
+        raise UserError("--from goes with --train or --dataset: name the text to continue on")
+    found = checkpoints.paths(run.final)[-1:] or checkpoints.paths(run.checkpoints)[-1:]
+    if not found:
+        raise UserError(f"{run.checkpoints}: no checkpoint yet; name another run by --from")
+    with open(f"{found[0]}.data-00000-of-00001", "rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return Parent(run, run.options(), found[0], digest)

@@ -1,0 +1,126 @@
+"""What must hold of --from: a run begins where another one ended, and resumes like any other."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from helpers import LEARNING, call, sentences, write_tsv
+
+import run_demo
+from nmt import UserError
+from nmt.training import checkpoints
+
+
+def weights(path):
+    """Returns the float32 tensors of the network in a checkpoint, by name."""
+    reader = tf.train.load_checkpoint(str(path))
+    names = [name for name in reader.get_variable_to_shape_map() if name.startswith("model")]
+    found = {name: reader.get_tensor(name) for name in names}
+    return {name: value for name, value in found.items() if value.dtype == np.float32}
+
+
+@pytest.fixture
+def tsv(tmp_path):
+    return write_tsv(tmp_path / "more.tsv", sentences(300, seed=5))
+
+
+def test_a_run_begins_with_the_weights_the_tokenizer_and_the_sizes_of_its_parent(
+    finished, tsv, tmp_path, monkeypatch, capsys
+):
+    begun = []
+
+    def fit(training, *_):
+        begun.append([v.numpy() for v in training.transformer.variables])
+        begun.append((training.options, int(training.optimizer.iterations)))
+        raise UserError("enough")
+
+    monkeypatch.setattr(run_demo.Training, "fit", fit)
+    command = ["--from", finished / "run", "--dataset", tsv, "--run", tmp_path / "run"]
+    assert call(*command, "--learning-rate-scale", 0.1, "--dropout-rate", 0.3) == 2
+    assert "enough" in capsys.readouterr().err
+    values, (options, steps) = begun
+    final = weights(finished / "run" / "checkpoints" / "final" / "ckpt-2")
+    assert len(final) > 20
+    floats = [value for value in values if value.dtype == np.float32]
+    assert len(floats) == len(final)
+    assert all(any(np.array_equal(v, w) for w in final.values()) for v in floats)
+    parent = json.loads((finished / "run" / "params.json").read_text())
+    assert steps == 0  # a new optimizer
+    assert (options["d_model"], options["batch_size"]) == (32, parent["batch_size"])
+    assert (options["learning_rate_scale"], options["dropout_rate"]) == (0.1, 0.3)
+    tokenizers = [
+        (path / "tokenizer.model").read_bytes() for path in (finished / "run", tmp_path / "run")
+    ]
+    assert tokenizers[0] == tokenizers[1]
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--d-model", 64], "--d-model 64: the run that --from names has 32; leave the flag out"),
+        (["--vocab-size", 500], "--vocab-size 500: the run that --from names has 320"),
+        (["--pre-norm"], "--pre-norm True: the run that --from names has False"),
+        (["--from", "nowhere"], "nowhere: no trained run"),
+        (["--from="], "must not be empty"),
+    ],
+)
+def test_other_sizes_are_refused_by_name(finished, tsv, tmp_path, capsys, more, said):
+    command = ["--from", finished / "run", "--dataset", tsv, "--run", tmp_path / "run"]
+    assert call(*command, *more) == 2
+    assert said in capsys.readouterr().err.splitlines()[-1]
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_run_is_not_its_own_parent_and_the_text_must_be_named(finished, tsv, tmp_path, capsys):
+    run = finished / "run"
+    assert call("--from", run, "--dataset", tsv, "--run", run) == 2
+    assert "is the new run itself" in capsys.readouterr().err
+    assert call("--from", run, "--run", tmp_path / "run") == 2
+    assert "name the text to continue on" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_continued_run_resumes_bit_for_bit_and_knows_its_parent(finished, tsv, tmp_path, capsys):
+    parent = shutil.copytree(finished / "run", tmp_path / "parent")
+    found = []
+    for name, epochs in (("whole", [2]), ("parts", [1, 2])):
+        first, *others = epochs
+        run = tmp_path / name
+        assert call("--from", parent, "--dataset", tsv, "--run", run, "--epochs", first) == 0
+        for last in others:
+            assert call("--run", run, "--epochs", last) == 0
+        found.append(weights(checkpoints.paths(run / "checkpoints")[-1]))
+    for name, value in found[0].items():
+        np.testing.assert_array_equal(found[1][name], value, err_msg=name)
+    saved = [
+        json.loads((tmp_path / name / "params.json").read_text()) for name in ("whole", "parts")
+    ]
+    assert saved[0]["parent_sha256"] == saved[1]["parent_sha256"]
+    assert saved[1]["parent"] == str(parent)
+    # The same command again is the same run; another parent, or none, is not.
+    command = ["--dataset", tsv, "--run", tmp_path / "whole", *LEARNING]
+    assert call("--from", parent, *command) == 0
+    capsys.readouterr()
+    assert call("--from", tmp_path / "parts", *command) == 2
+    assert "the run that --from names differs" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_run_that_ended_before_its_first_checkpoint_still_begins_with_its_parent(
+    finished, tsv, tmp_path, monkeypatch
+):
+    fit, begun = run_demo.Training.fit, []
+
+    def killed(training, *_):
+        begun.append(training.transformer.trainable_variables[0].numpy())
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run_demo.Training, "fit", killed)
+    run = tmp_path / "run"
+    assert call("--from", finished / "run", "--dataset", tsv, "--run", run, "--epochs", 1) == 130
+    assert call("--run", run) == 130  # by its folder alone
+    np.testing.assert_array_equal(*begun)
+    monkeypatch.setattr(run_demo.Training, "fit", fit)
+    assert call("--run", run) == 0
