@@ -83,6 +83,9 @@ WORDS_PER_PIECE: Annotated[
         formerly="words_a_piece",
     ),
 ] = 220
+SYMBOLS: Annotated[
+    str, Flag("words that are never split, as '<2de> <2fr>', tags of the language to translate to")
+] = ""
 
 NETWORK = Section("Network")
 
@@ -199,6 +202,7 @@ class Preset(NamedTuple):
 
     source: str
     values: dict
+    pairs: tuple = (0, 0)  # numbers of training pairs, lowest and highest, that it is made for
 
 
 PRESETS = {
@@ -220,6 +224,17 @@ PRESETS = {
             words_per_piece=100, batch_tokens=1024, max_length=80, epochs=60, average=10,
             validate_by="bleu", beam=5, length_penalty=1.0,
         ),
+        pairs=(10_000, 40_000),
+    ),
+    "small": Preset(
+        "TED talks, and others of 40,000 to 1,000,000 pairs; by trial (docs/quality.md)",
+        dict(
+            num_layers=3, d_model=256, dff=1024, num_heads=4, dropout_rate=0.3, label_smoothing=0.1,
+            tie_embeddings=True, pre_norm=True, schedule="cosine", warmup_steps=2000,
+            learning_rate_scale=1.5, vocab_size=16_000, words_per_piece=450, batch_tokens=2048,
+            max_length=80, average=5, validate_by="bleu", beam=5, length_penalty=1.0,
+        ),
+        pairs=(40_000, 1_000_000),
     ),
     "winter-games": Preset(
         "one sentence, learned in 20 steps: the sizes of a beginner's lesson, whose post-norm and "
@@ -236,6 +251,7 @@ PRESETS = {
             num_layers=6, d_model=512, dff=2048, label_smoothing=0.1, tie_embeddings=True,
             vocab_size=37000, batch_tokens=25000, max_length=256, average=5, beam=4,
         ),
+        pairs=(1_000_000, 10**9),
     ),
 }  # fmt: skip
 

@@ -25,13 +25,12 @@ with startup.program(sys.argv[1:]) if __name__ == "__main__" else contextlib.nul
 
     from nmt.decoding import non_autoregressive
     from nmt.messages import log, plural
-    from nmt.program import commands, exit_codes, loading, preparation, run_folder, runs
+    from nmt.program import commands, exit_codes, preparation, run_folder, runs
     from nmt.program import parent as parents
     from nmt.program.loading import build_transformer, load_translator
     from nmt.results import evaluation
     from nmt.text import batches as batching
     from nmt.text import corpora
-    from nmt.text import tokenizer as tokenizing
     from nmt.text.corpora import load_corpus
     from nmt.text.tokenizer import Tokenizer, train_tokenizer
     from nmt.training import checkpoints, cluster, devices, progress
@@ -151,7 +150,7 @@ class Training:
         """
         tar_inp, tar_real = tar[:, :-1], tar[:, 1:]  # (B, T - 1): each token predicts the next
         if self.options["non_autoregressive"]:
-            seed = self.masking_seed() if training else None
+            seed = non_autoregressive.masking_seed(self) if training else None
             tar_inp, tar_real = non_autoregressive.mask_targets(inp, tar_real, seed)
         parts = [[inp], [tar_inp], [tar_real]]
         if self.parts > 1:
@@ -168,16 +167,6 @@ class Training:
             predictions = self.transformer.final_layer(output)  # (..., V)
             sums.append(tf.stack(token_sums(real_part, predictions, smoothing)))
         return tf.add_n(sums)
-
-    def masking_seed(self):
-        """Returns a seed (2,) for masking targets, different for each batch and each device."""
-        replica = tf.distribute.get_replica_context().replica_id_in_sync_group
-        step = tf.cast(self.optimizer.iterations, tf.int32)
-        seed = tf.stack([self.options["seed"] + replica, step])
-        if self.options["accumulate"] > 1:  # several batches per step, after more and more tokens
-            tokens = tf.cast(self.accumulator.tokens, tf.int32)
-            seed = tf.random.experimental.stateless_fold_in(seed, tokens)
-        return seed
 
     @tf.function
     def validation_step(self, inp, tar):
@@ -377,17 +366,11 @@ def train(args):
     own = None if workers.chief else cluster.folder()
     run = run_folder.Run(args.run or runs.default(name if named else corpus.name), own=own)
     run.lock()
-    args.resume = preparation.resuming_command(args, corpus, named)
+    args.resume = preparation.resuming_command(args, source, named)
     log.info(f"Corpus: {corpus.name}. Run folder: {run.path}")
 
     # 3. The vocabulary: learned, or that of the run to begin with.
-    if workers.chief and not run.trained:
-        arguments = {name: options[name] for name in tokenizing.PARAMETERS}
-        learned = None if parent else train_tokenizer(corpus.train, **arguments)
-        run.write(run.tokenizer.name, learned or parent.tokenizer)
-    workers.barrier()
-    preparation.check_shared(run)
-    tokenizer = loading.load_tokenizer(run)
+    tokenizer = preparation.vocabulary(run, workers, corpus, options, parent)
 
     # 4. What identifies the run: a resumed one must be the same.
     hashes = {split: corpora.fingerprint(pairs) for split, pairs in corpus.splits().items()}
@@ -402,7 +385,7 @@ def train(args):
     run.remove_cache()  # of a process that was killed
     replicas = strategy.num_replicas_in_sync
     batches = batching.training_batches(options, corpus, tokenizer, replicas, run.cache)
-    preparation.announce(run, options, corpus, tokenizer, training, batches)
+    preparation.announce(args, run, options, corpus, tokenizer, training, batches)
 
     # 6. Training.
     kept = max(KEPT_CHECKPOINTS, options["average"])

@@ -7,7 +7,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import params
-from nmt.program import command_line
+from nmt.program import command_flags, command_line
 
 PAGE = Path(__file__).with_name("reference.md")
 HEAD = """# What does this flag do?
@@ -16,7 +16,7 @@ HEAD = """# What does this flag do?
 its flags; without a command, they are those of `train`. The rows in bold are the sections of
 `params.py`, where `NUM_LAYERS` is the constant of `--num-layers`. "Paper" is Vaswani et al. 2017,
 "tutorial" TensorFlow's. All commands but `train`, `runs` and `data` have the flags listed first."""
-TABLE = ["", "| flag | meaning |", "|---|---|"]
+TABLE = ["| flag | meaning |", "|---|---|"]
 
 
 def cell(text):
@@ -47,8 +47,8 @@ def rows(parser, without=()):
 def page():
     """Returns the page as text."""
     common = argparse.ArgumentParser(add_help=False)
-    command_line.add_run(common)
-    lines = [HEAD, *TABLE, *rows(common)]
+    command_flags.add_run(common)
+    lines = [HEAD, "", *TABLE, *rows(common)]
     for name, (_, text) in command_line.COMMANDS.items():
         shared = () if name in ("train", "runs", "data") else ("run", "checkpoint")
         lines += ["", f"## {name}: {text}"]

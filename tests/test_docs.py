@@ -13,7 +13,7 @@ import pytest
 from helpers import ROOT, call
 
 import params
-from nmt.program import command_line
+from nmt.program import command_flags, command_line
 
 ENGLISH, CHINESE = ROOT / "README.md", ROOT / "README.zh-CN.md"
 NOTEBOOK = ROOT / "walkthrough.ipynb"
@@ -99,7 +99,7 @@ def quick(finished, tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     run = folder / "runs" / "quick"
     shutil.copytree(finished / "run", run)
-    for kind in command_line.EXPORT_FORMATS:
+    for kind in command_flags.EXPORT_FORMATS:
         assert call("export", "--run", run, "--format", kind) == 0
     return folder
 

@@ -43,6 +43,21 @@ def mask_targets(inp, real, seed=None):
     return tar_inp, real
 
 
+def masking_seed(training):
+    """Returns a seed (2,) for `mask_targets`, different for each batch and each device.
+
+    Args:
+      training: a run_demo.Training.
+    """
+    replica = tf.distribute.get_replica_context().replica_id_in_sync_group
+    step = tf.cast(training.optimizer.iterations, tf.int32)
+    seed = tf.stack([training.options["seed"] + replica, step])
+    if training.options["accumulate"] > 1:  # several batches per step, after more and more tokens
+        tokens = tf.cast(training.accumulator.tokens, tf.int32)
+        seed = tf.random.experimental.stateless_fold_in(seed, tokens)
+    return seed
+
+
 def search(transformer, inp, alpha=0.6):
     """Predicts all tokens of each translation in one pass. Returns Hypotheses, one per sentence.
 

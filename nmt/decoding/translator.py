@@ -10,6 +10,7 @@ come; for a few widths only, because TensorFlow never releases a compiled progra
 import collections
 import itertools
 import math
+import re
 from collections.abc import Iterable, Iterator
 from concurrent import futures
 
@@ -74,6 +75,7 @@ class Translator:
       fixed: the weights will not change, so the search for single sentences may be compiled.
       language: code of the source language, to split each line into sentences; None to leave lines
         as they are.
+      symbols: words that, if they begin a line, belong to each of its sentences: language tags.
       trained_length: tokens per sentence that the Transformer was trained on; longer sentences
         cause a warning. None for no warning.
 
@@ -92,6 +94,7 @@ class Translator:
         workers: int = 1,
         fixed: bool = True,
         language: str | None = None,
+        symbols: tuple[str, ...] = (),
         trained_length: int | None = None,
     ):
         self.non_autoregressive = transformer.sizes["non_autoregressive"]
@@ -108,6 +111,8 @@ class Translator:
         self.transformer, self.tokenizer = transformer, tokenizer
         self.beam, self.n_best, self.rows, self.fixed = beam, n_best, rows, fixed
         self.language, self.trained_length = language, trained_length
+        either = "|".join(map(re.escape, symbols)) or "(?!)"
+        self.tags = re.compile(rf"(?:\s*(?:{either}))*\s*")  # at the start of a line
         self.pool = futures.ThreadPoolExecutor(workers)
         ids = tf.TensorSpec((None, None), tf.int32)  # one trace for all shapes
 
@@ -200,7 +205,9 @@ class Translator:
         """Returns the sentences of a line, each with the white space after it."""
         if self.language is None:
             return [(line.strip(SPACE), "")]
-        return sentences.split(line, self.language)
+        tags = self.tags.match(line)[0]
+        found = sentences.split(line.removeprefix(tags), self.language)
+        return [(tags.lstrip() + sentence, space) for sentence, space in found]
 
     def of_sources(self, sources):
         """Returns rows of (text, log-probability, score) for each of `sources`, lists of ids."""

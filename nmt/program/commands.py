@@ -14,7 +14,7 @@ from tqdm import tqdm
 import params
 from nmt import UserError
 from nmt.decoding.export import whole_or_nothing
-from nmt.program import command_line, flags, loading, run_folder, sentences_given
+from nmt.program import command_flags, flags, loading, run_folder, sentences_given
 from nmt.program.data_report import show as data
 from nmt.program.runs import show as runs
 from nmt.results import evaluation
@@ -198,8 +198,8 @@ def plot(args):
     from nmt.results.pictures import Pictures, RunPictures
 
     refuse_existing(args.to)
-    choices = {name: getattr(args, name) for name in command_line.PICTURES[args.what]}
-    if args.what in command_line.WITHOUT_RUN and not args.run:
+    choices = {name: getattr(args, name) for name in command_flags.PICTURES[args.what]}
+    if args.what in command_flags.WITHOUT_RUN and not args.run:
         devices.gpus()  # TensorFlow looks for them here, quietly
         pictures = Pictures(Path("plots"), params.values())
         print(pictures.draw(args.what, args.to, **choices))

@@ -4,6 +4,7 @@ It needs no TensorFlow.
 """
 
 import contextlib
+import gzip
 import os
 import sys
 from pathlib import Path
@@ -53,7 +54,8 @@ def written(path):
         return
     unfinished = Path(path).with_name(Path(path).name + ".tmp")
     try:
-        with open(unfinished, "w", encoding="utf-8", newline="\n") as file:
+        write = gzip.open if path.endswith(files.GZIP) else open
+        with write(unfinished, "wt", encoding="utf-8", newline="\n") as file:
             yield file
         os.replace(unfinished, path)
     except OSError as error:

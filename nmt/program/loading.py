@@ -139,9 +139,11 @@ def translator(model, tokenizer, split, **more):
       more: other arguments of Translator.
     """
     source_language = (*corpora.languages(model.options["corpus"]), "en")[0]
+    symbols = tuple(model.options["symbols"].split())
     return evaluation.translator(
         model, tokenizer, **evaluation.search_options(model), **more,
-        language=source_language if split else None, trained_length=model.options["max_length"],
+        language=source_language if split else None, symbols=symbols,
+        trained_length=model.options["max_length"],
     )  # fmt: skip
 
 

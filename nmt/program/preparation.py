@@ -6,12 +6,14 @@ from pathlib import Path
 import params
 from nmt import UserError
 from nmt.messages import log, plural
-from nmt.program import flags, run_folder
+from nmt.program import flags, loading, run_folder
 from nmt.text import batches as batching
-from nmt.text import corpora
+from nmt.text import corpora, files
+from nmt.text import tokenizer as tokenizing
 from nmt.training import cluster
 
 ENOUGH_STEPS = 5  # times those of the warm-up
+KEPT_SHARE = 0.98  # of the training pairs, that a --max-length should keep
 
 
 def preset_name(args):
@@ -71,51 +73,79 @@ def named_source(args, saved=None):
     """
     if args.train and args.data_path is not None:
         raise UserError(f"--dataset {args.data_path} and --train both name the data; choose one")
-    files = {"train": args.train, "valid": args.valid, "test": args.test}
+    for flag, names in (("--valid", args.valid), ("--test", args.test)):
+        if heavy := [name for name in names or () if files.weighted(name)[1] > 1]:
+            raise UserError(f"{flag} {heavy[0]}: only --train takes weights; leave it out")
+    named = {"train": args.train, "valid": args.valid, "test": args.test}
     source = {
         split: [str(Path(path).resolve()) for path in paths]
-        for split, paths in files.items()
+        for split, paths in named.items()
         if paths
     }
     if saved:
         source = saved["corpus"] | source
+    if args.reverse:
+        source["reverse"] = True
     if args.train:
         source.pop("dataset", None)
-        return source, corpora.file_names(args.train), True
-    if saved:
-        return source, saved["data_path"], True
+        name, known = corpora.file_names(args.train), True
+    elif saved:
+        name, known = saved["data_path"], True
+    else:
+        name, known = named_dataset(args, source)
+    return source, corpora.full_name(name, source), known
+
+
+def named_dataset(args, source):
+    """Returns the last two of what `named_source` does, if no files are named with --train.
+
+    Adds the dataset to `source`.
+    """
     preset, name = preset_name(args), args.data_path
     if name is None and "data_path" in params.PRESETS[preset].values:
         source["dataset"] = params.PRESETS[preset].values["data_path"]
-        return source, preset, True
+        return preset, True
     source["dataset"] = params.DATA_PATH if name is None else name
-    if source["dataset"].endswith(".tsv"):
+    if files.is_tsv(source["dataset"]):
         source["dataset"] = str(Path(name).resolve())
-        return source, corpora.file_names([name]), True
-    return source, source["dataset"], name is not None
+        return corpora.file_names([name]), True
+    return source["dataset"], name is not None
 
 
 def complete(source, corpus, named):
     """Adds to the source of a corpus what is known once it is loaded, for params.json."""
     if not named:
-        source["dataset"] = corpus.name
+        source["dataset"] = corpus.name.removesuffix(corpora.REVERSED)
     if languages := corpora.languages(source):
         source["languages"] = languages
 
 
-def resuming_command(args, corpus, named):
-    """Returns the command that resumes a training run."""
-    more = [] if named else ["--dataset", corpus.name]
+def resuming_command(args, source, named):
+    """Returns the command that resumes a training run on the corpus of `source`."""
+    more = [] if named else ["--dataset", source["dataset"]]
     return shlex.join(["python", "run_demo.py", *args.given, *more])
 
 
-def check_shared(run):
-    """Raises a UserError if a worker does not see what the chief wrote into the run folder."""
+def vocabulary(run, workers, corpus, options, parent=None):
+    """Returns the Tokenizer of a run: the chief of the workers learns it from the training text.
+
+    Args:
+      parent: the parent.Parent, whose tokenizer is taken instead.
+
+    Raises:
+      UserError: it cannot be learned, or this worker does not see what the chief has written.
+    """
+    if workers.chief and not run.trained:
+        arguments = {name: options[name] for name in tokenizing.PARAMETERS}
+        learned = None if parent else tokenizing.train_tokenizer(corpus.train, **arguments)
+        run.write(run.tokenizer.name, learned or parent.tokenizer)
+    workers.barrier()
     if not run.tokenizer.exists():
         raise UserError(
             f"{run.path}: does not contain the chief's files; name a --run on a disk that all "
             "workers see"
         )
+    return loading.load_tokenizer(run)
 
 
 def check_same(identity, workers):
@@ -132,16 +162,20 @@ def check_same(identity, workers):
         )
 
 
-def announce(run, options, corpus, tokenizer, training, batches):
+def announce(args, run, options, corpus, tokenizer, training, batches):
     """Logs what will be done, and what the user may want to change."""
     if tokenizer.vocab_size < options["vocab_size"]:
         log.warning(
             f"Vocabulary: {tokenizer.vocab_size} entries instead of {options['vocab_size']}, "
             "because the training text is short."
         )
+    own_choice = flags.given(args).keys() & {*params.names(params.NETWORK)}
+    built_in = options["data_path"] in corpora.BUILT_IN_CORPORA
+    if not (args.preset or args.parent or own_choice or built_in or run.trained):
+        suggest_preset(len(corpus.train))
     log.info(
-        f"Training pairs: {batches.kept}; dropped for more than {options['max_length']} tokens: "
-        f"{batches.dropped}. {batches.steps} batches per epoch, in buckets of "
+        f"Training pairs: {batches.kept}; {dropped(corpus, tokenizer, batches, options)}. "
+        f"{batches.steps} batches per epoch, in buckets of "
         f"{', '.join(map(str, batches.lengths))} tokens."
     )
     of_validation, of_test = corpora.overlap(corpus)
@@ -167,6 +201,24 @@ def announce(run, options, corpus, tokenizer, training, batches):
             f"Only {plural(steps, 'step')}, fewer than --warmup-steps {warmup}: too few to learn "
             f"much. For so few pairs, in a new --run: {more}"
         )
+
+
+def dropped(corpus, tokenizer, batches, options):
+    """Returns in words how many training pairs are too long; of many, what length keeps most."""
+    share = batches.dropped / len(corpus.train)
+    text = f"dropped for more than {options['max_length']} tokens: {batches.dropped} ({share:.1%})"
+    if share <= 1 - KEPT_SHARE:
+        return text
+    length = batching.length_of(corpus.train, tokenizer, KEPT_SHARE)
+    return f"{text}, and --max-length {length} would keep {KEPT_SHARE:.0%}"
+
+
+def suggest_preset(pairs):
+    """Logs which preset is made for a number of training pairs, if there is one."""
+    for name, preset in params.PRESETS.items():
+        low, high = preset.pairs
+        if low <= pairs < high:
+            log.info(f"For {plural(pairs, 'pair')}, --preset {name} is made: {preset.source}.")
 
 
 def suggest_commands(run, sentence):

@@ -251,7 +251,7 @@ def is_source(corpus):
     """Returns whether `corpus` is a source for `load_corpus`: a data set, or files by split."""
     if not isinstance(corpus, dict) or not ("dataset" in corpus or "train" in corpus):
         return False
-    files = (names for split, names in corpus.items() if split != "dataset")
+    files = (names for split, names in corpus.items() if split not in ("dataset", "reverse"))
     return isinstance(corpus.get("dataset", ""), str) and all(
         isinstance(names, list) and names and all(isinstance(name, str) for name in names)
         for names in files

@@ -10,7 +10,7 @@ import signal
 import sys
 
 from nmt import messages
-from nmt.program import command_line, data_report, exit_codes, runs
+from nmt.program import command_flags, data_report, exit_codes, runs
 
 WITHOUT_TENSORFLOW = {"runs": runs.show, "data": data_report.show}
 SEARCHING = ("translate", "score", "evaluate")  # commands that spend their time in a growing cache
@@ -42,7 +42,7 @@ def needs_no_tensorflow(args):
     """
     if args.command in WITHOUT_TENSORFLOW:
         return WITHOUT_TENSORFLOW[args.command]
-    if args.command != "train" and getattr(args, "what", None) not in command_line.WITHOUT_RUN:
+    if args.command != "train" and getattr(args, "what", None) not in command_flags.WITHOUT_RUN:
         runs.find(args.run)
     return None
 

@@ -34,7 +34,7 @@ class Pictures:
         self.folder, self.options, self.steps = folder, options, steps
 
     def draw(self, what, to=None, **choices):
-        """Draws one of command_line.PICTURES. Returns the path of the file.
+        """Draws one of command_flags.PICTURES. Returns the path of the file.
 
         Args:
           what: its name.

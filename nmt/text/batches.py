@@ -6,7 +6,7 @@ import tensorflow as tf
 from nmt import UserError
 from nmt.machine import cores
 from nmt.messages import log, reason
-from nmt.text import corpora
+from nmt.text.datasets import CHUNK
 
 MAX_BUCKETS = 20
 MAX_COMPILED_BUCKETS = 10  # where XLA compiles each shape
@@ -79,7 +79,7 @@ class Batches:
             return tf.ragged.boolean_mask(inp, short), tf.ragged.boolean_mask(tar, short)
 
         self.replicas = replicas
-        self.chunks = encode(pairs.batch(corpora.CHUNK), tokenizer).map(drop_long)
+        self.chunks = encode(pairs.batch(CHUNK), tokenizer).map(drop_long)
         self.counts = counts = np.zeros(max_length + 1, np.int64)
         try:
             if folder:
@@ -188,13 +188,20 @@ def evaluation_batches(pairs, tokenizer, replicas=1):
 
 def warn_of_truncation(pairs, tokenizer, name):
     """Logs how many pairs of the split `name` are truncated by `evaluation_batches`, if any."""
-    chunks = encode(pairs.batch(corpora.CHUNK), tokenizer)
+    chunks = encode(pairs.batch(CHUNK), tokenizer)
     truncated = sum(np.count_nonzero(chunk_lengths(*chunk) > MAX_SOURCE_TOKENS) for chunk in chunks)
     if truncated:
         log.warning(
             f"{truncated} of the {len(pairs)} {name} pairs have a side of more than "
             f"{MAX_SOURCE_TOKENS} tokens; only the first {MAX_SOURCE_TOKENS} count."
         )
+
+
+def length_of(pairs, tokenizer, share):
+    """Returns the least number of tokens that at least a `share` of the pairs do not exceed."""
+    chunks = encode(pairs.batch(CHUNK), tokenizer)
+    lengths = np.concatenate([chunk_lengths(*chunk) for chunk in chunks])
+    return int(np.quantile(lengths, share, method="inverted_cdf"))
 
 
 def training_batches(options, corpus, tokenizer, replicas=1, folder=None):

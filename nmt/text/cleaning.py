@@ -12,6 +12,7 @@ import unicodedata
 from typing import NamedTuple
 
 from nmt import UserError
+from nmt.text import files
 
 PROBLEMS = {  # by name: what is wrong with a pair
     "encoding": "not UTF-8, or decoded wrongly before (Ã©, \ufffd)",
@@ -56,18 +57,14 @@ def read(paths):
     """
     if not 1 <= len(paths) <= 2:
         raise UserError(f"{len(paths)} files named; name one .tsv, or a source and a target file")
-    try:
-        with contextlib.ExitStack() as stack:
-            files = [stack.enter_context(open(path, "rb")) for path in paths]
-            lines = [map(strip_end, file) for file in files]
-            if len(lines) == 1:
-                for number, line in enumerate(lines[0], start=1):
-                    yield Pair(number, line.split(b"\t"))
-            else:
-                for number, pair in enumerate(itertools.zip_longest(*lines), start=1):
-                    yield Pair(number, [side for side in pair if side is not None])
-    except OSError as error:
-        raise UserError(f"{error.filename}: {error.strerror}; name readable text files") from None
+    with contextlib.ExitStack() as stack:
+        lines = [map(strip_end, stack.enter_context(files.opened(path))) for path in paths]
+        if len(lines) == 1:
+            for number, line in enumerate(lines[0], start=1):
+                yield Pair(number, line.split(b"\t"))
+        else:
+            for number, pair in enumerate(itertools.zip_longest(*lines), start=1):
+                yield Pair(number, [side for side in pair if side is not None])
 
 
 @functools.cache

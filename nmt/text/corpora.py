@@ -1,8 +1,4 @@
-"""Parallel text: the bundled corpus, TSV files, pairs of aligned files, and TFDS datasets.
-
-Everything streams: a file is read once, in Python, to check it and count its pairs, and again, by
-tf.data, whenever its dataset is iterated. No corpus is ever held in memory.
-"""
+"""Parallel text: the bundled corpus, TSV files, pairs of aligned files, and TFDS datasets."""
 
 import hashlib
 import random
@@ -15,6 +11,7 @@ import tensorflow as tf
 from nmt import UserError
 from nmt.messages import log, plural
 from nmt.text import downloads, files
+from nmt.text.datasets import CHUNK, text_dataset
 
 DATA = Path(__file__).parents[2] / "data"
 BUILT_IN_CORPORA = {  # training, validation and test pairs
@@ -22,7 +19,7 @@ BUILT_IN_CORPORA = {  # training, validation and test pairs
     "winter-games": [DATA / "winter_games.tsv"] * 3,  # one pair, to be memorized
 }
 BUILT_IN_LANGUAGES = {"bundled": ["pt", "en"], "winter-games": ["en", "zh"]}
-CHUNK = 1024  # pairs read at a time: a call of tf.data per pair would take longer
+REVERSED = ", reversed"  # ends the name of a corpus whose targets are translated into its sources
 HELD_OUT_SHARE, MAX_HELD_OUT = 0.02, 1000  # pairs, for each of validation and test
 
 
@@ -40,30 +37,7 @@ class Corpus(NamedTuple):
         return {split: dataset for split, dataset in named if dataset is not None}
 
 
-# ---- Files as datasets ----
-
-
-def checked_dataset(paths):
-    """Reads the files through once. Returns them as a dataset of string pairs, of known length."""
-    pairs = sum(1 for _ in files.read_pairs(paths))
-    if not pairs:
-        raise UserError(f"{paths[0]}: holds no pair; name a file with one sentence per line")
-
-    def columns(lines):
-        lines = tf.boolean_mask(lines, lines != "")
-        return tuple(tf.unstack(tf.strings.split(lines, "\t").to_tensor(shape=(None, 2)), axis=1))
-
-    # Not Dataset.from_generator: on Python 3.11 its op makes the whole process remap the memory of
-    # every larger tensor (mallopt, TensorFlow 2.21). On the bundled corpus a training step
-    # took 198 ms with it, 121 ms without.
-    texts = [
-        tf.data.TextLineDataset(str(path))  # which drops every "\r": `decode_lines` refuses others
-        .batch(CHUNK)
-        .map(lambda lines: tf.strings.regex_replace(lines, f"^{files.BOM}", ""))
-        for path in paths
-    ]
-    chunks = tf.data.Dataset.zip(*texts) if len(texts) == 2 else texts[0].map(columns)
-    return chunks.unbatch().apply(tf.data.experimental.assert_cardinality(pairs))
+# ---- What a dataset holds ----
 
 
 def fingerprint(dataset):
@@ -148,8 +122,8 @@ def from_files(name, train, valid, test, seed, only=None):
     """Returns the Corpus of the named files.
 
     Args:
-      train, valid, test: each a list of one .tsv or two aligned files; the last two may be None,
-        and are then held out of the training pairs.
+      train, valid, test: each a list of files, as of `files.grouped`; the last two may be None, and
+        are then held out of the training pairs.
       only: the split that is needed; others are not loaded if it has files of its own.
 
     Raises:
@@ -157,8 +131,13 @@ def from_files(name, train, valid, test, seed, only=None):
     """
     named = {"train": train, "validation": valid, "test": test}
     if only and named[only] and (only != "train" or (valid and test)):
-        return Corpus(name, **dict.fromkeys(named) | {only: checked_dataset(named[only])})
-    splits = {split: checked_dataset(paths) for split, paths in named.items() if paths}
+        return Corpus(name, **dict.fromkeys(named) | {only: text_dataset(named[only])})
+    if not (valid and test) and any(files.weighted(file)[1] > 1 for file in train):
+        raise UserError(
+            "weights need --valid and --test files: of a repeated pair, one could be held out and "
+            "the other trained on"
+        )
+    splits = {split: text_dataset(paths) for split, paths in named.items() if paths}
     return complete(name, splits, seed)
 
 
@@ -205,12 +184,22 @@ def languages(source: dict) -> list:
     if "languages" in source:  # of a run
         return source["languages"]
     if name in BUILT_IN_LANGUAGES:
-        return BUILT_IN_LANGUAGES[name]
-    if name:  # "ted_hrlr_translate/pt_to_en", "wmt16_translate/de-en"
-        found = re.search(r"/([a-z]{2})(?:_to_|-|_)([a-z]{2})(:.*)?$", name)
-        return [*found.groups()[:2]] if found else []
-    suffixes = [Path(path).suffix[1:] for path in source["train"]]  # a.pt a.en
-    return suffixes if all(len(code) == 2 and code.isalpha() for code in suffixes) else []
+        found = BUILT_IN_LANGUAGES[name]
+    elif name:  # "ted_hrlr_translate/pt_to_en", "wmt16_translate/de-en"
+        match = re.search(r"/([a-z]{2})(?:_to_|-|_)([a-z]{2})(:.*)?$", name)
+        found = match.groups()[:2] if match else []
+    else:  # a.pt a.en, or several such corpora
+        groups = files.grouped(source["train"])
+        sides = zip(*([files.kind(path) for path in group.paths] for group in groups), strict=False)
+        found = [codes[0] for codes in sides if len({*codes}) == 1]
+        if len(found) != 2 or not all(len(code) == 2 and code.isalpha() for code in found):
+            found = []
+    return [*found][:: -1 if source.get("reverse") else 1]
+
+
+def full_name(name, source):
+    """Returns the `name` of a corpus, and whether its `source` reverses it."""
+    return name if name.endswith(REVERSED) or not source.get("reverse") else name + REVERSED
 
 
 def load_corpus(
@@ -220,7 +209,8 @@ def load_corpus(
 
     Args:
       source: {"dataset": a TFDS name, one of BUILT_IN_CORPORA or a .tsv file}, or {"train": files};
-        with either, "valid" and "test" may list files.
+        with either, "valid" and "test" may list files, and "reverse" may be true: then the second
+        language is translated into the first.
       seed: of the pairs held out if there is no validation or test split.
       may_fall_back: use the bundled corpus if a download fails.
       only: the split that is needed; others may be left out.
@@ -228,9 +218,18 @@ def load_corpus(
     Raises:
       UserError: the corpus is not available, or is not parallel text.
     """
+    corpus = load_forward(source, seed, may_fall_back, only)
+    if not source.get("reverse"):
+        return corpus
+    splits = {split: data.map(lambda *pair: pair[::-1]) for split, data in corpus.splits().items()}
+    return corpus._replace(name=full_name(corpus.name, source), **splits)
+
+
+def load_forward(source, seed, may_fall_back, only):
+    """Returns what `load_corpus` does, in the direction of the files."""
     name = source.get("dataset")
     valid, test = source.get("valid"), source.get("test")
-    if name is None or name.endswith(".tsv"):
+    if name is None or files.is_tsv(name):
         train = [name] if name else source["train"]
         return from_files(file_names(train), train, valid, test, seed, only)
     if valid or test:

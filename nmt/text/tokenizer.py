@@ -12,7 +12,7 @@ import tensorflow_text as tf_text
 import params
 from nmt import UserError
 from nmt.messages import reason
-from nmt.text import corpora
+from nmt.text.datasets import CHUNK
 from transformer_model import END, PAD, START, UNKNOWN
 
 MAX_LINES = 1_000_000  # that the vocabulary is learned from
@@ -21,11 +21,20 @@ MIN_VOCABULARY = 3000  # even for a short text: a smaller one makes sentences to
 # The only normalization turns SentencePiece's own mark of a space into a space. The default rules
 # turn 1º into 1o and m² into m2; with no rule, tensorflow-text warns when it loads the vocabulary.
 NORMALIZATION = "2581\t20\n"  # hexadecimal code points
+RESERVED = re.compile("^<(s|/s|pad|unk|0x..)>$|\u2581")  # symbols of its own
 BASIC_TOKENS = 4 + 256  # PAD, UNKNOWN, START, END, and the bytes
-PARAMETERS = ("vocab_size", "seed", "pieces", "words_per_piece")  # that define a vocabulary
+PARAMETERS = (
+    "vocab_size",
+    "seed",
+    "pieces",
+    "words_per_piece",
+    "symbols",
+)  # that define a vocabulary
 
 
-def train_tokenizer(pairs, vocab_size, seed, pieces="bpe", words_per_piece=params.WORDS_PER_PIECE):
+def train_tokenizer(
+    pairs, vocab_size, seed, pieces="bpe", words_per_piece=params.WORDS_PER_PIECE, symbols=""
+):
     """Learns a vocabulary from both sides of `pairs`. Returns SentencePiece's model as bytes.
 
     With "bpe", unseen characters become bytes, so that any text has tokens and is decoded
@@ -38,12 +47,17 @@ def train_tokenizer(pairs, vocab_size, seed, pieces="bpe", words_per_piece=param
       seed: of the sample of lines.
       pieces: "bpe" or "word".
       words_per_piece: words of text per vocabulary entry, at least.
+      symbols: words that are entries of the vocabulary, and never split, separated by spaces.
 
     Raises:
-      UserError: SentencePiece cannot learn a vocabulary of that size from this text.
+      UserError: SentencePiece cannot learn a vocabulary of that size from this text, or a symbol is
+        one of its own.
     """
+    symbols = [*dict.fromkeys(symbols.split())]
+    if own := [symbol for symbol in symbols if RESERVED.search(symbol)]:
+        raise UserError(f"--symbols {own[0]}: has a meaning for SentencePiece; choose other words")
     sample, words, letters, rng = [], 0, set(), random.Random(seed)
-    chunks = pairs.batch(corpora.CHUNK).as_numpy_iterator()
+    chunks = pairs.batch(CHUNK).as_numpy_iterator()
     texts = (
         line.decode() for chunk in chunks for pair in zip(*chunk, strict=True) for line in pair
     )
@@ -61,7 +75,7 @@ def train_tokenizer(pairs, vocab_size, seed, pieces="bpe", words_per_piece=param
         letters.update(line)
     if not words:
         raise UserError("the training text holds no words; name files that do")
-    least = BASIC_TOKENS + len(letters)
+    least = BASIC_TOKENS + len(symbols) + len(letters)
     if pieces == "bpe":
         size = min(vocab_size, max(MIN_VOCABULARY, least, words // words_per_piece))
     else:
@@ -81,6 +95,7 @@ def train_tokenizer(pairs, vocab_size, seed, pieces="bpe", words_per_piece=param
                 normalization_rule_tsv=rules.name,
                 remove_extra_whitespaces=pieces == "word",
                 pad_id=PAD,
+                user_defined_symbols=symbols,
                 unk_id=UNKNOWN,
                 bos_id=START,
                 eos_id=END,

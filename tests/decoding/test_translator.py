@@ -251,3 +251,17 @@ def test_attention_is_that_of_one_pass_over_the_translation(model, alone, silent
     for wrong in (dict(layer=0), dict(layer=seen.layers + 1), dict(kind="other")):
         with pytest.raises(ValueError, match="kinds are encoder, decoder, cross, and layers 1 to"):
             seen.select(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("<2de> Um dois. Três.", [("<2de> Um dois.", " "), ("<2de> Três.", "")]),
+        (" <2de><x> Um. Dois. ", [("<2de><x> Um.", " "), ("<2de><x> Dois.", "")]),
+        ("Um <2de> dois. Três.", [("Um <2de> dois.", " "), ("Três.", "")]),
+        ("<2de>", [("<2de>", "")]),
+        ("", [("", "")]),
+    ],
+)
+def test_tags_at_the_start_of_a_line_belong_to_each_of_its_sentences(model, line, expected):
+    assert Translator(*model, language="pt", symbols=("<2de>", "<x>")).parts(line) == expected

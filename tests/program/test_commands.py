@@ -29,7 +29,7 @@ import params
 import run_demo
 from nmt import UserError
 from nmt.decoding.attention import KINDS
-from nmt.program import command_line, commands, loading, run_folder, runs
+from nmt.program import command_flags, commands, loading, run_folder, runs
 from nmt.results import evaluation, plots
 from nmt.results import figures as drawing
 from nmt.text import corpora
@@ -57,7 +57,7 @@ def test_a_run_leaves_what_later_commands_need(finished):
     names = {path.name for path in run.rglob("*")}
     assert "cache" not in names
     assert {"params.json", "tokenizer.model", "history.json", "best"} <= names
-    assert {f"{picture}.png" for picture in command_line.PICTURES} <= names
+    assert {f"{picture}.png" for picture in command_flags.PICTURES} <= names
     assert any(name.startswith("events.out.tfevents") for name in names)
 
 
@@ -198,7 +198,7 @@ def test_a_run_is_searched_with_its_own_options_unless_flags_are_given(finished,
     assert call("translate", "--run", tmp_path / "run", "--n-best", 3, "--beam", 2, "um.") == 2
 
 
-@pytest.mark.parametrize("what", command_line.PICTURES)
+@pytest.mark.parametrize("what", command_flags.PICTURES)
 def test_a_picture_is_drawn_again_where_it_is_said_to_be(finished, capsys, what):
     picture = finished / "run" / "plots" / f"{what}.png"
     picture.unlink()

@@ -148,3 +148,11 @@ def test_ids_that_cannot_be_kept_are_one_line_of_error(tokenizer):
 def test_no_pair_short_enough_is_one_line_of_error(tokenizer):
     with pytest.raises(UserError, match="--max-length"):
         batching.Batches(as_dataset(sentences(5)), tokenizer, 16, max_length=3)
+
+
+def test_the_length_that_keeps_a_share_of_the_pairs(tokenizer):
+    pairs = [("um " * n, "one") for n in range(1, 101)]
+    lengths = sorted(max(map(len, tokenizer.encode(map(str.strip, pair)))) for pair in pairs)
+    for share in (0.5, 0.98, 1.0):
+        length = batching.length_of(as_dataset(pairs), tokenizer, share)
+        assert length == lengths[round(share * 100) - 1]

@@ -1,12 +1,14 @@
 """What must hold of reading parallel text: every pair in order, or one line that says why not."""
 
+import gzip
+
 import pytest
 import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt import UserError
-from nmt.text import corpora, files
+from nmt.text import corpora, datasets, files
 
 # What a line of a text file can hold: anything but its end, and lone surrogates.
 line_texts = st.text(st.characters(exclude_characters="\r\n\t", exclude_categories=["Cs"]))
@@ -28,7 +30,7 @@ def write(path, content):
 
 def test_a_tsv_gives_its_pairs_in_order(tmp_path):
     path = write(tmp_path / "a.tsv", "um\tone\r\ndois\ttwo\n\ntrês\tthree")
-    dataset = corpora.checked_dataset([path])
+    dataset = datasets.checked_dataset([path])
     assert len(dataset) == 3
     assert listed(dataset) == [("um", "one"), ("dois", "two"), ("três", "three")]
 
@@ -36,14 +38,14 @@ def test_a_tsv_gives_its_pairs_in_order(tmp_path):
 def test_aligned_files_give_line_n_with_line_n_and_keep_empty_lines(tmp_path):
     source = write(tmp_path / "a.pt", "\ufeffum\n\ntrês\n")
     target = write(tmp_path / "a.en", "one\n\nthree\n")
-    dataset = corpora.checked_dataset([source, target])
+    dataset = datasets.checked_dataset([source, target])
     assert len(dataset) == 3
     assert listed(dataset) == [("um", "one"), ("", ""), ("três", "three")]
 
 
 def test_all_of_many_pairs_are_read(tmp_path):
     path = write(tmp_path / "a.tsv", "".join(f"s{n}\tt{n}\n" for n in range(2503)))
-    dataset = corpora.checked_dataset([path])
+    dataset = datasets.checked_dataset([path])
     assert len(dataset) == 2503
     assert listed(dataset) == [(f"s{n}", f"t{n}") for n in range(2503)]
 
@@ -69,7 +71,7 @@ def test_what_is_checked_is_what_is_trained_on(tmp_path_factory, source, target)
     tsv = [write(folder / "a.tsv", "".join(source))]
     for paths in (aligned, tsv):
         try:
-            dataset = corpora.checked_dataset(paths)
+            dataset = datasets.checked_dataset(paths)
         except UserError:
             continue
         assert listed(dataset) == list(files.read_pairs(paths))
@@ -107,7 +109,7 @@ def test_any_bytes_are_pairs_or_one_line_of_error(tmp_path_factory, content):
 def test_a_bad_tsv_is_refused_with_its_file_and_line(tmp_path, content, said):
     path = write(tmp_path / "bad.tsv", content)
     with pytest.raises(UserError) as error:
-        corpora.checked_dataset([path])
+        datasets.checked_dataset([path])
     assert f"{path}" in str(error.value)
     assert said in str(error.value)
     assert "\n" not in str(error.value)
@@ -118,16 +120,16 @@ def test_uneven_files_are_refused_naming_the_short_one(tmp_path, source, target)
     paths = [write(tmp_path / "x.pt", source), write(tmp_path / "x.en", target)]
     short = min(paths, key=lambda path: path.stat().st_size)
     with pytest.raises(UserError, match=f"^{short}: ends at line 1, but"):
-        corpora.checked_dataset(paths)
+        datasets.checked_dataset(paths)
 
 
 def test_a_missing_file_and_a_folder_are_refused(tmp_path):
     with pytest.raises(UserError, match="No such file"):
-        corpora.checked_dataset([tmp_path / "missing.tsv"])
+        datasets.checked_dataset([tmp_path / "missing.tsv"])
     with pytest.raises(UserError, match="directory"):
-        corpora.checked_dataset([tmp_path])
+        datasets.checked_dataset([tmp_path])
     with pytest.raises(UserError, match="3 files"):
-        corpora.checked_dataset(["a", "b", "c"])
+        datasets.checked_dataset(["a", "b", "c"])
 
 
 # ---- Held-out pairs ----
@@ -163,7 +165,7 @@ def test_named_splits_are_used_whole(tmp_path):
 
 def test_no_more_than_a_thousand_are_held_out(tmp_path):
     path = numbered(tmp_path, 60_000)
-    train, validation = corpora.hold_out(corpora.checked_dataset([path]), 1, seed=0)
+    train, validation = corpora.hold_out(datasets.checked_dataset([path]), 1, seed=0)
     assert (len(train), len(validation)) == (59_000, 1000)
 
 
@@ -190,3 +192,121 @@ def test_pairs_of_other_splits_within_the_training_text_are_counted(tmp_path, mo
         paths[name][0].write_text("".join(f"{s}\t{t}\n" for s, t in pairs))
     corpus = corpora.from_files("n", **paths, seed=1)
     assert corpora.overlap(corpus) == [1, 2]
+
+
+# ---- Several files: groups, weights, gzip ----
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["a.txt"], [(["a.txt"], 1)]),
+        (["a.tsv", "b.tsv.gz:3"], [(["a.tsv"], 1), (["b.tsv.gz"], 3)]),
+        (["a.pt", "a.en:2", "b.tsv"], [(["a.pt", "a.en"], 2), (["b.tsv"], 1)]),
+        (["a.pt.gz:5", "a.en.gz", "b", "c"], [(["a.pt.gz", "a.en.gz"], 5), (["b", "c"], 1)]),
+        (["12:30.pt", "x:y.en"], [(["12:30.pt", "x:y.en"], 1)]),
+    ],
+)  # fmt: skip
+def test_files_form_groups_with_weights(names, expected):
+    assert files.grouped(names) == expected
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (["a.pt", "a.en", "b.pt"], "b.pt: is not followed by the file of its translations"),
+        (["a.pt", "b.tsv"], "a.pt: is not followed"),
+        (["a.pt:2", "a.en:3"], "a.pt and a.en: have different weights"),
+        (["a.tsv:0"], "a.tsv:0: a weight is a whole number from 1 to 1000, as in a.tsv:2"),
+        (["a.tsv:1.5"], "a.tsv:1.5: a weight"),
+        (["a.tsv:-1"], "a.tsv:-1: a weight"),
+        (["a.tsv:1001"], "a.tsv:1001: a weight"),
+    ],
+)
+def test_wrong_groups_and_weights_are_refused(names, said):
+    with pytest.raises(UserError) as error:
+        files.grouped(names)
+    assert str(error.value).startswith(said)
+
+
+def test_a_name_with_a_colon_and_a_number_may_be_that_of_a_file(tmp_path):
+    path = str(write(tmp_path / "a.tsv:2", "um\tone\n"))
+    assert files.weighted(path) == (path, 1)
+
+
+def test_pairs_of_several_corpora_are_mixed_evenly_by_their_weights(tmp_path, monkeypatch):
+    monkeypatch.setattr(datasets, "CHUNK", 10)
+    a = write(tmp_path / "a.tsv", "".join(f"a{n}\t{n}\n" for n in range(60)))
+    b = write(tmp_path / "b.tsv", "".join(f"b{n}\t{n}\n" for n in range(7)))
+    mixed = datasets.text_dataset([str(a), f"{b}:3"])
+    found = listed(mixed)
+    assert len(mixed) == len(found) == 81
+    expected = [(f"a{n}", str(n)) for n in range(60)] + [(f"b{n}", str(n)) for n in range(7)] * 3
+    assert sorted(found) == sorted(expected)
+    assert listed(mixed) == found
+    for start in range(0, 60, 10):  # each part has its share: 60 and 21 of 81
+        of_b = sum(source.startswith("b") for source, _ in found[start : start + 10])
+        assert 2 <= of_b <= 4
+
+
+@settings(deadline=None, max_examples=30)
+@given(sizes=st.lists(st.integers(1, 40), min_size=2, max_size=4), chunk=st.integers(1, 50))
+def test_mixing_loses_and_repeats_no_pair(sizes, chunk):
+    parts = [[(f"{k} {n}", f"{n}") for n in range(size)] for k, size in enumerate(sizes)]
+    given_parts = [
+        tf.data.Dataset.from_tensor_slices(tuple(map(list, zip(*part, strict=True))))
+        for part in parts
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(datasets, "CHUNK", chunk)
+        mixed = datasets.mixed(given_parts)
+    assert sorted(listed(mixed)) == sorted(pair for part in parts for pair in part)
+
+
+def test_weights_need_validation_and_test_files(tmp_path):
+    path = numbered(tmp_path, 500)
+    with pytest.raises(UserError, match="weights need --valid and --test"):
+        corpora.from_files("n", [f"{path}:2"], [path], None, seed=1)
+
+
+def test_compressed_files_hold_the_same_pairs(tmp_path):
+    text = "\ufeffum\tone\r\ndois\ttwo\n"
+    plain = write(tmp_path / "a.tsv", text)
+    packed = write(tmp_path / "a.tsv.gz", gzip.compress(text.encode()))
+    assert listed(datasets.text_dataset([packed])) == listed(datasets.text_dataset([plain]))
+    write(tmp_path / "a.pt.gz", gzip.compress(b"um\n"))
+    write(tmp_path / "a.en", "one\n")
+    pair = [tmp_path / "a.pt.gz", tmp_path / "a.en"]
+    assert listed(datasets.text_dataset(pair)) == [("um", "one")]
+    assert corpora.languages({"train": [str(path) for path in pair]}) == ["pt", "en"]
+
+
+@pytest.mark.parametrize("damage", ["plain", "cut", "flipped"])
+def test_a_damaged_compressed_file_is_refused_by_name(damage, tmp_path):
+    packed = gzip.compress("".join(f"s{n}\tt{n}\n" for n in range(1000)).encode())
+    flipped = packed[:50] + bytes([packed[50] ^ 255]) + packed[51:]
+    content = {"plain": "um\tone\n", "cut": packed[:-20], "flipped": flipped}[damage]
+    path = write(tmp_path / "a.tsv.gz", content)
+    with pytest.raises(UserError, match=r"a\.tsv\.gz"):
+        datasets.text_dataset([path])
+
+
+# ---- Directions ----
+
+
+def test_a_reversed_corpus_has_its_sides_and_languages_exchanged(tmp_path):
+    source = {"dataset": "winter-games"}
+    forward = corpora.load_corpus(source, 1)
+    backward = corpora.load_corpus(source | {"reverse": True}, 1)
+    for split in ("train", "validation", "test"):
+        pairs = listed(getattr(forward, split))
+        assert listed(getattr(backward, split)) == [pair[::-1] for pair in pairs]
+        assert len(getattr(backward, split)) == len(pairs)
+    assert backward.name == "winter-games, reversed"
+    assert corpora.languages(source | {"reverse": True}) == ["zh", "en"]
+    files_of = {"train": ["a.pt", "a.en", "b.pt.gz", "b.en.gz:2"], "reverse": True}
+    assert corpora.languages(files_of) == ["en", "pt"]
+    assert corpora.languages({"train": ["a.de", "a.en", "a.fr", "a.en"]}) == []
+    path = numbered(tmp_path, 200)
+    only = corpora.load_corpus({"train": [path], "test": [path], "reverse": True}, 1, only="test")
+    assert listed(only.test)[0] == ("t0", "s0")

@@ -3,12 +3,14 @@
 import re
 
 import numpy as np
+import pytest
 import tensorflow as tf
 from helpers import as_dataset, sentences
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import run_demo
+from nmt import UserError
 from nmt.text import tokenizer as tokenizing
 from transformer_model import END, PAD, START
 
@@ -80,3 +82,23 @@ def test_the_vocabulary_is_learned_from_a_bounded_sample(monkeypatch):
     lines = seen["lines"]
     assert len(lines) == 10
     assert not set(lines) <= {text for pair in pairs[:10] for text in pair}  # not just the first
+
+
+def test_symbols_are_single_entries_wherever_they_stand():
+    model = run_demo.train_tokenizer(
+        as_dataset(sentences(300)), 320, seed=1, symbols="<2de> <2fr> ((x)) <2de>"
+    )
+    tokenizer = run_demo.Tokenizer(model)
+    assert tokenizer.vocab_size == 320
+    (ids,) = tokenizer.encode(["<2de> um((x)) dois.<2fr>"])
+    tokens = tokenizer.tokens(ids)
+    assert [tokens.count(symbol) for symbol in ("<2de>", "<2fr>", "((x))")] == [1, 1, 1]
+    assert tokenizer.decode(np.array([ids])) == ["<2de> um((x)) dois.<2fr>"]
+    in_graph = tokenizer.encode_in_graph(tf.constant("<2de> um((x)) dois.<2fr>"))
+    assert in_graph.numpy().tolist() == ids
+
+
+@pytest.mark.parametrize("symbols", ["<s>", "x </s>", "<unk>", "<pad>", "<0x0A>", "a\u2581b"])
+def test_symbols_that_sentencepiece_uses_itself_are_refused(symbols):
+    with pytest.raises(UserError, match=r"--symbols .*: has a meaning for SentencePiece"):
+        run_demo.train_tokenizer(as_dataset(sentences(50)), 320, seed=1, symbols=symbols)

@@ -1,0 +1,203 @@
+"""The flags of each command: a function each, named as the command. Without TensorFlow."""
+
+import argparse
+from pathlib import Path
+
+import params
+from nmt.decoding.attention import KINDS
+from nmt.program import flags
+from nmt.text.cleaning import PROBLEMS
+
+PICTURES = {  # in the order drawn, each with its own flags
+    "architecture": (),
+    "positional-encoding": ("positions", "depth", "position"),
+    "masks": (),
+    "scaling": (),
+    "schedule": (),
+    "lengths": (),
+    "curves": ("beside",),
+    "attention": ("kind", "layer", "head", "mean"),
+}
+WITHOUT_RUN = ("positional-encoding", "scaling", "schedule")  # pictures of no trained run
+PICTURE_FORMATS = (".png", ".svg", ".pdf")
+OUTPUT_FORMATS = ("text", "tsv", "jsonl")
+EXPORT_FORMATS = ("saved_model", "keras", "ctranslate2")
+QUANTIZATIONS = ("int8", "float16")  # of CTranslate2
+THE_RUNS = "the run's"  # the default of flags of a trained run
+
+
+# ---- Of several commands ----
+
+
+def add_run(parser):
+    """Adds the flags that choose a trained run."""
+    parser.add_argument(
+        "--run", type=flags.filled, metavar="DIR",
+        help="run folder (default: the newest in runs/, if all are of one corpus)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--checkpoint", choices=("final", "newest", "best"),
+        help="the weights that were scored at the end of training, the last epoch's, or the "
+        "best epoch's (default final, or newest while there is no final)",
+    )  # fmt: skip
+
+
+def add_sentences(parser):
+    parser.add_argument("text", nargs="*", help="sentences; without any, stdin is read")
+
+
+def add_pairs(parser, nargs, text):
+    parser.add_argument("files", nargs=nargs, metavar="FILE", help=text)
+
+
+def add_data(parser, **splits):
+    """Adds a flag for the files of each of `splits`, with its help."""
+    for split, text in splits.items():
+        parser.add_argument(f"--{split}", nargs="+", metavar="FILE", help=text)
+
+
+# ---- Of one command ----
+
+
+def train(parser):
+    parser.epilog = flags.presets()
+    parser.add_argument(
+        "--run", type=flags.filled, metavar="DIR",
+        help="run folder (default runs/<dataset>); a trained run is resumed: without --dataset and "
+        "--preset, flags not given are the run's own",
+    )  # fmt: skip
+    files = "source and target, or a .tsv; several may follow each other, and end in .gz"
+    add_data(
+        parser, train=f"{files}; after a colon, the weight of one: a.tsv b.tsv:2",
+        valid="for validation; the same without weights", test="for the final scores; as --valid",
+    )  # fmt: skip
+    parser.add_argument(
+        "--preset", choices=params.PRESETS,
+        help="values of all flags not given, listed below (default: the one named as the data set, "
+        "or tutorial)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--from", dest="parent", type=flags.filled, metavar="DIR",
+        help="begin with the weights, the tokenizer and the sizes of that run, in a new one",
+    )  # fmt: skip
+    parser.add_argument(
+        "--reverse", action="store_true", help="translate the second language into the first"
+    )
+    parser.add_argument("--no-plots", action="store_true", help="draw no pictures at the end")
+    flags.add_parameters(parser)
+
+
+def translate(parser):
+    add_run(parser)
+    add_sentences(parser)
+    flags.add_parameters(parser, params.names(params.SEARCH), THE_RUNS)
+    parser.add_argument(
+        "--n-best", type=int, choices=range(1, 65), metavar="N", default=1,
+        help="different translations per line, at most as many as --beam (default 1)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--score", action="store_true", help="log-probability and tab before each translation"
+    )
+    parser.add_argument(
+        "--format", choices=OUTPUT_FORMATS, default="text",
+        help="text: one line each. tsv: line number, rank, log-probability, translation. jsonl: "
+        "the same as one JSON object per line (default text)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--split", action=argparse.BooleanOptionalAction, default=True,
+        help="translate each sentence of a line by itself (default: yes)",
+    )  # fmt: skip
+
+
+def score(parser):
+    add_run(parser)
+    add_pairs(parser, "+", "a .tsv, or source and target")
+
+
+def evaluate(parser):
+    add_run(parser)
+    add_pairs(
+        parser, "*",
+        "a .tsv, or source and references, instead of the test split; only prints the scores",
+    )  # fmt: skip
+    parser.add_argument(
+        "--against", metavar="DIR", help="another run: test the significance of the difference"
+    )
+    where = "where the run's {} files are now, if they have moved"
+    add_data(parser, test=where.format("test"), train=where.format("training"))
+    flags.add_parameters(parser, params.names(params.SEARCH, params.SCORING), THE_RUNS)
+
+
+def explore(parser):
+    add_run(parser)
+    add_sentences(parser)
+    parser.add_argument("--to", metavar="FILE", help="the page (default explorer.html of the run)")
+
+
+def picture(text):
+    """Returns the path of a picture to be drawn, of one of PICTURE_FORMATS."""
+    path = Path(text)
+    if path.suffix not in PICTURE_FORMATS:
+        raise argparse.ArgumentTypeError(f"{text!r} does not end in {', '.join(PICTURE_FORMATS)}")
+    return path
+
+
+def plot(parser):
+    add_run(parser)
+    parser.add_argument("what", choices=PICTURES, help="the picture")
+    parser.add_argument(
+        "sentence", nargs="?", help="for attention and masks (default: the first of the test split)"
+    )
+    parser.add_argument(
+        "--to", type=picture, metavar="FILE",
+        help="a new .png, .svg or .pdf (default: a .png in the run's plots/, or here)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--kind", choices=KINDS, default="cross", help="of attention (default cross)"
+    )
+    parser.add_argument("--layer", type=int, metavar="N", help="of attention (default the last)")
+    panels = parser.add_mutually_exclusive_group()
+    panels.add_argument("--head", type=int, metavar="N", help="one head (default all)")
+    panels.add_argument(
+        "--average", action="store_true", dest="mean", help="one panel: the mean of all heads"
+    )  # a name of its own, for a parameter of the run is called so
+    size = flags.in_range(int, params.Flag("", 2, 10_000))
+    parser.add_argument(
+        "--positions", type=size, metavar="N", default=50, help="number of positions (default 50)"
+    )
+    parser.add_argument(
+        "--depth", type=size, metavar="N", help="dimensions of the encoding (default d_model)"
+    )
+    parser.add_argument(
+        "--position", type=int, metavar="P",
+        help="position that the others are compared with (default the middle one)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--beside", nargs="+", default=[], metavar="DIR", help="runs whose curves are drawn too"
+    )
+    add_data(parser, train="where the run's training files are now, for lengths")
+
+
+def export(parser):
+    add_run(parser)
+    parser.add_argument("--format", choices=EXPORT_FORMATS, default="saved_model")
+    parser.add_argument("--to", metavar="PATH", help="a new path (default: in export/ of the run)")
+    parser.add_argument("--quantization", choices=QUANTIZATIONS, help="CTranslate2's")
+
+
+def data(parser):
+    add_pairs(parser, "+", "a .tsv, or source and target")
+    add_data(parser, test="test files: reports lines of theirs that occur in the text")
+    parser.add_argument(
+        "--to", metavar="FILE", help="a new .tsv for the pairs that are not dropped"
+    )
+    parser.add_argument(
+        "--drop", nargs="+", choices=(*PROBLEMS, "all"), metavar="PROBLEM",
+        help=f"pairs with these problems are not written: {', '.join(PROBLEMS)}, or all",
+    )  # fmt: skip
+
+
+def runs(parser):
+    parser.add_argument(
+        "folder", nargs="?", default="runs", metavar="DIR", help="that holds runs (default runs)"
+    )

@@ -1,0 +1,66 @@
+"""Files of parallel text as tf.data datasets, several of them mixed by weight.
+
+Everything streams: a file is read once, in Python, to check it and count its pairs, and again, by
+tf.data, whenever its dataset is iterated. No corpus is ever held in memory.
+"""
+
+import tensorflow as tf
+
+from nmt import UserError
+from nmt.text import files
+
+CHUNK = 1024  # pairs read at a time: a call of tf.data per pair would take longer
+
+
+def checked_dataset(paths):
+    """Reads the files through once. Returns them as a dataset of string pairs, of known length."""
+    pairs = sum(1 for _ in files.read_pairs(paths))
+    if not pairs:
+        raise UserError(f"{paths[0]}: holds no pair; name a file with one sentence per line")
+
+    def columns(lines):
+        lines = tf.boolean_mask(lines, lines != "")
+        return tuple(tf.unstack(tf.strings.split(lines, "\t").to_tensor(shape=(None, 2)), axis=1))
+
+    # Not Dataset.from_generator: on Python 3.11 its op makes the whole process remap the memory of
+    # every larger tensor (mallopt, TensorFlow 2.21). On the bundled corpus a training step
+    # took 198 ms with it, 121 ms without.
+    texts = [
+        tf.data.TextLineDataset(  # which drops every "\r": `decode_lines` refuses others
+            str(path), compression_type="GZIP" if str(path).endswith(files.GZIP) else None
+        )
+        .batch(CHUNK)
+        .map(lambda lines: tf.strings.regex_replace(lines, f"^{files.BOM}", ""))
+        for path in paths
+    ]
+    chunks = tf.data.Dataset.zip(*texts) if len(texts) == 2 else texts[0].map(columns)
+    return chunks.unbatch().apply(tf.data.experimental.assert_cardinality(pairs))
+
+
+def mixed(datasets):
+    """Returns one dataset of the pairs of all `datasets`, evenly mixed, always in the same order.
+
+    Each CHUNK of it holds pairs of each dataset by their numbers: what is shuffled later holds few
+    chunks at a time, and would never mix corpora that follow each other.
+    """
+    if len(datasets) == 1:
+        return datasets[0]
+    pairs = sum(map(len, datasets))
+    nothing = tf.data.Dataset.from_tensors((tf.zeros([0], tf.string),) * 2).repeat()
+    chunks = -(-pairs // CHUNK)
+    shares = [data.batch(-(-len(data) // chunks)).concatenate(nothing) for data in datasets]
+    together = tf.data.Dataset.zip(*shares).take(chunks)
+    joined = together.map(
+        lambda *shares: tuple(tf.concat(side, 0) for side in zip(*shares, strict=True))
+    )
+    return joined.unbatch().apply(tf.data.experimental.assert_cardinality(pairs))
+
+
+def text_dataset(names):
+    """Returns the pairs of files as one dataset; those of a group are repeated by its weight.
+
+    Args:
+      names: of files, as of `files.grouped`.
+    """
+    groups = files.grouped(names)
+    return mixed([checked_dataset(group.paths).repeat(group.weight) for group in groups])

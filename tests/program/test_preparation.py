@@ -1,0 +1,93 @@
+"""What must hold before training: advice that suits the data, several corpora, either direction."""
+
+import gzip
+import json
+
+import pytest
+from helpers import TINY, call, sentences, write_tsv
+
+import params
+from nmt.program import preparation
+from nmt.text import corpora
+
+
+class Stopped(BaseException):
+    """Ends a training before its first step."""
+
+
+def stop(*_):
+    raise Stopped
+
+
+def test_the_preset_made_for_a_number_of_pairs_is_suggested(capsys):
+    for pairs, name in ((10_000, "tiny"), (51_785, "small"), (999_999, "small"), (10**6, "base")):
+        preparation.suggest_preset(pairs)
+        said = capsys.readouterr().err
+        assert f"--preset {name} is made: {params.PRESETS[name].source}" in said
+        assert said.count("\n") == 1
+    preparation.suggest_preset(9_999)
+    assert not capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("more", "suggested"),
+    [((), True), (("--preset", "tiny"), False), (("--d-model", "16"), False)],
+)
+def test_a_preset_is_suggested_only_where_nothing_was_chosen(
+    more, suggested, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(preparation, "suggest_preset", lambda pairs: print(f"{pairs} pairs"))
+    monkeypatch.setattr("run_demo.Training.fit", stop)
+    tsv = write_tsv(tmp_path / "n.tsv", sentences(100))
+    with pytest.raises(Stopped):
+        call("--dataset", tsv, "--run", tmp_path / "run", "--max-length", "12", *more)
+    said = capsys.readouterr()
+    assert ("96 pairs" in said.out) is suggested
+
+
+def test_a_length_that_keeps_most_pairs_is_suggested_where_many_are_dropped(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr("run_demo.Training.fit", stop)
+    pairs = [("um " * n, "one") for n in range(1, 101)] * 2
+    tsv = write_tsv(tmp_path / "n.tsv", pairs)
+    for run, length in (("short", "40"), ("long", "300")):
+        with pytest.raises(Stopped):
+            call("--dataset", tsv, "--run", tmp_path / run, "--max-length", length, *TINY)
+    short, long = capsys.readouterr().err.split("Run folder: ")[1:]
+    assert ", and --max-length " in short
+    assert "would keep 98%" in short
+    assert "dropped for more than 300 tokens: 0 (0.0%). " in long
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
+def test_tagged_corpora_by_weight_compressed_and_reversed_make_a_run_that_resumes(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    pairs = [(target, source) for source, target in sentences(150)]
+    for tag in ("<up>", "<down>"):
+        rows = [(s.upper() if tag == "<up>" else s, f"{tag} {t}") for s, t in pairs]
+        (tmp_path / f"{tag[1:-1]}.tsv.gz").write_bytes(
+            gzip.compress("".join(f"{s}\t{t}\n" for s, t in rows).encode())
+        )
+    held = write_tsv(tmp_path / "held.tsv", [(s, f"<down> {t}") for s, t in pairs[:10]])
+    command = ["--train", "up.tsv.gz", "down.tsv.gz:2", "--valid", held, "--test", held]
+    command += ["--reverse", "--symbols", "<up> <down>", "--run", "run", *TINY]
+    assert call(*command) == 0
+    capsys.readouterr()
+    saved = json.loads((tmp_path / "run/params.json").read_text())
+    assert saved["symbols"] == "<up> <down>"
+    assert saved["corpus"]["reverse"] is True
+    corpus = corpora.load_corpus(saved["corpus"], 42)
+    assert len(corpus.train) == 450
+    source, target = next(corpus.train.as_numpy_iterator())
+    assert source.startswith(b"<")
+    assert not target.startswith(b"<")
+    assert call("--run", "run", "--epochs", "3") == 0  # resumed by its folder alone
+    assert "2 epochs done" in capsys.readouterr().err
+    assert call("translate", "--run", "run", "<up> one two.") == 0
+    assert call("evaluate", "--run", "run") == 0
+    assert call(*command[:-1], "3", "--symbols", "<up>") == 2
+    assert "symbols is '<up> <down>' there" in capsys.readouterr().err
