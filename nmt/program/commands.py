@@ -142,6 +142,7 @@ def evaluate(args):
             return
     sources, references = zip(*pairs, strict=True) if pairs else evaluation.texts(corpus.test)
     scoring = evaluation.scoring_options(model)
+    scores.warn_of_tokenized_text(references, **scoring)
     found = evaluation.translate_all(model, tokenizer, sources)
     if args.against:
         others = evaluation.translate_all(other, its_tokenizer, sources)

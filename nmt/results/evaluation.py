@@ -114,6 +114,7 @@ def evaluate(model, tokenizer, corpus):
     batches.warn_of_truncation(corpus.test, tokenizer, "test")
     loss, accuracy = loss_and_accuracy(model, tokenizer, corpus.test)
     sources, references = texts(corpus.test)
+    scores.warn_of_tokenized_text(references, **scoring_options(model))
     translations = translate_all(model, tokenizer, sources)
     found = {
         "lines": len(sources),

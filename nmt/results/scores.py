@@ -5,12 +5,33 @@ import json
 import sacrebleu
 from sacrebleu.significance import PairedTest
 
+from nmt.messages import log
+
 BOOTSTRAP_SAMPLES = 1000  # Koehn 2004
+TOKENIZED_SHARE = 0.3  # of the references, at least, that end so
 
 
 def bleu(tokenize="13a", lowercase=False):
-    """Returns sacreBLEU's BLEU; for "none", without its warning about tokenized text."""
-    return sacrebleu.BLEU(lowercase=lowercase, tokenize=tokenize, force=tokenize == "none")
+    """Returns sacreBLEU's BLEU, without its warning about tokenized text: see below."""
+    return sacrebleu.BLEU(lowercase=lowercase, tokenize=tokenize, force=True)
+
+
+def warn_of_tokenized_text(references, tokenize="13a", **options):
+    """Logs that the references are tokenized text, if they are and are to be tokenized again.
+
+    Args:
+      references: strings.
+      tokenize: sacreBLEU's tokenizer.
+      options: others of `metrics`.
+    """
+    if tokenize == "none" or not references:
+        return
+    apart = sum(line.endswith(" .") for line in references)
+    if apart > TOKENIZED_SHARE * len(references):
+        log.warning(
+            f"The references seem to be tokenized: {apart} of {len(references)} end in a space and "
+            "a full stop. To score them as they are: --tokenize none"
+        )
 
 
 def metrics(tokenize="13a", lowercase=False):

@@ -31,13 +31,19 @@ def test_tokenizer_and_case_are_as_asked_for():
     assert "tok:none" in found["BLEU, lower-cased"]["signature"]
 
 
-def test_text_that_is_said_to_come_tokenized_is_not_warned_of(caplog):
+def test_tokenized_text_is_warned_of_once_unless_it_is_said_to_be(monkeypatch, caplog):
+    said = []
+    monkeypatch.setattr(scores.log, "warning", said.append)
     lines = ["a line ."] * 200
-    scores.bleu("13a").corpus_score(lines, [lines])
-    assert "tokenized" in caplog.text
-    caplog.clear()
-    scores.bleu("none").corpus_score(lines, [lines])
-    assert not caplog.text
+    scores.score(lines, lines)
+    scores.warn_of_tokenized_text(lines, "none", lowercase=True)
+    scores.warn_of_tokenized_text(["a line."] * 200 + ["Eh bien ?"] * 200, "13a", lowercase=True)
+    scores.warn_of_tokenized_text([])
+    assert not said
+    scores.warn_of_tokenized_text(lines)
+    assert len(said) == 1
+    assert "seem to be tokenized: 200 of 200 end in a space and a full stop" in said[0]
+    assert not caplog.text  # of sacreBLEU's own warning, at each scoring
 
 
 def test_a_difference_is_distinguished_from_chance():
