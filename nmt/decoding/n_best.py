@@ -36,3 +36,13 @@ def joined(found, spaces, number):
         best = [((*a[0], b[0]), a[1] + b[1], a[2] + b[2]) for a, b in both]
         best = sorted(best, key=lambda row: -row[2])[:number]
     return [(sentences.join(texts, spaces), total) for texts, total, _ in best]
+
+
+def drawn(found, spaces):
+    """Returns the samples of a line: the first ones of its sentences together, the second ones, ...
+
+    Args:
+      found, spaces: as of `joined`.
+    """
+    samples = (zip(*rows, strict=True) for rows in zip(*found, strict=True))
+    return [(sentences.join(texts, spaces), sum(totals)) for texts, totals, _ in samples]

@@ -23,6 +23,8 @@ from transformer_model import (
     positional_encoding,
 )
 
+EXTRA_TOKENS = 50  # of a translation, at most, beyond the tokens of its source (paper 6.1)
+
 
 class Hypotheses(NamedTuple):
     """The N best translations of each of B sentences, the best first."""
@@ -69,7 +71,7 @@ class CachedDecoder:
       transformer: a Transformer.
       inp: source ids (B, S).
       beam: hypotheses K per sentence.
-      extra_tokens: a translation has at most so many tokens more than its source (paper 6.1: 50).
+      extra_tokens: a translation has at most so many tokens more than its source.
       static: keep all shapes fixed from step to step, as XLA requires; otherwise caches grow.
     """
 
@@ -142,8 +144,15 @@ class CachedDecoder:
         return tf.while_loop(unfinished, step, state, shape_invariants=shapes)[1:-1]
 
 
-def greedy_search(transformer, inp, alpha=0.6, extra_tokens=50, static=False):
-    """Takes the likeliest token at each step. Returns Hypotheses, one per sentence.
+def likeliest(likely, position):
+    """Returns the likeliest tokens (B, 1), by log-probabilities (B, 1, V)."""
+    return tf.argmax(likely, axis=-1, output_type=tf.int32)
+
+
+def greedy_search(
+    transformer, inp, alpha=0.6, extra_tokens=EXTRA_TOKENS, static=False, choose=likeliest
+):
+    """Takes one token at each step, the likeliest. Returns Hypotheses, one per sentence.
 
     PAD and START are never chosen. A sentence does not depend on the others in its batch.
 
@@ -152,6 +161,7 @@ def greedy_search(transformer, inp, alpha=0.6, extra_tokens=50, static=False):
       inp: source ids (B, S).
       alpha: of `length_penalty`, for the scores.
       extra_tokens, static: see CachedDecoder.
+      choose: a function of log-probabilities (B, 1, V) and the position that returns tokens (B, 1).
     """
     decoder = CachedDecoder(transformer, inp, 1, extra_tokens, static)
     limits = decoder.limits[:, tf.newaxis]
@@ -161,8 +171,9 @@ def greedy_search(transformer, inp, alpha=0.6, extra_tokens=50, static=False):
 
     def step(position, token, ids, log_probability, complete, finished, caches):
         likely, caches = decoder.log_probabilities(token, position, None, caches)  # (B, 1, V)
-        token = tf.where(complete, PAD, tf.argmax(likely, axis=-1, output_type=tf.int32))  # (B, 1)
-        log_probability += tf.where(complete, 0.0, tf.reduce_max(likely, axis=-1))
+        token = choose(likely, position)  # (B, 1)
+        log_probability += tf.where(complete, 0.0, tf.gather(likely, token, batch_dims=2))
+        token = tf.where(complete, PAD, token)
         position += 1
         ids = set_position(ids, position, token)
         finished |= token == END
@@ -179,7 +190,9 @@ def greedy_search(transformer, inp, alpha=0.6, extra_tokens=50, static=False):
     return Hypotheses(ids, scores, log_probability, finished)
 
 
-def beam_search(transformer, inp, beam=4, alpha=0.6, n_best=1, extra_tokens=50, static=False):
+def beam_search(
+    transformer, inp, beam=4, alpha=0.6, n_best=1, extra_tokens=EXTRA_TOKENS, static=False
+):
     """Follows the `beam` likeliest hypotheses of each sentence. Returns the `n_best` complete ones.
 
     A hypothesis is complete with END or at the length limit; complete ones are kept apart from the
@@ -260,7 +273,7 @@ def beam_search(transformer, inp, beam=4, alpha=0.6, n_best=1, extra_tokens=50, 
     )
 
 
-def search(transformer, inp, beam=1, alpha=0.6, n_best=1, extra_tokens=50, static=False):
+def search(transformer, inp, beam=1, alpha=0.6, n_best=1, extra_tokens=EXTRA_TOKENS, static=False):
     """Returns Hypotheses for source ids (B, S): by greedy search for a `beam` of 1."""
     if beam == 1:
         return greedy_search(transformer, inp, alpha, extra_tokens, static)

@@ -22,8 +22,10 @@ import params
 from nmt import UserError
 from nmt.decoding import non_autoregressive
 from nmt.decoding.attention import Attention
-from nmt.decoding.n_best import joined, merged
-from nmt.decoding.search import log_probabilities, search
+from nmt.decoding.compiling import compiled
+from nmt.decoding.n_best import drawn, joined, merged
+from nmt.decoding.sampling import Sampling
+from nmt.decoding.search import EXTRA_TOKENS, greedy_search, log_probabilities, search
 from nmt.messages import log, plural
 from nmt.text import sentences
 from nmt.text.batches import MAX_SOURCE_TOKENS
@@ -40,25 +42,6 @@ def pad(rows, step=1):
     """Lists of ids -> one array (B, L), PAD after the ids, L a multiple of `step`."""
     length = -(-max(map(len, rows)) // step) * step
     return keras.utils.pad_sequences(rows, length, padding="post", value=PAD)
-
-
-def compiled(transformer, find):
-    """Returns `find`, a function of ids that runs the Transformer, compiled by XLA per shape.
-
-    The weights are those of the first call for a shape. Each compiled program takes them as
-    arguments and shares the memory of the variables. That is about as fast as constants, of which
-    each program would hold copies; the variables themselves as arguments, locked and read at each
-    call, take 5% to 20% longer for short sentences.
-    """
-
-    def find_compiled(inp):
-        variables = transformer.trainable_variables
-        with tf.init_scope():  # eager tensors, which the graph takes as arguments
-            weights = [tf.convert_to_tensor(variable) for variable in variables]
-        with keras.StatelessScope(list(zip(variables, weights, strict=True))):
-            return find(inp)
-
-    return tf.function(find_compiled, jit_compile=True, autograph=False)
 
 
 class Translator:
@@ -78,6 +61,7 @@ class Translator:
       symbols: words that, if they begin a line, belong to each of its sentences: language tags.
       trained_length: tokens per sentence that the Transformer was trained on; longer sentences
         cause a warning. None for no warning.
+      sampling: how the `n_best` translations of a sentence are drawn at random; None for a search.
 
     Raises:
       UserError: a number is out of its range.
@@ -96,6 +80,7 @@ class Translator:
         language: str | None = None,
         symbols: tuple[str, ...] = (),
         trained_length: int | None = None,
+        sampling: Sampling | None = None,
     ):
         self.non_autoregressive = transformer.sizes["non_autoregressive"]
         if self.non_autoregressive and max(beam, n_best) > 1:
@@ -103,7 +88,11 @@ class Translator:
         for name, number in (("beam", beam), ("n_best", n_best), ("workers", workers)):
             if number < 1:
                 raise UserError(f"{name} is {number}; it must be at least 1")
-        if n_best > beam:
+        if sampling:
+            sampling.check()
+            if beam > 1 or self.non_autoregressive:
+                raise UserError("sampling takes one token at a time: it needs a beam of 1")
+        elif n_best > beam:
             raise UserError(
                 f"n_best is {n_best}, and the beam {beam}: a beam of K finds K translations; raise "
                 "the beam (--beam), or lower n_best (--n-best)"
@@ -113,6 +102,7 @@ class Translator:
         self.language, self.trained_length = language, trained_length
         either = "|".join(map(re.escape, symbols)) or "(?!)"
         self.tags = re.compile(rf"(?:\s*(?:{either}))*\s*")  # at the start of a line
+        self.sampling = sampling
         self.pool = futures.ThreadPoolExecutor(workers)
         ids = tf.TensorSpec((None, None), tf.int32)  # one trace for all shapes
 
@@ -126,6 +116,18 @@ class Translator:
         # to convert here.
         signature = dict(input_signature=[ids], autograph=False)
         self.search_any = tf.function(lambda inp: find(inp), **signature)
+        if sampling:
+            uniform = tf.TensorSpec((None, None), tf.float32)
+            self.sample = tf.function(
+                lambda inp, uniform: greedy_search(
+                    transformer, inp, alpha,
+                    choose=lambda likely, position: sampling.draw(
+                        likely, uniform[:, position, tf.newaxis]
+                    ),
+                ),
+                input_signature=[ids, uniform],
+                autograph=False,
+            )  # fmt: skip
         score = log_probabilities
         if self.non_autoregressive:
             score = non_autoregressive.log_probabilities
@@ -164,7 +166,8 @@ class Translator:
     def hypotheses(self, lines, at_a_time=CHUNK_LINES):
         """Yields for each of `lines` (strings), in order, a list of (text, log-probability).
 
-        There are up to `n_best` different texts, the best first. A line without tokens, such as an
+        There are up to `n_best` different texts, the best first; of samples, `n_best` in the order
+        drawn, which may be equal. A line without tokens, such as an
         empty one, stays empty, with a log-probability of 0.
 
         Args:
@@ -190,7 +193,8 @@ class Translator:
                 total += 1
                 cut += max(lengths) > MAX_SOURCE_TOKENS
                 too_long += max(lengths) > (self.trained_length or math.inf)
-                yield joined(rows, [space for _, space in line], self.n_best)
+                spaces = [space for _, space in line]
+                yield drawn(rows, spaces) if self.sampling else joined(rows, spaces, self.n_best)
         if too_long:
             log.warning(
                 f"{too_long} of {plural(total, 'line')}: longer than the {self.trained_length} "
@@ -211,21 +215,31 @@ class Translator:
 
     def of_sources(self, sources):
         """Returns rows of (text, log-probability, score) for each of `sources`, lists of ids."""
-        sources = [ids[:MAX_SOURCE_TOKENS] for ids in sources]
+        copies = self.n_best if self.sampling else 1
+        sources = [ids[:MAX_SOURCE_TOKENS] for ids in sources for _ in range(copies)]
         lengths = list(map(len, sources))
         full = [index for index, length in enumerate(lengths) if length > 2]  # START, END
         batches = self.batches(full, lengths.__getitem__)
         each = map if len(batches) == 1 else self.pool.map
-        inputs = ([sources[index] for index in indices] for indices in batches)
+
+        def find(indices):
+            rows = [sources[index] for index in indices]
+            if not self.sampling:
+                return self.search(rows)
+            length = max(map(len, rows)) + EXTRA_TOKENS
+            numbers = [self.sampling.numbers(sources[i], i % copies, length) for i in indices]
+            return self.sample(pad(rows), np.array(numbers))
+
         found = [[("", 0.0, 0.0)] for _ in sources]
-        for indices, best in zip(batches, each(self.search, inputs), strict=True):
+        for indices, best in zip(batches, each(find, batches), strict=True):
             ids, *numbers = (t.numpy() for t in (best.ids, best.log_probabilities, best.scores))
             texts = self.tokenizer.decode(ids.reshape(-1, ids.shape[-1]))
             texts = np.array(texts, object).reshape(ids.shape[:2])  # (B, N)
             rows = zip(*(each.tolist() for each in (texts, *numbers)), strict=True)
             for index, row in zip(indices, rows, strict=True):
                 found[index] = merged(zip(*row, strict=True), self.n_best)
-        return found
+        groups = (found[i : i + copies] for i in range(0, len(found), copies))
+        return [[row for rows in group for row in rows] for group in groups]
 
     def __call__(self, lines: Iterable[str]) -> Iterator[str]:
         """Yields one translation, of one line, for each of `lines` (strings), in order."""

@@ -103,6 +103,27 @@ def translate(parser):
         help="text: one line each. tsv: line number, rank, log-probability, translation. jsonl: "
         "the same as one JSON object per line (default text)",
     )  # fmt: skip
+    group = parser.add_argument_group("Sampling")
+    group.add_argument(
+        "--sample", action="store_true",
+        help="draw translations at random, token by token; --n-best of them for each line",
+    )  # fmt: skip
+    for flag, kind, bounds, default, text in (
+        ("--temperature", float, (1e-3, 1e3), 1.0, "below 1: likely tokens become likelier"),
+        ("--top-k", int, (0, 1_000_000), 0, "draw from the K likeliest tokens; 0 is all"),
+        (
+            "--top-p",
+            float,
+            (1e-6, 1.0),
+            1.0,
+            "draw from the likeliest tokens that reach P together",
+        ),
+        ("--seed", int, (0, 2**31 - 1), 0, "of the samples: the same seed gives the same text"),
+    ):
+        group.add_argument(
+            flag, type=flags.in_range(kind, params.Flag("", *bounds)),
+            metavar={int: "N", float: "X"}[kind], help=f"{text} (default {default})",
+        )  # fmt: skip
     parser.add_argument(
         "--split", action=argparse.BooleanOptionalAction, default=True,
         help="translate each sentence of a line by itself (default: yes)",

@@ -14,6 +14,7 @@ from tqdm import tqdm
 import params
 from nmt import UserError
 from nmt.decoding.export import whole_or_nothing
+from nmt.decoding.sampling import Sampling
 from nmt.program import command_flags, flags, loading, run_folder, sentences_given
 from nmt.program.data_report import show as data
 from nmt.program.runs import show as runs
@@ -33,14 +34,16 @@ def with_progress(results):
 def translate(args):
     """Prints the translation, or the `n_best`, of each argument or line of stdin."""
     chunks = sentences_given.chunks(args)
+    sampling = sampling_of(args)
     _, tokenizer, model = loading.load_named(args)
     beam = model.options["beam"]
-    if args.n_best > beam and not model.options["non_autoregressive"]:
+    if not sampling and args.n_best > beam and not model.options["non_autoregressive"]:
         raise UserError(
             f"--n-best {args.n_best} needs a --beam of as many, and it is {beam}; add --beam "
-            f"{args.n_best}"
+            f"{args.n_best}, or --sample"
         )
-    translator = loading.translator(model, tokenizer, args.split, n_best=args.n_best)
+    more = dict(beam=1, sampling=sampling) if sampling else {}
+    translator = loading.translator(model, tokenizer, args.split, n_best=args.n_best, **more)
     write = FORMATS[args.format]
     if sentences_given.typed(args):  # a warning comes with its sentence
         found = (best for chunk in chunks for best in translator.of_chunks([chunk]))
@@ -49,6 +52,22 @@ def translate(args):
     for number, best in enumerate(found, start=1):
         for line in write(number, best, args):
             print(line)
+
+
+def sampling_of(args):
+    """Returns the Sampling that the flags of `translate` describe; None for a search.
+
+    Raises:
+      UserError: they contradict each other.
+    """
+    given = {name: getattr(args, name) for name in Sampling._fields}
+    given = {name: value for name, value in given.items() if value is not None}
+    if args.sample and args.beam is not None:
+        raise UserError("--sample draws one token at a time: leave --beam out")
+    if given and not args.sample:
+        flag = next(iter(given)).replace("_", "-")
+        raise UserError(f"--{flag} goes with --sample; add that, or leave it out")
+    return Sampling(**given) if args.sample else None
 
 
 def as_text(number, best, args):

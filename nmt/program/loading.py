@@ -6,6 +6,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from nmt import UserError
+from nmt.decoding.sampling import Sampling
 from nmt.decoding.translator import Translator
 from nmt.messages import log
 from nmt.program import flags, runs
@@ -141,7 +142,7 @@ def translator(model, tokenizer, split, **more):
     source_language = (*corpora.languages(model.options["corpus"]), "en")[0]
     symbols = tuple(model.options["symbols"].split())
     return evaluation.translator(
-        model, tokenizer, **evaluation.search_options(model), **more,
+        model, tokenizer, **evaluation.search_options(model) | more,
         language=source_language if split else None, symbols=symbols,
         trained_length=model.options["max_length"],
     )  # fmt: skip
@@ -162,6 +163,7 @@ def load_translator(
     rows: int | None = None,
     workers: int | None = None,
     split: bool = True,
+    sampling: Sampling | None = None,
 ) -> Translator:
     """Returns the Translator of a trained run, for use from Python.
 
@@ -175,12 +177,13 @@ def load_translator(
       rows: sentences per batch; None for as many as suit their length.
       workers: batches translated in parallel; None for one per core, at most four.
       split: translate each sentence of a line by itself.
+      sampling: how the `n_best` translations are drawn at random; None for a search.
 
     Raises:
       UserError: there is no such run, it is damaged, or a number is out of its range.
     """
-    search = dict(beam=beam, length_penalty=length_penalty)
+    search = dict(beam=1 if sampling and beam is None else beam, length_penalty=length_penalty)
     changed = {name: value for name, value in search.items() if value is not None}
     _, tokenizer, model = load(path, checkpoint, **changed)
-    more = dict(n_best=n_best, rows=rows, workers=workers or model.parts)
+    more = dict(n_best=n_best, rows=rows, workers=workers or model.parts, sampling=sampling)
     return translator(model, tokenizer, split, **more)

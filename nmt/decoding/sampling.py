@@ -1,0 +1,68 @@
+"""Sampling: translations drawn at random, token by token, by their probabilities.
+
+A sentence's sample depends on the seed, its tokens and the number of the sample, and on nothing
+else: not on the other lines, their order, or the batch.
+"""
+
+import hashlib
+from typing import NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from nmt import UserError
+
+
+class Sampling(NamedTuple):
+    """How tokens are drawn.
+
+    First the `top_k` likeliest tokens stay, then the fewest likeliest ones whose probabilities
+    reach `top_p` together ("nucleus", Holtzman et al. 2020, arXiv 1904.09751, section 3.1).
+    """
+
+    temperature: float = 1.0  # divides log-probabilities; below 1: likely tokens become likelier
+    top_k: int = 0  # 0: all tokens stay
+    top_p: float = 1.0
+    seed: int = 0
+
+    def check(self):
+        """Raises a UserError if a number is out of its range."""
+        for name, number, allowed, text in (
+            ("temperature", self.temperature, 0 < self.temperature < np.inf, "more than 0"),
+            ("top_k", self.top_k, self.top_k >= 0, "0 or more"),
+            ("top_p", self.top_p, 0 < self.top_p <= 1, "more than 0 and at most 1"),
+        ):
+            if not allowed:
+                raise UserError(f"{name} is {number}; it must be {text}")
+
+    def numbers(self, ids, sample, length):
+        """Returns uniform random numbers (length,) in [0, 1), one for each token of a translation.
+
+        Args:
+          ids: of the source, a list.
+          sample: the number of the sample of this source, from 0.
+          length: how many numbers.
+        """
+        digest = hashlib.sha256(np.array(ids, np.int32).tobytes()).digest()
+        entropy = [self.seed, sample, int.from_bytes(digest[:8], "big")]
+        return np.random.default_rng(entropy).random(length, np.float32)
+
+    def draw(self, likely, uniform):
+        """Returns the drawn tokens, (...) int32.
+
+        Args:
+          likely: log-probabilities (..., V) of all tokens.
+          uniform: random numbers (...) in [0, 1): a token is drawn if its share of the interval
+            from 0 to 1, in the order of probabilities, holds the number.
+        """
+        kept = min(self.top_k or likely.shape[-1], likely.shape[-1])
+        logits, tokens = tf.math.top_k(likely / self.temperature, kept)  # (..., N), the best first
+        probabilities = tf.nn.softmax(logits)
+        before = tf.cumsum(probabilities, axis=-1, exclusive=True)
+        probabilities = tf.where(before < self.top_p, probabilities, 0.0)
+        ends = tf.cumsum(probabilities, axis=-1)  # of the tokens' shares
+        passed = ends <= uniform[..., tf.newaxis] * ends[..., -1:]
+        # The last token that stays, should rounding leave none.
+        last = tf.reduce_sum(tf.cast(probabilities > 0, tf.int32), axis=-1) - 1
+        rank = tf.minimum(tf.reduce_sum(tf.cast(passed, tf.int32), axis=-1), last)
+        return tf.gather(tokens, rank, batch_dims=len(rank.shape))
