@@ -29,9 +29,10 @@ import tensorflow as tf
 import params
 import run_demo
 from nmt import UserError
-from nmt.decoding import non_autoregressive, translator
+from nmt.decoding import non_autoregressive, searcher
 from nmt.decoding.search import greedy_search
-from nmt.decoding.translator import Translator, compiled
+from nmt.decoding.searcher import compiled
+from nmt.decoding.translator import Translator
 from nmt.program import flags, loading
 from nmt.results import evaluation, scores
 from nmt.text import files
@@ -93,7 +94,7 @@ def by_length(options, lengths, batches, rounds, seconds):
 
 def of_runs(paths, test, rounds):
     """Prints BLEU and sentences per second of two trained runs."""
-    translator.COMPILE_AFTER = 0  # as if there had been some hundred sentences
+    searcher.COMPILE_AFTER = 0  # as if there had been some hundred sentences
     systems = []
     for path, at_once in zip(paths, (False, True), strict=True):
         _, tokenizer, training = loading.load(path, beam=1)

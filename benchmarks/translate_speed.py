@@ -40,7 +40,7 @@ import tensorflow as tf
 
 import run_demo
 from nmt import UserError
-from nmt.decoding import export, translator
+from nmt.decoding import export, searcher, translator
 from nmt.program import loading
 from nmt.text import files
 from nmt.training import devices
@@ -52,7 +52,7 @@ SYSTEMS = (
     "this project", "CTranslate2 float32", "CTranslate2 int8",
     "PyTorch, no cache", "no cache, tf.function", "no cache, eager",
 )  # fmt: skip
-translator.COMPILE_AFTER = 0  # as a server that has run for a while
+searcher.COMPILE_AFTER = 0  # as a server that has run for a while
 
 
 def batched(ids, rows):
@@ -171,7 +171,7 @@ def pytorch(transformer, tokenizer, rows, threads):
         ids = tokenizer.encode(lines)
         found = [None] * len(ids)
         for batch in batched(ids, rows):
-            inp = torch.tensor(translator.pad([ids[i] for i in batch]), dtype=torch.long)
+            inp = torch.tensor(searcher.pad([ids[i] for i in batch]), dtype=torch.long)
             pad = inp == PAD
             memory = model.encoder(
                 source_table[inp] + positions[: inp.shape[1]], src_key_padding_mask=pad

@@ -1,29 +1,17 @@
-"""Search for the likeliest translation: greedy and beam search with a cache of keys and values.
+"""Search for the likeliest translation: greedy and beam search.
 
 Greedy search predicts the same tokens as `transformer_model.greedy_translate`, but computes only
-what is new at each step. The encoder runs once; each decoder layer keeps the keys and values of
-earlier positions.
+what is new at each step; see cached_decoder.py.
 
 Shapes in comments as in transformer_model.py, and K hypotheses, N best ones.
 """
 
 from typing import NamedTuple
 
-import numpy as np
 import tensorflow as tf
 
-from transformer_model import (
-    END,
-    MASKED,
-    PAD,
-    START,
-    create_padding_mask,
-    cross_entropy,
-    embed,
-    positional_encoding,
-)
-
-EXTRA_TOKENS = 50  # of a translation, at most, beyond the tokens of its source (paper 6.1)
+from nmt.decoding.cached_decoder import EXTRA_TOKENS, CachedDecoder
+from transformer_model import END, MASKED, PAD, START, cross_entropy
 
 
 class Hypotheses(NamedTuple):
@@ -49,109 +37,15 @@ def length_penalty(length, alpha):
     return ((5 + tf.cast(length, tf.float32)) / 6) ** alpha
 
 
-def append(cache, new, position=None):
-    """Returns `cache` (B, H, L, D / H), keys or values of earlier positions, with `new` appended.
-
-    Args:
-      new: (B, H, K, D / H), one more position of K hypotheses.
-      position: None for a cache that grows; or the number of earlier positions, for a cache of the
-        final length, which XLA needs because its shapes are fixed.
-    """
-    if position is None:
-        return tf.concat([cache, new], axis=2)
-    length, beam = cache.shape[2], new.shape[2]
-    here = tf.range(length) // beam == position  # (L,)
-    return tf.where(here[:, tf.newaxis], tf.tile(new, (1, 1, length // beam, 1)), cache)
-
-
-class CachedDecoder:
-    """The decoder, one position at a time, for a batch of sources that the encoder has read.
-
-    Args:
-      transformer: a Transformer.
-      inp: source ids (B, S).
-      beam: hypotheses K per sentence.
-      extra_tokens: a translation has at most so many tokens more than its source.
-      static: keep all shapes fixed from step to step, as XLA requires; otherwise caches grow.
-    """
-
-    def __init__(self, transformer, inp, beam, extra_tokens, static):
-        self.transformer, self.beam, self.static = transformer, beam, static
-        self.layers, sizes = transformer.decoder.dec_layers, transformer.sizes
-        self.padding_mask = create_padding_mask(inp)
-        enc_output, _ = transformer.encoder(inp, training=False, mask=self.padding_mask)
-        self.cross_attention = [layer.cross_attention_kv(enc_output) for layer in self.layers]
-        self.batch, source_length = (
-            known if known is not None else found
-            for known, found in zip(inp.shape, tf.unstack(tf.shape(inp)), strict=True)
-        )
-        self.length = source_length + extra_tokens
-        tokens = tf.reduce_sum(tf.cast(inp != PAD, tf.int32), axis=1)  # (B,)
-        self.limits = tf.where(tokens > 0, tokens + extra_tokens, 0)  # (B,), none for empty rows
-        self.positions = positional_encoding(self.length, sizes["d_model"])  # (1, L, D)
-        never = np.isin(np.arange(sizes["target_vocab_size"]), (PAD, START)) * MASKED
-        self.never = tf.constant(never, tf.float32)  # (V,)
-        heads, depth = sizes["num_heads"], sizes["d_model"] // sizes["num_heads"]
-        length = self.length * beam if static else 0
-        empty = tf.zeros((self.batch, heads, length, depth), enc_output.dtype)
-        self.caches = [(empty, empty)] * sizes["num_layers"]
-
-    def log_probabilities(self, tokens, position, origin, caches):
-        """Returns those of the next token, (B, K, V), and the caches; PAD and START have none.
-
-        Args:
-          tokens: ids (B, K) at `position`.
-          origin: (B, K, L), which of the K cache rows holds a hypothesis's past at each position up
-            to this one, -1 beyond; None where K is 1.
-          caches: keys and values of each layer.
-        """
-        look_ahead_mask = None  # a cache that grows holds nothing but one hypothesis's past
-        length = self.length if self.static else position + 1
-        if origin is not None:
-            past = tf.one_hot(origin[:, :, :length], self.beam)  # (B, K, L, K), all 0 for a -1
-            look_ahead_mask = 1 - tf.reshape(past, (self.batch, 1, self.beam, length * self.beam))
-        elif self.static:
-            look_ahead_mask = tf.cast(tf.range(length) > position, tf.float32)  # (L,)
-        encoding = self.positions[:, position, tf.newaxis]  # (1, 1, D)
-        x = embed(self.transformer.decoder.embedding, tokens, encoding)  # (B, K, D)
-        extended = []
-        for layer, cache, kv in zip(self.layers, caches, self.cross_attention, strict=True):
-            q, *new = layer.self_attention_qkv(x)  # (B, H, K, D / H) each
-            cache = tuple(
-                append(old, value, position if self.static else None)
-                for old, value in zip(cache, new, strict=True)
-            )
-            x, _, _ = layer.attend(
-                x, (q, *cache), kv, look_ahead_mask=look_ahead_mask, padding_mask=self.padding_mask
-            )
-            extended.append(cache)
-        if self.transformer.pre_norm:
-            x = self.transformer.decoder.layernorm(x)
-        logits = self.transformer.final_layer(x)  # (B, K, V)
-        return tf.nn.log_softmax(logits) + self.never, extended
-
-    def loop(self, unfinished, step, *state):
-        """Returns `state` after as many steps as it is `unfinished`.
-
-        Both functions take the position, the state and the caches; `step` returns the new ones.
-        """
-        state = (tf.constant(0), *state, self.caches)
-        shapes = tf.nest.map_structure(lambda tensor: tensor.shape, state)
-        if not self.static:
-            batch, heads, _, depth = shapes[-1][0][0]
-            growing = tf.TensorShape((batch, heads, None, depth))
-            shapes = (*shapes[:-1], [(growing, growing)] * len(self.caches))
-        return tf.while_loop(unfinished, step, state, shape_invariants=shapes)[1:-1]
-
-
 def likeliest(likely, position):
     """Returns the likeliest tokens (B, 1), by log-probabilities (B, 1, V)."""
     return tf.argmax(likely, axis=-1, output_type=tf.int32)
 
 
 def greedy_search(
-    transformer, inp, alpha=0.6, extra_tokens=EXTRA_TOKENS, static=False, choose=likeliest
-):
+    transformer, inp, alpha=0.6, extra_tokens=EXTRA_TOKENS, static=False, forced=None,
+    choose=likeliest,
+):  # fmt: skip
     """Takes one token at each step, the likeliest. Returns Hypotheses, one per sentence.
 
     PAD and START are never chosen. A sentence does not depend on the others in its batch.
@@ -160,10 +54,10 @@ def greedy_search(
       transformer: a Transformer.
       inp: source ids (B, S).
       alpha: of `length_penalty`, for the scores.
-      extra_tokens, static: see CachedDecoder.
+      extra_tokens, static, forced: see CachedDecoder.
       choose: a function of log-probabilities (B, 1, V) and the position that returns tokens (B, 1).
     """
-    decoder = CachedDecoder(transformer, inp, 1, extra_tokens, static)
+    decoder = CachedDecoder(transformer, inp, 1, extra_tokens, static, forced)
     limits = decoder.limits[:, tf.newaxis]
 
     def unfinished(position, token, ids, log_probability, complete, finished, caches):
@@ -191,8 +85,9 @@ def greedy_search(
 
 
 def beam_search(
-    transformer, inp, beam=4, alpha=0.6, n_best=1, extra_tokens=EXTRA_TOKENS, static=False
-):
+    transformer, inp, beam=4, alpha=0.6, n_best=1, extra_tokens=EXTRA_TOKENS, static=False,
+    forced=None,
+):  # fmt: skip
     """Follows the `beam` likeliest hypotheses of each sentence. Returns the `n_best` complete ones.
 
     A hypothesis is complete with END or at the length limit; complete ones are kept apart from the
@@ -206,9 +101,9 @@ def beam_search(
       beam: hypotheses K that are followed.
       alpha: of `length_penalty`, 0 or more.
       n_best: translations per sentence, at most `beam`.
-      extra_tokens, static: see CachedDecoder.
+      extra_tokens, static, forced: see CachedDecoder.
     """
-    decoder = CachedDecoder(transformer, inp, beam, extra_tokens, static)
+    decoder = CachedDecoder(transformer, inp, beam, extra_tokens, static, forced)
     batch, length, limits = decoder.batch, decoder.length, decoder.limits[:, tf.newaxis]
     rows = tf.broadcast_to(tf.range(beam), (batch, beam))  # (B, K)
 
@@ -273,11 +168,11 @@ def beam_search(
     )
 
 
-def search(transformer, inp, beam=1, alpha=0.6, n_best=1, extra_tokens=EXTRA_TOKENS, static=False):
+def search(transformer, inp, beam=1, alpha=0.6, n_best=1, **more):
     """Returns Hypotheses for source ids (B, S): by greedy search for a `beam` of 1."""
     if beam == 1:
-        return greedy_search(transformer, inp, alpha, extra_tokens, static)
-    return beam_search(transformer, inp, beam, alpha, n_best, extra_tokens, static)
+        return greedy_search(transformer, inp, alpha, **more)
+    return beam_search(transformer, inp, beam, alpha, n_best, **more)
 
 
 def log_probabilities(transformer, inp, tar):

@@ -2,19 +2,14 @@
 
 Only a chunk of the lines is in memory at a time. A line may be split into sentences, each of which
 is translated by itself: a model trained on sentences loses text of longer ones.
-
-For single sentences, as a server receives them, XLA compiles the search once enough of them have
-come; for a few widths only, because TensorFlow never releases a compiled program.
 """
 
-import collections
 import itertools
 import math
 import re
 from collections.abc import Iterable, Iterator
 from concurrent import futures
 
-import keras
 import numpy as np
 import tensorflow as tf
 
@@ -22,26 +17,17 @@ import params
 from nmt import UserError
 from nmt.decoding import non_autoregressive
 from nmt.decoding.attention import Attention
-from nmt.decoding.compiling import compiled
 from nmt.decoding.n_best import drawn, joined, merged
 from nmt.decoding.sampling import Sampling
-from nmt.decoding.search import EXTRA_TOKENS, greedy_search, log_probabilities, search
+from nmt.decoding.searcher import Searcher, pad
 from nmt.messages import log, plural
 from nmt.text import sentences
 from nmt.text.batches import MAX_SOURCE_TOKENS
 from nmt.text.sentences import SPACE
-from transformer_model import PAD
 
 CHUNK_LINES = 4096  # lines sorted by length at a time
 BATCH_TOKENS = 2048  # padding included, of the longer side
-COMPILED_WIDTHS = 16, 32, 64  # tokens, padding included; about 50 MiB each, never released
-COMPILE_AFTER = 300  # single sentences of one width, to make up for the seconds of compiling
-
-
-def pad(rows, step=1):
-    """Lists of ids -> one array (B, L), PAD after the ids, L a multiple of `step`."""
-    length = -(-max(map(len, rows)) // step) * step
-    return keras.utils.pad_sequences(rows, length, padding="post", value=PAD)
+NO_PREFIXES = itertools.repeat("")
 
 
 class Translator:
@@ -103,56 +89,8 @@ class Translator:
         either = "|".join(map(re.escape, symbols)) or "(?!)"
         self.tags = re.compile(rf"(?:\s*(?:{either}))*\s*")  # at the start of a line
         self.sampling = sampling
+        self.searcher = Searcher(transformer, beam, alpha, n_best, fixed, sampling)
         self.pool = futures.ThreadPoolExecutor(workers)
-        ids = tf.TensorSpec((None, None), tf.int32)  # one trace for all shapes
-
-        def find(inp, static=False):
-            if self.non_autoregressive:
-                return non_autoregressive.search(transformer, inp, alpha)
-            wanted = beam if n_best > 1 else 1  # several may be the same text
-            return search(transformer, inp, beam, alpha, wanted, static=static)
-
-        # AutoGraph would take three quarters of the time to the first translation, and has nothing
-        # to convert here.
-        signature = dict(input_signature=[ids], autograph=False)
-        self.search_any = tf.function(lambda inp: find(inp), **signature)
-        if sampling:
-            uniform = tf.TensorSpec((None, None), tf.float32)
-            self.sample = tf.function(
-                lambda inp, uniform: greedy_search(
-                    transformer, inp, alpha,
-                    choose=lambda likely, position: sampling.draw(
-                        likely, uniform[:, position, tf.newaxis]
-                    ),
-                ),
-                input_signature=[ids, uniform],
-                autograph=False,
-            )  # fmt: skip
-        score = log_probabilities
-        if self.non_autoregressive:
-            score = non_autoregressive.log_probabilities
-        self.log_probabilities = tf.function(
-            lambda inp, tar: score(transformer, inp, tar),
-            input_signature=[ids, ids],
-            autograph=False,
-        )
-        self.search_width = compiled(transformer, lambda inp: find(inp, static=True))
-        self.seen = collections.Counter()  # single sentences by width
-
-    def search(self, sources):
-        """Returns Hypotheses of `sources`, B lists of ids.
-
-        For a single sentence and fixed weights, XLA is 2 to 3 times as fast. Compiling takes a few
-        seconds per width, so the first sentences are translated without it, as are the rare
-        ones beyond the widest. Batches, which keep a processor busy, gain nothing.
-        """
-        width = next((width for width in COMPILED_WIDTHS if width >= len(sources[0])), None)
-        if len(sources) > 1 or not self.fixed or not width:
-            return self.search_any(pad(sources))
-        self.seen[width] += 1
-        if self.seen[width] <= COMPILE_AFTER:
-            return self.search_any(pad(sources))
-        return self.search_width(pad(sources, width))
 
     def batches(self, indices, length):
         """Returns `indices` in lists, one per batch, those of the greatest `length` first."""
@@ -163,31 +101,35 @@ class Translator:
             del waiting[:rows]
         return batches
 
-    def hypotheses(self, lines, at_a_time=CHUNK_LINES):
+    def hypotheses(self, lines, at_a_time=CHUNK_LINES, prefixes=NO_PREFIXES):
         """Yields for each of `lines` (strings), in order, a list of (text, log-probability).
 
         There are up to `n_best` different texts, the best first; of samples, `n_best` in the order
-        drawn, which may be equal. A line without tokens, such as an
-        empty one, stays empty, with a log-probability of 0.
+        drawn, which may be equal. A line without tokens, such as an empty one, stays empty, with a
+        log-probability of 0.
 
         Args:
           lines: an iterable of strings.
           at_a_time: lines that are collected, sorted by length and translated together.
+          prefixes: what the translation of each line begins with, strings; "" for anything.
         """
         lines = iter(lines)
-        return self.of_chunks(iter(lambda: list(itertools.islice(lines, at_a_time)), []))
+        chunks = iter(lambda: list(itertools.islice(lines, at_a_time)), [])
+        return self.of_chunks(chunks, iter(prefixes))
 
-    def of_chunks(self, chunks):
+    def of_chunks(self, chunks, prefixes=NO_PREFIXES):
         """Yields what `hypotheses` does; the lines of a chunk are translated together.
 
         Args:
           chunks: an iterable of lists of strings.
+          prefixes: an iterator of what the translation of each line begins with.
         """
         total = too_long = cut = 0  # lines
         for chunk in chunks:
             parts = [self.parts(line) for line in chunk]
             sources = self.tokenizer.encode(sentence for line in parts for sentence, _ in line)
-            found = zip(map(len, sources), self.of_sources(sources), strict=True)
+            forced = self.forced([*itertools.islice(prefixes, len(chunk))], map(len, parts))
+            found = zip(map(len, sources), self.of_sources(sources, forced), strict=True)
             for line in parts:
                 lengths, rows = zip(*itertools.islice(found, len(line)), strict=True)
                 total += 1
@@ -213,22 +155,39 @@ class Translator:
         found = sentences.split(line.removeprefix(tags), self.language)
         return [(tags.lstrip() + sentence, space) for sentence, space in found]
 
-    def of_sources(self, sources):
-        """Returns rows of (text, log-probability, score) for each of `sources`, lists of ids."""
+    def forced(self, prefixes, sentences_per_line):
+        """Returns the ids that the translation of each sentence begins with, often none.
+
+        Args:
+          prefixes: what the first sentence of each line begins with, a list of strings.
+          sentences_per_line: numbers.
+        """
+        if self.non_autoregressive and any(prefixes):
+            raise UserError("the run is non-autoregressive: leave --prefix out")
+        found = []
+        for text, number in itertools.zip_longest(prefixes, sentences_per_line):
+            if text is None:
+                raise UserError("there are fewer prefixes than lines; give one for each line")
+            found += [text.strip(SPACE)] + [""] * (number - 1)
+        return [ids[1:-1] for ids in self.tokenizer.encode(found)]  # without START and END
+
+    def of_sources(self, sources, forced):
+        """Returns rows of (text, log-probability, score) for each of `sources`, lists of ids.
+
+        Args:
+          forced: the ids that the translation of each begins with.
+        """
         copies = self.n_best if self.sampling else 1
         sources = [ids[:MAX_SOURCE_TOKENS] for ids in sources for _ in range(copies)]
+        forced = [ids[:MAX_SOURCE_TOKENS] for ids in forced for _ in range(copies)]
         lengths = list(map(len, sources))
         full = [index for index, length in enumerate(lengths) if length > 2]  # START, END
         batches = self.batches(full, lengths.__getitem__)
         each = map if len(batches) == 1 else self.pool.map
 
         def find(indices):
-            rows = [sources[index] for index in indices]
-            if not self.sampling:
-                return self.search(rows)
-            length = max(map(len, rows)) + EXTRA_TOKENS
-            numbers = [self.sampling.numbers(sources[i], i % copies, length) for i in indices]
-            return self.sample(pad(rows), np.array(numbers))
+            rows, begun = ([side[i] for i in indices] for side in (sources, forced))
+            return self.searcher.search(rows, begun, [i % copies for i in indices])
 
         found = [[("", 0.0, 0.0)] for _ in sources]
         for indices, best in zip(batches, each(find, batches), strict=True):
@@ -269,14 +228,17 @@ class Translator:
             totals = np.zeros(len(chunk))
             for indices in self.batches(range(len(chunk)), lengths.__getitem__):
                 batch = (pad([side[index] for index in indices]) for side in (sources, targets))
-                totals[indices] = self.log_probabilities(*batch).numpy()
+                totals[indices] = self.searcher.log_probabilities(*batch).numpy()
             yield from totals.tolist()
             done += len(chunk)
 
     def attend(self, line: str) -> Attention:
         """Translates a line. Returns its Attention, from one pass over the finished translation."""
         sources = self.tokenizer.encode([line.strip(SPACE)])
-        inp, tar = tf.constant(sources), self.search(sources).ids[:, 0]  # (1, S), (1, 1 + L)
+        inp, tar = (
+            tf.constant(sources),
+            self.searcher.search(sources, samples=[0]).ids[:, 0],
+        )  # (1, S), (1, 1 + L)
         tar = tar[:, : tf.math.count_nonzero(tar)]
         (text,) = self.tokenizer.decode(tar.numpy())
         tar_inp = tar[:, :-1]

@@ -103,6 +103,11 @@ def translate(parser):
         help="text: one line each. tsv: line number, rank, log-probability, translation. jsonl: "
         "the same as one JSON object per line (default text)",
     )  # fmt: skip
+    begun = parser.add_mutually_exclusive_group()
+    begun.add_argument("--prefix", metavar="TEXT", help="what every translation begins with")
+    begun.add_argument(
+        "--prefixes", metavar="FILE", help="what each one begins with: a line for each of the input"
+    )
     group = parser.add_argument_group("Sampling")
     group.add_argument(
         "--sample", action="store_true",

@@ -3,6 +3,7 @@
 Libraries that only one command needs, such as matplotlib, are imported in that command.
 """
 
+import itertools
 import json
 import os
 import re
@@ -34,7 +35,7 @@ def with_progress(results):
 def translate(args):
     """Prints the translation, or the `n_best`, of each argument or line of stdin."""
     chunks = sentences_given.chunks(args)
-    sampling = sampling_of(args)
+    sampling, prefixes = sampling_of(args), prefixes_of(args)
     _, tokenizer, model = loading.load_named(args)
     beam = model.options["beam"]
     if not sampling and args.n_best > beam and not model.options["non_autoregressive"]:
@@ -46,12 +47,21 @@ def translate(args):
     translator = loading.translator(model, tokenizer, args.split, n_best=args.n_best, **more)
     write = FORMATS[args.format]
     if sentences_given.typed(args):  # a warning comes with its sentence
-        found = (best for chunk in chunks for best in translator.of_chunks([chunk]))
+        found = (best for chunk in chunks for best in translator.of_chunks([chunk], prefixes))
     else:
-        found = with_progress(translator.of_chunks(chunks))
+        found = with_progress(translator.of_chunks(chunks, prefixes))
     for number, best in enumerate(found, start=1):
         for line in write(number, best, args):
             print(line)
+    if args.prefixes and next(prefixes, None) is not None:
+        raise UserError(f"--prefixes {args.prefixes}: has more lines than the input has")
+
+
+def prefixes_of(args):
+    """Returns an iterator of what the translation of each line is to begin with."""
+    if args.prefixes is None:
+        return itertools.repeat(args.prefix or "")
+    return files.read_lines(args.prefixes)
 
 
 def sampling_of(args):

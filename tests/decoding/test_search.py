@@ -244,3 +244,43 @@ def test_products_of_a_search_are_in_bfloat16_where_the_model_is_mixed(beam):
     kinds = [product.outputs[0].dtype for product in operations if "MatMul" in product.type]
     assert kinds.count(tf.float32) == 1  # that of the logits
     assert search.search(low, tf.constant(INP), beam).scores.dtype == tf.float32
+
+
+# ---- Forced beginnings ----
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+@pytest.mark.parametrize("static", [False, True])
+def test_a_beginning_that_the_search_would_find_changes_nothing(beam, static):
+    model = small_transformer(END=1.5)
+    more = dict(extra_tokens=EXTRA, static=static)
+    free = of(search.search(model, tf.constant(INP), beam, **more))
+    for number in (1, 2, 3):
+        begun = [rows[0][0][1 : 1 + number] for rows in free]
+        begun = [[token for token in ids if token != END] for ids in begun]
+        forced = tf.constant([ids + [PAD] * (number - len(ids)) for ids in begun])
+        found = of(search.search(model, tf.constant(INP), beam, forced=forced, **more))
+        for rows, expected in zip(found, free, strict=True):
+            assert rows[0][0] == expected[0][0]
+            np.testing.assert_allclose(rows[0][1:3], expected[0][1:3], atol=1e-5)
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+def test_translations_begin_as_forced_and_forced_tokens_count(beam):
+    model = small_transformer(END=1.5)
+    forced = np.full((len(INP), EXTRA + 20), PAD)  # longer than any translation would be
+    forced[0] = np.arange(EXTRA + 20) % 5 + 4
+    forced[1, :3] = [7, 5, 7]
+    found = of(
+        search.search(
+            model, tf.constant(INP), beam, extra_tokens=EXTRA, forced=tf.constant(forced, tf.int32)
+        )
+    )
+    free = of(search.search(model, tf.constant(INP), beam, extra_tokens=EXTRA))
+    for row, begun in ((0, forced[0]), (1, forced[1, :3])):
+        ((ids, _, total, _), *_) = found[row]
+        assert list(ids[1 : 1 + len(begun)]) == list(begun)
+        source = [token for token in INP[row] if token != PAD]
+        assert total == pytest.approx(log_probability(model, source, ids), abs=1e-3)
+    for rows, expected in zip(found[2:], free[2:], strict=True):  # not forced, in the same batch
+        assert rows[0][0] == expected[0][0]

@@ -13,8 +13,9 @@ from test_transformer_model import randomised
 import run_demo
 import transformer_model as tm
 from nmt import UserError
-from nmt.decoding import search, translator
+from nmt.decoding import search, searcher, translator
 from nmt.decoding.attention import KINDS
+from nmt.decoding.sampling import Sampling
 from nmt.decoding.translator import Translator
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,9 +26,9 @@ from pathlib import Path
 
 import params
 import transformer_model as tm
-from nmt.decoding import translator
+from nmt.decoding import searcher, translator
 
-translator.COMPILE_AFTER = 0
+searcher.COMPILE_AFTER = 0
 sizes = params.NUM_LAYERS, params.D_MODEL, params.NUM_HEADS, params.DFF
 transformer = tm.Transformer(*sizes, params.VOCAB_SIZE, params.VOCAB_SIZE)
 transformer.build(((None, None), (None, None)))
@@ -44,10 +45,10 @@ def resident():
 
 
 for length in (8, 256):
-    found.search_any(translator.pad([[tm.START] * length]))
+    found.searcher.search_any(searcher.pad([[tm.START] * length]))
 before = resident()
 for length in (*range(8, 129, 8), 256):
-    found.search([[tm.START] * length])
+    found.searcher.search([[tm.START] * length])
 print(resident() - before)  # MiB
 """
 SIZES = dict(num_layers=1, d_model=16, num_heads=2, dff=32, rate=0.0)
@@ -119,28 +120,30 @@ def test_lines_come_back_in_their_order_as_if_each_were_alone(
 
 
 def test_single_sentences_are_the_same_once_xla_compiles_them(model, alone, monkeypatch, silent):
-    monkeypatch.setattr(translator, "COMPILE_AFTER", 3)
+    monkeypatch.setattr(searcher, "COMPILE_AFTER", 3)
     found = Translator(*model)
-    compiled, calls = found.search_width, []
-    found.search_width = lambda inp: calls.append(inp) or compiled(inp)
+    compiled, calls = found.searcher.search_width, []
+    found.searcher.search_width = lambda inp: calls.append(inp) or compiled(inp)
     lines = SOURCES[:12]
     assert [best[0][0] for best in found.hypotheses(lines, at_a_time=1)] == [
         alone(line)[0] for line in lines
     ]
     widths = [inp.shape[1] for inp in calls]
     assert widths
-    assert set(widths) <= set(translator.COMPILED_WIDTHS)
-    assert len(calls) == 12 - sum(min(3, found.seen[width]) for width in found.seen)
+    assert set(widths) <= set(searcher.COMPILED_WIDTHS)
+    assert len(calls) == 12 - sum(
+        min(3, found.searcher.seen[width]) for width in found.searcher.seen
+    )
 
 
 def test_sentences_of_all_lengths_need_few_compiled_programs(model, monkeypatch, silent):
     """TensorFlow releases none of them."""
-    monkeypatch.setattr(translator, "COMPILE_AFTER", 0)
+    monkeypatch.setattr(searcher, "COMPILE_AFTER", 0)
     found, shapes, uncompiled = Translator(*model), set(), []
-    found.search_width = lambda inp: shapes.add(inp.shape)
-    found.search_any = lambda inp: uncompiled.append(inp.shape[1])
+    found.searcher.search_width = lambda inp: shapes.add(inp.shape)
+    found.searcher.search_any = lambda inp: uncompiled.append(inp.shape[1])
     for length in range(1, translator.MAX_SOURCE_TOKENS + 1):
-        found.search([[tm.START] * length])
+        found.searcher.search([[tm.START] * length])
     assert len(shapes) <= 4
     assert uncompiled == list(
         range(max(width for _, width in shapes) + 1, translator.MAX_SOURCE_TOKENS + 1)
@@ -159,7 +162,7 @@ def test_memory_of_a_resident_translator_is_bounded_over_all_widths():
 
 def test_weights_that_still_change_are_never_compiled_in(model, monkeypatch, silent):
     """As those of a training are, which is validated after each epoch."""
-    monkeypatch.setattr(translator, "COMPILE_AFTER", 0)
+    monkeypatch.setattr(searcher, "COMPILE_AFTER", 0)
     transformer, tokenizer = model
     found = Translator(*model, fixed=False)
     before = list(found(["um dois."]))
@@ -265,3 +268,21 @@ def test_attention_is_that_of_one_pass_over_the_translation(model, alone, silent
 )
 def test_tags_at_the_start_of_a_line_belong_to_each_of_its_sentences(model, line, expected):
     assert Translator(*model, language="pt", symbols=("<2de>", "<x>")).parts(line) == expected
+
+
+def test_translations_begin_with_what_their_lines_are_given(model, alone):
+    lines = ["um dois três.", "Quatro. Cinco.", "", "seis"]
+    prefixes = ["nine nine", "", "one", "two  "]
+    for more in (dict(), dict(beam=3, n_best=2), dict(n_best=2, sampling=Sampling(seed=1))):
+        translate = Translator(*model, language="pt", **more)
+        found = [best[0][0] for best in translate.hypotheses(lines, prefixes=prefixes)]
+        assert found[0].startswith("nine nine")
+        assert found[2] == ""
+        assert found[3].startswith("two")
+    found = Translator(*model, language="pt").hypotheses(lines, prefixes=["", "three", "", ""])
+    texts = [best[0][0] for best in found]
+    assert texts[0] == alone(lines[0])[0]
+    assert texts[1].startswith("three")
+    assert texts[1].endswith(alone("Cinco.")[0])  # the second sentence is free
+    with pytest.raises(UserError, match="fewer prefixes than lines"):
+        list(Translator(*model).hypotheses(lines, prefixes=["one"]))

@@ -641,3 +641,23 @@ def test_other_data_under_the_same_name_are_refused_and_the_same_elsewhere_are_n
     (tmp_path / "moved.tsv").write_text(text)
     assert call(*command, tmp_path / "moved.tsv") == 0
     assert "2 epochs done" in capsys.readouterr().err
+
+
+def test_prefixes_are_given_for_all_lines_or_for_each(finished, capsys, tmp_path):
+    command = ["translate", "--run", finished / "run", "um dois.", "três."]
+    assert call(*command, "--prefix", "nine nine") == 0
+    assert [line[:9] for line in capsys.readouterr().out.splitlines()] == ["nine nine"] * 2
+    (tmp_path / "p").write_text("four\n\n")
+    assert call(*command, "--prefixes", tmp_path / "p") == 0
+    assert capsys.readouterr().out.startswith("four")
+    for text, said in (
+        ("four\n", "fewer prefixes than lines"),
+        ("four\n\nfive\n", "has more lines than the input"),
+    ):
+        (tmp_path / "p").write_text(text)
+        assert call(*command, "--prefixes", tmp_path / "p") == 2
+        assert said in capsys.readouterr().err.splitlines()[-1]
+    assert call(*command, "--prefixes", tmp_path / "none") == 2
+    assert "none: No such file" in capsys.readouterr().err
+    assert call(*command, "--prefixes", tmp_path / "p", "--prefix", "x") == 2
+    assert "not allowed with argument" in capsys.readouterr().err
