@@ -89,7 +89,8 @@ class Training:
         self.position = tf.Variable(0)  # batches of the current epoch that are done
         self.sums_so_far = tf.Variable(tf.zeros(3, tf.float64))  # their `token_sums`
         self.progress = Progress(self)
-        self.fixed, self.translators = False, {}  # weights still change; see evaluation.translator
+        # As of loading.TrainedModel, for evaluation.translator; the weights still change.
+        self.fixed, self.translators, self.ensemble = False, {}, ()
         self.checkpoint = tf.train.Checkpoint(
             # One by one, as a list: TensorFlow would not save the layers that Keras keeps in lists,
             # nor the state of dropout's random numbers.

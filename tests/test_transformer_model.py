@@ -38,12 +38,13 @@ def random(*shape, seed=0):
     return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
 
 
-def randomised(layer):
+def randomised(layer, seed=2):
     """Returns a built layer with every weight drawn anew, so that outputs hang on every input.
 
-    Vectors vary less than matrices: large biases would drown what they are added to.
+    Vectors vary less than matrices: large biases would drown what they are added to. Under the
+    default seed, the searches below end in different ways.
     """
-    rng = np.random.default_rng(2)  # a seed under which the searches below end in different ways
+    rng = np.random.default_rng(seed)
     layer.set_weights(
         [
             rng.normal(w.path.endswith("gamma"), 0.5 if len(w.shape) > 1 else 0.1, w.shape)

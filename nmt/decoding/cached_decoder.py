@@ -1,8 +1,10 @@
-"""The decoder, one position at a time, with a cache of keys and values.
+"""The decoder, one position at a time, with a cache of keys and values; or several of them.
 
 The encoder runs once; each decoder layer keeps the keys and values of earlier positions. Shapes in
 comments as in transformer_model.py, and K hypotheses.
 """
+
+import math
 
 import numpy as np
 import tensorflow as tf
@@ -124,7 +126,44 @@ class CachedDecoder:
         state = (tf.constant(0), *state, self.caches)
         shapes = tf.nest.map_structure(lambda tensor: tensor.shape, state)
         if not self.static:
-            batch, heads, _, depth = shapes[-1][0][0]
-            growing = tf.TensorShape((batch, heads, None, depth))
-            shapes = (*shapes[:-1], [(growing, growing)] * len(self.caches))
+            growing = tf.nest.map_structure(
+                lambda cache: tf.TensorShape((*cache.shape[:2], None, cache.shape[3])), self.caches
+            )
+            shapes = (*shapes[:-1], growing)
         return tf.while_loop(unfinished, step, state, shape_invariants=shapes)[1:-1]
+
+
+class Ensemble(CachedDecoder):
+    """The decoders of several Transformers of one vocabulary, for the same batch of sources.
+
+    The probability of a token is the mean of theirs.
+
+    Args:
+      transformers: two or more.
+      arguments: the others of CachedDecoder.
+    """
+
+    def __init__(self, transformers, *arguments):
+        first, *others = transformers
+        super().__init__(first, *arguments)
+        self.others = [CachedDecoder(other, *arguments) for other in others]
+        self.caches = [self.caches, *(decoder.caches for decoder in self.others)]
+
+    def log_probabilities(self, tokens, position, origin, caches):
+        """Returns those of the next token, (B, K, V), and the caches, a list for each Transformer.
+
+        Args:
+          tokens, position, origin: as of CachedDecoder.
+          caches: keys and values of each layer of each Transformer.
+        """
+        found = [super().log_probabilities(tokens, position, origin, caches[0])]
+        for decoder, its in zip(self.others, caches[1:], strict=True):
+            found.append(decoder.log_probabilities(tokens, position, origin, its))
+        likely, caches = zip(*found, strict=True)
+        return tf.reduce_logsumexp(tf.stack(likely), axis=0) - math.log(len(found)), list(caches)
+
+
+def cached_decoder(transformer, *arguments):
+    """Returns the CachedDecoder of a Transformer, or the Ensemble of a tuple of them."""
+    kind = Ensemble if isinstance(transformer, tuple) else CachedDecoder
+    return kind(transformer, *arguments)

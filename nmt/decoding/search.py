@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from nmt.decoding.cached_decoder import EXTRA_TOKENS, CachedDecoder
+from nmt.decoding.cached_decoder import EXTRA_TOKENS, cached_decoder
 from transformer_model import END, MASKED, PAD, START, cross_entropy
 
 
@@ -51,13 +51,13 @@ def greedy_search(
     PAD and START are never chosen. A sentence does not depend on the others in its batch.
 
     Args:
-      transformer: a Transformer.
+      transformer: a Transformer, or a tuple of them, whose probabilities are averaged.
       inp: source ids (B, S).
       alpha: of `length_penalty`, for the scores.
       extra_tokens, static, forced: see CachedDecoder.
       choose: a function of log-probabilities (B, 1, V) and the position that returns tokens (B, 1).
     """
-    decoder = CachedDecoder(transformer, inp, 1, extra_tokens, static, forced)
+    decoder = cached_decoder(transformer, inp, 1, extra_tokens, static, forced)
     limits = decoder.limits[:, tf.newaxis]
 
     def unfinished(position, token, ids, log_probability, complete, finished, caches):
@@ -96,14 +96,14 @@ def beam_search(
     most that of the length limit. A sentence does not depend on the others in its batch.
 
     Args:
-      transformer: a Transformer.
+      transformer: a Transformer, or a tuple of them, whose probabilities are averaged.
       inp: source ids (B, S).
       beam: hypotheses K that are followed.
       alpha: of `length_penalty`, 0 or more.
       n_best: translations per sentence, at most `beam`.
       extra_tokens, static, forced: see CachedDecoder.
     """
-    decoder = CachedDecoder(transformer, inp, beam, extra_tokens, static, forced)
+    decoder = cached_decoder(transformer, inp, beam, extra_tokens, static, forced)
     batch, length, limits = decoder.batch, decoder.length, decoder.limits[:, tf.newaxis]
     rows = tf.broadcast_to(tf.range(beam), (batch, beam))  # (B, K)
 

@@ -48,11 +48,12 @@ class Searcher:
     """Finds token ids for token ids.
 
     Args:
-      transformer, beam, alpha, n_best, fixed, sampling: as of translator.Translator.
+      transformer, beam, alpha, n_best, fixed, sampling, ensemble: as of translator.Translator.
     """
 
-    def __init__(self, transformer, beam, alpha, n_best, fixed, sampling):
-        self.fixed, self.sampling = fixed, sampling
+    def __init__(self, transformer, beam, alpha, n_best, fixed, sampling, ensemble=()):
+        self.fixed, self.sampling = fixed and not ensemble, sampling
+        all_of_them = (transformer, *ensemble) if ensemble else transformer
         parallel = transformer.sizes["non_autoregressive"]
 
         def find(inp, uniform=None, forced=None, static=False):
@@ -61,13 +62,13 @@ class Searcher:
             more = dict(static=static, forced=forced)
             if sampling:
                 return greedy_search(
-                    transformer, inp, alpha, **more,
+                    all_of_them, inp, alpha, **more,
                     choose=lambda likely, position: sampling.draw(
                         likely, uniform[:, position, tf.newaxis]
                     ),
                 )  # fmt: skip
             wanted = beam if n_best > 1 else 1  # several may be the same text
-            return search(transformer, inp, beam, alpha, wanted, **more)
+            return search(all_of_them, inp, beam, alpha, wanted, **more)
 
         def traced(function, *kinds):
             """One trace for all shapes."""

@@ -15,7 +15,7 @@ import tensorflow as tf
 
 import params
 from nmt import UserError
-from nmt.decoding import non_autoregressive
+from nmt.decoding import consensus, non_autoregressive
 from nmt.decoding.attention import Attention
 from nmt.decoding.n_best import drawn, joined, merged
 from nmt.decoding.sampling import Sampling
@@ -48,6 +48,8 @@ class Translator:
       trained_length: tokens per sentence that the Transformer was trained on; longer sentences
         cause a warning. None for no warning.
       sampling: how the `n_best` translations of a sentence are drawn at random; None for a search.
+      ensemble: other Transformers of the same vocabulary; their probabilities are averaged.
+      mbr: one of consensus.UTILITIES, to choose one of the `n_best` by; None for all of them.
 
     Raises:
       UserError: a number is out of its range.
@@ -67,10 +69,16 @@ class Translator:
         symbols: tuple[str, ...] = (),
         trained_length: int | None = None,
         sampling: Sampling | None = None,
+        ensemble: tuple = (),
+        mbr: str | None = None,
     ):
         self.non_autoregressive = transformer.sizes["non_autoregressive"]
-        if self.non_autoregressive and max(beam, n_best) > 1:
-            raise UserError("the run is non-autoregressive: leave --beam and --n-best out")
+        if self.non_autoregressive and (max(beam, n_best) > 1 or ensemble):
+            raise UserError(
+                "the run is non-autoregressive: leave --beam, --n-best and other runs out"
+            )
+        if mbr and n_best == 1:
+            raise UserError("minimum Bayes risk chooses one of several: raise n_best (--n-best)")
         for name, number in (("beam", beam), ("n_best", n_best), ("workers", workers)):
             if number < 1:
                 raise UserError(f"{name} is {number}; it must be at least 1")
@@ -88,8 +96,8 @@ class Translator:
         self.language, self.trained_length = language, trained_length
         either = "|".join(map(re.escape, symbols)) or "(?!)"
         self.tags = re.compile(rf"(?:\s*(?:{either}))*\s*")  # at the start of a line
-        self.sampling = sampling
-        self.searcher = Searcher(transformer, beam, alpha, n_best, fixed, sampling)
+        self.sampling, self.mbr = sampling, mbr
+        self.searcher = Searcher(transformer, beam, alpha, n_best, fixed, sampling, ensemble)
         self.pool = futures.ThreadPoolExecutor(workers)
 
     def batches(self, indices, length):
@@ -136,7 +144,11 @@ class Translator:
                 cut += max(lengths) > MAX_SOURCE_TOKENS
                 too_long += max(lengths) > (self.trained_length or math.inf)
                 spaces = [space for _, space in line]
-                yield drawn(rows, spaces) if self.sampling else joined(rows, spaces, self.n_best)
+                join = drawn if self.sampling else joined
+                best = join(rows, spaces, self.n_best)
+                if self.mbr:
+                    best = [consensus.choose(best, self.mbr, bool(self.sampling))]
+                yield best
         if too_long:
             log.warning(
                 f"{too_long} of {plural(total, 'line')}: longer than the {self.trained_length} "

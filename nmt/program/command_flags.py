@@ -22,6 +22,7 @@ WITHOUT_RUN = ("positional-encoding", "scaling", "schedule")  # pictures of no t
 PICTURE_FORMATS = (".png", ".svg", ".pdf")
 OUTPUT_FORMATS = ("text", "tsv", "jsonl")
 EXPORT_FORMATS = ("saved_model", "keras", "ctranslate2")
+UTILITIES = ("chrf", "bleu")  # of consensus.py
 QUANTIZATIONS = ("int8", "float16")  # of CTranslate2
 THE_RUNS = "the run's"  # the default of flags of a trained run
 
@@ -29,12 +30,25 @@ THE_RUNS = "the run's"  # the default of flags of a trained run
 # ---- Of several commands ----
 
 
-def add_run(parser):
-    """Adds the flags that choose a trained run."""
-    parser.add_argument(
-        "--run", type=flags.filled, metavar="DIR",
-        help="run folder (default: the newest in runs/, if all are of one corpus)",
-    )  # fmt: skip
+class FirstAndOthers(argparse.Action):
+    """The first --run, and those that follow it."""
+
+    def __call__(self, parser, namespace, value, option=None):
+        if namespace.run is None:
+            namespace.run = value
+        else:
+            namespace.ensemble = [*namespace.ensemble, value]
+
+
+def add_run(parser, several=False):
+    """Adds the flags that choose a trained run, or `several`."""
+    text = "run folder (default: the newest in runs/, if all are of one corpus)"
+    more = {}
+    if several:
+        text += "; repeated, an ensemble: the mean of the runs' probabilities"
+        more = dict(action=FirstAndOthers)
+        parser.set_defaults(ensemble=[])
+    parser.add_argument("--run", type=flags.filled, metavar="DIR", help=text, **more)
     parser.add_argument(
         "--checkpoint", choices=("final", "newest", "best"),
         help="the weights that were scored at the end of training, the last epoch's, or the "
@@ -88,7 +102,7 @@ def train(parser):
 
 
 def translate(parser):
-    add_run(parser)
+    add_run(parser, several=True)
     add_sentences(parser)
     flags.add_parameters(parser, params.names(params.SEARCH), THE_RUNS)
     parser.add_argument(
@@ -108,6 +122,11 @@ def translate(parser):
     begun.add_argument(
         "--prefixes", metavar="FILE", help="what each one begins with: a line for each of the input"
     )
+    parser.add_argument(
+        "--mbr", choices=UTILITIES,
+        help="of the --n-best translations or samples, the one most like the others (minimum Bayes "
+        "risk), by chrF or BLEU",
+    )  # fmt: skip
     group = parser.add_argument_group("Sampling")
     group.add_argument(
         "--sample", action="store_true",
@@ -141,7 +160,7 @@ def score(parser):
 
 
 def evaluate(parser):
-    add_run(parser)
+    add_run(parser, several=True)
     add_pairs(
         parser, "*",
         "a .tsv, or source and references, instead of the test split; only prints the scores",

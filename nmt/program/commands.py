@@ -44,7 +44,9 @@ def translate(args):
             f"{args.n_best}, or --sample"
         )
     more = dict(beam=1, sampling=sampling) if sampling else {}
-    translator = loading.translator(model, tokenizer, args.split, n_best=args.n_best, **more)
+    more |= dict(n_best=args.n_best, mbr=args.mbr)
+    translator = loading.translator(model, tokenizer, args.split, **more)
+    args.n_best = 1 if args.mbr else args.n_best  # as printed
     write = FORMATS[args.format]
     if sentences_given.typed(args):  # a warning comes with its sentence
         found = (best for chunk in chunks for best in translator.of_chunks([chunk], prefixes))
@@ -165,7 +167,7 @@ def evaluate(args):
                     f"--against {against.path}: has another test split, so may have been trained "
                     "on this one; name files to compare them on: evaluate FILE FILE"
                 )
-        else:
+        elif not model.ensemble:
             found = evaluation.evaluate(model, tokenizer, corpus)
             evaluation.report(run, corpus, model, *found)
             return

@@ -27,6 +27,7 @@ class TrainedModel(NamedTuple):
     epoch: tf.Variable  # epochs that the weights were trained for
     steps: tf.Variable  # of the whole training run
     translators: dict  # by their arguments; see evaluation.translator
+    ensemble: tuple = ()  # other Transformers, whose probabilities are averaged with its own
     fixed: bool = True  # the weights do not change
 
 
@@ -148,13 +149,36 @@ def translator(model, tokenizer, split, **more):
     )  # fmt: skip
 
 
+def load_ensemble(paths, checkpoint=None, **changed):
+    """Returns what `load` does for the first of `paths`; its model is an ensemble with the others.
+
+    Raises:
+      UserError: as `load`; or the runs have different tokenizers.
+    """
+    first, *others = paths
+    run, tokenizer, model = load(first, checkpoint, **changed)
+    transformers = []
+    for path in others:
+        other, its, found = load(path, checkpoint)
+        if its.sha256 != tokenizer.sha256:
+            raise UserError(
+                f"{other.path}: has another tokenizer than {run.path}; an ensemble needs runs with "
+                "the same one (trained on the same text, or with --from)"
+            )
+        if found.options["non_autoregressive"]:
+            raise UserError(f"{other.path}: is non-autoregressive; leave it out")
+        transformers.append(found.transformer)
+    return run, tokenizer, model._replace(ensemble=tuple(transformers))
+
+
 def load_named(args):
-    """Returns what `load` returns for the run, checkpoint and flags in `args`."""
-    return load(args.run, args.checkpoint, **flags.given(args))
+    """Returns what `load_ensemble` returns for the runs, checkpoint and flags in `args`."""
+    paths = [args.run, *getattr(args, "ensemble", ())]
+    return load_ensemble(paths, args.checkpoint, **flags.given(args))
 
 
 def load_translator(
-    path: str | Path | None = None,
+    path: str | Path | list | None = None,
     checkpoint: str | None = None,
     *,
     beam: int | None = None,
@@ -164,13 +188,15 @@ def load_translator(
     workers: int | None = None,
     split: bool = True,
     sampling: Sampling | None = None,
+    mbr: str | None = None,
 ) -> Translator:
     """Returns the Translator of a trained run, for use from Python.
 
     `list(translate(lines))` are translations; `translate.attend(line)` is an Attention.
 
     Args:
-      path: the run folder; None for the newest one in runs/, if all are of one corpus.
+      path: the run folder, or a list of them, whose probabilities are averaged; None for the newest
+        one in runs/, if all are of one corpus.
       checkpoint: "final", "newest" or "best"; see `load`.
       beam, length_penalty: of the search; None for the run's.
       n_best: different translations per line that `hypotheses` yields, at most `beam`.
@@ -178,12 +204,16 @@ def load_translator(
       workers: batches translated in parallel; None for one per core, at most four.
       split: translate each sentence of a line by itself.
       sampling: how the `n_best` translations are drawn at random; None for a search.
+      mbr: "chrf" or "bleu", to choose one of the `n_best` by minimum Bayes risk.
 
     Raises:
       UserError: there is no such run, it is damaged, or a number is out of its range.
     """
     search = dict(beam=1 if sampling and beam is None else beam, length_penalty=length_penalty)
     changed = {name: value for name, value in search.items() if value is not None}
-    _, tokenizer, model = load(path, checkpoint, **changed)
-    more = dict(n_best=n_best, rows=rows, workers=workers or model.parts, sampling=sampling)
+    paths = path if isinstance(path, (list, tuple)) else [path]
+    _, tokenizer, model = load_ensemble(paths, checkpoint, **changed)
+    more = dict(
+        n_best=n_best, rows=rows, workers=workers or model.parts, sampling=sampling, mbr=mbr
+    )
     return translator(model, tokenizer, split, **more)

@@ -43,7 +43,8 @@ def needs_no_tensorflow(args):
     if args.command in WITHOUT_TENSORFLOW:
         return WITHOUT_TENSORFLOW[args.command]
     if args.command != "train" and getattr(args, "what", None) not in command_flags.WITHOUT_RUN:
-        runs.find(args.run)
+        for path in (args.run, *getattr(args, "ensemble", ())):
+            runs.find(path)
     return None
 
 

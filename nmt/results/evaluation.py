@@ -43,7 +43,10 @@ def translator(model, tokenizer, beam=params.BEAM, length_penalty=params.LENGTH_
       beam, length_penalty: of the search.
       more: other arguments of Translator.
     """
-    arguments = dict(beam=beam, alpha=length_penalty, fixed=model.fixed, workers=model.parts) | more
+    arguments = dict(
+        beam=beam, alpha=length_penalty, fixed=model.fixed, workers=model.parts,
+        ensemble=model.ensemble,
+    ) | more  # fmt: skip
     key = tuple(arguments.items())
     if key not in model.translators:
         model.translators[key] = Translator(model.transformer, tokenizer, **arguments)

@@ -9,7 +9,7 @@ import test_transformer_model
 from test_transformer_model import INP, SIZES, randomised
 
 import transformer_model as tm
-from nmt.decoding import search
+from nmt.decoding import cached_decoder, search
 from transformer_model import END, PAD, START
 
 EXTRA = 4
@@ -19,7 +19,7 @@ def small_transformer(seed=2, target_vocab_size=13, **bias):
     """Returns a Transformer of random weights, whose last layer has these biases for its tokens."""
     model = tm.Transformer(**{**SIZES, "target_vocab_size": target_vocab_size})
     model.build(((None, None), (None, None)))
-    randomised(model)
+    randomised(model, seed)
     kernel, biases = model.final_layer.get_weights()
     for name, value in bias.items():
         biases[getattr(tm, name)] = value
@@ -65,7 +65,7 @@ def test_a_cached_step_equals_a_call_of_the_whole_model(beam, static, variant):
     """At every step to 1e-5, for sources of unequal lengths and hypotheses that change places."""
     rng = np.random.default_rng(1)
     model = test_transformer_model.small_transformer(**variant)
-    decoding = search.CachedDecoder(model, tf.constant(INP), beam, EXTRA, static)
+    decoding = cached_decoder.CachedDecoder(model, tf.constant(INP), beam, EXTRA, static)
     batch, length = len(INP), INP.shape[1] + EXTRA
     ids = np.full((batch, beam, 1), START)
     origin, caches = np.full((batch, beam, length), -1), decoding.caches
@@ -284,3 +284,34 @@ def test_translations_begin_as_forced_and_forced_tokens_count(beam):
         assert total == pytest.approx(log_probability(model, source, ids), abs=1e-3)
     for rows, expected in zip(found[2:], free[2:], strict=True):  # not forced, in the same batch
         assert rows[0][0] == expected[0][0]
+
+
+# ---- Ensembles ----
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+@pytest.mark.parametrize("static", [False, True])
+def test_an_ensemble_of_a_model_with_itself_is_that_model(beam, static):
+    model, more = small_transformer(END=1.5), dict(extra_tokens=EXTRA, static=static)
+    alone = of(search.search(model, tf.constant(INP), beam, **more))
+    twice = of(search.search((model, model), tf.constant(INP), beam, **more))
+    for rows, expected in zip(twice, alone, strict=True):
+        assert rows[0][0] == expected[0][0]
+        np.testing.assert_allclose(rows[0][1:3], expected[0][1:3], atol=1e-5)
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+def test_the_probabilities_of_an_ensemble_are_the_means_of_its_members(beam):
+    models = small_transformer(END=1.5), small_transformer(END=0.5, seed=9)
+    source = [token for token in INP[0] if token != PAD]
+    found = search.search(models, tf.constant([source]), beam, extra_tokens=EXTRA)
+    ((ids, _, total, _), *_) = of(found)[0]
+    each = [np.exp(next_log_probabilities(model, source, ids[:-1])) for model in models]
+    mean = np.log(np.mean(each, axis=0))
+    expected = sum(mean[t, token] for t, token in enumerate(ids[1:]))
+    assert total == pytest.approx(expected, abs=1e-4)
+    alone = sum(np.log(each[0])[t, token] for t, token in enumerate(ids[1:]))
+    assert abs(total - alone) > 1e-2
+    if beam == 1:
+        never = np.isin(np.arange(mean.shape[-1]), (PAD, tm.START))
+        assert list(ids[1:]) == np.where(never, -np.inf, mean).argmax(-1).tolist()

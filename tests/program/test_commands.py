@@ -1,5 +1,6 @@
 """What must hold of the whole program, on a tiny corpus."""
 
+import hashlib
 import io
 import json
 import re
@@ -661,3 +662,46 @@ def test_prefixes_are_given_for_all_lines_or_for_each(finished, capsys, tmp_path
     assert "none: No such file" in capsys.readouterr().err
     assert call(*command, "--prefixes", tmp_path / "p", "--prefix", "x") == 2
     assert "not allowed with argument" in capsys.readouterr().err
+
+
+def test_several_runs_are_an_ensemble(finished, tmp_path, capsys):
+    run = finished / "run"
+    lines = ["um dois três.", "quatro cinco."]
+    assert call("translate", "--run", run, "--score", *lines) == 0
+    alone = capsys.readouterr().out
+    assert call("translate", "--run", run, "--run", run, "--score", *lines) == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    for (score, text), line in zip(rows, alone.splitlines(), strict=True):
+        assert text == line.split("\t")[1]
+        assert float(score) == pytest.approx(float(line.split("\t")[0]), abs=1e-3)
+    scores = (run / "scores.json").read_bytes()
+    assert call("evaluate", "--run", run, "--run", run) == 0
+    assert "BLEU" in capsys.readouterr().out
+    assert (run / "scores.json").read_bytes() == scores  # they are those of one run
+    assert call("translate", "--run", run, "--run", tmp_path, "um.") == 2
+    assert "no trained run" in capsys.readouterr().err
+    shutil.copytree(run, tmp_path / "other")
+    tokenizer = tmp_path / "other" / "tokenizer.model"
+    pairs = as_dataset(sentences(100, seed=3))
+    tokenizer.write_bytes(run_demo.train_tokenizer(pairs, 320, seed=1))
+    saved = json.loads((tmp_path / "other" / "params.json").read_text())
+    saved["tokenizer_sha256"] = hashlib.sha256(tokenizer.read_bytes()).hexdigest()
+    (tmp_path / "other" / "params.json").write_text(json.dumps(saved))
+    assert call("translate", "--run", run, "--run", tmp_path / "other", "um.") == 2
+    assert "has another tokenizer than" in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_the_translation_most_like_the_others_is_printed(finished, capsys):
+    command = ["translate", "--run", finished / "run", "um dois três.", "quatro cinco."]
+    for more in (["--sample", "--n-best", "9"], ["--beam", "4", "--n-best", "4"]):
+        assert call(*command, *more) == 0
+        candidates = capsys.readouterr().out.splitlines()
+        number = len(candidates) // 2
+        for utility in ("chrf", "bleu"):
+            assert call(*command, *more, "--mbr", utility) == 0
+            chosen = capsys.readouterr().out.splitlines()
+            assert len(chosen) == 2
+            assert chosen[0] in candidates[:number]
+            assert chosen[1] in candidates[number:]
+    assert call(*command, "--mbr", "chrf") == 2
+    assert "chooses one of several" in capsys.readouterr().err.splitlines()[-1]

@@ -1,0 +1,39 @@
+"""Minimum Bayes risk decoding: of several translations, the one that is most like the others.
+
+Kumar and Byrne 2004; with samples, Eikema and Aziz 2020 (arXiv 2005.10283). The utility of a
+translation is the mean score of all candidates as if each were the reference.
+"""
+
+import collections
+import math
+
+import sacrebleu
+
+UTILITIES = {
+    "chrf": sacrebleu.CHRF(),
+    "bleu": sacrebleu.BLEU(effective_order=True, force=True),  # smoothed, as for single sentences
+}
+
+
+def choose(candidates, utility="chrf", sampled=True):
+    """Returns the candidate of the greatest utility, (text, log-probability); the first of equals.
+
+    Args:
+      candidates: rows of (text, log-probability), at least one.
+      utility: one of UTILITIES.
+      sampled: candidates were drawn at random, and each counts once; those of a search count by
+        their probabilities.
+    """
+    weights = collections.Counter()
+    best = max(number for _, number in candidates)
+    for text, number in candidates:
+        weights[text] += 1 if sampled else math.exp(number - best)
+    if len(weights) == 1:
+        return candidates[0]
+    score = UTILITIES[utility].sentence_score
+
+    def mean(text):
+        return sum(w * score(text, [other]).score for other, w in weights.items())
+
+    means = {text: mean(text) for text in weights}
+    return max(candidates, key=lambda row: means[row[0]])
