@@ -1,4 +1,4 @@
-"""Writes reference.md, every flag of every command: python docs/make_reference.py"""
+"""Writes reference.md and commands.md, every flag: python docs/make_reference.py"""
 
 import argparse
 import sys
@@ -9,13 +9,19 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import params
 from nmt.program import command_flags, command_line
 
-PAGE = Path(__file__).with_name("reference.md")
-HEAD = """# What does this flag do?
+FOLDER = Path(__file__).parent
+HEADS = {
+    "reference.md": """# What does this flag of a training run do?
+
+`python docs/make_reference.py` writes this page from the program itself. The rows in bold are the
+sections of `params.py`, where `NUM_LAYERS` is the constant of `--num-layers`. "Paper" is Vaswani et
+al. 2017, "tutorial" TensorFlow's. The flags of all other commands: [commands](commands.md).""",
+    "commands.md": """# What does this flag of a command do?
 
 `python docs/make_reference.py` writes this page from the program itself. A command comes before
-its flags; without a command, they are those of `train`. The rows in bold are the sections of
-`params.py`, where `NUM_LAYERS` is the constant of `--num-layers`. "Paper" is Vaswani et al. 2017,
-"tutorial" TensorFlow's. All commands but `train`, `runs` and `data` have the flags listed first."""
+its flags. All but `runs` and `data` have the flags listed first. Those of training, which needs no
+command: [reference](reference.md).""",
+}
 TABLE = ["| flag | meaning |", "|---|---|"]
 
 
@@ -44,17 +50,22 @@ def rows(parser, without=()):
     return found
 
 
-def page():
-    """Returns the page as text."""
+def pages():
+    """Returns the pages as text, by the name of their file."""
     common = argparse.ArgumentParser(add_help=False)
-    command_flags.add_run(common)
-    lines = [HEAD, "", *TABLE, *rows(common)]
+    command_flags.add_run(common, several=True)
+    train, others = (
+        ["", *TABLE, *rows(parser)] for parser in (command_line.parser("train"), common)
+    )
     for name, (_, text) in command_line.COMMANDS.items():
-        shared = () if name in ("train", "runs", "data") else ("run", "checkpoint")
-        lines += ["", f"## {name}: {text}"]
-        lines += [*TABLE, *rows(command_line.parser(name), shared)]
-    return "\n".join(lines) + "\n"
+        if name != "train":
+            shared = () if name in ("runs", "data") else ("run", "checkpoint")
+            others += ["", f"## {name}: {text}", "", *TABLE]
+            others += rows(command_line.parser(name), shared)
+    bodies = zip(HEADS.items(), (train, others), strict=True)
+    return {name: "\n".join([head, *lines]) + "\n" for (name, head), lines in bodies}
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
+    for name, text in pages().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")

@@ -37,6 +37,11 @@ def length_penalty(length, alpha):
     return ((5 + tf.cast(length, tf.float32)) / 6) ** alpha
 
 
+def unrestricted(likely, ids, position):
+    """Returns the log-probabilities `likely` (B, K, V): any token may follow the ids (B, K, L)."""
+    return likely
+
+
 def likeliest(likely, position):
     """Returns the likeliest tokens (B, 1), by log-probabilities (B, 1, V)."""
     return tf.argmax(likely, axis=-1, output_type=tf.int32)
@@ -44,7 +49,7 @@ def likeliest(likely, position):
 
 def greedy_search(
     transformer, inp, alpha=0.6, extra_tokens=EXTRA_TOKENS, static=False, forced=None,
-    choose=likeliest,
+    choose=likeliest, restrict=unrestricted,
 ):  # fmt: skip
     """Takes one token at each step, the likeliest. Returns Hypotheses, one per sentence.
 
@@ -56,6 +61,7 @@ def greedy_search(
       alpha: of `length_penalty`, for the scores.
       extra_tokens, static, forced: see CachedDecoder.
       choose: a function of log-probabilities (B, 1, V) and the position that returns tokens (B, 1).
+      restrict: a function like `unrestricted`, which may make tokens less likely.
     """
     decoder = cached_decoder(transformer, inp, 1, extra_tokens, static, forced)
     limits = decoder.limits[:, tf.newaxis]
@@ -65,6 +71,7 @@ def greedy_search(
 
     def step(position, token, ids, log_probability, complete, finished, caches):
         likely, caches = decoder.log_probabilities(token, position, None, caches)  # (B, 1, V)
+        likely = restrict(likely, ids, position)
         token = choose(likely, position)  # (B, 1)
         log_probability += tf.where(complete, 0.0, tf.gather(likely, token, batch_dims=2))
         token = tf.where(complete, PAD, token)
@@ -86,7 +93,7 @@ def greedy_search(
 
 def beam_search(
     transformer, inp, beam=4, alpha=0.6, n_best=1, extra_tokens=EXTRA_TOKENS, static=False,
-    forced=None,
+    forced=None, restrict=unrestricted,
 ):  # fmt: skip
     """Follows the `beam` likeliest hypotheses of each sentence. Returns the `n_best` complete ones.
 
@@ -102,6 +109,7 @@ def beam_search(
       alpha: of `length_penalty`, 0 or more.
       n_best: translations per sentence, at most `beam`.
       extra_tokens, static, forced: see CachedDecoder.
+      restrict: as of `greedy_search`.
     """
     decoder = cached_decoder(transformer, inp, beam, extra_tokens, static, forced)
     batch, length, limits = decoder.batch, decoder.length, decoder.limits[:, tf.newaxis]
@@ -122,6 +130,7 @@ def beam_search(
         tokens = tf.gather(live["ids"], position, axis=2)  # (B, K)
         origin = set_position(live["origin"], position, rows)  # (B, K, L)
         likely, caches = decoder.log_probabilities(tokens, position, origin, caches)  # (B, K, V)
+        likely = restrict(likely, live["ids"], position)
         likely += live["log_probability"][..., tf.newaxis]
         vocab_size = likely.shape[-1]
         # Each live hypothesis has one END: at most K of the best 2 K end, at least K stay live.

@@ -48,10 +48,13 @@ class Searcher:
     """Finds token ids for token ids.
 
     Args:
-      transformer, beam, alpha, n_best, fixed, sampling, ensemble: as of translator.Translator.
+      transformer, beam, alpha, n_best, fixed, sampling, ensemble, repetition: as of
+        translator.Translator.
     """
 
-    def __init__(self, transformer, beam, alpha, n_best, fixed, sampling, ensemble=()):
+    def __init__(
+        self, transformer, beam, alpha, n_best, fixed, sampling, ensemble=(), repetition=None
+    ):
         self.fixed, self.sampling = fixed and not ensemble, sampling
         all_of_them = (transformer, *ensemble) if ensemble else transformer
         parallel = transformer.sizes["non_autoregressive"]
@@ -60,6 +63,8 @@ class Searcher:
             if parallel:
                 return non_autoregressive.search(transformer, inp, alpha)
             more = dict(static=static, forced=forced)
+            if repetition:
+                more["restrict"] = repetition.restrict
             if sampling:
                 return greedy_search(
                     all_of_them, inp, alpha, **more,

@@ -18,6 +18,7 @@ from nmt import UserError
 from nmt.decoding import consensus, non_autoregressive
 from nmt.decoding.attention import Attention
 from nmt.decoding.n_best import drawn, joined, merged
+from nmt.decoding.repetition import Repetition
 from nmt.decoding.sampling import Sampling
 from nmt.decoding.searcher import Searcher, pad
 from nmt.messages import log, plural
@@ -49,6 +50,7 @@ class Translator:
         cause a warning. None for no warning.
       sampling: how the `n_best` translations of a sentence are drawn at random; None for a search.
       ensemble: other Transformers of the same vocabulary; their probabilities are averaged.
+      repetition: what a translation may repeat; None for anything.
       mbr: one of consensus.UTILITIES, to choose one of the `n_best` by; None for all of them.
 
     Raises:
@@ -71,12 +73,15 @@ class Translator:
         sampling: Sampling | None = None,
         ensemble: tuple = (),
         mbr: str | None = None,
+        repetition: Repetition | None = None,
     ):
         self.non_autoregressive = transformer.sizes["non_autoregressive"]
-        if self.non_autoregressive and (max(beam, n_best) > 1 or ensemble):
+        if self.non_autoregressive and (max(beam, n_best) > 1 or ensemble or repetition):
             raise UserError(
-                "the run is non-autoregressive: leave --beam, --n-best and other runs out"
+                "the run is non-autoregressive: it takes no --beam, --n-best, other --run or penalty"
             )
+        if repetition:
+            repetition.check()
         if mbr and n_best == 1:
             raise UserError("minimum Bayes risk chooses one of several: raise n_best (--n-best)")
         for name, number in (("beam", beam), ("n_best", n_best), ("workers", workers)):
@@ -97,7 +102,9 @@ class Translator:
         either = "|".join(map(re.escape, symbols)) or "(?!)"
         self.tags = re.compile(rf"(?:\s*(?:{either}))*\s*")  # at the start of a line
         self.sampling, self.mbr = sampling, mbr
-        self.searcher = Searcher(transformer, beam, alpha, n_best, fixed, sampling, ensemble)
+        self.searcher = Searcher(
+            transformer, beam, alpha, n_best, fixed, sampling, ensemble, repetition
+        )
         self.pool = futures.ThreadPoolExecutor(workers)
 
     def batches(self, indices, length):

@@ -45,7 +45,7 @@ def add_run(parser, several=False):
     text = "run folder (default: the newest in runs/, if all are of one corpus)"
     more = {}
     if several:
-        text += "; repeated, an ensemble: the mean of the runs' probabilities"
+        text += "; repeated (translate, evaluate): an ensemble, the mean of their probabilities"
         more = dict(action=FirstAndOthers)
         parser.set_defaults(ensemble=[])
     parser.add_argument("--run", type=flags.filled, metavar="DIR", help=text, **more)
@@ -122,6 +122,15 @@ def translate(parser):
     begun.add_argument(
         "--prefixes", metavar="FILE", help="what each one begins with: a line for each of the input"
     )
+    parser.add_argument(
+        "--repetition-penalty", type=flags.in_range(float, params.Flag("", 1.0, 100.0)),
+        metavar="X", default=1.0,
+        help="multiplies log-probabilities of tokens that the translation holds (default 1: none)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--no-repeat-ngram", type=flags.in_range(int, params.Flag("", 0, 1000)), metavar="N",
+        default=0, help="no N tokens in a row occur twice in a translation (default 0: any)",
+    )  # fmt: skip
     parser.add_argument(
         "--mbr", choices=UTILITIES,
         help="of the --n-best translations or samples, the one most like the others (minimum Bayes "

@@ -15,6 +15,7 @@ from tqdm import tqdm
 import params
 from nmt import UserError
 from nmt.decoding.export import whole_or_nothing
+from nmt.decoding.repetition import Repetition
 from nmt.decoding.sampling import Sampling
 from nmt.program import command_flags, flags, loading, run_folder, sentences_given
 from nmt.program.data_report import show as data
@@ -45,6 +46,8 @@ def translate(args):
         )
     more = dict(beam=1, sampling=sampling) if sampling else {}
     more |= dict(n_best=args.n_best, mbr=args.mbr)
+    if args.repetition_penalty > 1 or args.no_repeat_ngram:
+        more["repetition"] = Repetition(args.repetition_penalty, args.no_repeat_ngram)
     translator = loading.translator(model, tokenizer, args.split, **more)
     args.n_best = 1 if args.mbr else args.n_best  # as printed
     write = FORMATS[args.format]

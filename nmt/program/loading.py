@@ -6,6 +6,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from nmt import UserError
+from nmt.decoding.repetition import Repetition
 from nmt.decoding.sampling import Sampling
 from nmt.decoding.translator import Translator
 from nmt.messages import log
@@ -189,6 +190,7 @@ def load_translator(
     split: bool = True,
     sampling: Sampling | None = None,
     mbr: str | None = None,
+    repetition: Repetition | None = None,
 ) -> Translator:
     """Returns the Translator of a trained run, for use from Python.
 
@@ -204,6 +206,7 @@ def load_translator(
       workers: batches translated in parallel; None for one per core, at most four.
       split: translate each sentence of a line by itself.
       sampling: how the `n_best` translations are drawn at random; None for a search.
+      repetition: what a translation may repeat; None for anything.
       mbr: "chrf" or "bleu", to choose one of the `n_best` by minimum Bayes risk.
 
     Raises:
@@ -214,6 +217,11 @@ def load_translator(
     paths = path if isinstance(path, (list, tuple)) else [path]
     _, tokenizer, model = load_ensemble(paths, checkpoint, **changed)
     more = dict(
-        n_best=n_best, rows=rows, workers=workers or model.parts, sampling=sampling, mbr=mbr
+        n_best=n_best,
+        rows=rows,
+        workers=workers or model.parts,
+        sampling=sampling,
+        mbr=mbr,
+        repetition=repetition,
     )
     return translator(model, tokenizer, split, **more)

@@ -1,0 +1,98 @@
+"""What must hold against repetition: penalties by hand, and no n-gram twice, in any search."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from helpers import call
+from test_search import EXTRA, INP, of, small_transformer
+
+from nmt import UserError
+from nmt.decoding import search
+from nmt.decoding.repetition import Repetition
+from transformer_model import END, MASKED, PAD, START
+
+IDS = [[START, 4, 5, 6, 4, 5, PAD, PAD], [START, 4, 4, 4, 7, 4, PAD, PAD]]  # up to position 5
+
+
+def restricted(repetition, position=5):
+    """Returns log-probabilities (2, 1, 9) of the token after IDS, all -1 before."""
+    likely = tf.fill((2, 1, 9), -1.0)
+    ids = tf.constant(IDS)[:, tf.newaxis]
+    return repetition.restrict(likely, ids, position).numpy()[:, 0]
+
+
+def test_tokens_that_were_said_are_penalized():
+    found = restricted(Repetition(penalty=3.0))
+    expected = np.full((2, 9), -1.0)
+    expected[0, [START, 4, 5, 6]] = expected[1, [START, 4, 7]] = -3
+    np.testing.assert_allclose(found, expected)
+
+
+@pytest.mark.parametrize(
+    ("ngram", "position", "banned"),
+    [
+        (1, 5, [{4, 5, 6}, {4, 7}]),
+        (2, 5, [{6}, {4, 7}]),  # after 5 came 6; after 4 came 4 and 7
+        (3, 5, [{6}, set()]),  # after 4 5 came 6; after 7 4 nothing yet
+        (3, 3, [set(), {4}]),  # nothing after 5 6; after 4 4 came 4
+        (4, 5, [set(), set()]),
+        (9, 5, [set(), set()]),
+        (10, 5, [set(), set()]),
+        (500, 5, [set(), set()]),
+        (2, 0, [set(), set()]),
+    ],
+)
+def test_tokens_that_would_repeat_an_n_gram_are_banned(ngram, position, banned):
+    ids = np.where(np.arange(8) <= position, IDS, PAD)
+    likely = Repetition(ngram=ngram).restrict(
+        tf.zeros((2, 1, 9)), tf.constant(ids, tf.int32)[:, tf.newaxis], position
+    )
+    found = [{*np.flatnonzero(row).tolist()} for row in likely.numpy()[:, 0]]
+    assert found == banned
+    assert {*np.unique(likely)} <= {0.0, MASKED}
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+@pytest.mark.parametrize("static", [False, True])
+def test_no_translation_repeats_an_n_gram(beam, static):
+    model = small_transformer(END=-1e4)  # which would never end
+    more = dict(extra_tokens=EXTRA + 3, static=static)
+    for ngram in (1, 2, 3):
+        restrict = Repetition(ngram=ngram).restrict
+        found = of(search.search(model, tf.constant(INP), beam, restrict=restrict, **more))
+        for rows in found:
+            ids = [token for token in rows[0][0][1:] if token != END]
+            ngrams = [tuple(ids[i : i + ngram]) for i in range(len(ids) - ngram + 1)]
+            assert len({*ngrams}) == len(ngrams)
+    free = of(search.search(model, tf.constant(INP), beam, **more))
+    assert any(len({*rows[0][0]}) < len(rows[0][0]) for rows in free)
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+def test_restrictions_are_the_same_compiled_by_xla(beam):
+    model, restrict = small_transformer(END=-1e4), Repetition(2.0, 2).restrict
+
+    def find(inp):
+        more = dict(extra_tokens=EXTRA, static=True, restrict=restrict)
+        return search.search(model, inp, beam, **more)
+
+    found, expected = (
+        of(function(tf.constant(INP))) for function in (tf.function(find, jit_compile=True), find)
+    )
+    assert [rows[0][0] for rows in found] == [rows[0][0] for rows in expected]
+
+
+def test_flags_against_repetition(finished, capsys):
+    command = ["translate", "--run", finished / "run", "um um um um."]
+    assert call(*command, "--no-repeat-ngram", "1") == 0
+    words = capsys.readouterr().out.split()
+    assert len({*words}) == len(words)
+    assert call(*command, "--repetition-penalty", "50", "--beam", "3") == 0
+    assert capsys.readouterr().out
+    for more in (["--repetition-penalty", "0.5"], ["--no-repeat-ngram", "-1"]):
+        assert call(*command, *more) == 2
+        assert "is less than" in capsys.readouterr().err
+    with pytest.raises(UserError, match="repetition_penalty is nan"):
+        Repetition(float("nan")).check()
+    with pytest.raises(UserError, match="no_repeat_ngram is -1"):
+        Repetition(ngram=-1).check()
