@@ -21,7 +21,7 @@ COMPILE_AFTER = 300  # single sentences of one width, to make up for the seconds
 
 def pad(rows, step=1):
     """Lists of ids -> one array (B, L), PAD after the ids, L a multiple of `step`."""
-    length = -(-max(1, *map(len, rows)) // step) * step
+    length = -(-max([1, *map(len, rows)]) // step) * step
     return keras.utils.pad_sequences(rows, length, padding="post", value=PAD)
 
 
@@ -103,6 +103,7 @@ class Searcher:
           samples: for sampling, the number of each sample of its source.
         """
         if self.sampling or any(forced):
+            forced = forced or [[]] * len(sources)
             return self.search_forced(
                 pad(sources), self.numbers(sources, forced, samples), pad(forced)
             )

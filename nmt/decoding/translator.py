@@ -15,7 +15,7 @@ import tensorflow as tf
 
 import params
 from nmt import UserError
-from nmt.decoding import consensus, non_autoregressive
+from nmt.decoding import non_autoregressive
 from nmt.decoding.attention import Attention
 from nmt.decoding.n_best import drawn, joined, merged
 from nmt.decoding.repetition import Repetition
@@ -78,7 +78,7 @@ class Translator:
         self.non_autoregressive = transformer.sizes["non_autoregressive"]
         if self.non_autoregressive and (max(beam, n_best) > 1 or ensemble or repetition):
             raise UserError(
-                "the run is non-autoregressive: it takes no --beam, --n-best, other --run or penalty"
+                "the run is non-autoregressive: leave out --beam, --n-best, penalties, ensembles"
             )
         if repetition:
             repetition.check()
@@ -154,6 +154,8 @@ class Translator:
                 join = drawn if self.sampling else joined
                 best = join(rows, spaces, self.n_best)
                 if self.mbr:
+                    from nmt.decoding import consensus  # and sacreBLEU, which others do without
+
                     best = [consensus.choose(best, self.mbr, bool(self.sampling))]
                 yield best
         if too_long:

@@ -137,6 +137,14 @@ def test_one_token_to_draw_from_is_greedy_search(finished, sampled):
     assert [best[0][0] for best in found] == list(greedy(LINES))
 
 
+def test_the_attention_of_a_sample_is_that_of_its_text(finished):
+    sampling = Sampling(seed=3)
+    translate = loading.load_translator(finished / "run", n_best=2, sampling=sampling)
+    found = translate.attend("um dois três.")
+    (best,) = translate.hypotheses(["um dois três."])
+    assert found.texts[1] == best[0][0]
+
+
 def test_samples_are_printed_and_wrong_flags_refused(finished, capsys):
     command = ["translate", "--run", finished / "run", "um dois.", "três."]
     assert call(*command, "--sample", "--n-best", "5", "--seed", "3", "--top-p", "0.9") == 0
