@@ -11,7 +11,8 @@ import tensorflow as tf
 
 from nmt import UserError
 from nmt.decoding import non_autoregressive
-from nmt.decoding.search import beam_search, greedy_search
+from nmt.decoding.sampling import Sampling
+from nmt.decoding.search import beam_search, greedy_search, sample
 from nmt.messages import reason
 from transformer_model import END, START, UNKNOWN, positional_encoding
 
@@ -66,6 +67,39 @@ class Translator(tf.Module):
             sentences, lambda transformer, inp: beam_search(transformer, inp, BEAM, ALPHA)
         )
 
+    @tf.function(
+        input_signature=[
+            tf.TensorSpec((None,), tf.string, name="sentences"),
+            tf.TensorSpec((None,), tf.string, name="prefixes"),
+        ]
+    )
+    def prefix(self, sentences, prefixes):
+        """As `beam`; each translation begins with its prefix, a string, "" for anything."""
+        begun = self.pieces.tokenize(tf.strings.strip(prefixes))[:, 1:-1]  # no START, no END
+        return self.translate(
+            sentences,
+            lambda transformer, inp: beam_search(
+                transformer, inp, BEAM, ALPHA, forced=begun.to_tensor()
+            ),
+        )
+
+    @tf.function(
+        input_signature=[
+            tf.TensorSpec((None,), tf.string, name="sentences"),
+            tf.TensorSpec((), tf.int32, name="seed"),
+            tf.TensorSpec((), tf.float32, name="temperature"),
+            tf.TensorSpec((), tf.int32, name="top_k"),
+            tf.TensorSpec((), tf.float32, name="top_p"),
+        ]
+    )
+    def sample(self, sentences, seed, temperature, top_k, top_p):
+        """The samples that `translate --sample` draws with the same numbers."""
+        sampling = Sampling(temperature, top_k, top_p, seed)
+        first = tf.zeros_like(sentences, tf.int32)
+        return self.translate(
+            sentences, lambda transformer, inp: sample(transformer, inp, sampling, first)
+        )
+
 
 @contextlib.contextmanager
 def whole_or_nothing(path):
@@ -84,15 +118,18 @@ def whole_or_nothing(path):
 
 
 def saved_model(path, transformer, tokenizer):
-    """Writes a SavedModel of strings to strings, with signatures serving_default (greedy) and beam.
+    """Writes a SavedModel of strings to strings.
 
-    A non-autoregressive model has no signature beam. Loading it takes only TensorFlow and
-    tensorflow-text, whose operators contain the tokenizer.
+    Its signatures are serving_default (greedy search), beam, prefix and sample; of a
+    non-autoregressive model, only the first. Loading it takes only TensorFlow and tensorflow-text,
+    whose operators contain the tokenizer.
     """
     translator = Translator(transformer, tokenizer)
-    signatures = {"serving_default": translator.greedy, "beam": translator.beam}
-    if transformer.sizes["non_autoregressive"]:
-        del signatures["beam"]
+    signatures = {"serving_default": translator.greedy}
+    if not transformer.sizes["non_autoregressive"]:
+        signatures |= {
+            "beam": translator.beam, "prefix": translator.prefix, "sample": translator.sample
+        }  # fmt: skip
     with whole_or_nothing(path) as unfinished:
         tf.saved_model.save(translator, str(unfinished), signatures=signatures)
 

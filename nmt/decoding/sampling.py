@@ -4,13 +4,13 @@ A sentence's sample depends on the seed, its tokens and the number of the sample
 else: not on the other lines, their order, or the batch.
 """
 
-import hashlib
+import math
 from typing import NamedTuple
 
-import numpy as np
 import tensorflow as tf
 
 from nmt import UserError
+from transformer_model import PAD
 
 
 class Sampling(NamedTuple):
@@ -18,6 +18,8 @@ class Sampling(NamedTuple):
 
     First the `top_k` likeliest tokens stay, then the fewest likeliest ones whose probabilities
     reach `top_p` together ("nucleus", Holtzman et al. 2020, arXiv 1904.09751, section 3.1).
+
+    The numbers may be tensors, as in a SavedModel.
     """
 
     temperature: float = 1.0  # divides log-probabilities; below 1: likely tokens become likelier
@@ -28,24 +30,30 @@ class Sampling(NamedTuple):
     def check(self):
         """Raises a UserError if a number is out of its range."""
         for name, number, allowed, text in (
-            ("temperature", self.temperature, 0 < self.temperature < np.inf, "more than 0"),
+            ("temperature", self.temperature, 0 < self.temperature < math.inf, "more than 0"),
             ("top_k", self.top_k, self.top_k >= 0, "0 or more"),
             ("top_p", self.top_p, 0 < self.top_p <= 1, "more than 0 and at most 1"),
         ):
             if not allowed:
                 raise UserError(f"{name} is {number}; it must be {text}")
 
-    def numbers(self, ids, sample, length):
-        """Returns uniform random numbers (length,) in [0, 1), one for each token of a translation.
+    def numbers(self, inp, samples, length):
+        """Returns random numbers (B, length), uniform in [0, 1), one for each token to be drawn.
 
         Args:
-          ids: of the source, a list.
-          sample: the number of the sample of this source, from 0.
-          length: how many numbers.
+          inp: source ids (B, S).
+          samples: the number (B,) of the sample of each source, from 0.
+          length: tokens of a translation, at most.
         """
-        digest = hashlib.sha256(np.array(ids, np.int32).tobytes()).digest()
-        entropy = [self.seed, sample, int.from_bytes(digest[:8], "big")]
-        return np.random.default_rng(entropy).random(length, np.float32)
+        words = tf.where(inp == PAD, "", tf.strings.as_string(inp) + " ")  # (B, S)
+        texts = tf.strings.reduce_join(words, axis=1) + tf.strings.as_string(samples)
+        keys = tf.strings.to_hash_bucket_fast(texts, 2**31 - 1)  # (B,)
+        seed = tf.cast(self.seed, tf.int64)
+        return tf.map_fn(
+            lambda key: tf.random.stateless_uniform([length], tf.stack([seed, key])),
+            keys,
+            fn_output_signature=tf.TensorSpec((None,), tf.float32),
+        )
 
     def draw(self, likely, uniform):
         """Returns the drawn tokens, (...) int32.
@@ -55,7 +63,8 @@ class Sampling(NamedTuple):
           uniform: random numbers (...) in [0, 1): a token is drawn if its share of the interval
             from 0 to 1, in the order of probabilities, holds the number.
         """
-        kept = min(self.top_k or likely.shape[-1], likely.shape[-1])
+        vocab_size = likely.shape[-1]
+        kept = tf.where(self.top_k > 0, tf.minimum(self.top_k, vocab_size), vocab_size)
         logits, tokens = tf.math.top_k(likely / self.temperature, kept)  # (..., N), the best first
         probabilities = tf.nn.softmax(logits)
         before = tf.cumsum(probabilities, axis=-1, exclusive=True)

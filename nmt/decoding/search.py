@@ -91,6 +91,24 @@ def greedy_search(
     return Hypotheses(ids, scores, log_probability, finished)
 
 
+def sample(transformer, inp, sampling, samples, alpha=0.6, forced=None, **more):
+    """Draws one token at each step. Returns Hypotheses, one per sentence.
+
+    Args:
+      sampling: a sampling.Sampling.
+      samples: the number (B,) of the sample of each source; others are other translations.
+      transformer, inp, alpha, forced, more: as of `greedy_search`.
+    """
+    begun = 0 if forced is None else tf.shape(forced)[1]
+    length = tf.maximum(tf.shape(inp)[1], begun) + EXTRA_TOKENS
+    uniform = sampling.numbers(inp, samples, length)  # (B, L)
+
+    def choose(likely, position):
+        return sampling.draw(likely, uniform[:, position, tf.newaxis])
+
+    return greedy_search(transformer, inp, alpha, forced=forced, choose=choose, **more)
+
+
 def beam_search(
     transformer, inp, beam=4, alpha=0.6, n_best=1, extra_tokens=EXTRA_TOKENS, static=False,
     forced=None, restrict=unrestricted,

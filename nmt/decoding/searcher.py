@@ -7,12 +7,10 @@ come; for a few widths only, because TensorFlow never releases a compiled progra
 import collections
 
 import keras
-import numpy as np
 import tensorflow as tf
 
 from nmt.decoding import non_autoregressive
-from nmt.decoding.cached_decoder import EXTRA_TOKENS
-from nmt.decoding.search import greedy_search, log_probabilities, search
+from nmt.decoding.search import log_probabilities, sample, search
 from transformer_model import PAD
 
 COMPILED_WIDTHS = 16, 32, 64  # tokens, padding included; about 50 MiB each, never released
@@ -59,35 +57,29 @@ class Searcher:
         all_of_them = (transformer, *ensemble) if ensemble else transformer
         parallel = transformer.sizes["non_autoregressive"]
 
-        def find(inp, uniform=None, forced=None, static=False):
+        def find(inp, samples=None, forced=None, static=False):
             if parallel:
                 return non_autoregressive.search(transformer, inp, alpha)
             more = dict(static=static, forced=forced)
             if repetition:
                 more["restrict"] = repetition.restrict
             if sampling:
-                return greedy_search(
-                    all_of_them, inp, alpha, **more,
-                    choose=lambda likely, position: sampling.draw(
-                        likely, uniform[:, position, tf.newaxis]
-                    ),
-                )  # fmt: skip
+                return sample(all_of_them, inp, sampling, samples, alpha, **more)
             wanted = beam if n_best > 1 else 1  # several may be the same text
             return search(all_of_them, inp, beam, alpha, wanted, **more)
 
-        def traced(function, *kinds):
+        def traced(function, *shapes):
             """One trace for all shapes."""
             # AutoGraph would take three quarters of the time to the first translation, and has
             # nothing to convert here.
-            signature = [tf.TensorSpec((None, None), kind) for kind in kinds]
+            signature = [tf.TensorSpec(shape, tf.int32) for shape in shapes]
             return tf.function(function, input_signature=signature, autograph=False)
 
         score = non_autoregressive.log_probabilities if parallel else log_probabilities
-        self.log_probabilities = traced(
-            lambda inp, tar: score(transformer, inp, tar), tf.int32, tf.int32
-        )
-        self.search_any = traced(lambda inp: find(inp), tf.int32)
-        self.search_forced = traced(find, tf.int32, tf.float32, tf.int32)
+        ids = (None, None)
+        self.log_probabilities = traced(lambda inp, tar: score(transformer, inp, tar), ids, ids)
+        self.search_any = traced(lambda inp: find(inp), ids)
+        self.search_more = traced(find, ids, (None,), ids)
         self.search_width = compiled(transformer, lambda inp: find(inp, static=True))
         self.seen = collections.Counter()  # single sentences by width
 
@@ -100,13 +92,11 @@ class Searcher:
 
         Args:
           forced: the ids that each translation begins with, B lists, or none at all.
-          samples: for sampling, the number of each sample of its source.
+          samples: for sampling, the number of each sample of its source; 0 if not given.
         """
         if self.sampling or any(forced):
-            forced = forced or [[]] * len(sources)
-            return self.search_forced(
-                pad(sources), self.numbers(sources, forced, samples), pad(forced)
-            )
+            samples = samples or [0] * len(sources)
+            return self.search_more(pad(sources), samples, pad(forced or [[]] * len(sources)))
         width = next((width for width in COMPILED_WIDTHS if width >= len(sources[0])), None)
         if len(sources) > 1 or not self.fixed or not width:
             return self.search_any(pad(sources))
@@ -114,11 +104,3 @@ class Searcher:
         if self.seen[width] <= COMPILE_AFTER:
             return self.search_any(pad(sources))
         return self.search_width(pad(sources, width))
-
-    def numbers(self, sources, forced, samples):
-        """Returns the random numbers (B, L) that tokens are drawn by; (B, 0) if none are drawn."""
-        if not self.sampling:
-            return np.zeros((len(sources), 0), np.float32)
-        length = max(map(len, [*sources, *forced])) + EXTRA_TOKENS
-        rows = zip(sources, samples, strict=True)
-        return np.stack([self.sampling.numbers(*row, length) for row in rows])

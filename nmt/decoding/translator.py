@@ -258,7 +258,7 @@ class Translator:
         sources = self.tokenizer.encode([line.strip(SPACE)])
         inp, tar = (
             tf.constant(sources),
-            self.searcher.search(sources, samples=[0]).ids[:, 0],
+            self.searcher.search(sources).ids[:, 0],
         )  # (1, S), (1, 1 + L)
         tar = tar[:, : tf.math.count_nonzero(tar)]
         (text,) = self.tokenizer.decode(tar.numpy())

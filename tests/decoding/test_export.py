@@ -11,6 +11,7 @@ from test_transformer_model import randomised
 
 import run_demo
 from nmt.decoding import export
+from nmt.decoding.sampling import Sampling
 from nmt.decoding.search import log_probabilities
 from nmt.program import loading
 from nmt.results import evaluation
@@ -28,7 +29,7 @@ OPTIONS = (
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder with a trained `run`, and what it translates: `source`, `greedy`, `beam`."""
+    """A folder with a trained `run`, and what it translates: `source`, `greedy`, `beam`, ..."""
     path = tmp_path_factory.mktemp("export")
     data = write_tsv(path / "n.tsv", sentences(1500))
     assert call("--dataset", data, "--run", path / "run", *OPTIONS) == 0
@@ -39,6 +40,13 @@ def folder(tmp_path_factory):
         texts = list(evaluation.translator(training, tokenizer, beam, length_penalty=0.6)(lines))
         (path / name).write_text("\n".join(texts) + "\n")
     assert len(set(texts)) > 60  # it has learned to tell them apart
+    (path / "prefixes").write_text("\n".join(["nine", ""] * 50) + "\n")
+    prefixed = evaluation.translator(training, tokenizer, 4, length_penalty=0.6)
+    found = prefixed.hypotheses(lines, prefixes=["nine", ""] * 50)
+    (path / "prefix").write_text("".join(f"{best[0][0]}\n" for best in found))
+    sampling = Sampling(temperature=1.5, top_k=7, top_p=0.95, seed=5)
+    drawn = evaluation.translator(training, tokenizer, 1, sampling=sampling)(lines)
+    (path / "sample").write_text("".join(f"{text}\n" for text in drawn))
     return path
 
 
@@ -68,17 +76,27 @@ import tensorflow as tf
 import tensorflow_text
 serve = tf.saved_model.load(sys.argv[1]).signatures
 lines = tf.constant(open(sys.argv[2]).read().split("\\n")[:-1])
-for name in ("serving_default", "beam"):
-    found = serve[name](sentences=lines)
+prefixes = tf.constant(open(sys.argv[4]).read().split("\\n")[:-1])
+numbers = dict(temperature=tf.constant(1.5), top_k=tf.constant(7), top_p=tf.constant(0.95))
+for name, more in (
+    ("serving_default", {}),
+    ("beam", {}),
+    ("prefix", dict(prefixes=prefixes)),
+    ("sample", dict(seed=tf.constant(5), **numbers)),
+):
+    found = serve[name](sentences=lines, **more)
     scores = found["scores"].numpy()
     assert scores.shape == lines.shape and (scores[:-1] < 0).all() and scores[-1] == 0
     with open(sys.argv[3] + name, "wb") as file:
         file.writelines(text + b"\\n" for text in found["translations"].numpy())
 assert not {"run_demo", "transformer_model", "sentencepiece"} & set(sys.modules)
 """
-    python(folder, script, path, folder / "source", f"{folder}/out-")
+    python(folder, script, path, folder / "source", f"{folder}/out-", folder / "prefixes")
     assert (folder / "out-serving_default").read_text() == (folder / "greedy").read_text()
-    assert (folder / "out-beam").read_text() == (folder / "beam").read_text()
+    for name in ("beam", "prefix", "sample"):
+        assert (folder / f"out-{name}").read_text() == (folder / name).read_text()
+    assert (folder / "prefix").read_text().count("nine") > 60
+    assert (folder / "sample").read_text() != (folder / "greedy").read_text()
     assert (folder / "greedy").read_text().count("\n") == 100
 
 

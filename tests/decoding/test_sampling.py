@@ -59,17 +59,28 @@ def test_the_sets_of_top_k_and_top_p_are_those_worked_out_by_hand(changes, kept)
 
 
 def test_random_numbers_depend_on_seed_source_and_sample_alone():
-    one = Sampling(seed=1).numbers([1, 5, 2], 0, 8)
-    assert one.dtype == np.float32
-    assert one.shape == (8,)
-    assert np.array_equal(one, Sampling(seed=1, top_k=3).numbers([1, 5, 2], 0, 8))
-    np.testing.assert_array_equal(one[:5], Sampling(seed=1).numbers([1, 5, 2], 0, 5))
+    def numbers(sampling, *sources, samples=0, length=8):
+        inp = tf.constant(sources)
+        found = sampling.numbers(inp, tf.fill(len(sources), samples), length).numpy()
+        assert found.shape == (len(sources), length)
+        assert ((found >= 0) & (found < 1)).all()
+        return found
+
+    one = numbers(Sampling(seed=1), [1, 5, 2])[0]
+    np.testing.assert_array_equal(numbers(Sampling(seed=1, top_k=3), [1, 5, 2])[0], one)
+    together = numbers(Sampling(seed=1), [1, 6, 2, 0, 0], [1, 5, 2, 0, 0], length=13)
+    np.testing.assert_array_equal(together[1, :8], one)
+    np.testing.assert_array_equal(numbers(Sampling(seed=1), [1, 5, 2], length=3)[0], one[:3])
     others = [
-        Sampling(seed=2).numbers([1, 5, 2], 0, 8),
-        Sampling(seed=1).numbers([1, 6, 2], 0, 8),
-        Sampling(seed=1).numbers([1, 5, 2], 1, 8),
+        numbers(Sampling(seed=2), [1, 5, 2]),
+        numbers(Sampling(seed=1), [1, 6, 2]),
+        numbers(Sampling(seed=1), [15, 2, 0]),
+        numbers(Sampling(seed=1), [1, 5, 2], samples=1),
     ]
-    assert all(not np.array_equal(one, other) for other in others)
+    assert all(not np.isin(one, other).any() for other in others)
+    many = numbers(Sampling(), *([n, 2] for n in range(500)), length=100)
+    assert abs(many.mean() - 0.5) < 0.005
+    assert abs(many.std() - 12**-0.5) < 0.005
 
 
 @pytest.mark.parametrize(
