@@ -145,6 +145,20 @@ def test_a_row_drops_what_its_column_says(system, dropout, dropped):
 
 
 @pytest.mark.slow
+def test_alignment(finished, tmp_path):
+    links = " ".join(f"{n}-{n}" for n in range(3))
+    rows = ["um dois três.\tone two three.\t" + links, "um dois.\tone two.\t0-0 1?1"]
+    (tmp_path / "pairs.tsv").write_text("\n".join(rows) + "\n")
+    arguments = ["--run", finished / "run", "--pairs", tmp_path / "pairs.tsv"]
+    (found,) = tables("alignment.py", *arguments)
+    names = [row["attention"] for row in found]
+    assert names == ["diagonal", "layer 1, all heads", "layer 1, head 1", "layer 1, head 2"]
+    assert numbers(found[0]["lines to choose by"]) == [0]
+    assert numbers(found[0]["other lines"]) == [0]
+    assert all(numbers(row["other lines"])[0] <= 100 for row in found)
+
+
+@pytest.mark.slow
 def test_crash(tsv):
     ((row,),) = tables("crash.py", "--kills", 1, "--train", tsv)
     assert (row["kills"], row["bit-equal endings"], row["unreadable"]) == ("1", "1", "0")

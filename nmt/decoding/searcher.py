@@ -10,6 +10,7 @@ import keras
 import tensorflow as tf
 
 from nmt.decoding import non_autoregressive
+from nmt.decoding.attention import KINDS
 from nmt.decoding.search import log_probabilities, sample, search
 from transformer_model import PAD
 
@@ -78,6 +79,11 @@ class Searcher:
         score = non_autoregressive.log_probabilities if parallel else log_probabilities
         ids = (None, None)
         self.log_probabilities = traced(lambda inp, tar: score(transformer, inp, tar), ids, ids)
+        last = KINDS["cross"][0].format(transformer.sizes["num_layers"])
+        self.cross_attention = traced(  # (B, T, S), of the last layer: the mean of its heads
+            lambda inp, tar: tf.reduce_mean(transformer((inp, tar), training=False)[1][last], 1),
+            ids, ids,
+        )  # fmt: skip
         self.search_any = traced(lambda inp: find(inp), ids)
         self.search_more = traced(find, ids, (None,), ids)
         self.search_width = compiled(transformer, lambda inp: find(inp, static=True))

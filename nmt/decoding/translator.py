@@ -6,7 +6,6 @@ is translated by itself: a model trained on sentences loses text of longer ones.
 
 import itertools
 import math
-import re
 from collections.abc import Iterable, Iterator
 from concurrent import futures
 
@@ -15,7 +14,7 @@ import tensorflow as tf
 
 import params
 from nmt import UserError
-from nmt.decoding import non_autoregressive
+from nmt.decoding import alignment, non_autoregressive
 from nmt.decoding.attention import Attention
 from nmt.decoding.n_best import drawn, joined, merged
 from nmt.decoding.repetition import Repetition
@@ -52,6 +51,7 @@ class Translator:
       ensemble: other Transformers of the same vocabulary; their probabilities are averaged.
       repetition: what a translation may repeat; None for anything.
       mbr: one of consensus.UTILITIES, to choose one of the `n_best` by; None for all of them.
+      alignments: `hypotheses` yields (text, log-probability, links); see `align`.
 
     Raises:
       UserError: a number is out of its range.
@@ -74,6 +74,7 @@ class Translator:
         ensemble: tuple = (),
         mbr: str | None = None,
         repetition: Repetition | None = None,
+        alignments: bool = False,
     ):
         self.non_autoregressive = transformer.sizes["non_autoregressive"]
         if self.non_autoregressive and (max(beam, n_best) > 1 or ensemble or repetition):
@@ -82,6 +83,8 @@ class Translator:
             )
         if repetition:
             repetition.check()
+        if alignments and (n_best > 1 or self.non_autoregressive):
+            raise UserError("only the best translation of an autoregressive run can be aligned")
         if mbr and n_best == 1:
             raise UserError("minimum Bayes risk chooses one of several: raise n_best (--n-best)")
         for name, number in (("beam", beam), ("n_best", n_best), ("workers", workers)):
@@ -99,9 +102,8 @@ class Translator:
         self.transformer, self.tokenizer = transformer, tokenizer
         self.beam, self.n_best, self.rows, self.fixed = beam, n_best, rows, fixed
         self.language, self.trained_length = language, trained_length
-        either = "|".join(map(re.escape, symbols)) or "(?!)"
-        self.tags = re.compile(rf"(?:\s*(?:{either}))*\s*")  # at the start of a line
-        self.sampling, self.mbr = sampling, mbr
+        self.tags = sentences.tags(symbols)
+        self.sampling, self.mbr, self.alignments = sampling, mbr, alignments
         self.searcher = Searcher(
             transformer, beam, alpha, n_best, fixed, sampling, ensemble, repetition
         )
@@ -157,6 +159,10 @@ class Translator:
                     from nmt.decoding import consensus  # and sacreBLEU, which others do without
 
                     best = [consensus.choose(best, self.mbr, bool(self.sampling))]
+                if self.alignments:
+                    own = [text for text, _ in line]
+                    pairs = [*zip(own, (hypotheses[0][0] for hypotheses in rows), strict=True)]
+                    best = [(*best[0], alignment.joined(pairs, self.align(pairs)))]
                 yield best
         if too_long:
             log.warning(
@@ -172,9 +178,7 @@ class Translator:
         """Returns the sentences of a line, each with the white space after it."""
         if self.language is None:
             return [(line.strip(SPACE), "")]
-        tags = self.tags.match(line)[0]
-        found = sentences.split(line.removeprefix(tags), self.language)
-        return [(tags.lstrip() + sentence, space) for sentence, space in found]
+        return sentences.split_tagged(line, self.language, self.tags)
 
     def forced(self, prefixes, sentences_per_line):
         """Returns the ids that the translation of each sentence begins with, often none.
@@ -252,6 +256,20 @@ class Translator:
                 totals[indices] = self.searcher.log_probabilities(*batch).numpy()
             yield from totals.tolist()
             done += len(chunk)
+
+    def align(self, pairs):
+        """Yields the links of each of `pairs` (strings): sorted (source word, target word) from 0.
+
+        Words are those between spaces. See alignment.py.
+        """
+        if self.non_autoregressive:
+            raise UserError("the run is non-autoregressive: its attention says nothing of words")
+        for pair in pairs:
+            (source,), (target,) = (self.tokenizer.encode([side.strip(SPACE)]) for side in pair)
+            source, target = source[:MAX_SOURCE_TOKENS], target[:MAX_SOURCE_TOKENS]
+            weights = self.searcher.cross_attention([source], [target[:-1]]).numpy()[0]
+            tokens = [self.tokenizer.tokens(side[1:-1]) for side in (source, target)]
+            yield alignment.links(weights[:-1, 1:-1], *tokens)  # without START and END
 
     def attend(self, line: str) -> Attention:
         """Translates a line. Returns its Attention, from one pass over the finished translation."""

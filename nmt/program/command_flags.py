@@ -117,6 +117,10 @@ def translate(parser):
         help="text: one line each. tsv: line number, rank, log-probability, translation. jsonl: "
         "the same as one JSON object per line (default text)",
     )  # fmt: skip
+    parser.add_argument(
+        "--alignments", action="store_true",
+        help="after each translation, which word translates which: 0-0 1-2, from 0, by attention",
+    )  # fmt: skip
     begun = parser.add_mutually_exclusive_group()
     begun.add_argument("--prefix", metavar="TEXT", help="what every translation begins with")
     begun.add_argument(
@@ -161,6 +165,11 @@ def translate(parser):
         "--split", action=argparse.BooleanOptionalAction, default=True,
         help="translate each sentence of a line by itself (default: yes)",
     )  # fmt: skip
+
+
+def align(parser):
+    add_run(parser)
+    add_pairs(parser, "+", "a .tsv, or source and target")
 
 
 def score(parser):

@@ -14,6 +14,7 @@ from tqdm import tqdm
 
 import params
 from nmt import UserError
+from nmt.decoding.alignment import pharaoh
 from nmt.decoding.export import whole_or_nothing
 from nmt.decoding.repetition import Repetition
 from nmt.decoding.sampling import Sampling
@@ -25,7 +26,7 @@ from nmt.text import corpora, files
 from nmt.text.batches import training_batches
 from nmt.training import devices
 
-__all__ = ["data", "evaluate", "explore", "export", "plot", "runs", "score", "translate"]
+__all__ = ["align", "data", "evaluate", "explore", "export", "plot", "runs", "score", "translate"]
 
 
 def with_progress(results):
@@ -45,7 +46,7 @@ def translate(args):
             f"{args.n_best}, or --sample"
         )
     more = dict(beam=1, sampling=sampling) if sampling else {}
-    more |= dict(n_best=args.n_best, mbr=args.mbr)
+    more |= dict(n_best=args.n_best, mbr=args.mbr, alignments=args.alignments)
     if args.repetition_penalty > 1 or args.no_repeat_ngram:
         more["repetition"] = Repetition(args.repetition_penalty, args.no_repeat_ngram)
     translator = loading.translator(model, tokenizer, args.split, **more)
@@ -87,23 +88,29 @@ def sampling_of(args):
 
 def as_text(number, best, args):
     """Yields the lines of text for one line's hypotheses: `n_best` of them, the last ones empty."""
-    for text, log_probability in best:
-        text = one_line(text) if args.score or args.n_best > 1 else text
-        yield f"{log_probability:.4f}\t{text}" if args.score else text
+    columns = args.score or args.n_best > 1 or args.alignments
+    for text, log_probability, *links in best:
+        text = one_line(text) if columns else text
+        row = [f"{log_probability:.4f}", text] if args.score else [text]
+        yield "\t".join([*row, *map(pharaoh, links)])
     yield from [""] * (args.n_best - len(best))  # so that line n belongs to line n / n_best
 
 
 def as_tsv(number, best, args):
     """Yields line number, rank, log-probability and translation, separated by tabs."""
-    for rank, (text, log_probability) in enumerate(best, start=1):
-        yield f"{number}\t{rank}\t{log_probability:.4f}\t{one_line(text)}"
+    for rank, (text, log_probability, *links) in enumerate(best, start=1):
+        row = [str(number), str(rank), f"{log_probability:.4f}", one_line(text)]
+        yield "\t".join([*row, *map(pharaoh, links)])
 
 
 def as_jsonl(number, best, args):
     """Yields a JSON object for each hypothesis."""
-    for rank, (text, log_probability) in enumerate(best, start=1):
+    for rank, (text, log_probability, *links) in enumerate(best, start=1):
         numbers = {"line": number, "rank": rank, "log_probability": round(log_probability, 4)}
-        yield json.dumps({**numbers, "translation": text}, ensure_ascii=False)
+        row = {**numbers, "translation": text}
+        if links:
+            row["alignment"] = links[0]
+        yield json.dumps(row, ensure_ascii=False)
 
 
 def one_line(text):
@@ -120,6 +127,14 @@ def score(args):
     _, tokenizer, model = loading.load_named(args)
     for total in with_progress(evaluation.translator(model, tokenizer).score(pairs)):
         print(f"{total:.4f}")
+
+
+def align(args):
+    """Prints the links between the words of each pair of the files, one line per pair."""
+    pairs = files.read_pairs(args.files)
+    _, tokenizer, model = loading.load_named(args)
+    for links in with_progress(evaluation.translator(model, tokenizer).align(pairs)):
+        print(pharaoh(links))
 
 
 def refuse_existing(path):

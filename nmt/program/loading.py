@@ -191,6 +191,7 @@ def load_translator(
     sampling: Sampling | None = None,
     mbr: str | None = None,
     repetition: Repetition | None = None,
+    alignments: bool = False,
 ) -> Translator:
     """Returns the Translator of a trained run, for use from Python.
 
@@ -207,6 +208,7 @@ def load_translator(
       split: translate each sentence of a line by itself.
       sampling: how the `n_best` translations are drawn at random; None for a search.
       repetition: what a translation may repeat; None for anything.
+      alignments: `hypotheses` yields (text, log-probability, links between words).
       mbr: "chrf" or "bleu", to choose one of the `n_best` by minimum Bayes risk.
 
     Raises:
@@ -223,5 +225,6 @@ def load_translator(
         sampling=sampling,
         mbr=mbr,
         repetition=repetition,
+        alignments=alignments,
     )
     return translator(model, tokenizer, split, **more)

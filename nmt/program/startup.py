@@ -13,7 +13,7 @@ from nmt import messages
 from nmt.program import command_flags, data_report, exit_codes, runs
 
 WITHOUT_TENSORFLOW = {"runs": runs.show, "data": data_report.show}
-SEARCHING = ("translate", "score", "evaluate")  # commands that spend their time in a growing cache
+SEARCHING = ("translate", "score", "align", "evaluate")  # tensors of many shapes
 
 
 def environment(arguments):

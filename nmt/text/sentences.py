@@ -54,6 +54,23 @@ def split(text, language="en"):
     return found or [("", "")]
 
 
+def tags(symbols):
+    """Returns the pattern of those of `symbols` (strings) that stand at the start of a line."""
+    either = "|".join(map(re.escape, symbols)) or "(?!)"
+    return re.compile(rf"(?:\s*(?:{either}))*\s*")
+
+
+def split_tagged(line, language, tags):
+    """Returns what `split` does; each sentence begins with the tags that begin the line.
+
+    Args:
+      tags: the pattern of them, from `tags`.
+    """
+    found = tags.match(line)[0]
+    sentences = split(line.removeprefix(found), language)
+    return [(found.lstrip() + sentence, space) for sentence, space in sentences]
+
+
 def join(translations, spaces):
     """Returns translated sentences as one text, with the white space that was between the sources.
 

@@ -1,0 +1,108 @@
+"""What must hold of alignments: links by hand, and fewer errors than the diagonal has."""
+
+import json
+
+import numpy as np
+import pytest
+from helpers import ROOT, call
+
+from nmt.decoding import alignment
+
+SOURCE = ["\u2581o", "\u2581est", "ádio", "\u2581novo", "."]  # 3 words
+TARGET = ["\u2581the", "\u2581new", "\u2581sta", "dium."]  # 3 words
+
+
+def test_tokens_form_words():
+    assert alignment.word_numbers(SOURCE).tolist() == [0, 1, 1, 2, 2]
+    assert alignment.word_numbers(TARGET).tolist() == [0, 1, 2, 2]
+    assert alignment.word_numbers(["a", "b", "\u2581", "c"]).tolist() == [0, 0, 1, 1]
+
+
+def test_attention_is_summed_over_source_tokens_and_averaged_over_target_tokens():
+    weights = np.array(
+        [
+            [0.8, 0.1, 0.0, 0.1, 0.0],
+            [0.1, 0.0, 0.1, 0.5, 0.3],
+            [0.1, 0.3, 0.3, 0.2, 0.1],
+            [0.0, 0.1, 0.8, 0.0, 0.1],
+        ]
+    )
+    found = alignment.by_words(weights, *map(alignment.word_numbers, (SOURCE, TARGET)))
+    np.testing.assert_allclose(found, [[0.8, 0.1, 0.1], [0.1, 0.1, 0.8], [0.05, 0.75, 0.2]])
+    assert alignment.links(weights, SOURCE, TARGET) == [(0, 0), (1, 2), (2, 1)]
+
+
+def test_words_that_no_other_attends_to_most_are_linked_from_their_side():
+    weights = np.array([[0.6, 0.4], [0.9, 0.1]])
+    assert alignment.links(weights, ["\u2581a", "\u2581b"], ["\u2581c", "\u2581d"]) == [
+        (0, 0), (0, 1), (1, 0),
+    ]  # fmt: skip
+    assert alignment.links(np.zeros((0, 2)), ["\u2581a", "\u2581b"], []) == []
+    assert alignment.links(np.zeros((1, 1)), ["\u2581a"], ["\u2581b"]) == [(0, 0)]
+
+
+def gold():
+    """Returns (source, target, sure links, all links) of the pairs aligned by hand."""
+    found = []
+    for line in (ROOT / "data" / "alignments.tsv").read_text(encoding="utf-8").splitlines():
+        source, target, links = line.split("\t")
+        everything = {tuple(map(int, link.replace("?", "-").split("-"))) for link in links.split()}
+        sure = {tuple(map(int, link.split("-"))) for link in links.split() if "-" in link}
+        found.append((source, target, sure, everything))
+    return found
+
+
+def error_rate(rows):
+    """Returns the alignment error rate (Och and Ney 2003) of rows of (found, sure, all links)."""
+    hits = sum(len(found & sure) + len(found & everything) for found, sure, everything in rows)
+    return 1 - hits / sum(len(found) + len(sure) for found, sure, _ in rows)
+
+
+def test_the_pairs_aligned_by_hand_are_of_the_corpus_and_complete():
+    lines = (ROOT / "data" / "everyday.tsv").read_text(encoding="utf-8").splitlines()
+    rows = gold()
+    assert len(rows) == len({row[0] for row in rows}) == 100
+    for source, target, sure, everything in rows:
+        assert f"{source}\t{target}" in lines
+        words = len(source.split()), len(target.split())
+        assert all(i < words[0] and j < words[1] for i, j in everything)
+        assert len({i for i, _ in everything}) >= words[0] - 1  # at most one is left out
+        assert len(sure) >= min(words) / 2
+
+
+def test_alignments_of_translations_and_of_given_pairs(finished, tmp_path, capsys):
+    command = ["translate", "--run", finished / "run"]
+    lines = ["um dois três.", "quatro.", "", "Um dois. Três quatro."]
+    (tmp_path / "in").write_text("".join(f"{line}\n" for line in lines))
+    assert call(*command, "--alignments", *lines) == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    assert [len(row) for row in rows] == [2] * 4
+    for line, (text, links) in zip(lines, rows, strict=True):
+        pairs = [tuple(map(int, link.split("-"))) for link in links.split()]
+        assert {i for i, _ in pairs} == {*range(len(line.split()))}
+        assert {j for _, j in pairs} == {*range(len(text.split()))}
+    first = len(rows[3][0].split(".")[0].split())  # words of the first sentence
+    assert all((i < 2) == (j < first) for i, j in pairs)  # sentences are aligned one by one
+    (tmp_path / "out").write_text("".join(f"{text}\n" for text, _ in rows))
+    assert call("align", "--run", finished / "run", tmp_path / "in", tmp_path / "out") == 0
+    again = capsys.readouterr().out.splitlines()
+    assert again[:3] == [links for _, links in rows[:3]]
+    assert call(*command, "--alignments", "--format", "jsonl", "um dois.") == 0
+    assert json.loads(capsys.readouterr().out)["alignment"]
+    assert call(*command, "--alignments", "--beam", "2", "--n-best", "2", "um.") == 2
+    assert "only the best translation" in capsys.readouterr().err.splitlines()[-1]
+    assert call("align", "--run", finished / "run", tmp_path / "in") == 2
+    assert "column" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_numbers_spelled_out_are_aligned_word_by_word(finished, capsys, tmp_path):
+    """In the small corpus of numbers, word n translates word n."""
+    (tmp_path / "n.tsv").write_text("um dois três.\tone two three.\nseis nove.\tsix nine.\n")
+    assert call("align", "--run", finished / "run", tmp_path / "n.tsv") == 0
+    rows = []
+    for line, words in zip(capsys.readouterr().out.splitlines(), (3, 2), strict=True):
+        expected = {(n, n) for n in range(words)}
+        found = {tuple(map(int, link.split("-"))) for link in line.split()}
+        rows.append((found, expected, expected))
+    assert error_rate(rows) < 0.3
