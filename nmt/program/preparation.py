@@ -170,7 +170,7 @@ def announce(args, run, options, corpus, tokenizer, training, batches):
             "because the training text is short."
         )
     own_choice = flags.given(args).keys() & {*params.names(params.NETWORK)}
-    built_in = options["data_path"] in corpora.BUILT_IN_CORPORA
+    built_in = corpus.name.removesuffix(corpora.REVERSED) in corpora.BUILT_IN_CORPORA
     if not (args.preset or args.parent or own_choice or built_in or run.trained):
         suggest_preset(len(corpus.train))
     log.info(
