@@ -227,7 +227,7 @@ PRESETS = {
         pairs=(10_000, 40_000),
     ),
     "small": Preset(
-        "TED talks, and others of 40,000 to 1,000,000 pairs; by trial (benchmarks/quality.md)",
+        "40,000 to 1,000,000 pairs: sizes between tiny's and base's (benchmarks/quality.md)",
         dict(
             num_layers=3, d_model=256, dff=1024, num_heads=4, dropout_rate=0.3, label_smoothing=0.1,
             tie_embeddings=True, pre_norm=True, schedule="cosine", warmup_steps=2000,

@@ -1,7 +1,7 @@
 """Which word translates which, from cross-attention.
 
 The last layer, the mean of its heads, and the row that predicts a token: of all layers, heads and
-rows, these had the fewest errors on half of data/alignments.tsv (docs/evaluation.md).
+rows, these had the fewest errors on half of data/alignments.tsv (benchmarks/alignment.py).
 """
 
 import numpy as np
@@ -11,7 +11,11 @@ SPACE = "\u2581"  # SentencePiece's mark of a space, which begins a word
 
 def word_numbers(tokens):
     """Returns the number of the word that each of `tokens` (strings) belongs to, from 0."""
-    begins = [number == 0 or token.startswith(SPACE) for number, token in enumerate(tokens)]
+    before = ["x", *tokens]  # two spaces in a row are two tokens, and begin one word
+    begins = [
+        number == 0 or (token.startswith(SPACE) and before[number].strip(SPACE) != "")
+        for number, token in enumerate(tokens)
+    ]
     return np.cumsum(begins) - 1
 
 
@@ -59,7 +63,8 @@ def joined(pairs, found):
     line, before = [], (0, 0)  # words of the earlier sentences
     for pair, links in zip(pairs, found, strict=True):
         line += [(before[0] + i, before[1] + j) for i, j in links]
-        before = tuple(n + len(text.split()) for n, text in zip(before, pair, strict=True))
+        words = (sum(map(bool, text.split(" "))) for text in pair)
+        before = tuple(map(sum, zip(before, words, strict=True)))
     return line
 
 

@@ -108,15 +108,18 @@ class CachedDecoder:
         if self.transformer.pre_norm:
             x = self.transformer.decoder.layernorm(x)
         logits = self.transformer.final_layer(x)  # (B, K, V)
-        return self.allowed(tf.nn.log_softmax(logits) + self.never, position), extended
+        return tf.nn.log_softmax(logits) + self.never, extended
 
-    def allowed(self, likely, position):
-        """Returns `likely` (B, K, V), without all but the forced tokens where there are some."""
+    def allowed(self, likely, restricted, position):
+        """Returns log-probabilities (B, K, V): `restricted` ones, or of the forced token alone.
+
+        A forced token keeps what it has in `likely`: no restriction is stronger.
+        """
         if self.forced is None:
-            return likely
+            return restricted
         token = self.forced[:, position, tf.newaxis, tf.newaxis]  # (B, 1, 1)
-        others = (token != PAD) & (tf.range(likely.shape[-1]) != token)  # (B, 1, V)
-        return likely + tf.where(others, MASKED, 0.0)
+        forced = tf.where(tf.range(likely.shape[-1]) == token, likely, likely + MASKED)
+        return tf.where(token == PAD, restricted, forced)
 
     def loop(self, unfinished, step, *state):
         """Returns `state` after as many steps as it is `unfinished`.

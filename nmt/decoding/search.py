@@ -71,7 +71,7 @@ def greedy_search(
 
     def step(position, token, ids, log_probability, complete, finished, caches):
         likely, caches = decoder.log_probabilities(token, position, None, caches)  # (B, 1, V)
-        likely = restrict(likely, ids, position)
+        likely = decoder.allowed(likely, restrict(likely, ids, position), position)
         token = choose(likely, position)  # (B, 1)
         log_probability += tf.where(complete, 0.0, tf.gather(likely, token, batch_dims=2))
         token = tf.where(complete, PAD, token)
@@ -148,7 +148,7 @@ def beam_search(
         tokens = tf.gather(live["ids"], position, axis=2)  # (B, K)
         origin = set_position(live["origin"], position, rows)  # (B, K, L)
         likely, caches = decoder.log_probabilities(tokens, position, origin, caches)  # (B, K, V)
-        likely = restrict(likely, live["ids"], position)
+        likely = decoder.allowed(likely, restrict(likely, live["ids"], position), position)
         likely += live["log_probability"][..., tf.newaxis]
         vocab_size = likely.shape[-1]
         # Each live hypothesis has one END: at most K of the best 2 K end, at least K stay live.

@@ -100,7 +100,7 @@ class Translator:
                 "the beam (--beam), or lower n_best (--n-best)"
             )
         self.transformer, self.tokenizer = transformer, tokenizer
-        self.beam, self.n_best, self.rows, self.fixed = beam, n_best, rows, fixed
+        self.beam, self.n_best, self.rows = beam, n_best, rows
         self.language, self.trained_length = language, trained_length
         self.tags = sentences.tags(symbols)
         self.sampling, self.mbr, self.alignments = sampling, mbr, alignments
@@ -274,10 +274,8 @@ class Translator:
     def attend(self, line: str) -> Attention:
         """Translates a line. Returns its Attention, from one pass over the finished translation."""
         sources = self.tokenizer.encode([line.strip(SPACE)])
-        inp, tar = (
-            tf.constant(sources),
-            self.searcher.search(sources).ids[:, 0],
-        )  # (1, S), (1, 1 + L)
+        inp = tf.constant(sources)  # (1, S)
+        tar = self.searcher.search(sources).ids[:, 0]  # (1, 1 + L)
         tar = tar[:, : tf.math.count_nonzero(tar)]
         (text,) = self.tokenizer.decode(tar.numpy())
         tar_inp = tar[:, :-1]

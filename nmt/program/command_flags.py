@@ -107,7 +107,7 @@ def translate(parser):
     flags.add_parameters(parser, params.names(params.SEARCH), THE_RUNS)
     parser.add_argument(
         "--n-best", type=int, choices=range(1, 65), metavar="N", default=1,
-        help="different translations per line, at most as many as --beam (default 1)",
+        help="different translations per line, at most as many as --beam; or samples (default 1)",
     )  # fmt: skip
     parser.add_argument(
         "--score", action="store_true", help="log-probability and tab before each translation"

@@ -1,6 +1,7 @@
 """What must hold of alignments: links by hand, and fewer errors than the diagonal has."""
 
 import json
+import runpy
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ def test_tokens_form_words():
     assert alignment.word_numbers(SOURCE).tolist() == [0, 1, 1, 2, 2]
     assert alignment.word_numbers(TARGET).tolist() == [0, 1, 2, 2]
     assert alignment.word_numbers(["a", "b", "\u2581", "c"]).tolist() == [0, 0, 1, 1]
+    assert alignment.word_numbers(["a", "\u2581", "\u2581c"]).tolist() == [0, 1, 1]
 
 
 def test_attention_is_summed_over_source_tokens_and_averaged_over_target_tokens():
@@ -41,26 +43,10 @@ def test_words_that_no_other_attends_to_most_are_linked_from_their_side():
     assert alignment.links(np.zeros((1, 1)), ["\u2581a"], ["\u2581b"]) == [(0, 0)]
 
 
-def gold():
-    """Returns (source, target, sure links, all links) of the pairs aligned by hand."""
-    found = []
-    for line in (ROOT / "data" / "alignments.tsv").read_text(encoding="utf-8").splitlines():
-        source, target, links = line.split("\t")
-        everything = {tuple(map(int, link.replace("?", "-").split("-"))) for link in links.split()}
-        sure = {tuple(map(int, link.split("-"))) for link in links.split() if "-" in link}
-        found.append((source, target, sure, everything))
-    return found
-
-
-def error_rate(rows):
-    """Returns the alignment error rate (Och and Ney 2003) of rows of (found, sure, all links)."""
-    hits = sum(len(found & sure) + len(found & everything) for found, sure, everything in rows)
-    return 1 - hits / sum(len(found) + len(sure) for found, sure, _ in rows)
-
-
 def test_the_pairs_aligned_by_hand_are_of_the_corpus_and_complete():
     lines = (ROOT / "data" / "everyday.tsv").read_text(encoding="utf-8").splitlines()
-    rows = gold()
+    read = runpy.run_path(str(ROOT / "benchmarks" / "alignment.py"))["read"]
+    rows = read(ROOT / "data" / "alignments.tsv")
     assert len(rows) == len({row[0] for row in rows}) == 100
     for source, target, sure, everything in rows:
         assert f"{source}\t{target}" in lines
@@ -100,9 +86,6 @@ def test_numbers_spelled_out_are_aligned_word_by_word(finished, capsys, tmp_path
     """In the small corpus of numbers, word n translates word n."""
     (tmp_path / "n.tsv").write_text("um dois três.\tone two three.\nseis nove.\tsix nine.\n")
     assert call("align", "--run", finished / "run", tmp_path / "n.tsv") == 0
-    rows = []
     for line, words in zip(capsys.readouterr().out.splitlines(), (3, 2), strict=True):
-        expected = {(n, n) for n in range(words)}
         found = {tuple(map(int, link.split("-"))) for link in line.split()}
-        rows.append((found, expected, expected))
-    assert error_rate(rows) < 0.3
+        assert len(found ^ {(n, n) for n in range(words)}) <= 2
