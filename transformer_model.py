@@ -104,7 +104,7 @@ def scaled_dot_product_attention(q, k, v, mask, dropout=None):
       output (..., len_q, d_v) and attention weights (..., len_q, len_k), each row of sum 1.
     """
     logits = tf.matmul(q, k, transpose_b=True)  # (..., len_q, len_k)
-    logits /= tf.sqrt(tf.cast(tf.shape(k)[-1], logits.dtype))
+    logits /= k.shape[-1] ** 0.5
     if mask is not None:
         logits += tf.cast(mask, logits.dtype) * MASKED
     attention_weights = tf.nn.softmax(logits, axis=-1)
@@ -173,19 +173,20 @@ class MultiHeadAttention(_Saved, keras.layers.Layer):
     def join_heads(self, x):
         """(B, H, L, D / H) -> (B, L, D)."""
         x = tf.transpose(x, (0, 2, 1, 3))
-        return tf.reshape(x, (tf.shape(x)[0], tf.shape(x)[1], self.sizes["d_model"]))
+        return tf.reshape(x, (*leading(x), self.sizes["d_model"]))
 
-    def project(self, x, *layers):
-        """Applies each of the Dense `layers` to `x` (B, L, D). Returns (B, H, L, D / H) for each.
+    def joined(self, names):
+        """Returns kernel (D, n D) and bias (n D,) of n of wq, wk, wv, side by side: "qkv", "kv"."""
+        layers = [getattr(self, f"w{name}") for name in names]
+        kernels, biases = zip(*((layer.kernel, layer.bias) for layer in layers), strict=True)
+        return tf.concat(kernels, axis=1), tf.concat(biases, axis=0)
 
-        One product computes all of them, which is faster than one product each.
-        """
-        kernel = tf.concat([layer.kernel for layer in layers], axis=1)  # (D, n D)
-        bias = tf.concat([layer.bias for layer in layers], axis=0)  # (n D,)
+    def project(self, x, kernel, bias):
+        """`x` (B, L, D), n `joined` layers -> n tensors (B, H, L, D / H), in one product."""
         kernel, bias = tf.cast(kernel, x.dtype), tf.cast(bias, x.dtype)
         y = tf.nn.bias_add(tf.matmul(tf.reshape(x, (-1, x.shape[-1])), kernel), bias)  # (B L, n D)
         heads, depth = self.sizes["num_heads"], self.sizes["d_model"] // self.sizes["num_heads"]
-        y = tf.reshape(y, (tf.shape(x)[0], tf.shape(x)[1], len(layers), heads, depth))
+        y = tf.reshape(y, (*leading(x), y.shape[-1] // x.shape[-1], heads, depth))
         return tf.unstack(tf.transpose(y, (2, 0, 3, 1, 4)))
 
     def attend(self, q, k, v, *, training=False, mask=None):
@@ -200,11 +201,8 @@ class MultiHeadAttention(_Saved, keras.layers.Layer):
 
         Returns output (B, len_q, D) and weights (B, H, len_q, len_k).
         """
-        if q is k is v:
-            projected = self.project(q, self.wq, self.wk, self.wv)
-        else:
-            pairs = ((q, self.wq), (k, self.wk), (v, self.wv))
-            projected = [self.project(*pair)[0] for pair in pairs]
+        inputs = ((q, "qkv"),) if q is k is v else ((q, "q"), (k, "k"), (v, "v"))
+        projected = [y for x, names in inputs for y in self.project(x, *self.joined(names))]
         return self.attend(*projected, training=training, mask=mask)
 
 
@@ -307,19 +305,18 @@ class DecoderLayer(_Variant, keras.layers.Layer):
 
     def call(self, x, enc_output, *, training=False, look_ahead_mask=None, padding_mask=None):
         """(B, T, D), (B, S, D) -> output (B, T, D), weights (B, H, T, T) and (B, H, T, S)."""
-        qkv = self.self_attention_qkv(x)
+        qkv = self.self_attention_qkv(x, *self.mha1.joined("qkv"))
         kv = self.cross_attention_kv(enc_output)
         masks = dict(look_ahead_mask=look_ahead_mask, padding_mask=padding_mask)
         return self.attend(x, qkv, kv, training=training, **masks)
 
-    def self_attention_qkv(self, x):
-        """(B, T, D) -> queries, keys and values (B, H, T, D / H) of the target."""
-        x = self.layernorm1(x) if self.pre_norm else x
-        return self.mha1.project(x, self.mha1.wq, self.mha1.wk, self.mha1.wv)
+    def self_attention_qkv(self, x, kernel, bias):
+        """(B, T, D), joined weights -> queries, keys, values (B, H, T, D / H) of the target."""
+        return self.mha1.project(self.layernorm1(x) if self.pre_norm else x, kernel, bias)
 
     def cross_attention_kv(self, enc_output):
         """(B, S, D) -> keys and values (B, H, S, D / H) of the source."""
-        return self.mha2.project(enc_output, self.mha2.wk, self.mha2.wv)
+        return self.mha2.project(enc_output, *self.mha2.joined("kv"))
 
     def attend(self, x, qkv, kv, *, training=False, look_ahead_mask=None, padding_mask=None):
         """`call` for projected inputs, so that a search can keep those of earlier positions.
@@ -332,13 +329,13 @@ class DecoderLayer(_Variant, keras.layers.Layer):
         attention, block1 = self.mha1.attend(*qkv, training=training, mask=look_ahead_mask)
         if self.pre_norm:
             x += self.dropout1(attention, training=training)
-            (q,) = self.mha2.project(self.layernorm2(x), self.mha2.wq)
+            (q,) = self.mha2.project(self.layernorm2(x), *self.mha2.joined("q"))
             attention, block2 = self.mha2.attend(q, *kv, training=training, mask=padding_mask)
             x += self.dropout2(attention, training=training)
             y = self.ffn(self.layernorm3(x), training=training)
             return x + self.dropout3(y, training=training), block1, block2
         x = self.layernorm1(x + self.dropout1(attention, training=training))
-        (q,) = self.mha2.project(x, self.mha2.wq)
+        (q,) = self.mha2.project(x, *self.mha2.joined("q"))
         attention, block2 = self.mha2.attend(q, *kv, training=training, mask=padding_mask)
         x = self.layernorm2(x + self.dropout2(attention, training=training))
         y = self.ffn(x, training=training)
@@ -479,7 +476,7 @@ class TiedLogits(keras.layers.Layer):
         """(B, L, D) -> (B, L, V)."""
         table = self.embedding.embeddings
         logits = tf.matmul(tf.reshape(x, (-1, x.shape[-1])), table, transpose_b=True)  # (B L, V)
-        return tf.reshape(logits, (tf.shape(x)[0], tf.shape(x)[1], table.shape[0]))
+        return tf.reshape(logits, (*leading(x), table.shape[0]))
 
 
 @register
@@ -703,16 +700,17 @@ def greedy_translate(transformer, inp, extra_tokens=50):
 
 @register
 class Dense(keras.layers.Dense):
-    """Keras's, as a product of two matrices: (B L, D) instead of (B, L, D).
-
-    TensorFlow then adds bias and activation in the same kernel, and does not compute at each call
-    which axes to multiply.
-    """
+    """Keras's, as a product of two matrices: TensorFlow then adds the bias in the same kernel."""
 
     def call(self, x):
         """(B, L, D) -> (B, L, units)."""
         y = super().call(tf.reshape(x, (-1, x.shape[-1])))  # (B L, units)
-        return tf.reshape(y, (tf.shape(x)[0], tf.shape(x)[1], self.units))
+        return tf.reshape(y, (*leading(x), self.units))
+
+
+def leading(x):
+    """Returns B and L of `x` (B, L, ...), to reshape to; constants, which are faster, if L is."""
+    return (-1, x.shape[1]) if x.shape[1] else (tf.shape(x)[0], tf.shape(x)[1])
 
 
 @register

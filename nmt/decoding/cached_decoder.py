@@ -39,6 +39,9 @@ def append(cache, new, position=None):
 class CachedDecoder:
     """The decoder, one position at a time, for a batch of sources that the encoder has read.
 
+    `state` holds all that belongs to a source and is needed at each step, by name; a search adds
+    its own, and may leave out rows of all of it at once.
+
     Args:
       transformer: a Transformer.
       inp: source ids (B, S).
@@ -46,94 +49,99 @@ class CachedDecoder:
       extra_tokens: a translation has at most so many tokens more than its source.
       static: keep all shapes fixed from step to step, as XLA requires; otherwise caches grow.
       forced: the ids (B, P) that each translation begins with, PAD after them; None for none.
+      block: logits are of a multiple of `block` tokens; those beyond the vocabulary are never
+        chosen.
     """
 
-    def __init__(self, transformer, inp, beam, extra_tokens, static, forced=None):
+    def __init__(self, transformer, inp, beam, extra_tokens, static, forced=None, block=1):
         self.transformer, self.beam, self.static = transformer, beam, static
         self.layers, sizes = transformer.decoder.dec_layers, transformer.sizes
-        self.padding_mask = create_padding_mask(inp)
-        enc_output, _ = transformer.encoder(inp, training=False, mask=self.padding_mask)
-        self.cross_attention = [layer.cross_attention_kv(enc_output) for layer in self.layers]
-        self.batch, source_length = (
+        padding_mask = create_padding_mask(inp)
+        enc_output, _ = transformer.encoder(inp, training=False, mask=padding_mask)
+        batch, source_length = (
             known if known is not None else found
             for known, found in zip(inp.shape, tf.unstack(tf.shape(inp)), strict=True)
         )
         self.length = source_length + extra_tokens
         tokens = tf.reduce_sum(tf.cast(inp != PAD, tf.int32), axis=1)  # (B,)
-        self.forced = None
+        self.state = dict(padding_mask=padding_mask)
         if forced is not None:
             self.length = tf.maximum(source_length, tf.shape(forced)[1]) + extra_tokens
             begun = tf.reduce_sum(tf.cast(forced != PAD, tf.int32), axis=1)  # (B,)
             tokens = tf.where(tokens > 0, tf.maximum(tokens, begun), 0)
             rest = self.length - tf.shape(forced)[1]
-            self.forced = tf.pad(forced, [[0, 0], [0, rest]], constant_values=PAD)  # (B, L)
-        self.limits = tf.where(tokens > 0, tokens + extra_tokens, 0)  # (B,), none for empty rows
-        self.positions = positional_encoding(self.length, sizes["d_model"])  # (1, L, D)
-        never = np.isin(np.arange(sizes["target_vocab_size"]), (PAD, START)) * MASKED
-        self.never = tf.constant(never, tf.float32)  # (V,)
+            self.state["forced"] = tf.pad(forced, [[0, 0], [0, rest]])  # (B, L), of PAD (0)
+        self.state["limits"] = tf.where(tokens > 0, tokens + extra_tokens, 0)  # (B,), 0 if empty
         heads, depth = sizes["num_heads"], sizes["d_model"] // sizes["num_heads"]
         length = self.length * beam if static else 0
-        empty = tf.zeros((self.batch, heads, length, depth), enc_output.dtype)
-        self.caches = [(empty, empty)] * sizes["num_layers"]
+        empty = tf.zeros((batch, heads, length, depth), enc_output.dtype)
+        self.state["caches"] = [(empty, empty)] * sizes["num_layers"]
+        self.state["sources"] = [layer.cross_attention_kv(enc_output) for layer in self.layers]
+        self.positions = positional_encoding(self.length, sizes["d_model"])  # (1, L, D)
+        self.qkv = [layer.mha1.joined("qkv") for layer in self.layers]  # once, not at each step
+        self.output = self.output_weights(-sizes["target_vocab_size"] % block)
+        vocab_size = self.output[1].shape[0]
+        self.never = tf.constant(np.isin(np.arange(vocab_size), (PAD, START)) * np.float32(MASKED))
 
-    def log_probabilities(self, tokens, position, origin, caches):
-        """Returns those of the next token, (B, K, V), and the caches; PAD and START have none.
+    def output_weights(self, more):
+        """Returns kernel and bias (V,) of the final layer, and `more` tokens, never chosen."""
+        layer, tied = self.transformer.final_layer, self.transformer.sizes["tie_embeddings"]
+        kernel = layer.embedding.embeddings if tied else layer.kernel  # (V, D) or (D, V)
+        bias = tf.zeros(kernel.shape[:1]) if tied else tf.convert_to_tensor(layer.bias)
+        if more:
+            kernel = tf.pad(kernel, [[0, more], [0, 0]] if tied else [[0, 0], [0, more]])
+            below = 8 * MASKED  # what is masked more than once
+            bias = tf.pad(bias, [[0, more]], constant_values=below)
+        return tf.convert_to_tensor(kernel), bias
+
+    def logits(self, tokens, position, origin, state):
+        """Returns logits of the next token, (B, K, V), and the state with longer caches.
 
         Args:
           tokens: ids (B, K) at `position`.
           origin: (B, K, L), which of the K cache rows holds a hypothesis's past at each position up
             to this one, -1 beyond; None where K is 1.
-          caches: keys and values of each layer.
+          state: see above.
         """
         look_ahead_mask = None  # a cache that grows holds nothing but one hypothesis's past
         length = self.length if self.static else position + 1
         if origin is not None:
             past = tf.one_hot(origin[:, :, :length], self.beam)  # (B, K, L, K), all 0 for a -1
-            look_ahead_mask = 1 - tf.reshape(past, (self.batch, 1, self.beam, length * self.beam))
+            look_ahead_mask = 1 - tf.reshape(past, (-1, 1, self.beam, length * self.beam))
         elif self.static:
             look_ahead_mask = tf.cast(tf.range(length) > position, tf.float32)  # (L,)
+        masks = dict(look_ahead_mask=look_ahead_mask, padding_mask=state["padding_mask"])
         encoding = self.positions[:, position, tf.newaxis]  # (1, 1, D)
         x = embed(self.transformer.decoder.embedding, tokens, encoding)  # (B, K, D)
-        extended = []
-        for layer, cache, kv in zip(self.layers, caches, self.cross_attention, strict=True):
-            q, *new = layer.self_attention_qkv(x)  # (B, H, K, D / H) each
+        caches = []
+        each = zip(self.layers, self.qkv, state["caches"], state["sources"], strict=True)
+        for layer, qkv, cache, kv in each:
+            q, *new = layer.self_attention_qkv(x, *qkv)  # (B, H, K, D / H) each
             cache = tuple(
                 append(old, value, position if self.static else None)
                 for old, value in zip(cache, new, strict=True)
             )
-            x, _, _ = layer.attend(
-                x, (q, *cache), kv, look_ahead_mask=look_ahead_mask, padding_mask=self.padding_mask
-            )
-            extended.append(cache)
+            x, _, _ = layer.attend(x, (q, *cache), kv, **masks)
+            caches.append(cache)
         if self.transformer.pre_norm:
             x = self.transformer.decoder.layernorm(x)
-        logits = self.transformer.final_layer(x)  # (B, K, V)
-        return tf.nn.log_softmax(logits) + self.never, extended
+        kernel, bias = self.output
+        x = tf.cast(tf.reshape(x, (-1, x.shape[-1])), tf.float32)  # (B K, D)
+        tied = self.transformer.sizes["tie_embeddings"]
+        logits = tf.nn.bias_add(tf.matmul(x, kernel, transpose_b=tied), bias)  # (B K, V)
+        logits = tf.reshape(logits, (-1, self.beam, logits.shape[-1]))
+        return logits, {**state, "caches": caches}
 
-    def allowed(self, likely, restricted, position):
+    def allowed(self, likely, restricted, position, state):
         """Returns log-probabilities (B, K, V): `restricted` ones, or of the forced token alone.
 
         A forced token keeps what it has in `likely`: no restriction is stronger.
         """
-        if self.forced is None:
+        if "forced" not in state:
             return restricted
-        token = self.forced[:, position, tf.newaxis, tf.newaxis]  # (B, 1, 1)
+        token = state["forced"][:, position, tf.newaxis, tf.newaxis]  # (B, 1, 1)
         forced = tf.where(tf.range(likely.shape[-1]) == token, likely, likely + MASKED)
         return tf.where(token == PAD, restricted, forced)
-
-    def loop(self, unfinished, step, *state):
-        """Returns `state` after as many steps as it is `unfinished`.
-
-        Both functions take the position, the state and the caches; `step` returns the new ones.
-        """
-        state = (tf.constant(0), *state, self.caches)
-        shapes = tf.nest.map_structure(lambda tensor: tensor.shape, state)
-        if not self.static:
-            growing = tf.nest.map_structure(
-                lambda cache: tf.TensorShape((*cache.shape[:2], None, cache.shape[3])), self.caches
-            )
-            shapes = (*shapes[:-1], growing)
-        return tf.while_loop(unfinished, step, state, shape_invariants=shapes)[1:-1]
 
 
 class Ensemble(CachedDecoder):
@@ -150,20 +158,18 @@ class Ensemble(CachedDecoder):
         first, *others = transformers
         super().__init__(first, *arguments)
         self.others = [CachedDecoder(other, *arguments) for other in others]
-        self.caches = [self.caches, *(decoder.caches for decoder in self.others)]
+        self.state["others"] = [decoder.state for decoder in self.others]
 
-    def log_probabilities(self, tokens, position, origin, caches):
-        """Returns those of the next token, (B, K, V), and the caches, a list for each Transformer.
-
-        Args:
-          tokens, position, origin: as of CachedDecoder.
-          caches: keys and values of each layer of each Transformer.
-        """
-        found = [super().log_probabilities(tokens, position, origin, caches[0])]
-        for decoder, its in zip(self.others, caches[1:], strict=True):
-            found.append(decoder.log_probabilities(tokens, position, origin, its))
-        likely, caches = zip(*found, strict=True)
-        return tf.reduce_logsumexp(tf.stack(likely), axis=0) - math.log(len(found)), list(caches)
+    def logits(self, tokens, position, origin, state):
+        """Returns the log-probabilities of the next token, (B, K, V), and the state; see above."""
+        logits, state = super().logits(tokens, position, origin, state)
+        found, others = [tf.nn.log_softmax(logits)], []
+        for decoder, its in zip(self.others, state["others"], strict=True):
+            logits, its = decoder.logits(tokens, position, origin, its)
+            found.append(tf.nn.log_softmax(logits))
+            others.append(its)
+        likely = tf.reduce_logsumexp(tf.stack(found), axis=0) - math.log(len(found))
+        return likely, {**state, "others": others}
 
 
 def cached_decoder(transformer, *arguments):

@@ -11,7 +11,10 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from nmt.decoding.cached_decoder import EXTRA_TOKENS, cached_decoder
+from nmt.decoding.loop import loop
 from transformer_model import END, MASKED, PAD, START, cross_entropy
+
+BLOCK = 64  # tokens, of which the likeliest is looked for first
 
 
 class Hypotheses(NamedTuple):
@@ -42,14 +45,14 @@ def unrestricted(likely, ids, position):
     return likely
 
 
-def likeliest(likely, position):
+def likeliest(likely, numbers):
     """Returns the likeliest tokens (B, 1), by log-probabilities (B, 1, V)."""
     return tf.argmax(likely, axis=-1, output_type=tf.int32)
 
 
 def greedy_search(
     transformer, inp, alpha=0.6, extra_tokens=EXTRA_TOKENS, static=False, forced=None,
-    choose=likeliest, restrict=unrestricted,
+    choose=likeliest, numbers=None, restrict=unrestricted,
 ):  # fmt: skip
     """Takes one token at each step, the likeliest. Returns Hypotheses, one per sentence.
 
@@ -60,32 +63,43 @@ def greedy_search(
       inp: source ids (B, S).
       alpha: of `length_penalty`, for the scores.
       extra_tokens, static, forced: see CachedDecoder.
-      choose: a function of log-probabilities (B, 1, V) and the position that returns tokens (B, 1).
+      choose: a function of log-probabilities (B, 1, V) and `numbers` (B, 1) of the position that
+        returns tokens (B, 1).
+      numbers: (B, L), at least as long as the longest translation; or None.
       restrict: a function like `unrestricted`, which may make tokens less likely.
     """
     decoder = cached_decoder(transformer, inp, 1, extra_tokens, static, forced)
-    limits = decoder.limits[:, tf.newaxis]
 
-    def unfinished(position, token, ids, log_probability, complete, finished, caches):
-        return ~tf.reduce_all(complete)
+    def unfinished(position, state):
+        return ~state["kept"]["complete"][:, 0]
 
-    def step(position, token, ids, log_probability, complete, finished, caches):
-        likely, caches = decoder.log_probabilities(token, position, None, caches)  # (B, 1, V)
-        likely = decoder.allowed(likely, restrict(likely, ids, position), position)
-        token = choose(likely, position)  # (B, 1)
+    def step(position, state):
+        ids, log_probability, finished, complete = state["kept"].values()
+        logits, state = decoder.logits(state["token"], position, None, state)  # (B, 1, V)
+        likely = tf.nn.log_softmax(logits) + decoder.never
+        likely = decoder.allowed(likely, restrict(likely, ids, position), position, state)
+        drawn = state["numbers"][:, position, tf.newaxis] if "numbers" in state else None
+        token = choose(likely, drawn)  # (B, 1)
         log_probability += tf.where(complete, 0.0, tf.gather(likely, token, batch_dims=2))
         token = tf.where(complete, PAD, token)
-        position += 1
-        ids = set_position(ids, position, token)
+        ids = set_position(ids, position + 1, token)
         finished |= token == END
-        complete |= finished | (position >= limits)
-        return position, token, ids, log_probability, complete, finished, caches
+        complete |= finished | (position + 1 >= state["limits"][:, tf.newaxis])
+        kept = dict(ids=ids, log_probability=log_probability, finished=finished, complete=complete)
+        return {**state, "token": token, "kept": kept}
 
-    none = tf.zeros((decoder.batch, 1), tf.bool)
-    token = tf.fill((decoder.batch, 1), START)
-    ids = tf.pad(token[..., tf.newaxis], [[0, 0], [0, 0], [0, decoder.length]])  # (B, 1, 1 + L)
-    state = (token, ids, tf.zeros((decoder.batch, 1)), limits == 0, none)
-    _, ids, log_probability, _, finished = decoder.loop(unfinished, step, *state)
+    limits = decoder.state["limits"][:, tf.newaxis]  # (B, 1)
+    token = tf.fill(tf.shape(limits), START)
+    kept = dict(
+        ids=tf.pad(token[..., tf.newaxis], [[0, 0], [0, 0], [0, decoder.length]]),  # (B, 1, 1 + L)
+        log_probability=tf.zeros_like(limits, tf.float32),
+        finished=tf.zeros_like(limits, tf.bool),
+        complete=limits == 0,
+    )
+    state = {**decoder.state, "token": token, "kept": kept}
+    if numbers is not None:
+        state["numbers"] = numbers
+    ids, log_probability, finished, _ = loop(unfinished, step, state, static).values()
     tokens = tf.reduce_sum(tf.cast(ids != PAD, tf.int32), axis=-1) - 1  # START does not count
     scores = log_probability / length_penalty(tokens, alpha)
     return Hypotheses(ids, scores, log_probability, finished)
@@ -101,12 +115,43 @@ def sample(transformer, inp, sampling, samples, alpha=0.6, forced=None, **more):
     """
     begun = 0 if forced is None else tf.shape(forced)[1]
     length = tf.maximum(tf.shape(inp)[1], begun) + EXTRA_TOKENS
-    uniform = sampling.numbers(inp, samples, length)  # (B, L)
+    numbers = sampling.numbers(inp, samples, length)  # (B, L)
+    more = dict(more, choose=sampling.draw, numbers=numbers)
+    return greedy_search(transformer, inp, alpha, forced=forced, **more)
 
-    def choose(likely, position):
-        return sampling.draw(likely, uniform[:, position, tf.newaxis])
 
-    return greedy_search(transformer, inp, alpha, forced=forced, choose=choose, **more)
+def best_of(scores, number, *tensors):
+    """Returns the best `number` of scores (B, N), and their entries of `tensors`."""
+    scores, chosen = tf.math.top_k(scores, number)
+    return scores, *(tf.gather(tensor, chosen, batch_dims=1) for tensor in tensors)
+
+
+def best_tokens(likely, never, live, number):
+    """Returns the best `number` of B sentences: log-probability, hypothesis and token, (B, number).
+
+    Looking through all K V sums would take longer than the decoder. The best are in the blocks
+    with the highest maxima, and one block more, because the first may hold the tokens that are
+    never chosen.
+
+    Args:
+      likely: log-probabilities (B, K, V) of the next token, V a multiple of BLOCK.
+      never: (V,), to be added.
+      live: log-probabilities (B, K) of the hypotheses so far.
+      number: at most K (V - 2).
+    """
+    beam, blocks = likely.shape[1], likely.shape[2] // BLOCK  # K, V / BLOCK per hypothesis
+    likely = tf.reshape(likely, (-1, beam, blocks, BLOCK))
+    maxima = tf.reduce_max(likely, axis=3) + live[..., tf.newaxis]  # (B, K, V / BLOCK)
+    maxima = tf.reshape(maxima, (-1, beam * blocks))
+    chosen = tf.math.top_k(maxima, min(number + 1, beam * blocks)).indices  # (B, M)
+    parent, block = chosen // blocks, chosen % blocks  # (B, M)
+    likely = tf.gather(tf.reshape(likely, (-1, beam * blocks, BLOCK)), chosen, batch_dims=1)
+    likely += tf.gather(tf.reshape(never, (blocks, BLOCK)), block)  # (B, M, BLOCK)
+    likely += tf.gather(live, parent, batch_dims=1)[..., tf.newaxis]
+    token = block[..., tf.newaxis] * BLOCK + tf.range(BLOCK)  # (B, M, BLOCK)
+    parent = tf.broadcast_to(parent[..., tf.newaxis], tf.shape(token))
+    each = (tf.reshape(t, (-1, chosen.shape[1] * BLOCK)) for t in (likely, parent, token))
+    return best_of(next(each), number, *each)
 
 
 def beam_search(
@@ -129,67 +174,59 @@ def beam_search(
       extra_tokens, static, forced: see CachedDecoder.
       restrict: as of `greedy_search`.
     """
-    decoder = cached_decoder(transformer, inp, beam, extra_tokens, static, forced)
-    batch, length, limits = decoder.batch, decoder.length, decoder.limits[:, tf.newaxis]
-    rows = tf.broadcast_to(tf.range(beam), (batch, beam))  # (B, K)
+    decoder = cached_decoder(transformer, inp, beam, extra_tokens, static, forced, BLOCK)
 
-    def choose(scores, number, *tensors):
-        """Returns the best `number` of scores (B, N), and their entries of `tensors`."""
-        scores, chosen = tf.math.top_k(scores, number)
-        return scores, *(tf.gather(tensor, chosen, batch_dims=1) for tensor in tensors)
+    def unfinished(position, state):
+        best_possible_score = tf.reduce_max(state["log_probability"], axis=1)  # (B,)
+        best_possible_score /= length_penalty(state["limits"], alpha)
+        worst = state["kept"]["score"][:, n_best - 1]
+        return (best_possible_score > worst) & (position < state["limits"])
 
-    def unfinished(position, live, complete, caches):
-        best_possible_score = tf.reduce_max(live["log_probability"], axis=1, keepdims=True)
-        best_possible_score /= length_penalty(limits, alpha)  # (B, 1)
-        worst = complete["score"][:, n_best - 1 : n_best]
-        return tf.reduce_any((best_possible_score > worst) & (position < limits))
-
-    def step(position, live, complete, caches):
-        tokens = tf.gather(live["ids"], position, axis=2)  # (B, K)
-        origin = set_position(live["origin"], position, rows)  # (B, K, L)
-        likely, caches = decoder.log_probabilities(tokens, position, origin, caches)  # (B, K, V)
-        likely = decoder.allowed(likely, restrict(likely, live["ids"], position), position)
-        likely += live["log_probability"][..., tf.newaxis]
-        vocab_size = likely.shape[-1]
+    def step(position, state):
+        live, origin, complete = state["ids"], state["origin"], state["kept"]
+        tokens = tf.gather(live, position, axis=2)  # (B, K)
+        rows = tf.broadcast_to(tf.range(beam), tf.shape(tokens))  # (B, K)
+        origin = set_position(origin, position, rows)  # (B, K, L)
+        logits, state = decoder.logits(tokens, position, origin, state)  # (B, K, V)
+        likely = tf.nn.log_softmax(logits)
+        likely = decoder.allowed(likely, restrict(likely, live, position), position, state)
         # Each live hypothesis has one END: at most K of the best 2 K end, at least K stay live.
-        flat = tf.reshape(likely, (batch, beam * vocab_size))
-        log_probability, chosen = tf.math.top_k(flat, 2 * beam)  # (B, 2 K)
-        token, parent = chosen % vocab_size, chosen // vocab_size  # (B, 2 K)
+        log_probability, parent, token = best_tokens(
+            likely, decoder.never, state["log_probability"], 2 * beam
+        )  # (B, 2 K)
         position += 1
-        ids = tf.gather(live["ids"], parent, batch_dims=1)  # (B, 2 K, 1 + L)
+        ids = tf.gather(live, parent, batch_dims=1)  # (B, 2 K, 1 + L)
         ids = set_position(ids, position, token)
         finished = token == END
-        over = finished | (position >= limits)
+        over = finished | (position >= state["limits"][:, tf.newaxis])
 
         score = log_probability / length_penalty(position, alpha)
-        score = tf.where(over, score, MASKED)
-        score = tf.concat([complete["score"], score], axis=1)  # (B, 3 K)
-        both = [
-            tf.concat([complete[name], new], axis=1)
-            for name, new in (
-                ("ids", ids), ("log_probability", log_probability), ("finished", finished),
-            )
-        ]  # fmt: skip
-        score, *both = choose(score, beam, *both)
-        complete = dict(zip(("ids", "log_probability", "finished"), both, strict=True), score=score)
+        new = dict(
+            score=tf.where(over, score, MASKED),
+            ids=ids, log_probability=log_probability, finished=finished,
+        )  # fmt: skip
+        both = (tf.concat([complete[name], new[name]], axis=1) for name in complete)
+        complete = dict(zip(complete, best_of(next(both), beam, *both), strict=True))
 
         origin = tf.gather(origin, parent, batch_dims=1)  # (B, 2 K, L)
         alive = tf.where(over, MASKED, log_probability)
-        log_probability, ids, origin = choose(alive, beam, ids, origin)
+        log_probability, ids, origin = best_of(alive, beam, ids, origin)
         live = dict(ids=ids, origin=origin, log_probability=log_probability)
-        return position, live, complete, caches
+        return {**state, **live, "kept": complete}
 
-    ids = tf.pad(tf.fill((batch, beam, 1), START), [[0, 0], [0, 0], [0, length]])  # (B, K, 1 + L)
-    nothing = tf.fill((batch, beam), MASKED)
+    limits = tf.tile(decoder.state["limits"][:, tf.newaxis], (1, beam))  # (B, K)
+    ids = tf.fill(tf.shape(limits), START)[..., tf.newaxis]
+    ids = tf.pad(ids, [[0, 0], [0, 0], [0, decoder.length]])  # (B, K, 1 + L)
+    nothing = tf.fill(tf.shape(limits), MASKED)
     live = dict(
         ids=ids,
-        origin=tf.fill((batch, beam, length), -1),
-        log_probability=tf.where(rows == 0, 0.0, MASKED),  # all K start the same
+        origin=tf.fill(tf.shape(ids[..., 1:]), -1),  # (B, K, L)
+        log_probability=tf.where(tf.range(beam) == 0, 0.0, nothing),  # all K start the same
     )
     complete = dict(
-        ids=ids, log_probability=nothing, finished=tf.zeros((batch, beam), tf.bool), score=nothing
+        score=nothing, ids=ids, log_probability=nothing, finished=tf.zeros_like(limits, tf.bool)
     )
-    _, complete = decoder.loop(unfinished, step, live, complete)
+    complete = loop(unfinished, step, {**decoder.state, **live, "kept": complete}, static)
     return Hypotheses(
         *(complete[name][:, :n_best] for name in ("ids", "score", "log_probability", "finished"))
     )

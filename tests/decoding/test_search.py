@@ -68,18 +68,19 @@ def test_a_cached_step_equals_a_call_of_the_whole_model(beam, static, variant):
     decoding = cached_decoder.CachedDecoder(model, tf.constant(INP), beam, EXTRA, static)
     batch, length = len(INP), INP.shape[1] + EXTRA
     ids = np.full((batch, beam, 1), START)
-    origin, caches = np.full((batch, beam, length), -1), decoding.caches
+    origin, state = np.full((batch, beam, length), -1), decoding.state
     for position in range(length):
         origin[:, :, position] = np.arange(beam)
-        cached, caches = decoding.log_probabilities(
+        logits, state = decoding.logits(
             tf.constant(ids[:, :, -1]),
             tf.constant(position),
             None if beam == 1 else tf.constant(origin),
-            caches,
+            state,
         )
+        cached = tf.nn.log_softmax(logits)
         for place in range(beam):
             logits = model((INP, ids[:, place]))[0][:, -1]
-            whole = tf.nn.log_softmax(logits) + decoding.never
+            whole = tf.nn.log_softmax(logits)
             np.testing.assert_allclose(cached[:, place], whole, rtol=0, atol=1e-5)
         parent = rng.integers(beam, size=(batch, beam))  # as if these were the best to follow
         ids = np.take_along_axis(ids, parent[..., np.newaxis], 1)

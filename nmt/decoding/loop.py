@@ -1,0 +1,61 @@
+"""The loop over the positions of a batch of translations, which finished ones leave."""
+
+import tensorflow as tf
+
+
+def shapes(state):
+    """Returns the shapes of nested tensors (B, ...); B may change, and what has size 0 may grow."""
+    return tf.nest.map_structure(
+        lambda tensor: tf.TensorShape([None, *(size or None for size in tensor.shape[1:])]), state
+    )
+
+
+def loop(unfinished, step, state, static):
+    """Returns the `state` after as many steps as each of its rows is unfinished.
+
+    A batch takes as many steps as its longest translation, and most end earlier: whenever a quarter
+    of the rows are finished, they leave. What they are to return must not depend on how long they
+    stay after that.
+
+    Args:
+      unfinished: a function of the position, from 0, and the state that returns booleans (B,).
+      step: a function of both that returns the state at the next position.
+      state: nested tensors (B, ...). Of those that "kept" holds, all rows are returned.
+      static: keep all shapes fixed from step to step, as XLA requires; so all rows stay to the end.
+    """
+
+    def next_step(position, state):
+        return position + 1, step(position, state)
+
+    position = tf.constant(0)
+    if static:
+        going = lambda position, state: tf.reduce_any(unfinished(position, state))  # noqa: E731
+        return tf.while_loop(going, next_step, (position, state))[1]["kept"]
+
+    def full(position, state):
+        left = tf.math.count_nonzero(unfinished(position, state), dtype=tf.int32)
+        return 4 * left > 3 * tf.size(state["number"])
+
+    def stretch(position, state, kept):
+        """Steps until a quarter of the rows are finished. They move to `kept` and leave."""
+        position, state = tf.while_loop(
+            full, next_step, (position, state), shape_invariants=(position.shape, shapes(state))
+        )
+        left = tf.where(unfinished(position, state))[:, 0]  # numbers of rows
+        kept = tf.nest.map_structure(
+            lambda all_rows, rows: tf.tensor_scatter_nd_update(
+                all_rows, state["number"][:, tf.newaxis], rows
+            ),
+            kept,
+            state["kept"],
+        )
+        return position, tf.nest.map_structure(lambda rows: tf.gather(rows, left), state), kept
+
+    kept = state["kept"]
+    state = {**state, "number": tf.range(tf.shape(tf.nest.flatten(kept)[0])[0])}
+    return tf.while_loop(
+        lambda position, state, kept: tf.size(state["number"]) > 0,
+        stretch,
+        (position, state, kept),
+        shape_invariants=(position.shape, shapes(state), shapes(kept)),
+    )[2]
