@@ -65,10 +65,14 @@ def batched(ids, rows):
 def ours(transformer, tokenizer, rows, beam, workers):
     """This project as shipped; the search for single sentences is compiled from the first on."""
     translate = translator.Translator(
-        transformer, tokenizer, beam, alpha=0.0, rows=rows, workers=workers
+        transformer, tokenizer, beam=beam, length_penalty=0.0, rows=rows, workers=workers
     )
     at_a_time = translator.CHUNK_LINES if rows > 1 else 1
-    return lambda lines: [best[0][0] for best in translate.hypotheses(lines, at_a_time)]
+
+    def run(lines):
+        return [best[0][0] for best in translate.hypotheses(lines, at_a_time, scored=False)]
+
+    return run
 
 
 def naive(transformer, tokenizer, in_graph):

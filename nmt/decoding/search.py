@@ -52,7 +52,7 @@ def likeliest(likely, numbers):
 
 def greedy_search(
     transformer, inp, alpha=0.6, extra_tokens=EXTRA_TOKENS, static=False, forced=None,
-    choose=likeliest, numbers=None, restrict=unrestricted,
+    choose=likeliest, numbers=None, restrict=unrestricted, scored=True,
 ):  # fmt: skip
     """Takes one token at each step, the likeliest. Returns Hypotheses, one per sentence.
 
@@ -67,6 +67,7 @@ def greedy_search(
         returns tokens (B, 1).
       numbers: (B, L), at least as long as the longest translation; or None.
       restrict: a function like `unrestricted`, which may make tokens less likely.
+      scored: False to compute no log-probabilities; then they are 0, and both functions get logits.
     """
     decoder = cached_decoder(transformer, inp, 1, extra_tokens, static, forced)
 
@@ -76,11 +77,12 @@ def greedy_search(
     def step(position, state):
         ids, log_probability, finished, complete = state["kept"].values()
         logits, state = decoder.logits(state["token"], position, None, state)  # (B, 1, V)
-        likely = tf.nn.log_softmax(logits) + decoder.never
+        likely = (tf.nn.log_softmax(logits) if scored else logits) + decoder.never
         likely = decoder.allowed(likely, restrict(likely, ids, position), position, state)
         drawn = state["numbers"][:, position, tf.newaxis] if "numbers" in state else None
         token = choose(likely, drawn)  # (B, 1)
-        log_probability += tf.where(complete, 0.0, tf.gather(likely, token, batch_dims=2))
+        if scored:
+            log_probability += tf.where(complete, 0.0, tf.gather(likely, token, batch_dims=2))
         token = tf.where(complete, PAD, token)
         ids = set_position(ids, position + 1, token)
         finished |= token == END
@@ -232,10 +234,10 @@ def beam_search(
     )
 
 
-def search(transformer, inp, beam=1, alpha=0.6, n_best=1, **more):
+def search(transformer, inp, beam=1, alpha=0.6, n_best=1, scored=True, **more):
     """Returns Hypotheses for source ids (B, S): by greedy search for a `beam` of 1."""
     if beam == 1:
-        return greedy_search(transformer, inp, alpha, **more)
+        return greedy_search(transformer, inp, alpha, scored=scored, **more)
     return beam_search(transformer, inp, beam, alpha, n_best, **more)
 
 

@@ -12,6 +12,7 @@ import tensorflow as tf
 from nmt.decoding import non_autoregressive
 from nmt.decoding.attention import KINDS
 from nmt.decoding.search import log_probabilities, sample, search
+from nmt.decoding.tokens import likelihoods
 from transformer_model import PAD
 
 COMPILED_WIDTHS = 16, 32, 64  # tokens, padding included; about 50 MiB each, never released
@@ -47,18 +48,18 @@ class Searcher:
     """Finds token ids for token ids.
 
     Args:
-      transformer, beam, alpha, n_best, fixed, sampling, ensemble, repetition: as of
-        translator.Translator.
+      transformer, fixed, ensemble: as of translator.Translator.
+      options: SearchOptions.
     """
 
-    def __init__(
-        self, transformer, beam, alpha, n_best, fixed, sampling, ensemble=(), repetition=None
-    ):
+    def __init__(self, transformer, options, fixed=True, ensemble=()):
+        beam, alpha = options.beam, options.length_penalty
+        sampling, repetition = options.sampling, options.repetition
         self.fixed, self.sampling = fixed and not ensemble, sampling
         all_of_them = (transformer, *ensemble) if ensemble else transformer
         parallel = transformer.sizes["non_autoregressive"]
 
-        def find(inp, samples=None, forced=None, static=False):
+        def find(inp, samples=None, forced=None, static=False, scored=True):
             if parallel:
                 return non_autoregressive.search(transformer, inp, alpha)
             more = dict(static=static, forced=forced)
@@ -66,8 +67,9 @@ class Searcher:
                 more["restrict"] = repetition.restrict
             if sampling:
                 return sample(all_of_them, inp, sampling, samples, alpha, **more)
-            wanted = beam if n_best > 1 else 1  # several may be the same text
-            return search(all_of_them, inp, beam, alpha, wanted, **more)
+            wanted = beam if options.n_best > 1 else 1  # several may be the same text
+            scored = scored or bool(repetition)  # which changes log-probabilities
+            return search(all_of_them, inp, beam, alpha, wanted, scored, **more)
 
         def traced(function, *shapes):
             """One trace for all shapes."""
@@ -84,12 +86,17 @@ class Searcher:
             lambda inp, tar: tf.reduce_mean(transformer((inp, tar), training=False)[1][last], 1),
             ids, ids,
         )  # fmt: skip
+        self.likelihoods = traced(
+            lambda inp, tar, number: likelihoods((transformer, *ensemble), inp, tar, number),
+            ids, ids, (),
+        )  # fmt: skip
         self.search_any = traced(lambda inp: find(inp), ids)
+        self.search_texts = traced(lambda inp: find(inp, scored=False), ids)
         self.search_more = traced(find, ids, (None,), ids)
         self.search_width = compiled(transformer, lambda inp: find(inp, static=True))
         self.seen = collections.Counter()  # single sentences by width
 
-    def search(self, sources, forced=(), samples=()):
+    def search(self, sources, forced=(), samples=(), scored=True):
         """Returns Hypotheses of `sources`, B lists of ids.
 
         For a single sentence and fixed weights, XLA is 2 to 3 times as fast. Compiling takes a few
@@ -99,14 +106,16 @@ class Searcher:
         Args:
           forced: the ids that each translation begins with, B lists, or none at all.
           samples: for sampling, the number of each sample of its source; 0 if not given.
+          scored: False if scores and log-probabilities are of no interest.
         """
+        search_any = self.search_any if scored else self.search_texts
         if self.sampling or any(forced):
             samples = samples or [0] * len(sources)
             return self.search_more(pad(sources), samples, pad(forced or [[]] * len(sources)))
         width = next((width for width in COMPILED_WIDTHS if width >= len(sources[0])), None)
         if len(sources) > 1 or not self.fixed or not width:
-            return self.search_any(pad(sources))
+            return search_any(pad(sources))
         self.seen[width] += 1
         if self.seen[width] <= COMPILE_AFTER:
-            return self.search_any(pad(sources))
+            return search_any(pad(sources))
         return self.search_width(pad(sources, width))

@@ -12,14 +12,13 @@ from concurrent import futures
 import numpy as np
 import tensorflow as tf
 
-import params
 from nmt import UserError
 from nmt.decoding import alignment, non_autoregressive
 from nmt.decoding.attention import Attention
 from nmt.decoding.n_best import drawn, joined, merged
-from nmt.decoding.repetition import Repetition
-from nmt.decoding.sampling import Sampling
+from nmt.decoding.options import SearchOptions
 from nmt.decoding.searcher import Searcher, pad
+from nmt.decoding.tokens import described
 from nmt.messages import log, plural
 from nmt.text import sentences
 from nmt.text.batches import MAX_SOURCE_TOKENS
@@ -36,9 +35,6 @@ class Translator:
     Args:
       transformer: a Transformer.
       tokenizer: a Tokenizer.
-      beam: hypotheses followed per sentence; 1 is greedy search.
-      alpha: of the length penalty.
-      n_best: translations returned per sentence, at most `beam`.
       rows: sentences per batch; None for as many as make BATCH_TOKENS tokens.
       workers: batches translated in parallel.
       fixed: the weights will not change, so the search for single sentences may be compiled.
@@ -47,123 +43,85 @@ class Translator:
       symbols: words that, if they begin a line, belong to each of its sentences: language tags.
       trained_length: tokens per sentence that the Transformer was trained on; longer sentences
         cause a warning. None for no warning.
-      sampling: how the `n_best` translations of a sentence are drawn at random; None for a search.
       ensemble: other Transformers of the same vocabulary; their probabilities are averaged.
-      repetition: what a translation may repeat; None for anything.
-      mbr: one of consensus.UTILITIES, to choose one of the `n_best` by; None for all of them.
-      alignments: `hypotheses` yields (text, log-probability, links); see `align`.
+      options: of SearchOptions.
 
     Raises:
-      UserError: a number is out of its range.
+      UserError: a number is out of its range, or options contradict each other.
     """
 
     def __init__(
         self,
         transformer,
         tokenizer,
-        beam: int = params.BEAM,
-        alpha: float = params.LENGTH_PENALTY,
-        n_best: int = 1,
+        *,
         rows: int | None = None,
         workers: int = 1,
         fixed: bool = True,
         language: str | None = None,
         symbols: tuple[str, ...] = (),
         trained_length: int | None = None,
-        sampling: Sampling | None = None,
         ensemble: tuple = (),
-        mbr: str | None = None,
-        repetition: Repetition | None = None,
-        alignments: bool = False,
+        **options,
     ):
+        self.options = SearchOptions(**options)
         self.non_autoregressive = transformer.sizes["non_autoregressive"]
-        if self.non_autoregressive and (max(beam, n_best) > 1 or ensemble or repetition):
-            raise UserError(
-                "the run is non-autoregressive: leave out --beam, --n-best, penalties, ensembles"
-            )
-        if repetition:
-            repetition.check()
-        if alignments and (n_best > 1 or self.non_autoregressive):
-            raise UserError("only the best translation of an autoregressive run can be aligned")
-        if mbr and n_best == 1:
-            raise UserError("minimum Bayes risk chooses one of several: raise n_best (--n-best)")
-        for name, number in (("beam", beam), ("n_best", n_best), ("workers", workers)):
-            if number < 1:
-                raise UserError(f"{name} is {number}; it must be at least 1")
-        if sampling:
-            sampling.check()
-            if beam > 1 or self.non_autoregressive:
-                raise UserError("sampling takes one token at a time: it needs a beam of 1")
-        elif n_best > beam:
-            raise UserError(
-                f"n_best is {n_best}, and the beam {beam}: a beam of K finds K translations; raise "
-                "the beam (--beam), or lower n_best (--n-best)"
-            )
-        self.transformer, self.tokenizer = transformer, tokenizer
-        self.beam, self.n_best, self.rows = beam, n_best, rows
+        self.options.check(self.non_autoregressive, bool(ensemble))
+        if workers < 1:
+            raise UserError(f"workers is {workers}; it must be at least 1")
+        self.transformer, self.tokenizer, self.rows = transformer, tokenizer, rows
         self.language, self.trained_length = language, trained_length
         self.tags = sentences.tags(symbols)
-        self.sampling, self.mbr, self.alignments = sampling, mbr, alignments
-        self.searcher = Searcher(
-            transformer, beam, alpha, n_best, fixed, sampling, ensemble, repetition
-        )
+        self.searcher = Searcher(transformer, self.options, fixed, ensemble)
         self.pool = futures.ThreadPoolExecutor(workers)
 
     def batches(self, indices, length):
         """Returns `indices` in lists, one per batch, those of the greatest `length` first."""
         waiting, batches = sorted(indices, key=length, reverse=True), []
         while waiting:
-            rows = self.rows or max(1, BATCH_TOKENS // (length(waiting[0]) * self.beam))
+            rows = self.rows or max(1, BATCH_TOKENS // (length(waiting[0]) * self.options.beam))
             batches.append(waiting[:rows])
             del waiting[:rows]
         return batches
 
-    def hypotheses(self, lines, at_a_time=CHUNK_LINES, prefixes=NO_PREFIXES):
+    def hypotheses(self, lines, at_a_time=CHUNK_LINES, prefixes=NO_PREFIXES, scored=True):
         """Yields for each of `lines` (strings), in order, a list of (text, log-probability).
 
         There are up to `n_best` different texts, the best first; of samples, `n_best` in the order
         drawn, which may be equal. A line without tokens, such as an empty one, stays empty, with a
-        log-probability of 0.
+        log-probability of 0. With `alignments`, a list of links follows, as of `align`; with
+        `token_scores` or `alternatives`, a list of tokens, as of tokens.described.
 
         Args:
           lines: an iterable of strings.
           at_a_time: lines that are collected, sorted by length and translated together.
           prefixes: what the translation of each line begins with, strings; "" for anything.
+          scored: False if log-probabilities are of no interest; greedy search then computes none.
         """
         lines = iter(lines)
         chunks = iter(lambda: list(itertools.islice(lines, at_a_time)), [])
-        return self.of_chunks(chunks, iter(prefixes))
+        return self.of_chunks(chunks, iter(prefixes), scored)
 
-    def of_chunks(self, chunks, prefixes=NO_PREFIXES):
+    def of_chunks(self, chunks, prefixes=NO_PREFIXES, scored=True):
         """Yields what `hypotheses` does; the lines of a chunk are translated together.
 
         Args:
           chunks: an iterable of lists of strings.
           prefixes: an iterator of what the translation of each line begins with.
+          scored: as of `hypotheses`.
         """
         total = too_long = cut = 0  # lines
         for chunk in chunks:
             parts = [self.parts(line) for line in chunk]
             sources = self.tokenizer.encode(sentence for line in parts for sentence, _ in line)
             forced = self.forced([*itertools.islice(prefixes, len(chunk))], map(len, parts))
-            found = zip(map(len, sources), self.of_sources(sources, forced), strict=True)
+            found = zip(sources, *self.of_sources(sources, forced, scored), strict=True)
             for line in parts:
-                lengths, rows = zip(*itertools.islice(found, len(line)), strict=True)
+                ids, rows, tokens = zip(*itertools.islice(found, len(line)), strict=True)
                 total += 1
-                cut += max(lengths) > MAX_SOURCE_TOKENS
-                too_long += max(lengths) > (self.trained_length or math.inf)
-                spaces = [space for _, space in line]
-                join = drawn if self.sampling else joined
-                best = join(rows, spaces, self.n_best)
-                if self.mbr:
-                    from nmt.decoding import consensus  # and sacreBLEU, which others do without
-
-                    best = [consensus.choose(best, self.mbr, bool(self.sampling))]
-                if self.alignments:
-                    own = [text for text, _ in line]
-                    pairs = [*zip(own, (hypotheses[0][0] for hypotheses in rows), strict=True)]
-                    best = [(*best[0], alignment.joined(pairs, self.align(pairs)))]
-                yield best
+                cut += max(map(len, ids)) > MAX_SOURCE_TOKENS
+                too_long += max(map(len, ids)) > (self.trained_length or math.inf)
+                yield self.of_line(line, rows, tokens)
         if too_long:
             log.warning(
                 f"{too_long} of {plural(total, 'line')}: longer than the {self.trained_length} "
@@ -173,6 +131,29 @@ class Translator:
             log.warning(
                 f"{cut} of {plural(total, 'line')}: cut off after {MAX_SOURCE_TOKENS} tokens."
             )
+
+    def of_line(self, line, rows, tokens):
+        """Returns the translations of a line, as `hypotheses` yields them, from its sentences'.
+
+        Args:
+          line: pairs of a sentence and the space after it.
+          rows: for each sentence, what `of_sources` returns.
+          tokens: likewise.
+        """
+        options, spaces = self.options, [space for _, space in line]
+        join = drawn if options.sampling else joined
+        best = join(rows, spaces, options.n_best)
+        if options.mbr:
+            from nmt.decoding import consensus  # and sacreBLEU, which others do without
+
+            best = [consensus.choose(best, options.mbr, bool(options.sampling))]
+        if options.alignments:
+            own = [text for text, _ in line]
+            pairs = [*zip(own, (hypotheses[0][0] for hypotheses in rows), strict=True)]
+            best = [(*best[0], alignment.joined(pairs, self.align(pairs)))]
+        if options.token_scores or options.alternatives:
+            best = [(*best[0], [*itertools.chain(*tokens)])]
+        return best
 
     def parts(self, line):
         """Returns the sentences of a line, each with the white space after it."""
@@ -196,13 +177,17 @@ class Translator:
             found += [text.strip(SPACE)] + [""] * (number - 1)
         return [ids[1:-1] for ids in self.tokenizer.encode(found)]  # without START and END
 
-    def of_sources(self, sources, forced):
+    def of_sources(self, sources, forced, scored=True):
         """Returns rows of (text, log-probability, score) for each of `sources`, lists of ids.
+
+        And a second list: of the tokens of the best translation of each, if they are asked for.
 
         Args:
           forced: the ids that the translation of each begins with.
+          scored: as of `hypotheses`.
         """
-        copies = self.n_best if self.sampling else 1
+        options = self.options
+        copies = options.n_best if options.sampling else 1
         sources = [ids[:MAX_SOURCE_TOKENS] for ids in sources for _ in range(copies)]
         forced = [ids[:MAX_SOURCE_TOKENS] for ids in forced for _ in range(copies)]
         lengths = list(map(len, sources))
@@ -212,22 +197,38 @@ class Translator:
 
         def find(indices):
             rows, begun = ([side[i] for i in indices] for side in (sources, forced))
-            return self.searcher.search(rows, begun, [i % copies for i in indices])
+            best = self.searcher.search(rows, begun, [i % copies for i in indices], scored)
+            if not (options.token_scores or options.alternatives):
+                return best, itertools.repeat([])
+            return best, self.tokens(rows, best.ids[:, 0])
 
-        found = [[("", 0.0, 0.0)] for _ in sources]
-        for indices, best in zip(batches, each(find, batches), strict=True):
+        found, tokens = [[("", 0.0, 0.0)] for _ in sources], [[] for _ in sources]
+        for indices, (best, of_tokens) in zip(batches, each(find, batches), strict=True):
             ids, *numbers = (t.numpy() for t in (best.ids, best.log_probabilities, best.scores))
             texts = self.tokenizer.decode(ids.reshape(-1, ids.shape[-1]))
             texts = np.array(texts, object).reshape(ids.shape[:2])  # (B, N)
             rows = zip(*(each.tolist() for each in (texts, *numbers)), strict=True)
-            for index, row in zip(indices, rows, strict=True):
-                found[index] = merged(zip(*row, strict=True), self.n_best)
+            for index, row, its in zip(indices, rows, of_tokens, strict=False):
+                found[index] = merged(zip(*row, strict=True), options.n_best)
+                tokens[index] = its
         groups = (found[i : i + copies] for i in range(0, len(found), copies))
-        return [[row for rows in group for row in rows] for group in groups]
+        return [[row for rows in group for row in rows] for group in groups], tokens[::copies]
+
+    def tokens(self, sources, ids):
+        """Yields the tokens of the translation of each of `sources`; see tokens.described.
+
+        Args:
+          sources: lists of ids.
+          ids: of the translations, a tensor (B, 1 + T).
+        """
+        arrays = self.searcher.likelihoods(pad(sources), ids, self.options.alternatives)
+        for row, *numbers in zip(ids.numpy()[:, 1:], *(t.numpy() for t in arrays), strict=True):
+            length = np.count_nonzero(row)  # without PAD
+            yield described(self.tokenizer, *(t[:length] for t in (row, *numbers)))
 
     def __call__(self, lines: Iterable[str]) -> Iterator[str]:
         """Yields one translation, of one line, for each of `lines` (strings), in order."""
-        for best in self.hypotheses(lines):
+        for best in self.hypotheses(lines, scored=False):
             yield best[0][0]
 
     def score(self, pairs):

@@ -121,6 +121,14 @@ def translate(parser):
         "--alignments", action="store_true",
         help="after each translation, which word translates which: 0-0 1-2, from 0, by attention",
     )  # fmt: skip
+    parser.add_argument(
+        "--token-scores", action="store_true",
+        help="the log-probability of each token, with --format jsonl",
+    )  # fmt: skip
+    parser.add_argument(
+        "--alternatives", type=int, choices=range(1, 65), metavar="K", default=0,
+        help="and the K likeliest tokens in its place, with their probabilities",
+    )  # fmt: skip
     begun = parser.add_mutually_exclusive_group()
     begun.add_argument("--prefix", metavar="TEXT", help="what every translation begins with")
     begun.add_argument(

@@ -46,16 +46,20 @@ def translate(args):
             f"{args.n_best}, or --sample"
         )
     more = dict(beam=1, sampling=sampling) if sampling else {}
-    more |= dict(n_best=args.n_best, mbr=args.mbr, alignments=args.alignments)
+    names = "n_best", "mbr", "alignments", "token_scores", "alternatives"
+    more |= {name: getattr(args, name) for name in names}
+    if (args.token_scores or args.alternatives) and args.format != "jsonl":
+        raise UserError("--token-scores and --alternatives need --format jsonl; add that")
     if args.repetition_penalty > 1 or args.no_repeat_ngram:
         more["repetition"] = Repetition(args.repetition_penalty, args.no_repeat_ngram)
     translator = loading.translator(model, tokenizer, args.split, **more)
     args.n_best = 1 if args.mbr else args.n_best  # as printed
     write = FORMATS[args.format]
+    more = dict(prefixes=prefixes, scored=args.score or args.format != "text")
     if sentences_given.typed(args):  # a warning comes with its sentence
-        found = (best for chunk in chunks for best in translator.of_chunks([chunk], prefixes))
+        found = (best for chunk in chunks for best in translator.of_chunks([chunk], **more))
     else:
-        found = with_progress(translator.of_chunks(chunks, prefixes))
+        found = with_progress(translator.of_chunks(chunks, **more))
     for number, best in enumerate(found, start=1):
         for line in write(number, best, args):
             print(line)
@@ -105,12 +109,23 @@ def as_tsv(number, best, args):
 
 def as_jsonl(number, best, args):
     """Yields a JSON object for each hypothesis."""
-    for rank, (text, log_probability, *links) in enumerate(best, start=1):
+    for rank, (text, log_probability, *more) in enumerate(best, start=1):
         numbers = {"line": number, "rank": rank, "log_probability": round(log_probability, 4)}
         row = {**numbers, "translation": text}
-        if links:
-            row["alignment"] = links[0]
+        if args.alignments:
+            row["alignment"] = more.pop(0)
+        if more:
+            row["tokens"] = [*map(of_token, more[0])]
         yield json.dumps(row, ensure_ascii=False)
+
+
+def of_token(row):
+    """Returns what JSON says of a token; see decoding.tokens.described."""
+    token, log_probability, alternatives = row
+    found = {"token": token, "log_probability": round(log_probability, 4)}
+    if alternatives:
+        found["alternatives"] = {token: round(number, 4) for token, number in alternatives}
+    return found
 
 
 def one_line(text):

@@ -6,8 +6,6 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from nmt import UserError
-from nmt.decoding.repetition import Repetition
-from nmt.decoding.sampling import Sampling
 from nmt.decoding.translator import Translator
 from nmt.messages import log
 from nmt.program import flags, runs
@@ -182,16 +180,10 @@ def load_translator(
     path: str | Path | list | None = None,
     checkpoint: str | None = None,
     *,
-    beam: int | None = None,
-    length_penalty: float | None = None,
-    n_best: int = 1,
     rows: int | None = None,
     workers: int | None = None,
     split: bool = True,
-    sampling: Sampling | None = None,
-    mbr: str | None = None,
-    repetition: Repetition | None = None,
-    alignments: bool = False,
+    **options,
 ) -> Translator:
     """Returns the Translator of a trained run, for use from Python.
 
@@ -201,30 +193,20 @@ def load_translator(
       path: the run folder, or a list of them, whose probabilities are averaged; None for the newest
         one in runs/, if all are of one corpus.
       checkpoint: "final", "newest" or "best"; see `load`.
-      beam, length_penalty: of the search; None for the run's.
-      n_best: different translations per line that `hypotheses` yields, at most `beam`.
       rows: sentences per batch; None for as many as suit their length.
       workers: batches translated in parallel; None for one per core, at most four.
       split: translate each sentence of a line by itself.
-      sampling: how the `n_best` translations are drawn at random; None for a search.
-      repetition: what a translation may repeat; None for anything.
-      alignments: `hypotheses` yields (text, log-probability, links between words).
-      mbr: "chrf" or "bleu", to choose one of the `n_best` by minimum Bayes risk.
+      options: of decoding.options.SearchOptions, such as `beam`; without `beam` and
+        `length_penalty`, those of the run.
 
     Raises:
       UserError: there is no such run, it is damaged, or a number is out of its range.
     """
-    search = dict(beam=1 if sampling and beam is None else beam, length_penalty=length_penalty)
-    changed = {name: value for name, value in search.items() if value is not None}
+    options = {name: value for name, value in options.items() if value is not None}
+    if options.get("sampling"):
+        options.setdefault("beam", 1)
+    changed = {name: options[name] for name in evaluation.SEARCH if name in options}
     paths = path if isinstance(path, (list, tuple)) else [path]
     _, tokenizer, model = load_ensemble(paths, checkpoint, **changed)
-    more = dict(
-        n_best=n_best,
-        rows=rows,
-        workers=workers or model.parts,
-        sampling=sampling,
-        mbr=mbr,
-        repetition=repetition,
-        alignments=alignments,
-    )
-    return translator(model, tokenizer, split, **more)
+    options |= dict(rows=rows, workers=workers or model.parts)
+    return translator(model, tokenizer, split, **options)

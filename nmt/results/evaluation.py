@@ -34,19 +34,15 @@ def scoring_options(model):
     return {name: model.options[name] for name in SCORING}
 
 
-def translator(model, tokenizer, beam=params.BEAM, length_penalty=params.LENGTH_PENALTY, **more):
+def translator(model, tokenizer, **more):
     """Returns the Translator of a model, one for each search.
 
     Args:
       model: a Training, or a loading.TrainedModel.
       tokenizer: its Tokenizer.
-      beam, length_penalty: of the search.
       more: other arguments of Translator.
     """
-    arguments = dict(
-        beam=beam, alpha=length_penalty, fixed=model.fixed, workers=model.parts,
-        ensemble=model.ensemble,
-    ) | more  # fmt: skip
+    arguments = dict(fixed=model.fixed, workers=model.parts, ensemble=model.ensemble) | more
     key = tuple(arguments.items())
     if key not in model.translators:
         model.translators[key] = Translator(model.transformer, tokenizer, **arguments)

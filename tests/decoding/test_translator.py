@@ -112,7 +112,7 @@ def test_lines_come_back_in_their_order_as_if_each_were_alone(
     """In several chunks, each in several batches, two at a time."""
     monkeypatch.setattr(translator, "BATCH_TOKENS", 64)
     lines = [*SOURCES[:5], "", *SOURCES[5:]]
-    found = Translator(*model, beam, workers=2).hypotheses(iter(lines), at_a_time=15)
+    found = Translator(*model, beam=beam, workers=2).hypotheses(iter(lines), at_a_time=15)
     for line, best in zip(lines, found, strict=True):
         text, total = alone(line, beam) if line else ("", 0.0)
         assert best[0][0] == text

@@ -1,0 +1,61 @@
+"""What a search for translations is to find, and what it is to tell of them."""
+
+from typing import NamedTuple
+
+import params
+from nmt import UserError
+from nmt.decoding.repetition import Repetition
+from nmt.decoding.sampling import Sampling
+
+
+class SearchOptions(NamedTuple):
+    """Of a Translator.
+
+    The last three are told of the best translation only.
+    """
+
+    beam: int = params.BEAM  # hypotheses followed per sentence; 1 is greedy search
+    length_penalty: float = params.LENGTH_PENALTY  # alpha of search.length_penalty
+    n_best: int = 1  # translations of a sentence, at most `beam`; or samples
+    sampling: Sampling | None = None  # how samples are drawn at random; None for a search
+    repetition: Repetition | None = None  # what a translation may repeat; None for anything
+    mbr: str | None = None  # one of consensus.UTILITIES, to choose one of `n_best` by
+    alignments: bool = False  # its links; see alignment.py
+    token_scores: bool = False  # its tokens with their log-probabilities; see tokens.py
+    alternatives: int = 0  # as many of the likeliest tokens in the place of each, too
+
+    def check(self, non_autoregressive, ensemble):
+        """Raises a UserError if a number is out of its range, or two contradict each other.
+
+        Args:
+          non_autoregressive: whether the run is.
+          ensemble: whether there are several runs.
+        """
+        for name in ("beam", "n_best"):
+            if getattr(self, name) < 1:
+                raise UserError(f"{name} is {getattr(self, name)}; it must be at least 1")
+        if self.alternatives < 0:
+            raise UserError(f"alternatives is {self.alternatives}; it must be 0 or more")
+        several, of_tokens = max(self.beam, self.n_best) > 1, self.token_scores or self.alternatives
+        if non_autoregressive and (several or ensemble or self.repetition):
+            raise UserError(
+                "the run is non-autoregressive: leave out --beam, --n-best, penalties, ensembles"
+            )
+        if (self.alignments or of_tokens) and (self.n_best > 1 or non_autoregressive):
+            raise UserError(
+                "only the best translation of an autoregressive run has alignments and scores of "
+                "tokens: leave out --n-best"
+            )
+        if self.mbr and self.n_best == 1:
+            raise UserError("minimum Bayes risk chooses one of several: raise n_best (--n-best)")
+        if self.repetition:
+            self.repetition.check()
+        if self.sampling:
+            self.sampling.check()
+            if self.beam > 1 or non_autoregressive:
+                raise UserError("sampling takes one token at a time: it needs a beam of 1")
+        elif self.n_best > self.beam:
+            raise UserError(
+                f"n_best is {self.n_best}, and the beam {self.beam}: a beam of K finds K "
+                "translations; raise the beam (--beam), or lower n_best (--n-best)"
+            )

@@ -1,0 +1,49 @@
+"""What must hold of the loop that finished sentences leave: nothing that is found changes."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from test_search import small_transformer
+
+from nmt.decoding import loop, search
+from nmt.decoding.sampling import Sampling
+from transformer_model import PAD
+
+
+def test_each_row_takes_its_own_steps_and_comes_back_in_its_place():
+    """Row n ends at position n; the loop goes on with fewer and fewer rows."""
+    ends = tf.constant([5, 0, 3, 1, 9, 2, 2, 7])
+
+    def step(position, state):
+        return {**state, "kept": [state["kept"][0] + tf.cast(position < state["ends"], tf.int32)]}
+
+    state = {"ends": ends, "kept": [tf.zeros_like(ends)]}
+    (found,) = loop.loop(lambda position, state: position < state["ends"], step, state, False)
+    np.testing.assert_array_equal(found, ends)
+
+
+@pytest.fixture(scope="module")
+def lines():
+    """1,000 sources of 1 to 9 tokens."""
+    rng = np.random.default_rng(3)
+    inp = rng.integers(4, 11, (1000, 9))
+    return np.where(np.arange(9) < rng.integers(1, 10, (1000, 1)), inp, PAD).astype(np.int32)
+
+
+@pytest.mark.parametrize("kind", ["greedy", "beam", "sample"])
+def test_rows_that_leave_a_batch_change_nothing(lines, kind):
+    """1,000 lines together: the same ids, and scores to 1e-5, as in a batch that no row leaves."""
+    model, inp = small_transformer(END=1.5), tf.constant(lines)
+
+    def find(static):
+        if kind == "sample":
+            samples = tf.zeros(len(lines), tf.int32)
+            return search.sample(model, inp, Sampling(seed=5), samples, static=static)
+        beam = 3 if kind == "beam" else 1
+        return search.search(model, inp, beam, n_best=beam, static=static)
+
+    leaving, staying = find(static=False), find(static=True)
+    tokens = np.count_nonzero(leaving.ids, axis=-1)
+    assert len(np.unique(tokens[:, 0])) > 3  # some leave early, some late
+    np.testing.assert_array_equal(leaving.ids, staying.ids)
+    np.testing.assert_allclose(leaving.scores, staying.scores, rtol=0, atol=1e-5)

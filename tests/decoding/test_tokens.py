@@ -1,0 +1,62 @@
+"""What must hold of the scores of single tokens: they add up, and the likeliest come first."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from helpers import call
+from test_search import small_transformer
+
+from nmt.decoding.tokens import likelihoods
+from run_demo import load_translator
+from transformer_model import END, START
+
+INP, TAR = tf.constant([[5, 6, 7]]), tf.constant([[START, 4, 5, END]])
+
+
+def test_probabilities_of_each_token_and_of_what_else_was_likely():
+    """Of two models: the mean of their softmax."""
+    models = small_transformer(END=1.0), small_transformer(seed=1)
+    each = [tf.nn.softmax(model((INP, TAR[:, :-1]))[0]).numpy()[0] for model in models]
+    mean = np.mean(each, axis=0)  # (T, V)
+    likely, best, ids = (t.numpy()[0] for t in likelihoods(models, INP, TAR, 3))
+    np.testing.assert_allclose(np.exp(likely), mean[range(3), TAR[0, 1:]], rtol=1e-5)
+    np.testing.assert_array_equal(ids, np.argsort(-mean)[:, :3])
+    np.testing.assert_allclose(np.exp(best), -np.sort(-mean)[:, :3], rtol=1e-5)
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+def test_scores_of_tokens_add_up_to_that_of_the_translation(finished, beam):
+    translate = load_translator(finished / "run", beam=beam, alternatives=2)
+    lines = ["um dois três.", "", "Um dois. Três quatro. Cinco."]
+    for ((text, total, tokens),) in translate.hypotheses(lines):
+        assert sum(number for _, number, _ in tokens) == pytest.approx(total, abs=1e-4)
+        words = "".join(token for token, _, _ in tokens).replace("</s>", "").replace("\u2581", " ")
+        assert words.split() == text.split()
+        for token, number, others in tokens:
+            assert len(others) == 2
+            assert others[0][1] >= others[1][1]
+            if beam == 1:  # greedy search takes the likeliest
+                assert others[0] == (token, pytest.approx(math.exp(number), abs=1e-4))
+
+
+def test_token_scores_are_printed_and_wrong_flags_refused(finished, capsys):
+    command = ["translate", "--run", finished / "run", "--format", "jsonl"]
+    assert call(*command, "--token-scores", "um dois.", "") == 0
+    first, empty = map(json.loads, capsys.readouterr().out.splitlines())
+    assert [*first["tokens"][-1]] == ["token", "log_probability"]
+    assert first["tokens"][-1]["token"] == "</s>"
+    assert empty["tokens"] == []
+    assert call(*command, "--alternatives", 3, "--alignments", "um dois.") == 0
+    row = json.loads(capsys.readouterr().out)
+    assert row["alignment"]
+    assert all(len(token["alternatives"]) == 3 for token in row["tokens"])
+    for flags, wrong in (
+        (["--format", "tsv"], "need --format jsonl"),
+        (["--beam", 2, "--n-best", 2], "only the best translation"),
+        (["--alternatives", 0], "--alternatives: invalid choice"),
+    ):
+        assert call(*command, "--alternatives", 3, *flags, "um.") == 2
+        assert wrong in capsys.readouterr().err.splitlines()[-1]
