@@ -48,12 +48,13 @@ class CachedDecoder:
       beam: hypotheses K per sentence.
       extra_tokens: a translation has at most so many tokens more than its source.
       static: keep all shapes fixed from step to step, as XLA requires; otherwise caches grow.
+      room: positions that a fixed shape has beyond those of the source; None for `extra_tokens`.
       forced: the ids (B, P) that each translation begins with, PAD after them; None for none.
       block: logits are of a multiple of `block` tokens; those beyond the vocabulary are never
         chosen.
     """
 
-    def __init__(self, transformer, inp, beam, extra_tokens, static, forced=None, block=1):
+    def __init__(self, transformer, inp, beam, extra_tokens, static, room, forced=None, block=1):
         self.transformer, self.beam, self.static = transformer, beam, static
         self.layers, sizes = transformer.decoder.dec_layers, transformer.sizes
         padding_mask = create_padding_mask(inp)
@@ -73,7 +74,8 @@ class CachedDecoder:
             self.state["forced"] = tf.pad(forced, [[0, 0], [0, rest]])  # (B, L), of PAD (0)
         self.state["limits"] = tf.where(tokens > 0, tokens + extra_tokens, 0)  # (B,), 0 if empty
         heads, depth = sizes["num_heads"], sizes["d_model"] // sizes["num_heads"]
-        length = self.length * beam if static else 0
+        self.room = source_length + room if static and room is not None else self.length
+        length = self.room * beam if static else 0
         empty = tf.zeros((batch, heads, length, depth), enc_output.dtype)
         self.state["caches"] = [(empty, empty)] * sizes["num_layers"]
         self.state["sources"] = [layer.cross_attention_kv(enc_output) for layer in self.layers]
@@ -104,7 +106,7 @@ class CachedDecoder:
           state: see above.
         """
         look_ahead_mask = None  # a cache that grows holds nothing but one hypothesis's past
-        length = self.length if self.static else position + 1
+        length = self.room if self.static else position + 1
         if origin is not None:
             past = tf.one_hot(origin[:, :, :length], self.beam)  # (B, K, L, K), all 0 for a -1
             look_ahead_mask = 1 - tf.reshape(past, (-1, 1, self.beam, length * self.beam))

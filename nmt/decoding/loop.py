@@ -10,8 +10,8 @@ def shapes(state):
     )
 
 
-def loop(unfinished, step, state, static):
-    """Returns the `state` after as many steps as each of its rows is unfinished.
+def loop(unfinished, step, state, room=None):
+    """Takes as many steps as rows are unfinished. Returns what they kept, and whether they ended.
 
     A batch takes as many steps as its longest translation, and most end earlier: whenever a quarter
     of the rows are finished, they leave. What they are to return must not depend on how long they
@@ -20,17 +20,25 @@ def loop(unfinished, step, state, static):
     Args:
       unfinished: a function of the position, from 0, and the state that returns booleans (B,).
       step: a function of both that returns the state at the next position.
-      state: nested tensors (B, ...). Of those that "kept" holds, all rows are returned.
-      static: keep all shapes fixed from step to step, as XLA requires; so all rows stay to the end.
+      state: nested tensors (B, ...). Those that "kept" holds are returned.
+      room: the number of steps at most, with fixed shapes, as XLA requires, so no row leaves; None
+        for any number of steps.
+
+    Returns:
+      "kept" of the last state, of all rows; booleans (B,), False for rows that `room` ended.
     """
 
     def next_step(position, state):
         return position + 1, step(position, state)
 
     position = tf.constant(0)
-    if static:
-        going = lambda position, state: tf.reduce_any(unfinished(position, state))  # noqa: E731
-        return tf.while_loop(going, next_step, (position, state))[1]["kept"]
+    if room is not None:
+
+        def any_left(position, state):
+            return tf.reduce_any(unfinished(position, state)) & (position < room)
+
+        position, state = tf.while_loop(any_left, next_step, (position, state))
+        return state["kept"], ~unfinished(position, state)
 
     def full(position, state):
         left = tf.math.count_nonzero(unfinished(position, state), dtype=tf.int32)
@@ -52,10 +60,12 @@ def loop(unfinished, step, state, static):
         return position, tf.nest.map_structure(lambda rows: tf.gather(rows, left), state), kept
 
     kept = state["kept"]
-    state = {**state, "number": tf.range(tf.shape(tf.nest.flatten(kept)[0])[0])}
-    return tf.while_loop(
+    ended = tf.fill(tf.shape(tf.nest.flatten(kept)[0])[:1], True)
+    state = {**state, "number": tf.range(tf.size(ended))}
+    kept = tf.while_loop(
         lambda position, state, kept: tf.size(state["number"]) > 0,
         stretch,
         (position, state, kept),
         shape_invariants=(position.shape, shapes(state), shapes(kept)),
     )[2]
+    return kept, ended

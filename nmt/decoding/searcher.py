@@ -16,6 +16,7 @@ from nmt.decoding.tokens import likelihoods
 from transformer_model import PAD
 
 COMPILED_WIDTHS = 16, 32, 64  # tokens, padding included; about 50 MiB each, never released
+ROOM = 8  # tokens of a translation beyond that width; longer ones are searched for uncompiled
 COMPILE_AFTER = 300  # single sentences of one width, to make up for the seconds of compiling
 
 
@@ -59,10 +60,10 @@ class Searcher:
         all_of_them = (transformer, *ensemble) if ensemble else transformer
         parallel = transformer.sizes["non_autoregressive"]
 
-        def find(inp, samples=None, forced=None, static=False, scored=True):
+        def find(inp, samples=None, forced=None, static=False, room=None, scored=True):
             if parallel:
                 return non_autoregressive.search(transformer, inp, alpha)
-            more = dict(static=static, forced=forced)
+            more = dict(static=static, room=room, forced=forced)
             if repetition:
                 more["restrict"] = repetition.restrict
             if sampling:
@@ -93,7 +94,7 @@ class Searcher:
         self.search_any = traced(lambda inp: find(inp), ids)
         self.search_texts = traced(lambda inp: find(inp, scored=False), ids)
         self.search_more = traced(find, ids, (None,), ids)
-        self.search_width = compiled(transformer, lambda inp: find(inp, static=True))
+        self.search_width = compiled(transformer, lambda inp: find(inp, static=True, room=ROOM))
         self.seen = collections.Counter()  # single sentences by width
 
     def search(self, sources, forced=(), samples=(), scored=True):
@@ -118,4 +119,5 @@ class Searcher:
         self.seen[width] += 1
         if self.seen[width] <= COMPILE_AFTER:
             return search_any(pad(sources))
-        return self.search_width(pad(sources, width))
+        found = self.search_width(pad(sources, width))
+        return found if found.ended.numpy().all() else search_any(pad(sources))

@@ -18,8 +18,9 @@ def test_each_row_takes_its_own_steps_and_comes_back_in_its_place():
         return {**state, "kept": [state["kept"][0] + tf.cast(position < state["ends"], tf.int32)]}
 
     state = {"ends": ends, "kept": [tf.zeros_like(ends)]}
-    (found,) = loop.loop(lambda position, state: position < state["ends"], step, state, False)
+    (found,), ended = loop.loop(lambda position, state: position < state["ends"], step, state)
     np.testing.assert_array_equal(found, ends)
+    assert ended.numpy().all()
 
 
 @pytest.fixture(scope="module")

@@ -41,7 +41,7 @@ def next_log_probabilities(model, source, tokens):
 
 def of(hypotheses):
     """Returns Hypotheses as (ids of a row without padding, score, log-probability, finished)."""
-    found = [value.numpy() for value in hypotheses]
+    found = [value.numpy() for value in hypotheses[:4]]
     return [
         [(tuple(i[i != PAD].tolist()), s, p, f) for i, s, p, f in zip(*row, strict=True)]
         for row in zip(*found, strict=True)
@@ -65,7 +65,7 @@ def test_a_cached_step_equals_a_call_of_the_whole_model(beam, static, variant):
     """At every step to 1e-5, for sources of unequal lengths and hypotheses that change places."""
     rng = np.random.default_rng(1)
     model = test_transformer_model.small_transformer(**variant)
-    decoding = cached_decoder.CachedDecoder(model, tf.constant(INP), beam, EXTRA, static)
+    decoding = cached_decoder.CachedDecoder(model, tf.constant(INP), beam, EXTRA, static, None)
     batch, length = len(INP), INP.shape[1] + EXTRA
     ids = np.full((batch, beam, 1), START)
     origin, state = np.full((batch, beam, length), -1), decoding.state
@@ -212,6 +212,22 @@ def test_a_search_is_the_same_compiled_by_xla(beam):
         strict=True,
     ):
         assert [row[0] for row in rows] == [row[0] for row in expected]
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+def test_a_search_without_room_says_so_and_otherwise_finds_the_same(beam):
+    """Room for 6 tokens each: of these sources, some translations end, and some do not."""
+    model, inp = small_transformer(END=1.5), tf.constant(INP)
+    free = search.search(model, inp, beam, extra_tokens=EXTRA)
+    found = search.search(
+        model, inp, beam, extra_tokens=EXTRA, static=True, room=6 - INP.shape[1]
+    )  # fmt: skip
+    ended = found.ended.numpy()
+    assert 0 < np.count_nonzero(ended) < len(INP)
+    assert free.ended.numpy().all()
+    for field in ("ids", "log_probabilities", "scores"):
+        both = (getattr(each, field).numpy()[ended] for each in (free, found))
+        np.testing.assert_allclose(*both, atol=1e-5)
 
 
 # ---- Scores ----

@@ -121,6 +121,7 @@ def test_lines_come_back_in_their_order_as_if_each_were_alone(
 
 def test_single_sentences_are_the_same_once_xla_compiles_them(model, alone, monkeypatch, silent):
     monkeypatch.setattr(searcher, "COMPILE_AFTER", 3)
+    monkeypatch.setattr(searcher, "ROOM", 50)  # for all of them
     found = Translator(*model)
     compiled, calls = found.searcher.search_width, []
     found.searcher.search_width = lambda inp: calls.append(inp) or compiled(inp)
@@ -136,11 +137,23 @@ def test_single_sentences_are_the_same_once_xla_compiles_them(model, alone, monk
     )
 
 
+def test_a_translation_without_room_in_the_compiled_search_is_complete(model, alone, monkeypatch):
+    monkeypatch.setattr(searcher, "COMPILE_AFTER", 0)
+    found, uncompiled = Translator(*model), []
+    search_any = found.searcher.search_any
+    found.searcher.search_any = lambda inp: uncompiled.append(inp) or search_any(inp)
+    lines = [line for line in SOURCES if line][:12]
+    best = [best[0] for best in found.hypotheses(lines, at_a_time=1)]
+    assert [text for text, _ in best] == [alone(line)[0] for line in lines]
+    assert uncompiled
+
+
 def test_sentences_of_all_lengths_need_few_compiled_programs(model, monkeypatch, silent):
     """TensorFlow releases none of them."""
     monkeypatch.setattr(searcher, "COMPILE_AFTER", 0)
     found, shapes, uncompiled = Translator(*model), set(), []
-    found.searcher.search_width = lambda inp: shapes.add(inp.shape)
+    any_found = search.Hypotheses(*[tf.zeros(1)] * 4, tf.constant([True]))
+    found.searcher.search_width = lambda inp: shapes.add(inp.shape) or any_found
     found.searcher.search_any = lambda inp: uncompiled.append(inp.shape[1])
     for length in range(1, translator.MAX_SOURCE_TOKENS + 1):
         found.searcher.search([[tm.START] * length])
