@@ -263,6 +263,19 @@ def test_translate_speed(finished, sources):
 
 
 @pytest.mark.slow
+@needs("ctranslate2")
+def test_translate_file(finished, sources):
+    small = "--source", sources, "--lines", 7
+    (found,) = tables("translate_file.py", "--run", finished / "run", *small)
+    assert [(row["system"], row["beam"]) for row in found] == [
+        (system, beam) for beam in "14" for system in ("this project", "CTranslate2 float32")
+    ]
+    for row in found:
+        assert row["same"] == "7"
+        assert all(map(numbers, list(row.values())[1:]))
+
+
+@pytest.mark.slow
 def test_winter_games():
     recipe = "post-norm-1e-3-one-layer"
     some = "--seeds", 1, "--recipes", recipe

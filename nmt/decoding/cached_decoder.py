@@ -86,15 +86,21 @@ class CachedDecoder:
         self.never = tf.constant(np.isin(np.arange(vocab_size), (PAD, START)) * np.float32(MASKED))
 
     def output_weights(self, more):
-        """Returns kernel and bias (V,) of the final layer, and `more` tokens, never chosen."""
+        """Returns kernel and bias (V,) of the final layer, with `more` tokens, never chosen.
+
+        And whether the kernel is (V, D), not (D, V). Products of few rows with such a one take up
+        to four times as long, so tied embeddings are transposed, once; but not for a single row.
+        """
         layer, tied = self.transformer.final_layer, self.transformer.sizes["tie_embeddings"]
-        kernel = layer.embedding.embeddings if tied else layer.kernel  # (V, D) or (D, V)
+        kernel = tf.convert_to_tensor(layer.embedding.embeddings if tied else layer.kernel)
         bias = tf.zeros(kernel.shape[:1]) if tied else tf.convert_to_tensor(layer.bias)
+        if tied and (self.beam > 1 or not self.static):
+            kernel, tied = tf.transpose(kernel), False
         if more:
             kernel = tf.pad(kernel, [[0, more], [0, 0]] if tied else [[0, 0], [0, more]])
             below = 8 * MASKED  # what is masked more than once
             bias = tf.pad(bias, [[0, more]], constant_values=below)
-        return tf.convert_to_tensor(kernel), bias
+        return kernel, bias, tied
 
     def logits(self, tokens, position, origin, state):
         """Returns logits of the next token, (B, K, V), and the state with longer caches.
@@ -127,10 +133,9 @@ class CachedDecoder:
             caches.append(cache)
         if self.transformer.pre_norm:
             x = self.transformer.decoder.layernorm(x)
-        kernel, bias = self.output
+        kernel, bias, transposed = self.output
         x = tf.cast(tf.reshape(x, (-1, x.shape[-1])), tf.float32)  # (B K, D)
-        tied = self.transformer.sizes["tie_embeddings"]
-        logits = tf.nn.bias_add(tf.matmul(x, kernel, transpose_b=tied), bias)  # (B K, V)
+        logits = tf.nn.bias_add(tf.matmul(x, kernel, transpose_b=transposed), bias)  # (B K, V)
         logits = tf.reshape(logits, (-1, self.beam, logits.shape[-1]))
         return logits, {**state, "caches": caches}
 

@@ -164,7 +164,7 @@ def check_same(identity, workers):
 
 def announce(args, run, options, corpus, tokenizer, training, batches):
     """Logs what will be done, and what the user may want to change."""
-    if tokenizer.vocab_size < options["vocab_size"]:
+    if tokenizer.vocab_size < options["vocab_size"] and not args.parent:
         log.warning(
             f"Vocabulary: {tokenizer.vocab_size} entries instead of {options['vocab_size']}, "
             "because the training text is short."
