@@ -216,7 +216,7 @@ def test_a_trained_run_is_used_from_python(finished, capsys, tmp_path):
     heads, queries, keys = translate.attend("um dois.").select("cross", layer=1)
     assert heads.shape == (2, len(queries), len(keys))
     best = run_demo.load_translator(finished / "run", checkpoint="best", n_best=1)
-    assert best.beam == 1
+    assert best.options.beam == 1
     saved = json.loads((finished / "run" / "params.json").read_text())
     shutil.copytree(finished / "run", tmp_path / "run")
     (tmp_path / "run" / "params.json").write_text(json.dumps({**saved, "beam": 3}))
