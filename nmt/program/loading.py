@@ -6,6 +6,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from nmt import UserError
+from nmt.decoding.options import SearchOptions
 from nmt.decoding.translator import Translator
 from nmt.messages import log
 from nmt.program import flags, runs
@@ -203,6 +204,7 @@ def load_translator(
       UserError: there is no such run, it is damaged, or a number is out of its range.
     """
     options = {name: value for name, value in options.items() if value is not None}
+    SearchOptions(**options)  # a TypeError if there is no such option
     if options.get("sampling"):
         options.setdefault("beam", 1)
     changed = {name: options[name] for name in evaluation.SEARCH if name in options}

@@ -221,7 +221,7 @@ def test_a_trained_run_is_used_from_python(finished, capsys, tmp_path):
     shutil.copytree(finished / "run", tmp_path / "run")
     (tmp_path / "run" / "params.json").write_text(json.dumps({**saved, "beam": 3}))
     own = run_demo.load_translator(tmp_path / "run", n_best=3, workers=1, rows=2)
-    assert own.beam == 3
+    assert own.options.beam == 3
     assert [len(best) for best in own.hypotheses(["um dois.", "nove."])] == [3, 3]
     for wrong, said in (
         (dict(beam=0), "beam: 0 is less than 1"),
