@@ -37,15 +37,17 @@ def folder(tmp_path_factory):
     (path / "source").write_text("\n".join(lines) + "\n")
     _, tokenizer, training = loading.load(path / "run")
     for name, beam in (("greedy", 1), ("beam", 4)):
-        texts = list(evaluation.translator(training, tokenizer, beam, length_penalty=0.6)(lines))
+        texts = list(
+            evaluation.translator(training, tokenizer, beam=beam, length_penalty=0.6)(lines)
+        )
         (path / name).write_text("\n".join(texts) + "\n")
     assert len(set(texts)) > 60  # it has learned to tell them apart
     (path / "prefixes").write_text("\n".join(["nine", ""] * 50) + "\n")
-    prefixed = evaluation.translator(training, tokenizer, 4, length_penalty=0.6)
+    prefixed = evaluation.translator(training, tokenizer, beam=4, length_penalty=0.6)
     found = prefixed.hypotheses(lines, prefixes=["nine", ""] * 50)
     (path / "prefix").write_text("".join(f"{best[0][0]}\n" for best in found))
     sampling = Sampling(temperature=1.5, top_k=7, top_p=0.95, seed=5)
-    drawn = evaluation.translator(training, tokenizer, 1, sampling=sampling)(lines)
+    drawn = evaluation.translator(training, tokenizer, beam=1, sampling=sampling)(lines)
     (path / "sample").write_text("".join(f"{text}\n" for text in drawn))
     return path
 
