@@ -134,8 +134,8 @@ def best_tokens(likely, never, live, number):
     """Returns the best `number` of B sentences: log-probability, hypothesis and token, (B, number).
 
     Looking through all K V sums would take longer than the decoder. The best are in the blocks
-    with the highest maxima, and one block more, because the first may hold the tokens that are
-    never chosen.
+    with the highest maxima; in K blocks more, because the maximum of each hypothesis's first one
+    may be that of a token that is never chosen.
 
     Args:
       likely: log-probabilities (B, K, V) of the next token, V a multiple of BLOCK.
@@ -147,7 +147,7 @@ def best_tokens(likely, never, live, number):
     likely = tf.reshape(likely, (-1, beam, blocks, BLOCK))
     maxima = tf.reduce_max(likely, axis=3) + live[..., tf.newaxis]  # (B, K, V / BLOCK)
     maxima = tf.reshape(maxima, (-1, beam * blocks))
-    chosen = tf.math.top_k(maxima, min(number + 1, beam * blocks)).indices  # (B, M)
+    chosen = tf.math.top_k(maxima, min(number + beam, beam * blocks)).indices  # (B, M)
     parent, block = chosen // blocks, chosen % blocks  # (B, M)
     likely = tf.gather(tf.reshape(likely, (-1, beam * blocks, BLOCK)), chosen, batch_dims=1)
     likely += tf.gather(tf.reshape(never, (blocks, BLOCK)), block)  # (B, M, BLOCK)

@@ -91,6 +91,22 @@ def test_a_cached_step_equals_a_call_of_the_whole_model(beam, static, variant):
 # ---- Beam search ----
 
 
+@pytest.mark.parametrize("number", [2, 6, 200])
+def test_the_likeliest_tokens_are_found_in_their_blocks(number):
+    """As in all sums of log-probabilities; PAD and START, though the likeliest, are not chosen."""
+    rng = np.random.default_rng(number)
+    likely = rng.normal(size=(4, 3, 5 * search.BLOCK)).astype(np.float32)
+    likely[:, :, [PAD, START]] = 9.0
+    live = rng.normal(size=(4, 3), scale=3.0).astype(np.float32)
+    never = np.zeros(5 * search.BLOCK, np.float32)
+    never[[PAD, START]] = tm.MASKED
+    sums = (likely + never + live[..., np.newaxis]).reshape(4, -1)
+    order = np.argsort(-sums, axis=1)[:, :number]
+    found, parent, token = search.best_tokens(likely, never, live, number)
+    np.testing.assert_array_equal(parent * likely.shape[2] + token, order)
+    np.testing.assert_allclose(found, np.take_along_axis(sums, order, axis=1), atol=1e-5)
+
+
 def test_a_beam_of_everything_is_exhaustive_search():
     """Three ordinary tokens (1, 4 and 5) and END, at most four of them: 121 translations."""
     model = small_transformer(target_vocab_size=6, END=1.0)
