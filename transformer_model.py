@@ -176,7 +176,7 @@ class MultiHeadAttention(_Saved, keras.layers.Layer):
         return tf.reshape(x, (*leading(x), self.sizes["d_model"]))
 
     def joined(self, names):
-        """Returns kernel (D, n D) and bias (n D,) of n of wq, wk, wv, side by side: "qkv", "kv"."""
+        """Returns kernel (D, n D) and bias (n D,) of n of wq, wk, wv, concatenated: "qkv", "kv"."""
         layers = [getattr(self, f"w{name}") for name in names]
         kernels, biases = zip(*((layer.kernel, layer.bias) for layer in layers), strict=True)
         return tf.concat(kernels, axis=1), tf.concat(biases, axis=0)
@@ -709,7 +709,7 @@ class Dense(keras.layers.Dense):
 
 
 def leading(x):
-    """Returns B and L of `x` (B, L, ...), to reshape to; constants, which are faster, if L is."""
+    """Returns B and L of `x` (B, L, ...) for a reshape; constants where known, which are faster."""
     return (-1, x.shape[1]) if x.shape[1] else (tf.shape(x)[0], tf.shape(x)[1])
 
 

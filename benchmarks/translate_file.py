@@ -5,8 +5,8 @@
 
 Each system is a process of its own, from its start to its end: `run_demo.py translate --no-split`,
 and CTranslate2's `translate_file` on the exported run, in float32, with as many batches in parallel
-as there are cores. If the source has fewer lines than asked for, it is repeated. Both search with
-the run's beam, without a length penalty.
+as there are cores. If the source has fewer lines than asked for, it is repeated. Both use greedy
+search, then a beam of 4, without a length penalty.
 
 Prints a markdown table: seconds, lines per second, peak memory of the process, and how many
 translations are the same as this project's.
@@ -83,16 +83,8 @@ def main():
             command = [*ours, "translate", *run, "--no-split", "--beam", str(beam)]
             command += ["--length-penalty", "0"]
             found["this project", beam] = measured(command, stdin=source, stdout=target)
-        command = [
-            sys.executable,
-            "-c",
-            OTHER,
-            *paths,
-            beam,
-            cores,
-            work / "source",
-            work / "other",
-        ]
+        files = work / "source", work / "other"
+        command = [sys.executable, "-c", OTHER, *paths, beam, cores, *files]
         found["CTranslate2 float32", beam] = measured([*map(str, command)])
         for (name, _), file in zip(found, ("ours", "other"), strict=False):
             texts[name, beam] = (work / file).read_text(encoding="utf-8").splitlines()

@@ -36,6 +36,11 @@ def append(cache, new, position=None):
     return tf.where(here[:, tf.newaxis], tf.tile(new, (1, 1, length // beam, 1)), cache)
 
 
+def mean_probability(each):
+    """Returns the logarithm of the mean of probabilities, given as logarithms, n tensors (...)."""
+    return tf.reduce_logsumexp(tf.stack(each), axis=0) - math.log(len(each))
+
+
 class CachedDecoder:
     """The decoder, one position at a time, for a batch of sources that the encoder has read.
 
@@ -175,8 +180,7 @@ class Ensemble(CachedDecoder):
             logits, its = decoder.logits(tokens, position, origin, its)
             found.append(tf.nn.log_softmax(logits))
             others.append(its)
-        likely = tf.reduce_logsumexp(tf.stack(found), axis=0) - math.log(len(found))
-        return likely, {**state, "others": others}
+        return mean_probability(found), {**state, "others": others}
 
 
 def cached_decoder(transformer, *arguments):

@@ -1,4 +1,4 @@
-"""What a search for translations is to find, and what it is to tell of them."""
+"""What a search for translations finds, and what it reports on them."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from nmt.decoding.sampling import Sampling
 class SearchOptions(NamedTuple):
     """Of a Translator.
 
-    The last three are told of the best translation only.
+    The last three apply to the best translation only.
     """
 
     beam: int = params.BEAM  # hypotheses followed per sentence; 1 is greedy search
@@ -22,7 +22,7 @@ class SearchOptions(NamedTuple):
     mbr: str | None = None  # one of consensus.UTILITIES, to choose one of `n_best` by
     alignments: bool = False  # its links; see alignment.py
     token_scores: bool = False  # its tokens with their log-probabilities; see tokens.py
-    alternatives: int = 0  # as many of the likeliest tokens in the place of each, too
+    alternatives: int = 0  # so many of the likeliest tokens at each position, too
 
     def check(self, non_autoregressive, ensemble):
         """Raises a UserError if a number is out of its range, or two contradict each other.

@@ -4,9 +4,11 @@ import math
 
 import tensorflow as tf
 
+from nmt.decoding.cached_decoder import mean_probability
+
 
 def likelihoods(transformers, inp, tar, number):
-    """Returns log-probabilities (B, T) of tokens; (B, T, K) and ids of the likeliest ones instead.
+    """Returns log-probabilities (B, T) of tokens; (B, T, K) and ids of the likeliest tokens there.
 
     Each position knows the tokens before it (teacher forcing).
 
@@ -17,7 +19,7 @@ def likelihoods(transformers, inp, tar, number):
       number: K.
     """
     each = [tf.nn.log_softmax(one((inp, tar[:, :-1]), training=False)[0]) for one in transformers]
-    likely = tf.reduce_logsumexp(tf.stack(each), axis=0) - math.log(len(each))  # (B, T, V)
+    likely = mean_probability(each)  # (B, T, V)
     best, ids = tf.math.top_k(likely, number)
     return tf.gather(likely, tar[:, 1:], batch_dims=2), best, ids
 

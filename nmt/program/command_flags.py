@@ -127,7 +127,7 @@ def translate(parser):
     )  # fmt: skip
     parser.add_argument(
         "--alternatives", type=int, choices=range(1, 65), metavar="K", default=0,
-        help="and the K likeliest tokens in its place, with their probabilities",
+        help="--token-scores, and the K likeliest tokens at each position with probabilities",
     )  # fmt: skip
     begun = parser.add_mutually_exclusive_group()
     begun.add_argument("--prefix", metavar="TEXT", help="what every translation begins with")
