@@ -52,15 +52,15 @@ class CachedDecoder:
       inp: source ids (B, S).
       beam: hypotheses K per sentence.
       extra_tokens: a translation has at most so many tokens more than its source.
-      static: keep all shapes fixed from step to step, as XLA requires; otherwise caches grow.
-      room: positions that a fixed shape has beyond those of the source; None for `extra_tokens`.
+      room: None for caches that grow; or, for shapes that are the same at every step, as XLA
+        requires, the positions that they have beyond those of the source.
       forced: the ids (B, P) that each translation begins with, PAD after them; None for none.
       block: logits are of a multiple of `block` tokens; those beyond the vocabulary are never
         chosen.
     """
 
-    def __init__(self, transformer, inp, beam, extra_tokens, static, room, forced=None, block=1):
-        self.transformer, self.beam, self.static = transformer, beam, static
+    def __init__(self, transformer, inp, beam, extra_tokens, room=None, forced=None, block=1):
+        self.transformer, self.beam = transformer, beam
         self.layers, sizes = transformer.decoder.dec_layers, transformer.sizes
         padding_mask = create_padding_mask(inp)
         enc_output, _ = transformer.encoder(inp, training=False, mask=padding_mask)
@@ -68,19 +68,20 @@ class CachedDecoder:
             known if known is not None else found
             for known, found in zip(inp.shape, tf.unstack(tf.shape(inp)), strict=True)
         )
-        self.length = source_length + extra_tokens
+        longest = source_length  # of the sources and what is forced
         tokens = tf.reduce_sum(tf.cast(inp != PAD, tf.int32), axis=1)  # (B,)
         self.state = dict(padding_mask=padding_mask)
         if forced is not None:
-            self.length = tf.maximum(source_length, tf.shape(forced)[1]) + extra_tokens
+            longest = tf.maximum(source_length, tf.shape(forced)[1])
             begun = tf.reduce_sum(tf.cast(forced != PAD, tf.int32), axis=1)  # (B,)
             tokens = tf.where(tokens > 0, tf.maximum(tokens, begun), 0)
-            rest = self.length - tf.shape(forced)[1]
+            rest = longest + extra_tokens - tf.shape(forced)[1]
             self.state["forced"] = tf.pad(forced, [[0, 0], [0, rest]])  # (B, L), of PAD (0)
         self.state["limits"] = tf.where(tokens > 0, tokens + extra_tokens, 0)  # (B,), 0 if empty
         heads, depth = sizes["num_heads"], sizes["d_model"] // sizes["num_heads"]
-        self.room = source_length + room if static and room is not None else self.length
-        length = self.room * beam if static else 0
+        self.length = longest + extra_tokens
+        self.room = None if room is None else longest + room
+        length = 0 if room is None else self.room * beam
         empty = tf.zeros((batch, heads, length, depth), enc_output.dtype)
         self.state["caches"] = [(empty, empty)] * sizes["num_layers"]
         self.state["sources"] = [layer.cross_attention_kv(enc_output) for layer in self.layers]
@@ -99,7 +100,7 @@ class CachedDecoder:
         layer, tied = self.transformer.final_layer, self.transformer.sizes["tie_embeddings"]
         kernel = tf.convert_to_tensor(layer.embedding.embeddings if tied else layer.kernel)
         bias = tf.zeros(kernel.shape[:1]) if tied else tf.convert_to_tensor(layer.bias)
-        if tied and (self.beam > 1 or not self.static):
+        if tied and (self.beam > 1 or self.room is None):
             kernel, tied = tf.transpose(kernel), False
         if more:
             kernel = tf.pad(kernel, [[0, more], [0, 0]] if tied else [[0, 0], [0, more]])
@@ -117,11 +118,11 @@ class CachedDecoder:
           state: see above.
         """
         look_ahead_mask = None  # a cache that grows holds nothing but one hypothesis's past
-        length = self.room if self.static else position + 1
+        length = position + 1 if self.room is None else self.room
         if origin is not None:
             past = tf.one_hot(origin[:, :, :length], self.beam)  # (B, K, L, K), all 0 for a -1
             look_ahead_mask = 1 - tf.reshape(past, (-1, 1, self.beam, length * self.beam))
-        elif self.static:
+        elif self.room is not None:
             look_ahead_mask = tf.cast(tf.range(length) > position, tf.float32)  # (L,)
         masks = dict(look_ahead_mask=look_ahead_mask, padding_mask=state["padding_mask"])
         encoding = self.positions[:, position, tf.newaxis]  # (1, 1, D)
@@ -131,7 +132,7 @@ class CachedDecoder:
         for layer, qkv, cache, kv in each:
             q, *new = layer.self_attention_qkv(x, *qkv)  # (B, H, K, D / H) each
             cache = tuple(
-                append(old, value, position if self.static else None)
+                append(old, value, None if self.room is None else position)
                 for old, value in zip(cache, new, strict=True)
             )
             x, _, _ = layer.attend(x, (q, *cache), kv, **masks)

@@ -60,10 +60,10 @@ class Searcher:
         all_of_them = (transformer, *ensemble) if ensemble else transformer
         parallel = transformer.sizes["non_autoregressive"]
 
-        def find(inp, samples=None, forced=None, static=False, room=None, scored=True):
+        def find(inp, samples=None, forced=None, room=None, scored=True):
             if parallel:
                 return non_autoregressive.search(transformer, inp, alpha)
-            more = dict(static=static, room=room, forced=forced)
+            more = dict(room=room, forced=forced)
             if repetition:
                 more["restrict"] = repetition.restrict
             if sampling:
@@ -94,7 +94,7 @@ class Searcher:
         self.search_any = traced(lambda inp: find(inp), ids)
         self.search_texts = traced(lambda inp: find(inp, scored=False), ids)
         self.search_more = traced(find, ids, (None,), ids)
-        self.search_width = compiled(transformer, lambda inp: find(inp, static=True, room=ROOM))
+        self.search_width = compiled(transformer, lambda inp: find(inp, room=ROOM))
         self.seen = collections.Counter()  # single sentences by width
 
     def search(self, sources, forced=(), samples=(), scored=True):

@@ -6,6 +6,7 @@ import tensorflow as tf
 from test_search import small_transformer
 
 from nmt.decoding import loop, search
+from nmt.decoding.cached_decoder import EXTRA_TOKENS
 from nmt.decoding.sampling import Sampling
 from transformer_model import PAD
 
@@ -37,14 +38,14 @@ def test_rows_that_leave_a_batch_change_nothing(lines, kind):
     model, inp = small_transformer(END=1.5), tf.constant(lines)
 
     @tf.function(autograph=False)
-    def find(static):
+    def find(room):
         if kind == "sample":
             samples = tf.zeros(len(lines), tf.int32)
-            return search.sample(model, inp, Sampling(seed=5), samples, static=static)
+            return search.sample(model, inp, Sampling(seed=5), samples, room=room)
         beam = 3 if kind == "beam" else 1
-        return search.search(model, inp, beam, n_best=beam, static=static)
+        return search.search(model, inp, beam, n_best=beam, room=room)
 
-    leaving, staying = find(static=False), find(static=True)
+    leaving, staying = find(room=None), find(room=EXTRA_TOKENS)
     tokens = np.count_nonzero(leaving.ids, axis=-1)
     assert len(np.unique(tokens[:, 0])) > 3  # some leave early, some late
     np.testing.assert_array_equal(leaving.ids, staying.ids)
