@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import tensorflow as tf
 
 from nmt.decoding.cached_decoder import mean_probability
@@ -24,16 +25,20 @@ def likelihoods(transformers, inp, tar, number):
     return tf.gather(likely, tar[:, 1:], batch_dims=2), best, ids
 
 
-def described(tokenizer, ids, likely, best, alternatives):
-    """Returns a row (token, log-probability, [(token, probability), ...]) for each token.
+def described(tokenizer, tar, *arrays):
+    """Yields for each of B translations a list of (token, log-probability, alternatives).
+
+    One for each token, END included. Alternatives are pairs (token, probability).
 
     Args:
       tokenizer: a Tokenizer.
-      ids: of the tokens (T,), END included.
-      likely, best, alternatives: of the same tokens, arrays as `likelihoods` returns them.
+      tar, arrays: ids and what `likelihoods` returns of them, as arrays of NumPy.
     """
-    others = (
-        [*zip(tokenizer.tokens(its), map(math.exp, logs), strict=True)]
-        for its, logs in zip(alternatives.tolist(), best.tolist(), strict=True)
-    )
-    return [*zip(tokenizer.tokens(ids), likely.tolist(), others, strict=True)]
+    for ids, *numbers in zip(tar[:, 1:], *arrays, strict=True):
+        length = np.count_nonzero(ids)  # without PAD
+        likely, best, others = (values[:length].tolist() for values in numbers)
+        alternatives = (
+            [*zip(tokenizer.tokens(its), map(math.exp, logs), strict=True)]
+            for its, logs in zip(others, best, strict=True)
+        )
+        yield [*zip(tokenizer.tokens(ids[:length]), likely, alternatives, strict=True)]

@@ -150,7 +150,7 @@ class Translator:
         if options.alignments:
             own = [text for text, _ in line]
             pairs = [*zip(own, (hypotheses[0][0] for hypotheses in rows), strict=True)]
-            best = [(*best[0], alignment.joined(pairs, self.align(pairs)))]
+            best = [(*best[0], alignment.joined(pairs, self.align(pairs, cut=True)))]
         if options.token_scores or options.alternatives:
             best = [(*best[0], [*itertools.chain(*tokens)])]
         return best
@@ -200,7 +200,9 @@ class Translator:
             best = self.searcher.search(rows, begun, [i % copies for i in indices], scored)
             if not (options.token_scores or options.alternatives):
                 return best, itertools.repeat([])
-            return best, self.tokens(rows, best.ids[:, 0])
+            tar = best.ids[:, 0]  # (B, 1 + T)
+            arrays = self.searcher.likelihoods(pad(rows), tar, options.alternatives)
+            return best, described(self.tokenizer, *(t.numpy() for t in (tar, *arrays)))
 
         found, tokens = [[("", 0.0, 0.0)] for _ in sources], [[] for _ in sources]
         for indices, (best, of_tokens) in zip(batches, each(find, batches), strict=True):
@@ -213,18 +215,6 @@ class Translator:
                 tokens[index] = its
         groups = (found[i : i + copies] for i in range(0, len(found), copies))
         return [[row for rows in group for row in rows] for group in groups], tokens[::copies]
-
-    def tokens(self, sources, ids):
-        """Yields the tokens of the translation of each of `sources`; see tokens.described.
-
-        Args:
-          sources: lists of ids.
-          ids: of the translations, a tensor (B, 1 + T).
-        """
-        arrays = self.searcher.likelihoods(pad(sources), ids, self.options.alternatives)
-        for row, *numbers in zip(ids.numpy()[:, 1:], *(t.numpy() for t in arrays), strict=True):
-            length = np.count_nonzero(row)  # without PAD
-            yield described(self.tokenizer, *(t[:length] for t in (row, *numbers)))
 
     def __call__(self, lines: Iterable[str]) -> Iterator[str]:
         """Yields one translation, of one line, for each of `lines` (strings), in order."""
@@ -239,38 +229,56 @@ class Translator:
         Raises:
           UserError: a side of a pair is longer than MAX_SOURCE_TOKENS.
         """
-        pairs, done = iter(pairs), 0
-        while chunk := list(itertools.islice(pairs, CHUNK_LINES)):
-            sources, targets = zip(*chunk, strict=True)
-            sources = self.tokenizer.encode(line.strip(SPACE) for line in sources)
-            targets = self.tokenizer.encode(line.strip(SPACE) for line in targets)
-            lengths = list(map(max, map(len, sources), map(len, targets)))
-            for number, length in enumerate(lengths, start=done + 1):
-                if length > MAX_SOURCE_TOKENS:
-                    raise UserError(
-                        f"pair {number} has {length} tokens on a side; split it, for at most "
-                        f"{MAX_SOURCE_TOKENS} can be scored"
-                    )
-            totals = np.zeros(len(chunk))
-            for indices in self.batches(range(len(chunk)), lengths.__getitem__):
-                batch = (pad([side[index] for index in indices]) for side in (sources, targets))
-                totals[indices] = self.searcher.log_probabilities(*batch).numpy()
-            yield from totals.tolist()
-            done += len(chunk)
+        likely = self.searcher.log_probabilities
+        return self.of_pairs(pairs, lambda *sides: likely(*map(pad, sides)).numpy().tolist())
 
-    def align(self, pairs):
+    def align(self, pairs, cut=False):
         """Yields the links of each of `pairs` (strings): sorted (source word, target word) from 0.
 
         Words are those between spaces. See alignment.py.
+
+        Args:
+          cut: leave out what is beyond MAX_SOURCE_TOKENS, instead of raising an error.
+
+        Raises:
+          UserError: see above; or the run is non-autoregressive.
         """
         if self.non_autoregressive:
             raise UserError("the run is non-autoregressive: its attention says nothing of words")
-        for pair in pairs:
-            (source,), (target,) = (self.tokenizer.encode([side.strip(SPACE)]) for side in pair)
-            source, target = source[:MAX_SOURCE_TOKENS], target[:MAX_SOURCE_TOKENS]
-            weights = self.searcher.cross_attention([source], [target[:-1]]).numpy()[0]
-            tokens = [self.tokenizer.tokens(side[1:-1]) for side in (source, target)]
-            yield alignment.links(weights[:-1, 1:-1], *tokens)  # without START and END
+
+        def find(sources, targets):
+            weights = self.searcher.cross_attention(pad(sources), pad(targets)[:, :-1]).numpy()
+            for row, *pair in zip(weights, sources, targets, strict=True):
+                tokens = [self.tokenizer.tokens(ids[1:-1]) for ids in pair]  # no START, no END
+                source, target = map(len, tokens)
+                yield alignment.links(row[:target, 1 : 1 + source], *tokens)
+
+        return self.of_pairs(pairs, find, cut)
+
+    def of_pairs(self, pairs, find, cut=False):
+        """Yields what `find` returns for each of `pairs` (strings), in order.
+
+        Args:
+          find: a function of B sources and B targets, lists of ids, that returns B values.
+          cut: as of `align`.
+        """
+        pairs, done = iter(pairs), 0
+        while chunk := list(itertools.islice(pairs, CHUNK_LINES)):
+            texts = ((text.strip(SPACE) for text in side) for side in zip(*chunk, strict=True))
+            sides = [self.tokenizer.encode(side) for side in texts]
+            lengths = [max(map(len, pair)) for pair in zip(*sides, strict=True)]
+            for number, length in enumerate(lengths, start=done + 1):
+                if length > MAX_SOURCE_TOKENS and not cut:
+                    raise UserError(
+                        f"pair {number} has {length} tokens on a side; split it: "
+                        f"{MAX_SOURCE_TOKENS} is the limit"
+                    )
+            found = {}
+            for indices in self.batches(range(len(chunk)), lengths.__getitem__):
+                rows = ([side[i][:MAX_SOURCE_TOKENS] for i in indices] for side in sides)
+                found.update(zip(indices, find(*rows), strict=True))
+            yield from (found[index] for index in range(len(chunk)))
+            done += len(chunk)
 
     def attend(self, line: str) -> Attention:
         """Translates a line. Returns its Attention, from one pass over the finished translation."""
@@ -279,15 +287,12 @@ class Translator:
         tar = self.searcher.search(sources).ids[:, 0]  # (1, 1 + L)
         tar = tar[:, : tf.math.count_nonzero(tar)]
         (text,) = self.tokenizer.decode(tar.numpy())
-        tar_inp = tar[:, :-1]
-        if self.non_autoregressive:
+        tar_inp, length = tar[:, :-1], tar.shape[1] - 1
+        if self.non_autoregressive:  # whose positions after END are left out
             tar_inp, _ = non_autoregressive.mask_targets(inp, tar[:, 1:])
         _, weights = self.transformer((inp, tar_inp), training=False)
-        weights = {name: weight[0].numpy() for name, weight in weights.items()}
-        if self.non_autoregressive:  # positions after END are masked tokens only
-            length = tar.shape[1] - 1
-            for name in weights:
-                weights[name] = weights[name][:, :length] if "decoder" in name else weights[name]
-                weights[name] = weights[name][..., :length] if "block1" in name else weights[name]
+        for name, weight in weights.items():
+            queries, keys = (length if part in name else None for part in ("decoder", "block1"))
+            weights[name] = weight[0, :, :queries, :keys].numpy()
         tokens = map(self.tokenizer.tokens, (inp[0], tar[0]))
         return Attention(*tokens, weights, (line.strip(SPACE), text))

@@ -5,9 +5,11 @@ import runpy
 
 import numpy as np
 import pytest
-from helpers import ROOT, call
+from helpers import ROOT, call, sentences
 
-from nmt.decoding import alignment
+from nmt import UserError
+from nmt.decoding import alignment, translator
+from run_demo import load_translator
 
 SOURCE = ["\u2581o", "\u2581est", "ádio", "\u2581novo", "."]  # 3 words
 TARGET = ["\u2581the", "\u2581new", "\u2581sta", "dium."]  # 3 words
@@ -79,6 +81,20 @@ def test_alignments_of_translations_and_of_given_pairs(finished, tmp_path, capsy
     assert "only the best translation" in capsys.readouterr().err.splitlines()[-1]
     assert call("align", "--run", finished / "run", tmp_path / "in") == 2
     assert "column" in capsys.readouterr().err
+
+
+def test_pairs_are_aligned_in_batches_as_alone(finished, monkeypatch):
+    """Of unequal lengths, in batches and chunks of a few, one side empty, one cut off."""
+    translate = load_translator(finished / "run")
+    pairs = [*sentences(20), ("um", ""), ("", "one"), ("um " * 3000, "one two")]
+    alone = [next(translate.align([pair], cut=True)) for pair in pairs]
+    assert alone[20:22] == [[], []]
+    assert len({*map(len, alone)}) > 3
+    monkeypatch.setattr(translator, "BATCH_TOKENS", 64)
+    monkeypatch.setattr(translator, "CHUNK_LINES", 7)
+    assert list(translate.align(iter(pairs), cut=True)) == alone
+    with pytest.raises(UserError, match=r"pair 23 has \d+ tokens on a side"):
+        list(translate.align(pairs))
 
 
 @pytest.mark.slow
