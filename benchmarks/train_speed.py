@@ -528,7 +528,7 @@ def main():
     corpus = run_demo.load_corpus(source, params.SEED)
     folder = tempfile.TemporaryDirectory()
     model = Path(folder.name) / "tokenizer.model"
-    model.write_bytes(run_demo.train_tokenizer(corpus.train, args.vocab_size, params.SEED))
+    model.write_bytes(run_demo.train_tokenizer(corpus.train, args.vocab_size))
     tokenizer = run_demo.Tokenizer(model.read_bytes())
     sizes = {name: flags.chosen(args)[name] for name in SIZES}
     sample = list(batching.encode(corpus.train.take(5000), tokenizer).as_numpy_iterator())

@@ -69,7 +69,7 @@ def learn(recipe, seed, sizes):
     options["learning_rate_scale"] = rate * (options["d_model"] * warmup_steps) ** 0.5
     keras.utils.set_random_seed(seed)
     corpus = corpora.built_in("winter-games")
-    model = run_demo.train_tokenizer(corpus.train, options["vocab_size"], seed, options["pieces"])
+    model = run_demo.train_tokenizer(corpus.train, options["vocab_size"], options["pieces"])
     tokenizer = run_demo.Tokenizer(model)
     training = run_demo.Training(options, tokenizer.vocab_size, tf.distribute.get_strategy())
     ((source, target),) = corpus.train.as_numpy_iterator()

@@ -49,4 +49,4 @@ def tokenizer():
 
     import run_demo
 
-    return run_demo.Tokenizer(run_demo.train_tokenizer(as_dataset(sentences(200)), 320, seed=1))
+    return run_demo.Tokenizer(run_demo.train_tokenizer(as_dataset(sentences(200)), 320))

@@ -194,7 +194,7 @@ from helpers import as_dataset, of_epoch, sentences, tiny_training
 import params
 pairs = as_dataset(sentences(120))
 keras.utils.set_random_seed(1)
-tokenizer = run_demo.Tokenizer(run_demo.train_tokenizer(pairs, 320, 1))
+tokenizer = run_demo.Tokenizer(run_demo.train_tokenizer(pairs, 320))
 strategy = tf.distribute.get_strategy()
 if two:
     strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])

@@ -8,6 +8,7 @@ from io import BytesIO
 
 import sentencepiece
 import tensorflow_text as tf_text
+from sentencepiece.sentencepiece_model_pb2 import ModelProto
 
 import params
 from nmt import UserError
@@ -25,7 +26,6 @@ RESERVED = re.compile("^<(s|/s|pad|unk|0x..)>$|\u2581")  # symbols of its own
 BASIC_TOKENS = 4 + 256  # PAD, UNKNOWN, START, END, and the bytes
 PARAMETERS = (
     "vocab_size",
-    "seed",
     "pieces",
     "words_per_piece",
     "symbols",
@@ -33,9 +33,11 @@ PARAMETERS = (
 
 
 def train_tokenizer(
-    pairs, vocab_size, seed, pieces="bpe", words_per_piece=params.WORDS_PER_PIECE, symbols=""
+    pairs, vocab_size, pieces="bpe", words_per_piece=params.WORDS_PER_PIECE, symbols=""
 ):
     """Learns a vocabulary from both sides of `pairs`. Returns SentencePiece's model as bytes.
+
+    Equal text gives equal bytes, so that runs with different seeds can form an ensemble.
 
     With "bpe", unseen characters become bytes, so that any text has tokens and is decoded
     unchanged, except that U+2581, SentencePiece's own mark of a space, becomes a space. With
@@ -44,7 +46,6 @@ def train_tokenizer(
     Args:
       pairs: a dataset of string pairs.
       vocab_size: vocabulary entries, at most.
-      seed: of the sample of lines.
       pieces: "bpe" or "word".
       words_per_piece: words of text per vocabulary entry, at least.
       symbols: words that are entries of the vocabulary, and never split, separated by spaces.
@@ -56,7 +57,7 @@ def train_tokenizer(
     symbols = [*dict.fromkeys(symbols.split())]
     if own := [symbol for symbol in symbols if RESERVED.search(symbol)]:
         raise UserError(f"--symbols {own[0]}: has a meaning for SentencePiece; choose other words")
-    sample, words, letters, rng = [], 0, set(), random.Random(seed)
+    sample, words, letters, rng = [], 0, set(), random.Random(0)
     chunks = pairs.batch(CHUNK).as_numpy_iterator()
     texts = (
         line.decode() for chunk in chunks for pair in zip(*chunk, strict=True) for line in pair
@@ -106,7 +107,9 @@ def train_tokenizer(
             f"no vocabulary of {size} entries can be learned from the training text "
             f"({reason(error)}); use more text, or a --vocab-size of about {least}"
         ) from None
-    return output.getvalue()
+    model = ModelProto.FromString(output.getvalue())
+    model.normalizer_spec.ClearField("normalization_rule_tsv")  # the name of the temporary file
+    return model.SerializeToString()
 
 
 class Tokenizer:

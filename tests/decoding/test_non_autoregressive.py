@@ -154,7 +154,7 @@ def test_a_run_predicts_all_tokens_in_parallel_from_training_to_export(tmp_path,
 
 
 def test_attention_has_the_positions_that_were_predicted(model):
-    tokenizer = run_demo.Tokenizer(run_demo.train_tokenizer(as_dataset(sentences(50)), 300, 1))
+    tokenizer = run_demo.Tokenizer(run_demo.train_tokenizer(as_dataset(sentences(50)), 300))
     model = Transformer(1, 8, 2, 16, tokenizer.vocab_size, tokenizer.vocab_size,
                         non_autoregressive=True)  # fmt: skip
     model.build(((None, None), (None, None)))

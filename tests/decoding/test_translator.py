@@ -71,7 +71,7 @@ HOSTILE = [
 @pytest.fixture(scope="module")
 def model():
     """A small Transformer of random weights that ends its translations, and a tokenizer."""
-    tokenizer = run_demo.Tokenizer(run_demo.train_tokenizer(as_dataset(sentences(200)), 320, 1))
+    tokenizer = run_demo.Tokenizer(run_demo.train_tokenizer(as_dataset(sentences(200)), 320))
     size = tokenizer.vocab_size
     transformer = tm.Transformer(**SIZES, input_vocab_size=size, target_vocab_size=size)
     transformer.build(((None, None), (None, None)))

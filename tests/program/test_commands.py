@@ -683,7 +683,7 @@ def test_several_runs_are_an_ensemble(finished, tmp_path, capsys):
     shutil.copytree(run, tmp_path / "other")
     tokenizer = tmp_path / "other" / "tokenizer.model"
     pairs = as_dataset(sentences(100, seed=3))
-    tokenizer.write_bytes(run_demo.train_tokenizer(pairs, 320, seed=1))
+    tokenizer.write_bytes(run_demo.train_tokenizer(pairs, 320))
     saved = json.loads((tmp_path / "other" / "params.json").read_text())
     saved["tokenizer_sha256"] = hashlib.sha256(tokenizer.read_bytes()).hexdigest()
     (tmp_path / "other" / "params.json").write_text(json.dumps(saved))

@@ -46,7 +46,7 @@ def refused(capsys, *command):
 
 def other_tokenizer():
     """Returns a SentencePiece model that no run was trained with."""
-    return run_demo.train_tokenizer(as_dataset(sentences(50, seed=9)), 300, seed=0)
+    return run_demo.train_tokenizer(as_dataset(sentences(50, seed=9)), 300)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_a_network_that_memory_cannot_hold_is_refused_before_it_is_made(run, tmp
 
 def test_a_batch_holds_no_more_rows_than_there_are_pairs():
     pairs = as_dataset(sentences(40))
-    tokenizer = run_demo.Tokenizer(run_demo.train_tokenizer(pairs, 320, seed=0))
+    tokenizer = run_demo.Tokenizer(run_demo.train_tokenizer(pairs, 320))
     batches = batching.Batches(pairs, tokenizer, 64, 40, replicas=4, batch_tokens=2**31 - 1)
     assert batches.rows == [40]
     assert batches.steps == 1
