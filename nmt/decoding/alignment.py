@@ -6,6 +6,8 @@ rows, these had the fewest errors on half of data/alignments.tsv (benchmarks/ali
 
 import numpy as np
 
+from nmt.text import sentences
+
 SPACE = "\u2581"  # SentencePiece's mark of a space, which begins a word
 
 
@@ -53,18 +55,30 @@ def links(weights, source, target):
     return sorted(found)
 
 
-def joined(pairs, found):
+def words(text):
+    """Returns the number of words of a text: of what stands between spaces."""
+    return sum(map(bool, text.split(" ")))
+
+
+def joined(pairs, spaces, found, tag=""):
     """Returns the links of a line from those of its sentences.
 
     Args:
       pairs: (sentence, translation) strings, in their order.
-      found: the links of each.
+      spaces: the white space after each sentence.
+      found: the links of each pair.
+      tag: what every sentence begins with, and the line only once.
     """
-    line, before = [], (0, 0)  # words of the earlier sentences
-    for pair, links in zip(pairs, found, strict=True):
-        line += [(before[0] + i, before[1] + j) for i, j in links]
-        words = (sum(map(bool, text.split(" "))) for text in pair)
-        before = tuple(map(sum, zip(before, words, strict=True)))
+    line, gaps = [], [" " if space else "" for space in spaces]
+    sources, targets = map(list, zip(*pairs, strict=True))
+    sources[1:] = (source.removeprefix(tag) for source in sources[1:])
+    for number, links in enumerate(found):
+        copied = words(tag) if number else 0  # words of the sentence that are not in the line here
+        source, target = (  # its first words; without a space before it, it begins within a word
+            words(sentences.join(side[: number + 1], gaps[: number + 1])) - words(side[number])
+            for side in (sources, targets)
+        )
+        line += [(source + i - copied, target + j) for i, j in links if i >= copied]
     return line
 
 

@@ -16,8 +16,9 @@ def merged(hypotheses, number):
     found = {}
     for text, log_probability, score in hypotheses:
         if text in found:
-            total = float(np.logaddexp(found[text][0], log_probability))
-            log_probability, score = total, found[text][1] * total / found[text][0]
+            total = min(float(np.logaddexp(found[text][0], log_probability)), 0.0)
+            share = total / found[text][0] if total else 0.0
+            log_probability, score = total, found[text][1] * share
         found[text] = log_probability, score
     rows = [(text, *numbers) for text, numbers in found.items()]
     return sorted(rows, key=lambda row: -row[2])[:number]

@@ -7,6 +7,8 @@ from nmt import UserError
 from nmt.decoding.repetition import Repetition
 from nmt.decoding.sampling import Sampling
 
+UTILITIES = "chrf", "bleu"  # those of consensus.py, which imports sacreBLEU
+
 
 class SearchOptions(NamedTuple):
     """Of a Translator.
@@ -19,7 +21,7 @@ class SearchOptions(NamedTuple):
     n_best: int = 1  # translations of a sentence, at most `beam`; or samples
     sampling: Sampling | None = None  # how samples are drawn at random; None for a search
     repetition: Repetition | None = None  # what a translation may repeat; None for anything
-    mbr: str | None = None  # one of consensus.UTILITIES, to choose one of `n_best` by
+    mbr: str | None = None  # one of UTILITIES, to choose one of `n_best` by
     alignments: bool = False  # its links; see alignment.py
     token_scores: bool = False  # its tokens with their log-probabilities; see tokens.py
     alternatives: int = 0  # so many of the likeliest tokens at each position, too
@@ -34,6 +36,10 @@ class SearchOptions(NamedTuple):
         for name in ("beam", "n_best"):
             if getattr(self, name) < 1:
                 raise UserError(f"{name} is {getattr(self, name)}; it must be at least 1")
+        if not self.length_penalty >= 0:  # a search could not know when to stop
+            raise UserError(f"length_penalty is {self.length_penalty}; it must be 0 or more")
+        if self.mbr not in (None, *UTILITIES):
+            raise UserError(f"mbr is {self.mbr!r}; choose one of {', '.join(UTILITIES)}")
         if self.alternatives < 0:
             raise UserError(f"alternatives is {self.alternatives}; it must be 0 or more")
         several, of_tokens = max(self.beam, self.n_best) > 1, self.token_scores or self.alternatives

@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from nmt.decoding.cached_decoder import EXTRA_TOKENS, cached_decoder
 from nmt.decoding.loop import loop
-from transformer_model import END, MASKED, PAD, START, cross_entropy
+from transformer_model import END, MASKED, PAD, START
 
 BLOCK = 64  # tokens, of which the likeliest is looked for first
 
@@ -241,17 +241,3 @@ def search(transformer, inp, beam=1, alpha=0.6, n_best=1, scored=True, **more):
     if beam == 1:
         return greedy_search(transformer, inp, alpha, scored=scored, **more)
     return beam_search(transformer, inp, beam, alpha, n_best, **more)
-
-
-def log_probabilities(transformer, inp, tar):
-    """Returns the natural log-probability (B,) of the tokens of ids `tar` (B, T) after START.
-
-    Args:
-      transformer: a Transformer.
-      inp: source ids (B, S).
-      tar: target ids (B, T), START first and END last.
-    """
-    predictions, _ = transformer((inp, tar[:, :-1]), training=False)  # (B, T - 1, V)
-    real = tar[:, 1:]
-    losses, _ = cross_entropy(predictions, real)
-    return -tf.reduce_sum(losses * tf.cast(real != PAD, tf.float32), axis=1)

@@ -11,8 +11,8 @@ import tensorflow as tf
 
 from nmt.decoding import non_autoregressive
 from nmt.decoding.attention import KINDS
-from nmt.decoding.search import log_probabilities, sample, search
-from nmt.decoding.tokens import likelihoods
+from nmt.decoding.search import sample, search
+from nmt.decoding.tokens import likelihoods, log_probabilities
 from transformer_model import PAD
 
 COMPILED_WIDTHS = 16, 32, 64  # tokens, padding included; about 50 MiB each, never released
@@ -57,7 +57,8 @@ class Searcher:
         beam, alpha = options.beam, options.length_penalty
         sampling, repetition = options.sampling, options.repetition
         self.fixed, self.sampling = fixed and not ensemble, sampling
-        all_of_them = (transformer, *ensemble) if ensemble else transformer
+        every = (transformer, *ensemble)
+        searched = every if ensemble else transformer
         parallel = transformer.sizes["non_autoregressive"]
 
         def find(inp, samples=None, forced=None, room=None, scored=True):
@@ -67,10 +68,10 @@ class Searcher:
             if repetition:
                 more["restrict"] = repetition.restrict
             if sampling:
-                return sample(all_of_them, inp, sampling, samples, alpha, **more)
+                return sample(searched, inp, sampling, samples, alpha, **more)
             wanted = beam if options.n_best > 1 else 1  # several may be the same text
             scored = scored or bool(repetition)  # which changes log-probabilities
-            return search(all_of_them, inp, beam, alpha, wanted, scored, **more)
+            return search(searched, inp, beam, alpha, wanted, scored, **more)
 
         def traced(function, *shapes):
             """One trace for all shapes."""
@@ -79,16 +80,20 @@ class Searcher:
             signature = [tf.TensorSpec(shape, tf.int32) for shape in shapes]
             return tf.function(function, input_signature=signature, autograph=False)
 
-        score = non_autoregressive.log_probabilities if parallel else log_probabilities
+        def score(inp, tar):
+            if parallel:
+                return non_autoregressive.log_probabilities(transformer, inp, tar)
+            return log_probabilities(every, inp, tar)
+
         ids = (None, None)
-        self.log_probabilities = traced(lambda inp, tar: score(transformer, inp, tar), ids, ids)
+        self.log_probabilities = traced(score, ids, ids)
         last = KINDS["cross"][0].format(transformer.sizes["num_layers"])
         self.cross_attention = traced(  # (B, T, S), of the last layer: the mean of its heads
             lambda inp, tar: tf.reduce_mean(transformer((inp, tar), training=False)[1][last], 1),
             ids, ids,
         )  # fmt: skip
         self.likelihoods = traced(
-            lambda inp, tar, number: likelihoods((transformer, *ensemble), inp, tar, number),
+            lambda inp, tar, number: likelihoods(every, inp, tar, number),
             ids, ids, (),
         )  # fmt: skip
         self.search_any = traced(lambda inp: find(inp), ids)

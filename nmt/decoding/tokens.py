@@ -1,4 +1,4 @@
-"""The tokens of a translation: their log-probabilities, and what else was likely there."""
+"""What a model says of given translations: how likely they are, and each of their tokens."""
 
 import math
 
@@ -6,6 +6,7 @@ import numpy as np
 import tensorflow as tf
 
 from nmt.decoding.cached_decoder import mean_probability
+from transformer_model import PAD
 
 
 def likelihoods(transformers, inp, tar, number):
@@ -23,6 +24,16 @@ def likelihoods(transformers, inp, tar, number):
     likely = mean_probability(each)  # (B, T, V)
     best, ids = tf.math.top_k(likely, number)
     return tf.gather(likely, tar[:, 1:], batch_dims=2), best, ids
+
+
+def log_probabilities(transformers, inp, tar):
+    """Returns the natural log-probability (B,) of all tokens of ids `tar` (B, 1 + T) after START.
+
+    Args:
+      transformers, inp, tar: as of `likelihoods`; END is the last token of a target.
+    """
+    likely, *_ = likelihoods(transformers, inp, tar, 0)  # (B, T)
+    return tf.reduce_sum(tf.where(tar[:, 1:] != PAD, likely, 0.0), axis=1)
 
 
 def described(tokenizer, tar, *arrays):

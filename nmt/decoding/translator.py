@@ -150,7 +150,8 @@ class Translator:
         if options.alignments:
             own = [text for text, _ in line]
             pairs = [*zip(own, (hypotheses[0][0] for hypotheses in rows), strict=True)]
-            best = [(*best[0], alignment.joined(pairs, self.align(pairs, cut=True)))]
+            tag = self.tags.match(own[0])[0]
+            best = [(*best[0], alignment.joined(pairs, spaces, self.align(pairs, True), tag))]
         if options.token_scores or options.alternatives:
             best = [(*best[0], [*itertools.chain(*tokens)])]
         return best
@@ -200,7 +201,8 @@ class Translator:
             best = self.searcher.search(rows, begun, [i % copies for i in indices], scored)
             if not (options.token_scores or options.alternatives):
                 return best, itertools.repeat([])
-            tar = best.ids[:, 0]  # (B, 1 + T)
+            tar = best.ids[:, 0]
+            tar = tar[:, : tf.reduce_max(tf.math.count_nonzero(tar, axis=1))]  # (B, 1 + T)
             arrays = self.searcher.likelihoods(pad(rows), tar, options.alternatives)
             return best, described(self.tokenizer, *(t.numpy() for t in (tar, *arrays)))
 

@@ -194,7 +194,7 @@ def evaluate(args):
         moved = {"test": args.test, "train": args.train}
         corpus = loading.load_corpus_of(run, model.options, "test", moved)
         if args.against:
-            its_corpus = loading.load_corpus_of(against, other.options, "test")
+            its_corpus = loading.load_corpus_of(against, other.options, "test", moved)
             if corpora.fingerprint(its_corpus.test) != corpora.fingerprint(corpus.test):
                 raise UserError(
                     f"--against {against.path}: has another test split, so may have been trained "
@@ -212,8 +212,9 @@ def evaluate(args):
         others = evaluation.translate_all(other, its_tokenizer, sources)
         named = " ".join(args.files) or f"the test split of {corpus.name}"
         searches = [evaluation.search_name(each.options) for each in (model, other)]
+        runs = " and ".join(map(str, (run.path, *args.ensemble)))
         print(
-            f"{len(sources)} lines of {named}: {run.path} ({searches[0]}) against {against.path} "
+            f"{len(sources)} lines of {named}: {runs} ({searches[0]}) against {against.path} "
             f"({searches[1]})"
         )
         print(scores.comparison(found, others, references, **scoring))

@@ -5,8 +5,10 @@ It needs no TensorFlow.
 
 import contextlib
 import gzip
+import itertools
 import os
 import sys
+import tempfile
 from pathlib import Path
 
 from tqdm import tqdm
@@ -23,9 +25,11 @@ def show(args):
         raise UserError(f"--to {args.to}: exists already; remove it, or name another path")
     drop = {*(cleaning.PROBLEMS if "all" in (args.drop or ()) else args.drop or ())}
     test = files.read_pairs(args.test) if args.test else ()
-    report = cleaning.Report(cleaning.Checker(source for source, _ in test))
-    pairs = tqdm(cleaning.read(args.files), unit="pair", file=sys.stderr, disable=None, leave=False)
-    kept = 0
+    pairs, kept = cleaning.read(args.files), 0
+    sample = list(itertools.islice(pairs, cleaning.SCRIPT_SAMPLE))
+    report = cleaning.Report(cleaning.Checker((source for source, _ in test), sample))
+    pairs = itertools.chain(sample, pairs)
+    pairs = tqdm(pairs, unit="pair", file=sys.stderr, disable=None, leave=False)
     with written(args.to) as output:
         for pair in pairs:
             names, source, target = report.add(pair)
@@ -52,13 +56,12 @@ def written(path):
     if not path:
         yield None
         return
-    unfinished = Path(path).with_name(Path(path).name + ".tmp")
+    write = gzip.open if path.endswith(files.GZIP) else open
     try:
-        write = gzip.open if path.endswith(files.GZIP) else open
-        with write(unfinished, "wt", encoding="utf-8", newline="\n") as file:
-            yield file
-        os.replace(unfinished, path)
+        with tempfile.TemporaryDirectory(prefix="unfinished-", dir=Path(path).parent) as folder:
+            unfinished = Path(folder) / Path(path).name
+            with write(unfinished, "wt", encoding="utf-8", newline="\n") as file:
+                yield file
+            os.replace(unfinished, path)
     except OSError as error:
         raise UserError(f"--to {path}: {error.strerror}; name a writable path") from None
-    finally:
-        unfinished.unlink(missing_ok=True)

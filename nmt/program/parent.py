@@ -9,6 +9,7 @@ import tensorflow as tf
 import params
 from nmt import UserError
 from nmt.program import flags, run_folder, runs
+from nmt.program.loading import build_transformer
 from nmt.training import checkpoints
 
 SIZES = (  # the same in both runs, as is the tokenizer
@@ -31,9 +32,14 @@ class Parent(NamedTuple):
         return self.run.tokenizer.read_bytes()
 
     def initialize(self, transformer):
-        """Sets the variables of a Transformer of the same sizes to the parent's."""
-        variables = [variable.value for variable in transformer.variables]
+        """Sets the weights of a Transformer of the same sizes to the parent's."""
+        # All variables of a network are in its checkpoint: with other dropout rates, other ones.
+        own = build_transformer(self.options, transformer.sizes["target_vocab_size"])
+        variables = [variable.value for variable in own.variables]
         checkpoints.restore(tf.train.Checkpoint(model=variables), self.weights)
+        both = zip(transformer.trainable_variables, own.trainable_variables, strict=True)
+        for variable, weights in both:
+            variable.assign(weights)
 
     def options_for(self, args, options):
         """Returns the options of the new run: those of the parent, unless flags or a preset differ.

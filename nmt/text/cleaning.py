@@ -3,6 +3,7 @@
 Nothing is decided here: every problem has a name, and what is dropped is up to the caller.
 """
 
+import codecs
 import collections
 import contextlib
 import functools
@@ -16,7 +17,7 @@ from nmt.text import files
 
 PROBLEMS = {  # by name: what is wrong with a pair
     "encoding": "not UTF-8, or decoded wrongly before (Ã©, \ufffd)",
-    "columns": "not exactly one source and one target",
+    "columns": "not exactly one source and one target, or a tab within one",
     "empty": "no source or no target",
     "control": "control characters",
     "duplicate": "the same pair as before",
@@ -60,17 +61,27 @@ def read(paths):
     with contextlib.ExitStack() as stack:
         lines = [map(strip_end, stack.enter_context(files.opened(path))) for path in paths]
         if len(lines) == 1:
-            for number, line in enumerate(lines[0], start=1):
-                yield Pair(number, line.split(b"\t"))
+            found = (line.split(b"\t") for line in lines[0])
         else:
-            for number, pair in enumerate(itertools.zip_longest(*lines), start=1):
-                yield Pair(number, [side for side in pair if side is not None])
+            pairs = itertools.zip_longest(*lines)
+            found = ([side for side in pair if side is not None] for pair in pairs)
+        for number, columns in enumerate(found, start=1):
+            if number == 1:
+                columns = [column.removeprefix(codecs.BOM_UTF8) for column in columns]
+            yield Pair(number, columns)
 
 
 @functools.cache
 def script(letter):
-    """Returns the script of a letter, such as LATIN or CJK; None for what is no letter."""
-    return unicodedata.name(letter, "?").split()[0] if letter.isalpha() else None
+    """Returns the script of a letter, such as LATIN; CJK for those that Japanese mixes, too.
+
+    None for what is no letter.
+    """
+    if not letter.isalpha():
+        return None
+    name = unicodedata.name(unicodedata.normalize("NFKC", letter)[0], "?")  # not FULLWIDTH LATIN
+    first = re.match(r"\w*", name)[0]
+    return "CJK" if first in ("HIRAGANA", "KATAKANA", "IDEOGRAPHIC") else first
 
 
 def main_script(text):
@@ -87,13 +98,19 @@ class Checker:
 
     Args:
       test_sources: lines of the test text, as strings.
+      sample: Pairs by which the script of each side is decided.
     """
 
-    def __init__(self, test_sources=()):
+    def __init__(self, test_sources=(), sample=()):
         self.test_sources = {hash(line.strip()) for line in test_sources}
         self.seen = set()  # hashes of pairs
-        self.scripts = [collections.Counter(), collections.Counter()]  # of each side so far
-        self.usual = [None, None]  # the script of each side, once it is decided
+        scripts = [collections.Counter(), collections.Counter()]  # of each side
+        for pair in sample:
+            for counts, column in zip(scripts, pair.columns, strict=False):
+                counts[main_script(column.decode(errors="replace"))] += 1
+        for counts in scripts:
+            counts.pop(None, None)
+        self.usual = [max(counts, key=counts.get, default=None) for counts in scripts]
 
     def problems(self, columns):
         """Returns the names of the problems of a pair, and its source and target as strings.
@@ -102,7 +119,7 @@ class Checker:
           columns: as of a Pair.
         """
         texts = [column.decode(errors="replace").strip() for column in columns]
-        if len(texts) != 2:
+        if len(texts) != 2 or any("\t" in text for text in texts):
             return ["columns"], [*texts, "", ""][:2]
         source, target = texts
         found = []
@@ -121,28 +138,16 @@ class Checker:
         short, long = sorted((len(source), len(target)))
         if long > MAX_RATIO * short + RATIO_MARGIN:
             found.append("ratio")
-        if max(source.count(" "), target.count(" ")) >= MAX_WORDS:
+        if max(len(source.split()), len(target.split())) > MAX_WORDS:
             found.append("long")
-        if self.has_other_script(texts):
+        both = zip(map(main_script, texts), self.usual, strict=True)
+        if any(script not in (None, usual) for script, usual in both):
             found.append("script")
         if sorted(NUMBER.findall(source)) != sorted(NUMBER.findall(target)):
             found.append("numbers")
         if hash(source) in self.test_sources:
             found.append("test")
         return found, texts
-
-    def has_other_script(self, texts):
-        """Returns whether a side is written in another script than most lines of that side."""
-        other = False
-        for number, text in enumerate(texts):
-            main, usual = main_script(text), self.usual[number]
-            if usual is None and main:
-                self.scripts[number][main] += 1
-                if self.scripts[number].total() >= SCRIPT_SAMPLE:
-                    self.usual[number] = self.scripts[number].most_common(1)[0][0]
-                usual = self.scripts[number].most_common(1)[0][0]
-            other |= main is not None and main != usual
-        return other
 
 
 class Report:
@@ -190,7 +195,7 @@ class Report:
                 yield ""
                 yield f"{name}: {self.counts[name]:,} ({share:.1%}): {text}"
                 for number, *texts in self.examples[name]:
-                    yield f"  {number}: " + " | ".join(shown(text) for text in texts)
+                    yield f"  {number}: " + " | ".join(excerpt(text) for text in texts)
 
 
 def percentile(counts, share):
@@ -203,7 +208,7 @@ def percentile(counts, share):
     return 0
 
 
-def shown(text):
+def excerpt(text):
     """Returns the beginning of a text, its control characters visible."""
     text = CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
     return text if len(text) <= 60 else text[:59] + "\u2026"

@@ -101,6 +101,17 @@ def hold_out(dataset, parts, seed):
     return [split(part) for part in range(1 + parts)]
 
 
+def without_autotuning(dataset):
+    """Returns a dataset without tf.data's autotuning.
+
+    It gains nothing here, and the end of every iteration waits for its thread, which sleeps for up
+    to a minute (seen with TensorFlow 2.21: 50 seconds per epoch).
+    """
+    options = tf.data.Options()
+    options.autotune.enabled = False
+    return dataset.with_options(options)
+
+
 def complete(name, splits, seed):
     """Returns the Corpus of `splits`, datasets by name; missing ones are held out of training."""
     missing = [split for split in ("validation", "test") if split not in splits]
@@ -111,11 +122,7 @@ def complete(name, splits, seed):
             f"{name} has no {split} split: {len(dataset)} of {pairs} pairs are held out for it."
         )
     splits = {**splits, "train": train, **dict(zip(missing, held, strict=True))}
-    # tf.data's autotuning gains nothing here, and the end of every iteration waits for its thread,
-    # which sleeps for up to a minute (seen with TensorFlow 2.21: 50 seconds per epoch).
-    options = tf.data.Options()
-    options.autotune.enabled = False
-    return Corpus(name, **{split: data.with_options(options) for split, data in splits.items()})
+    return Corpus(name, **{split: without_autotuning(data) for split, data in splits.items()})
 
 
 def from_files(name, train, valid, test, seed, only=None):
@@ -131,7 +138,8 @@ def from_files(name, train, valid, test, seed, only=None):
     """
     named = {"train": train, "validation": valid, "test": test}
     if only and named[only] and (only != "train" or (valid and test)):
-        return Corpus(name, **dict.fromkeys(named) | {only: text_dataset(named[only])})
+        needed = without_autotuning(text_dataset(named[only]))
+        return Corpus(name, **dict.fromkeys(named) | {only: needed})
     if not (valid and test) and any(files.weighted(file)[1] > 1 for file in train):
         raise UserError(
             "weights need --valid and --test files: of a repeated pair, one could be held out and "

@@ -13,8 +13,9 @@ import unicodedata
 import sentencex
 from icu4py.breakers import SentenceBreaker
 
+CLOSING = '»”’")]'
 # What may stand between the end of a sentence and the next one: spaces, closing quotes, brackets.
-BETWEEN = re.compile(r"\s*(?:[»”’\")\]]+(?=\s|$)\s*)?")
+BETWEEN = re.compile(rf"\s*(?:[{re.escape(CLOSING)}]+(?=\s|$)\s*)?")
 SPACE = string.whitespace  # stripped from sentences; ASCII's, as TensorFlow strips them
 
 
@@ -49,14 +50,19 @@ def split(text, language="en"):
             breaker = SentenceBreaker(line, f"{language}@ss=standard")  # with CLDR's exceptions
             positions |= ends(segments, line) & ends(breaker, line)
         for start, end in itertools.pairwise(sorted(positions)):
-            sentence = line[start:end].rstrip()
-            found.append((sentence, line[start + len(sentence) : end]))
+            segment = line[start:end]
+            indent = len(segment) - len(segment.lstrip()) if found and segment.strip() else 0
+            if indent:  # belongs to the space before it
+                found[-1] = (found[-1][0], found[-1][1] + segment[:indent])
+            sentence = segment[indent:].rstrip()
+            found.append((sentence, segment[indent + len(sentence) :]))
     return found or [("", "")]
 
 
 def tags(symbols):
-    """Returns the pattern of those of `symbols` (strings) that stand at the start of a line."""
-    either = "|".join(map(re.escape, symbols)) or "(?!)"
+    """Returns the pattern of the tags at the start of a line: of `symbols` (strings) like <2de>."""
+    found = (symbol for symbol in symbols if re.fullmatch("<.*>", symbol))
+    either = "|".join(map(re.escape, found)) or "(?!)"
     return re.compile(rf"(?:\s*(?:{either}))*\s*")
 
 
@@ -84,6 +90,7 @@ def join(translations, spaces):
     text = ""
     for translation, space in zip(translations, spaces, strict=True):
         if text and translation and not text[-1].isspace():
-            text += "" if unicodedata.east_asian_width(text[-1]) in "WF" else " "
+            last = text.rstrip(CLOSING)[-1:] or " "
+            text += "" if unicodedata.east_asian_width(last) in "WF" else " "
         text += translation + space
     return text

@@ -83,6 +83,22 @@ def test_alignments_of_translations_and_of_given_pairs(finished, tmp_path, capsy
     assert "column" in capsys.readouterr().err
 
 
+def test_links_of_sentences_are_numbered_by_the_words_of_their_line():
+    links = [(0, 0), (1, 1)]
+    three = [("um dois", "one two"), ("três", ""), ("um dois", "one two")]
+    found = alignment.joined(three, [" ", "\n", ""], [links, [], links])
+    assert found == [(0, 0), (1, 1), (3, 2), (4, 3)]
+    tagged = [("<2de> um", "eins"), ("<2de> dois três", "zwei drei")]  # "<2de> um dois três"
+    links = [(0, 0), (1, 0)], [(0, 0), (1, 0), (2, 1)]
+    found = alignment.joined(tagged, [" ", ""], links, "<2de> ")
+    assert found == [(0, 0), (1, 0), (2, 1), (3, 2)]
+    glued = [("一。", "One."), ("二。", "Two.")]  # one word of Chinese, two of English
+    assert alignment.joined(glued, ["", ""], [[(0, 0)], [(0, 0)]]) == [(0, 0), (0, 1)]
+    assert alignment.joined([pair[::-1] for pair in glued], [" ", ""], [[(0, 0)]] * 2) == [
+        (0, 0), (1, 1),
+    ]  # fmt: skip
+
+
 def test_pairs_are_aligned_in_batches_as_alone(finished, monkeypatch):
     """Of unequal lengths, in batches and chunks of a few, one side empty, one cut off."""
     translate = load_translator(finished / "run")

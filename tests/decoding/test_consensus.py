@@ -5,7 +5,7 @@ import math
 import pytest
 import sacrebleu
 
-from nmt.decoding import consensus
+from nmt.decoding import consensus, options
 from nmt.program import command_flags
 
 A, B, C = "the cat sat on the mat", "the cat sat on a mat", "dogs bark"
@@ -35,7 +35,7 @@ def test_translations_of_a_search_count_by_their_probabilities():
 
 
 def test_the_command_line_knows_all_utilities():
-    assert tuple(consensus.UTILITIES) == command_flags.UTILITIES
+    assert tuple(consensus.UTILITIES) == command_flags.UTILITIES == options.UTILITIES
 
 
 def test_probabilities_too_small_to_be_numbers_can_be_compared():

@@ -12,7 +12,7 @@ from test_transformer_model import randomised
 import run_demo
 from nmt.decoding import export
 from nmt.decoding.sampling import Sampling
-from nmt.decoding.search import log_probabilities
+from nmt.decoding.tokens import log_probabilities
 from nmt.program import loading
 from nmt.results import evaluation
 from transformer_model import Transformer
@@ -170,10 +170,8 @@ def test_ctranslate2_scores_as_we_do_a_network_of_pre_norm_and_tied_embeddings(f
     randomised(transformer)
     export.ctranslate2(tmp_path / "ct2", transformer, tokenizer)
     pairs = sentences(3)
-    ours = [
-        float(log_probabilities(transformer, *(np.array(tokenizer.encode([t])) for t in pair))[0])
-        for pair in pairs
-    ]
+    ids = [[np.array(tokenizer.encode([side])) for side in pair] for pair in pairs]
+    ours = [float(log_probabilities((transformer,), *pair)[0]) for pair in ids]
     script = """
 import sys
 import ctranslate2, sentencepiece

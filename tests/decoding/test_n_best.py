@@ -25,6 +25,12 @@ def test_a_length_penalty_stays_that_of_the_best_segmentation():
     assert score == pytest.approx(log_probability / 2)
 
 
+def test_probabilities_do_not_add_up_to_more_than_1():
+    """Those of a sentence learned by heart are rounded to 1."""
+    assert merged([("a", 0.0, 0.0), ("a", -18.0, -9.0)], 2) == [("a", 0.0, 0.0)]
+    assert merged([("a", -0.5, -0.4), ("a", -0.5, -0.4)], 2) == [("a", 0.0, 0.0)]
+
+
 def test_the_best_of_a_line_are_the_best_combinations_of_its_sentences():
     first = [("a", -1.0, -1.0), ("b", -2.0, -2.0)]
     second = [("x", -1.0, -1.0), ("y", -1.5, -1.5), ("z", -9.0, -9.0)]

@@ -10,6 +10,7 @@ from test_transformer_model import INP, SIZES, randomised
 
 import transformer_model as tm
 from nmt.decoding import cached_decoder, search
+from nmt.decoding.tokens import log_probabilities
 from transformer_model import END, PAD, START
 
 EXTRA = 4
@@ -259,7 +260,7 @@ def test_greedy_scores_are_those_of_its_own_tokens():
         assert total == pytest.approx(log_probability(model, source, ids), abs=1e-4)
         assert score == pytest.approx(total / ((5 + len(ids) - 1) / 6) ** 0.6, abs=1e-5)
         assert finished == (ids[-1] == END)
-        forced = search.log_probabilities(model, tf.constant([source]), tf.constant([ids]))
+        forced = log_probabilities((model,), tf.constant([source]), tf.constant([ids]))
         assert float(forced[0]) == pytest.approx(total, abs=1e-4)
 
 

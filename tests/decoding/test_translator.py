@@ -251,6 +251,33 @@ def test_scores_of_given_pairs_are_those_of_the_translations_themselves(model, m
         list(Translator(*model).score([("um", "one"), ("um", "one " * 3000)]))
 
 
+def test_an_ensemble_scores_pairs_by_the_means_of_probabilities(model, silent):
+    transformer, tokenizer = model
+    other = tm.Transformer(**transformer.sizes)
+    other.build(((None, None), (None, None)))
+    randomised(other, 9)
+    (found,) = Translator(*model, ensemble=(other,)).score([("um dois.", "one two.")])
+    inp, tar = (tf.constant(tokenizer.encode([side])) for side in ("um dois.", "one two."))
+    each = [tf.nn.softmax(one((inp, tar[:, :-1]))[0])[0].numpy() for one in (transformer, other)]
+    mean = np.log(np.mean(each, axis=0))  # (T - 1, V)
+    expected = sum(mean[place, token] for place, token in enumerate(tar.numpy()[0, 1:]))
+    assert found == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (dict(mbr="ter", n_best=2, beam=2), "mbr is 'ter'; choose one of chrf, bleu"),
+        (dict(length_penalty=-1.0), "length_penalty is -1.0; it must be 0 or more"),
+        (dict(length_penalty=float("nan")), "length_penalty is nan"),
+        (dict(alternatives=-1), "alternatives is -1"),
+    ],
+)
+def test_options_out_of_range_are_refused_at_once(model, wrong, said):
+    with pytest.raises(UserError, match=said):
+        Translator(*model, **wrong)
+
+
 def test_attention_is_that_of_one_pass_over_the_translation(model, alone, silent):
     transformer, tokenizer = model
     seen = Translator(*model).attend("um dois.")

@@ -1,11 +1,13 @@
 """What must hold of the report on parallel text: each known damage is found, and nothing else."""
 
+import codecs
+
 import pytest
 from helpers import call, sentences
 
 from nmt.text import cleaning
 
-GOOD = [(f"{s} Olá, é um número.", f"{t} Hello.") for s, t in {*sentences(300)}][:200]
+GOOD = [(f"{s} Olá, é um número.", f"{t} Hello.") for s, t in dict.fromkeys(sentences(300))][:200]
 DAMAGES = {  # a pair with one problem each, as bytes
     "encoding": ("São Paulo é grande.".encode("latin1"), b"Sao Paulo is large."),
     "columns": (b"um\tdois", b"one"),  # a tab within a line
@@ -65,7 +67,7 @@ def test_aligned_files_are_read_as_a_tsv_is_and_the_longer_one_is_named(tmp_path
     assert call("data", tmp_path / "a", tmp_path / "b") == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "3 pairs, 2 without a problem"
-    assert "columns: 1 (33.3%): not exactly one source and one target" in lines
+    assert f"columns: 1 (33.3%): {cleaning.PROBLEMS['columns']}" in lines
     assert lines[-1] == "  3: três | "
 
 
@@ -94,11 +96,53 @@ def test_a_mistake_is_one_line_and_leaves_no_file(arguments, said, tmp_path, mon
     assert {path.name for path in tmp_path.iterdir()} == {"a.tsv", "tabs.tsv", "empty.tsv"}
 
 
+def checker_of(pairs):
+    """Returns a Checker that decides by all of `pairs` (strings), and their problems."""
+    pairs = [cleaning.Pair(0, [side.encode() for side in pair]) for pair in pairs]
+    checker = cleaning.Checker(sample=pairs)
+    return checker, [checker.problems(pair.columns)[0] for pair in pairs]
+
+
 def test_scripts_are_those_of_most_lines_whatever_the_language():
-    checker = cleaning.Checker()
-    for number in range(20):
-        assert (
-            checker.problems([f"你好 {number}".encode(), f"Здравствуй {number}".encode()])[0] == []
-        )
+    header = ("source", "target")  # as the first line, it decides nothing
+    pairs = [(f"你好 {number}", f"Здравствуй {number}") for number in range(20)]
+    checker, found = checker_of([header, *pairs])
+    assert found == [["script"]] + [[]] * 20
     assert checker.problems([b"good morning", "доброе утро".encode()])[0] == ["script"]
     assert checker.problems(["NASA 火箭发射了".encode(), "ракета NASA взлетела".encode()])[0] == []
+
+
+def test_japanese_is_one_script():
+    lines = [
+        "東京へ行きます。",
+        "コンピューターを買った。",
+        "時々",
+        "ｺｰﾋｰ",
+        "これはペンです。",
+    ]
+    _, found = checker_of(
+        [(line, f"line {name}") for name, line in zip("abcde", lines, strict=True)]
+    )
+    assert found == [[]] * 5
+    _, found = checker_of(
+        [(line, f"ＬＩＮＥ {name}") for name, line in zip("abcde", lines, strict=True)]
+    )
+    assert found == [[]] * 5
+
+
+def test_words_are_counted_and_not_spaces():
+    assert checker_of([("two" + " " * 200 + "words", "one " * 100)])[1] == [[]]
+    assert checker_of([("one " * 101, "one two " * 50)])[1] == [["long"]]
+
+
+def test_aligned_files_with_tabs_and_byte_order_marks_can_be_filtered(tmp_path, capsys):
+    (tmp_path / "a.pt").write_bytes(codecs.BOM_UTF8 + "um\ndois\ttrês\nquatro\n".encode())
+    (tmp_path / "a.en").write_bytes(codecs.BOM_UTF8 + b"one\ntwo\nfour\n")
+    output = tmp_path / "clean.tsv"
+    (tmp_path / "clean.tsv.tmp").write_text("somebody's")
+    command = ["data", tmp_path / "a.pt", tmp_path / "a.en", "--to", output, "--drop", "all"]
+    assert call(*command) == 0
+    assert output.read_text() == "um\tone\nquatro\tfour\n"
+    assert "columns: 1 " in capsys.readouterr().out
+    assert (tmp_path / "clean.tsv.tmp").read_text() == "somebody's"
+    assert len([*tmp_path.iterdir()]) == 4

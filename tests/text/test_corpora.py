@@ -178,7 +178,9 @@ def test_too_few_pairs_to_hold_any_out_are_refused(tmp_path):
 def test_autotuning_is_off_for_every_split(tmp_path):
     """Its thread may hold up the end of each iteration for a minute."""
     corpus = corpora.from_files("n", [numbered(tmp_path, 100)], None, None, 1)
-    for dataset in corpus[1:]:
+    paths = [[numbered(tmp_path, 100)]] * 3
+    alone = corpora.from_files("n", *paths, seed=1, only="test")
+    for dataset in (*corpus[1:], alone.test):
         assert dataset.batch(2).options().autotune.enabled is False
 
 

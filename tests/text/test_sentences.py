@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.text.sentences import join, split
+from nmt.text.sentences import join, split, split_tagged, tags
 
 # "|" where a sentence ends: after abbreviations, numbers, quotes and ellipses, and not in them.
 TEXTS = {
@@ -41,8 +41,8 @@ def test_a_text_is_split_where_its_sentences_end(language, text):
 
 
 def test_line_breaks_end_sentences_too():
-    assert split("Title\n\nOne. Two.\nThree") == [
-        ("Title", "\n"), ("", "\n"), ("One.", " "), ("Two.", "\n"), ("Three", ""),
+    assert split("Title\n\nOne. Two.\n  Three") == [
+        ("Title", "\n"), ("", "\n"), ("One.", " "), ("Two.", "\n  "), ("Three", ""),
     ]  # fmt: skip
 
 
@@ -52,12 +52,23 @@ def test_sentences_with_the_spaces_between_them_are_the_text(text, language):
     assert parts
     assert "".join(sentence + space for sentence, space in parts).strip() == text.strip()
     assert not any(sentence != sentence.rstrip() for sentence, _ in parts)
+    assert not any(sentence != sentence.strip() for sentence, _ in parts[1:])
 
 
 def test_translations_are_joined_by_the_spaces_of_the_source():
     assert join(["One.", "Two.", "", "Three."], [" ", "\n", "\n", ""]) == "One. Two.\n\nThree."
     assert join(["One.", "Two."], ["", ""]) == "One. Two."  # from Chinese, which has no spaces
     assert join(["一。", "二。"], ["", ""]) == "一。二。"
+    assert join(["“好。”", "走吧。"], ["", ""]) == "“好。”走吧。"
+    assert join(["“Good.”", "Go."], ["", ""]) == "“Good.” Go."
+
+
+def test_tags_are_given_to_each_sentence_and_placeholders_are_not():
+    pattern = tags(["<2de>", "((NAME))", "de"])
+    found = split_tagged("<2de> ((NAME)) chegou. Ele saiu.", "pt", pattern)
+    assert [text for text, _ in found] == ["<2de> ((NAME)) chegou.", "<2de> Ele saiu."]
+    found = split_tagged("dezembro chegou. Ele saiu.", "pt", pattern)
+    assert [text for text, _ in found] == ["dezembro chegou.", "Ele saiu."]
 
 
 def paragraphs():
