@@ -19,8 +19,8 @@ al. 2017, "tutorial" TensorFlow's. The flags of all other commands: [commands](c
     "commands.md": """# What does this flag of a command do?
 
 `python docs/make_reference.py` writes this page from the program itself. A command comes before
-its flags. All but `runs` and `data` have the flags listed first. Those of training, which needs no
-command: [reference](reference.md).""",
+its flags. All commands except `runs` and `data` accept the flags of the first table. The flags of
+training, which needs no command: [reference](reference.md).""",
 }
 TABLE = ["| flag | meaning |", "|---|---|"]
 

@@ -88,7 +88,7 @@ class Translator:
         """Yields for each of `lines` (strings), in order, a list of (text, log-probability).
 
         There are up to `n_best` different texts, the best first; of samples, `n_best` in the order
-        drawn, which may be equal. A line without tokens, such as an empty one, stays empty, with a
+        drawn, which may be equal; with `mbr`, one of them. An empty line stays empty, with a
         log-probability of 0. With `alignments`, a list of links follows, as of `align`; with
         `token_scores` or `alternatives`, a list of tokens, as of tokens.described.
 

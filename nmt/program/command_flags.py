@@ -251,9 +251,12 @@ def plot(parser):
 
 def export(parser):
     add_run(parser)
-    parser.add_argument("--format", choices=EXPORT_FORMATS, default="saved_model")
+    parser.add_argument(
+        "--format", choices=EXPORT_FORMATS, default="saved_model",
+        help="of the exported model (default saved_model)",
+    )  # fmt: skip
     parser.add_argument("--to", metavar="PATH", help="a new path (default: in export/ of the run)")
-    parser.add_argument("--quantization", choices=QUANTIZATIONS, help="CTranslate2's")
+    parser.add_argument("--quantization", choices=QUANTIZATIONS, help="of CTranslate2's weights")
 
 
 def data(parser):

@@ -48,7 +48,7 @@ def chunks(args):
 
 
 def decoded(chunks, name):
-    """Yields lists of lines, which are bytes, as lists of strings; empty ones are left out."""
+    """Yields lists of lines, which are bytes, as lists of strings."""
     number = 1
     for chunk in chunks:
         yield list(files.decode_lines(chunk, name, number))

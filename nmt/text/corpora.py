@@ -29,7 +29,7 @@ class Corpus(NamedTuple):
     name: str
     train: tf.data.Dataset | None  # None: not loaded, for not needed
     validation: tf.data.Dataset | None
-    test: tf.data.Dataset
+    test: tf.data.Dataset | None
 
     def splits(self):
         """Returns the loaded datasets by name of their split."""

@@ -40,7 +40,8 @@ def train_tokenizer(
     Equal text gives equal bytes, so that runs with different seeds can form an ensemble.
 
     With "bpe", unseen characters become bytes, so that any text has tokens and is decoded
-    unchanged, except that U+2581, SentencePiece's own mark of a space, becomes a space. With
+    unchanged, except that tabs, line breaks and U+2581, SentencePiece's own mark of a space, become
+    spaces. With
     "word", unseen words are UNKNOWN. A short text gets a smaller vocabulary.
 
     Args:
