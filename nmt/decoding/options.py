@@ -50,10 +50,10 @@ class SearchOptions(NamedTuple):
         if (self.alignments or of_tokens) and (self.n_best > 1 or non_autoregressive):
             raise UserError(
                 "only the best translation of an autoregressive run has alignments and scores of "
-                "tokens: leave out --n-best"
+                "tokens: leave out --n-best and --mbr"
             )
         if self.mbr and self.n_best == 1:
-            raise UserError("minimum Bayes risk chooses one of several: raise n_best (--n-best)")
+            raise UserError("--mbr chooses one of several: it needs --n-best of 2 or more")
         if self.repetition:
             self.repetition.check()
         if self.sampling:

@@ -88,9 +88,9 @@ class Translator:
         """Yields for each of `lines` (strings), in order, a list of (text, log-probability).
 
         There are up to `n_best` different texts, the best first; of samples, `n_best` in the order
-        drawn, which may be equal; with `mbr`, one of them. An empty line stays empty, with a
-        log-probability of 0. With `alignments`, a list of links follows, as of `align`; with
-        `token_scores` or `alternatives`, a list of tokens, as of tokens.described.
+        drawn, which may be equal; with `mbr`, one. An empty line stays empty, its log-probability
+        is 0. With `alignments`, a list of links follows, as of `align`; with `token_scores` or
+        `alternatives`, one of tokens, as of tokens.described.
 
         Args:
           lines: an iterable of strings.
@@ -98,6 +98,8 @@ class Translator:
           prefixes: what the translation of each line begins with, strings; "" for anything.
           scored: False if log-probabilities are of no interest; greedy search then computes none.
         """
+        if isinstance(lines, str):
+            raise TypeError("lines is one string; it must be a list of strings")
         lines = iter(lines)
         chunks = iter(lambda: list(itertools.islice(lines, at_a_time)), [])
         return self.of_chunks(chunks, iter(prefixes), scored)
@@ -148,9 +150,8 @@ class Translator:
 
             best = [consensus.choose(best, options.mbr, bool(options.sampling))]
         if options.alignments:
-            own = [text for text, _ in line]
-            pairs = [*zip(own, (hypotheses[0][0] for hypotheses in rows), strict=True)]
-            tag = self.tags.match(own[0])[0]
+            pairs = [(text, its[0][0]) for (text, _), its in zip(line, rows, strict=True)]
+            tag = self.tags.match(line[0][0])[0]
             best = [(*best[0], alignment.joined(pairs, spaces, self.align(pairs, True), tag))]
         if options.token_scores or options.alternatives:
             best = [(*best[0], [*itertools.chain(*tokens)])]
@@ -264,12 +265,12 @@ class Translator:
           find: a function of B sources and B targets, lists of ids, that returns B values.
           cut: as of `align`.
         """
-        pairs, done = iter(pairs), 0
+        pairs, numbers = iter(pairs), itertools.count(1)
         while chunk := list(itertools.islice(pairs, CHUNK_LINES)):
             texts = ((text.strip(SPACE) for text in side) for side in zip(*chunk, strict=True))
             sides = [self.tokenizer.encode(side) for side in texts]
             lengths = [max(map(len, pair)) for pair in zip(*sides, strict=True)]
-            for number, length in enumerate(lengths, start=done + 1):
+            for length, number in zip(lengths, numbers, strict=False):
                 if length > MAX_SOURCE_TOKENS and not cut:
                     raise UserError(
                         f"pair {number} has {length} tokens on a side; split it: "
@@ -280,7 +281,6 @@ class Translator:
                 rows = ([side[i][:MAX_SOURCE_TOKENS] for i in indices] for side in sides)
                 found.update(zip(indices, find(*rows), strict=True))
             yield from (found[index] for index in range(len(chunk)))
-            done += len(chunk)
 
     def attend(self, line: str) -> Attention:
         """Translates a line. Returns its Attention, from one pass over the finished translation."""

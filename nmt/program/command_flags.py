@@ -40,15 +40,24 @@ class FirstAndOthers(argparse.Action):
             namespace.ensemble = [*namespace.ensemble, value]
 
 
+class Once(argparse.Action):
+    """A flag that may not be given twice: nobody would see which value counts."""
+
+    def __call__(self, parser, namespace, value, option=None):
+        if getattr(namespace, self.dest) is not None:
+            raise argparse.ArgumentError(self, "is given twice; give it once")
+        setattr(namespace, self.dest, value)
+
+
 def add_run(parser, several=False):
     """Adds the flags that choose a trained run, or `several`."""
     text = "run folder (default: the newest in runs/, if all are of one corpus)"
-    more = {}
     if several:
-        text += "; repeated (translate, evaluate): an ensemble, the mean of their probabilities"
-        more = dict(action=FirstAndOthers)
+        text += "; repeated (translate, evaluate, score): an ensemble, the mean of their "
+        text += "probabilities"
         parser.set_defaults(ensemble=[])
-    parser.add_argument("--run", type=flags.filled, metavar="DIR", help=text, **more)
+    action = FirstAndOthers if several else Once
+    parser.add_argument("--run", type=flags.filled, metavar="DIR", help=text, action=action)
     parser.add_argument(
         "--checkpoint", choices=("final", "newest", "best"),
         help="the weights that were scored at the end of training, the last epoch's, or the "
@@ -76,7 +85,7 @@ def add_data(parser, **splits):
 def train(parser):
     parser.epilog = flags.presets()
     parser.add_argument(
-        "--run", type=flags.filled, metavar="DIR",
+        "--run", type=flags.filled, metavar="DIR", action=Once,
         help="run folder (default runs/<dataset>); a trained run is resumed: without --dataset and "
         "--preset, flags not given are the run's own",
     )  # fmt: skip
@@ -91,7 +100,7 @@ def train(parser):
         "or tutorial)",
     )  # fmt: skip
     parser.add_argument(
-        "--from", dest="parent", type=flags.filled, metavar="DIR",
+        "--from", dest="parent", type=flags.filled, metavar="DIR", action=Once,
         help="begin with the weights, the tokenizer and the sizes of that run, in a new one",
     )  # fmt: skip
     parser.add_argument(
@@ -106,8 +115,9 @@ def translate(parser):
     add_sentences(parser)
     flags.add_parameters(parser, params.names(params.SEARCH), THE_RUNS)
     parser.add_argument(
-        "--n-best", type=int, choices=range(1, 65), metavar="N", default=1,
-        help="different translations per line, at most as many as --beam; or samples (default 1)",
+        "--n-best", type=flags.in_range(int, params.Flag("", 1, 64)), metavar="N", default=1,
+        help="different translations per line, at most as many as --beam; or samples (1 to 64; "
+        "default 1)",
     )  # fmt: skip
     parser.add_argument(
         "--score", action="store_true", help="log-probability and tab before each translation"
@@ -126,14 +136,17 @@ def translate(parser):
         help="the log-probability of each token, with --format jsonl",
     )  # fmt: skip
     parser.add_argument(
-        "--alternatives", type=int, choices=range(1, 65), metavar="K", default=0,
+        "--alternatives", type=flags.in_range(int, params.Flag("", 1, 64)), metavar="K", default=0,
         help="--token-scores, and the K likeliest tokens at each position with probabilities",
     )  # fmt: skip
     begun = parser.add_mutually_exclusive_group()
-    begun.add_argument("--prefix", metavar="TEXT", help="what every translation begins with")
     begun.add_argument(
-        "--prefixes", metavar="FILE", help="what each one begins with: a line for each of the input"
+        "--prefix", metavar="TEXT", action=Once, help="what every translation begins with"
     )
+    begun.add_argument(
+        "--prefixes", type=flags.filled, metavar="FILE", action=Once,
+        help="what each one begins with: a line for each of the input",
+    )  # fmt: skip
     parser.add_argument(
         "--repetition-penalty", type=flags.in_range(float, params.Flag("", 1.0, 100.0)),
         metavar="X", default=1.0,
@@ -181,7 +194,7 @@ def align(parser):
 
 
 def score(parser):
-    add_run(parser)
+    add_run(parser, several=True)
     add_pairs(parser, "+", "a .tsv, or source and target")
 
 

@@ -64,7 +64,7 @@ def translate(args):
         for line in write(number, best, args):
             print(line)
     if args.prefixes and next(prefixes, None) is not None:
-        raise UserError(f"--prefixes {args.prefixes}: has more lines than the input has")
+        raise UserError(f"--prefixes {args.prefixes}: more lines than the input; cut it")
 
 
 def prefixes_of(args):

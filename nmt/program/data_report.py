@@ -23,6 +23,10 @@ def show(args):
         raise UserError("--to and --drop go together: what to write, and which problems to drop")
     if args.to and os.path.lexists(args.to):
         raise UserError(f"--to {args.to}: exists already; remove it, or name another path")
+    if args.drop and "test" in args.drop and not args.test:
+        raise UserError("--drop test: needs the test text; name it by --test")
+    if len(args.files) == 2 and all(".tsv" in Path(path).name for path in args.files):
+        raise UserError(f"{args.files[1]}: one .tsv at a time, for each has both languages")
     drop = {*(cleaning.PROBLEMS if "all" in (args.drop or ()) else args.drop or ())}
     test = files.read_pairs(args.test) if args.test else ()
     pairs, kept = cleaning.read(args.files), 0

@@ -13,6 +13,7 @@ import unicodedata
 from typing import NamedTuple
 
 from nmt import UserError
+from nmt.messages import plural
 from nmt.text import files
 
 PROBLEMS = {  # by name: what is wrong with a pair
@@ -179,7 +180,7 @@ class Report:
 
     def lines(self):
         """Yields the report as lines of text."""
-        yield f"{self.pairs:,} pairs, {self.clean:,} without a problem"
+        yield f"{plural(self.pairs, 'pair')}, {self.clean:,} without a problem"
         yield ""
         yield f"{'words per line':16}{'all':>14}{'median':>8}{'95%':>6}{'99%':>6}{'most':>6}"
         for side, words in zip(("source", "target"), self.words, strict=True):

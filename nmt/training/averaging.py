@@ -39,7 +39,8 @@ def average(checkpoint, variables, keeper, number, validate):
     keeper.workers.barrier()  # the chief has saved the last epoch
     newest = checkpoints.paths(run.checkpoints)[-number:]
     totals, candidates = [0.0] * len(variables), []
-    log.info(f"Validating the means of the last 1 to {len(newest)} epochs, and the best epoch ...")
+    means = f"the means of the last 2 to {len(newest)} epochs, the last" * (len(newest) > 1)
+    log.info(f"Validating {means or 'the last'} epoch and the best one ...")
     for count, path in enumerate(reversed(newest), start=1):
         checkpoints.restore(checkpoint, path)
         totals = [v.numpy() + total for v, total in zip(variables, totals, strict=True)]

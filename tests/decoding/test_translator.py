@@ -203,13 +203,13 @@ def test_any_text_gets_a_translation_in_order(model, alone, monkeypatch, capsys)
     assert said == ["2 of 11 lines: cut off after 500 tokens."]
 
 
-def test_each_sentence_of_a_line_is_translated_by_itself(model, alone, monkeypatch):
-    monkeypatch.setattr(translator, "CHUNK_LINES", 2)
+def test_each_sentence_of_a_line_is_translated_by_itself(model, alone):
     lines = ["um dois. Três.", "", "nove.\n\nquatro um.  Dois.", "zero.", "um. Dois. Três."]
-    found = list(Translator(*model, language="pt")(lines))
+    found = Translator(*model, language="pt").hypotheses(lines, at_a_time=2)
     parts = [["um dois.", "Três."], [""], ["nove.", "", "quatro um.", "Dois."], ["zero."]]
-    spaces = [[" ", ""], [""], ["\n", "\n", "  ", ""], [""]]
-    for line, own, between in zip(found, parts, spaces, strict=False):
+    parts.append(["um.", "Dois.", "Três."])
+    spaces = [[" ", ""], [""], ["\n", "\n", "  ", ""], [""], [" ", " ", ""]]
+    for ((line, _),), own, between in zip(found, parts, spaces, strict=True):
         texts = [alone(sentence)[0] if sentence else "" for sentence in own]
         assert line == "".join(text + space for text, space in zip(texts, between, strict=True))
     assert (
@@ -226,6 +226,11 @@ def test_lines_longer_than_those_of_training_are_counted_in_a_warning(model, cap
     assert expected in capsys.readouterr().err
     assert list(translate([words, f"{words}"]))
     assert not capsys.readouterr().err
+
+
+def test_one_string_is_not_taken_for_a_list_of_its_letters(model):
+    with pytest.raises(TypeError, match="lines is one string"):
+        list(Translator(*model)("um dois."))
 
 
 def test_n_best_translations_differ(model):

@@ -100,6 +100,13 @@ def test_the_version_names_what_the_program_runs_on(capsys):
         ("--learning-rate-scale nan", "nan is not a number"),
         ("plot scaling --to x.gif", "'x.gif' does not end in .png, .svg, .pdf"),
         ("translate --run= um", "argument --run: must not be empty"),
+        ("align --run R --run S x.tsv", "argument --run: is given twice; give it once"),
+        ("translate --n-best 0 um", "argument --n-best: 0 is less than 1"),
+        ("data a.tsv b.tsv", "b.tsv: one .tsv at a time"),
+        (
+            "data a.tsv --to b.tsv --drop test",
+            "--drop test: needs the test text; name it by --test",
+        ),
     ],
 )
 def test_a_mistake_says_what_may_have_been_meant(arguments, said, capsys):

@@ -653,7 +653,7 @@ def test_prefixes_are_given_for_all_lines_or_for_each(finished, capsys, tmp_path
     assert capsys.readouterr().out.startswith("four")
     for text, said in (
         ("four\n", "fewer prefixes than lines"),
-        ("four\n\nfive\n", "has more lines than the input"),
+        ("four\n\nfive\n", "more lines than the input"),
     ):
         (tmp_path / "p").write_text(text)
         assert call(*command, "--prefixes", tmp_path / "p") == 2

@@ -100,9 +100,9 @@ def test_a_continued_run_resumes_bit_for_bit_and_knows_its_parent(finished, tsv,
     ]
     assert saved[0]["parent_sha256"] == saved[1]["parent_sha256"]
     assert saved[1]["parent"] == str(parent)
-    # The same command again is the same run; another parent, or none, is not.
+    # The same command again is the same run, without --from, too; with another parent it is not.
     command = ["--dataset", tsv, "--run", tmp_path / "whole", *LEARNING]
-    assert call("--from", parent, *command) == 0
+    assert call("--from", parent, *command) == call(*command) == 0
     capsys.readouterr()
     assert call("--from", tmp_path / "parts", *command) == 2
     assert "the run that --from names differs" in capsys.readouterr().err
