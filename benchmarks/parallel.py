@@ -75,8 +75,8 @@ def by_length(options, lengths, batches, rounds, seconds):
         for batch in batches:
             inp = tf.random.uniform((batch, length), START + 2, params.VOCAB_SIZE, tf.int32)
 
-            def slow(inp, static=batch == 1):
-                return greedy_search(one_by_one, inp, extra_tokens=0, static=static)
+            def slow(inp, room=0 if batch == 1 else None):
+                return greedy_search(one_by_one, inp, extra_tokens=0, room=room)
 
             def fast(inp):
                 return non_autoregressive.search(at_once, inp)

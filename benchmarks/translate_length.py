@@ -51,7 +51,8 @@ def searches(transformer):
         return search.greedy_search(transformer, inp, extra_tokens=tokens - SOURCE).ids
 
     def fixed(inp, tokens):
-        return search.greedy_search(transformer, inp, extra_tokens=tokens - SOURCE, static=True).ids
+        extra = tokens - SOURCE
+        return search.greedy_search(transformer, inp, extra_tokens=extra, room=extra).ids
 
     def again(inp, tokens):
         """The tutorial's search: the whole decoder for each token."""
