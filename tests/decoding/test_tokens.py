@@ -56,7 +56,7 @@ def test_token_scores_are_printed_and_wrong_flags_refused(finished, capsys):
     for flags, wrong in (
         (["--format", "tsv"], "need --format jsonl"),
         (["--beam", 2, "--n-best", 2], "only the best translation"),
-        (["--alternatives", 0], "--alternatives: invalid choice"),
+        (["--alternatives", 0], "--alternatives: 0 is less than 1"),
     ):
         assert call(*command, "--alternatives", 3, *flags, "um.") == 2
         assert wrong in capsys.readouterr().err.splitlines()[-1]

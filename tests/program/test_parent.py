@@ -68,8 +68,8 @@ def test_a_run_begins_with_the_weights_the_tokenizer_and_the_sizes_of_its_parent
     ],
 )
 def test_other_sizes_are_refused_by_name(finished, tsv, tmp_path, capsys, more, said):
-    command = ["--from", finished / "run", "--dataset", tsv, "--run", tmp_path / "run"]
-    assert call(*command, *more) == 2
+    parent = [] if "--from" in more[0] else ["--from", finished / "run"]
+    assert call(*parent, "--dataset", tsv, "--run", tmp_path / "run", *more) == 2
     assert said in capsys.readouterr().err.splitlines()[-1]
     assert not (tmp_path / "run").exists()
 
