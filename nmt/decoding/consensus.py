@@ -5,14 +5,20 @@ translation is the mean score of all candidates as if each were the reference.
 """
 
 import collections
+import functools
 import math
 
-import sacrebleu
+UTILITIES = "chrf", "bleu"
 
-UTILITIES = {
-    "chrf": sacrebleu.CHRF(),
-    "bleu": sacrebleu.BLEU(effective_order=True, force=True),  # smoothed, as for single sentences
-}
+
+@functools.cache
+def metric(utility):
+    """Returns sacreBLEU's metric of that name; imported here, for most translations need none."""
+    import sacrebleu
+
+    if utility == "chrf":
+        return sacrebleu.CHRF()
+    return sacrebleu.BLEU(effective_order=True, force=True)  # smoothed, as for single sentences
 
 
 def choose(candidates, utility="chrf", sampled=True):
@@ -30,7 +36,7 @@ def choose(candidates, utility="chrf", sampled=True):
         weights[text] += 1 if sampled else math.exp(number - best)
     if len(weights) == 1:
         return candidates[0]
-    score = UTILITIES[utility].sentence_score
+    score = metric(utility).sentence_score
 
     def mean(text):
         return sum(w * score(text, [other]).score for other, w in weights.items())

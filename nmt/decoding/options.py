@@ -4,10 +4,9 @@ from typing import NamedTuple
 
 import params
 from nmt import UserError
+from nmt.decoding.consensus import UTILITIES
 from nmt.decoding.repetition import Repetition
 from nmt.decoding.sampling import Sampling
-
-UTILITIES = "chrf", "bleu"  # those of consensus.py, which imports sacreBLEU
 
 
 class SearchOptions(NamedTuple):
@@ -21,7 +20,7 @@ class SearchOptions(NamedTuple):
     n_best: int = 1  # translations of a sentence, at most `beam`; or samples
     sampling: Sampling | None = None  # how samples are drawn at random; None for a search
     repetition: Repetition | None = None  # what a translation may repeat; None for anything
-    mbr: str | None = None  # one of UTILITIES, to choose one of `n_best` by
+    mbr: str | None = None  # one of consensus.UTILITIES, to choose one of `n_best` by
     alignments: bool = False  # its links; see alignment.py
     token_scores: bool = False  # its tokens with their log-probabilities; see tokens.py
     alternatives: int = 0  # so many of the likeliest tokens at each position, too
@@ -53,7 +52,7 @@ class SearchOptions(NamedTuple):
                 "tokens: leave out --n-best and --mbr"
             )
         if self.mbr and self.n_best == 1:
-            raise UserError("--mbr chooses one of several: it needs --n-best of 2 or more")
+            raise UserError("mbr chooses one of several: it needs n_best (--n-best) of 2 or more")
         if self.repetition:
             self.repetition.check()
         if self.sampling:

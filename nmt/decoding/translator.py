@@ -13,7 +13,7 @@ import numpy as np
 import tensorflow as tf
 
 from nmt import UserError
-from nmt.decoding import alignment, non_autoregressive
+from nmt.decoding import alignment, consensus, non_autoregressive
 from nmt.decoding.attention import Attention
 from nmt.decoding.n_best import drawn, joined, merged
 from nmt.decoding.options import SearchOptions
@@ -146,8 +146,6 @@ class Translator:
         join = drawn if options.sampling else joined
         best = join(rows, spaces, options.n_best)
         if options.mbr:
-            from nmt.decoding import consensus  # and sacreBLEU, which others do without
-
             best = [consensus.choose(best, options.mbr, bool(options.sampling))]
         if options.alignments:
             pairs = [(text, its[0][0]) for (text, _), its in zip(line, rows, strict=True)]

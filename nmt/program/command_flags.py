@@ -5,6 +5,7 @@ from pathlib import Path
 
 import params
 from nmt.decoding.attention import KINDS
+from nmt.decoding.consensus import UTILITIES
 from nmt.program import flags
 from nmt.text.cleaning import PROBLEMS
 
@@ -22,7 +23,6 @@ WITHOUT_RUN = ("positional-encoding", "scaling", "schedule")  # pictures of no t
 PICTURE_FORMATS = (".png", ".svg", ".pdf")
 OUTPUT_FORMATS = ("text", "tsv", "jsonl")
 EXPORT_FORMATS = ("saved_model", "keras", "ctranslate2")
-UTILITIES = ("chrf", "bleu")  # of consensus.py
 QUANTIZATIONS = ("int8", "float16")  # of CTranslate2
 THE_RUNS = "the run's"  # the default of flags of a trained run
 

@@ -31,7 +31,7 @@ def show(args):
     test = files.read_pairs(args.test) if args.test else ()
     pairs, kept = cleaning.read(args.files), 0
     sample = list(itertools.islice(pairs, cleaning.SCRIPT_SAMPLE))
-    report = cleaning.Report(cleaning.Checker((source for source, _ in test), sample))
+    report = cleaning.Report(cleaning.Checker(sample, (source for source, _ in test)))
     pairs = itertools.chain(sample, pairs)
     pairs = tqdm(pairs, unit="pair", file=sys.stderr, disable=None, leave=False)
     with written(args.to) as output:

@@ -98,11 +98,11 @@ class Checker:
     """Finds the PROBLEMS of pairs, one after the other.
 
     Args:
-      test_sources: lines of the test text, as strings.
       sample: Pairs by which the script of each side is decided.
+      test_sources: lines of the test text, as strings.
     """
 
-    def __init__(self, test_sources=(), sample=()):
+    def __init__(self, sample, test_sources=()):
         self.test_sources = {hash(line.strip()) for line in test_sources}
         self.seen = set()  # hashes of pairs
         scripts = [collections.Counter(), collections.Counter()]  # of each side
@@ -211,5 +211,5 @@ def percentile(counts, share):
 
 def excerpt(text):
     """Returns the beginning of a text, its control characters visible."""
-    text = CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+    text = CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
     return text if len(text) <= 60 else text[:59] + "\u2026"

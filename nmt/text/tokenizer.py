@@ -41,8 +41,7 @@ def train_tokenizer(
 
     With "bpe", unseen characters become bytes, so that any text has tokens and is decoded
     unchanged, except that tabs, line breaks and U+2581, SentencePiece's own mark of a space, become
-    spaces. With
-    "word", unseen words are UNKNOWN. A short text gets a smaller vocabulary.
+    spaces. With "word", unseen words are UNKNOWN. A short text gets a smaller vocabulary.
 
     Args:
       pairs: a dataset of string pairs.

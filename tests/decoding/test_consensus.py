@@ -5,8 +5,7 @@ import math
 import pytest
 import sacrebleu
 
-from nmt.decoding import consensus, options
-from nmt.program import command_flags
+from nmt.decoding import consensus
 
 A, B, C = "the cat sat on the mat", "the cat sat on a mat", "dogs bark"
 
@@ -32,10 +31,6 @@ def test_translations_of_a_search_count_by_their_probabilities():
         assert found == rows[expected.index(max(expected))]
     assert found == (A, -2.0)
     assert consensus.choose([(A, -2.0), (B, -2.5), (C, -0.1)], "chrf", sampled=False)[0] == C
-
-
-def test_the_command_line_knows_all_utilities():
-    assert tuple(consensus.UTILITIES) == command_flags.UTILITIES == options.UTILITIES
 
 
 def test_probabilities_too_small_to_be_numbers_can_be_compared():

@@ -26,7 +26,7 @@ def test_a_length_penalty_stays_that_of_the_best_segmentation():
 
 
 def test_probabilities_do_not_add_up_to_more_than_1():
-    """Those of a sentence learned by heart are rounded to 1."""
+    """Those of a memorized sentence are rounded to 1."""
     assert merged([("a", 0.0, 0.0), ("a", -18.0, -9.0)], 2) == [("a", 0.0, 0.0)]
     assert merged([("a", -0.5, -0.4), ("a", -0.5, -0.4)], 2) == [("a", 0.0, 0.0)]
 

@@ -99,7 +99,7 @@ def test_a_mistake_is_one_line_and_leaves_no_file(arguments, said, tmp_path, mon
 def checker_of(pairs):
     """Returns a Checker that decides by all of `pairs` (strings), and their problems."""
     pairs = [cleaning.Pair(0, [side.encode() for side in pair]) for pair in pairs]
-    checker = cleaning.Checker(sample=pairs)
+    checker = cleaning.Checker(pairs)
     return checker, [checker.problems(pair.columns)[0] for pair in pairs]
 
 
