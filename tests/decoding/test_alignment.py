@@ -105,6 +105,7 @@ def test_pairs_are_aligned_in_batches_as_alone(finished, monkeypatch):
     pairs = [*sentences(20), ("um", ""), ("", "one"), ("um " * 3000, "one two")]
     alone = [next(translate.align([pair], cut=True)) for pair in pairs]
     assert alone[20:22] == [[], []]
+    assert max(alone[22])[0] < translator.MAX_SOURCE_TOKENS
     assert len({*map(len, alone)}) > 3
     monkeypatch.setattr(translator, "BATCH_TOKENS", 64)
     monkeypatch.setattr(translator, "CHUNK_LINES", 7)
