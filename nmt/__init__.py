@@ -6,7 +6,7 @@ training  optimizer, devices, workers, checkpoints, averaging
 results   scores, evaluation, pictures, explorer
 program   command line, run folder, loading, commands, start-up
 
-messages.py and machine.py serve all of them.
+messages.py, machine.py and output.py serve all of them.
 """
 
 VERSION = "2.0.0"

@@ -3,13 +3,9 @@
 Each is written next to its final path and then moved there, so that it is complete or absent.
 """
 
-import contextlib
-import tempfile
-from pathlib import Path
-
 import tensorflow as tf
 
-from nmt import UserError
+from nmt import UserError, output
 from nmt.decoding import non_autoregressive
 from nmt.decoding.sampling import Sampling
 from nmt.decoding.search import beam_search, greedy_search, sample
@@ -101,22 +97,6 @@ class Translator(tf.Module):
         )
 
 
-@contextlib.contextmanager
-def whole_or_nothing(path):
-    """Yields a path to write to, which is renamed to `path` if the block ends without an error."""
-    path = Path(path)
-    if path.exists():
-        raise UserError(f"{path}: exists already; remove it, or name another path with --to")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix="unfinished-", dir=path.parent) as folder:
-            yield Path(folder) / path.name
-            (Path(folder) / path.name).rename(path)
-    except (OSError, tf.errors.OpError) as error:
-        why = getattr(error, "strerror", None) or reason(error)
-        raise UserError(f"{path}: {why}; name a writable path with --to") from None
-
-
 def saved_model(path, transformer, tokenizer):
     """Writes a SavedModel of strings to strings.
 
@@ -130,13 +110,16 @@ def saved_model(path, transformer, tokenizer):
         signatures |= {
             "beam": translator.beam, "prefix": translator.prefix, "sample": translator.sample
         }  # fmt: skip
-    with whole_or_nothing(path) as unfinished:
-        tf.saved_model.save(translator, str(unfinished), signatures=signatures)
+    with output.new(path) as unfinished:
+        try:
+            tf.saved_model.save(translator, str(unfinished), signatures=signatures)
+        except tf.errors.OpError as error:  # the disk is full, for example
+            raise OSError(reason(error)) from None
 
 
 def keras(path, transformer):
     """Writes the network alone as a .keras file; text needs the run's tokenizer.model."""
-    with whole_or_nothing(path) as unfinished:
+    with output.new(path) as unfinished:
         transformer.save(unfinished)
 
 
@@ -217,7 +200,7 @@ def ctranslate2(path, transformer, tokenizer, quantization=None):
     spec.config.layer_norm_epsilon = transformer.encoder.enc_layers[0].layernorm1.epsilon
     spec.validate()
     spec.optimize(quantization)
-    with whole_or_nothing(path) as unfinished:
+    with output.new(path) as unfinished:
         unfinished.mkdir()
         spec.save(str(unfinished))
         (unfinished / "tokenizer.model").write_bytes(tokenizer.model)

@@ -13,9 +13,8 @@ from pathlib import Path
 from tqdm import tqdm
 
 import params
-from nmt import UserError
+from nmt import UserError, output
 from nmt.decoding.alignment import pharaoh
-from nmt.decoding.export import whole_or_nothing
 from nmt.decoding.repetition import Repetition
 from nmt.decoding.sampling import Sampling
 from nmt.program import command_flags, flags, loading, run_folder, sentences_given
@@ -152,19 +151,13 @@ def align(args):
         print(pharaoh(links))
 
 
-def refuse_existing(path):
-    """Raises a UserError if the `path` of --to exists: nothing is overwritten."""
-    if path and os.path.lexists(path):
-        raise UserError(f"--to {path}: exists already; remove it, or name another path")
-
-
 def export(args):
     """Exports the model of a trained run and prints its path."""
     from nmt.decoding import export as exporting
 
     if args.quantization and args.format != "ctranslate2":
         raise UserError("--quantization goes with --format ctranslate2; add that, or leave it out")
-    refuse_existing(args.to)
+    output.refuse_existing(args.to)
     run, tokenizer, model = loading.load_named(args)
     path = Path(args.to) if args.to else exporting.default_path(run.path / "export", args.format)
     if args.format == "saved_model":
@@ -229,7 +222,7 @@ def explore(args):
     """Writes an HTML page that shows the attention weights of translated sentences."""
     from nmt.results import explorer
 
-    refuse_existing(args.to)
+    output.refuse_existing(args.to)
     lines = [line for line in sentences_given.lines(args) if line.strip()]
     if not lines:
         raise UserError("no sentence to explore; give some as arguments, or as lines of stdin")
@@ -243,7 +236,7 @@ def explore(args):
     page = explorer.page(run.path.name, [attend(line) for line in lines]).encode()
     path = Path(args.to) if args.to else run.path / "explorer.html"
     if args.to:
-        with whole_or_nothing(path) as unfinished:
+        with output.new(path) as unfinished:
             unfinished.write_bytes(page)
     else:
         run.write(path.name, page)
@@ -263,7 +256,7 @@ def plot(args):
     """Draws one picture, of a trained run if it needs one, and prints its path."""
     from nmt.results.pictures import Pictures, RunPictures
 
-    refuse_existing(args.to)
+    output.refuse_existing(args.to)
     choices = {name: getattr(args, name) for name in command_flags.PICTURES[args.what]}
     if args.what in command_flags.WITHOUT_RUN and not args.run:
         devices.gpus()  # TensorFlow looks for them here, quietly

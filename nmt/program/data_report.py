@@ -6,14 +6,12 @@ It needs no TensorFlow.
 import contextlib
 import gzip
 import itertools
-import os
 import sys
-import tempfile
 from pathlib import Path
 
 from tqdm import tqdm
 
-from nmt import UserError
+from nmt import UserError, output
 from nmt.text import cleaning, files
 
 
@@ -21,8 +19,6 @@ def show(args):
     """Prints the report on the files; writes the pairs without dropped problems to --to."""
     if bool(args.to) != bool(args.drop):
         raise UserError("--to and --drop go together: what to write, and which problems to drop")
-    if args.to and os.path.lexists(args.to):
-        raise UserError(f"--to {args.to}: exists already; remove it, or name another path")
     if args.drop and "test" in args.drop and not args.test:
         raise UserError("--drop test: needs the test text; name it by --test")
     if len(args.files) == 2 and all(".tsv" in Path(path).name for path in args.files):
@@ -31,21 +27,22 @@ def show(args):
     test = files.read_pairs(args.test) if args.test else ()
     pairs, kept = cleaning.read(args.files), 0
     sample = list(itertools.islice(pairs, cleaning.SCRIPT_SAMPLE))
+    if not sample:
+        raise UserError(f"{args.files[0]}: holds no pair; name a file with one sentence per line")
     report = cleaning.Report(cleaning.Checker(sample, (source for source, _ in test)))
     pairs = itertools.chain(sample, pairs)
     pairs = tqdm(pairs, unit="pair", file=sys.stderr, disable=None, leave=False)
-    with written(args.to) as output:
+    with contextlib.ExitStack() as stack:
+        cleaned = stack.enter_context(written(args.to)) if args.to else None
         for pair in pairs:
             names, source, target = report.add(pair)
-            if output and not drop & {*names}:
+            if cleaned and not drop & {*names}:
                 if len(pair.columns) != 2 or "\t" in source + target:
                     raise UserError(
                         f"line {pair.number}: not one source and one target; add columns to --drop"
                     )
-                output.write(f"{source}\t{target}\n")
+                cleaned.write(f"{source}\t{target}\n")
                 kept += 1
-    if not report.pairs:
-        raise UserError(f"{args.files[0]}: holds no pair; name a file with one sentence per line")
     print("\n".join(report.lines()))
     if args.to:
         print(f"\n{kept:,} of {report.pairs:,} pairs written to {args.to}")
@@ -53,19 +50,10 @@ def show(args):
 
 @contextlib.contextmanager
 def written(path):
-    """Yields a text file that gets its name `path` if the block ends without an error.
-
-    Yields None if there is no path.
-    """
-    if not path:
-        yield None
-        return
+    """Yields a new text file, compressed if its name ends in .gz; see output.new."""
     write = gzip.open if path.endswith(files.GZIP) else open
-    try:
-        with tempfile.TemporaryDirectory(prefix="unfinished-", dir=Path(path).parent) as folder:
-            unfinished = Path(folder) / Path(path).name
-            with write(unfinished, "wt", encoding="utf-8", newline="\n") as file:
-                yield file
-            os.replace(unfinished, path)
-    except OSError as error:
-        raise UserError(f"--to {path}: {error.strerror}; name a writable path") from None
+    with (
+        output.new(path) as unfinished,
+        write(unfinished, "wt", encoding="utf-8", newline="\n") as file,
+    ):
+        yield file

@@ -11,11 +11,10 @@ import contextlib
 import fcntl
 import hashlib
 import json
-import os
 from pathlib import Path
 
 import params
-from nmt import UserError
+from nmt import UserError, output
 from nmt.program import flags, safety
 
 # A run may be resumed with other values of these; all others identify the run. So do its data, by
@@ -99,7 +98,7 @@ class Run:
         """
         if not isinstance(content, bytes):
             content = (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode()
-        write(self.own / name, content)
+        output.write(self.own / name, content)
 
     def read(self, name, default=None):
         """Returns the content of a JSON file of the run, or `default` if there is no such file."""
@@ -233,18 +232,6 @@ class Run:
                     "to resume without them"
                 )
         return list(rows)
-
-
-def write(path, content):
-    """Writes bytes to a file, completely or not at all; a UserError if it cannot be written."""
-    unfinished = path.with_name(path.name + ".tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished.unlink(missing_ok=True)
-        unfinished.write_bytes(content)
-        os.replace(unfinished, path)
-    except OSError as error:
-        raise UserError(f"{path}: {error.strerror}; name a writable path") from None
 
 
 def is_source(corpus):

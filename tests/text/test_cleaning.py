@@ -76,11 +76,12 @@ def test_aligned_files_are_read_as_a_tsv_is_and_the_longer_one_is_named(tmp_path
     [
         (["gone.tsv"], "gone.tsv: No such file"),
         (["empty.tsv"], "empty.tsv: holds no pair"),
+        (["empty.tsv", "--to", "x.tsv", "--drop", "all"], "empty.tsv: holds no pair"),
         (["a.tsv", "a.tsv", "a.tsv"], "3 files named"),
         (["a.tsv", "--to", "x.tsv"], "--to and --drop go together"),
         (["a.tsv", "--drop", "all"], "--to and --drop go together"),
         (["a.tsv", "--to", "a.tsv", "--drop", "all"], "--to a.tsv: exists already"),
-        (["a.tsv", "--to", "no/x.tsv", "--drop", "all"], "--to no/x.tsv: No such file"),
+        (["a.tsv", "--to", "a.tsv/x.tsv", "--drop", "all"], "a.tsv/x.tsv: File exists"),
         (["tabs.tsv", "--to", "x.tsv", "--drop", "empty"], "line 2: not one source and one target"),
         (["a.tsv", "--drop", "everything"], "invalid choice: 'everything'"),
         (["a.tsv", "--test", "gone"], "gone: No such file"),
