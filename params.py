@@ -202,7 +202,7 @@ class Preset(NamedTuple):
 
     source: str
     values: dict
-    pairs: tuple = (0, 0)  # numbers of training pairs, lowest and highest, that it is made for
+    pairs: tuple = (0, 0)  # numbers of training pairs, lowest and highest, that it is for
 
 
 PRESETS = {

@@ -214,11 +214,14 @@ def dropped(corpus, tokenizer, batches, options):
 
 
 def suggest_preset(pairs):
-    """Logs which preset is made for a number of training pairs, if there is one."""
+    """Logs which preset is for a number of training pairs, if there is one."""
     for name, preset in params.PRESETS.items():
         low, high = preset.pairs
         if low <= pairs < high:
-            log.info(f"For {plural(pairs, 'pair')}, --preset {name} is made: {preset.source}.")
+            log.info(
+                f"For a corpus of {plural(pairs, 'pair')}, try --preset {name} (its values: "
+                "python run_demo.py train --help)."
+            )
 
 
 def suggest_commands(run, sentence):

@@ -8,7 +8,7 @@ import subprocess
 import tensorflow as tf
 
 from nmt.machine import cores
-from nmt.messages import log, quiet
+from nmt.messages import log, plural, quiet
 from nmt.training import cluster
 
 MAX_PARTS = 4  # parts of a smaller batch would cost more than they gain
@@ -52,7 +52,7 @@ def find(whole=False, workers=cluster.ALONE, parts=None, mirrored=True):
         mirrored = mirrored and len(seen) > 1
         strategy = tf.distribute.MirroredStrategy() if mirrored else tf.distribute.get_strategy()
         return strategy, parts or 1
-    log.info(f"Device: CPU, {cores()} cores")
+    log.info(f"Device: CPU, {plural(cores(), 'core')}")
     if unseen := listed_by_driver():
         log.warning(
             f"This machine has a GPU that TensorFlow does not see ({unseen}); to train on it: "
