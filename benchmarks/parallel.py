@@ -75,8 +75,10 @@ def by_length(options, lengths, batches, rounds, seconds):
         for batch in batches:
             inp = tf.random.uniform((batch, length), START + 2, params.VOCAB_SIZE, tf.int32)
 
-            def slow(inp, room=0 if batch == 1 else None):
-                return greedy_search(one_by_one, inp, extra_tokens=0, room=room)
+            def slow(inp, extra_positions=0 if batch == 1 else None):
+                return greedy_search(
+                    one_by_one, inp, extra_tokens=0, extra_positions=extra_positions
+                )
 
             def fast(inp):
                 return non_autoregressive.search(at_once, inp)

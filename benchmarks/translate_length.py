@@ -52,7 +52,7 @@ def searches(transformer):
 
     def fixed(inp, tokens):
         extra = tokens - SOURCE
-        return search.greedy_search(transformer, inp, extra_tokens=extra, room=extra).ids
+        return search.greedy_search(transformer, inp, extra_tokens=extra, extra_positions=extra).ids
 
     def again(inp, tokens):
         """The tutorial's search: the whole decoder for each token."""

@@ -45,4 +45,6 @@ def write(path, content):
         unfinished.write_bytes(content)
         os.replace(unfinished, path)
     except OSError as error:
+        with contextlib.suppress(OSError):
+            unfinished.unlink(missing_ok=True)
         raise UserError(f"{path}: {error.strerror}; name a writable path") from None

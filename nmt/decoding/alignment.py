@@ -74,10 +74,10 @@ def joined(pairs, spaces, found, tag=""):
     sources[1:] = (source.removeprefix(tag) for source in sources[1:])
     for number, links in enumerate(found):
         copied = words(tag) if number else 0  # words of the sentence that are not in the line here
-        source, target = (  # its first words; without a space before it, it begins within a word
-            words(sentences.join(side[: number + 1], gaps[: number + 1])) - words(side[number])
-            for side in (sources, targets)
-        )
+        # Its first words; without a space before it, it begins within a word.
+        source = words("".join(map("".join, zip(sources[: number + 1], gaps, strict=False))))
+        target = words(sentences.join(targets[: number + 1], gaps[: number + 1]))
+        source, target = source - words(sources[number]), target - words(targets[number])
         line += [(source + i - copied, target + j) for i, j in links if i >= copied]
     return line
 

@@ -38,6 +38,8 @@ def append(cache, new, position=None):
 
 def mean_probability(each):
     """Returns the logarithm of the mean of probabilities, given as logarithms, n tensors (...)."""
+    if len(each) == 1:
+        return each[0]
     return tf.reduce_logsumexp(tf.stack(each), axis=0) - math.log(len(each))
 
 
@@ -52,14 +54,16 @@ class CachedDecoder:
       inp: source ids (B, S).
       beam: hypotheses K per sentence.
       extra_tokens: a translation has at most so many tokens more than its source.
-      room: None for caches that grow; or, for shapes that are the same at every step, as XLA
-        requires, the positions that they have beyond those of the source.
+      extra_positions: None for caches that grow; or, for shapes that are the same at every step,
+        as XLA requires, the positions that they have beyond the longest of sources and `forced`.
       forced: the ids (B, P) that each translation begins with, PAD after them; None for none.
       block: logits are of a multiple of `block` tokens; those beyond the vocabulary are never
         chosen.
     """
 
-    def __init__(self, transformer, inp, beam, extra_tokens, room=None, forced=None, block=1):
+    def __init__(
+        self, transformer, inp, beam, extra_tokens, extra_positions=None, forced=None, block=1
+    ):
         self.transformer, self.beam = transformer, beam
         self.layers, sizes = transformer.decoder.dec_layers, transformer.sizes
         padding_mask = create_padding_mask(inp)
@@ -80,8 +84,8 @@ class CachedDecoder:
         self.state["limits"] = tf.where(tokens > 0, tokens + extra_tokens, 0)  # (B,), 0 if empty
         heads, depth = sizes["num_heads"], sizes["d_model"] // sizes["num_heads"]
         self.length = longest + extra_tokens
-        self.room = None if room is None else longest + room
-        length = 0 if room is None else self.room * beam
+        self.cache_length = None if extra_positions is None else longest + extra_positions
+        length = 0 if extra_positions is None else self.cache_length * beam
         empty = tf.zeros((batch, heads, length, depth), enc_output.dtype)
         self.state["caches"] = [(empty, empty)] * sizes["num_layers"]
         self.state["sources"] = [layer.cross_attention_kv(enc_output) for layer in self.layers]
@@ -100,7 +104,7 @@ class CachedDecoder:
         layer, tied = self.transformer.final_layer, self.transformer.sizes["tie_embeddings"]
         kernel = tf.convert_to_tensor(layer.embedding.embeddings if tied else layer.kernel)
         bias = tf.zeros(kernel.shape[:1]) if tied else tf.convert_to_tensor(layer.bias)
-        if tied and (self.beam > 1 or self.room is None):
+        if tied and (self.beam > 1 or self.cache_length is None):
             kernel, tied = tf.transpose(kernel), False
         if more:
             kernel = tf.pad(kernel, [[0, more], [0, 0]] if tied else [[0, 0], [0, more]])
@@ -118,11 +122,11 @@ class CachedDecoder:
           state: see above.
         """
         look_ahead_mask = None  # a cache that grows holds nothing but one hypothesis's past
-        length = position + 1 if self.room is None else self.room
+        length = position + 1 if self.cache_length is None else self.cache_length
         if origin is not None:
             past = tf.one_hot(origin[:, :, :length], self.beam)  # (B, K, L, K), all 0 for a -1
             look_ahead_mask = 1 - tf.reshape(past, (-1, 1, self.beam, length * self.beam))
-        elif self.room is not None:
+        elif self.cache_length is not None:
             look_ahead_mask = tf.cast(tf.range(length) > position, tf.float32)  # (L,)
         masks = dict(look_ahead_mask=look_ahead_mask, padding_mask=state["padding_mask"])
         encoding = self.positions[:, position, tf.newaxis]  # (1, 1, D)
@@ -132,7 +136,7 @@ class CachedDecoder:
         for layer, qkv, cache, kv in each:
             q, *new = layer.self_attention_qkv(x, *qkv)  # (B, H, K, D / H) each
             cache = tuple(
-                append(old, value, None if self.room is None else position)
+                append(old, value, None if self.cache_length is None else position)
                 for old, value in zip(cache, new, strict=True)
             )
             x, _, _ = layer.attend(x, (q, *cache), kv, **masks)

@@ -10,6 +10,7 @@ from nmt.decoding import non_autoregressive
 from nmt.decoding.sampling import Sampling
 from nmt.decoding.search import beam_search, greedy_search, sample
 from nmt.messages import reason
+from nmt.text.batches import MAX_SOURCE_TOKENS
 from transformer_model import END, START, UNKNOWN, positional_encoding
 
 BEAM, ALPHA = 4, 0.6  # of a SavedModel's signature "beam" (paper 6.1)
@@ -46,7 +47,7 @@ class Translator(tf.Module):
         empty, with a score of 0.
         """
         ids = self.pieces.tokenize(tf.strings.strip(sentences))  # ragged (B, S)
-        found = search(self.transformer, ids.to_tensor())
+        found = search(self.transformer, ids[:, :MAX_SOURCE_TOKENS].to_tensor())
         empty = ids.row_lengths() <= 2  # START and END alone
         # Without START, after which tensorflow-text would drop spaces.
         translations = tf.where(empty, "", self.pieces.detokenize(found.ids[:, 0, 1:]))

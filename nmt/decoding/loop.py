@@ -10,7 +10,7 @@ def shapes(state):
     )
 
 
-def loop(unfinished, step, state, room=None):
+def loop(unfinished, step, state, max_steps=None):
     """Takes as many steps as rows are unfinished. Returns what they kept, and whether they ended.
 
     A batch takes as many steps as its longest translation, and most end earlier: whenever a quarter
@@ -21,21 +21,21 @@ def loop(unfinished, step, state, room=None):
       unfinished: a function of the position, from 0, and the state that returns booleans (B,).
       step: a function of both that returns the state at the next position.
       state: nested tensors (B, ...). Those that "kept" holds are returned.
-      room: the number of steps at most, with fixed shapes, as XLA requires, so no row leaves; None
+      max_steps: at most so many steps, with fixed shapes, as XLA requires, so no row leaves; None
         for any number of steps.
 
     Returns:
-      "kept" of the last state, of all rows; booleans (B,), False for rows that `room` ended.
+      "kept" of the last state, of all rows; booleans (B,), False for rows that `max_steps` ended.
     """
 
     def next_step(position, state):
         return position + 1, step(position, state)
 
     position = tf.constant(0)
-    if room is not None:
+    if max_steps is not None:
 
         def any_left(position, state):
-            return tf.reduce_any(unfinished(position, state)) & (position < room)
+            return tf.reduce_any(unfinished(position, state)) & (position < max_steps)
 
         position, state = tf.while_loop(any_left, next_step, (position, state))
         return state["kept"], ~unfinished(position, state)

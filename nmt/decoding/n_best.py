@@ -39,11 +39,11 @@ def joined(found, spaces, number):
     return [(sentences.join(texts, spaces), total) for texts, total, _ in best]
 
 
-def drawn(found, spaces, number):
+def drawn(found, spaces):
     """Returns the samples of a line: the first ones of its sentences together, the second ones, ...
 
     Args:
-      found, spaces, number: as of `joined`; there are as many rows for each sentence.
+      found, spaces: as of `joined`; there are as many rows for each sentence.
     """
     samples = (zip(*rows, strict=True) for rows in zip(*found, strict=True))
     return [(sentences.join(texts, spaces), sum(totals)) for texts, totals, _ in samples]

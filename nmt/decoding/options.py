@@ -42,9 +42,10 @@ class SearchOptions(NamedTuple):
         if self.alternatives < 0:
             raise UserError(f"alternatives is {self.alternatives}; it must be 0 or more")
         several, of_tokens = max(self.beam, self.n_best) > 1, self.token_scores or self.alternatives
-        if non_autoregressive and (several or ensemble or self.repetition):
+        if non_autoregressive and (several or ensemble or self.repetition or self.sampling):
             raise UserError(
-                "the run is non-autoregressive: leave out --beam, --n-best, penalties, ensembles"
+                "the run is non-autoregressive: leave out --beam, --n-best, --sample, penalties, "
+                "ensembles"
             )
         if (self.alignments or of_tokens) and (self.n_best > 1 or non_autoregressive):
             raise UserError(
@@ -57,7 +58,7 @@ class SearchOptions(NamedTuple):
             self.repetition.check()
         if self.sampling:
             self.sampling.check()
-            if self.beam > 1 or non_autoregressive:
+            if self.beam > 1:
                 raise UserError("sampling takes one token at a time: it needs a beam of 1")
         elif self.n_best > self.beam:
             raise UserError(

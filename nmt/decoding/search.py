@@ -24,7 +24,7 @@ class Hypotheses(NamedTuple):
     scores: tf.Tensor  # (B, N) float32: log-probability over length penalty; they rank by it
     log_probabilities: tf.Tensor  # (B, N) float32, natural, of all tokens with END
     finished: tf.Tensor  # (B, N) bool: False where a translation was cut off at the length limit
-    ended: tf.Tensor | bool = True  # (B,): False where the search had no room to go on
+    ended: tf.Tensor | bool = True  # (B,): False where the cache was too short to go on
 
 
 def set_position(tensor, index, value):
@@ -52,7 +52,7 @@ def likeliest(likely, numbers):
 
 
 def greedy_search(
-    transformer, inp, alpha=0.6, extra_tokens=EXTRA_TOKENS, room=None,
+    transformer, inp, alpha=0.6, extra_tokens=EXTRA_TOKENS, extra_positions=None,
     forced=None, choose=likeliest, numbers=None, restrict=unrestricted, scored=True,
 ):  # fmt: skip
     """Takes one token at each step, the likeliest. Returns Hypotheses, one per sentence.
@@ -63,14 +63,14 @@ def greedy_search(
       transformer: a Transformer, or a tuple of them, whose probabilities are averaged.
       inp: source ids (B, S).
       alpha: of `length_penalty`, for the scores.
-      extra_tokens, room, forced: see CachedDecoder.
+      extra_tokens, extra_positions, forced: see CachedDecoder.
       choose: a function of log-probabilities (B, 1, V) and `numbers` (B, 1) of the position that
         returns tokens (B, 1).
       numbers: (B, L), at least as long as the longest translation; or None.
       restrict: a function like `unrestricted`, which may make tokens less likely.
       scored: False to compute no log-probabilities; then they are 0, and both functions get logits.
     """
-    decoder = cached_decoder(transformer, inp, 1, extra_tokens, room, forced)
+    decoder = cached_decoder(transformer, inp, 1, extra_tokens, extra_positions, forced)
 
     def unfinished(position, state):
         return ~state["kept"]["complete"][:, 0]
@@ -102,7 +102,7 @@ def greedy_search(
     state = {**decoder.state, "token": token, "kept": kept}
     if numbers is not None:
         state["numbers"] = numbers
-    kept, ended = loop(unfinished, step, state, decoder.room)
+    kept, ended = loop(unfinished, step, state, decoder.cache_length)
     ids, log_probability, finished, _ = kept.values()
     tokens = tf.reduce_sum(tf.cast(ids != PAD, tf.int32), axis=-1) - 1  # START does not count
     scores = log_probability / length_penalty(tokens, alpha)
@@ -159,7 +159,7 @@ def best_tokens(likely, never, live, number):
 
 
 def beam_search(
-    transformer, inp, beam=4, alpha=0.6, n_best=1, extra_tokens=EXTRA_TOKENS, room=None,
+    transformer, inp, beam=4, alpha=0.6, n_best=1, extra_tokens=EXTRA_TOKENS, extra_positions=None,
     forced=None, restrict=unrestricted,
 ):  # fmt: skip
     """Follows the `beam` likeliest hypotheses of each sentence. Returns the `n_best` complete ones.
@@ -175,10 +175,10 @@ def beam_search(
       beam: hypotheses K that are followed.
       alpha: of `length_penalty`, 0 or more.
       n_best: translations per sentence, at most `beam`.
-      extra_tokens, room, forced: see CachedDecoder.
+      extra_tokens, extra_positions, forced: see CachedDecoder.
       restrict: as of `greedy_search`.
     """
-    decoder = cached_decoder(transformer, inp, beam, extra_tokens, room, forced, BLOCK)
+    decoder = cached_decoder(transformer, inp, beam, extra_tokens, extra_positions, forced, BLOCK)
 
     def unfinished(position, state):
         best_possible_score = tf.reduce_max(state["log_probability"], axis=1)  # (B,)
@@ -231,7 +231,7 @@ def beam_search(
         score=nothing, ids=ids, log_probability=nothing, finished=tf.zeros_like(limits, tf.bool)
     )
     state = {**decoder.state, **live, "kept": complete}
-    complete, ended = loop(unfinished, step, state, decoder.room)
+    complete, ended = loop(unfinished, step, state, decoder.cache_length)
     names = "ids", "score", "log_probability", "finished"
     return Hypotheses(*(complete[name][:, :n_best] for name in names), ended)
 

@@ -7,6 +7,7 @@ come; for a few widths only, because TensorFlow never releases a compiled progra
 import collections
 
 import keras
+import numpy as np
 import tensorflow as tf
 
 from nmt.decoding import non_autoregressive
@@ -16,7 +17,8 @@ from nmt.decoding.tokens import likelihoods, log_probabilities
 from transformer_model import PAD
 
 COMPILED_WIDTHS = 16, 32, 64  # tokens, padding included; 340 MiB in all, never released
-ROOM = 8  # tokens of a translation beyond that width; longer ones are searched for uncompiled
+EXTRA_POSITIONS = 8  # beyond that width; longer translations are searched for uncompiled
+LOGIT_TOKENS = 2048  # whose logits are computed at a time
 COMPILE_AFTER = 300  # single sentences of one width, to make up for the seconds of compiling
 
 
@@ -61,10 +63,10 @@ class Searcher:
         searched = every if ensemble else transformer
         parallel = transformer.sizes["non_autoregressive"]
 
-        def find(inp, samples=None, forced=None, room=None, scored=True):
+        def find(inp, samples=None, forced=None, extra_positions=None, scored=True):
             if parallel:
                 return non_autoregressive.search(transformer, inp, alpha)
-            more = dict(room=room, forced=forced)
+            more = dict(extra_positions=extra_positions, forced=forced)
             if repetition:
                 more["restrict"] = repetition.restrict
             if sampling:
@@ -92,15 +94,30 @@ class Searcher:
             lambda inp, tar: tf.reduce_mean(transformer((inp, tar), training=False)[1][last], 1),
             ids, ids,
         )  # fmt: skip
-        self.likelihoods = traced(
+        self.likelihoods_of_some = traced(
             lambda inp, tar, number: likelihoods(every, inp, tar, number),
             ids, ids, (),
         )  # fmt: skip
         self.search_any = traced(lambda inp: find(inp), ids)
         self.search_texts = traced(lambda inp: find(inp, scored=False), ids)
         self.search_more = traced(find, ids, (None,), ids)
-        self.search_width = compiled(transformer, lambda inp: find(inp, room=ROOM))
+        self.search_width = compiled(
+            transformer, lambda inp: find(inp, extra_positions=EXTRA_POSITIONS)
+        )
         self.seen = collections.Counter()  # single sentences by width
+
+    def likelihoods(self, inp, tar, number):
+        """Returns what tokens.likelihoods does, as NumPy arrays, computed for few rows at a time.
+
+        A short source may have a long translation, and each token has as many logits as there are
+        vocabulary entries.
+        """
+        rows = max(1, LOGIT_TOKENS // tar.shape[1])
+        parts = [
+            self.likelihoods_of_some(inp[start : start + rows], tar[start : start + rows], number)
+            for start in range(0, len(inp), rows)
+        ]
+        return [np.concatenate(each) for each in zip(*parts, strict=True)]
 
     def search(self, sources, forced=(), samples=(), scored=True):
         """Returns Hypotheses of `sources`, B lists of ids.

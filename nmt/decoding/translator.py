@@ -25,7 +25,7 @@ from nmt.text.batches import MAX_SOURCE_TOKENS
 from nmt.text.sentences import SPACE
 
 CHUNK_LINES = 4096  # lines sorted by length at a time
-BATCH_TOKENS = 2048  # padding included, of the longer side
+BATCH_TOKENS = 2048  # padding included, of the sources; of pairs, of the longer side
 NO_PREFIXES = itertools.repeat("")
 
 
@@ -115,15 +115,19 @@ class Translator:
         total = too_long = cut = 0  # lines
         for chunk in chunks:
             parts = [self.parts(line) for line in chunk]
-            sources = self.tokenizer.encode(sentence for line in parts for sentence, _ in line)
+            texts = [text for line in parts for text, _ in line]
+            sources = self.tokenizer.encode(texts)
             forced = self.forced([*itertools.islice(prefixes, len(chunk))], map(len, parts))
-            found = zip(sources, *self.of_sources(sources, forced, scored), strict=True)
+            rows, tokens = self.of_sources(sources, forced, scored)
+            pairs = zip(texts, (its[0][0] for its in rows), strict=True)
+            links = self.align(pairs, True) if self.options.alignments else itertools.repeat([])
+            found = zip(sources, rows, tokens, links, strict=False)
+            total += len(chunk)
             for line in parts:
-                ids, rows, tokens = zip(*itertools.islice(found, len(line)), strict=True)
-                total += 1
+                ids, *its = zip(*itertools.islice(found, len(line)), strict=True)
                 cut += max(map(len, ids)) > MAX_SOURCE_TOKENS
                 too_long += max(map(len, ids)) > (self.trained_length or math.inf)
-                yield self.of_line(line, rows, tokens)
+                yield self.of_line(line, *its)
         if too_long:
             log.warning(
                 f"{too_long} of {plural(total, 'line')}: longer than the {self.trained_length} "
@@ -134,23 +138,22 @@ class Translator:
                 f"{cut} of {plural(total, 'line')}: cut off after {MAX_SOURCE_TOKENS} tokens."
             )
 
-    def of_line(self, line, rows, tokens):
+    def of_line(self, line, rows, tokens, links):
         """Returns the translations of a line, as `hypotheses` yields them, from its sentences'.
 
         Args:
           line: pairs of a sentence and the space after it.
-          rows: for each sentence, what `of_sources` returns.
-          tokens: likewise.
+          rows, tokens: for each sentence, what `of_sources` returns.
+          links: of each sentence and its best translation, if they are asked for.
         """
         options, spaces = self.options, [space for _, space in line]
-        join = drawn if options.sampling else joined
-        best = join(rows, spaces, options.n_best)
+        best = drawn(rows, spaces) if options.sampling else joined(rows, spaces, options.n_best)
         if options.mbr:
             best = [consensus.choose(best, options.mbr, bool(options.sampling))]
         if options.alignments:
             pairs = [(text, its[0][0]) for (text, _), its in zip(line, rows, strict=True)]
             tag = self.tags.match(line[0][0])[0]
-            best = [(*best[0], alignment.joined(pairs, spaces, self.align(pairs, True), tag))]
+            best = [(*best[0], alignment.joined(pairs, spaces, links, tag))]
         if options.token_scores or options.alternatives:
             best = [(*best[0], [*itertools.chain(*tokens)])]
         return best
@@ -203,7 +206,7 @@ class Translator:
             tar = best.ids[:, 0]
             tar = tar[:, : tf.reduce_max(tf.math.count_nonzero(tar, axis=1))]  # (B, 1 + T)
             arrays = self.searcher.likelihoods(pad(rows), tar, options.alternatives)
-            return best, described(self.tokenizer, *(t.numpy() for t in (tar, *arrays)))
+            return best, described(self.tokenizer, tar.numpy(), *arrays)
 
         found, tokens = [[("", 0.0, 0.0)] for _ in sources], [[] for _ in sources]
         for indices, (best, of_tokens) in zip(batches, each(find, batches), strict=True):
@@ -218,7 +221,7 @@ class Translator:
         return [[row for rows in group for row in rows] for group in groups], tokens[::copies]
 
     def __call__(self, lines: Iterable[str]) -> Iterator[str]:
-        """Yields one translation, of one line, for each of `lines` (strings), in order."""
+        """Yields one translation for each of `lines` (strings), in order."""
         for best in self.hypotheses(lines, scored=False):
             yield best[0][0]
 
@@ -282,11 +285,10 @@ class Translator:
 
     def attend(self, line: str) -> Attention:
         """Translates a line. Returns its Attention, from one pass over the finished translation."""
-        sources = self.tokenizer.encode([line.strip(SPACE)])
+        sources = [self.tokenizer.encode([line.strip(SPACE)])[0][:MAX_SOURCE_TOKENS]]
         inp = tf.constant(sources)  # (1, S)
         tar = self.searcher.search(sources).ids[:, 0]  # (1, 1 + L)
         tar = tar[:, : tf.math.count_nonzero(tar)]
-        (text,) = self.tokenizer.decode(tar.numpy())
         tar_inp, length = tar[:, :-1], tar.shape[1] - 1
         if self.non_autoregressive:  # whose positions after END are left out
             tar_inp, _ = non_autoregressive.mask_targets(inp, tar[:, 1:])
@@ -295,4 +297,4 @@ class Translator:
             queries, keys = (length if part in name else None for part in ("decoder", "block1"))
             weights[name] = weight[0, :, :queries, :keys].numpy()
         tokens = map(self.tokenizer.tokens, (inp[0], tar[0]))
-        return Attention(*tokens, weights, (line.strip(SPACE), text))
+        return Attention(*tokens, weights, (line.strip(SPACE), *self.tokenizer.decode(tar.numpy())))

@@ -7,7 +7,6 @@ import contextlib
 import gzip
 import itertools
 import sys
-from pathlib import Path
 
 from tqdm import tqdm
 
@@ -21,8 +20,6 @@ def show(args):
         raise UserError("--to and --drop go together: what to write, and which problems to drop")
     if args.drop and "test" in args.drop and not args.test:
         raise UserError("--drop test: needs the test text; name it by --test")
-    if len(args.files) == 2 and all(".tsv" in Path(path).name for path in args.files):
-        raise UserError(f"{args.files[1]}: one .tsv at a time, for each has both languages")
     drop = {*(cleaning.PROBLEMS if "all" in (args.drop or ()) else args.drop or ())}
     test = files.read_pairs(args.test) if args.test else ()
     pairs, kept = cleaning.read(args.files), 0

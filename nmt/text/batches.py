@@ -1,11 +1,14 @@
 """Batches of token ids: pairs of similar length together, in few static shapes."""
 
+import collections
+
 import numpy as np
 import tensorflow as tf
 
 from nmt import UserError
 from nmt.machine import cores
 from nmt.messages import log, reason
+from nmt.text.cleaning import percentile
 from nmt.text.datasets import CHUNK
 
 MAX_BUCKETS = 20
@@ -200,8 +203,10 @@ def warn_of_truncation(pairs, tokenizer, name):
 def length_of(pairs, tokenizer, share):
     """Returns the least number of tokens that at least a `share` of the pairs do not exceed."""
     chunks = encode(pairs.batch(CHUNK), tokenizer)
-    lengths = np.concatenate([chunk_lengths(*chunk) for chunk in chunks])
-    return int(np.quantile(lengths, share, method="inverted_cdf"))
+    counts = collections.Counter()
+    for chunk in chunks:
+        counts.update(chunk_lengths(*chunk).numpy().tolist())
+    return percentile(counts, share)
 
 
 def training_batches(options, corpus, tokenizer, replicas=1, folder=None):

@@ -1,18 +1,16 @@
-"""What is wrong with parallel text: a report on its pairs, and a filter, in one pass.
+"""What is wrong with parallel text: a report on its pairs, in one pass.
 
 Nothing is decided here: every problem has a name, and what is dropped is up to the caller.
 """
 
 import codecs
 import collections
-import contextlib
 import functools
 import itertools
 import re
 import unicodedata
 from typing import NamedTuple
 
-from nmt import UserError
 from nmt.messages import plural
 from nmt.text import files
 
@@ -46,30 +44,29 @@ class Pair(NamedTuple):
     columns: list  # of bytes
 
 
-def strip_end(line):
-    """Returns a line, as bytes, without its end."""
-    return line.rstrip(b"\r\n")
+def raw_lines(path):
+    """Yields the lines of a file, as bytes, without their ends and without a BOM at its start."""
+    with files.opened(path) as file:
+        for number, line in enumerate(file):
+            yield (line if number else line.removeprefix(codecs.BOM_UTF8)).rstrip(b"\r\n")
 
 
 def read(paths):
     """Yields the Pairs of a .tsv file or of two aligned files, however damaged their lines are.
 
+    Empty lines of a .tsv are no pairs.
+
     Raises:
-      UserError: a file cannot be read, or there are not one or two of them.
+      UserError: a file cannot be read, or they are neither.
     """
-    if not 1 <= len(paths) <= 2:
-        raise UserError(f"{len(paths)} files named; name one .tsv, or a source and a target file")
-    with contextlib.ExitStack() as stack:
-        lines = [map(strip_end, stack.enter_context(files.opened(path))) for path in paths]
-        if len(lines) == 1:
-            found = (line.split(b"\t") for line in lines[0])
-        else:
-            pairs = itertools.zip_longest(*lines)
-            found = ([side for side in pair if side is not None] for pair in pairs)
-        for number, columns in enumerate(found, start=1):
-            if number == 1:
-                columns = [column.removeprefix(codecs.BOM_UTF8) for column in columns]
-            yield Pair(number, columns)
+    files.check_one_corpus(paths)
+    if len(paths) == 1:
+        lines = enumerate(raw_lines(paths[0]), start=1)
+        found = ((number, line.split(b"\t")) for number, line in lines if line)
+    else:
+        pairs = enumerate(itertools.zip_longest(*map(raw_lines, paths)), start=1)
+        found = ((number, [side for side in pair if side is not None]) for number, pair in pairs)
+    yield from itertools.starmap(Pair, found)
 
 
 @functools.cache

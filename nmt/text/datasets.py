@@ -37,6 +37,19 @@ def checked_dataset(paths):
     return chunks.unbatch().apply(tf.data.experimental.assert_cardinality(pairs))
 
 
+def spread(data, chunks):
+    """Returns the pairs of a dataset in so many batches of about equal size, some of them empty."""
+    size = -(-len(data) // chunks)
+    full = -(-len(data) // size)
+    empty = tf.data.Dataset.from_tensors((tf.zeros([0], tf.string),) * 2).repeat()
+
+    def is_empty(chunk):
+        return tf.cast((chunk + 1) * full // chunks == chunk * full // chunks, tf.int64)
+
+    which = tf.data.Dataset.range(chunks).map(is_empty)
+    return tf.data.Dataset.choose_from_datasets([data.batch(size), empty], which)
+
+
 def mixed(datasets):
     """Returns one dataset of the pairs of all `datasets`, evenly mixed, always in the same order.
 
@@ -46,10 +59,8 @@ def mixed(datasets):
     if len(datasets) == 1:
         return datasets[0]
     pairs = sum(map(len, datasets))
-    nothing = tf.data.Dataset.from_tensors((tf.zeros([0], tf.string),) * 2).repeat()
     chunks = -(-pairs // CHUNK)
-    shares = [data.batch(-(-len(data) // chunks)).concatenate(nothing) for data in datasets]
-    together = tf.data.Dataset.zip(*shares).take(chunks)
+    together = tf.data.Dataset.zip(*(spread(data, chunks) for data in datasets))
     joined = together.map(
         lambda *shares: tuple(tf.concat(side, 0) for side in zip(*shares, strict=True))
     )

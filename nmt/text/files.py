@@ -174,11 +174,16 @@ def read_aligned(source_path, target_path):
         yield source, target
 
 
-def read_pairs(paths):
-    """Returns an iterator of the (source, target) pairs of a .tsv file or of two aligned files."""
-    if len(paths) > 2:
+def check_one_corpus(paths):
+    """Raises a UserError unless `paths` are a .tsv file, or a source and a target file."""
+    if len(paths) > 2 or (len(paths) == 2 and any(map(is_tsv, paths))):
         raise UserError(
             f"{len(paths)} files named ({' '.join(map(str, paths))}); name one .tsv, or a source "
             "file and a target file"
         )
+
+
+def read_pairs(paths):
+    """Returns an iterator of the (source, target) pairs of a .tsv file or of two aligned files."""
+    check_one_corpus(paths)
     return read_tsv(*paths) if len(paths) == 1 else read_aligned(*paths)

@@ -74,7 +74,8 @@ def split_tagged(line, language, tags):
     """
     found = tags.match(line)[0]
     sentences = split(line.removeprefix(found), language)
-    return [(found.lstrip() + sentence, space) for sentence, space in sentences]
+    tag, alone = found.lstrip(), len(sentences) == 1
+    return [(tag + text if text or alone else "", space) for text, space in sentences]
 
 
 def join(translations, spaces):

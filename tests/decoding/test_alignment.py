@@ -92,6 +92,9 @@ def test_links_of_sentences_are_numbered_by_the_words_of_their_line():
     links = [(0, 0), (1, 0)], [(0, 0), (1, 0), (2, 1)]
     found = alignment.joined(tagged, [" ", ""], links, "<2de> ")
     assert found == [(0, 0), (1, 0), (2, 1), (3, 2)]
+    glued = [("What?", "Was?"), ("Yes, I do.", "Ja.")]  # "What?Yes, I do." has three words
+    found = alignment.joined(glued, ["", ""], [[(0, 0)], [(0, 0), (2, 0)]])
+    assert found == [(0, 0), (0, 1), (2, 1)]
     glued = [("一。", "One."), ("二。", "Two.")]  # one word of Chinese, two of English
     assert alignment.joined(glued, ["", ""], [[(0, 0)], [(0, 0)]]) == [(0, 0), (0, 1)]
     assert alignment.joined([pair[::-1] for pair in glued], [" ", ""], [[(0, 0)]] * 2) == [

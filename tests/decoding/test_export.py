@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import tensorflow as tf
 from helpers import call, sentences, write_tsv
 from test_transformer_model import randomised
 
@@ -204,6 +205,18 @@ def test_what_is_there_is_not_overwritten_and_a_failure_leaves_nothing(folder, c
     assert "/dev/null/there" in capsys.readouterr().err
     assert call("export", "--run", folder / "run", "--quantization", "int8") == 2
     assert "--format ctranslate2" in capsys.readouterr().err
+
+
+def test_an_export_that_fails_midway_leaves_nothing(folder, capsys, monkeypatch, tmp_path):
+    def save(translator, path, signatures):
+        Path(path).mkdir()
+        (Path(path) / "saved_model.pb").write_text("half")
+        raise tf.errors.ResourceExhaustedError(None, None, "No space left on device")
+
+    monkeypatch.setattr(tf.saved_model, "save", save)
+    assert call("export", "--run", folder / "run", "--to", tmp_path / "new") == 2
+    assert "new: No space left on device; name" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_missing_ctranslate2_is_one_line(folder, capsys, monkeypatch, tmp_path):

@@ -38,14 +38,16 @@ def test_rows_that_leave_a_batch_change_nothing(lines, kind):
     model, inp = small_transformer(END=1.5), tf.constant(lines)
 
     @tf.function(autograph=False)
-    def find(room):
+    def find(extra_positions):
         if kind == "sample":
             samples = tf.zeros(len(lines), tf.int32)
-            return search.sample(model, inp, Sampling(seed=5), samples, room=room)
+            return search.sample(
+                model, inp, Sampling(seed=5), samples, extra_positions=extra_positions
+            )
         beam = 3 if kind == "beam" else 1
-        return search.search(model, inp, beam, n_best=beam, room=room)
+        return search.search(model, inp, beam, n_best=beam, extra_positions=extra_positions)
 
-    leaving, staying = find(room=None), find(room=EXTRA_TOKENS)
+    leaving, staying = find(extra_positions=None), find(extra_positions=EXTRA_TOKENS)
     tokens = np.count_nonzero(leaving.ids, axis=-1)
     assert len(np.unique(tokens[:, 0])) > 3  # some leave early, some late
     np.testing.assert_array_equal(leaving.ids, staying.ids)

@@ -13,6 +13,7 @@ import run_demo
 from nmt import UserError
 from nmt.decoding import non_autoregressive
 from nmt.decoding.non_autoregressive import MASK, mask_targets
+from nmt.decoding.sampling import Sampling
 from nmt.decoding.translator import Translator
 from transformer_model import END, PAD, START, Transformer
 
@@ -153,7 +154,7 @@ def test_a_run_predicts_all_tokens_in_parallel_from_training_to_export(tmp_path,
     assert float(found["scores"][0]) == pytest.approx(float(score), abs=1e-3)
 
 
-def test_attention_has_the_positions_that_were_predicted(model):
+def test_attention_has_the_positions_that_were_predicted():
     tokenizer = run_demo.Tokenizer(run_demo.train_tokenizer(as_dataset(sentences(50)), 300))
     model = Transformer(1, 8, 2, 16, tokenizer.vocab_size, tokenizer.vocab_size,
                         non_autoregressive=True)  # fmt: skip
@@ -163,5 +164,6 @@ def test_attention_has_the_positions_that_were_predicted(model):
     for kind in ("encoder", "decoder", "cross"):
         weights, queries, keys = seen.select(kind, 1)
         assert weights.shape == (2, len(queries), len(keys))
-    with pytest.raises(UserError, match="non-autoregressive"):
-        Translator(model, tokenizer, beam=4)
+    for options in (dict(beam=4), dict(sampling=Sampling(), n_best=1)):
+        with pytest.raises(UserError, match="non-autoregressive: leave out --beam"):
+            Translator(model, tokenizer, **options)

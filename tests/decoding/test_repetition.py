@@ -53,10 +53,10 @@ def test_tokens_that_would_repeat_an_n_gram_are_banned(ngram, position, banned):
 
 
 @pytest.mark.parametrize("beam", [1, 3])
-@pytest.mark.parametrize("room", [None, EXTRA + 3])
-def test_no_translation_repeats_an_n_gram(beam, room):
+@pytest.mark.parametrize("extra_positions", [None, EXTRA + 3])
+def test_no_translation_repeats_an_n_gram(beam, extra_positions):
     model = small_transformer(END=-1e4)  # which would never end
-    more = dict(extra_tokens=EXTRA + 3, room=room)
+    more = dict(extra_tokens=EXTRA + 3, extra_positions=extra_positions)
     for ngram in (1, 2, 3):
         restrict = Repetition(ngram=ngram).restrict
         found = of(search.search(model, tf.constant(INP), beam, restrict=restrict, **more))
@@ -85,7 +85,7 @@ def test_restrictions_are_the_same_compiled_by_xla(beam):
     model, restrict = small_transformer(END=-1e4), Repetition(2.0, 2).restrict
 
     def find(inp):
-        more = dict(extra_tokens=EXTRA, room=EXTRA, restrict=restrict)
+        more = dict(extra_tokens=EXTRA, extra_positions=EXTRA, restrict=restrict)
         return search.search(model, inp, beam, **more)
 
     found, expected = (

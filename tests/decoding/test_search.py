@@ -53,7 +53,7 @@ def of(hypotheses):
 
 
 @pytest.mark.parametrize(
-    ("beam", "room", "variant"),
+    ("beam", "extra_positions", "variant"),
     [
         (1, None, {}),
         (1, EXTRA, {}),
@@ -62,11 +62,11 @@ def of(hypotheses):
         (3, None, dict(pre_norm=True, tie_embeddings=True, input_vocab_size=13)),
     ],
 )
-def test_a_cached_step_equals_a_call_of_the_whole_model(beam, room, variant):
+def test_a_cached_step_equals_a_call_of_the_whole_model(beam, extra_positions, variant):
     """At every step to 1e-5, for sources of unequal lengths and hypotheses that change places."""
     rng = np.random.default_rng(1)
     model = test_transformer_model.small_transformer(**variant)
-    decoding = cached_decoder.CachedDecoder(model, tf.constant(INP), beam, EXTRA, room)
+    decoding = cached_decoder.CachedDecoder(model, tf.constant(INP), beam, EXTRA, extra_positions)
     batch, length = len(INP), INP.shape[1] + EXTRA
     ids = np.full((batch, beam, 1), START)
     origin, state = np.full((batch, beam, length), -1), decoding.state
@@ -220,7 +220,7 @@ def test_a_translation_does_not_depend_on_batch_mates_or_padding(beam):
 def test_a_search_is_the_same_compiled_by_xla(beam):
     model = small_transformer(END=1.5)
     compiled = tf.function(
-        lambda inp: search.search(model, inp, beam, extra_tokens=EXTRA, room=EXTRA),
+        lambda inp: search.search(model, inp, beam, extra_tokens=EXTRA, extra_positions=EXTRA),
         jit_compile=True,
     )
     for rows, expected in zip(
@@ -232,12 +232,12 @@ def test_a_search_is_the_same_compiled_by_xla(beam):
 
 
 @pytest.mark.parametrize("beam", [1, 3])
-def test_a_search_without_room_says_so_and_otherwise_finds_the_same(beam):
+def test_a_search_with_too_short_a_cache_says_so_and_otherwise_finds_the_same(beam):
     """Room for 6 tokens each: of these sources, some translations end, and some do not."""
     model, inp = small_transformer(END=1.5), tf.constant(INP)
     free = search.search(model, inp, beam, extra_tokens=EXTRA)
     found = search.search(
-        model, inp, beam, extra_tokens=EXTRA, room=6 - INP.shape[1]
+        model, inp, beam, extra_tokens=EXTRA, extra_positions=6 - INP.shape[1]
     )  # fmt: skip
     ended = found.ended.numpy()
     assert 0 < np.count_nonzero(ended) < len(INP)
@@ -284,10 +284,10 @@ def test_products_of_a_search_are_in_bfloat16_where_the_model_is_mixed(beam):
 
 
 @pytest.mark.parametrize("beam", [1, 3])
-@pytest.mark.parametrize("room", [None, EXTRA])
-def test_a_beginning_that_the_search_would_find_changes_nothing(beam, room):
+@pytest.mark.parametrize("extra_positions", [None, EXTRA])
+def test_a_beginning_that_the_search_would_find_changes_nothing(beam, extra_positions):
     model = small_transformer(END=1.5)
-    more = dict(extra_tokens=EXTRA, room=room)
+    more = dict(extra_tokens=EXTRA, extra_positions=extra_positions)
     free = of(search.search(model, tf.constant(INP), beam, **more))
     for number in (1, 2, 3):
         begun = [rows[0][0][1 : 1 + number] for rows in free]
@@ -324,9 +324,12 @@ def test_translations_begin_as_forced_and_forced_tokens_count(beam):
 
 
 @pytest.mark.parametrize("beam", [1, 3])
-@pytest.mark.parametrize("room", [None, EXTRA])
-def test_an_ensemble_of_a_model_with_itself_is_that_model(beam, room):
-    model, more = small_transformer(END=1.5), dict(extra_tokens=EXTRA, room=room)
+@pytest.mark.parametrize("extra_positions", [None, EXTRA])
+def test_an_ensemble_of_a_model_with_itself_is_that_model(beam, extra_positions):
+    model, more = (
+        small_transformer(END=1.5),
+        dict(extra_tokens=EXTRA, extra_positions=extra_positions),
+    )
     alone = of(search.search(model, tf.constant(INP), beam, **more))
     twice = of(search.search((model, model), tf.constant(INP), beam, **more))
     for rows, expected in zip(twice, alone, strict=True):

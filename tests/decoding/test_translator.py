@@ -121,7 +121,7 @@ def test_lines_come_back_in_their_order_as_if_each_were_alone(
 
 def test_single_sentences_are_the_same_once_xla_compiles_them(model, alone, monkeypatch, silent):
     monkeypatch.setattr(searcher, "COMPILE_AFTER", 3)
-    monkeypatch.setattr(searcher, "ROOM", 50)  # for all of them
+    monkeypatch.setattr(searcher, "EXTRA_POSITIONS", 50)  # for all of them
     found = Translator(*model)
     compiled, calls = found.searcher.search_width, []
     found.searcher.search_width = lambda inp: calls.append(inp) or compiled(inp)
@@ -137,7 +137,7 @@ def test_single_sentences_are_the_same_once_xla_compiles_them(model, alone, monk
     )
 
 
-def test_a_translation_without_room_in_the_compiled_search_is_complete(model, alone, monkeypatch):
+def test_a_translation_too_long_for_the_compiled_search_is_complete(model, alone, monkeypatch):
     monkeypatch.setattr(searcher, "COMPILE_AFTER", 0)
     found, uncompiled = Translator(*model), []
     search_any = found.searcher.search_any

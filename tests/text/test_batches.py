@@ -72,9 +72,11 @@ def test_batches_come_in_few_static_shapes_of_about_the_same_size(batches):
 
 
 def test_batch_size_counts_sentences_of_average_length(long_and_short, tokenizer):
-    pairs = [pair for pair in long_and_short if len(pair[0].split()) == 12]
-    same_length = batching.Batches(as_dataset(pairs), tokenizer, 16, max_length=100)
-    assert same_length.rows_in(same_length.tokens / 16) == 16
+    found = batching.Batches(as_dataset(long_and_short), tokenizer, 16, max_length=40)
+    sides = (tokenizer.encode(side) for side in zip(*long_and_short, strict=True))
+    lengths = np.array([max(map(len, pair)) for pair in zip(*sides, strict=True)])
+    assert found.tokens == pytest.approx(16 * lengths[lengths <= 40].mean())
+    assert found.rows_in(found.tokens / 16) == 16
 
 
 def test_a_batch_may_be_counted_in_tokens(long_and_short, tokenizer):
@@ -101,6 +103,12 @@ def test_a_batch_of_one_sentence_is_of_one(tokenizer):
     batches = batching.Batches(as_dataset(pairs), tokenizer, 1, 40)
     epoch = list(batches.epoch(100, 1).as_numpy_iterator())
     assert {len(inp) for inp, _ in epoch} == {1}
+
+
+def test_a_step_in_more_parts_than_rows_is_that_of_the_whole_batch(tokenizer):
+    pairs = [(f"um {n}", f"one {n}") for n in range(10, 40)]
+    batches = batching.Batches(as_dataset(pairs), tokenizer, 1, 40)
+    epoch = list(batches.epoch(100, 1).as_numpy_iterator())
     training = tiny_training(parts=4, vocab_size=tokenizer.vocab_size)
     whole = tiny_training(vocab_size=tokenizer.vocab_size)
     whole.transformer.set_weights(training.transformer.get_weights())

@@ -1,6 +1,7 @@
 """What must hold of the report on parallel text: each known damage is found, and nothing else."""
 
 import codecs
+import gzip
 
 import pytest
 from helpers import call, sentences
@@ -58,7 +59,8 @@ def test_what_is_named_is_dropped_and_nothing_else(damaged, drop, tmp_path, caps
     assert len(lines) == kept + 1
     assert call("data", clean) == 0
     found = capsys.readouterr().out
-    assert not any(f"{name}: " in found for name in drop)
+    dropped = cleaning.PROBLEMS if drop == ["all"] else drop
+    assert not any(f"\n{name}: " in found for name in dropped if name != "test")
 
 
 def test_aligned_files_are_read_as_a_tsv_is_and_the_longer_one_is_named(tmp_path, capsys):
@@ -78,6 +80,10 @@ def test_aligned_files_are_read_as_a_tsv_is_and_the_longer_one_is_named(tmp_path
         (["empty.tsv"], "empty.tsv: holds no pair"),
         (["empty.tsv", "--to", "x.tsv", "--drop", "all"], "empty.tsv: holds no pair"),
         (["a.tsv", "a.tsv", "a.tsv"], "3 files named"),
+        (["a.tsv", "a.tsv"], "2 files named"),
+        (["a.tsv", "--test", "a.tsv", "a.tsv"], "2 files named"),
+        (["cut.gz", "a.tsv"], "2 files named"),
+        (["cut.gz", "tabs"], "cut.gz: is not a whole gzip file"),
         (["a.tsv", "--to", "x.tsv"], "--to and --drop go together"),
         (["a.tsv", "--drop", "all"], "--to and --drop go together"),
         (["a.tsv", "--to", "a.tsv", "--drop", "all"], "--to a.tsv: exists already"),
@@ -92,9 +98,22 @@ def test_a_mistake_is_one_line_and_leaves_no_file(arguments, said, tmp_path, mon
     (tmp_path / "a.tsv").write_text("um\tone\n")
     (tmp_path / "tabs.tsv").write_text("um\tone\num\tdois\tone\n")
     (tmp_path / "empty.tsv").write_text("")
+    (tmp_path / "tabs").write_text("um\tdois\n" * 2)
+    (tmp_path / "cut.gz").write_bytes(gzip.compress(b"um\ndois\n")[:-4])
+    there = {*tmp_path.iterdir()}
     assert call("data", *arguments) == 2
     assert said in capsys.readouterr().err.splitlines()[-1]
-    assert {path.name for path in tmp_path.iterdir()} == {"a.tsv", "tabs.tsv", "empty.tsv"}
+    assert {*tmp_path.iterdir()} == there
+
+
+def test_empty_lines_of_a_tsv_are_no_pairs_as_in_training(tmp_path, capsys):
+    path, clean = tmp_path / "a.tsv", tmp_path / "clean.tsv"
+    path.write_text("\ufeffum\tone\n\ndois\n\ntrês\tthree\n", encoding="utf-8")
+    assert call("data", path, "--to", clean, "--drop", "columns") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "3 pairs, 2 without a problem"
+    assert any(line.startswith("  3: dois") for line in lines)
+    assert clean.read_text(encoding="utf-8") == "um\tone\ntrês\tthree\n"
 
 
 def checker_of(pairs):

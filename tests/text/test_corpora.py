@@ -2,6 +2,7 @@
 
 import gzip
 
+import numpy as np
 import pytest
 import tensorflow as tf
 from hypothesis import given, settings
@@ -246,9 +247,19 @@ def test_pairs_of_several_corpora_are_mixed_evenly_by_their_weights(tmp_path, mo
     expected = [(f"a{n}", str(n)) for n in range(60)] + [(f"b{n}", str(n)) for n in range(7)] * 3
     assert sorted(found) == sorted(expected)
     assert listed(mixed) == found
-    for start in range(0, 60, 10):  # each part has its share: 60 and 21 of 81
-        of_b = sum(source.startswith("b") for source, _ in found[start : start + 10])
-        assert 2 <= of_b <= 4
+    for start in range(61):  # each part has its share: 60 and 21 of 81
+        of_b = sum(source.startswith("b") for source, _ in found[start : start + 20])
+        assert 2 <= of_b <= 9
+
+
+def test_a_small_corpus_is_spread_over_the_whole_of_a_large_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(datasets, "CHUNK", 10)
+    a = write(tmp_path / "a.tsv", "".join(f"a{n}\t{n}\n" for n in range(60)))
+    b = write(tmp_path / "b.tsv", "".join(f"b{n}\t{n}\n" for n in range(3)))
+    mixed = enumerate(listed(datasets.text_dataset([str(a), str(b)])))
+    indices = [index for index, (source, _) in mixed if source.startswith("b")]
+    assert len(indices) == 3
+    assert np.diff([-1, *indices, 63]).max() <= 30
 
 
 @settings(deadline=None, max_examples=30)

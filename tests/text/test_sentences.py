@@ -69,6 +69,8 @@ def test_tags_are_given_to_each_sentence_and_placeholders_are_not():
     assert [text for text, _ in found] == ["<2de> ((NAME)) chegou.", "<2de> Ele saiu."]
     found = split_tagged("dezembro chegou. Ele saiu.", "pt", pattern)
     assert [text for text, _ in found] == ["dezembro chegou.", "Ele saiu."]
+    found = split_tagged("<2de> Um.\n\nDois.", "pt", pattern)
+    assert [text for text, _ in found] == ["<2de> Um.", "", "<2de> Dois."]
 
 
 def paragraphs():
