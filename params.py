@@ -127,7 +127,7 @@ WARMUP_STEPS: Annotated[
     int, Flag("steps of linear growth of the learning rate; tutorial and paper 5.3", 1)
 ] = 4000
 LEARNING_RATE_SCALE: Annotated[
-    float, Flag("times the paper's learning rate, peak 1 / sqrt(d_model x warmup_steps)", 1e-6, 1e6)
+    float, Flag("multiplies the paper's rate (peak 1 / sqrt(d_model x warmup_steps))", 1e-6, 1e6)
 ] = 1.0
 ADAM_BETA_1: Annotated[
     float, Flag("Adam's beta_1, decay of the first moment; tutorial and paper 5.3", 0.0, 0.9999)
@@ -155,7 +155,7 @@ VALIDATE_BY: Annotated[
     ),
 ] = "loss"
 CHECKPOINT_MINUTES: Annotated[
-    float, Flag("between two checkpoints within an epoch; each epoch ends with one", 0.0)
+    float, Flag("minutes between checkpoints within an epoch; each ends with one", 0.0)
 ] = 10.0
 PATIENCE: Annotated[
     int, Flag("early stopping: epochs without improvement before training stops; 0 is off", 0)

@@ -129,7 +129,7 @@ def translate(parser):
     )  # fmt: skip
     parser.add_argument(
         "--alignments", action="store_true",
-        help="after each translation, which word translates which: 0-0 1-2, from 0, by attention",
+        help="word alignment after each translation, in Pharaoh format (0-0 1-2), by attention",
     )  # fmt: skip
     parser.add_argument(
         "--token-scores", action="store_true",
@@ -145,16 +145,16 @@ def translate(parser):
     )
     begun.add_argument(
         "--prefixes", type=flags.filled, metavar="FILE", action=Once,
-        help="what each one begins with: a line for each of the input",
+        help="file of prefixes, one line per input line",
     )  # fmt: skip
     parser.add_argument(
         "--repetition-penalty", type=flags.in_range(float, params.Flag("", 1.0, 100.0)),
         metavar="X", default=1.0,
-        help="multiplies log-probabilities of tokens that the translation holds (default 1: none)",
+        help="multiplies log-probabilities of tokens already in the translation (default 1: none)",
     )  # fmt: skip
     parser.add_argument(
         "--no-repeat-ngram", type=flags.in_range(int, params.Flag("", 0, 1000)), metavar="N",
-        default=0, help="no N tokens in a row occur twice in a translation (default 0: any)",
+        default=0, help="no N-gram occurs twice in a translation (default 0: off)",
     )  # fmt: skip
     parser.add_argument(
         "--mbr", choices=UTILITIES,
@@ -168,13 +168,13 @@ def translate(parser):
     )  # fmt: skip
     for flag, kind, bounds, default, text in (
         ("--temperature", float, (1e-3, 1e3), 1.0, "below 1: likely tokens become likelier"),
-        ("--top-k", int, (0, 1_000_000), 0, "draw from the K likeliest tokens; 0 is all"),
+        ("--top-k", int, (0, 1_000_000), 0, "draw from the N likeliest tokens; 0 is all"),
         (
             "--top-p",
             float,
             (1e-6, 1.0),
             1.0,
-            "draw from the likeliest tokens that reach P together",
+            "draw from the likeliest tokens of total probability X",
         ),
         ("--seed", int, (0, 2**31 - 1), 0, "of the samples: the same seed gives the same text"),
     ):
@@ -234,7 +234,7 @@ def plot(parser):
     )
     parser.add_argument(
         "--to", type=picture, metavar="FILE",
-        help="a new .png, .svg or .pdf (default: a .png in the run's plots/, or here)",
+        help="a new .png, .svg or .pdf (default: a .png in plots/, the run's if any)",
     )  # fmt: skip
     parser.add_argument(
         "--kind", choices=KINDS, default="cross", help="of attention (default cross)"

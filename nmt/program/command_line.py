@@ -47,7 +47,7 @@ COMMANDS = {  # the function that adds the flags, and what the command does
         "score a run on its test split, on files, or against another run",
     ),
     "score": (command_flags.score, "log-probability of each pair of the given files"),
-    "align": (command_flags.align, "which word translates which, in pairs of the given files"),
+    "align": (command_flags.align, "word alignment of each pair of the given files"),
     "plot": (command_flags.plot, "draw a picture: attention, curves, masks, architecture, ..."),
     "explore": (command_flags.explore, "write a page that shows attention weights"),
     "export": (command_flags.export, "write the model as SavedModel, .keras or CTranslate2"),
