@@ -33,7 +33,7 @@ class Translator(tf.Module):
 
     def __init__(self, transformer, tokenizer):
         super().__init__()
-        self.transformer, self.pieces = transformer, tokenizer.pieces
+        self.transformer, self.graph_tokenizer = transformer, tokenizer.graph_tokenizer
         self.search = greedy_search
         if transformer.sizes["non_autoregressive"]:
             self.search = non_autoregressive.search
@@ -46,11 +46,11 @@ class Translator(tf.Module):
         Scores are log-probabilities, as `translate --score` prints them. An empty string stays
         empty, with a score of 0.
         """
-        ids = self.pieces.tokenize(tf.strings.strip(sentences))  # ragged (B, S)
+        ids = self.graph_tokenizer.tokenize(tf.strings.strip(sentences))  # ragged (B, S)
         found = search(self.transformer, ids[:, :MAX_SOURCE_TOKENS].to_tensor())
         empty = ids.row_lengths() <= 2  # START and END alone
         # Without START, after which tensorflow-text would drop spaces.
-        translations = tf.where(empty, "", self.pieces.detokenize(found.ids[:, 0, 1:]))
+        translations = tf.where(empty, "", self.graph_tokenizer.detokenize(found.ids[:, 0, 1:]))
         scores = tf.where(empty, 0.0, found.log_probabilities[:, 0])
         return {"translations": translations, "scores": scores}
 
@@ -72,7 +72,8 @@ class Translator(tf.Module):
     )
     def prefix(self, sentences, prefixes):
         """As `beam`; each translation begins with its prefix, a string, "" for anything."""
-        begun = self.pieces.tokenize(tf.strings.strip(prefixes))[:, 1:-1]  # no START, no END
+        begun = self.graph_tokenizer.tokenize(tf.strings.strip(prefixes))
+        begun = begun[:, 1:-1]  # no START, no END
         return self.translate(
             sentences,
             lambda transformer, inp: beam_search(

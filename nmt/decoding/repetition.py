@@ -26,7 +26,7 @@ class Repetition(NamedTuple):
             raise UserError(f"no_repeat_ngram is {self.ngram}; it must be 0 or more")
 
     def restrict(self, likely, ids, position):
-        """Returns `likely` with what was said before less likely.
+        """Returns `likely` with tokens that the translation already holds less likely.
 
         Args:
           likely: log-probabilities (B, K, V) of the token after `position`.
@@ -65,5 +65,5 @@ class Repetition(NamedTuple):
 def at(ids, values, vocab_size):
     """Returns (R, V), the sums of `values` (R, W) at the tokens of `ids` (R, W)."""
     rows = tf.broadcast_to(tf.range(tf.shape(ids)[0])[:, tf.newaxis], tf.shape(ids))
-    places = tf.stack([rows, ids], axis=-1)  # (R, W, 2)
-    return tf.scatter_nd(places, values, (tf.shape(ids)[0], vocab_size))
+    indices = tf.stack([rows, ids], axis=-1)  # (R, W, 2)
+    return tf.scatter_nd(indices, values, (tf.shape(ids)[0], vocab_size))

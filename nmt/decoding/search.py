@@ -20,7 +20,7 @@ BLOCK = 64  # tokens, of which the likeliest is looked for first
 class Hypotheses(NamedTuple):
     """The N best translations of each of B sentences, the best first."""
 
-    ids: tf.Tensor  # (B, N, L) int32: START, tokens, END, then PAD
+    ids: tf.Tensor  # (B, N, 1 + L) int32: START, tokens, END, then PAD
     scores: tf.Tensor  # (B, N) float32: log-probability over length penalty; they rank by it
     log_probabilities: tf.Tensor  # (B, N) float32, natural, of all tokens with END
     finished: tf.Tensor  # (B, N) bool: False where a translation was cut off at the length limit
@@ -42,7 +42,7 @@ def length_penalty(length, alpha):
 
 
 def unrestricted(likely, ids, position):
-    """Returns the log-probabilities `likely` (B, K, V): any token may follow the ids (B, K, L)."""
+    """Returns the log-probabilities `likely` (B, K, V): any token may follow ids (B, K, 1 + L)."""
     return likely
 
 

@@ -177,7 +177,7 @@ def evaluate(args):
 
     pairs = list(files.read_pairs(args.files)) if args.files else None
     if pairs == []:
-        raise UserError(f"{args.files[0]}: holds no pair; name a file with one sentence per line")
+        raise files.without_pairs(args.files[0])
     run, tokenizer, model = loading.load_named(args)
     if args.against:
         against, its_tokenizer, other = loading.load(

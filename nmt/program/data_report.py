@@ -25,7 +25,7 @@ def show(args):
     pairs, kept = cleaning.read(args.files), 0
     sample = list(itertools.islice(pairs, cleaning.SCRIPT_SAMPLE))
     if not sample:
-        raise UserError(f"{args.files[0]}: holds no pair; name a file with one sentence per line")
+        raise files.without_pairs(args.files[0])
     report = cleaning.Report(cleaning.Checker(sample, (source for source, _ in test)))
     pairs = itertools.chain(sample, pairs)
     pairs = tqdm(pairs, unit="pair", file=sys.stderr, disable=None, leave=False)

@@ -6,7 +6,6 @@ tf.data, whenever its dataset is iterated. No corpus is ever held in memory.
 
 import tensorflow as tf
 
-from nmt import UserError
 from nmt.text import files
 
 CHUNK = 1024  # pairs read at a time: a call of tf.data per pair would take longer
@@ -16,7 +15,7 @@ def checked_dataset(paths):
     """Reads the files through once. Returns them as a dataset of string pairs, of known length."""
     pairs = sum(1 for _ in files.read_pairs(paths))
     if not pairs:
-        raise UserError(f"{paths[0]}: holds no pair; name a file with one sentence per line")
+        raise files.without_pairs(paths[0])
 
     def columns(lines):
         lines = tf.boolean_mask(lines, lines != "")

@@ -174,6 +174,11 @@ def read_aligned(source_path, target_path):
         yield source, target
 
 
+def without_pairs(path):
+    """Returns the UserError of a corpus that was read to its end and holds no pair."""
+    return UserError(f"{path}: holds no pair; name a file with one sentence per line")
+
+
 def check_one_corpus(paths):
     """Raises a UserError unless `paths` are a .tsv file, or a source and a target file."""
     if len(paths) > 2 or (len(paths) == 2 and any(map(is_tsv, paths))):

@@ -122,12 +122,12 @@ class Tokenizer:
     def __init__(self, model):
         self.model, self.sha256 = model, hashlib.sha256(model).hexdigest()
         self.processor = sentencepiece.SentencePieceProcessor(model_proto=model, num_threads=1)
-        self.pieces = tf_text.SentencepieceTokenizer(model, add_bos=True, add_eos=True)
+        self.graph_tokenizer = tf_text.SentencepieceTokenizer(model, add_bos=True, add_eos=True)
         self.vocab_size = self.processor.vocab_size()
 
     def encode_in_graph(self, texts):
         """Strings (...) -> ids (..., L), START first and END last; ragged unless a scalar."""
-        return self.pieces.tokenize(texts)
+        return self.graph_tokenizer.tokenize(texts)
 
     def encode(self, lines):
         """Strings -> a list of lists of ids, START first and END last."""

@@ -1,4 +1,4 @@
-"""What must hold of non-autoregressive translation: one pass, blind to what is to be told."""
+"""Non-autoregressive translation: one pass, which sees none of the tokens it predicts."""
 
 import json
 
@@ -19,7 +19,7 @@ from transformer_model import END, PAD, START, Transformer
 
 INP = np.array([[START, 9, 5, 10, END, 0], [START, 7, END, 0, 0, 0], [0] * 6], np.int32)
 TAR = np.array([[START, 4, 8, 6, END], [START, 9, END, 0, 0], [0] * 5], np.int32)
-ROOM = [5 * 5 // 4 + 8, 3 * 5 // 4 + 8, 0]
+MASKS = [5 * 5 // 4 + 8, 3 * 5 // 4 + 8, 0]
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +33,8 @@ def model():
 def test_the_decoder_input_is_masked_tokens_longer_than_the_source():
     given, real = (found.numpy() for found in mask_targets(INP, TAR[:, 1:]))
     assert given.shape == real.shape == (3, 6 * 5 // 4 + 8)
-    for row, room in enumerate(ROOM):
-        assert given[row].tolist() == [MASK] * room + [PAD] * (15 - room)
+    for row, masks in enumerate(MASKS):
+        assert given[row].tolist() == [MASK] * masks + [PAD] * (15 - masks)
     np.testing.assert_array_equal(real, np.pad(TAR[:, 1:], ((0, 0), (0, 11))))
 
 
@@ -44,7 +44,7 @@ def test_revealed_tokens_are_not_predicted_and_predicted_ones_not_revealed():
     shown = given[:, :4] != MASK
     np.testing.assert_array_equal(given[:, :4][shown], tar[:, 1:][shown])
     np.testing.assert_array_equal(real[:, :4], np.where(shown, PAD, tar[:, 1:]))
-    assert (given[:, 4 : ROOM[0]] == MASK).all()  # the target's end is not revealed
+    assert (given[:, 4 : MASKS[0]] == MASK).all()  # the target's end is not revealed
     # Half of the rows are hidden whole, and of the others a share that is even between 0 and 1.
     assert shown.mean() == pytest.approx(0.25, abs=0.03)
     assert 0.5 < (~shown.any(axis=1)).mean() < 0.7
@@ -56,8 +56,8 @@ def test_revealed_tokens_are_not_predicted_and_predicted_ones_not_revealed():
 def test_later_positions_are_attended_to_but_no_token_is_passed_on(model):
     given = mask_targets(INP[:1], TAR[:1, 1:])[0].numpy()
     logits, weights = model((INP[:1], given))
-    assert (weights["decoder_layer1_block1"][0, :, 0, 1 : ROOM[0]].numpy() > 0).all()
-    assert (weights["decoder_layer1_block1"][0, :, :, ROOM[0] :].numpy() == 0).all()
+    assert (weights["decoder_layer1_block1"][0, :, 0, 1 : MASKS[0]].numpy() > 0).all()
+    assert (weights["decoder_layer1_block1"][0, :, :, MASKS[0] :].numpy() == 0).all()
     shown = given.copy()
     shown[0, 3] = 7
     changed, _ = model((INP[:1], shown))
