@@ -55,14 +55,14 @@ class CachedDecoder:
       beam: hypotheses K per sentence.
       extra_tokens: a translation has at most so many tokens more than its source.
       extra_positions: None for caches that grow; or, for shapes that are the same at every step,
-        as XLA requires, the positions that they have beyond the longest of sources and `forced`.
-      forced: the ids (B, P) that each translation begins with, PAD after them; None for none.
+        as XLA requires, the positions that they have beyond the longest of sources and prefixes.
+      prefix: the ids (B, P) that each translation begins with, PAD after them; None for none.
       block: logits are of a multiple of `block` tokens; those beyond the vocabulary are never
         chosen.
     """
 
     def __init__(
-        self, transformer, inp, beam, extra_tokens, extra_positions=None, forced=None, block=1
+        self, transformer, inp, beam, extra_tokens, extra_positions=None, prefix=None, block=1
     ):
         self.transformer, self.beam = transformer, beam
         self.layers, sizes = transformer.decoder.dec_layers, transformer.sizes
@@ -72,15 +72,15 @@ class CachedDecoder:
             known if known is not None else found
             for known, found in zip(inp.shape, tf.unstack(tf.shape(inp)), strict=True)
         )
-        longest = source_length  # of the sources and what is forced
+        longest = source_length  # of the sources and prefixes
         tokens = tf.reduce_sum(tf.cast(inp != PAD, tf.int32), axis=1)  # (B,)
         self.state = dict(padding_mask=padding_mask)
-        if forced is not None:
-            longest = tf.maximum(source_length, tf.shape(forced)[1])
-            begun = tf.reduce_sum(tf.cast(forced != PAD, tf.int32), axis=1)  # (B,)
-            tokens = tf.where(tokens > 0, tf.maximum(tokens, begun), 0)
-            rest = longest + extra_tokens - tf.shape(forced)[1]
-            self.state["forced"] = tf.pad(forced, [[0, 0], [0, rest]])  # (B, L), of PAD (0)
+        if prefix is not None:
+            longest = tf.maximum(source_length, tf.shape(prefix)[1])
+            lengths = tf.reduce_sum(tf.cast(prefix != PAD, tf.int32), axis=1)  # (B,)
+            tokens = tf.where(tokens > 0, tf.maximum(tokens, lengths), 0)
+            rest = longest + extra_tokens - tf.shape(prefix)[1]
+            self.state["prefix"] = tf.pad(prefix, [[0, 0], [0, rest]])  # (B, L), of PAD (0)
         self.state["limits"] = tf.where(tokens > 0, tokens + extra_tokens, 0)  # (B,), 0 if empty
         heads, depth = sizes["num_heads"], sizes["d_model"] // sizes["num_heads"]
         self.length = longest + extra_tokens
@@ -150,15 +150,15 @@ class CachedDecoder:
         return logits, {**state, "caches": caches}
 
     def allowed(self, likely, restricted, position, state):
-        """Returns log-probabilities (B, K, V): `restricted` ones, or of the forced token alone.
+        """Returns log-probabilities (B, K, V): `restricted` ones, or of the prefix's token alone.
 
-        A forced token keeps what it has in `likely`: no restriction is stronger.
+        A token of a prefix keeps what it has in `likely`: no restriction is stronger.
         """
-        if "forced" not in state:
+        if "prefix" not in state:
             return restricted
-        token = state["forced"][:, position, tf.newaxis, tf.newaxis]  # (B, 1, 1)
-        forced = tf.where(tf.range(likely.shape[-1]) == token, likely, likely + MASKED)
-        return tf.where(token == PAD, restricted, forced)
+        token = state["prefix"][:, position, tf.newaxis, tf.newaxis]  # (B, 1, 1)
+        alone = tf.where(tf.range(likely.shape[-1]) == token, likely, likely + MASKED)
+        return tf.where(token == PAD, restricted, alone)
 
 
 class Ensemble(CachedDecoder):

@@ -72,13 +72,11 @@ class Translator(tf.Module):
     )
     def prefix(self, sentences, prefixes):
         """As `beam`; each translation begins with its prefix, a string, "" for anything."""
-        begun = self.graph_tokenizer.tokenize(tf.strings.strip(prefixes))
-        begun = begun[:, 1:-1]  # no START, no END
+        ids = self.graph_tokenizer.tokenize(tf.strings.strip(prefixes))
+        ids = ids[:, 1:-1].to_tensor()  # no START, no END
         return self.translate(
             sentences,
-            lambda transformer, inp: beam_search(
-                transformer, inp, BEAM, ALPHA, forced=begun.to_tensor()
-            ),
+            lambda transformer, inp: beam_search(transformer, inp, BEAM, ALPHA, prefix=ids),
         )
 
     @tf.function(

@@ -53,7 +53,7 @@ def likeliest(likely, numbers):
 
 def greedy_search(
     transformer, inp, alpha=0.6, extra_tokens=EXTRA_TOKENS, extra_positions=None,
-    forced=None, choose=likeliest, numbers=None, restrict=unrestricted, scored=True,
+    prefix=None, choose=likeliest, numbers=None, restrict=unrestricted, scored=True,
 ):  # fmt: skip
     """Takes one token at each step, the likeliest. Returns Hypotheses, one per sentence.
 
@@ -63,14 +63,14 @@ def greedy_search(
       transformer: a Transformer, or a tuple of them, whose probabilities are averaged.
       inp: source ids (B, S).
       alpha: of `length_penalty`, for the scores.
-      extra_tokens, extra_positions, forced: see CachedDecoder.
+      extra_tokens, extra_positions, prefix: see CachedDecoder.
       choose: a function of log-probabilities (B, 1, V) and `numbers` (B, 1) of the position that
         returns tokens (B, 1).
       numbers: (B, L), at least as long as the longest translation; or None.
       restrict: a function like `unrestricted`, which may make tokens less likely.
       scored: False to compute no log-probabilities; then they are 0, and both functions get logits.
     """
-    decoder = cached_decoder(transformer, inp, 1, extra_tokens, extra_positions, forced)
+    decoder = cached_decoder(transformer, inp, 1, extra_tokens, extra_positions, prefix)
 
     def unfinished(position, state):
         return ~state["kept"]["complete"][:, 0]
@@ -109,19 +109,19 @@ def greedy_search(
     return Hypotheses(ids, scores, log_probability, finished, ended)
 
 
-def sample(transformer, inp, sampling, samples, alpha=0.6, forced=None, **more):
+def sample(transformer, inp, sampling, samples, alpha=0.6, prefix=None, **more):
     """Draws one token at each step. Returns Hypotheses, one per sentence.
 
     Args:
       sampling: a sampling.Sampling.
       samples: the number (B,) of the sample of each source; others are other translations.
-      transformer, inp, alpha, forced, more: as of `greedy_search`.
+      transformer, inp, alpha, prefix, more: as of `greedy_search`.
     """
-    begun = 0 if forced is None else tf.shape(forced)[1]
-    length = tf.maximum(tf.shape(inp)[1], begun) + EXTRA_TOKENS
+    prefix_length = 0 if prefix is None else tf.shape(prefix)[1]
+    length = tf.maximum(tf.shape(inp)[1], prefix_length) + EXTRA_TOKENS
     numbers = sampling.numbers(inp, samples, length)  # (B, L)
     more = dict(more, choose=sampling.draw, numbers=numbers)
-    return greedy_search(transformer, inp, alpha, forced=forced, **more)
+    return greedy_search(transformer, inp, alpha, prefix=prefix, **more)
 
 
 def best_of(scores, number, *tensors):
@@ -160,7 +160,7 @@ def best_tokens(likely, never, live, number):
 
 def beam_search(
     transformer, inp, beam=4, alpha=0.6, n_best=1, extra_tokens=EXTRA_TOKENS, extra_positions=None,
-    forced=None, restrict=unrestricted,
+    prefix=None, restrict=unrestricted,
 ):  # fmt: skip
     """Follows the `beam` likeliest hypotheses of each sentence. Returns the `n_best` complete ones.
 
@@ -175,10 +175,10 @@ def beam_search(
       beam: hypotheses K that are followed.
       alpha: of `length_penalty`, 0 or more.
       n_best: translations per sentence, at most `beam`.
-      extra_tokens, extra_positions, forced: see CachedDecoder.
+      extra_tokens, extra_positions, prefix: see CachedDecoder.
       restrict: as of `greedy_search`.
     """
-    decoder = cached_decoder(transformer, inp, beam, extra_tokens, extra_positions, forced, BLOCK)
+    decoder = cached_decoder(transformer, inp, beam, extra_tokens, extra_positions, prefix, BLOCK)
 
     def unfinished(position, state):
         best_possible_score = tf.reduce_max(state["log_probability"], axis=1)  # (B,)

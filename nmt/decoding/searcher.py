@@ -63,10 +63,10 @@ class Searcher:
         searched = every if ensemble else transformer
         parallel = transformer.sizes["non_autoregressive"]
 
-        def find(inp, samples=None, forced=None, extra_positions=None, scored=True):
+        def find(inp, samples=None, prefix=None, extra_positions=None, scored=True):
             if parallel:
                 return non_autoregressive.search(transformer, inp, alpha)
-            more = dict(extra_positions=extra_positions, forced=forced)
+            more = dict(extra_positions=extra_positions, prefix=prefix)
             if repetition:
                 more["restrict"] = repetition.restrict
             if sampling:
@@ -119,7 +119,7 @@ class Searcher:
         ]
         return [np.concatenate(each) for each in zip(*parts, strict=True)]
 
-    def search(self, sources, forced=(), samples=(), scored=True):
+    def search(self, sources, prefixes=(), samples=(), scored=True):
         """Returns Hypotheses of `sources`, B lists of ids.
 
         For a single sentence and fixed weights, XLA is 2 to 3 times as fast. Compiling takes a few
@@ -127,14 +127,14 @@ class Searcher:
         ones beyond the widest. Batches, which keep a processor busy, gain nothing.
 
         Args:
-          forced: the ids that each translation begins with, B lists, or none at all.
+          prefixes: the ids that each translation begins with, B lists, or none at all.
           samples: for sampling, the number of each sample of its source; 0 if not given.
           scored: False if scores and log-probabilities are of no interest.
         """
         search_any = self.search_any if scored else self.search_texts
-        if self.sampling or any(forced):
+        if self.sampling or any(prefixes):
             samples = samples or [0] * len(sources)
-            return self.search_more(pad(sources), samples, pad(forced or [[]] * len(sources)))
+            return self.search_more(pad(sources), samples, pad(prefixes or [[]] * len(sources)))
         width = next((width for width in COMPILED_WIDTHS if width >= len(sources[0])), None)
         if len(sources) > 1 or not self.fixed or not width:
             return search_any(pad(sources))

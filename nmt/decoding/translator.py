@@ -117,8 +117,8 @@ class Translator:
             parts = [self.parts(line) for line in chunk]
             texts = [text for line in parts for text, _ in line]
             sources = self.tokenizer.encode(texts)
-            forced = self.forced([*itertools.islice(prefixes, len(chunk))], map(len, parts))
-            rows, tokens = self.of_sources(sources, forced, scored)
+            prefix_ids = self.prefix_ids([*itertools.islice(prefixes, len(chunk))], map(len, parts))
+            rows, tokens = self.of_sources(sources, prefix_ids, scored)
             pairs = zip(texts, (its[0][0] for its in rows), strict=True)
             links = self.align(pairs, True) if self.options.alignments else itertools.repeat([])
             found = zip(sources, rows, tokens, links, strict=False)
@@ -164,7 +164,7 @@ class Translator:
             return [(line.strip(SPACE), "")]
         return sentences.split_tagged(line, self.language, self.tags)
 
-    def forced(self, prefixes, sentences_per_line):
+    def prefix_ids(self, prefixes, sentences_per_line):
         """Returns the ids that the translation of each sentence begins with, often none.
 
         Args:
@@ -180,27 +180,27 @@ class Translator:
             found += [text.strip(SPACE)] + [""] * (number - 1)
         return [ids[1:-1] for ids in self.tokenizer.encode(found)]  # without START and END
 
-    def of_sources(self, sources, forced, scored=True):
+    def of_sources(self, sources, prefixes, scored=True):
         """Returns rows of (text, log-probability, score) for each of `sources`, lists of ids.
 
         And a second list: of the tokens of the best translation of each, if they are asked for.
 
         Args:
-          forced: the ids that the translation of each begins with.
+          prefixes: the ids that the translation of each begins with.
           scored: as of `hypotheses`.
         """
         options = self.options
         copies = options.n_best if options.sampling else 1
         sources = [ids[:MAX_SOURCE_TOKENS] for ids in sources for _ in range(copies)]
-        forced = [ids[:MAX_SOURCE_TOKENS] for ids in forced for _ in range(copies)]
+        prefixes = [ids[:MAX_SOURCE_TOKENS] for ids in prefixes for _ in range(copies)]
         lengths = list(map(len, sources))
         full = [index for index, length in enumerate(lengths) if length > 2]  # START, END
         batches = self.batches(full, lengths.__getitem__)
         each = map if len(batches) == 1 else self.pool.map
 
         def find(indices):
-            rows, begun = ([side[i] for i in indices] for side in (sources, forced))
-            best = self.searcher.search(rows, begun, [i % copies for i in indices], scored)
+            rows, begins = ([side[i] for i in indices] for side in (sources, prefixes))
+            best = self.searcher.search(rows, begins, [i % copies for i in indices], scored)
             if not (options.token_scores or options.alternatives):
                 return best, itertools.repeat([])
             tar = best.ids[:, 0]

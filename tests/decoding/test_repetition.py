@@ -69,15 +69,15 @@ def test_no_translation_repeats_an_n_gram(beam, extra_positions):
 
 
 @pytest.mark.parametrize("beam", [1, 3])
-def test_what_is_forced_may_repeat(beam):
-    model, forced = small_transformer(END=1.5), [5, 5, 6, 5]
+def test_a_prefix_may_repeat(beam):
+    model, prefix = small_transformer(END=1.5), [5, 5, 6, 5]
     found = search.search(
-        model, tf.constant(INP), beam, extra_tokens=EXTRA, forced=tf.constant([forced] * len(INP)),
+        model, tf.constant(INP), beam, extra_tokens=EXTRA, prefix=tf.constant([prefix] * len(INP)),
         restrict=Repetition(2.0, 1).restrict,
     )  # fmt: skip
     for source, rows in zip(INP, of(found), strict=True):
         if source.any():
-            assert list(rows[0][0][1:5]) == forced
+            assert list(rows[0][0][1:5]) == prefix
 
 
 @pytest.mark.parametrize("beam", [1, 3])

@@ -285,38 +285,40 @@ def test_products_of_a_search_are_in_bfloat16_where_the_model_is_mixed(beam):
 
 @pytest.mark.parametrize("beam", [1, 3])
 @pytest.mark.parametrize("extra_positions", [None, EXTRA])
-def test_a_beginning_that_the_search_would_find_changes_nothing(beam, extra_positions):
+def test_a_prefix_that_the_search_would_find_changes_nothing(beam, extra_positions):
     model = small_transformer(END=1.5)
     more = dict(extra_tokens=EXTRA, extra_positions=extra_positions)
     free = of(search.search(model, tf.constant(INP), beam, **more))
     for number in (1, 2, 3):
-        begun = [rows[0][0][1 : 1 + number] for rows in free]
-        begun = [[token for token in ids if token != END] for ids in begun]
-        forced = tf.constant([ids + [PAD] * (number - len(ids)) for ids in begun])
-        found = of(search.search(model, tf.constant(INP), beam, forced=forced, **more))
+        prefixes = [rows[0][0][1 : 1 + number] for rows in free]
+        prefixes = [[token for token in ids if token != END] for ids in prefixes]
+        prefix = tf.constant([ids + [PAD] * (number - len(ids)) for ids in prefixes])
+        found = of(search.search(model, tf.constant(INP), beam, prefix=prefix, **more))
         for rows, expected in zip(found, free, strict=True):
             assert rows[0][0] == expected[0][0]
             np.testing.assert_allclose(rows[0][1:3], expected[0][1:3], atol=1e-5)
 
 
 @pytest.mark.parametrize("beam", [1, 3])
-def test_translations_begin_as_forced_and_forced_tokens_count(beam):
+def test_translations_begin_with_their_prefixes_which_count(beam):
     model = small_transformer(END=1.5)
-    forced = np.full((len(INP), EXTRA + 20), PAD)  # longer than any translation would be
-    forced[0] = np.arange(EXTRA + 20) % 5 + 4
-    forced[1, :3] = [7, 5, 7]
+    prefix = np.full((len(INP), EXTRA + 20), PAD)  # longer than any translation would be
+    prefix[0] = np.arange(EXTRA + 20) % 5 + 4
+    prefix[1, :3] = [7, 5, 7]
     found = of(
         search.search(
-            model, tf.constant(INP), beam, extra_tokens=EXTRA, forced=tf.constant(forced, tf.int32)
+            model, tf.constant(INP), beam, extra_tokens=EXTRA, prefix=tf.constant(prefix, tf.int32)
         )
     )
     free = of(search.search(model, tf.constant(INP), beam, extra_tokens=EXTRA))
-    for row, begun in ((0, forced[0]), (1, forced[1, :3])):
+    for row, its in ((0, prefix[0]), (1, prefix[1, :3])):
         ((ids, _, total, _), *_) = found[row]
-        assert list(ids[1 : 1 + len(begun)]) == list(begun)
+        assert list(ids[1 : 1 + len(its)]) == list(its)
         source = [token for token in INP[row] if token != PAD]
         assert total == pytest.approx(log_probability(model, source, ids), abs=1e-3)
-    for rows, expected in zip(found[2:], free[2:], strict=True):  # not forced, in the same batch
+    for rows, expected in zip(
+        found[2:], free[2:], strict=True
+    ):  # without a prefix, in the same batch
         assert rows[0][0] == expected[0][0]
 
 
