@@ -140,9 +140,7 @@ CLIP_NORM: Annotated[float, Flag("clips the global gradient norm; 0 is off", 0.0
 LABEL_SMOOTHING: Annotated[
     float, Flag("probability spread over the vocabulary; paper 5.4: 0.1; tutorial: none", 0.0, 0.99)
 ] = 0.0
-ACCUMULATE: Annotated[
-    int, Flag("batches per optimizer step, equal to one batch that many times larger", 1)
-] = 1
+ACCUMULATE: Annotated[int, Flag("batches per optimizer step; their gradients are added up", 1)] = 1
 
 AVERAGE: Annotated[
     int, Flag("newest epochs whose weights may be averaged at the end; paper 6.1: 5", 1, 100)
@@ -155,7 +153,7 @@ VALIDATE_BY: Annotated[
     ),
 ] = "loss"
 CHECKPOINT_MINUTES: Annotated[
-    float, Flag("minutes between checkpoints within an epoch; each ends with one", 0.0)
+    float, Flag("minutes between checkpoints within an epoch; 0 is after every step", 0.0)
 ] = 10.0
 PATIENCE: Annotated[
     int, Flag("early stopping: epochs without improvement before training stops; 0 is off", 0)

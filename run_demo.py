@@ -261,7 +261,6 @@ class Training:
             self.position.assign(0)
             self.epoch.assign(epoch)
             keeper.save(run.checkpoints, epoch)  # an error in validation then loses nothing
-            keeper.is_due()  # all workers agree on a signal that one received, and leave
             keeper.leave()
             self.end_epoch(keeper, corpus, tokenizer, started, rate)
         if int(self.epoch) < epochs:
@@ -300,13 +299,13 @@ class Training:
             self.progress.validation_seconds += time.perf_counter() - started
         return metrics
 
-    def end_epoch(self, keeper, corpus, tokenizer, started=None, rate=0.0):
+    def end_epoch(self, keeper, corpus, tokenizer, started=None, rate=None):
         """Validates an epoch that was trained and saved, and keeps its metrics.
 
         Args:
           keeper, corpus, tokenizer: as of `fit`.
           started: when it began, by `time.perf_counter`; None if before a restart.
-          rate: tokens per second of its training.
+          rate: tokens per second of its training; None if before a restart.
         """
         run, epoch, epochs = keeper.run, int(self.epoch), self.options["epochs"]
         started = started or time.perf_counter()
@@ -328,11 +327,11 @@ class Training:
         self.progress.log_translations(zip(*samples, translations, strict=True))
         test_share = len(corpus.test) / len(corpus.validation)
         left = self.progress.time_left(epochs - epoch, test_share)
+        speed = f"; {rate:,.0f} tokens/s, {row['seconds']:.0f} s" if rate else ""
         log.info(
             f"Epoch {epoch}/{epochs}: loss {row['loss']:.3f}, accuracy {row['accuracy']:.3f}; "
-            f"validation {metrics_text(row)}; {rate:,.0f} tokens/s, {row['seconds']:.0f} s{left}"
+            f"validation {metrics_text(row)}{speed}{left}"
         )
-        keeper.is_due()
         keeper.leave()
 
 
@@ -380,7 +379,8 @@ def train(args):
 
     # 5. Network, optimizer and batches.
     training = Training(options, tokenizer.vocab_size, strategy, parts, workers)
-    training.progress.picture_seconds *= not args.no_plots
+    if args.no_plots:
+        training.progress.picture_seconds = 0
     if parent:  # a checkpoint of this run, if there is one, is restored over them
         parent.initialize(training.transformer)
     run.remove_cache()  # of a process that was killed

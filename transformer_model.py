@@ -27,7 +27,7 @@ if keras.backend.backend() != "tensorflow":
 
 PAD, UNKNOWN, START, END = 0, 1, 2, 3  # ids of the special tokens; TensorFlow pads with 0
 
-MASKED = -1e9  # added to a logit that must not win; beyond float16's range, within bfloat16's
+MASKED = -1e9  # for a logit that must not win; beyond float16's range, within bfloat16's
 
 register = keras.saving.register_keras_serializable(package="transformer_model")
 
@@ -727,7 +727,8 @@ class Dropout(keras.layers.Dropout):
         if not training or not dropped:
             return x
         seed = tf.cast(self.seed_generator.next(), tf.int64)  # (2,), new at each call
-        replica = tf.distribute.get_replica_context().replica_id_in_sync_group
+        context = tf.distribute.get_replica_context()  # None outside of `strategy.run`
+        replica = context.replica_id_in_sync_group if context else 0
         seed += tf.cast(replica, tf.int64) * 2**32  # the generator's own counter stays below
         numbers, size = (tf.size(x) + 3) // 4, tf.size(x)
         bits = tf.random.stateless_uniform((numbers,), seed, None, None, tf.int32, alg="philox")

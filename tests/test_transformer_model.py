@@ -707,6 +707,11 @@ def test_dropout_drops_its_share_and_keeps_the_mean():
     assert_close(tm.Dropout(0.5)(x, training=False), x)
 
 
+def test_dropout_works_outside_of_a_replica():
+    with tf.distribute.MirroredStrategy(["CPU:0"]).scope():
+        assert 0 < int(tf.math.count_nonzero(tm.Dropout(0.5)(tf.ones(100), training=True))) < 100
+
+
 def test_dropout_drops_other_values_each_time_and_the_same_in_a_second_run():
     x = tf.ones((40, 50))
     first, again = (tm.Dropout(0.5, seed=7) for _ in range(2))

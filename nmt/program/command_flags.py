@@ -19,6 +19,7 @@ PICTURES = {  # in the order drawn, each with its own flags
     "curves": ("beside",),
     "attention": ("kind", "layer", "head", "mean"),
 }
+OF_A_SENTENCE = ("masks", "attention")
 WITHOUT_RUN = ("positional-encoding", "scaling", "schedule")  # pictures of no trained run
 PICTURE_FORMATS = (".png", ".svg", ".pdf")
 OUTPUT_FORMATS = ("text", "tsv", "jsonl")
@@ -44,7 +45,7 @@ class Once(argparse.Action):
     """A flag that may not be given twice: nobody would see which value counts."""
 
     def __call__(self, parser, namespace, value, option=None):
-        if getattr(namespace, self.dest) is not None:
+        if getattr(namespace, self.dest) is not self.default:
             raise argparse.ArgumentError(self, "is given twice; give it once")
         setattr(namespace, self.dest, value)
 
@@ -69,6 +70,10 @@ def add_sentences(parser):
     parser.add_argument("text", nargs="*", help="sentences; without any, stdin is read")
 
 
+def add_to(parser, metavar, text, kind=flags.filled):
+    parser.add_argument("--to", type=kind, metavar=metavar, help=text, action=Once)
+
+
 def add_pairs(parser, nargs, text):
     parser.add_argument("files", nargs=nargs, metavar="FILE", help=text)
 
@@ -76,7 +81,7 @@ def add_pairs(parser, nargs, text):
 def add_data(parser, **splits):
     """Adds a flag for the files of each of `splits`, with its help."""
     for split, text in splits.items():
-        parser.add_argument(f"--{split}", nargs="+", metavar="FILE", help=text)
+        parser.add_argument(f"--{split}", nargs="+", metavar="FILE", help=text, action=Once)
 
 
 # ---- Of one command ----
@@ -205,8 +210,9 @@ def evaluate(parser):
         "a .tsv, or source and references, instead of the test split; only prints the scores",
     )  # fmt: skip
     parser.add_argument(
-        "--against", metavar="DIR", help="another run: test the significance of the difference"
-    )
+        "--against", type=flags.filled, metavar="DIR", action=Once,
+        help="another run: test the significance of the difference",
+    )  # fmt: skip
     where = "where the run's {} files are now, if they have moved"
     add_data(parser, test=where.format("test"), train=where.format("training"))
     flags.add_parameters(parser, params.names(params.SEARCH, params.SCORING), THE_RUNS)
@@ -215,7 +221,7 @@ def evaluate(parser):
 def explore(parser):
     add_run(parser)
     add_sentences(parser)
-    parser.add_argument("--to", metavar="FILE", help="the page (default explorer.html of the run)")
+    add_to(parser, "FILE", "the page (default explorer.html of the run)")
 
 
 def picture(text):
@@ -232,22 +238,21 @@ def plot(parser):
     parser.add_argument(
         "sentence", nargs="?", help="for attention and masks (default: the first of the test split)"
     )
-    parser.add_argument(
-        "--to", type=picture, metavar="FILE",
-        help="a new .png, .svg or .pdf (default: a .png in plots/, the run's if any)",
+    add_to(
+        parser, "FILE", "a new .png, .svg or .pdf (default: a .png in plots/, the run's if any)",
+        picture,
     )  # fmt: skip
-    parser.add_argument(
-        "--kind", choices=KINDS, default="cross", help="of attention (default cross)"
-    )
+    parser.add_argument("--kind", choices=KINDS, help="of attention (default cross)")
     parser.add_argument("--layer", type=int, metavar="N", help="of attention (default the last)")
     panels = parser.add_mutually_exclusive_group()
     panels.add_argument("--head", type=int, metavar="N", help="one head (default all)")
     panels.add_argument(
-        "--average", action="store_true", dest="mean", help="one panel: the mean of all heads"
-    )  # a name of its own, for a parameter of the run is called so
+        "--average", action="store_const", const=True, dest="mean",  # --average is a parameter, too
+        help="one panel: the mean of all heads",
+    )  # fmt: skip
     size = flags.in_range(int, params.Flag("", 2, 10_000))
     parser.add_argument(
-        "--positions", type=size, metavar="N", default=50, help="number of positions (default 50)"
+        "--positions", type=size, metavar="N", help="number of positions (default 50)"
     )
     parser.add_argument(
         "--depth", type=size, metavar="N", help="dimensions of the encoding (default d_model)"
@@ -257,7 +262,7 @@ def plot(parser):
         help="position that the others are compared with (default the middle one)",
     )  # fmt: skip
     parser.add_argument(
-        "--beside", nargs="+", default=[], metavar="DIR", help="runs whose curves are drawn too"
+        "--beside", nargs="+", metavar="DIR", help="runs whose curves are drawn too", action=Once
     )
     add_data(parser, train="where the run's training files are now, for lengths")
 
@@ -268,18 +273,16 @@ def export(parser):
         "--format", choices=EXPORT_FORMATS, default="saved_model",
         help="of the exported model (default saved_model)",
     )  # fmt: skip
-    parser.add_argument("--to", metavar="PATH", help="a new path (default: in export/ of the run)")
+    add_to(parser, "PATH", "a new path (default: in export/ of the run)")
     parser.add_argument("--quantization", choices=QUANTIZATIONS, help="of CTranslate2's weights")
 
 
 def data(parser):
     add_pairs(parser, "+", "a .tsv, or source and target")
     add_data(parser, test="test files: reports lines of theirs that occur in the text")
+    add_to(parser, "FILE", "a new .tsv for the pairs that are not dropped")
     parser.add_argument(
-        "--to", metavar="FILE", help="a new .tsv for the pairs that are not dropped"
-    )
-    parser.add_argument(
-        "--drop", nargs="+", choices=(*PROBLEMS, "all"), metavar="PROBLEM",
+        "--drop", nargs="+", choices=(*PROBLEMS, "all"), metavar="PROBLEM", action=Once,
         help=f"pairs with these problems are not written: {', '.join(PROBLEMS)}, or all",
     )  # fmt: skip
 

@@ -17,6 +17,7 @@ from nmt import UserError, output
 from nmt.decoding.alignment import pharaoh
 from nmt.decoding.repetition import Repetition
 from nmt.decoding.sampling import Sampling
+from nmt.messages import plural
 from nmt.program import command_flags, flags, loading, run_folder, sentences_given
 from nmt.program.data_report import show as data
 from nmt.program.runs import show as runs
@@ -35,6 +36,8 @@ def with_progress(results):
 
 def translate(args):
     """Prints the translation, or the `n_best`, of each argument or line of stdin."""
+    if (args.token_scores or args.alternatives) and args.format != "jsonl":
+        raise UserError("--token-scores and --alternatives need --format jsonl; add that")
     chunks = sentences_given.chunks(args)
     sampling, prefixes = sampling_of(args), prefixes_of(args)
     _, tokenizer, model = loading.load_named(args)
@@ -47,8 +50,6 @@ def translate(args):
     more = dict(beam=1, sampling=sampling) if sampling else {}
     names = "n_best", "mbr", "alignments", "token_scores", "alternatives"
     more |= {name: getattr(args, name) for name in names}
-    if (args.token_scores or args.alternatives) and args.format != "jsonl":
-        raise UserError("--token-scores and --alternatives need --format jsonl; add that")
     if args.repetition_penalty > 1 or args.no_repeat_ngram:
         more["repetition"] = Repetition(args.repetition_penalty, args.no_repeat_ngram)
     translator = loading.translator(model, tokenizer, args.split, **more)
@@ -175,6 +176,9 @@ def evaluate(args):
     """Scores a trained run on its test split or on files, alone or against another run."""
     from nmt.results import scores
 
+    if args.files and (args.test or args.train):
+        flag = "--test" if args.test else "--train"
+        raise UserError(f"{flag} is for the run's own test split; leave it or the files out")
     pairs = list(files.read_pairs(args.files)) if args.files else None
     if pairs == []:
         raise files.without_pairs(args.files[0])
@@ -193,7 +197,7 @@ def evaluate(args):
                     f"--against {against.path}: has another test split, so may have been trained "
                     "on this one; name files to compare them on: evaluate FILE FILE"
                 )
-        elif not model.ensemble:
+        elif not (model.ensemble or args.checkpoint):  # scores.json is of the final weights
             found = evaluation.evaluate(model, tokenizer, corpus)
             evaluation.report(run, corpus, model, *found)
             return
@@ -207,8 +211,8 @@ def evaluate(args):
         searches = [evaluation.search_name(each.options) for each in (model, other)]
         runs = " and ".join(map(str, (run.path, *args.ensemble)))
         print(
-            f"{len(sources)} lines of {named}: {runs} ({searches[0]}) against {against.path} "
-            f"({searches[1]})"
+            f"{plural(len(sources), 'line')} of {named}: {runs} ({searches[0]}) against "
+            f"{against.path} ({searches[1]})"
         )
         print(scores.comparison(found, others, references, **scoring))
     else:
@@ -252,12 +256,25 @@ def first_source(run):
         return ""
 
 
+def choices_of(args):
+    """Returns the flags given for the picture, by name; a UserError if one is of other pictures."""
+    names = dict.fromkeys(itertools.chain(*command_flags.PICTURES.values()))
+    given = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
+    used = command_flags.PICTURES[args.what]
+    if wrong := [name for name in given if name not in used]:
+        flag = "average" if wrong[0] == "mean" else wrong[0]
+        raise UserError(f"plot {args.what}: takes no --{flag}; leave it out")
+    if args.sentence is not None and args.what not in command_flags.OF_A_SENTENCE:
+        raise UserError(f"plot {args.what}: takes no sentence; leave it out")
+    return given
+
+
 def plot(args):
     """Draws one picture, of a trained run if it needs one, and prints its path."""
     from nmt.results.pictures import Pictures, RunPictures
 
     output.refuse_existing(args.to)
-    choices = {name: getattr(args, name) for name in command_flags.PICTURES[args.what]}
+    choices = choices_of(args)
     if args.what in command_flags.WITHOUT_RUN and not args.run:
         devices.gpus()  # TensorFlow looks for them here, quietly
         pictures = Pictures(Path("plots"), params.values())
@@ -267,10 +284,10 @@ def plot(args):
     line = first_source(run)
     if args.sentence is not None:
         (line,) = files.decode_lines([os.fsencode(args.sentence) + b"\n"], "argument")
-    if args.what in ("attention", "masks") and not line.strip():
+    if args.what in command_flags.OF_A_SENTENCE and not line.strip():
         raise UserError(f"plot {args.what}: no sentence to draw; give one")
     if args.what == "curves":
-        choices["beside"] = [run_folder.Run(folder) for folder in args.beside]
+        choices["beside"] = [run_folder.Run(folder) for folder in args.beside or ()]
         for other in choices["beside"]:
             other.options()  # raises an error if it is not a trained run
 

@@ -8,6 +8,7 @@
 import contextlib
 import errno
 import os
+import re
 import sys
 
 from nmt import Interrupted, UserError, messages
@@ -33,7 +34,8 @@ def run(arguments, find):
     try:
         if sys.stdout is None:
             raise UserError("stdout is closed; redirect it, for example to a file: > FILE")
-        sys.stdout.reconfigure(encoding="utf-8")  # translations may hold any script
+        if hasattr(sys.stdout, "reconfigure"):  # not where a notebook or a program replaces it
+            sys.stdout.reconfigure(encoding="utf-8")  # translations may hold any script
         args = command_line.parse(arguments)
         call = find(args)
         if call is None:
@@ -81,15 +83,16 @@ def of_tensorflow(error):
     from nmt.training import cluster
 
     if isinstance(error, tf.errors.ResourceExhaustedError):
-        log.error(
-            "run_demo.py: out of memory; lower --batch-size, --max-length or the model's sizes"
-        )
+        full = re.search("No space left|[Qq]uota", str(error))  # of a disk, the same error
+        why = "out of memory; lower --batch-size, --max-length or the model's sizes"
+        why = f"{reason(error)}; free some space" if full else why
+        log.error(f"{command_line.PROGRAM}: {why}")
         return 2
     if not isinstance(error, cluster.LOST) or cluster.configured().alone:
         raise error
     log.error(
-        f"run_demo.py: a worker of {cluster.VARIABLE} was lost ({reason(error)}); start all of "
-        "them again with the same command, which resumes from the newest checkpoint"
+        f"{command_line.PROGRAM}: a worker of {cluster.VARIABLE} was lost ({reason(error)}); start "
+        "all of them again with the same command, which resumes from the newest checkpoint"
     )
     return 75  # sysexits.h, EX_TEMPFAIL: try again
 

@@ -42,6 +42,7 @@ class Parser(argparse.ArgumentParser):
                 setattr(args, name, [word.removeprefix(VERBATIM) for word in value])
             elif isinstance(value, str):
                 setattr(args, name, value.removeprefix(VERBATIM))
+        extra = [word.removeprefix(VERBATIM) for word in extra]
         if extra:
             wrong = next((word for word in extra if word.startswith("-")), extra[0])
             wrong = wrong.partition("=")[0]
@@ -72,7 +73,7 @@ def add_parameters(parser, only=None, default=None):
     groups = {title: parser.add_argument_group(title) for title in titles}
     for row in rows:
         names = [f"--{name.replace('_', '-')}" for name in (row.flag.also, row.name) if name]
-        described = row.default if default is None else default
+        described = default or ("none" if row.default == "" else row.default)
         options = dict(dest=row.name, help=f"{row.flag.help} (default {described})")
         group = groups[row.section]
         if row.type is bool:

@@ -196,10 +196,10 @@ def announce(args, run, options, corpus, tokenizer, training, batches):
     if steps < warmup:
         tiny = params.PRESETS["tiny"].values
         epochs = -(-ENOUGH_STEPS * warmup // training.steps_per_epoch(batches))
-        more = "--preset tiny" if tiny["warmup_steps"] < warmup else f"--epochs {epochs}"
+        more = " or --preset tiny" * (tiny["warmup_steps"] < warmup)
         log.warning(
             f"Only {plural(steps, 'step')}, fewer than --warmup-steps {warmup}: too few to learn "
-            f"much. For so few pairs, in a new --run: {more}"
+            f"much. In a new --run, try --epochs {epochs}{more}."
         )
 
 

@@ -24,6 +24,8 @@ class Summary:
         self.run = run
         saved, scores = run.parameters() or {}, run.read("scores.json", {})
         self.corpus, source = saved.get("data_path"), saved.get("corpus") or {}
+        if not isinstance(self.corpus, str):
+            raise UserError(f"{run.path / 'params.json'}: names no corpus; restore the file")
         self.languages = "-".join(source.get("languages") or [])
         self.epochs, self.planned = len(run.history()), saved.get("epochs")
         self.bleu = scores.get("BLEU", scores.get("BLEU, lower-cased", {})).get("score")

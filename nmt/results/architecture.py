@@ -22,7 +22,7 @@ class Block(NamedTuple):
     title: str
     detail: str
     parameters: int  # of one such block
-    layers: int = 1  # how many of them there are
+    layers: int = 0  # that have such a block; 0: it stands outside of them
     shared: bool = False  # its parameters are counted elsewhere
 
 
@@ -124,13 +124,10 @@ def draw_column(axes, left, column, shapes):
         )
         arrow(axes, (left + WIDTH / 2, bottom - GAP), (left + WIDTH / 2, bottom))
         middles.setdefault(block.title.removesuffix(", add"), middle)
-        layered += [bottom] if block.layers > 1 or block.kind in ("attention", "ffn") else []
+        layered += [bottom] if block.layers else []
     top = len(column) * (HEIGHT + GAP)
     arrow(axes, (left + WIDTH / 2, top - GAP), (left + WIDTH / 2, top))
-    norm_first = column[2].kind == "norm"
     bottom, above = min(layered), max(layered) + HEIGHT
-    if norm_first:
-        bottom = 2 * (HEIGHT + GAP)
     layers = max(block.layers for block in column)
     axes.add_patch(
         FancyBboxPatch(

@@ -138,9 +138,9 @@ def report(run, corpus, model, found, rows):
 
     for source, reference, hypothesis in rows[:REPORTED_SAMPLES]:
         print(f"Source:     {source}\nReference:  {reference}\nHypothesis: {hypothesis}\n")
-    lines, epochs = found["lines"], int(model.epoch)
-    search = search_name(model.options)
-    print(f"Test split of {corpus.name}, {lines} lines, {plural(epochs, 'epoch')}, {search}:")
+    epochs, search = int(model.epoch), search_name(model.options)
+    lines = plural(found["lines"], "line")
+    print(f"Test split of {corpus.name}, {lines}, {plural(epochs, 'epoch')}, {search}:")
     print(f"loss {found['loss']:.3f}, accuracy {found['accuracy']:.3f}")
     print(
         scores.table({name: row for name, row in found.items() if isinstance(row, dict)}),
@@ -156,7 +156,7 @@ def report(run, corpus, model, found, rows):
         "scores.json",
         {
             "dataset": corpus.name,
-            "pairs": pairs | {split: len(found) for split, found in corpus.splits().items()},
+            "pairs": pairs | {split: len(its) for split, its in corpus.splits().items()},
             **found,
             "epochs": epochs,
             "training_seconds": sum(row["seconds"] for row in history),

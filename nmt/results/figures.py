@@ -1,11 +1,14 @@
 """What all pictures share: fonts for any script, labels of tokens, and how a file is written."""
 
+import io
 import re
 import warnings
 
 import matplotlib as mpl
 from matplotlib import font_manager
 from matplotlib.figure import Figure
+
+from nmt import output
 
 PLAIN = mpl.rcParams["font.sans-serif"][0]  # matplotlib's own font: Latin, Greek, Cyrillic, Arabic
 
@@ -71,8 +74,9 @@ def subplots(*grid, figsize, **more):
 
 def save(figure, path):
     """Writes `figure` to `path`, as its suffix says: .png, .svg or .pdf."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    content = io.BytesIO()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # see `use_fonts_for`
-        figure.savefig(path, dpi=DOTS_PER_INCH, bbox_inches="tight")
+        figure.savefig(content, format=path.suffix[1:], dpi=DOTS_PER_INCH, bbox_inches="tight")
+    output.write(path, content.getvalue())
     return path

@@ -1,8 +1,9 @@
 """The pictures: what each is drawn from. See plots.py for the drawing."""
 
 import functools
+import inspect
 
-from nmt import UserError
+from nmt import UserError, output
 from nmt.decoding.attention import KINDS
 from nmt.messages import log, plural
 from nmt.results import architecture, evaluation, figures, plots
@@ -41,14 +42,17 @@ class Pictures:
           to: the path; None for a .png in the folder, whose name says what was chosen.
           choices: arguments of its method.
         """
-        chosen = "".join(
-            f"-{value if isinstance(value, str) else 'mean' if value is True else f'{name}{value}'}"
-            for name, value in choices.items()
-            if value not in (None, False, "cross", ()) and (name, value) != ("positions", 50)
-            and name != "beside"
-        )  # fmt: skip
-        path = to or self.folder / f"{what}{chosen}.png"
-        return getattr(self, what.replace("-", "_"))(path, **choices)
+        method = getattr(self, what.replace("-", "_"))
+        if to:
+            with output.new(to) as unfinished:
+                method(unfinished, **choices)
+            return to
+        name = what
+        for choice, value in choices.items():
+            if choice != "beside" and value != inspect.signature(method).parameters[choice].default:
+                text = value if isinstance(value, str) else f"{choice}{value}"
+                name += "-mean" if value is True else f"-{text}"
+        return method(self.folder / f"{name}.png", **choices)
 
     def positional_encoding(self, path, positions=50, depth=None, position=None):
         """Of `positions` in `depth` dimensions (d_model); `position` is compared with the others.
@@ -114,7 +118,8 @@ class RunPictures(Pictures):
         return architecture.draw(path, self.model.transformer)
 
     def masks(self, path):
-        return plots.masks(path, self.weights.source, self.weights.target[:-1])
+        source, target = self.weights.source, self.weights.target[:-1]
+        return plots.masks(path, source, target, not self.options["non_autoregressive"])
 
     def lengths(self, path):
         batches = self.make_batches()
@@ -122,7 +127,7 @@ class RunPictures(Pictures):
 
     def curves(self, path, beside=()):
         """Of this run, and of the runs `beside`."""
-        return plots.curves(path, {run.path.name: run.history() for run in (self.run, *beside)})
+        return plots.curves(path, {str(run.path): run.history() for run in (self.run, *beside)})
 
     def attention(self, path, kind="cross", layer=None, head=None, mean=False):
         """Of one of KINDS and one layer (the last): one head (1, 2, ...), all heads, or their mean.

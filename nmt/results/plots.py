@@ -46,21 +46,26 @@ def positional_encoding(path, position=50, d_model=128, chosen=None):
     return save(figure, path)
 
 
-def masks(path, source, target, padding=2):
+def masks(path, source, target, look_ahead=True, padding=2):
     """The three masks of one pair, dark where attention is masked.
 
     Args:
       path: of the file.
       source, target: token strings, the inputs of encoder and decoder.
+      look_ahead: whether the decoder may not attend to later positions.
       padding: tokens of padding after each.
     """
-    (source, more), (target, _) = limited(source, "source"), limited(target, "target")
+    (source, more), (target, and_more) = limited(source, "source"), limited(target, "target")
     ids = (np.pad(np.ones((1, len(side))), ((0, 0), (0, padding))) for side in (source, target))
-    enc_padding, combined, dec_padding = model.create_masks(*ids)
+    inp, tar = ids
+    enc_padding, combined, dec_padding = model.create_masks(inp, tar)
+    decoder = "future and padding", combined
+    if not look_ahead:
+        decoder = "padding", model.create_padding_mask(tar)
     source, target = ([*labels(side), *["<pad>"] * padding] for side in (source, target))
     panels = (
         ("Encoder self-attention: padding", enc_padding, source, source),
-        ("Decoder self-attention: future and padding", combined, target, target),
+        (f"Decoder self-attention: {decoder[0]}", decoder[1], target, target),
         ("Decoder cross-attention: padding of the source", dec_padding, target, source),
     )
     side = min(max(6.0, 0.27 * max(len(source), len(target))), 16.0)  # inches, for the tick labels
@@ -75,7 +80,8 @@ def masks(path, source, target, padding=2):
         axes.grid(which="minor", color="silver", linewidth=0.5)
         axes.tick_params(which="minor", length=0)
         axes.set(title=title, xlabel="keys", ylabel="queries")
-    figure.suptitle("Masks of one padded pair: dark = masked" + f" ({more})" * bool(more))
+    title = "Masks of one padded pair: dark = masked"
+    figure.suptitle("; ".join(part for part in (title, more, and_more) if part))
     figure.supxlabel(EXPLAINED, fontsize=9)
     return save(figure, path)
 

@@ -27,7 +27,7 @@ class Corpus(NamedTuple):
     """A named parallel corpus; each split is a tf.data dataset of (source, target) strings."""
 
     name: str
-    train: tf.data.Dataset | None  # None: not loaded, for not needed
+    train: tf.data.Dataset | None  # None if not loaded
     validation: tf.data.Dataset | None
     test: tf.data.Dataset | None
 

@@ -39,8 +39,11 @@ def average(checkpoint, variables, keeper, number, validate):
     keeper.workers.barrier()  # the chief has saved the last epoch
     newest = checkpoints.paths(run.checkpoints)[-number:]
     totals, candidates = [0.0] * len(variables), []
-    means = f"the means of the last 2 to {len(newest)} epochs, the last" * (len(newest) > 1)
-    log.info(f"Validating {means or 'the last'} epoch and the best one ...")
+    last = checkpoints.number(newest[-1])
+    best = [path for path in checkpoints.paths(run.best) if checkpoints.number(path) != last]
+    titles = [f"the means of up to {len(newest)} epochs"] * (len(newest) > 1)
+    titles += ["the last epoch"] + ["the best one"] * bool(best)
+    log.info(f"Validating {', '.join(titles)} ...")
     for count, path in enumerate(reversed(newest), start=1):
         checkpoints.restore(checkpoint, path)
         totals = [v.numpy() + total for v, total in zip(variables, totals, strict=True)]
@@ -48,14 +51,14 @@ def average(checkpoint, variables, keeper, number, validate):
         assign(variables, means)
         title = f"the mean of the newest {count} epochs" if count > 1 else "the last epoch's"
         candidates.append((validate(), title, means))
-    (best,) = checkpoints.paths(run.best)[-1:]
-    checkpoints.restore(checkpoint, best)
-    title = f"epoch {checkpoints.number(best)}'s"
-    candidates.append((validate(), title, [variable.numpy() for variable in variables]))
+    for path in best[-1:]:
+        checkpoints.restore(checkpoint, path)
+        title = f"epoch {checkpoints.number(path)}'s"
+        candidates.append((validate(), title, [variable.numpy() for variable in variables]))
     metrics, title, weights = min(candidates, key=lambda row: value_to_minimize(row[0]))
     checkpoints.restore(checkpoint, newest[-1])
     assign(variables, weights)
-    keeper.save(run.final, checkpoints.number(newest[-1]))
+    keeper.save(run.final, last)
     last_metrics, last_title, _ = candidates[0]
     last = f"; the last epoch's {metrics_text(last_metrics)}" if title != last_title else ""
     log.info(f"Final weights: {title}, validation {metrics_text(metrics)}{last}.")

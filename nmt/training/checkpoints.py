@@ -43,7 +43,9 @@ def restore(checkpoint, path):
         status = checkpoint.read(path).expect_partial()  # no warnings about the rest
         status.assert_existing_objects_matched()
     except UNREADABLE as error:
-        raise UserError(f"{path}: damaged, or of another model ({reason(error)})") from None
+        raise UserError(
+            f"{path}: damaged, or of another model ({reason(error)}); restore or remove it"
+        ) from None
 
 
 def prune(folder, kept):
@@ -145,13 +147,17 @@ class Keeper:
 
         A signal received after this call waits for the next one: other workers do not know of it.
         """
+        due = self.is_asked_to_end() or time.monotonic() - self.saved > 60 * self.minutes
+        return bool(self.workers.broadcast(float(bool(due))))
+
+    def is_asked_to_end(self):
+        """Returns whether a worker received a signal; the same on all, which call this together."""
         asked = self.signal
         if self.workers.total(float(bool(asked))):
             self.ending = asked or signal.SIGTERM
-        due = self.ending or time.monotonic() - self.saved > 60 * self.minutes
-        return bool(self.workers.broadcast(float(bool(due))))
+        return self.ending is not None
 
     def leave(self):
-        """Ends the training run, which is saved, if a signal asked for it."""
-        if self.ending:
+        """Ends the training run, which is saved, if a signal asked for it; on all workers."""
+        if self.is_asked_to_end():
             raise Interrupted(self.ending)

@@ -115,12 +115,12 @@ def configured():
     try:
         config = json.loads(text)
         if not isinstance(config, dict) or not isinstance(config.get("task", {}), dict):
-            raise ValueError("not of that form")
+            raise TypeError
         jobs = {job: list(tasks) for job, tasks in config.get("cluster", {}).items()}
         task = config.get("task", {})
         kind, index = task.get("type"), int(task.get("index", 0))
-    except (ValueError, AttributeError, TypeError) as error:
-        raise UserError(f"{VARIABLE}: {error}; {HELP}") from None
+    except (ValueError, AttributeError, TypeError):
+        raise UserError(f"{VARIABLE}: is not of the form that TensorFlow takes; {HELP}") from None
     chiefs, workers = jobs.get("chief", []), jobs.get("worker", [])
     if len(chiefs + workers) < 2:
         return ALONE

@@ -13,13 +13,13 @@ from nmt import UserError
 from nmt.messages import log, plural, reason
 
 REPORT_SECONDS = 60  # between two lines on progress if stderr is not a terminal
-MEASURED_STEPS = 60  # excluded from the estimate of the time at first, then those it is based on
+MEASURED_STEPS = 60  # left out before the time is estimated, then as many that are measured
 PICTURE_SECONDS = 10  # for all pictures of a run; measured on two cores
 TRANSLATION_SHARE = 0.6  # of the seconds of a validation, per hypothesis of the search; measured
 
 
 def duration(seconds):
-    """Returns a time as text, rounded to about a tenth."""
+    """Returns a time as text: whole seconds, tens of seconds or minutes."""
     minutes, rest = divmod(round(seconds, -1), 60)
     if seconds < 100:
         return f"{seconds:.0f} s"
@@ -127,8 +127,9 @@ class Progress:
 
     def estimate(self, batches, seconds, left):
         """Reports, once, how long training will take, from `seconds` for so many `batches`."""
-        self.estimated, epochs = True, self.training.options["epochs"]
-        left += (epochs - int(self.training.epoch) - 1) * self.steps
+        self.estimated = True
+        epochs = self.training.options["epochs"] - int(self.training.epoch)  # with this one
+        left += (epochs - 1) * self.steps
         log.info(
             f"{plural(epochs, 'epoch')} will take about {duration(seconds / batches * left)}, then "
             "come scores and pictures."

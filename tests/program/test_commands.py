@@ -1,5 +1,6 @@
 """What must hold of the whole program, on a tiny corpus."""
 
+import contextlib
 import hashlib
 import io
 import json
@@ -248,7 +249,28 @@ def test_the_estimate_is_of_all_steps_that_are_left(capsys):
     training.epoch.assign(1)  # one of three is done, and 10 steps of this one in 30 seconds
     training.progress.steps = 60
     training.progress.estimate(batches=10, seconds=30.0, left=40)
-    assert "3 epochs will take about 5 min 00 s" in capsys.readouterr().err  # 3 s x (40 + 60)
+    assert "2 epochs will take about 5 min 00 s" in capsys.readouterr().err  # 3 s x (40 + 60)
+
+
+def test_a_disk_that_is_full_is_not_called_memory(capsys, monkeypatch):
+    for text, said in (
+        ("events.out.tfevents.1; No space left on device", "No space left on device; free some"),
+        ("OOM when allocating tensor with shape[64,100]", "out of memory; lower --batch-size"),
+    ):
+        error = tf.errors.ResourceExhaustedError(None, None, text)
+
+        def fail(args, error=error):
+            raise error
+
+        monkeypatch.setattr(run_demo, "train", fail)
+        assert call("--dataset", "bundled") == 2
+        assert said in capsys.readouterr().err
+
+
+def test_a_program_that_has_replaced_stdout_can_call_main():
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        assert call("--version") == 0
+    assert out.getvalue().strip()
 
 
 def test_the_time_left_counts_validation_averaging_scoring_and_pictures():
@@ -372,7 +394,7 @@ def test_runs_are_drawn_beside_each_other(finished, monkeypatch):
     monkeypatch.setattr(plots, "curves", lambda path, histories: drawn.append(histories))
     shutil.copytree(finished / "run", finished / "other", dirs_exist_ok=True)
     assert call("plot", "curves", "--run", finished / "run", "--beside", finished / "other") == 0
-    assert list(drawn[0]) == ["run", "other"]
+    assert list(drawn[0]) == [str(finished / "run"), str(finished / "other")]
     shutil.rmtree(finished / "other")
 
 
@@ -382,19 +404,27 @@ def test_too_few_steps_for_the_warm_up_are_reported(tmp_path, capsys, monkeypatc
 
     monkeypatch.setattr(run_demo.Training, "fit", fit)
     tsv = write_tsv(tmp_path / "numbers.tsv", sentences(60))
-    for warmup, more in ((2001, "--preset tiny"), (1000, "--epochs 2500"), (2, None)):
+    for warmup, more in (
+        (2001, "--epochs 5003 or --preset tiny"),
+        (1000, "--epochs 2500"),
+        (2, None),
+    ):
         flags = ["--warmup-steps", warmup, "--run", tmp_path / str(warmup)]
         assert call("--dataset", tsv, *TINY, *flags) == 2
         error = capsys.readouterr().err
         assert error.splitlines()[-1] == "run_demo.py: enough"
         assert ("too few to learn" in error) is bool(more)
-        assert f"For so few pairs, in a new --run: {more}\n" in error or not more
+        assert f"In a new --run, try {more}.\n" in error or not more
         assert f"{tmp_path / str(warmup) / 'logs'}" in error  # TensorBoard's command
 
 
 def test_the_best_checkpoint_can_be_used(finished, capsys):
     assert call("translate", "--checkpoint", "best", "--run", finished / "run", "um.") == 0
     assert "best" in capsys.readouterr().err
+    scores = (finished / "run" / "scores.json").read_bytes()
+    assert call("evaluate", "--checkpoint", "best", "--run", finished / "run") == 0
+    assert "BLEU" in capsys.readouterr().out
+    assert (finished / "run" / "scores.json").read_bytes() == scores  # of the final weights
 
 
 @pytest.mark.slow

@@ -35,16 +35,18 @@ def test_runs_are_listed_with_what_is_known_of_them(folder, capsys):
     (folder / "second" / "scores.json").unlink()
     shutil.copytree(folder / "first", folder / "broken")
     (folder / "broken" / "history.json").write_text("[3]")
+    shutil.copytree(folder / "first", folder / "bare")
+    (folder / "bare" / "params.json").write_text("{}")
     (folder / "empty").mkdir()
     assert call("runs", folder) == 0
     title, *rows = (line.split("  ") for line in capsys.readouterr().out.splitlines())
     rows = {Path(row[0]).name: [cell.strip() for cell in row[1:] if cell.strip()] for row in rows}
     assert title[0].strip() == "run"
-    assert rows.keys() == {"first", "second", "broken"}
+    assert rows.keys() == {"first", "second", "broken", "bare"}
     bleu = json.loads((folder / "first" / "scores.json").read_text())["BLEU"]["score"]
     assert rows["first"][:4] == ["numbers.tsv", "2/2", f"{bleu:.1f}", "0.0 M"]
     assert rows["second"][:3] == ["pt en", "pt-en", "2/2"]
-    assert rows["broken"] == ["damaged"]
+    assert rows["broken"] == rows["bare"] == ["damaged"]
     assert call("runs", folder / "empty") == 2
     assert "no trained run there" in capsys.readouterr().err
 

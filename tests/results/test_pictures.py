@@ -1,5 +1,8 @@
 """What must hold of pictures: what they show and are called; nothing is overwritten."""
 
+import errno
+from pathlib import Path
+
 import numpy as np
 import pytest
 from helpers import call
@@ -61,6 +64,51 @@ def test_what_is_chosen_is_part_of_the_name(finished, capsys):
     ]  # fmt: skip
 
 
+def test_the_first_position_is_a_choice_too(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for flags, name in (([], ""), (["--position", 0], "-position0"), (["--positions", 50], "")):
+        assert call("plot", "positional-encoding", *flags) == 0
+        assert capsys.readouterr().out.strip() == f"plots/positional-encoding{name}.png"
+
+
+def test_a_full_disk_leaves_no_half_picture(tmp_path, monkeypatch, capsys):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.chdir(tmp_path)
+    assert call("plot", "scaling") == 2
+    assert "plots/scaling.png: No space left on device" in capsys.readouterr().err
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+@pytest.mark.parametrize("look_ahead", [True, False])
+def test_masks_are_those_of_the_network_and_say_what_is_left_out(look_ahead, monkeypatch, tmp_path):
+    drawn = []
+    monkeypatch.setattr(plots, "save", lambda figure, path: drawn.append(figure))
+    plots.masks(tmp_path / "x.png", ["▁a"] * 3, ["▁b"] * 61, look_ahead)
+    mask = drawn[0].axes[1].images[0].get_array()
+    assert mask.shape == (62, 62)
+    assert mask[:, 60:].all()  # padding
+    assert mask[0, 1] == look_ahead
+    assert drawn[0].get_suptitle().endswith("; target: the first 60 of 61 tokens")
+
+
+@pytest.mark.parametrize("pre_norm", [False, True])
+@pytest.mark.parametrize("layers", [1, 2])
+def test_the_frame_of_the_layers_holds_their_normalizations(pre_norm, layers):
+    sizes = {**SIZES, "num_layers": layers, "target_vocab_size": 20}
+    network = tm.Transformer(**sizes, pre_norm=pre_norm)
+    network.build(((None, None), (None, None)))
+    encoder, decoder = architecture.blocks(network)
+    last = -1 if pre_norm else None  # which normalizes the stack
+    assert [block.layers for block in encoder[2:last]] == [layers] * 4
+    assert [block.layers for block in decoder[2 : last and -3] if block.kind != "output"] == (
+        [layers] * 6
+    )
+    assert not any(block.layers for block in [*encoder[:2], *(encoder[-1:] if pre_norm else [])])
+
+
 def test_all_pictures_are_drawn_unless_they_are_not_wanted(finished):
     plots = {path.name for path in (finished / "run" / "plots").iterdir()}
     drawn = {f"{what}.png" for what, choices in pictures.ALL if not choices}
@@ -78,7 +126,7 @@ def test_the_parameters_of_all_blocks_are_those_of_the_network(pre_norm, tied, t
     network.build(((None, None), (None, None)))
     columns = architecture.blocks(network)
     counts = [
-        block.parameters * block.layers
+        block.parameters * max(block.layers, 1)
         for column in columns
         for block in column
         if not block.shared
