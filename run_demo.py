@@ -261,6 +261,7 @@ class Training:
             self.position.assign(0)
             self.epoch.assign(epoch)
             keeper.save(run.checkpoints, epoch)  # an error in validation then loses nothing
+            keeper.is_due()  # all workers agree on a signal that one received, and leave
             keeper.leave()
             self.end_epoch(keeper, corpus, tokenizer, started, rate)
         if int(self.epoch) < epochs:
@@ -332,6 +333,7 @@ class Training:
             f"Epoch {epoch}/{epochs}: loss {row['loss']:.3f}, accuracy {row['accuracy']:.3f}; "
             f"validation {metrics_text(row)}{speed}{left}"
         )
+        keeper.is_due()
         keeper.leave()
 
 

@@ -147,17 +147,13 @@ class Keeper:
 
         A signal received after this call waits for the next one: other workers do not know of it.
         """
-        due = self.is_asked_to_end() or time.monotonic() - self.saved > 60 * self.minutes
-        return bool(self.workers.broadcast(float(bool(due))))
-
-    def is_asked_to_end(self):
-        """Returns whether a worker received a signal; the same on all, which call this together."""
         asked = self.signal
         if self.workers.total(float(bool(asked))):
             self.ending = asked or signal.SIGTERM
-        return self.ending is not None
+        due = self.ending or time.monotonic() - self.saved > 60 * self.minutes
+        return bool(self.workers.broadcast(float(bool(due))))
 
     def leave(self):
-        """Ends the training run, which is saved, if a signal asked for it; on all workers."""
-        if self.is_asked_to_end():
+        """Ends the training run, which is saved, if a signal asked for it."""
+        if self.ending:
             raise Interrupted(self.ending)

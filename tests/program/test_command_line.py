@@ -17,7 +17,12 @@ def test_every_constant_is_a_flag_with_its_default_and_help(capsys):
     text = "".join(capsys.readouterr().out.split())  # argparse breaks lines at hyphens too
     for row in params.table():
         assert f"--{(row.flag.also or row.name).replace('_', '-')}" in text
-        assert "".join(f"{row.flag.help} (default {row.default})".split()) in text
+        assert (
+            "".join(
+                f"{row.flag.help} (default {'none' if row.default == '' else row.default})".split()
+            )
+            in text
+        )
     values = {name.lower(): value for name, value in vars(params).items() if name.isupper()}
     sections = {name for name, value in values.items() if isinstance(value, params.Section)}
     assert set(values) - sections - {"presets"} == {row.name for row in params.table()}
