@@ -159,7 +159,7 @@ def arrow(axes, start, end):
 def draw(path, transformer):
     """Draws the blocks of a built Transformer, with the parameters of each, into `path`.
 
-    The numbers add up: those of a block times its layers, over all blocks, are all parameters.
+    The numbers add up to all parameters, those of a block in the layers times their number.
     """
     encoder, decoder = blocks(transformer)
     width = transformer.sizes["d_model"]

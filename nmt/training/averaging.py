@@ -39,11 +39,10 @@ def average(checkpoint, variables, keeper, number, validate):
     keeper.workers.barrier()  # the chief has saved the last epoch
     newest = checkpoints.paths(run.checkpoints)[-number:]
     totals, candidates = [0.0] * len(variables), []
-    last = checkpoints.number(newest[-1])
-    best = [path for path in checkpoints.paths(run.best) if checkpoints.number(path) != last]
-    titles = [f"the means of up to {len(newest)} epochs"] * (len(newest) > 1)
-    titles += ["the last epoch"] + ["the best one"] * bool(best)
-    log.info(f"Validating {', '.join(titles)} ...")
+    end = checkpoints.number(newest[-1])
+    best = [path for path in checkpoints.paths(run.best) if checkpoints.number(path) != end]
+    means = f", means of up to {len(newest)} epochs" * (len(newest) > 1)
+    log.info(f"Validating the last epoch{means}{', the best epoch' * bool(best)} ...")
     for count, path in enumerate(reversed(newest), start=1):
         checkpoints.restore(checkpoint, path)
         totals = [v.numpy() + total for v, total in zip(variables, totals, strict=True)]
@@ -58,7 +57,7 @@ def average(checkpoint, variables, keeper, number, validate):
     metrics, title, weights = min(candidates, key=lambda row: value_to_minimize(row[0]))
     checkpoints.restore(checkpoint, newest[-1])
     assign(variables, weights)
-    keeper.save(run.final, last)
+    keeper.save(run.final, end)
     last_metrics, last_title, _ = candidates[0]
     last = f"; the last epoch's {metrics_text(last_metrics)}" if title != last_title else ""
     log.info(f"Final weights: {title}, validation {metrics_text(metrics)}{last}.")

@@ -100,13 +100,10 @@ def test_the_frame_of_the_layers_holds_their_normalizations(pre_norm, layers):
     sizes = {**SIZES, "num_layers": layers, "target_vocab_size": 20}
     network = tm.Transformer(**sizes, pre_norm=pre_norm)
     network.build(((None, None), (None, None)))
-    encoder, decoder = architecture.blocks(network)
-    last = -1 if pre_norm else None  # which normalizes the stack
-    assert [block.layers for block in encoder[2:last]] == [layers] * 4
-    assert [block.layers for block in decoder[2 : last and -3] if block.kind != "output"] == (
-        [layers] * 6
-    )
-    assert not any(block.layers for block in [*encoder[:2], *(encoder[-1:] if pre_norm else [])])
+    for column, number in zip(architecture.blocks(network), (4, 6), strict=True):
+        inside = [block for block in column if block.layers]
+        assert [block.layers for block in inside] == [layers] * number
+        assert inside == column[2 : 2 + number]  # after embedding and positions
 
 
 def test_all_pictures_are_drawn_unless_they_are_not_wanted(finished):
