@@ -385,6 +385,7 @@ def train(args):
         training.progress.picture_seconds = 0
     if parent:  # a checkpoint of this run, if there is one, is restored over them
         parent.initialize(training.transformer)
+        parent.warn_of_held_out(source, hashes["train"])
     run.remove_cache()  # of a process that was killed
     replicas = strategy.num_replicas_in_sync
     batches = batching.training_batches(options, corpus, tokenizer, replicas, run.cache)

@@ -7,8 +7,6 @@ import re
 import sys
 import tempfile
 
-from tqdm import tqdm
-
 log = logging.getLogger("nmt")  # silent where the host program does not configure logging
 
 # "I0000 00:00:1795 27932 port.cc:153] oneDNN custom operations are on", and that no GPU was found.
@@ -23,7 +21,10 @@ class Terminal(logging.Handler):
     """Writes messages to stderr, above a progress bar if there is one."""
 
     def emit(self, record):
-        tqdm.write(self.format(record), file=sys.stderr)
+        if "tqdm" in sys.modules:
+            sys.modules["tqdm"].tqdm.write(self.format(record), file=sys.stderr)
+        else:  # nothing has imported it, so there is no bar
+            print(self.format(record), file=sys.stderr)
 
 
 def show():

@@ -9,9 +9,9 @@ from nmt import UserError
 
 
 def refuse_existing(path):
-    """Raises a UserError if the `path` of --to exists: nothing is overwritten."""
+    """Raises a UserError if `path` exists: nothing is overwritten."""
     if path and os.path.lexists(path):
-        raise UserError(f"--to {path}: exists already; remove it, or name another path")
+        raise UserError(f"{path}: exists already; remove it, or name another path with --to")
 
 
 @contextlib.contextmanager

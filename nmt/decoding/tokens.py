@@ -18,11 +18,11 @@ def likelihoods(transformers, inp, tar, number):
       transformers: one or more; their probabilities are averaged.
       inp: source ids (B, S).
       tar: target ids (B, 1 + T), START first.
-      number: K.
+      number: K, at most; there are no more than vocabulary entries.
     """
     each = [tf.nn.log_softmax(one((inp, tar[:, :-1]), training=False)[0]) for one in transformers]
     likely = mean_probability(each)  # (B, T, V)
-    best, ids = tf.math.top_k(likely, number)
+    best, ids = tf.math.top_k(likely, tf.minimum(number, tf.shape(likely)[-1]))
     return tf.gather(likely, tar[:, 1:], batch_dims=2), best, ids
 
 

@@ -41,8 +41,7 @@ class Translator:
       language: code of the source language, to split each line into sentences; None to leave lines
         as they are.
       symbols: words that, if they begin a line, belong to each of its sentences: language tags.
-      trained_length: tokens per sentence that the Transformer was trained on; longer sentences
-        cause a warning. None for no warning.
+      trained_length: of sentences in training, in tokens; longer ones cause a warning, unless None.
       ensemble: other Transformers of the same vocabulary; their probabilities are averaged.
       options: of SearchOptions.
 
@@ -67,8 +66,9 @@ class Translator:
         self.options = SearchOptions(**options)
         self.non_autoregressive = transformer.sizes["non_autoregressive"]
         self.options.check(self.non_autoregressive, bool(ensemble))
-        if workers < 1:
-            raise UserError(f"workers is {workers}; it must be at least 1")
+        for name, number in (("workers", workers), ("rows", rows)):
+            if number is not None and number < 1:
+                raise UserError(f"{name} is {number}; it must be at least 1")
         self.transformer, self.tokenizer, self.rows = transformer, tokenizer, rows
         self.language, self.trained_length = language, trained_length
         self.tags = sentences.tags(symbols)

@@ -93,7 +93,8 @@ def parse(arguments):
     name, rest = ("train", arguments) if first.startswith("-") else (first, arguments[1:])
     if name not in COMMANDS:
         raise UserError(f"{name!r} is no command{meant(arguments)}; see {PROGRAM} --help")
-    args = parser(name).parse(rest, unknown=lambda _: misplaced_command(rest))
+    without_command = arguments if first.startswith("-") else []
+    args = parser(name).parse(rest, unknown=lambda _: misplaced_command(without_command))
     args.command, args.given = name, arguments
     return args
 
@@ -101,10 +102,10 @@ def parse(arguments):
 def meant(arguments):
     """Returns as text what `arguments`, which begin with no command, may have meant."""
     first = arguments[0]
-    if close := flags.closest(first, COMMANDS):
-        return f" (did you mean {close}?)"
     if files.is_tsv(first):
         return f"; to train on a file: --dataset {shlex.quote(first)}"
+    if close := flags.closest(first, COMMANDS):
+        return f" (did you mean {close}?)"
     if not first.isalnum():  # a sentence
         return f"; to translate a sentence: translate {shlex.quote(first)}"
     return f" ({', '.join(COMMANDS)})"

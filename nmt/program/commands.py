@@ -22,9 +22,9 @@ from nmt.program import command_flags, flags, loading, run_folder, sentences_giv
 from nmt.program.data_report import show as data
 from nmt.program.runs import show as runs
 from nmt.results import evaluation
-from nmt.text import corpora, files
+from nmt.text import files
 from nmt.text.batches import training_batches
-from nmt.training import devices
+from nmt.training import checkpoints, devices
 
 __all__ = ["align", "data", "evaluate", "explore", "export", "plot", "runs", "score", "translate"]
 
@@ -190,14 +190,10 @@ def evaluate(args):
     if pairs is None:
         moved = {"test": args.test, "train": args.train}
         corpus = loading.load_corpus_of(run, model.options, "test", moved)
-        if args.against:
-            its_corpus = loading.load_corpus_of(against, other.options, "test", moved)
-            if corpora.fingerprint(its_corpus.test) != corpora.fingerprint(corpus.test):
-                raise UserError(
-                    f"--against {against.path}: has another test split, so may have been trained "
-                    "on this one; name files to compare them on: evaluate FILE FILE"
-                )
-        elif not (model.ensemble or args.checkpoint):  # scores.json is of the final weights
+        for path in filter(None, (args.against, *args.ensemble)):
+            loading.check_test_split(path, corpus, moved)
+        plain = not (args.against or model.ensemble or args.checkpoint)
+        if plain and checkpoints.paths(run.final):  # scores.json is of the final weights
             found = evaluation.evaluate(model, tokenizer, corpus)
             evaluation.report(run, corpus, model, *found)
             return

@@ -8,14 +8,14 @@ import gzip
 import itertools
 import sys
 
-from tqdm import tqdm
-
 from nmt import UserError, output
 from nmt.text import cleaning, files
 
 
 def show(args):
     """Prints the report on the files; writes the pairs without dropped problems to --to."""
+    from tqdm import tqdm  # here, so that a Python without it can say what is missing
+
     if bool(args.to) != bool(args.drop):
         raise UserError("--to and --drop go together: what to write, and which problems to drop")
     if args.drop and "test" in args.drop and not args.test:

@@ -59,8 +59,10 @@ def run(arguments, find):
         return 130
     except OSError as error:
         return unwritten(error)
+    except ModuleNotFoundError as error:
+        return missing(error)
     except Exception as error:
-        return of_tensorflow(error)
+        return of_tensorflow(error, args)
     return 0
 
 
@@ -70,7 +72,18 @@ def resume(args):
     return f"to resume it: {command}" if command else "the same command resumes it"
 
 
-def of_tensorflow(error):
+def missing(error):
+    """Reports a ModuleNotFoundError: most often, the virtual environment is not active."""
+    if (error.name or "nmt").partition(".")[0] == "nmt":
+        raise error
+    log.error(
+        f"{command_line.PROGRAM}: {sys.executable} has no module {error.name}; activate the "
+        "virtual environment, or make one as README.md says"
+    )
+    return 2
+
+
+def of_tensorflow(error, args):
     """Reports an error of TensorFlow that the user can fix; raises all others again.
 
     Returns:
@@ -82,11 +95,18 @@ def of_tensorflow(error):
 
     from nmt.training import cluster
 
+    training = args is not None and args.command == "train"
     if isinstance(error, tf.errors.ResourceExhaustedError):
         full = re.search("No space left|[Qq]uota", str(error))  # of a disk, the same error
-        why = "out of memory; lower --batch-size, --max-length or the model's sizes"
+        sizes = "--batch-size, --max-length or the model's sizes" if training else "--beam"
+        why = f"out of memory; lower {sizes}"
         why = f"{reason(error)}; free some space" if full else why
         log.error(f"{command_line.PROGRAM}: {why}")
+        return 2
+    changed = re.search("No such file|dataset was expected to contain", reason(error))
+    if changed and isinstance(error, tf.errors.OpError):
+        why = f"a file was moved or changed while the program ran ({reason(error)}); restore it"
+        log.error(f"{command_line.PROGRAM}: {why}{f'; {resume(args)}' if training else ''}")
         return 2
     if not isinstance(error, cluster.LOST) or cluster.configured().alone:
         raise error

@@ -93,6 +93,23 @@ def load_corpus_of(run, options, split, moved=None):
     return corpus
 
 
+def check_test_split(path, corpus, moved=None):
+    """Raises a UserError if the run at `path` has another test split than `corpus` has.
+
+    Args:
+      path: of a run that is scored on the corpus, too.
+      corpus: a Corpus.
+      moved: as of `load_corpus_of`.
+    """
+    run = runs.find(path)
+    its = load_corpus_of(run, run.options(), "test", moved)
+    if corpora.fingerprint(its.test) != corpora.fingerprint(corpus.test):
+        raise UserError(
+            f"{run.path}: has another test split, so may have been trained on this one; name files "
+            "to score both on: evaluate FILE FILE"
+        )
+
+
 def load(path=None, checkpoint=None, **changed):
     """Returns a trained run_folder.Run, its Tokenizer, and its TrainedModel.
 
@@ -117,7 +134,8 @@ def load(path=None, checkpoint=None, **changed):
     wanted = [checkpoint] if checkpoint else ["final", "newest"]
     found = [path for name in wanted for path in checkpoints.paths(folders[name])[-1:]]
     if not found:
-        raise UserError(f"{folders[wanted[0]]}: no checkpoint yet; name another checkpoint")
+        fix = "name another checkpoint" if checkpoint else "resume its training first"
+        raise UserError(f"{folders[wanted[-1]]}: no checkpoint yet; {fix}")
     epoch, steps = tf.Variable(0), tf.Variable(0, dtype=tf.int64)
     state = tf.train.Checkpoint(
         model=[variable.value for variable in transformer.variables], epoch=epoch, steps=steps
@@ -210,5 +228,5 @@ def load_translator(
     changed = {name: options[name] for name in evaluation.SEARCH if name in options}
     paths = path if isinstance(path, (list, tuple)) else [path]
     _, tokenizer, model = load_ensemble(paths, checkpoint, **changed)
-    options |= dict(rows=rows, workers=workers or model.parts)
+    options |= dict(rows=rows, workers=model.parts if workers is None else workers)
     return translator(model, tokenizer, split, **options)

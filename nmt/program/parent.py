@@ -8,8 +8,10 @@ import tensorflow as tf
 
 import params
 from nmt import UserError
+from nmt.messages import log
 from nmt.program import flags, run_folder, runs
 from nmt.program.loading import build_transformer
+from nmt.text import corpora
 from nmt.training import checkpoints
 
 SIZES = (  # the same in both runs, as is the tokenizer
@@ -41,6 +43,21 @@ class Parent(NamedTuple):
         for variable, weights in both:
             variable.assign(weights)
 
+    def warn_of_held_out(self, source, train_sha256):
+        """Logs that pairs held out of the new run's text may be known from the parent's.
+
+        Args:
+          source: of the corpus; see `load_corpus`.
+          train_sha256: of the new run's training text.
+        """
+        held_out = corpora.held_out(source)
+        if held_out and self.run.saved.get("train_sha256") != train_sha256:
+            log.warning(
+                f"The pairs held out for {' and '.join(held_out)} may occur in the text that "
+                f"{self.run.path} was trained on, and their scores then measure memory. Name files "
+                f"that it was not: {' '.join(f'--{split}' for split in held_out)}"
+            )
+
     def options_for(self, args, options):
         """Returns the options of the new run: those of the parent, unless flags or a preset differ.
 
@@ -58,7 +75,7 @@ class Parent(NamedTuple):
                     f"--{name.replace('_', '-')} {given[name]}: the run that --from names has "
                     f"{self.options[name]}; leave the flag out"
                 )
-        own = options if args.preset else self.options
+        own = options if args.preset else {**self.options, "xla": options["xla"]}  # this machine's
         inherited = {name: self.options[name] for name in FIXED}
         return {name: own[name] for name in options} | given | inherited
 

@@ -55,11 +55,13 @@ def training_options(args, saved=None, parent=None):
 def saved_options(args):
     """Returns the saved options of the run that --run names; None if there is no such run yet.
 
-    None, too, if --dataset is given: then the flags describe the whole run.
+    None, too, if --dataset is given, or --train where nothing was trained yet: then the flags
+    describe the whole run.
     """
     if not args.run or args.data_path is not None:
         return None
-    return run_folder.Run(args.run).options_so_far()
+    run = run_folder.Run(args.run)
+    return None if args.train and not run.trained else run.options_so_far()
 
 
 def named_source(args, saved=None):

@@ -60,7 +60,10 @@ def program(arguments):
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     environment(arguments)
     with messages.quiet():
-        yield
+        try:
+            yield
+        except ModuleNotFoundError as error:
+            sys.exit(exit_codes.missing(error))
 
 
 def catch_interrupts():

@@ -205,6 +205,16 @@ def languages(source: dict) -> list:
     return [*found][:: -1 if source.get("reverse") else 1]
 
 
+def held_out(source: dict) -> list:
+    """Returns those of "valid" and "test" that are held out of training files for want of others.
+
+    Args:
+      source: as for `load_corpus`.
+    """
+    from_files = "train" in source or files.is_tsv(source["dataset"])
+    return [split for split in ("valid", "test") if from_files and not source.get(split)]
+
+
 def full_name(name, source):
     """Returns the `name` of a corpus, and whether its `source` reverses it."""
     return name if name.endswith(REVERSED) or not source.get("reverse") else name + REVERSED

@@ -25,6 +25,7 @@ def test_probabilities_of_each_token_and_of_what_else_was_likely():
     np.testing.assert_allclose(np.exp(likely), mean[range(3), TAR[0, 1:]], rtol=1e-5)
     np.testing.assert_array_equal(ids, np.argsort(-mean)[:, :3])
     np.testing.assert_allclose(np.exp(best), -np.sort(-mean)[:, :3], rtol=1e-5)
+    assert likelihoods(models, INP, TAR, 999)[2].shape == (1, 3, mean.shape[1])  # all there are
 
 
 @pytest.mark.parametrize("beam", [1, 3])

@@ -99,6 +99,8 @@ def test_the_version_names_what_the_program_runs_on(capsys):
         ("translate --n-besst 3", "(did you mean --n-best?); see run_demo.py translate --help"),
         ("plot attention a b", "unknown b; see run_demo.py plot --help"),
         ("plot", "the following arguments are required: what; see run_demo.py plot --help"),
+        ("train.tsv", "to train on a file: --dataset train.tsv"),
+        ("translate um --zzz train", "unknown --zzz; see run_demo.py translate --help"),
         ("pairs.tsv", "to train on a file: --dataset pairs.tsv"),
         ("olá!", "to translate a sentence: translate 'olá!'"),
         ("foo", "'foo' is no command (train, translate, "),

@@ -231,6 +231,8 @@ def test_a_trained_run_is_used_from_python(finished, capsys, tmp_path):
         (dict(n_best=3, beam=1), "n_best is 3, and the beam 1"),
         (dict(n_best=0), "n_best is 0"),
         (dict(workers=-1), "workers is -1"),
+        (dict(workers=0), "workers is 0"),
+        (dict(rows=-1), "rows is -1"),
     ):
         with pytest.raises(UserError, match=re.escape(said)):
             run_demo.load_translator(tmp_path / "run", **wrong)
@@ -266,6 +268,35 @@ def test_a_disk_that_is_full_is_not_called_memory(capsys, monkeypatch):
         monkeypatch.setattr(run_demo, "train", fail)
         assert call("--dataset", "bundled") == 2
         assert said in capsys.readouterr().err
+
+
+def test_a_translation_out_of_memory_is_not_told_of_training(finished, capsys, monkeypatch):
+    def fail(args):
+        raise tf.errors.ResourceExhaustedError(None, None, "OOM when allocating tensor")
+
+    monkeypatch.setattr(commands, "translate", fail)
+    assert call("translate", "--run", finished / "run", "um.") == 2
+    assert "out of memory; lower --beam" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("change", ["removed", "shortened"])
+def test_a_file_that_changes_while_training_is_one_line(change, tmp_path, capsys, monkeypatch):
+    pairs = sentences(100)
+    valid = write_tsv(tmp_path / "valid.tsv", pairs[:9])
+    train_epoch = run_demo.Training.train_epoch
+
+    def meanwhile(*arguments):
+        valid.unlink()
+        if change == "shortened":
+            write_tsv(valid, pairs[:5])
+        return train_epoch(*arguments)
+
+    monkeypatch.setattr(run_demo.Training, "train_epoch", meanwhile)
+    command = ["--train", write_tsv(tmp_path / "n.tsv", pairs), "--valid", valid, "--test", valid]
+    assert call(*command, "--run", tmp_path / "run", *TINY) == 2
+    line = capsys.readouterr().err.splitlines()[-1]
+    assert "a file was moved or changed while the program ran" in line
+    assert "to resume it: python run_demo.py" in line
 
 
 def test_a_program_that_has_replaced_stdout_can_call_main():

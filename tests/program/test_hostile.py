@@ -248,8 +248,27 @@ def test_runs_of_different_test_splits_are_not_compared(run, tmp_path, capsys):
     for split in ("train", "validation", "test"):
         saved[f"{split}_sha256"] = corpora.fingerprint(getattr(held_out, split))
     (other / "params.json").write_text(json.dumps(saved))
-    line = refused(capsys, "evaluate", "--run", run, "--against", other)
-    assert "has another test split" in line
+    for flag in ("--against", "--run"):  # beside it, or an ensemble with it
+        line = refused(capsys, "evaluate", "--run", run, flag, other)
+        assert f"{other}: has another test split" in line
+
+
+def test_the_scores_of_a_run_are_those_of_its_final_weights(run, capsys):
+    shutil.rmtree(run / "checkpoints" / "final")  # as if training had not ended
+    (run / "scores.json").unlink()
+    assert call("evaluate", "--run", run) == 0
+    assert "BLEU" in capsys.readouterr().out
+    assert not (run / "scores.json").exists()
+
+
+def test_a_run_without_a_finished_epoch_says_what_to_do(run, capsys):
+    timed = run / "checkpoints" / "timed"
+    timed.mkdir(exist_ok=True)
+    for path in (run / "checkpoints").glob("ckpt-*"):
+        path.rename(timed / path.name)
+    shutil.rmtree(run / "checkpoints" / "final")
+    line = refused(capsys, "translate", "um.", "--run", run)
+    assert "checkpoints: no checkpoint yet; resume its training first" in line
 
 
 @pytest.mark.parametrize("content", [b"um\tone\rdois\ttwo\rnove\tnine\r", b"u\rm\tone\n"])

@@ -125,3 +125,43 @@ def test_a_run_that_ended_before_its_first_checkpoint_still_begins_with_its_pare
     np.testing.assert_array_equal(*begun)
     monkeypatch.setattr(run_demo.Training, "fit", fit)
     assert call("--run", run) == 0
+
+
+def test_held_out_pairs_that_the_parent_may_know_are_named(
+    finished, tsv, tmp_path, monkeypatch, capsys
+):
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run_demo.Training, "fit", killed)
+    others = write_tsv(tmp_path / "others.tsv", sentences(9, seed=6))
+    its = finished / "numbers.tsv"  # the parent's own text: the same pairs are held out again
+    for number, (command, said) in enumerate(
+        [
+            (["--dataset", tsv], "The pairs held out for valid and test may occur in"),
+            (["--train", tsv, "--valid", others], "that it was not: --test"),
+            (["--train", tsv, "--valid", others, "--test", others], None),
+            (["--dataset", its], None),
+        ]
+    ):
+        run = tmp_path / f"run{number}"
+        assert call("--from", finished / "run", *command, "--run", run) == 130
+        error = capsys.readouterr().err
+        assert (said in error) if said else ("may occur in" not in error)
+
+
+def test_xla_is_decided_on_the_machine_of_the_new_run(finished, tsv, tmp_path, monkeypatch):
+    parent = shutil.copytree(finished / "run", tmp_path / "parent")
+    saved = json.loads((parent / "params.json").read_text())
+    (parent / "params.json").write_text(json.dumps(saved | {"xla": "on"}))
+    found = []
+
+    def killed(training, *_):
+        found.append(training.xla)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run_demo.Training, "fit", killed)
+    for number, more in enumerate(([], ["--xla", "on"])):
+        command = ["--from", parent, "--dataset", tsv, "--run", tmp_path / f"run{number}"]
+        assert call(*command, *more) == 130
+    assert found == [False, True]

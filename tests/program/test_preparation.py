@@ -90,3 +90,20 @@ def test_tagged_corpora_by_weight_compressed_and_reversed_make_a_run_that_resume
     assert call("evaluate", "--run", "run") == 0
     assert call(*command[:-1], "3", "--symbols", "<up>") == 2
     assert "symbols is '<up> <down>' there" in capsys.readouterr().err
+
+
+def test_a_start_that_failed_leaves_its_flags_to_no_other_text(tmp_path, monkeypatch):
+    found = []
+
+    def killed(training, *_):
+        found.append(training.options["dropout_rate"])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("run_demo.Training.fit", killed)
+    run, tsv = tmp_path / "run", write_tsv(tmp_path / "n.tsv", sentences(100))
+    first = ["--train", tsv, "--test", write_tsv(tmp_path / "t.tsv", sentences(9))]
+    assert call(*first, "--run", run, *TINY, "--dropout-rate", 0.4) == 130
+    assert call("--run", run) == 130  # by its folder alone, it is the same
+    assert call("--train", tsv, "--run", run, *TINY) == 130
+    assert found == [0.4, 0.4, 0.1]
+    assert "test" not in json.loads((run / "params.json").read_text())["corpus"]

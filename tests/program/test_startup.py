@@ -9,6 +9,7 @@ import sys
 
 import keras
 import numpy as np
+import pytest
 import tensorflow as tf
 from helpers import LEARNING, ROOT, call
 
@@ -44,6 +45,15 @@ def test_help_says_nothing_but_help():
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert "usage" in done.stdout
+
+
+@pytest.mark.parametrize("arguments", [[], ["data", "data/pt_en/test.tsv"]])
+def test_a_python_without_the_libraries_is_told_of_the_virtual_environment(arguments):
+    command = [sys.executable, "-S", "run_demo.py", *arguments]  # -S: none of site-packages
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    (line,) = done.stderr.splitlines()
+    assert done.returncode == 2
+    assert re.search(r"has no module (keras|tqdm); activate the virtual environment", line)
 
 
 def test_a_training_says_nothing_but_its_own_before_it_begins(tmp_path):
@@ -145,9 +155,9 @@ def test_a_typed_line_is_translated_before_the_next_through_a_pipe_too(finished)
     os.close(there)
 
 
-def test_a_log_file_gets_lines_and_no_bar(finished, capsys):
+def test_a_log_file_gets_lines_and_no_bar(finished, tmp_path, capsys):
     corpus = finished / "numbers.tsv"
-    flags = ["--dataset", corpus, *LEARNING, "--epochs", 1, "--run", finished / "logged"]
+    flags = ["--dataset", corpus, *LEARNING, "--epochs", 1, "--run", tmp_path / "run"]
     assert call(*flags) == 0
     said = capsys.readouterr().err
     assert "\r" not in said

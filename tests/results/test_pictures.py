@@ -41,7 +41,7 @@ def test_some_pictures_need_no_run(what, suffix, tmp_path, monkeypatch, capsys):
     assert call("plot", what, "--to", path) == 0
     assert path.read_bytes().startswith(STARTS[suffix])
     assert call("plot", what, "--to", path) == 2
-    assert f"--to {path}: exists already" in capsys.readouterr().err
+    assert f"{path}: exists already" in capsys.readouterr().err
     if suffix == ".png":
         assert call("plot", what) == 0
         assert capsys.readouterr().out.strip() == f"plots/{what}.png"

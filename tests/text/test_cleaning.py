@@ -86,7 +86,7 @@ def test_aligned_files_are_read_as_a_tsv_is_and_the_longer_one_is_named(tmp_path
         (["cut.gz", "tabs"], "cut.gz: is not a whole gzip file"),
         (["a.tsv", "--to", "x.tsv"], "--to and --drop go together"),
         (["a.tsv", "--drop", "all"], "--to and --drop go together"),
-        (["a.tsv", "--to", "a.tsv", "--drop", "all"], "--to a.tsv: exists already"),
+        (["a.tsv", "--to", "a.tsv", "--drop", "all"], "a.tsv: exists already"),
         (["a.tsv", "--to", "a.tsv/x.tsv", "--drop", "all"], "a.tsv/x.tsv: File exists"),
         (["tabs.tsv", "--to", "x.tsv", "--drop", "empty"], "line 2: not one source and one target"),
         (["a.tsv", "--drop", "everything"], "invalid choice: 'everything'"),
