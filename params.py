@@ -153,7 +153,7 @@ VALIDATE_BY: Annotated[
     ),
 ] = "loss"
 CHECKPOINT_MINUTES: Annotated[
-    float, Flag("minutes between checkpoints within an epoch; 0 is after every step", 0.0)
+    float, Flag("minutes between checkpoints within an epoch; 0: as often as possible", 0.0)
 ] = 10.0
 PATIENCE: Annotated[
     int, Flag("early stopping: epochs without improvement before training stops; 0 is off", 0)

@@ -396,7 +396,6 @@ def train(args):
     minutes = options["checkpoint_minutes"]
     with checkpoints.Keeper(training.checkpoint, run, kept, minutes, workers) as keeper:
         training.fit(keeper, corpus, tokenizer, batches)
-    run.remove_cache()
 
     # 7. Averaging, of the newest checkpoints.
     average(

@@ -12,6 +12,7 @@ from nmt.messages import log
 from nmt.program import flags, runs
 from nmt.results import evaluation
 from nmt.text import corpora
+from nmt.text.files import is_tsv
 from nmt.text.tokenizer import Tokenizer
 from nmt.training import checkpoints, devices
 from nmt.training.optimizer import check_size
@@ -84,6 +85,12 @@ def load_corpus_of(run, options, split, moved=None):
     source = options["corpus"] | {name: files for name, files in (moved or {}).items() if files}
     if "dataset" in source and moved and moved.get("train"):
         source = {name: files for name, files in source.items() if name != "dataset"}
+    named = source.get("dataset")
+    if named and not is_tsv(named) and moved and moved.get("test"):
+        raise UserError(
+            f"--test: the test split is that of {named}; leave it out, or score other text: "
+            "evaluate FILE FILE"
+        )
     corpus = corpora.load_corpus(source, options["seed"], only=split)
     if f"{split}_sha256" in run.saved:
         run.check_text(split, corpora.fingerprint(getattr(corpus, split)))

@@ -42,6 +42,7 @@ def parallel_text(name):
     Raises:
       UserError: TFDS has no such dataset, or cannot prepare it, or it is no parallel text.
       ConnectionError: it is not on this machine and cannot be downloaded.
+      OSError: it cannot be written.
     """
     import requests
     import tensorflow_datasets as tfds
@@ -73,6 +74,8 @@ def parallel_text(name):
     except failed_download as error:
         raise ConnectionError(f"download failed: {type(error).__name__}") from None
     except (ValueError, AssertionError, ImportError, OSError) as error:
+        if isinstance(error, OSError) and error.filename:  # the disk is full, or not writable
+            raise
         raise UserError(
             f"--dataset {name}: {reason(error)}; name a TFDS dataset, 'bundled' or a .tsv file"
         ) from None

@@ -134,6 +134,7 @@ class Keeper:
         return self
 
     def __exit__(self, *_):
+        self.run.remove_cache()  # however training has ended
         for number, handler in self.before.items():
             signal.signal(number, handler)
 

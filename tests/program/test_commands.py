@@ -297,6 +297,7 @@ def test_a_file_that_changes_while_training_is_one_line(change, tmp_path, capsys
     line = capsys.readouterr().err.splitlines()[-1]
     assert "a file was moved or changed while the program ran" in line
     assert "to resume it: python run_demo.py" in line
+    assert not (tmp_path / "run" / "cache").exists()
 
 
 def test_a_program_that_has_replaced_stdout_can_call_main():

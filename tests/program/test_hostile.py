@@ -253,6 +253,14 @@ def test_runs_of_different_test_splits_are_not_compared(run, tmp_path, capsys):
         assert f"{other}: has another test split" in line
 
 
+def test_the_test_split_of_a_data_set_has_not_moved(run, tmp_path, capsys):
+    saved = json.loads((run / "params.json").read_text())
+    (run / "params.json").write_text(json.dumps(saved | {"corpus": {"dataset": "bundled"}}))
+    pairs = write_tsv(tmp_path / "more.tsv", sentences(30, seed=4))
+    line = refused(capsys, "evaluate", "--run", run, "--test", pairs)
+    assert "--test: the test split is that of bundled; leave it out" in line
+
+
 def test_the_scores_of_a_run_are_those_of_its_final_weights(run, capsys):
     shutil.rmtree(run / "checkpoints" / "final")  # as if training had not ended
     (run / "scores.json").unlink()

@@ -1,9 +1,11 @@
 """What must hold of downloads: TFDS's own builder, on an archive of ours in TED's layout."""
 
+import errno
 import functools
 import hashlib
 import http.server
 import json
+import os
 import socket
 import sys
 import tarfile
@@ -108,3 +110,15 @@ def test_a_host_that_never_answers_is_given_up_within_seconds(monkeypatch):
     monkeypatch.setattr(downloads, "PROBE_SECONDS", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(ConnectionError):
         downloads.probe([f"http://127.0.0.1:{silent.getsockname()[1]}/"])
+
+
+def test_a_disk_that_is_full_is_not_called_a_wrong_name(monkeypatch, capsys, tmp_path):
+    import tensorflow_datasets as tfds
+
+    def full(name):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/data/ted")
+
+    monkeypatch.setattr(tfds, "builder", full)
+    assert call("--dataset", "ted_hrlr_translate/pt_to_en", "--run", tmp_path / "run") == 2
+    line = capsys.readouterr().err.splitlines()[-1]
+    assert line == "run_demo.py: /data/ted: No space left on device; free some space"
