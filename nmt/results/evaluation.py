@@ -147,8 +147,8 @@ def report(run, corpus, model, found, rows):
         flush=True,  # the results are seen even if they cannot be written
     )
     history, pairs = run.history()[:epochs], {}
-    with contextlib.suppress(UserError, AttributeError):  # of splits that are not loaded now
-        pairs = run.read("scores.json", {}).get("pairs", {})
+    with contextlib.suppress(UserError, AttributeError, TypeError, ValueError):
+        pairs = dict(run.read("scores.json", {}).get("pairs", {}))  # of splits not loaded now
     clean = [[" ".join(text.split()) for text in row] for row in rows]
     run.write("translations.txt", "".join("\t".join(row) + "\n" for row in clean).encode())
     libraries = ("tensorflow", "keras", "tensorflow-text", "sentencepiece", "sacrebleu")

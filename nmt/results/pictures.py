@@ -72,10 +72,11 @@ class Pictures:
         return plots.scaling(path)
 
     def schedule(self, path):
-        steps = max(int(self.steps), 2 * self.options["warmup_steps"])
+        trained = int(self.steps)
+        steps = max(trained, 2 * self.options["warmup_steps"])  # drawn
         schedules = {
             f"{name} (chosen)" if name == self.options["schedule"] else name: learning_rate(
-                {**self.options, "schedule": name}, steps
+                {**self.options, "schedule": name}, trained
             )
             for name in ("inverse-sqrt", "cosine", "constant")
         }

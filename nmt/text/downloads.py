@@ -2,6 +2,7 @@
 
 import contextlib
 import logging
+import re
 import sys
 import threading
 import time
@@ -76,9 +77,9 @@ def parallel_text(name):
     except (ValueError, AssertionError, ImportError, OSError) as error:
         if isinstance(error, OSError) and error.filename:  # the disk is full, or not writable
             raise
-        raise UserError(
-            f"--dataset {name}: {reason(error)}; name a TFDS dataset, 'bundled' or a .tsv file"
-        ) from None
+        full = re.search("disk space|No space left", str(error))
+        fix = "free some space" if full else "name a TFDS dataset, 'bundled' or a .tsv file"
+        raise UserError(f"--dataset {name}: {reason(error)}; {fix}") from None
     if "train" not in builder.info.splits:
         raise not_parallel
     return builder

@@ -261,6 +261,13 @@ def test_the_test_split_of_a_data_set_has_not_moved(run, tmp_path, capsys):
     assert "--test: the test split is that of bundled; leave it out" in line
 
 
+@pytest.mark.parametrize("content", ["[]", '{"pairs": [1]}', "{"])
+def test_damaged_scores_are_replaced(content, run):
+    (run / "scores.json").write_text(content)
+    assert call("evaluate", "--run", run) == 0
+    assert "BLEU" in json.loads((run / "scores.json").read_text())
+
+
 def test_the_scores_of_a_run_are_those_of_its_final_weights(run, capsys):
     shutil.rmtree(run / "checkpoints" / "final")  # as if training had not ended
     (run / "scores.json").unlink()
