@@ -70,18 +70,3 @@ def test_an_import_the_other_way_is_found(name, line):
 
 def test_three_modules_stand_at_the_top_level():
     assert {path.stem for path in ROOT.glob("*.py")} == set(STORY)
-
-
-def test_the_story_is_short_enough_for_one_sitting():
-    lines = {name: len((ROOT / f"{name}.py").read_text().splitlines()) for name in STORY}
-    assert lines["run_demo"] <= 450
-    assert lines["transformer_model"] <= 800
-    assert sum(lines.values()) <= 1500
-
-
-@pytest.mark.parametrize(("folder", "most"), [("nmt", 300), ("data", 600)])
-def test_no_file_of_a_room_is_long(folder, most):
-    files = [path for path in (ROOT / folder).rglob("*.py") if "__pycache__" not in path.parts]
-    lengths = {path.name: len(path.read_text().splitlines()) for path in files}
-    assert files
-    assert {name: length for name, length in lengths.items() if length > most} == {}
