@@ -11,6 +11,19 @@ BOOTSTRAP_SAMPLES = 1000  # Koehn 2004
 TOKENIZED_SHARE = 0.3  # of the references, at least, that end so
 
 
+class CHRF(sacrebleu.CHRF):
+    """sacreBLEU's chrF, whose score is always a Python float.
+
+    sacreBLEU 2.6 computes the scores of bootstrap samples in float32, but 0.0 for a sample without
+    a common n-gram is a float, and its mean over both types raises a TypeError.
+    """
+
+    def _compute_score_from_stats(self, stats):
+        result = super()._compute_score_from_stats(stats)
+        result.score = float(result.score)
+        return result
+
+
 def bleu(tokenize="13a", lowercase=False):
     """Returns sacreBLEU's BLEU, without its warning about tokenized text: see below."""
     return sacrebleu.BLEU(lowercase=lowercase, tokenize=tokenize, force=True)
@@ -38,11 +51,11 @@ def metrics(tokenize="13a", lowercase=False):
     """Returns sacreBLEU's metrics by the names they are reported under."""
     lower = {
         "BLEU, lower-cased": bleu(tokenize, lowercase=True),
-        "chrF, lower-cased": sacrebleu.CHRF(lowercase=True),
+        "chrF, lower-cased": CHRF(lowercase=True),
     }
     if lowercase:
         return lower
-    cased = {"BLEU": bleu(tokenize), "chrF": sacrebleu.CHRF()}
+    cased = {"BLEU": bleu(tokenize), "chrF": CHRF()}
     return {name: (cased | lower)[name] for name in ("BLEU", "BLEU, lower-cased", "chrF")}
 
 

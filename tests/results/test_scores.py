@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 import sacrebleu
 from helpers import sentences
 
@@ -57,3 +58,28 @@ def test_a_difference_is_distinguished_from_chance():
     assert all(p < 0.01 for p in chances(BAD, GOOD))  # either way
     assert all(p > 0.05 for p in chances(SHUFFLED, GOOD))
     assert chances(GOOD, GOOD) == [1, 1, 1]
+
+
+FEW_MATCHES = {  # hypotheses and references
+    "one of two lines": (["the cat", "xyz"], ["the cat", "tree"]),
+    "one of three lines": (["one", "xyz", "xyz"], ["one", "tree", "tree"]),
+    "all wrong": (["xyz", "xyz"], ["tree", "house"]),
+    "empty references": (["the cat", "dog"], ["the cat", ""]),
+    "only empty references": (["the cat", "dog"], ["", ""]),
+    "empty hypotheses": (["", ""], ["the cat", "dog"]),
+    "all is empty": ([""], [""]),
+    "one line": (["the cat"], ["the cat"]),
+}
+
+
+@pytest.mark.parametrize("name", FEW_MATCHES)
+def test_a_split_of_few_matching_lines_is_scored_and_compared(name):
+    hypotheses, references = FEW_MATCHES[name]
+    found = scores.score(hypotheses, references)
+    assert found["chrF"]["score"] == sacrebleu.corpus_chrf(hypotheses, [references]).score
+    for row in found.values():
+        assert 0 <= row["interval"] <= 50
+        assert type(row["score"]) is type(row["interval"]) is float
+    assert f"chrF {found['chrF']['score']:.1f} ±" in scores.comparison(
+        hypotheses, hypotheses[::-1], references
+    )
