@@ -35,6 +35,14 @@ HASH_LABELS = {
     "parent_sha256": "run that --from names",
 }
 
+NOTES = {  # why a parameter of CHANGEABLE_PARAMETERS identifies this run
+    "epochs": " (a cosine schedule depends on the number of epochs)",
+    **dict.fromkeys(
+        params.names(params.SCORING),
+        " (--validate-by bleu compares epochs by it; to score otherwise: evaluate)",
+    ),
+}
+
 
 class Run:
     """A run folder, created when something is first written into it.
@@ -169,13 +177,15 @@ class Run:
         changeable = set(CHANGEABLE_PARAMETERS)
         if options["schedule"] == "cosine":  # which was scheduled for a number of epochs
             changeable.remove("epochs")
+        if options["validate_by"] == "bleu":  # which these define
+            changeable -= {*params.names(params.SCORING)}
         if self.trained:
             saved = params.values() | self.saved  # older runs used the defaults of newer parameters
             differing = [
                 f"the {HASH_LABELS[name]} differs"
                 if name in HASH_LABELS
                 else f"{name} is {saved.get(name)!r} there, {its[name]!r} here"
-                + " (a cosine schedule depends on the number of epochs)" * (name == "epochs")
+                + NOTES.get(name, "")
                 for name in its
                 if name not in changeable and saved.get(name) != its[name]
             ]

@@ -565,6 +565,23 @@ def test_patience_ends_with_no_better_bleu_even_where_the_loss_falls():
     assert training.best_epoch == 4  # of equal BLEU, whose weights the training ends with
 
 
+def test_a_run_validated_by_bleu_keeps_what_defines_it(finished, tmp_path):
+    shutil.copytree(finished / "run", tmp_path / "run")
+    run = run_folder.Run(tmp_path / "run")
+    options = run.options()
+    corpus = options.pop("corpus")
+    assert options["tokenize"] == "13a"
+    for name, value in (("tokenize", "intl"), ("lowercase", True)):
+        run.write("params.json", {**options, "validate_by": "loss", "corpus": corpus})
+        run.claim({**options, name: value}, corpus)  # of the final scores alone
+        bleu = {**options, "validate_by": "bleu"}
+        run.write("params.json", {**bleu, "corpus": corpus})
+        run.claim(bleu, corpus)
+        here = rf"{name} is {options[name]!r} there, {value!r} here \(--validate-by bleu .*evaluate"
+        with pytest.raises(UserError, match=here):
+            run.claim({**bleu, name: value}, corpus)
+
+
 def test_an_equal_loss_is_no_better_one():
     training = tiny_training(patience=1, epochs=9)
     training.history = [dict(epoch=1, val_loss=2.0), dict(epoch=2, val_loss=2.0)]
