@@ -174,10 +174,11 @@ SCORING = Section("Scoring")
 TOKENIZE: Annotated[
     str,
     Flag(
-        "sacreBLEU's tokenizer for BLEU; 'none' for tokenized text",
-        choices=("13a", "none", "intl", "char", "zh"),
+        "sacreBLEU's tokenizer for BLEU; auto: by the target's language, 13a for most; 'none' for "
+        "tokenized text",
+        choices=("auto", "13a", "none", "intl", "char", "zh", "ja-mecab", "ko-mecab"),
     ),
-] = "13a"
+] = "auto"
 LOWERCASE: Annotated[bool, Flag("score lower-cased text only")] = False
 
 DEVICE = Section("Where and how it runs")

@@ -34,7 +34,7 @@ with startup.program(sys.argv[1:]) if __name__ == "__main__" else contextlib.nul
     from nmt.text.corpora import load_corpus
     from nmt.text.tokenizer import Tokenizer, train_tokenizer
     from nmt.training import checkpoints, cluster, devices, progress
-    from nmt.training.averaging import average, value_to_minimize
+    from nmt.training.averaging import average, value_to_improve, value_to_minimize
     from nmt.training.optimizer import Accumulator, Adam, check_size
     from nmt.training.progress import Progress, metrics_text
     from transformer_model import PAD, token_sums
@@ -279,8 +279,8 @@ class Training:
     def finished(self):
         """Whether all epochs are done, or too many in a row did not improve validation."""
         epoch, patience, waited = int(self.epoch), self.options["patience"], 0
-        if self.history:  # only the first criterion counts, BLEU or the loss
-            improved = min(self.history, key=lambda row: value_to_minimize(row)[0])
+        if self.history:
+            improved = min(self.history, key=value_to_improve)
             waited = epoch - improved["epoch"]
         return epoch >= self.options["epochs"] or 0 < patience <= waited
 
@@ -369,6 +369,7 @@ def train(args):
     run = run_folder.Run(args.run or runs.default(name if named else corpus.name), own=own)
     run.lock()
     args.resume = preparation.resuming_command(args, source, named)
+    options["tokenize"] = preparation.tokenizer_of_bleu(args, options, run, source, corpus)
     log.info(f"Corpus: {corpus.name}. Run folder: {run.path}")
 
     # 3. The vocabulary: learned, or that of the run to begin with.

@@ -35,7 +35,7 @@ from nmt.decoding.searcher import compiled
 from nmt.decoding.translator import Translator
 from nmt.program import flags, loading
 from nmt.results import evaluation, scores
-from nmt.text import files
+from nmt.text import bleu_tokenizer, files
 from transformer_model import END, MASKED, START
 
 LENGTHS, BATCHES = (16, 64, 256), (1, 64)
@@ -123,7 +123,8 @@ def of_runs(paths, test, rounds):
         if batch == 64:
             translations = [call() for call in calls]
         rates.append([len(lines) * rate for rate in medians(calls, rounds, 0.1)])
-    lower_cased = scores.bleu(options["tokenize"], lowercase=True)
+    tokenize = bleu_tokenizer.choose(options["tokenize"], references)
+    lower_cased = scores.bleu(tokenize, lowercase=True)
     for row, name in enumerate(("one by one", "at once")):
         bleu = lower_cased.corpus_score(translations[row], [references])
         print(f"| {name} | {bleu.score:.1f} | {rates[0][row]:,.0f} | {rates[1][row]:,.0f} |")

@@ -22,7 +22,7 @@ from nmt.program import command_flags, flags, loading, run_folder, sentences_giv
 from nmt.program.data_report import show as data
 from nmt.program.runs import show as runs
 from nmt.results import evaluation
-from nmt.text import files
+from nmt.text import bleu_tokenizer, corpora, files
 from nmt.text.batches import training_batches
 from nmt.training import checkpoints, devices
 
@@ -192,13 +192,16 @@ def evaluate(args):
         corpus = loading.load_corpus_of(run, model.options, "test", moved)
         for path in filter(None, (args.against, *args.ensemble)):
             loading.check_test_split(path, corpus, moved)
-        plain = not (args.against or model.ensemble or args.checkpoint)
-        if plain and checkpoints.paths(run.final):  # scores.json is of the final weights
-            found = evaluation.evaluate(model, tokenizer, corpus)
-            evaluation.report(run, corpus, model, *found)
-            return
     sources, references = zip(*pairs, strict=True) if pairs else evaluation.texts(corpus.test)
-    scoring = evaluation.scoring_options(model)
+    model.options["tokenize"] = bleu_tokenizer.resolve(
+        model.options["tokenize"], references, corpora.target_language(model.options["corpus"])
+    )
+    plain = not (args.files or args.against or model.ensemble or args.checkpoint)
+    if plain and checkpoints.paths(run.final):  # scores.json is of the final weights
+        found = evaluation.evaluate(model, tokenizer, corpus)
+        evaluation.report(run, corpus, model, *found)
+        return
+    scoring = evaluation.scoring_options(model, references)
     scores.warn_of_tokenized_text(references, **scoring)
     found = evaluation.translate_all(model, tokenizer, sources)
     if args.against:

@@ -75,7 +75,11 @@ class Parent(NamedTuple):
                     f"--{name.replace('_', '-')} {given[name]}: the run that --from names has "
                     f"{self.options[name]}; leave the flag out"
                 )
-        own = options if args.preset else {**self.options, "xla": options["xla"]}  # this machine's
+        own = options
+        if not args.preset:  # but for what depends on this machine and on the new text
+            own = {**self.options, "xla": options["xla"]}
+            if self.options["tokenize"] != "none":  # else the text is tokenized, the new one, too
+                own["tokenize"] = options["tokenize"]
         inherited = {name: self.options[name] for name in FIXED}
         return {name: own[name] for name in options} | given | inherited
 

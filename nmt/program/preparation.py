@@ -8,7 +8,7 @@ from nmt import UserError
 from nmt.messages import log, plural
 from nmt.program import flags, loading, run_folder
 from nmt.text import batches as batching
-from nmt.text import corpora, files
+from nmt.text import bleu_tokenizer, corpora, files
 from nmt.text import tokenizer as tokenizing
 from nmt.training import cluster
 
@@ -120,6 +120,26 @@ def complete(source, corpus, named):
         source["dataset"] = corpus.name.removesuffix(corpora.REVERSED)
     if languages := corpora.languages(source):
         source["languages"] = languages
+
+
+def tokenizer_of_bleu(args, options, run, source, corpus):
+    """Returns sacreBLEU's tokenizer for a run, decided once: "auto" becomes that of its text.
+
+    Args:
+      args: the parsed command line.
+      options: of the run.
+      run: the run_folder.Run.
+      source, corpus: the source of its corpus, complete, and the Corpus.
+
+    Raises:
+      UserError: the tokenizer is not installed.
+    """
+    name = options["tokenize"]
+    if name == bleu_tokenizer.AUTO and args.tokenize is None:
+        name = run.saved.get("tokenize", name)
+    pairs = corpus.train.take(bleu_tokenizer.SAMPLE_LINES).as_numpy_iterator()
+    targets = [target.decode() for _, target in pairs]
+    return bleu_tokenizer.resolve(name, targets, corpora.target_language(source))
 
 
 def resuming_command(args, source, named):

@@ -15,7 +15,7 @@ from nmt import UserError
 from nmt.decoding import non_autoregressive
 from nmt.decoding.translator import Translator
 from nmt.messages import log, plural
-from nmt.text import batches
+from nmt.text import batches, bleu_tokenizer
 from transformer_model import token_sums
 
 # A run may be translated and scored with other values of these than it was trained with.
@@ -29,9 +29,11 @@ def search_options(model):
     return {name: model.options[name] for name in SEARCH}
 
 
-def scoring_options(model):
-    """Returns the parameters of a model's scores, by name."""
-    return {name: model.options[name] for name in SCORING}
+def scoring_options(model, references):
+    """Returns the parameters of a model's scores of `references`, strings, by name."""
+    options = {name: model.options[name] for name in SCORING}
+    options["tokenize"] = bleu_tokenizer.choose(options["tokenize"], references)
+    return options
 
 
 def translator(model, tokenizer, **more):
@@ -92,7 +94,7 @@ def validation_bleu(model, tokenizer, pairs):
 
     sources, references = texts(pairs)
     translations = list(translator(model, tokenizer)(sources))
-    bleu = scores.bleu(**scoring_options(model))
+    bleu = scores.bleu(**scoring_options(model, references))
     return bleu.corpus_score(translations, [references]).score
 
 
@@ -113,13 +115,14 @@ def evaluate(model, tokenizer, corpus):
     batches.warn_of_truncation(corpus.test, tokenizer, "test")
     loss, accuracy = loss_and_accuracy(model, tokenizer, corpus.test)
     sources, references = texts(corpus.test)
-    scores.warn_of_tokenized_text(references, **scoring_options(model))
+    scoring = scoring_options(model, references)
+    scores.warn_of_tokenized_text(references, **scoring)
     translations = translate_all(model, tokenizer, sources)
     found = {
         "lines": len(sources),
         "loss": float(loss),
         "accuracy": float(accuracy),
-        **scores.score(translations, references, **scoring_options(model)),
+        **scores.score(translations, references, **scoring),
         "evaluation_seconds": time.perf_counter() - started,
     }
     return found, list(zip(sources, references, translations, strict=True))

@@ -205,6 +205,11 @@ def languages(source: dict) -> list:
     return [*found][:: -1 if source.get("reverse") else 1]
 
 
+def target_language(source: dict):
+    """Returns the code of the language that a corpus is translated into; None if unknown."""
+    return (*languages(source), None, None)[1]
+
+
 def held_out(source: dict) -> list:
     """Returns those of "valid" and "test" that are held out of training files for want of others.
 

@@ -565,6 +565,22 @@ def test_patience_ends_with_no_better_bleu_even_where_the_loss_falls():
     assert training.best_epoch == 4  # of equal BLEU, whose weights the training ends with
 
 
+def test_while_bleu_says_nothing_the_loss_decides_patience_and_the_best_epoch():
+    training = tiny_training(validate_by="bleu", patience=2, epochs=9)
+    training.history = figures((0.0, 3.0), (0.4, 2.3), (0.0, 2.2))
+    training.epoch.assign(3)
+    assert (training.best_epoch, training.finished) == (3, False)
+    training.history += figures((0.0, 3.0), (0.9, 2.3), (0.0, 2.2), (0.0, 2.4), (0.9, 2.2))[3:]
+    training.epoch.assign(5)
+    assert (training.best_epoch, training.finished) == (3, True)
+    training.history = figures((0.9, 2.1), (1.1, 2.3), (0.4, 2.0))  # it does from epoch 2 on
+    training.epoch.assign(3)
+    assert (training.best_epoch, training.finished) == (2, False)
+    training.history += figures((0, 0), (0, 0), (0, 0), (1.1, 2.2))[3:]
+    training.epoch.assign(4)
+    assert (training.best_epoch, training.finished) == (4, True)
+
+
 def test_a_run_validated_by_bleu_keeps_what_defines_it(finished, tmp_path):
     shutil.copytree(finished / "run", tmp_path / "run")
     run = run_folder.Run(tmp_path / "run")
@@ -580,6 +596,27 @@ def test_a_run_validated_by_bleu_keeps_what_defines_it(finished, tmp_path):
         here = rf"{name} is {options[name]!r} there, {value!r} here \(--validate-by bleu .*evaluate"
         with pytest.raises(UserError, match=here):
             run.claim({**bleu, name: value}, corpus)
+
+
+def test_chinese_is_scored_by_characters_unless_another_tokenizer_is_asked_for(
+    finished, capsys, tmp_path, monkeypatch
+):
+    pairs = [("um.", "今晚一个孩子去学校。"), ("dois.", "每天早上医生买三本书。")]
+    monkeypatch.setattr(evaluation, "translate_all", lambda *_: [target for _, target in pairs])
+    tsv = write_tsv(tmp_path / "zh.tsv", pairs)
+    command = ["evaluate", "--run", finished / "run", tsv]
+    assert call(*command, "--tokenize", "auto") == 0
+    out, err = capsys.readouterr()
+    assert re.match(r"BLEU 100\.0 ± 0\.0 .*\|tok:zh\|", out)
+    assert "BLEU is computed by --tokenize zh" in err
+    assert "says nothing" not in err
+    assert call(*command, "--against", finished / "run", "--tokenize", "auto") == 0
+    assert "|tok:zh|" in capsys.readouterr().out
+    assert call(*command) == 0  # by the run's own, 13a
+    out, err = capsys.readouterr()
+    assert re.match(r"BLEU 0\.0 ± 0\.0 .*\|tok:13a\|", out)
+    assert err.count("BLEU by --tokenize 13a says nothing of this text") == 1
+    assert "use --tokenize zh" in err
 
 
 def test_an_equal_loss_is_no_better_one():

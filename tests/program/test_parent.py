@@ -8,9 +8,11 @@ import pytest
 import tensorflow as tf
 from helpers import LEARNING, call, sentences, write_tsv
 
+import params
 import run_demo
 from nmt import UserError
-from nmt.program import loading
+from nmt.program import command_line, flags, loading
+from nmt.program.parent import Parent
 from nmt.training import checkpoints
 
 
@@ -165,3 +167,16 @@ def test_xla_is_decided_on_the_machine_of_the_new_run(finished, tsv, tmp_path, m
         command = ["--from", parent, "--dataset", tsv, "--run", tmp_path / f"run{number}"]
         assert call(*command, *more) == 130
     assert found == [False, True]
+
+
+def test_a_child_chooses_the_tokenizer_of_bleu_for_its_own_text_unless_text_is_tokenized():
+    def inherited(saved, *given):
+        options = params.values() | {"tokenize": saved, "lowercase": True}
+        args = command_line.parse(["--from", "x", "--dataset", "a.tsv", *given])
+        made = Parent(None, options, "", "").options_for(args, flags.chosen(args))
+        assert made["lowercase"]
+        return made["tokenize"]
+
+    assert inherited("zh") == inherited("13a") == "auto"
+    assert inherited("none") == "none"
+    assert inherited("zh", "--tokenize", "intl") == "intl"

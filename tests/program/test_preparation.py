@@ -2,11 +2,12 @@
 
 import gzip
 import json
+from types import SimpleNamespace
 
 import pytest
-from helpers import TINY, call, sentences, write_tsv
+from helpers import TINY, as_dataset, call, sentences, write_tsv
 
-from nmt.program import preparation
+from nmt.program import command_line, flags, preparation
 from nmt.text import corpora
 
 
@@ -107,3 +108,19 @@ def test_a_start_that_failed_leaves_its_flags_to_no_other_text(tmp_path, monkeyp
     assert call("--train", tsv, "--run", run, *TINY) == 130
     assert found == [0.4, 0.4, 0.1]
     assert "test" not in json.loads((run / "params.json").read_text())["corpus"]
+
+
+def test_a_run_decides_once_which_tokenizer_its_bleu_needs():
+    def decided(saved, *given):
+        args = command_line.parse(["--run", "x", *given])
+        run = SimpleNamespace(saved=saved)
+        pairs = as_dataset([("one", "今晚一个孩子去学校。")] * 9)
+        corpus = corpora.Corpus("zh", pairs, pairs, pairs)
+        options = flags.chosen(args)
+        source = {"train": ["a.src", "a.tgt"]}
+        return preparation.tokenizer_of_bleu(args, options, run, source, corpus)
+
+    assert decided({}) == decided({"tokenize": "zh"}) == "zh"
+    assert decided({"tokenize": "13a"}) == "13a"
+    assert decided({"tokenize": "13a"}, "--tokenize", "auto") == "zh"
+    assert decided({"tokenize": "zh"}, "--tokenize", "none") == "none"
