@@ -44,7 +44,7 @@ DATA = Section("Data")
 DATA_PATH: Annotated[
     str,
     Flag(
-        "a TFDS translation dataset, 'bundled', 'winter-games', or a .tsv file; tutorial's TED "
+        "a TFDS translation dataset, 'bundled', 'winter-games', or a .tsv or .csv; tutorial's TED "
         "talks",
         also="dataset",
     ),

@@ -20,6 +20,7 @@ PICTURES = {  # in the order drawn, each with its own flags
     "attention": ("kind", "layer", "head", "mean"),
 }
 OF_A_SENTENCE = ("masks", "attention")
+WITHOUT_WEIGHTS = ("architecture", "masks")  # pictures of a run whose weights may be missing
 WITHOUT_RUN = ("positional-encoding", "scaling", "schedule")  # pictures of no trained run
 PICTURE_FORMATS = (".png", ".svg", ".pdf")
 OUTPUT_FORMATS = ("text", "tsv", "jsonl")
@@ -94,7 +95,7 @@ def train(parser):
         help="run folder (default runs/<dataset>); a trained run is resumed: without --dataset and "
         "--preset, flags not given are the run's own",
     )  # fmt: skip
-    files = "source and target, or a .tsv; several may follow each other, and end in .gz"
+    files = "source and target, or a .tsv or .csv; several may follow each other, and end in .gz"
     add_data(
         parser, train=f"{files}; after a colon, the weight of one: a.tsv b.tsv:2",
         valid="for validation; the same without weights", test="for the final scores; as --valid",
@@ -195,19 +196,19 @@ def translate(parser):
 
 def align(parser):
     add_run(parser)
-    add_pairs(parser, "+", "a .tsv, or source and target")
+    add_pairs(parser, "+", "a .tsv or .csv, or source and target")
 
 
 def score(parser):
     add_run(parser, several=True)
-    add_pairs(parser, "+", "a .tsv, or source and target")
+    add_pairs(parser, "+", "a .tsv or .csv, or source and target")
 
 
 def evaluate(parser):
     add_run(parser, several=True)
     add_pairs(
         parser, "*",
-        "a .tsv, or source and references, instead of the test split; only prints the scores",
+        "a .tsv or .csv, or source and references, to score instead of the test split; only prints",
     )  # fmt: skip
     parser.add_argument(
         "--against", type=flags.filled, metavar="DIR", action=Once,
@@ -234,7 +235,7 @@ def picture(text):
 
 def plot(parser):
     add_run(parser)
-    parser.add_argument("what", choices=PICTURES, help="the picture")
+    parser.add_argument("what", nargs="?", choices=PICTURES, help="the picture")
     parser.add_argument(
         "sentence", nargs="?", help="for attention and masks (default: the first of the test split)"
     )
@@ -278,7 +279,7 @@ def export(parser):
 
 
 def data(parser):
-    add_pairs(parser, "+", "a .tsv, or source and target")
+    add_pairs(parser, "+", "a .tsv or .csv, or source and target")
     add_data(parser, test="test files: reports lines of theirs that occur in the text")
     add_to(parser, "FILE", "a new .tsv for the pairs that are not dropped")
     parser.add_argument(

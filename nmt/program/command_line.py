@@ -95,6 +95,8 @@ def parse(arguments):
         raise UserError(f"{name!r} is no command{meant(arguments)}; see {PROGRAM} --help")
     without_command = arguments if first.startswith("-") else []
     args = parser(name).parse(rest, unknown=lambda _: misplaced_command(without_command))
+    if name == "plot" and args.what is None:
+        raise UserError(f"plot: name the picture: {', '.join(command_flags.PICTURES)}")
     args.command, args.given = name, arguments
     return args
 

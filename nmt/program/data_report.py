@@ -20,6 +20,8 @@ def show(args):
         raise UserError("--to and --drop go together: what to write, and which problems to drop")
     if args.drop and "test" in args.drop and not args.test:
         raise UserError("--drop test: needs the test text; name it by --test")
+    if args.to and files.kind(args.to) == "csv":
+        raise UserError(f"--to {args.to}: pairs are written as a .tsv; name one")
     drop = {*(cleaning.PROBLEMS if "all" in (args.drop or ()) else args.drop or ())}
     test = files.read_pairs(args.test) if args.test else ()
     pairs, kept = cleaning.read(args.files), 0

@@ -12,7 +12,7 @@ from nmt.messages import log
 from nmt.program import flags, runs
 from nmt.results import evaluation
 from nmt.text import corpora
-from nmt.text.files import is_tsv
+from nmt.text.files import is_table
 from nmt.text.tokenizer import Tokenizer
 from nmt.training import checkpoints, devices
 from nmt.training.optimizer import check_size
@@ -86,7 +86,7 @@ def load_corpus_of(run, options, split, moved=None):
     if "dataset" in source and moved and moved.get("train"):
         source = {name: files for name, files in source.items() if name != "dataset"}
     named = source.get("dataset")
-    if named and not is_tsv(named) and moved and moved.get("test"):
+    if named and not is_table(named) and moved and moved.get("test"):
         raise UserError(
             f"--test: the test split is that of {named}; leave it out, or score other text: "
             "evaluate FILE FILE"

@@ -1,5 +1,6 @@
 """Before training: the options and the corpus that the flags name, and messages to the user."""
 
+import itertools
 import shlex
 from pathlib import Path
 
@@ -79,6 +80,8 @@ def named_source(args, saved=None):
         if heavy := [name for name in names or () if files.weighted(name)[1] > 1]:
             raise UserError(f"{flag} {heavy[0]}: only --train takes weights; leave it out")
     named = {"train": args.train, "valid": args.valid, "test": args.test}
+    for name in itertools.chain(*filter(None, named.values())):
+        files.check_is_stored(name)
     source = {
         split: [str(Path(path).resolve()) for path in paths]
         for split, paths in named.items()
@@ -108,7 +111,8 @@ def named_dataset(args, source):
         source["dataset"] = params.PRESETS[preset].values["data_path"]
         return preset, True
     source["dataset"] = params.DATA_PATH if name is None else name
-    if files.is_tsv(source["dataset"]):
+    files.check_is_stored(source["dataset"])
+    if files.is_table(source["dataset"]):
         source["dataset"] = str(Path(name).resolve())
         return corpora.file_names([name]), True
     return source["dataset"], name is not None

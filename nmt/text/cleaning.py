@@ -19,6 +19,7 @@ PROBLEMS = {  # by name: what is wrong with a pair
     "columns": "not exactly one source and one target, or a tab within one",
     "empty": "no source or no target",
     "control": "control characters",
+    "quotes": "in quotation marks, as spreadsheets write cells (save as .csv to have them read so)",
     "duplicate": "the same pair as before",
     "equal": "the source is its target",
     "ratio": "one side more than three times as long as the other",
@@ -35,6 +36,7 @@ EXAMPLES = 3  # of each problem
 MOJIBAKE = re.compile("\ufffd|[ÂÃ][\u0080-\u00bf]|â\u0080|â€")
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
 NUMBER = re.compile(r"\d+")
+QUOTED = re.compile('"(?:[^"]|"")+"')  # a cell as spreadsheets write it, quotes within it doubled
 
 
 class Pair(NamedTuple):
@@ -52,15 +54,19 @@ def raw_lines(path):
 
 
 def read(paths):
-    """Yields the Pairs of a .tsv file or of two aligned files, however damaged their lines are.
+    """Yields the Pairs of a .tsv, a .csv or two aligned files, however damaged their lines are.
 
-    Empty lines of a .tsv are no pairs.
+    Empty lines of a .tsv or .csv are no pairs.
 
     Raises:
       UserError: a file cannot be read, or they are neither.
     """
     files.check_one_corpus(paths)
-    if len(paths) == 1:
+    if files.kind(paths[0]) == "csv":  # whose bytes pass through the parser unchanged, as Latin-1
+        lines = (line.decode("latin1") for line in raw_lines(paths[0]))
+        rows = files.csv_rows(lines, paths[0])
+        found = ((number, [cell.encode("latin1") for cell in cells]) for number, cells in rows)
+    elif len(paths) == 1:
         lines = enumerate(raw_lines(paths[0]), start=1)
         found = ((number, line.split(b"\t")) for number, line in lines if line)
     else:
@@ -127,6 +133,9 @@ class Checker:
             return [*found, "empty"], texts
         if CONTROL.search(source) or CONTROL.search(target):
             found.append("control")
+        quoted = [QUOTED.fullmatch(text) for text in texts]
+        if all(quoted) or any(cell and '""' in cell[0] for cell in quoted):
+            found.append("quotes")
         key = hash((source, target))
         if key in self.seen:
             found.append("duplicate")

@@ -216,7 +216,7 @@ def held_out(source: dict) -> list:
     Args:
       source: as for `load_corpus`.
     """
-    from_files = "train" in source or files.is_tsv(source["dataset"])
+    from_files = "train" in source or files.is_table(source["dataset"])
     return [split for split in ("valid", "test") if from_files and not source.get(split)]
 
 
@@ -252,7 +252,7 @@ def load_forward(source, seed, may_fall_back, only):
     """Returns what `load_corpus` does, in the direction of the files."""
     name = source.get("dataset")
     valid, test = source.get("valid"), source.get("test")
-    if name is None or files.is_tsv(name):
+    if name is None or files.is_table(name):
         train = [name] if name else source["train"]
         return from_files(file_names(train), train, valid, test, seed, only)
     if valid or test:

@@ -1,18 +1,75 @@
 """Files of parallel text as tf.data datasets, several of them mixed by weight.
 
 Everything streams: a file is read once, in Python, to check it and count its pairs, and again, by
-tf.data, whenever its dataset is iterated. No corpus is ever held in memory.
+tf.data, whenever its dataset is iterated. No corpus is ever held in memory. What tf.data cannot
+read, Python copies to a temporary file: .csv files, and unusual gzip files.
 """
+
+import tempfile
 
 import tensorflow as tf
 
+from nmt import UserError
+from nmt.messages import log
 from nmt.text import files
 
+COPIES = []  # open temporary files, which are removed when the program ends
 CHUNK = 1024  # pairs read at a time: a call of tf.data per pair would take longer
+
+
+def compression(path):
+    """Returns the compression of a file, as tf.data names it; None for none."""
+    return "GZIP" if str(path).endswith(files.GZIP) else None
+
+
+def same_lines(path):
+    """Returns whether tf.data reads as many lines of a gzip file as Python does.
+
+    TensorFlow 2.21 stops at an empty member, as bgzip writes one, and fails at padding.
+    """
+    lines = tf.data.TextLineDataset(str(path), compression(path)).batch(CHUNK)
+    try:
+        number = sum(len(chunk) for chunk in lines.as_numpy_iterator())
+    except tf.errors.OpError:
+        return False
+    with files.opened(path) as file:
+        return number == sum(1 for _ in file)
+
+
+def copied(path, lines):
+    """Writes `lines` (strings) of a file to a temporary one. Returns its path.
+
+    Raises:
+      UserError: there is no space for it.
+    """
+    try:
+        copy = tempfile.NamedTemporaryFile("w", encoding="utf-8", newline="\n")  # noqa: SIM115
+        COPIES.append(copy)
+        copy.writelines(f"{line}\n" for line in lines)
+        copy.flush()
+    except OSError as error:
+        raise UserError(
+            f"{path}: cannot be copied to {tempfile.gettempdir()} ({error.strerror}), for "
+            "TensorFlow to read; free some space there, or name a .tsv, plain or compressed by gzip"
+        ) from None
+    log.info(f"{path}: copied to {copy.name} while the program runs, for TensorFlow to read.")
+    return copy.name
+
+
+def readable(paths):
+    """Returns the files of a checked corpus as ones that tf.data reads: themselves, or copies."""
+    if files.kind(paths[0]) == "csv":
+        return [copied(paths[0], map("\t".join, files.read_pairs(paths)))]
+    return [
+        copied(path, files.read_lines(path)) if compression(path) and not same_lines(path) else path
+        for path in paths
+    ]
 
 
 def checked_dataset(paths):
     """Reads the files through once. Returns them as a dataset of string pairs, of known length."""
+    for path in paths:
+        files.check_is_stored(path)
     pairs = sum(1 for _ in files.read_pairs(paths))
     if not pairs:
         raise files.without_pairs(paths[0])
@@ -26,11 +83,11 @@ def checked_dataset(paths):
     # took 198 ms with it, 121 ms without.
     texts = [
         tf.data.TextLineDataset(  # which drops every "\r": `decode_lines` refuses others
-            str(path), compression_type="GZIP" if str(path).endswith(files.GZIP) else None
+            str(path), compression(path)
         )
         .batch(CHUNK)
         .map(lambda lines: tf.strings.regex_replace(lines, f"^{files.BOM}", ""))
-        for path in paths
+        for path in readable(paths)
     ]
     chunks = tf.data.Dataset.zip(*texts) if len(texts) == 2 else texts[0].map(columns)
     return chunks.unbatch().apply(tf.data.experimental.assert_cardinality(pairs))

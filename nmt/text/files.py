@@ -1,9 +1,11 @@
 """Reading text files and checking them: UTF-8, two columns, the same number of lines.
 
-Files whose names end in .gz are compressed by gzip.
+Files whose names end in .gz are compressed by gzip; those in .csv have quoted cells.
 """
 
+import codecs
 import contextlib
+import csv
 import gzip
 import itertools
 import re
@@ -16,6 +18,17 @@ from nmt.messages import plural
 
 BOM = "\ufeff"  # at the start of what some editors save as UTF-8
 GZIP = ".gz"
+TABLES = {"tsv": "source TAB target", "csv": "source,target"}  # of pairs: what a line holds
+SAMPLE_BYTES = 1 << 16  # of a file, by which UTF-16 is recognized
+COMPRESSED = {  # by how a file begins: what it is, and what makes text of it
+    b"\x1f\x8b": ("compressed by gzip", "add .gz to its name, or decompress it: gunzip"),
+    b"BZh91AY&SY": ("compressed by bzip2", "decompress it: bunzip2"),
+    b"\xfd7zXZ\0": ("compressed by xz", "decompress it: unxz"),
+    b"\x28\xb5\x2f\xfd": ("compressed by zstd", "decompress it: unzstd"),
+    b"PK\x03\x04": ("a zip archive or a spreadsheet", "unpack it, or save the sheet as text"),
+}
+UTF_16 = "iconv -f utf-16 -t utf-8"
+MISREAD_BOMS = "\u00ff\u00fe".encode(), "\u00fe\u00ff".encode()  # of UTF-16, taken for Latin-1
 MAX_WEIGHT = 1000  # of a corpus
 
 
@@ -23,7 +36,7 @@ MAX_WEIGHT = 1000  # of a corpus
 
 
 class Group(NamedTuple):
-    """A .tsv file, or a source and a target file, and the weight of their pairs."""
+    """A file of TABLES, or a source and a target file, and the weight of their pairs."""
 
     paths: list
     weight: int  # how often each pair occurs in the training text
@@ -34,9 +47,9 @@ def kind(name):
     return Path(str(name).removesuffix(GZIP)).suffix[1:]
 
 
-def is_tsv(name):
-    """Returns whether a name is that of a .tsv or .tsv.gz file."""
-    return kind(name) == "tsv"
+def is_table(name):
+    """Returns whether a name is that of a file of pairs: .tsv, .csv, or one of them with .gz."""
+    return kind(name) in TABLES
 
 
 def weighted(name):
@@ -56,7 +69,7 @@ def weighted(name):
 
 
 def grouped(names):
-    """Returns a Group for each .tsv file, and for each two other files: a source and its target.
+    """Returns a Group for each .tsv or .csv, and for each two other files: a source and its target.
 
     Args:
       names: of files, each perhaps with a weight, as in "a.tsv:2"; of two files, either may have
@@ -67,9 +80,9 @@ def grouped(names):
     """
     found, waiting = [], [weighted(name) for name in names]
     while waiting:
-        size = 1 if is_tsv(waiting[0][0]) or len(names) == 1 else 2
+        size = 1 if is_table(waiting[0][0]) or len(names) == 1 else 2
         paths, weights = zip(*waiting[:size], strict=True)
-        if len(paths) < size or any(map(is_tsv, paths[1:])):
+        if len(paths) < size or any(map(is_table, paths[1:])):
             raise UserError(
                 f"{paths[0]}: is not followed by the file of its translations; name a source and a "
                 "target file, or a .tsv, for each corpus"
@@ -89,7 +102,67 @@ def is_file(text):
         return False
 
 
+def check_is_stored(name):
+    """Raises a UserError if a name, perhaps with a weight, is that of a pipe or a device.
+
+    What is read several times, as in training, must be a file.
+    """
+    path = Path(weighted(name)[0])
+    try:
+        stored = path.is_file() or path.is_dir() or not path.exists()
+    except (OSError, ValueError):
+        stored = True  # reading it says what is wrong
+    if not stored:
+        raise UserError(
+            f"{name}: is a pipe or a device, and the text is read several times; write it to a "
+            "file first, and name that"
+        )
+
+
 # ---- Their text ----
+
+
+def utf_16(sample):
+    """Returns in words what bytes of UTF-16 or UTF-32 are and how to convert them; None for others.
+
+    Without a byte order mark, UTF-16 is recognized by the NULs beside line feeds and ASCII.
+
+    Args:
+      sample: the beginning of a file.
+    """
+    if sample.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        return "is UTF-32, not UTF-8; convert it first: iconv -f utf-32 -t utf-8"
+    if sample.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return f"is UTF-16, not UTF-8; convert it first: {UTF_16}"
+    if b"\0" not in sample:
+        return None
+    if sample.startswith(MISREAD_BOMS):
+        return (
+            "was UTF-16 before it was converted from another encoding; restore it: "
+            f"iconv -f utf-8 -t latin1 FILE | {UTF_16}"
+        )
+    order = "le" if sample.index(b"\0") % 2 else "be"
+    text = sample[: len(sample) // 2 * 2].decode(f"utf-16-{order}", "replace")
+    one_line = b"\n" not in sample and sample.count(b"\0") > len(sample) // 4
+    if "\0" in text or not ("\n" in text or one_line) or text.count("\ufffd") > 1:
+        return None
+    return f"looks like UTF-16, not UTF-8; convert it first: iconv -f utf-16{order} -t utf-8"
+
+
+def check_beginning(path, zipped, sample):
+    """Raises a UserError if a file does not begin as UTF-8 text, or as its name says.
+
+    Args:
+      path: of the file.
+      zipped: whether its name ends in .gz.
+      sample: the beginning of what it holds, decompressed if `zipped`.
+    """
+    for beginning, (what, fix) in COMPRESSED.items():
+        if sample.startswith(beginning):
+            what = f"{what}, twice" if zipped else what
+            raise UserError(f"{path}: is {what}; {fix}")
+    if wrong := utf_16(sample):
+        raise UserError(f"{path}: {wrong}")
 
 
 @contextlib.contextmanager
@@ -97,10 +170,17 @@ def opened(path):
     """Yields a file to read bytes from, decompressed if its name ends in .gz.
 
     Raises:
-      UserError: in opening or reading it, something went wrong.
+      UserError: in opening or reading it, something went wrong; or it is no UTF-8 text.
     """
+    zipped = str(path).endswith(GZIP)
     try:
-        with gzip.open(path) if str(path).endswith(GZIP) else open(path, "rb") as file:
+        with open(path, "rb") as raw, gzip.open(raw) if zipped else raw as file:
+            if zipped and raw.peek(2)[:2] not in (b"\x1f\x8b", b""):
+                raise UserError(
+                    f"{path}: is not compressed by gzip, though its name ends in .gz; remove .gz "
+                    "from the name"
+                )
+            check_beginning(path, zipped, file.peek(SAMPLE_BYTES)[:SAMPLE_BYTES])
             yield file
     except (OSError, EOFError, zlib.error) as error:
         why = getattr(error, "strerror", None) or "is not a whole gzip file"
@@ -116,16 +196,23 @@ def decode_lines(file, name, first=1):
       first: the number of the first line.
 
     Raises:
-      UserError: a line is not UTF-8, or has a carriage return before its end.
+      UserError: a line is not UTF-8, or has a NUL, or a carriage return before its end.
     """
     for number, line in enumerate(file, start=first):
         try:
             text = line.decode().removesuffix("\n").rstrip("\r")
         except UnicodeDecodeError as error:
+            if number == 1 and (wrong := utf_16(line)):
+                raise UserError(f"{name}: {wrong}") from None
             raise UserError(
                 f"{name}:{number}: byte {error.start + 1} of the line is not UTF-8; convert the "
                 "text first (for example: iconv -f latin1 -t utf-8)"
             ) from None
+        if "\0" in text:
+            raise UserError(
+                f"{name}:{number}: holds a NUL character, as text in UTF-16 does; convert it first "
+                f"({UTF_16}), or remove them (tr -d '\\0')"
+            )
         if "\r" in text:
             raise UserError(
                 f"{name}:{number}: a carriage return within the line; end lines with line feeds "
@@ -141,20 +228,54 @@ def read_lines(path):
         yield from decode_lines(file, path)
 
 
-def read_tsv(path):
-    """Yields (source, target) from lines of source TAB target; lines of nothing are skipped."""
-    for number, line in enumerate(read_lines(path), start=1):
-        if not line:
-            continue
-        columns = line.split("\t")
+def csv_rows(lines, path):
+    """Yields (number of its last line, list of cells) of each row of a .csv file, by RFC 4180.
+
+    A first row of nothing but the words source and target is left out, as are empty lines.
+
+    Args:
+      lines: strings, without line ends.
+      path: of the file, in messages.
+    """
+    reader = csv.reader((f"{line}\n" for line in lines), strict=True)
+    try:
+        for cells in reader:
+            header = reader.line_num == 1 and [*map(str.lower, cells)] == ["source", "target"]
+            if cells and not header:
+                yield reader.line_num, cells
+    except csv.Error as error:
+        raise UserError(
+            f"{path}:{reader.line_num}: not comma-separated cells ({error}); quote each cell that "
+            'holds commas or quotation marks, and double the latter: "He said ""no"", twice"'
+        ) from None
+
+
+def rows(path):
+    """Yields (line number, list of columns) of a .tsv or .csv file, as strings."""
+    if kind(path) == "csv":
+        yield from csv_rows(read_lines(path), path)
+    else:
+        for number, line in enumerate(read_lines(path), start=1):
+            if line:
+                yield number, line.split("\t")
+
+
+def read_table(path):
+    """Yields (source, target) from a .tsv or .csv file; lines of nothing are skipped."""
+    for number, columns in rows(path):
         if len(columns) != 2:
+            line = TABLES.get(kind(path), TABLES["tsv"])
             fix = (
                 "keep two, for example by: cut -f1,2"
-                if len(columns) > 2
-                else "write one pair per line as: source TAB target, or name two aligned files"
+                if len(columns) > 2 and kind(path) != "csv"
+                else f"write one pair per line as: {line}, or name two aligned files"
             )
             raise UserError(
                 f"{path}:{number}: {plural(len(columns), 'column')} where two are needed; {fix}"
+            )
+        if re.search(r"[\t\n]", "".join(columns)):  # within the quotes of a .csv
+            raise UserError(
+                f"{path}:{number}: a cell holds a tab or a line break; write spaces instead"
             )
         yield columns[0], columns[1]
 
@@ -180,8 +301,8 @@ def without_pairs(path):
 
 
 def check_one_corpus(paths):
-    """Raises a UserError unless `paths` are a .tsv file, or a source and a target file."""
-    if len(paths) > 2 or (len(paths) == 2 and any(map(is_tsv, paths))):
+    """Raises a UserError unless `paths` are a .tsv or .csv, or a source and a target file."""
+    if len(paths) > 2 or (len(paths) == 2 and any(map(is_table, paths))):
         raise UserError(
             f"{len(paths)} files named ({' '.join(map(str, paths))}); name one .tsv, or a source "
             "file and a target file"
@@ -189,6 +310,6 @@ def check_one_corpus(paths):
 
 
 def read_pairs(paths):
-    """Returns an iterator of the (source, target) pairs of a .tsv file or of two aligned files."""
+    """Returns an iterator of the (source, target) pairs of a .tsv, a .csv or two aligned files."""
     check_one_corpus(paths)
-    return read_tsv(*paths) if len(paths) == 1 else read_aligned(*paths)
+    return read_table(*paths) if len(paths) == 1 else read_aligned(*paths)

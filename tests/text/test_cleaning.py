@@ -14,6 +14,7 @@ DAMAGES = {  # a pair with one problem each, as bytes
     "columns": (b"um\tdois", b"one"),  # a tab within a line
     "empty": (b"um dois", b""),
     "control": (b"um\x07 dois", b"one two"),
+    "quotes": (b'"um dois"', b'"one two"'),
     "duplicate": tuple(side.encode() for side in GOOD[7]),
     "equal": (b"Copyright, all rights reserved", b"Copyright, all rights reserved"),
     "ratio": (b"um", b"one " * 20),
@@ -41,7 +42,7 @@ def test_each_known_damage_is_found_and_shown_once(damaged, capsys):
     assert {*DAMAGES} == {*cleaning.PROBLEMS}
     assert call("data", damaged, "--test", damaged.parent / "test.tsv") == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "211 pairs, 200 without a problem"
+    assert lines[0] == f"{200 + len(DAMAGES)} pairs, 200 without a problem"
     for number, name in enumerate(DAMAGES, start=201):
         title = next(n for n, line in enumerate(lines) if line.startswith(f"{name}: 1 (0.5%): "))
         assert lines[title + 1].startswith(f"  {number}: ")
@@ -52,8 +53,9 @@ def test_each_known_damage_is_found_and_shown_once(damaged, capsys):
 def test_what_is_named_is_dropped_and_nothing_else(damaged, drop, tmp_path, capsys):
     clean = tmp_path / "clean.tsv"
     assert call("data", damaged, "--to", clean, "--drop", *drop) == 0
-    kept = 211 - (len(DAMAGES) - 1 if drop == ["all"] else 3)  # no test text was named
-    assert f"{kept} of 211 pairs written to {clean}" in capsys.readouterr().out
+    total = 200 + len(DAMAGES)
+    kept = 201 if drop == ["all"] else total - 3  # no test text was named
+    assert f"{kept} of {total} pairs written to {clean}" in capsys.readouterr().out
     lines = clean.read_text(encoding="utf-8").split("\n")
     assert lines[:200] == [f"{source}\t{target}" for source, target in GOOD]
     assert len(lines) == kept + 1
@@ -161,3 +163,18 @@ def test_aligned_files_with_tabs_and_byte_order_marks_can_be_filtered(tmp_path, 
     assert "columns: 1 " in capsys.readouterr().out
     assert (tmp_path / "clean.tsv.tmp").read_text() == "somebody's"
     assert len([*tmp_path.iterdir()]) == 4
+
+
+def test_cells_in_quotation_marks_are_a_problem_and_quoted_words_are_not(tmp_path, capsys):
+    path = tmp_path / "a.tsv"
+    path.write_text(
+        '"um"\t"one"\n'
+        '"ele disse ""sim"""\the said yes\n'
+        '"sim", disse ele\t"yes", he said\n'
+        'o "gato" dorme\t"the" "cat" sleeps\n'
+    )
+    assert call("data", path) == 0
+    out = capsys.readouterr().out
+    assert "quotes: 2 (50.0%): in quotation marks, as spreadsheets write cells" in out
+    assert call("data", path, "--drop", "quotes", "--to", tmp_path / "b.csv") == 2
+    assert "written as a .tsv" in capsys.readouterr().err

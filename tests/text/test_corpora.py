@@ -1,18 +1,24 @@
 """What must hold of reading parallel text: every pair in order, or one line that says why not."""
 
+import bz2
+import csv
 import gzip
+import lzma
+import os
+import re
 
 import numpy as np
 import pytest
 import tensorflow as tf
+from helpers import call
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt import UserError
-from nmt.text import corpora, datasets, files
+from nmt.text import cleaning, corpora, datasets, files
 
-# What a line of a text file can hold: anything but its end, and lone surrogates.
-line_texts = st.text(st.characters(exclude_characters="\r\n\t", exclude_categories=["Cs"]))
+# What a line of a text file can hold: anything but its end, NULs, and lone surrogates.
+line_texts = st.text(st.characters(exclude_characters="\r\n\t\0", exclude_categories=["Cs"]))
 
 
 def listed(dataset):
@@ -305,6 +311,124 @@ def test_a_damaged_compressed_file_is_refused_by_name(damage, tmp_path):
 
 
 # ---- Directions ----
+
+
+GZIP_MEMBERS = {  # of bgzip, of tapes, of `cat a.gz b.gz`
+    "an empty member at the end": lambda one, two: one + two + gzip.compress(b""),
+    "an empty member between": lambda one, two: one + gzip.compress(b"") + two,
+    "an empty member first": lambda one, two: gzip.compress(b"") + one + two,
+    "zeros after the last member": lambda one, two: one + two + bytes(512),
+    "zeros between": lambda one, two: one + bytes(7) + two,
+}
+
+
+@pytest.mark.parametrize("members", GZIP_MEMBERS.values(), ids=GZIP_MEMBERS)
+def test_every_gzip_file_that_python_reads_is_trained_on(members, tmp_path):
+    one, two = (gzip.compress(text) for text in (b"um\tone\n", b"dois\ttwo\n"))
+    path = write(tmp_path / "a.tsv.gz", members(one, two))
+    assert [*files.read_pairs([path])] == [("um", "one"), ("dois", "two")]
+    assert listed(datasets.checked_dataset([path])) == [("um", "one"), ("dois", "two")]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.tsv.gz", b"um\tone\n", "is not compressed by gzip, though its name ends in .gz"),
+        ("a.tsv", gzip.compress(b"um\tone\n"), "is compressed by gzip; add .gz to its name"),
+        ("a.tsv.gz", gzip.compress(gzip.compress(b"a\tb\n")), "compressed by gzip, twice"),
+        ("a.tsv", bz2.compress(b"um\tone\n"), "is compressed by bzip2; decompress it: bunzip2"),
+        ("a.tsv", lzma.compress(b"um\tone\n"), "is compressed by xz; decompress it: unxz"),
+        ("a.tsv", b"PK\x03\x04rest", "is a zip archive or a spreadsheet"),
+    ],
+)
+def test_a_file_that_is_not_what_its_name_says_is_refused(name, content, said, tmp_path, capsys):
+    path = write(tmp_path / name, content)
+    with pytest.raises(UserError, match=re.escape(f"{path}: ") + ".*" + re.escape(said)):
+        datasets.checked_dataset([path])
+    assert call("data", path) == 2
+    assert said in capsys.readouterr().err
+
+
+LINES = "o gato dorme .\tthe cat sleeps .\n我在上海 .\tI am in Shanghai .\n"
+MISREAD = LINES.encode("utf-16").decode("latin1").encode()  # by: iconv -f latin1 -t utf-8
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (
+            LINES.encode("utf-16"),
+            "is UTF-16, not UTF-8; convert it first: iconv -f utf-16 -t utf-8",
+        ),
+        (b"\xfe\xff" + LINES.encode("utf-16-be"), "is UTF-16.*: iconv -f utf-16 -t utf-8"),
+        (LINES.encode("utf-32"), "is UTF-32.*: iconv -f utf-32 -t utf-8"),
+        (LINES.encode("utf-16-le"), "looks like UTF-16.*: iconv -f utf-16le -t utf-8"),
+        (LINES.encode("utf-16-be"), "looks like UTF-16.*: iconv -f utf-16be -t utf-8"),
+        ("um\tone".encode("utf-16-le"), "looks like UTF-16"),
+        (MISREAD, r"restore it: iconv -f utf-8 -t latin1 FILE \| iconv -f utf-16 -t utf-8"),
+        (b"um\tone\nd\0ois\ttwo\n", r"a\.tsv:2: holds a NUL character.*iconv -f utf-16 -t utf-8"),
+    ],
+)
+def test_utf_16_and_nuls_are_refused_with_the_right_advice(content, said, tmp_path):
+    path = write(tmp_path / "a.tsv", content)
+    with pytest.raises(UserError, match=said):
+        datasets.checked_dataset([path])
+
+
+def test_utf_16_on_stdin_is_named_too():
+    with pytest.raises(UserError, match="stdin: is UTF-16"):
+        [*files.decode_lines(LINES.encode("utf-16").splitlines(keepends=True), "stdin")]
+
+
+def test_text_with_letters_that_hold_nuls_only_in_utf_16_is_no_utf_16():
+    assert files.utf_16(LINES.encode()) is None
+    assert files.utf_16(b"um\0 dois\n" * 9) is None  # refused by its line
+
+
+def test_a_pipe_is_refused_where_text_is_read_several_times(tmp_path, capsys):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    (tmp_path / "a.en").write_text("one\n")
+    for flags in (
+        ["--train", pipe, tmp_path / "a.en"],
+        ["--train", tmp_path / "a.en", f"{pipe}:2"],
+        ["--dataset", pipe],
+    ):
+        assert call(*flags, "--run", tmp_path / "run") == 2
+        assert "is a pipe or a device, and the text is read several" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_csv_is_read_as_spreadsheets_write_it(tmp_path):
+    rows = [("Source", "Target"), ("um, dois", 'he said "one"'), ("três", "three"), ("é", "'x'")]
+    path = tmp_path / "a.csv"
+    with open(path, "w", encoding="utf-8-sig", newline="") as file:  # Excel's "CSV UTF-8"
+        csv.writer(file).writerows(rows)
+    assert [*files.read_pairs([path])] == rows[1:]
+    assert listed(datasets.checked_dataset([path])) == rows[1:]
+    assert [pair.columns for pair in cleaning.read([path])] == [
+        [cell.encode() for cell in row] for row in rows[1:]
+    ]
+    packed = write(tmp_path / "b.csv.gz", gzip.compress(path.read_bytes()))
+    assert listed(datasets.checked_dataset([packed])) == rows[1:]
+    other = write(tmp_path / "c.tsv", b"um\tone\n")
+    assert [len(group.paths) for group in files.grouped([path, other, packed])] == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("um;one\n", r"a\.csv:1: 1 column where two are needed; .* as: source,target"),
+        ("um,one,x\n", r"a\.csv:1: 3 columns where two are needed; .* as: source,target"),
+        ('um,one\n"dois,two\n', r"a\.csv:2: not comma-separated cells"),
+        ('um,"o"ne\n', r"a\.csv:1: not comma-separated cells .* double the latter"),
+        ('"um\ndois",one\n', r"a\.csv:2: a cell holds a tab or a line break"),
+    ],
+)
+def test_a_wrong_csv_is_refused_with_its_line(content, said, tmp_path):
+    path = write(tmp_path / "a.csv", content.encode())
+    with pytest.raises(UserError, match=said):
+        datasets.checked_dataset([path])
 
 
 def test_a_reversed_corpus_has_its_sides_and_languages_exchanged(tmp_path):
