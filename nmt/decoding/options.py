@@ -47,10 +47,15 @@ class SearchOptions(NamedTuple):
                 "the run is non-autoregressive: leave out --beam, --n-best, --sample, penalties, "
                 "ensembles"
             )
-        if (self.alignments or of_tokens) and (self.n_best > 1 or non_autoregressive):
+        if (self.alignments or of_tokens) and non_autoregressive:
             raise UserError(
-                "only the best translation of an autoregressive run has alignments and scores of "
-                "tokens: leave out --n-best and --mbr"
+                "the run is non-autoregressive: it has no alignments and no scores of tokens; "
+                "leave out --alignments, --token-scores, --alternatives"
+            )
+        if (self.alignments or of_tokens) and self.n_best > 1:
+            raise UserError(
+                "only the best translation has alignments and scores of tokens: leave out --n-best "
+                "and --mbr"
             )
         if self.mbr and self.n_best == 1:
             raise UserError("mbr chooses one of several: it needs n_best (--n-best) of 2 or more")

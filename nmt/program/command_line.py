@@ -104,7 +104,7 @@ def parse(arguments):
 def meant(arguments):
     """Returns as text what `arguments`, which begin with no command, may have meant."""
     first = arguments[0]
-    if files.is_tsv(first):
+    if files.is_table(first):
         return f"; to train on a file: --dataset {shlex.quote(first)}"
     if close := flags.closest(first, COMMANDS):
         return f" (did you mean {close}?)"

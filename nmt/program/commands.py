@@ -17,7 +17,7 @@ from nmt import UserError, output
 from nmt.decoding.alignment import pharaoh
 from nmt.decoding.repetition import Repetition
 from nmt.decoding.sampling import Sampling
-from nmt.messages import plural
+from nmt.messages import log, plural
 from nmt.program import command_flags, flags, loading, run_folder, sentences_given
 from nmt.program.data_report import show as data
 from nmt.program.runs import show as runs
@@ -219,6 +219,7 @@ def evaluate(args):
 
 
 MAX_EXPLORED_TOKENS = 200  # of a sentence; weights take space by the square of their number
+MAX_EXPLORED_WEIGHTS = 10_000_000  # of a page: about 60 MB, which a browser still opens
 
 
 def explore(args):
@@ -230,13 +231,24 @@ def explore(args):
     if not lines:
         raise UserError("no sentence to explore; give some as arguments, or as lines of stdin")
     run, tokenizer, model = loading.load_named(args)
-    for line in lines:
-        if len(tokenizer.encode([line])[0]) > MAX_EXPLORED_TOKENS:
+    translator = loading.translator(model, tokenizer, split=True)  # as `translate` does
+    sentences = [text for line in lines for text, _ in translator.parts(line) if text]
+    for text in sentences:
+        if len(tokenizer.encode([text])[0]) > MAX_EXPLORED_TOKENS:
             raise UserError(
-                f"{line[:40]!r}...: more than {MAX_EXPLORED_TOKENS} tokens; explore a part of it"
+                f"{text[:40]!r}...: more than {MAX_EXPLORED_TOKENS} tokens; explore a part of it"
             )
-    attend = evaluation.translator(model, tokenizer).attend
-    page = explorer.page(run.path.name, [attend(line) for line in lines]).encode()
+    attentions, weights = [], 0
+    for text in sentences:
+        attentions.append(translator.attend(text))
+        weights += sum(weight.size for weight in attentions[-1].weights.values())
+        if weights > MAX_EXPLORED_WEIGHTS:
+            raise UserError(
+                f"{plural(len(sentences), 'sentence')}: the page would hold more than "
+                f"{MAX_EXPLORED_WEIGHTS:,} attention weights from sentence {len(attentions)} on; "
+                "explore fewer or shorter ones"
+            )
+    page = explorer.page(run.path.name, attentions).encode()
     path = Path(args.to) if args.to else run.path / "explorer.html"
     if args.to:
         with output.new(path) as unfinished:
@@ -246,13 +258,25 @@ def explore(args):
     print(path)
 
 
-def first_source(run):
-    """Returns the first test sentence that a run has translated; "" if there is none yet."""
+def first_translated(run):
+    """Returns the first test sentence of a run and its translation; "" if there is none yet."""
     try:
         with open(run.path / "translations.txt", encoding="utf-8") as file:
-            return file.readline().partition("\t")[0]
+            source, _, translation = file.readline().rstrip("\n").split("\t")
+            return source, translation
     except (OSError, ValueError):
-        return ""
+        return "", ""
+
+
+def first_sentence(translator, line):
+    """Returns the first sentence of a line, as `translate` splits it; logs that others follow."""
+    sentences = [text for text, _ in translator.parts(line) if text]
+    if len(sentences) > 1:
+        log.warning(
+            f"The line holds {len(sentences)} sentences, which are translated one by one: the "
+            "first is drawn."
+        )
+    return sentences[0] if sentences else ""
 
 
 def choices_of(args):
@@ -279,10 +303,15 @@ def plot(args):
         pictures = Pictures(Path("plots"), params.values())
         print(pictures.draw(args.what, args.to, **choices))
         return
-    run, tokenizer, model = loading.load_named(args)
-    line = first_source(run)
+    if args.what in command_flags.WITHOUT_WEIGHTS and not (args.sentence or args.checkpoint):
+        run, tokenizer, model = loading.prepare(args.run, weights=False)
+    else:
+        run, tokenizer, model = loading.load_named(args)
+    line, translation = first_translated(run)
     if args.sentence is not None:
         (line,) = files.decode_lines([os.fsencode(args.sentence) + b"\n"], "argument")
+        translation = None  # not known yet
+        line = first_sentence(loading.translator(model, tokenizer, split=True), line)
     if args.what in command_flags.OF_A_SENTENCE and not line.strip():
         raise UserError(f"plot {args.what}: no sentence to draw; give one")
     if args.what == "curves":
@@ -295,5 +324,5 @@ def plot(args):
         corpus = loading.load_corpus_of(run, model.options, "train", moved)
         return training_batches(model.options, corpus, tokenizer)
 
-    pictures = RunPictures(run, model, tokenizer, line, make_batches)
+    pictures = RunPictures(run, model, tokenizer, line, make_batches, translation)
     print(pictures.draw(args.what, args.to, **choices))

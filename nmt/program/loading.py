@@ -117,6 +117,28 @@ def check_test_split(path, corpus, moved=None):
         )
 
 
+def prepare(path=None, weights=True, **changed):
+    """Returns what `load` does, with newly initialized weights.
+
+    Args:
+      path, changed: as of `load`.
+      weights: False if the run needs no checkpoint.
+
+    Raises:
+      UserError: there is no such run, or it is damaged.
+    """
+    run = runs.find(path, weights)
+    options = run.options(weights) | changed
+    if wrong := flags.check(options):
+        raise UserError(wrong)
+    _, parts = devices.find(mirrored=False)
+    tokenizer = load_tokenizer(run)
+    check_size(options, tokenizer.vocab_size, weight_bytes=4)
+    transformer = build_transformer(options, tokenizer.vocab_size)
+    epoch, steps = tf.Variable(0), tf.Variable(0, dtype=tf.int64)
+    return run, tokenizer, TrainedModel(options, transformer, parts, epoch, steps, {})
+
+
 def load(path=None, checkpoint=None, **changed):
     """Returns a trained run_folder.Run, its Tokenizer, and its TrainedModel.
 
@@ -129,23 +151,17 @@ def load(path=None, checkpoint=None, **changed):
     Raises:
       UserError: there is no such run or checkpoint, or it is damaged.
     """
-    run = runs.find(path)
-    options = run.options() | changed
-    if wrong := flags.check(options):
-        raise UserError(wrong)
-    _, parts = devices.find(mirrored=False)
-    tokenizer = load_tokenizer(run)
-    check_size(options, tokenizer.vocab_size, weight_bytes=4)
-    transformer = build_transformer(options, tokenizer.vocab_size)
+    run, tokenizer, model = prepare(path, **changed)
     folders = {"final": run.final, "newest": run.checkpoints, "best": run.best}
     wanted = [checkpoint] if checkpoint else ["final", "newest"]
     found = [path for name in wanted for path in checkpoints.paths(folders[name])[-1:]]
     if not found:
         fix = "name another checkpoint" if checkpoint else "resume its training first"
         raise UserError(f"{folders[wanted[-1]]}: no checkpoint yet; {fix}")
-    epoch, steps = tf.Variable(0), tf.Variable(0, dtype=tf.int64)
     state = tf.train.Checkpoint(
-        model=[variable.value for variable in transformer.variables], epoch=epoch, steps=steps
+        model=[variable.value for variable in model.transformer.variables],
+        epoch=model.epoch,
+        steps=model.steps,
     )
     try:
         checkpoints.restore(state, found[0])
@@ -155,7 +171,7 @@ def load(path=None, checkpoint=None, **changed):
             "which overwrites it"
         ) from None
     log.info(f"Using {found[0]}: {runs.describe(run)}")
-    return run, tokenizer, TrainedModel(options, transformer, parts, epoch, steps, {})
+    return run, tokenizer, model
 
 
 def translator(model, tokenizer, split, **more):

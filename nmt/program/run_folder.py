@@ -199,14 +199,17 @@ class Run:
         digest = hashlib.sha256(json.dumps(its, sort_keys=True).encode()).digest()
         return int.from_bytes(digest[:6], "big")
 
-    def options(self):
+    def options(self, weights=True):
         """Returns the saved parameters of a trained run, one for each row of params.table().
+
+        Args:
+          weights: False if the run needs no checkpoint.
 
         Raises:
           UserError: nothing was trained here, or the file is damaged.
         """
         saved = self.options_so_far()
-        if saved is None or not self.tokenizer.exists() or not self.trained:
+        if saved is None or not self.tokenizer.exists() or (weights and not self.trained):
             raise UserError(f"{self.path}: no trained run; train it first, or name another run")
         return saved
 

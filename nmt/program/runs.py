@@ -90,15 +90,19 @@ def describe(run):
         return "its files are damaged"
 
 
-def find(path=None):
+def find(path=None, weights=True):
     """Returns the trained Run that is named, or else the newest one.
+
+    Args:
+      path: of its folder.
+      weights: False if a run that is named needs no checkpoint.
 
     Raises:
       UserError: there is none; or none is named, and there are runs of several corpora.
     """
     if path:
         run = Run(path)
-        run.options()
+        run.options(weights)
         return run
     runs = trained()
     if not runs:

@@ -42,9 +42,11 @@ def needs_no_tensorflow(args):
     """
     if args.command in WITHOUT_TENSORFLOW:
         return WITHOUT_TENSORFLOW[args.command]
-    if args.command != "train" and getattr(args, "what", None) not in command_flags.WITHOUT_RUN:
+    picture = getattr(args, "what", None)
+    if args.command != "train" and picture not in command_flags.WITHOUT_RUN:
+        weights = picture not in command_flags.WITHOUT_WEIGHTS or args.sentence is not None
         for path in (args.run, *getattr(args, "ensemble", ())):
-            runs.find(path)
+            runs.find(path, weights)
     return None
 
 

@@ -9,6 +9,7 @@ from nmt.messages import log, plural
 from nmt.results import architecture, evaluation, figures, plots
 from nmt.training.optimizer import learning_rate
 
+MAX_ENCODING_VALUES = 10_000_000  # positions times dimensions: drawing takes a second per million
 TUTORIAL_STEPS = 40_000  # of its picture of the learning rate
 ALL = (  # of a run, in the order drawn at the end of training; the choices of each
     ("architecture", {}),
@@ -58,7 +59,7 @@ class Pictures:
         """Of `positions` in `depth` dimensions (d_model); `position` is compared with the others.
 
         Raises:
-          UserError: there is no such position.
+          UserError: there is no such position, or there are too many.
         """
         if position is not None and not 0 <= position < positions:
             raise UserError(
@@ -66,6 +67,11 @@ class Pictures:
                 "them, or raise --positions"
             )
         depth = depth or self.options["d_model"]
+        if positions * depth > MAX_ENCODING_VALUES:
+            raise UserError(
+                f"--positions {positions} and --depth {depth}: {positions * depth:,} values; at "
+                f"most {MAX_ENCODING_VALUES:,} are drawn; lower one of them"
+            )
         return plots.positional_encoding(path, positions, depth, position)
 
     def scaling(self, path):
@@ -83,6 +89,12 @@ class Pictures:
         return plots.schedule(path, schedules, steps)
 
 
+def use_fonts_for(*tokens):
+    """Makes pictures show the letters of tokens (strings); logs those that no font has."""
+    if unknown := figures.use_fonts_for(*tokens):
+        log.warning(f"No installed font has {unknown}; install one (for Chinese: fonts-noto-cjk).")
+
+
 class RunPictures(Pictures):
     """Draws the pictures of a run, into its plots/.
 
@@ -92,12 +104,13 @@ class RunPictures(Pictures):
       tokenizer: its Tokenizer.
       line: the sentence whose attention and masks are drawn.
       make_batches: a function that returns the run's batches.Batches.
+      translation: of the line, where it is known: masks then need no weights.
     """
 
-    def __init__(self, run, model, tokenizer, line, make_batches):
+    def __init__(self, run, model, tokenizer, line, make_batches, translation=None):
         super().__init__(run.plots, model.options, model.steps)
         self.run, self.model, self.tokenizer = run, model, tokenizer
-        self.line, self.make_batches = line, make_batches
+        self.line, self.make_batches, self.translation = line, make_batches, translation
 
     def draw_all(self):
         """Draws ALL of them, and says so."""
@@ -108,19 +121,22 @@ class RunPictures(Pictures):
     @functools.cached_property
     def weights(self):
         """The Attention of `line`; pictures can show its letters from then on."""
-        weights = evaluation.translator(self.model, self.tokenizer).attend(self.line)
-        if unknown := figures.use_fonts_for(*weights.source, *weights.target):
-            log.warning(
-                f"No installed font has {unknown}; install one (for Chinese: fonts-noto-cjk)."
-            )
+        search = evaluation.search_options(self.model)  # the translation is what the run gives
+        weights = evaluation.translator(self.model, self.tokenizer, **search).attend(self.line)
+        use_fonts_for(*weights.source, *weights.target)
         return weights
 
     def architecture(self, path):
         return architecture.draw(path, self.model.transformer)
 
     def masks(self, path):
-        source, target = self.weights.source, self.weights.target[:-1]
-        return plots.masks(path, source, target, not self.options["non_autoregressive"])
+        if self.translation is None:
+            source, target = self.weights.source, self.weights.target
+        else:
+            ids = self.tokenizer.encode([self.line, self.translation])
+            source, target = map(self.tokenizer.tokens, ids)
+            use_fonts_for(*source, *target)
+        return plots.masks(path, source, target[:-1], not self.options["non_autoregressive"])
 
     def lengths(self, path):
         batches = self.make_batches()

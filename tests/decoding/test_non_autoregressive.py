@@ -167,3 +167,6 @@ def test_attention_has_the_positions_that_were_predicted():
     for options in (dict(beam=4), dict(sampling=Sampling(), n_best=1)):
         with pytest.raises(UserError, match="non-autoregressive: leave out --beam"):
             Translator(model, tokenizer, **options)
+    for options in (dict(alignments=True), dict(token_scores=True), dict(alternatives=2)):
+        with pytest.raises(UserError, match="leave out --alignments, --token-scores"):
+            Translator(model, tokenizer, **options)

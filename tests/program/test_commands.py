@@ -32,7 +32,7 @@ import run_demo
 from nmt import UserError
 from nmt.decoding.attention import KINDS
 from nmt.program import command_flags, commands, loading, run_folder, runs
-from nmt.results import evaluation, plots
+from nmt.results import architecture, evaluation, plots
 from nmt.results import figures as drawing
 from nmt.text import corpora
 from nmt.training import averaging, checkpoints, progress
@@ -393,8 +393,89 @@ def test_a_picture_without_a_sentence_is_of_the_first_test_line(finished, monkey
     first = (finished / "run" / "translations.txt").read_text().partition("\t")[0]
     tokenizer = loading.load_tokenizer(run_folder.Run(finished / "run"))
     assert drawn[0][2] == tokenizer.tokens(tokenizer.encode([first])[0])
-    assert commands.first_source(run_folder.Run(tmp_path)) == ""
+    assert commands.first_translated(run_folder.Run(tmp_path)) == ("", "")
     assert call("plot", "masks", " ", "--run", finished / "run") == 2
+
+
+@pytest.fixture
+def with_beam(finished, tmp_path):
+    """A copy of the finished run whose search is a wide beam with a length penalty."""
+    path = tmp_path / "with_beam"
+    shutil.copytree(finished / "run", path)
+    saved = json.loads((path / "params.json").read_text())
+    (path / "params.json").write_text(json.dumps(saved | {"beam": 8, "length_penalty": 2.0}))
+    return path
+
+
+def test_attention_is_shown_of_the_translation_that_translate_gives(with_beam, monkeypatch, capsys):
+    lines = [source for source, _ in sentences(60, seed=3)]
+    assert call("translate", "--run", with_beam, *lines) == 0
+    expected = capsys.readouterr().out.splitlines()
+    assert call("translate", "--run", with_beam, "--beam", 1, *lines) == 0
+    greedy = capsys.readouterr().out.splitlines()
+    number = next(
+        i for i, texts in enumerate(zip(expected, greedy, strict=True)) if len({*texts}) > 1
+    )
+    line, translation = lines[number], expected[number]
+    assert call("explore", "--run", with_beam, line) == 0
+    page = (with_beam / "explorer.html").read_text(encoding="utf-8")
+    assert json.dumps(translation, ensure_ascii=False) in page
+    drawn = []
+    monkeypatch.setattr(plots, "attention", lambda path, *rest: drawn.append(rest))
+    monkeypatch.setattr(plots, "masks", lambda path, *rest: drawn.append(rest))
+    assert call("plot", "attention", line, "--run", with_beam) == 0
+    assert call("plot", "masks", line, "--run", with_beam) == 0
+    attention, masks = drawn
+    pieces = loading.load_tokenizer(run_folder.Run(with_beam)).processor
+    assert pieces.decode_pieces(attention[3]) == translation
+    assert pieces.decode_pieces(masks[1]) == translation
+
+
+def test_sentences_of_a_line_are_explored_and_drawn_one_by_one(finished, tmp_path, capsys):
+    line, page = "Um dois. Três quatro.", tmp_path / "page.html"
+    assert call("translate", "--run", finished / "run", line) == 0
+    translation = capsys.readouterr().out.strip()
+    assert call("explore", "--run", finished / "run", "--to", page, line) == 0
+    held = json.loads(re.search(r'application/json">(.*?)</script>', page.read_text(), re.S)[1])
+    assert [one["text"] for one in held["sentences"]] == ["Um dois.", "Três quatro."]
+    assert " ".join(one["translation"] for one in held["sentences"]) == translation
+    capsys.readouterr()
+    assert call("plot", "masks", line, "--run", finished / "run") == 0
+    assert "holds 2 sentences" in capsys.readouterr().err
+
+
+def test_a_page_of_too_many_weights_is_refused(finished, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(commands, "MAX_EXPLORED_WEIGHTS", 1000)
+    page = tmp_path / "page.html"
+    lines = ["um dois três."] * 20
+    assert call("explore", "--run", finished / "run", "--to", page, *lines) == 2
+    assert "20 sentences: the page would hold more than 1,000" in capsys.readouterr().err
+    assert not page.exists()
+
+
+def test_masks_and_architecture_need_no_weights(finished, tmp_path, monkeypatch, capsys):
+    run = tmp_path / "run"
+    shutil.copytree(finished / "run", run)
+    shutil.rmtree(run / "checkpoints")
+    drawn = []
+    monkeypatch.setattr(plots, "masks", lambda path, *rest: drawn.append(rest))
+    monkeypatch.setattr(architecture, "draw", lambda path, network: drawn.append(network))
+    assert call("plot", "masks", "--run", run) == 0
+    assert call("plot", "architecture", "--run", run) == 0
+    tokens, network = drawn
+    source, _, translation = (run / "translations.txt").read_text().splitlines()[0].split("\t")
+    tokenizer = loading.load_tokenizer(run_folder.Run(run))
+    ids = tokenizer.encode([source, translation])
+    assert tokens[:2] == (tokenizer.tokens(ids[0]), tokenizer.tokens(ids[1][:-1]))
+    assert network.count_params() > 0
+    assert call("plot", "masks", "um.", "--run", run) == 2  # the translation needs them
+    assert "no trained run" in capsys.readouterr().err
+
+
+def test_plot_alone_names_its_pictures(capsys):
+    assert call("plot") == 2
+    error = capsys.readouterr().err
+    assert all(picture in error for picture in command_flags.PICTURES)
 
 
 def test_pictures_find_a_font_for_every_letter_or_say_that_there_is_none(finished, capfd):

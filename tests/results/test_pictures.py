@@ -71,6 +71,15 @@ def test_the_first_position_is_a_choice_too(tmp_path, monkeypatch, capsys):
         assert capsys.readouterr().out.strip() == f"plots/positional-encoding{name}.png"
 
 
+def test_a_map_of_too_many_positions_and_dimensions_is_refused(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    sizes = ["--positions", 10_000, "--depth", 10_000]  # would take minutes
+    assert call("plot", "positional-encoding", *sizes) == 2
+    assert "100,000,000 values; at most 10,000,000" in capsys.readouterr().err
+    monkeypatch.setattr(plots, "positional_encoding", lambda path, *_: path)
+    assert call("plot", "positional-encoding", "--positions", 10_000, "--depth", 1000) == 0
+
+
 def test_a_full_disk_leaves_no_half_picture(tmp_path, monkeypatch, capsys):
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
