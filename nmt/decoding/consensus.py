@@ -8,17 +8,25 @@ import collections
 import functools
 import math
 
+from nmt.text import bleu_tokenizer
+
 UTILITIES = "chrf", "bleu"
 
 
 @functools.cache
-def metric(utility):
-    """Returns sacreBLEU's metric of that name; imported here, for most translations need none."""
+def metric(utility, tokenize):
+    """Returns sacreBLEU's metric of that name; imported here, for most translations need none.
+
+    Args:
+      utility: one of UTILITIES.
+      tokenize: sacreBLEU's tokenizer for BLEU.
+    """
     import sacrebleu
 
     if utility == "chrf":
         return sacrebleu.CHRF()
-    return sacrebleu.BLEU(effective_order=True, force=True)  # smoothed, as for single sentences
+    # With effective order, it is smoothed, as for single sentences.
+    return sacrebleu.BLEU(effective_order=True, force=True, tokenize=tokenize)
 
 
 def choose(candidates, utility="chrf", sampled=True):
@@ -36,7 +44,8 @@ def choose(candidates, utility="chrf", sampled=True):
         weights[text] += 1 if sampled else math.exp(number - best)
     if len(weights) == 1:
         return candidates[0]
-    score = metric(utility).sentence_score
+    tokenize = bleu_tokenizer.choose(bleu_tokenizer.AUTO, [*weights])
+    score = metric(utility, tokenize).sentence_score
 
     def mean(text):
         return sum(w * score(text, [other]).score for other, w in weights.items())

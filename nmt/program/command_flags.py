@@ -208,8 +208,12 @@ def evaluate(parser):
     add_run(parser, several=True)
     add_pairs(
         parser, "*",
-        "a .tsv or .csv, or source and references, to score instead of the test split; only prints",
+        "a .tsv or .csv, or source and references (several files of references may follow), to "
+        "score instead of the test split; only prints",
     )  # fmt: skip
+    parser.add_argument(
+        "--ter", action="store_true", help="translation edit rate, too (lower is better)"
+    )
     parser.add_argument(
         "--against", type=flags.filled, metavar="DIR", action=Once,
         help="another run: test the significance of the difference",

@@ -179,30 +179,32 @@ def evaluate(args):
     if args.files and (args.test or args.train):
         flag = "--test" if args.test else "--train"
         raise UserError(f"{flag} is for the run's own test split; leave it or the files out")
-    pairs = list(files.read_pairs(args.files)) if args.files else None
-    if pairs == []:
+    rows = list(files.read_references(args.files)) if args.files else None
+    if rows == []:
         raise files.without_pairs(args.files[0])
     run, tokenizer, model = loading.load_named(args)
     if args.against:
         against, its_tokenizer, other = loading.load(
             args.against, args.checkpoint, **flags.given(args)
         )
-    if pairs is None:
+    if rows is None:
         moved = {"test": args.test, "train": args.train}
         corpus = loading.load_corpus_of(run, model.options, "test", moved)
         for path in filter(None, (args.against, *args.ensemble)):
             loading.check_test_split(path, corpus, moved)
-    sources, references = zip(*pairs, strict=True) if pairs else evaluation.texts(corpus.test)
+    sources, *references = zip(*rows, strict=True) if rows else evaluation.texts(corpus.test)
     model.options["tokenize"] = bleu_tokenizer.resolve(
-        model.options["tokenize"], references, corpora.target_language(model.options["corpus"])
+        model.options["tokenize"], references[0], corpora.target_language(model.options["corpus"])
     )
     plain = not (args.files or args.against or model.ensemble or args.checkpoint)
     if plain and checkpoints.paths(run.final):  # scores.json is of the final weights
-        found = evaluation.evaluate(model, tokenizer, corpus)
+        found = evaluation.evaluate(model, tokenizer, corpus, args.ter)
         evaluation.report(run, corpus, model, *found)
         return
-    scoring = evaluation.scoring_options(model, references)
-    scores.warn_of_tokenized_text(references, **scoring)
+    scoring = evaluation.scoring_options(model, references[0]) | {"ter": args.ter}
+    scores.warn_of_tokenized_text(references[0], **scoring)
+    if len(references) > 1:
+        references = scores.without_missing(references)
     found = evaluation.translate_all(model, tokenizer, sources)
     if args.against:
         others = evaluation.translate_all(other, its_tokenizer, sources)
@@ -213,9 +215,9 @@ def evaluate(args):
             f"{plural(len(sources), 'line')} of {named}: {runs} ({searches[0]}) against "
             f"{against.path} ({searches[1]})"
         )
-        print(scores.comparison(found, others, references, **scoring))
+        print(scores.comparison(found, others, *references, **scoring))
     else:
-        print(scores.table(scores.score(found, references, **scoring)))
+        print(scores.table(scores.score(found, *references, **scoring)))
 
 
 MAX_EXPLORED_TOKENS = 200  # of a sentence; weights take space by the square of their number

@@ -98,7 +98,7 @@ def validation_bleu(model, tokenizer, pairs):
     return bleu.corpus_score(translations, [references]).score
 
 
-def evaluate(model, tokenizer, corpus):
+def evaluate(model, tokenizer, corpus, ter=False):
     """Translates the test split. Returns scores, and rows of (source, reference, hypothesis).
 
     BLEU and chrF are sacreBLEU's, with the signatures that say how they were computed.
@@ -107,6 +107,7 @@ def evaluate(model, tokenizer, corpus):
       model: a Training, or a loading.TrainedModel.
       tokenizer: its Tokenizer.
       corpus: a corpora.Corpus.
+      ter: compute TER, too.
     """
     from nmt.results import scores
 
@@ -122,7 +123,7 @@ def evaluate(model, tokenizer, corpus):
         "lines": len(sources),
         "loss": float(loss),
         "accuracy": float(accuracy),
-        **scores.score(translations, references, **scoring),
+        **scores.score(translations, references, ter=ter, **scoring),
         "evaluation_seconds": time.perf_counter() - started,
     }
     return found, list(zip(sources, references, translations, strict=True))

@@ -11,8 +11,8 @@ BOOTSTRAP_SAMPLES = 1000  # Koehn 2004
 TOKENIZED_SHARE = 0.3  # of the references, at least, that end so
 
 
-class CHRF(sacrebleu.CHRF):
-    """sacreBLEU's chrF, whose score is always a Python float.
+class FloatScores:
+    """A metric of sacreBLEU whose score is always a Python float.
 
     sacreBLEU 2.6 computes the scores of bootstrap samples in float32, but 0.0 for a sample without
     a common n-gram is a float, and its mean over both types raises a TypeError.
@@ -22,6 +22,30 @@ class CHRF(sacrebleu.CHRF):
         result = super()._compute_score_from_stats(stats)
         result.score = float(result.score)
         return result
+
+
+class CHRF(FloatScores, sacrebleu.CHRF):
+    """sacreBLEU's chrF."""
+
+
+class TER(FloatScores, sacrebleu.TER):
+    """sacreBLEU's TER: of words, or of characters in text without spaces. Lower is better.
+
+    Args:
+      tokenize: BLEU's tokenizer. TER has switches of its own for Chinese and Japanese; by "char",
+        it counts characters, too.
+    """
+
+    def __init__(self, tokenize):
+        asian = tokenize in ("zh", "ja-mecab")
+        super().__init__(normalized=asian, asian_support=asian)
+        self.of_characters = tokenize == "char"
+        if self.of_characters:
+            self.tokenizer_signature = "char"
+
+    def _preprocess_segment(self, sent):
+        words = super()._preprocess_segment(sent)
+        return " ".join("".join(words.split())) if self.of_characters else words
 
 
 def bleu(tokenize="13a", lowercase=False):
@@ -47,23 +71,52 @@ def warn_of_tokenized_text(references, tokenize="13a", **options):
         )
 
 
-def metrics(tokenize="13a", lowercase=False):
-    """Returns sacreBLEU's metrics by the names they are reported under."""
+def metrics(tokenize="13a", lowercase=False, ter=False):
+    """Returns sacreBLEU's metrics by the names they are reported under.
+
+    Args:
+      tokenize: the tokenizer of BLEU.
+      lowercase: leave out those that regard case.
+      ter: add TER, which does not regard case.
+    """
     lower = {
         "BLEU, lower-cased": bleu(tokenize, lowercase=True),
         "chrF, lower-cased": CHRF(lowercase=True),
     }
+    edits = {"TER": TER(tokenize)} if ter else {}
     if lowercase:
-        return lower
+        return lower | edits
     cased = {"BLEU": bleu(tokenize), "chrF": CHRF()}
-    return {name: (cased | lower)[name] for name in ("BLEU", "BLEU, lower-cased", "chrF")}
+    names = ("BLEU", "BLEU, lower-cased", "chrF")
+    return {name: (cased | lower)[name] for name in names} | edits
 
 
-def score(hypotheses, references, **options):
-    """Returns a dict for each of `metrics`: score, half of its 95% interval, signature."""
+def without_missing(references):
+    """Returns sets of references in which empty strings, which are missing references, are None.
+
+    A line that has no reference in any of the sets keeps the empty ones.
+
+    Args:
+      references: lists of strings, of equal lengths.
+    """
+    lines = [
+        [text or None for text in texts] if any(texts) else texts
+        for texts in zip(*references, strict=True)
+    ]
+    return [*zip(*lines, strict=True)]
+
+
+def score(hypotheses, *references, **options):
+    """Returns a dict for each of `metrics`: score, half of its 95% interval, signature.
+
+    Args:
+      hypotheses: strings.
+      references: for each set of references, as many strings; None where a line has none in it.
+      options: of `metrics`.
+    """
     found = {}
     for name, metric in metrics(**options).items():
-        result = metric.corpus_score(hypotheses, [references], n_bootstrap=BOOTSTRAP_SAMPLES)
+        result = metric.corpus_score(hypotheses, references, n_bootstrap=BOOTSTRAP_SAMPLES)
         signature = str(metric.get_signature())
         details = json.loads(result.format(signature=signature, is_json=True))
         found[name] = {
@@ -82,16 +135,20 @@ def table(found):
     )
 
 
-def comparison(hypotheses, others, references, **options):
+def comparison(hypotheses, others, *references, **options):
     """Returns as text, one line per metric: both scores and the p-value of their difference.
 
     By paired bootstrap resampling (Koehn 2004), as sacreBLEU does it. Scores as in `table`.
+
+    Args:
+      hypotheses, others: the translations of two systems.
+      references, options: as of `score`.
     """
     lines = []
     for name, metric in metrics(**options).items():
         systems = [("other", others), ("this", hypotheses)]
         signatures, found = PairedTest(
-            systems, {name: metric}, [references], "bs", BOOTSTRAP_SAMPLES
+            systems, {name: metric}, references, "bs", BOOTSTRAP_SAMPLES
         )()
         (signature,), (_, (other, this)) = signatures.values(), found.values()
         # sacreBLEU counts samples with a larger difference; identical outputs have none.

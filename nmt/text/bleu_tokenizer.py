@@ -5,6 +5,7 @@ spaces a whole sentence is one word, and even a perfect model has a BLEU of 0.
 """
 
 import collections
+import functools
 import re
 
 from nmt import UserError
@@ -52,6 +53,7 @@ def usual(texts, language=None):
     return "ja-mecab" if name == "zh" and japanese else name
 
 
+@functools.cache
 def is_installed(name):
     """Returns whether sacreBLEU has all that a tokenizer needs."""
     import sacrebleu

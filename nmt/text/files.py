@@ -280,19 +280,18 @@ def read_table(path):
         yield columns[0], columns[1]
 
 
-def read_aligned(source_path, target_path):
-    """Yields (source, target) from two files, line n of one translating line n of the other."""
-    lines = itertools.zip_longest(read_lines(source_path), read_lines(target_path))
-    for number, (source, target) in enumerate(lines, start=1):
-        if source is None or target is None:
-            short, long = source_path, target_path
-            if target is None:
-                short, long = long, short
+def read_aligned(*paths):
+    """Yields the lines n of aligned files, together: a source, a target and other targets."""
+    columns = itertools.zip_longest(*map(read_lines, paths))
+    for number, lines in enumerate(columns, start=1):
+        if None in lines:
+            short = paths[lines.index(None)]
+            long = next(path for path, line in zip(paths, lines, strict=True) if line is not None)
             raise UserError(
                 f"{short}: ends at line {number - 1}, but {long} is longer; aligned files need the "
                 "same number of lines"
             )
-        yield source, target
+        yield lines
 
 
 def without_pairs(path):
@@ -313,3 +312,26 @@ def read_pairs(paths):
     """Returns an iterator of the (source, target) pairs of a .tsv, a .csv or two aligned files."""
     check_one_corpus(paths)
     return read_table(*paths) if len(paths) == 1 else read_aligned(*paths)
+
+
+def read_references(paths):
+    """Returns an iterator of a source and its references, one or more, from files.
+
+    Args:
+      paths: a .tsv or .csv file, or a source file and one or more files of references.
+    """
+    if len(paths) <= 2:
+        return read_pairs(paths)
+    source, reference, *others = map(kind, paths)
+    if any(map(is_table, paths)):
+        raise UserError(
+            f"{len(paths)} files named ({' '.join(map(str, paths))}); name one .tsv, or a source "
+            "file and files of references"
+        )
+    if source != reference and source in others:  # a.de a.en b.de b.en
+        path = paths[2 + others.index(source)]
+        raise UserError(
+            f"{path}: ends as the source file does, and all others are references of the same "
+            "source; score one corpus at a time"
+        )
+    return read_aligned(*paths)

@@ -36,3 +36,10 @@ def test_translations_of_a_search_count_by_their_probabilities():
 def test_probabilities_too_small_to_be_numbers_can_be_compared():
     rows = [(A, -2000.0), (B, -2001.0), (C, -5000.0)]
     assert consensus.choose(rows, "chrf", sampled=False) == (A, -2000.0)
+
+
+def test_bleu_chooses_by_characters_where_words_have_no_spaces():
+    texts = ["今晚我的朋友看着大海。", "今晚一个孩子去学校。", "今晚一个孩子去大学校。"]
+    for order in (texts, texts[::-1], [texts[1], texts[0], texts[2]]):
+        rows = [(text, -1.0) for text in order]
+        assert consensus.choose(rows, "bleu")[0] != texts[0]

@@ -170,6 +170,44 @@ def test_files_are_scored_as_asked_for_and_leave_the_run_alone(finished, capsys,
     assert (run / "scores.json").read_text() == before
 
 
+def test_several_files_of_references_are_those_of_one_source(finished, capsys, tmp_path):
+    pairs = sentences(170)[150:]
+    sources, references = zip(*pairs, strict=True)
+    others = [text.replace("one", "a") for text in references]
+    names = {"s.pt": sources, "r1.en": references, "r2.en": others, "r3.en": others[:-1]}
+    for name, lines in (names | {"o.pt": sources, "none": [""] * 20}).items():
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
+    files = [tmp_path / name for name in ("s.pt", "r1.en", "r2.en", "none")]
+    assert call("translate", "--run", finished / "run", *sources) == 0
+    hypotheses = capsys.readouterr().out.splitlines()
+    command = ["evaluate", "--run", finished / "run", *files, "--ter"]
+    assert call(*command) == 0
+    bleu, _, chrf, ter = capsys.readouterr().out.splitlines()
+    streams = [references, others]
+    assert bleu.startswith(f"BLEU {sacrebleu.corpus_bleu(hypotheses, streams).score:.1f} ± ")
+    assert chrf.startswith(f"chrF {sacrebleu.corpus_chrf(hypotheses, streams).score:.1f} ± ")
+    assert ter.startswith(f"TER {sacrebleu.corpus_ter(hypotheses, streams).score:.1f} ± ")
+    assert call(*command, "--against", finished / "run") == 0
+    assert re.search(r"TER (\S+ ± \S+) against \1, p = 1\.000 .*nrefs:2", capsys.readouterr().out)
+    for name, said in (
+        ("r3.en", "r3.en: ends at line 19, but"),
+        ("o.pt", "o.pt: ends as the source file does, and all others are references"),
+        ("x.tsv", "4 files named"),
+        ("gone.en", "gone.en: No such file"),
+    ):
+        files[3] = tmp_path / name
+        assert call("evaluate", "--run", finished / "run", *files) == 2
+        assert said in capsys.readouterr().err
+
+
+def test_ter_of_the_test_split_is_reported_and_saved(finished, capsys, tmp_path):
+    shutil.copytree(finished / "run", tmp_path / "run")
+    assert call("evaluate", "--run", tmp_path / "run", "--ter") == 0
+    saved = json.loads((tmp_path / "run" / "scores.json").read_text())["TER"]
+    assert 0 < saved["score"] < 100
+    assert f"\nTER {saved['score']:.1f} ± {saved['interval']:.1f} " in capsys.readouterr().out
+
+
 def test_a_run_is_no_better_than_itself(finished, capsys):
     assert call("evaluate", "--run", finished / "run", "--against", finished / "run") == 0
     title, *lines = capsys.readouterr().out.splitlines()

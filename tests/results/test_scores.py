@@ -83,3 +83,45 @@ def test_a_split_of_few_matching_lines_is_scored_and_compared(name):
     assert f"chrF {found['chrF']['score']:.1f} ±" in scores.comparison(
         hypotheses, hypotheses[::-1], references
     )
+
+
+def test_several_references_are_scored_as_sacrebleu_does():
+    others = [line.replace("three", "tres") for line in GOOD]
+    found = scores.score(GOOD, REFERENCES, others, ter=True)
+    streams = [REFERENCES, others]
+    assert found["BLEU"]["score"] == sacrebleu.corpus_bleu(GOOD, streams).score
+    assert found["BLEU"]["score"] > scores.score(GOOD, REFERENCES)["BLEU"]["score"] + 5
+    assert found["chrF"]["score"] == sacrebleu.corpus_chrf(GOOD, streams).score
+    assert found["TER"]["score"] == sacrebleu.corpus_ter(GOOD, streams).score
+    assert all("nrefs:2" in row["signature"] for row in found.values())
+    said = scores.comparison(GOOD, BAD, REFERENCES, others, ter=True)
+    assert said.count("nrefs:2") == 4
+    assert f"BLEU {found['BLEU']['score']:.1f} ±" in said
+
+
+def test_an_empty_line_is_no_reference_where_there_is_another_one():
+    references = scores.without_missing([["a b c d", "", ""], ["", "e f g h", ""]])
+    assert [*map(list, references)] == [["a b c d", None, ""], [None, "e f g h", ""]]
+    found = scores.score(["a b c d", "e f g h", ""], *references, ter=True)
+    assert [round(row["score"]) for row in found.values()] == [100, 100, 100, 0]
+
+
+def test_ter_is_sacrebleus_and_of_characters_in_text_without_spaces():
+    found = scores.score(GOOD, REFERENCES, ter=True)
+    assert list(found) == ["BLEU", "BLEU, lower-cased", "chrF", "TER"]
+    assert found["TER"]["score"] == sacrebleu.corpus_ter(GOOD, [REFERENCES]).score > 0
+    assert found["TER"]["interval"] > 0
+    assert "tok:tercom|" in found["TER"]["signature"]
+    assert list(scores.score(GOOD, REFERENCES, ter=True, lowercase=True))[-1] == "TER"
+    for tokenize, text in (("zh", "今晚一个孩子去学校"), ("char", "สุนัขสองตัวเล่นในสวน")):
+        wrong = text[:-1] + "x"
+        found = scores.score([wrong], [text], ter=True, tokenize=tokenize)["TER"]["score"]
+        assert abs(found - 100 / len(text)) < 0.01
+
+
+@pytest.mark.parametrize("name", FEW_MATCHES)
+def test_ter_of_few_matching_lines_has_an_interval(name):
+    hypotheses, references = FEW_MATCHES[name]
+    found = scores.score(hypotheses, references, ter=True)["TER"]
+    assert found["score"] == sacrebleu.corpus_ter(hypotheses, [references]).score
+    assert type(found["score"]) is type(found["interval"]) is float
