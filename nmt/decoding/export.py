@@ -11,6 +11,7 @@ from nmt.decoding.sampling import Sampling
 from nmt.decoding.search import beam_search, greedy_search, sample
 from nmt.messages import reason
 from nmt.text.batches import MAX_SOURCE_TOKENS
+from nmt.text.tokenizer import trimmed_in_graph
 from transformer_model import END, START, UNKNOWN, positional_encoding
 
 BEAM, ALPHA = 4, 0.6  # of a SavedModel's signature "beam" (paper 6.1)
@@ -33,7 +34,8 @@ class Translator(tf.Module):
 
     def __init__(self, transformer, tokenizer):
         super().__init__()
-        self.transformer, self.graph_tokenizer = transformer, tokenizer.graph_tokenizer
+        self.transformer, self.tokenizer = transformer, tokenizer
+        self.graph_tokenizer = tokenizer.graph_tokenizer  # tracked: its model is saved, too
         self.search = greedy_search
         if transformer.sizes["non_autoregressive"]:
             self.search = non_autoregressive.search
@@ -46,7 +48,7 @@ class Translator(tf.Module):
         Scores are log-probabilities, as `translate --score` prints them. An empty string stays
         empty, with a score of 0.
         """
-        ids = self.graph_tokenizer.tokenize(tf.strings.strip(sentences))  # ragged (B, S)
+        ids = self.tokenizer.encode_in_graph(trimmed_in_graph(sentences))  # ragged (B, S)
         found = search(self.transformer, ids[:, :MAX_SOURCE_TOKENS].to_tensor())
         empty = ids.row_lengths() <= 2  # START and END alone
         # Without START, after which tensorflow-text would drop spaces.
@@ -72,7 +74,7 @@ class Translator(tf.Module):
     )
     def prefix(self, sentences, prefixes):
         """As `beam`; each translation begins with its prefix, a string, "" for anything."""
-        ids = self.graph_tokenizer.tokenize(tf.strings.strip(prefixes))
+        ids = self.tokenizer.encode_in_graph(trimmed_in_graph(prefixes))
         ids = ids[:, 1:-1].to_tensor()  # no START, no END
         return self.translate(
             sentences,

@@ -20,7 +20,7 @@ from nmt.decoding.options import SearchOptions
 from nmt.decoding.searcher import Searcher, pad
 from nmt.decoding.tokens import described
 from nmt.messages import log, plural
-from nmt.text import sentences
+from nmt.text import sentences, spelling
 from nmt.text.batches import MAX_SOURCE_TOKENS
 from nmt.text.sentences import SPACE
 
@@ -116,7 +116,7 @@ class Translator:
         for chunk in chunks:
             parts = [self.parts(line) for line in chunk]
             texts = [text for line in parts for text, _ in line]
-            sources = self.tokenizer.encode(texts)
+            sources = self.tokenizer.encode(map(spelling.trimmed, texts))
             prefix_ids = self.prefix_ids([*itertools.islice(prefixes, len(chunk))], map(len, parts))
             rows, tokens = self.of_sources(sources, prefix_ids, scored)
             pairs = zip(texts, (its[0][0] for its in rows), strict=True)
@@ -177,7 +177,7 @@ class Translator:
         for text, number in itertools.zip_longest(prefixes, sentences_per_line):
             if text is None:
                 raise UserError("there are fewer prefixes than lines; give one for each line")
-            found += [text.strip(SPACE)] + [""] * (number - 1)
+            found += [spelling.trimmed(text)] + [""] * (number - 1)
         return [ids[1:-1] for ids in self.tokenizer.encode(found)]  # without START and END
 
     def of_sources(self, sources, prefixes, scored=True):
@@ -268,8 +268,10 @@ class Translator:
         """
         pairs, numbers = iter(pairs), itertools.count(1)
         while chunk := list(itertools.islice(pairs, CHUNK_LINES)):
-            texts = ((text.strip(SPACE) for text in side) for side in zip(*chunk, strict=True))
-            sides = [self.tokenizer.encode(side) for side in texts]
+            sides = [
+                self.tokenizer.encode(map(spelling.trimmed, side))
+                for side in zip(*chunk, strict=True)
+            ]
             lengths = [max(map(len, pair)) for pair in zip(*sides, strict=True)]
             for length, number in zip(lengths, numbers, strict=False):
                 if length > MAX_SOURCE_TOKENS and not cut:
@@ -285,7 +287,8 @@ class Translator:
 
     def attend(self, line: str) -> Attention:
         """Translates a line. Returns its Attention, from one pass over the finished translation."""
-        sources = [self.tokenizer.encode([line.strip(SPACE)])[0][:MAX_SOURCE_TOKENS]]
+        line = spelling.trimmed(line)
+        sources = [self.tokenizer.encode([line])[0][:MAX_SOURCE_TOKENS]]
         inp = tf.constant(sources)  # (1, S)
         tar = self.searcher.search(sources).ids[:, 0]  # (1, 1 + L)
         tar = tar[:, : tf.math.count_nonzero(tar)]
@@ -297,4 +300,4 @@ class Translator:
             queries, keys = (length if part in name else None for part in ("decoder", "block1"))
             weights[name] = weight[0, :, :queries, :keys].numpy()
         tokens = map(self.tokenizer.tokens, (inp[0], tar[0]))
-        return Attention(*tokens, weights, (line.strip(SPACE), *self.tokenizer.decode(tar.numpy())))
+        return Attention(*tokens, weights, (line, *self.tokenizer.decode(tar.numpy())))

@@ -193,7 +193,7 @@ def announce(args, run, options, corpus, tokenizer, training, batches):
     if tokenizer.vocab_size < options["vocab_size"] and not args.parent:
         log.warning(
             f"Vocabulary: {tokenizer.vocab_size} entries instead of {options['vocab_size']}, "
-            "because the training text is short."
+            "because the training text is short, or repeats few words."
         )
     own_choice = flags.given(args).keys() & {*params.names(params.NETWORK)}
     built_in = corpus.name.removesuffix(corpora.REVERSED) in corpora.BUILT_IN_CORPORA

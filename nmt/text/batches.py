@@ -10,6 +10,7 @@ from nmt.machine import cores
 from nmt.messages import log, reason
 from nmt.text.cleaning import percentile
 from nmt.text.datasets import CHUNK
+from nmt.text.tokenizer import trimmed_in_graph
 
 MAX_BUCKETS = 20
 MAX_COMPILED_BUCKETS = 10  # where XLA compiles each shape
@@ -21,8 +22,8 @@ MAX_SOURCE_TOKENS = 2048  # of a sentence; attention takes memory by the square 
 def encode(pairs, tokenizer):
     """Dataset of string pairs -> dataset of pairs of ids (S,), (T,); ragged for batched pairs."""
 
-    def ids(*pair):  # without the white space around a sentence
-        return tuple(tokenizer.encode_in_graph(tf.strings.strip(side)) for side in pair)
+    def ids(*pair):
+        return tuple(tokenizer.encode_in_graph(trimmed_in_graph(side)) for side in pair)
 
     return pairs.map(ids, cores())
 

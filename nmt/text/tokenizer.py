@@ -1,27 +1,33 @@
 """Text to token ids and back: one SentencePiece vocabulary for both languages."""
 
+import collections
 import hashlib
+import math
 import random
 import re
 import tempfile
 from io import BytesIO
 
 import sentencepiece
+import tensorflow as tf
 import tensorflow_text as tf_text
 from sentencepiece.sentencepiece_model_pb2 import ModelProto
 
 import params
 from nmt import UserError
 from nmt.messages import reason
+from nmt.text import spelling
 from nmt.text.datasets import CHUNK
+from nmt.text.words import word_count
 from transformer_model import END, PAD, START, UNKNOWN
 
 MAX_LINES = 1_000_000  # that the vocabulary is learned from
 MAX_CHARACTERS = 1000  # in a piece of a line: SentencePiece skips lines of more than 4,192 bytes
 MIN_VOCABULARY = 3000  # even for a short text: a smaller one makes sentences too long
-# The only normalization turns SentencePiece's own mark of a space into a space. The default rules
-# turn 1º into 1o and m² into m2; with no rule, tensorflow-text warns when it loads the vocabulary.
-NORMALIZATION = "2581\t20\n"  # hexadecimal code points
+MIN_COUNT = 20  # of a character that is an entry of the vocabulary, not bytes, in any case
+COVERAGE = 0.9995  # of the text, by characters that are entries, unless those are too many
+MIN_COVERAGE = 0.98  # SentencePiece's
+MAX_CHARACTER_SHARE = 0.75  # of the vocabulary, for characters
 RESERVED = re.compile("^<(s|/s|pad|unk|0x..)>$|\u2581")  # symbols of its own
 BASIC_TOKENS = 4 + 256  # PAD, UNKNOWN, START, END, and the bytes
 PARAMETERS = (
@@ -40,8 +46,8 @@ def train_tokenizer(
     Equal text gives equal bytes, so that runs with different seeds can form an ensemble.
 
     With "bpe", unseen characters become bytes, so that any text has tokens and is decoded
-    unchanged, except that tabs, line breaks and U+2581, SentencePiece's own mark of a space, become
-    spaces. With "word", unseen words are UNKNOWN. A short text gets a smaller vocabulary.
+    unchanged but for its spelling.normal form. With "word", unseen words are UNKNOWN. A short text
+    gets a smaller vocabulary.
 
     Args:
       pairs: a dataset of string pairs.
@@ -54,13 +60,18 @@ def train_tokenizer(
       UserError: SentencePiece cannot learn a vocabulary of that size from this text, or a symbol is
         one of its own.
     """
-    symbols = [*dict.fromkeys(symbols.split())]
-    if own := [symbol for symbol in symbols if RESERVED.search(symbol)]:
-        raise UserError(f"--symbols {own[0]}: has a meaning for SentencePiece; choose other words")
-    sample, words, letters, rng = [], 0, set(), random.Random(0)
+    if special := [symbol for symbol in symbols.split() if RESERVED.search(symbol)]:
+        raise UserError(
+            f"--symbols {special[0]}: has a meaning for SentencePiece; choose other words"
+        )
+    symbols = [*dict.fromkeys(spelling.normal(symbols).split())]
+    sample, words, rng = [], 0, random.Random(0)
     chunks = pairs.batch(CHUNK).as_numpy_iterator()
     texts = (
-        line.decode() for chunk in chunks for pair in zip(*chunk, strict=True) for line in pair
+        spelling.trimmed(line.decode())
+        for chunk in chunks
+        for pair in zip(*chunk, strict=True)
+        for line in pair
     )
     lines = (
         text[start : start + MAX_CHARACTERS]
@@ -72,19 +83,19 @@ def train_tokenizer(
             sample.append(line)
         elif (index := rng.randrange(seen)) < MAX_LINES:  # reservoir: all equally likely
             sample[index] = line
-        words += len(line.split())
-        letters.update(line)
+        words += word_count(line)
     if not words:
         raise UserError("the training text holds no words; name files that do")
-    least = BASIC_TOKENS + len(symbols) + len(letters)
+    reserved, shares = BASIC_TOKENS + len(symbols), coverages(sample)
+    size = vocab_size
     if pieces == "bpe":
-        size = min(vocab_size, max(MIN_VOCABULARY, least, words // words_per_piece))
-    else:
-        size = vocab_size
+        enough = reserved + math.ceil(len(shares) / MAX_CHARACTER_SHARE)
+        size = min(vocab_size, max(MIN_VOCABULARY, enough, words // words_per_piece))
+    characters = max(1, int(MAX_CHARACTER_SHARE * (size - reserved)))
     output = BytesIO()
     try:
         with tempfile.NamedTemporaryFile("w", suffix=".tsv") as rules:
-            rules.write(NORMALIZATION)
+            rules.write(spelling.rules())
             rules.flush()
             sentencepiece.SentencePieceTrainer.train(
                 sentence_iterator=iter(sample),
@@ -93,6 +104,7 @@ def train_tokenizer(
                 vocab_size=size,
                 hard_vocab_limit=False,
                 byte_fallback=pieces == "bpe",
+                character_coverage=max(MIN_COVERAGE, shares[:characters][-1]),
                 normalization_rule_tsv=rules.name,
                 remove_extra_whitespaces=pieces == "word",
                 pad_id=PAD,
@@ -105,15 +117,48 @@ def train_tokenizer(
     except RuntimeError as error:
         raise UserError(
             f"no vocabulary of {size} entries can be learned from the training text "
-            f"({reason(error)}); use more text, or a --vocab-size of about {least}"
+            f"({reason(error)}); use more text, or a --vocab-size of about {reserved + len(shares)}"
         ) from None
     model = ModelProto.FromString(output.getvalue())
     model.normalizer_spec.ClearField("normalization_rule_tsv")  # the name of the temporary file
     return model.SerializeToString()
 
 
+def normal_in_graph(texts):
+    """Returns what spelling.normal does, of strings (...)."""
+    texts = tf.strings.regex_replace(texts, spelling.INVISIBLE_CHARACTER.pattern, "")
+    texts = tf.strings.regex_replace(texts, spelling.SPACE_CHARACTER.pattern, " ")
+    return tf_text.normalize_utf8(texts, "NFC")
+
+
+def trimmed_in_graph(texts):
+    """Returns what spelling.trimmed does, of strings (...)."""
+    blank = tf.strings.regex_full_match(texts, spelling.BLANK_TEXT.pattern)
+    return tf.where(blank, "", tf.strings.strip(normal_in_graph(texts)))
+
+
+def coverages(lines):
+    """Returns a list, whose nth entry is the coverage by the n most frequent characters of `lines`.
+
+    It ends with the last character that occurs often enough to be an entry of the vocabulary. Each
+    coverage is a little less than it could be: SentencePiece stops when it is reached.
+    """
+    counts = collections.Counter()
+    for line in lines:
+        counts.update(f" {line}")  # SentencePiece begins each line with a space
+    total, so_far, shares = counts.total(), 0, []
+    for _, count in counts.most_common():
+        if so_far >= COVERAGE * total and count < MIN_COUNT:
+            break
+        shares.append((so_far + count / 2) / total)
+        so_far += count
+    return shares
+
+
 class Tokenizer:
     """Text to token ids and back: SentencePiece, in Python and inside TensorFlow graphs.
+
+    Text is brought into its spelling.normal form first, whatever the rules of the model.
 
     Args:
       model: bytes of a SentencePiece model.
@@ -127,15 +172,20 @@ class Tokenizer:
 
     def encode_in_graph(self, texts):
         """Strings (...) -> ids (..., L), START first and END last; ragged unless a scalar."""
-        return self.graph_tokenizer.tokenize(texts)
+        return self.graph_tokenizer.tokenize(normal_in_graph(texts))
 
     def encode(self, lines):
         """Strings -> a list of lists of ids, START first and END last."""
-        return self.processor.encode(list(lines), add_bos=True, add_eos=True)
+        lines = [spelling.normal(line) for line in lines]
+        return self.processor.encode(lines, add_bos=True, add_eos=True)
 
     def decode(self, ids):
-        """Ids (B, L) -> B strings, of one line each, without START, END and PAD."""
-        return [re.sub(r"[\r\n\t]", " ", text) for text in self.processor.decode(ids.tolist())]
+        """Ids (B, L) -> B strings, of one line each, without START, END and PAD.
+
+        No reader of lines finds an end of a line in them: control characters become spaces.
+        """
+        texts = self.processor.decode(ids.tolist())
+        return [spelling.LINE_ENDS.sub(" ", text) for text in texts]
 
     def tokens(self, ids):
         """Ids (L,) -> a list of L token strings."""

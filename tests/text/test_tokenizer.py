@@ -1,6 +1,6 @@
 """What must hold of the vocabulary: any text comes back, and a short text gets a small one."""
 
-import re
+import random
 import tempfile
 
 import numpy as np
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import run_demo
 from nmt import UserError
+from nmt.text import spelling
 from nmt.text import tokenizer as tokenizing
 from transformer_model import END, PAD, START
 
@@ -32,9 +33,7 @@ def test_any_text_of_unicode_is_given_back_as_it_was(tokenizer, text):
     ids = tokenizer.encode([text])
     assert not set(ids[0][1:-1]) & {PAD, START, END}
     assert tokenizer.encode_in_graph(tf.constant(text)).numpy().tolist() == ids[0]
-    # One line each, and SentencePiece's own mark of a space is one.
-    expected = re.sub("[\r\n\t]", " ", text).replace("\u2581", " ")
-    assert tokenizer.decode(np.array(ids)) == [expected]
+    assert tokenizer.decode(np.array(ids)) == [spelling.normal(text)]
 
 
 def test_the_vocabulary_learns_from_lines_however_long():
@@ -111,3 +110,47 @@ def test_symbols_are_single_entries_wherever_they_stand():
 def test_symbols_that_sentencepiece_uses_itself_are_refused(symbols):
     with pytest.raises(UserError, match=r"--symbols .*: has a meaning for SentencePiece"):
         run_demo.train_tokenizer(as_dataset(sentences(50)), 320, symbols=symbols)
+
+
+HAN = [chr(number) for number in range(0x4E00, 0x4E00 + 3000)]
+
+
+def chinese(lines, rng):
+    """Returns sentences of words of two characters each, some of them often, all of them twice."""
+    words = ["".join(rng.choices(HAN, weights=range(3000, 0, -1), k=2)) for _ in range(5000)]
+    often = [rng.choices(words, weights=range(5000, 0, -1), k=10) for _ in range(lines)]
+    return [*often, *(HAN[start : start + 10] for start in range(0, 3000, 10))] * 2
+
+
+def test_text_without_spaces_has_the_vocabulary_of_the_same_words_with_spaces():
+    lines = chinese(1500, random.Random(1))
+    sizes = []
+    for space in ("", " "):
+        pairs = as_dataset([(space.join(line), "one") for line in lines])
+        model = run_demo.train_tokenizer(pairs, 8192, words_per_piece=4)
+        sizes.append(run_demo.Tokenizer(model).vocab_size)
+    assert sizes[0] > 3600
+    assert sizes[0] == pytest.approx(sizes[1], rel=0.35)  # words of two characters, not of 1.6
+
+
+def test_characters_that_occur_often_are_entries_however_many_there_are():
+    """Of 100,000 common characters, 0.05% are as many as 50 other ones."""
+    rare = [character for character in HAN[:45] for _ in range(20)]
+    once = HAN[45:100]
+    lines = ["um dois três quatro"] * 100_000 + ["".join(rare), "".join(once)]
+    model = run_demo.train_tokenizer(as_dataset([(line, "one") for line in lines]), 8192)
+    tokenizer = run_demo.Tokenizer(model)
+    entries = {*tokenizer.tokens(range(tokenizer.vocab_size))}
+    assert {*rare} <= entries
+    assert not {*once} & entries  # left to bytes
+
+
+def test_of_too_many_characters_the_most_frequent_are_entries():
+    frequent, rare = HAN[:500], HAN[500:2500]
+    lines = ["".join(frequent)] * 300 + ["".join(rare)]
+    pairs = as_dataset([(line, "one") for line in lines])
+    tokenizer = run_demo.Tokenizer(run_demo.train_tokenizer(pairs, 1000))
+    entries = {*tokenizer.tokens(range(tokenizer.vocab_size))}
+    assert tokenizer.vocab_size == 1000
+    assert {*frequent} <= entries
+    assert len({*rare} & entries) < 100

@@ -1,0 +1,81 @@
+"""One spelling for equal text: what a reader cannot tell apart has the same tokens.
+
+The normal form of a text is Unicode's NFC, every space and control character U+0020, without marks
+that nobody sees. Nothing else changes: no NFKC, which turns 1º into 1o and m² into m2; several
+spaces stay several; U+200C and U+200D stay, which Persian and emoji need.
+"""
+
+import functools
+import itertools
+import re
+import unicodedata
+
+MARK_OF_SPACE = "\u2581"  # SentencePiece's own
+# Soft hyphen, zero-width space, word joiner, byte order mark, and the marks of direction.
+INVISIBLE = "\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff"
+# Control characters (tab, line feed, ...), Unicode's spaces, line and paragraph separators.
+SPACES = "\\x00-\\x20\\x7f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000" + MARK_OF_SPACE
+# Without ink, but left in text that has some: joiners, fillers, selectors of variants and tags.
+UNSEEN = (
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200c\u200d\u2061-\u2064\u206a-\u206f\u2800\u3164"
+    "\ufe00-\ufe0f\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff"
+)
+# Their `pattern` is one of TensorFlow's RE2, too.
+SPACE_CHARACTER, INVISIBLE_CHARACTER = re.compile(f"[{SPACES}]"), re.compile(f"[{INVISIBLE}]")
+BLANK_TEXT = re.compile(f"[{SPACES}{INVISIBLE}{UNSEEN}]*")
+LINE_ENDS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")  # and other control characters
+LAST = 0x2FFFF  # no character after it has another spelling
+
+
+def is_blank(text):
+    """Returns whether a text shows nothing: it is empty, or all spaces and invisible marks."""
+    return BLANK_TEXT.fullmatch(text) is not None
+
+
+def normal(text):
+    """Returns the normal form of a text."""
+    text = SPACE_CHARACTER.sub(" ", INVISIBLE_CHARACTER.sub("", text))
+    return unicodedata.normalize("NFC", text)
+
+
+def trimmed(text):
+    """Returns the normal form of a text without spaces around it; "" of a blank one."""
+    return "" if is_blank(text) else normal(text).strip(" ")
+
+
+def spellings(character):
+    """Yields strings that are canonically equivalent to a character: its NFD, marks in other
+    orders, some of them composed."""
+    yield character
+    base, *marks = unicodedata.normalize("NFD", character)
+    for order in itertools.permutations(marks):
+        for number in range(len(order) + 1):
+            composed = unicodedata.normalize("NFC", base + "".join(order[:number]))
+            yield composed + "".join(order[number:])
+
+
+@functools.cache
+def rules():
+    """Returns the normal form as rules of SentencePiece: lines of code points TAB code points.
+
+    They hold every spelling of every single character, so that a vocabulary alone, outside of this
+    program, has them, too. What spans several characters (a mark between a letter and its accent,
+    accents that no single character has in another order) is left to `normal`.
+    """
+    characters = "".join(map(chr, range(1, 0xD800))) + "".join(map(chr, range(0xE000, LAST + 1)))
+    table = {}
+    for character in characters:
+        if unicodedata.is_normalized("NFD", character):
+            continue
+        composed = unicodedata.normalize("NFC", character)
+        for spelling in spellings(character):
+            if unicodedata.normalize("NFC", spelling) == composed != spelling:
+                table[spelling] = composed
+    table |= dict.fromkeys(INVISIBLE_CHARACTER.findall(characters), "")
+    table |= dict.fromkeys(SPACE_CHARACTER.findall(characters), " ")
+    del table[" "]
+
+    def points(text):
+        return " ".join(f"{ord(character):X}" for character in text)
+
+    return "".join(f"{points(text)}\t{points(form)}\n" for text, form in sorted(table.items()))
