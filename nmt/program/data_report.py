@@ -22,7 +22,9 @@ def show(args):
         raise UserError("--drop test: needs the test text; name it by --test")
     if args.to and files.kind(args.to) == "csv":
         raise UserError(f"--to {args.to}: pairs are written as a .tsv; name one")
-    drop = {*(cleaning.PROBLEMS if "all" in (args.drop or ()) else args.drop or ())}
+    drop = {*(args.drop or ())}
+    if "all" in drop:
+        drop |= cleaning.PROBLEMS.keys() - cleaning.HARMLESS
     test = files.read_pairs(args.test) if args.test else ()
     pairs, kept = cleaning.read(args.files), 0
     sample = list(itertools.islice(pairs, cleaning.SCRIPT_SAMPLE))

@@ -12,7 +12,8 @@ import unicodedata
 from typing import NamedTuple
 
 from nmt.messages import plural
-from nmt.text import files
+from nmt.text import files, spelling
+from nmt.text.words import word_count
 
 PROBLEMS = {  # by name: what is wrong with a pair
     "encoding": "not UTF-8, or decoded wrongly before (Ã©, \ufffd)",
@@ -27,14 +28,19 @@ PROBLEMS = {  # by name: what is wrong with a pair
     "script": "letters of another script than most lines of that side",
     "numbers": "other numbers in source and target",
     "test": "the source is a line of the test text",
+    "spelling": "letters and their accents apart, or other forms that are not NFC (harmless)",
+    "invisible": "marks that nobody sees, or other spaces than U+0020 (harmless)",
 }
+HARMLESS = {"spelling", "invisible"}  # training reads such text in its spelling.normal form
 MAX_RATIO, RATIO_MARGIN = 3, 20  # characters: of short lines, any ratio is possible
 MAX_WORDS = 100
 SCRIPT_SAMPLE = 2000  # pairs by which the script of each side is decided
 EXAMPLES = 3  # of each problem
 
 MOJIBAKE = re.compile("\ufffd|[ÂÃ][\u0080-\u00bf]|â\u0080|â€")
-CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
+OTHER_SPACES = f"\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000{spelling.MARK_OF_SPACE}"
+INVISIBLE = re.compile(f"[{spelling.INVISIBLE}{OTHER_SPACES}]")
 NUMBER = re.compile(r"\d+")
 QUOTED = re.compile('"(?:[^"]|"")+"')  # a cell as spreadsheets write it, quotes within it doubled
 
@@ -106,7 +112,7 @@ class Checker:
     """
 
     def __init__(self, sample, test_sources=()):
-        self.test_sources = {hash(line.strip()) for line in test_sources}
+        self.test_sources = {hash(spelling.trimmed(line)) for line in test_sources}
         self.seen = set()  # hashes of pairs
         scripts = [collections.Counter(), collections.Counter()]  # of each side
         for pair in sample:
@@ -125,13 +131,13 @@ class Checker:
         texts = [column.decode(errors="replace").strip() for column in columns]
         if len(texts) != 2 or any("\t" in text for text in texts):
             return ["columns"], [*texts, "", ""][:2]
-        source, target = texts
+        source, target = map(spelling.trimmed, texts)  # as it is trained on
         found = []
-        if MOJIBAKE.search(source) or MOJIBAKE.search(target):
+        if any(map(MOJIBAKE.search, texts)):
             found.append("encoding")
         if not source or not target:
             return [*found, "empty"], texts
-        if CONTROL.search(source) or CONTROL.search(target):
+        if any(map(CONTROL.search, texts)):
             found.append("control")
         quoted = [QUOTED.fullmatch(text) for text in texts]
         if all(quoted) or any(cell and '""' in cell[0] for cell in quoted):
@@ -145,15 +151,19 @@ class Checker:
         short, long = sorted((len(source), len(target)))
         if long > MAX_RATIO * short + RATIO_MARGIN:
             found.append("ratio")
-        if max(len(source.split()), len(target.split())) > MAX_WORDS:
+        if max(word_count(source), word_count(target)) > MAX_WORDS:
             found.append("long")
-        both = zip(map(main_script, texts), self.usual, strict=True)
+        both = zip(map(main_script, (source, target)), self.usual, strict=True)
         if any(script not in (None, usual) for script, usual in both):
             found.append("script")
         if sorted(NUMBER.findall(source)) != sorted(NUMBER.findall(target)):
             found.append("numbers")
         if hash(source) in self.test_sources:
             found.append("test")
+        if not all(unicodedata.is_normalized("NFC", text) for text in texts):
+            found.append("spelling")
+        if any(INVISIBLE.search(text) for text in texts):
+            found.append("invisible")
         return found, texts
 
 
@@ -175,9 +185,9 @@ class Report:
         """Takes a Pair. Returns the names of its problems, its source and its target."""
         names, texts = self.checker.problems(pair.columns)
         self.pairs += 1
-        self.clean += not names
+        self.clean += HARMLESS.issuperset(names)
         for words, text in zip(self.words, texts, strict=True):
-            words[len(text.split())] += 1
+            words[word_count(text)] += 1
         for name in names:
             self.counts[name] += 1
             if len(self.examples[name]) < EXAMPLES:
@@ -216,6 +226,18 @@ def percentile(counts, share):
 
 
 def excerpt(text):
-    """Returns the beginning of a text, its control characters visible."""
-    text = CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    """Returns the beginning of a text, with what nobody would see of it spelled out: \\u200b."""
+
+    def spell_out(character):
+        return character.encode("unicode_escape").decode()
+
+    for pattern in (CONTROL, INVISIBLE):
+        text = pattern.sub(lambda match: spell_out(match[0]), text)
+    if not unicodedata.is_normalized("NFC", text):
+        text = "".join(
+            spell_out(character)
+            if unicodedata.combining(character) or not unicodedata.is_normalized("NFC", character)
+            else character
+            for character in text
+        )
     return text if len(text) <= 60 else text[:59] + "\u2026"

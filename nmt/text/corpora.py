@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from nmt import UserError
 from nmt.messages import log, plural
-from nmt.text import downloads, files
+from nmt.text import downloads, files, spelling
 from nmt.text.datasets import CHUNK, text_dataset
 
 DATA = Path(__file__).parents[2] / "data"
@@ -49,14 +49,22 @@ def fingerprint(dataset):
     return found.hexdigest()
 
 
+def trained_on(dataset):
+    """Yields the pairs of a dataset as they are trained on: strings in their normal form."""
+    for chunk in dataset.batch(CHUNK).as_numpy_iterator():
+        for pair in zip(*chunk, strict=True):
+            yield tuple(spelling.trimmed(side.decode()) for side in pair)
+
+
 def overlap(corpus):
-    """Returns how many pairs of the validation and of the test split occur in the training text."""
-    held_out = [set(split.as_numpy_iterator()) for split in (corpus.validation, corpus.test)]
-    found = [set(), set()]
-    for source, target in corpus.train.batch(CHUNK).as_numpy_iterator():
-        pairs = {*zip(source, target, strict=True)}
-        found = [seen | (pairs & split) for seen, split in zip(found, held_out, strict=True)]
-    return [len(pairs) for pairs in found]
+    """Returns how many pairs of the validation and of the test split occur in the training text.
+
+    Pairs are compared in the spelling in which they are trained on; equal ones count once.
+    """
+    splits = [{*trained_on(split)} for split in (corpus.validation, corpus.test)]
+    held_out = splits[0] | splits[1]
+    seen = {pair for pair in trained_on(corpus.train) if pair in held_out}
+    return [len(seen & split) for split in splits]
 
 
 # ---- Corpora ----

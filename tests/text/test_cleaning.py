@@ -22,6 +22,8 @@ DAMAGES = {  # a pair with one problem each, as bytes
     "script": ("привет, как дела".encode(), b"hello, how are you"),
     "numbers": (b"tem 12 anos", b"he is 13 years old"),
     "test": (b"isto vem do teste", b"this comes from the test"),
+    "spelling": ("esta\u0301 bem".encode(), b"it is fine"),
+    "invisible": ("dez\u00a0anos".encode(), "ten \u200byears".encode()),
 }
 
 
@@ -42,26 +44,28 @@ def test_each_known_damage_is_found_and_shown_once(damaged, capsys):
     assert {*DAMAGES} == {*cleaning.PROBLEMS}
     assert call("data", damaged, "--test", damaged.parent / "test.tsv") == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == f"{200 + len(DAMAGES)} pairs, 200 without a problem"
+    harmless = len(cleaning.HARMLESS)
+    assert lines[0] == f"{200 + len(DAMAGES)} pairs, {200 + harmless} without a problem"
     for number, name in enumerate(DAMAGES, start=201):
-        title = next(n for n, line in enumerate(lines) if line.startswith(f"{name}: 1 (0.5%): "))
+        title = next(n for n, line in enumerate(lines) if line.startswith(f"{name}: 1 (0.5%)"))
         assert lines[title + 1].startswith(f"  {number}: ")
-    assert any(r"um\x07 dois" in line for line in lines)
+    for visible in (r"um\x07 dois", r"esta\u0301 bem", r"dez\xa0anos | ten \u200byears"):
+        assert any(visible in line for line in lines)
 
 
 @pytest.mark.parametrize("drop", [["all"], ["columns", "encoding", "duplicate"]])
 def test_what_is_named_is_dropped_and_nothing_else(damaged, drop, tmp_path, capsys):
     clean = tmp_path / "clean.tsv"
     assert call("data", damaged, "--to", clean, "--drop", *drop) == 0
-    total = 200 + len(DAMAGES)
-    kept = 201 if drop == ["all"] else total - 3  # no test text was named
+    total, harmless = 200 + len(DAMAGES), len(cleaning.HARMLESS)
+    kept = 201 + harmless if drop == ["all"] else total - 3  # no test text was named
     assert f"{kept} of {total} pairs written to {clean}" in capsys.readouterr().out
     lines = clean.read_text(encoding="utf-8").split("\n")
     assert lines[:200] == [f"{source}\t{target}" for source, target in GOOD]
     assert len(lines) == kept + 1
     assert call("data", clean) == 0
     found = capsys.readouterr().out
-    dropped = cleaning.PROBLEMS if drop == ["all"] else drop
+    dropped = cleaning.PROBLEMS.keys() - cleaning.HARMLESS if drop == ["all"] else drop
     assert not any(f"\n{name}: " in found for name in dropped if name != "test")
 
 
@@ -178,3 +182,37 @@ def test_cells_in_quotation_marks_are_a_problem_and_quoted_words_are_not(tmp_pat
     assert "quotes: 2 (50.0%): in quotation marks, as spreadsheets write cells" in out
     assert call("data", path, "--drop", "quotes", "--to", tmp_path / "b.csv") == 2
     assert "written as a .tsv" in capsys.readouterr().err
+
+
+def test_pairs_are_duplicates_and_test_text_however_they_are_spelled(tmp_path, capsys):
+    spellings = [
+        "Está  bem.",
+        "Esta\u0301  bem.",
+        "Está\u00a0 bem.\u200b",
+        "\ufeffEs\u00adtá\u3000\tbem.",
+    ]
+    tsv = write(tmp_path / "a.tsv", [(text.encode(), b"Fine.") for text in spellings[:3]])
+    test = tmp_path / "test.tsv"
+    write(test, [(spellings[3].replace("\t", "\u2003").encode(), b"It is fine.")])
+    assert call("data", tsv, "--test", test) == 0
+    report = capsys.readouterr().out
+    assert "\nduplicate: 2 (66.7%)" in report
+    assert "\ntest: 3 (100.0%)" in report
+    clean = tmp_path / "clean.tsv"  # what is kept is written as it was
+    assert call("data", tsv, "--to", clean, "--drop", "equal") == 0
+    assert clean.read_text() == tsv.read_text()
+    assert call("data", tsv, "--to", tmp_path / "b.tsv", "--drop", "spelling", "invisible") == 0
+    assert (tmp_path / "b.tsv").read_text() == f"{spellings[0]}\tFine.\n"
+
+
+def test_a_sentence_without_spaces_has_as_many_words_as_one_with_spaces(capsys, tmp_path):
+    assert checker_of([("我们今天去公园散步" * 16, "we go for a walk in the park " * 10)])[1] == [
+        []
+    ]
+    assert checker_of([("我们今天去公园散步" * 20, "we go for a walk in the park " * 10)])[1] == [
+        ["long"]
+    ]
+    tsv = write(tmp_path / "a.tsv", [("我们今天去公园散步。".encode(), b"a")])
+    assert call("data", tsv) == 0
+    line = next(line for line in capsys.readouterr().out.splitlines() if line[:6] == "source")
+    assert line.split()[1] == "6"  # nine characters
