@@ -16,6 +16,24 @@ from nmt import messages
 messages.show()  # as the program does
 
 
+SLOW_SECONDS = 1800  # the time limit of a test that is marked slow; pyproject.toml has the others'
+
+
+def pytest_collection_modifyitems(items):
+    """Gives slow tests more time."""
+    for item in items:
+        if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(SLOW_SECONDS))
+
+
+@pytest.fixture(autouse=True)
+def _no_process_outlives_its_test():
+    from helpers import kill_started  # not before the path is set
+
+    yield
+    kill_started()
+
+
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory):
     """A folder with a .tsv, and the run trained on it: one small layer, which has learned some.

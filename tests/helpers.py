@@ -1,6 +1,10 @@
-"""What several tests share: a small corpus of numbers, tiny sizes, the program as a call."""
+"""What several tests share: a small corpus of numbers, tiny sizes, the program, processes."""
 
+import contextlib
+import os
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +15,9 @@ import run_demo
 from transformer_model import END, PAD, START
 
 ROOT = Path(run_demo.__file__).parent
+
+
+PROGRAM = sys.executable, ROOT / "run_demo.py"
 
 
 NUMBERS = "zero one two three four five six seven eight nine".split()
@@ -50,6 +57,68 @@ def as_dataset(pairs):
 def call(*arguments):
     """Runs the program in this process. Returns its exit code."""
     return run_demo.main([str(argument) for argument in arguments])
+
+
+# ---- Processes: as a user starts them, and none outlives its test ----
+
+STARTED = []  # by the test that runs
+
+
+def user_environment(**variables):
+    """Returns the environment of a process: PATH, HOME, LANG, and `variables`.
+
+    Users have nothing else of what the machine that runs the tests may set: PYTHONUNBUFFERED,
+    TF_*, CI, COLUMNS.
+    """
+    names = [name for name in ("PATH", "HOME", "LANG") if name in os.environ]
+    return {name: os.environ[name] for name in names} | variables
+
+
+def process_options(command, variables, options):
+    """Returns the arguments of subprocess.Popen; see `run_process`."""
+    command = ["bash", "-c", command] if isinstance(command, str) else [*map(str, command)]
+    environment = user_environment(**variables or {})
+    return dict(args=command, env=environment, stdin=subprocess.DEVNULL) | options
+
+
+def run_process(command, variables=None, **options):
+    """Runs a process to its end. Returns its subprocess.CompletedProcess, with text.
+
+    Args:
+      command: a list of words, or a line for bash.
+      variables: of its environment, beside those of `user_environment`.
+      options: of subprocess.run.
+    """
+    options = dict(capture_output=True, encoding="utf-8") | options
+    return subprocess.run(**process_options(command, variables, options))
+
+
+def start_process(command, variables=None, **options):
+    """Starts a process, which is killed after the test if it still runs. Returns the Popen.
+
+    Without `with`, which would wait for the process where the test fails.
+
+    Args:
+      command, variables: as of `run_process`.
+      options: of subprocess.Popen.
+    """
+    process = subprocess.Popen(**process_options(command, variables, options))
+    STARTED.append(process)
+    return process
+
+
+def kill_started():
+    """Kills the processes that the test has left running."""
+    while STARTED:
+        process = STARTED.pop()
+        process.kill()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            with contextlib.suppress(AttributeError, OSError):  # none; unwritten text
+                stream.close()
+        process.wait()
+
+
+# ---- Trainings ----
 
 
 def tiny_training(parts=1, **changes):

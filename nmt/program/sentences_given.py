@@ -59,6 +59,7 @@ def prompt():
     """Yields the lines that are typed, one by one, until Ctrl-D."""
     log.info("Type a sentence and Enter; Ctrl-D ends.")
     while True:
+        sys.stdout.flush()  # through a pipe, too, the answer is seen before the next line is typed
         print("> ", end="", file=sys.stderr, flush=True)
         line = sys.stdin.buffer.readline()
         if not line:

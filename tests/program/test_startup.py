@@ -4,14 +4,14 @@ import os
 import pty
 import re
 import select
-import subprocess
 import sys
+from subprocess import PIPE
 
 import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import LEARNING, ROOT, call
+from helpers import LEARNING, PROGRAM, ROOT, call, run_process, start_process
 
 import params
 from nmt import messages
@@ -35,14 +35,12 @@ def test_notes_are_held_back_and_all_else_passed_on(capfd):
 
 def test_what_fails_meanwhile_is_heard():
     code = "from nmt import messages\nwith messages.quiet():\n    import no_such_module"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    done = run_process([sys.executable, "-c", code], cwd=ROOT)
     assert "No module named 'no_such_module'" in done.stderr
 
 
 def test_help_says_nothing_but_help():
-    done = subprocess.run(
-        [sys.executable, ROOT / "run_demo.py", "--help"], capture_output=True, text=True
-    )
+    done = run_process([*PROGRAM, "--help"])
     assert (done.returncode, done.stderr) == (0, "")
     assert "usage" in done.stdout
 
@@ -50,7 +48,7 @@ def test_help_says_nothing_but_help():
 @pytest.mark.parametrize("arguments", [[], ["data", "data/pt_en/test.tsv"]])
 def test_a_python_without_the_libraries_is_told_of_the_virtual_environment(arguments):
     command = [sys.executable, "-S", "run_demo.py", *arguments]  # -S: none of site-packages
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    done = run_process(command, cwd=ROOT)
     (line,) = done.stderr.splitlines()
     assert done.returncode == 2
     assert re.search(r"has no module (keras|tqdm); activate the virtual environment", line)
@@ -58,8 +56,7 @@ def test_a_python_without_the_libraries_is_told_of_the_virtual_environment(argum
 
 def test_a_training_says_nothing_but_its_own_before_it_begins(tmp_path):
     (tmp_path / "one.tsv").write_text("um\tone\n")
-    command = [sys.executable, ROOT / "run_demo.py", "--dataset", tmp_path / "one.tsv"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    done = run_process([*PROGRAM, "--dataset", tmp_path / "one.tsv"], cwd=tmp_path)
     assert done.returncode == 2
     first, *_, last = done.stderr.splitlines()
     assert (first[:7], last[:12]) == ("Device:", "run_demo.py:")
@@ -67,25 +64,25 @@ def test_a_training_says_nothing_but_its_own_before_it_begins(tmp_path):
 
 def test_a_program_without_stderr_starts_too():
     command = f"'{sys.executable}' '{ROOT / 'run_demo.py'}' --help 2>&-"
-    assert subprocess.run(command, shell=True, capture_output=True).returncode == 0
+    assert run_process(command).returncode == 0
 
 
 # ---- What the environment and the streams may be ----
 
 
-def program(command, **more):
-    """Runs run_demo.py with a shell's words behind it. Returns what came of it."""
+def program(command, variables=None, **options):
+    """Runs run_demo.py with a shell's words behind it. Returns its CompletedProcess."""
     line = f"exec {sys.executable} {ROOT / 'run_demo.py'} {command}"
-    return subprocess.run(["bash", "-c", line], capture_output=True, text=True, **more)
+    return run_process(line, variables, **options)
 
 
 def test_the_program_needs_nothing_of_the_environment(tmp_path):
     home = tmp_path / ".keras"
     home.mkdir()
     (home / "keras.json").write_text('{"backend": "torch"}')
-    environment = {**os.environ, "KERAS_HOME": str(home), "TF_USE_LEGACY_KERAS": "1"}
+    variables = {"KERAS_HOME": str(home), "TF_USE_LEGACY_KERAS": "1"}
     for backend in ({}, {"KERAS_BACKEND": "jax"}):
-        done = program("--dataset gone.tsv", env={**environment, **backend}, cwd=tmp_path)
+        done = program("--dataset gone.tsv", variables | backend, cwd=tmp_path)
         assert done.returncode == 2
         assert done.stderr.splitlines()[-1].startswith("run_demo.py: ")
         assert "gone.tsv: No such file" in done.stderr
@@ -93,10 +90,8 @@ def test_the_program_needs_nothing_of_the_environment(tmp_path):
 
 def test_a_library_without_tensorflow_under_keras_says_so_in_a_line():
     for backend in ("jax", "numpy"):
-        done = subprocess.run(
-            [sys.executable, "-c", "import transformer_model"], cwd=ROOT, capture_output=True,
-            text=True, env={**os.environ, "KERAS_BACKEND": backend},
-        )  # fmt: skip
+        command = [sys.executable, "-c", "import transformer_model"]
+        done = run_process(command, {"KERAS_BACKEND": backend}, cwd=ROOT)
         last = done.stderr.splitlines()[-1]
         assert last.startswith("ImportError: transformer_model needs Keras on TensorFlow: ")
         assert "set KERAS_BACKEND=tensorflow" in last
@@ -116,11 +111,7 @@ assert matplotlib.rcParams._get_backend_or_none() is None, "a backend was chosen
 
 
 def test_an_import_changes_nothing_in_the_host_program():
-    names = ("TF_ENABLE_ONEDNN_OPTS", "TF_CPP_MIN_LOG_LEVEL", "KERAS_BACKEND", "MPLBACKEND")
-    environment = {name: text for name, text in os.environ.items() if name not in names}
-    done = subprocess.run(
-        [sys.executable, "-c", IMPORTED], cwd=ROOT, capture_output=True, text=True, env=environment
-    )
+    done = run_process([sys.executable, "-c", IMPORTED], cwd=ROOT)
     assert done.returncode == 0, done.stderr
 
 
@@ -138,21 +129,33 @@ def test_closed_and_full_streams_are_one_line(finished):
         assert "Traceback" not in done.stderr
 
 
-def test_a_typed_line_is_translated_before_the_next_through_a_pipe_too(finished):
-    command = [sys.executable, ROOT / "run_demo.py", "translate", "--run", finished / "run"]
-    here, there = pty.openpty()
-    with subprocess.Popen(
-        command, stdin=there, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    ) as process:
-        for text in (b"um dois.\n", b"nove.\n"):
-            os.write(here, text)
-            ready, _, _ = select.select([process.stdout], [], [], 120)
-            assert ready, "no answer before the end of the input"
-            assert process.stdout.readline().strip()
-        os.write(here, b"\x04")  # Ctrl-D
-        assert process.wait(60) == 0
-    os.close(here)
-    os.close(there)
+def read_until(stream, end):
+    """Reads from a pipe until what came ends with `end`."""
+    said = b""
+    while not said.endswith(end):
+        piece = os.read(stream.fileno(), 4096)
+        assert piece, said.decode()
+        said += piece
+
+
+def test_a_typed_line_is_translated_before_the_next_through_a_pipe_too(finished, capsys):
+    arguments = ["translate", "--run", finished / "run"]
+    assert call(*arguments, "um dois.", "nove.") == 0
+    answers = capsys.readouterr().out.splitlines()
+    terminal, stdin = pty.openpty()
+    process = start_process([*PROGRAM, *arguments], stdin=stdin, stdout=PIPE, stderr=PIPE)
+    os.close(stdin)
+    try:
+        read_until(process.stderr, b"> ")
+        for text, answer in zip(("um dois.", "nove."), answers, strict=True):
+            os.write(terminal, f"{text}\n".encode())
+            read_until(process.stderr, b"> ")  # it asks for the next line
+            assert select.select([process.stdout], [], [], 1)[0], f"no answer to {text!r} yet"
+            assert process.stdout.readline().decode() == f"{answer}\n"
+        os.write(terminal, b"\x04")  # Ctrl-D
+        assert process.wait() == 0
+    finally:
+        os.close(terminal)
 
 
 def test_a_log_file_gets_lines_and_no_bar(finished, tmp_path, capsys):
