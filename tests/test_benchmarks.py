@@ -9,13 +9,12 @@ import itertools
 import json
 import re
 import shutil
-import subprocess
 import sys
 
 import keras
 import numpy as np
 import pytest
-from helpers import ROOT, sentences, write_tsv
+from helpers import ROOT, run_process, sentences, write_tsv
 
 import params
 
@@ -40,7 +39,7 @@ def needs(*packages):
 def tables(program, *arguments):
     """Runs a benchmark. Returns the markdown tables that it prints, lists of rows by column."""
     command = [sys.executable, ROOT / "benchmarks" / program, *arguments]
-    done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True)
+    done = run_process(command, cwd=ROOT)
     assert done.returncode == 0, done.stderr[-3000:]
     found = []
     for is_table, lines in itertools.groupby(done.stdout.splitlines(), lambda s: s[:1] == "|"):

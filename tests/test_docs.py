@@ -10,7 +10,7 @@ import shutil
 import nbclient
 import nbformat
 import pytest
-from helpers import ROOT, call
+from helpers import ROOT, call, user_environment
 
 import params
 from nmt.program import command_flags, command_line
@@ -163,17 +163,16 @@ def outputs(cell):
 
 
 @pytest.mark.slow
-def test_the_notebook_runs_and_shows_what_is_saved_in_it(tmp_path, monkeypatch):
+def test_the_notebook_runs_and_shows_what_is_saved_in_it(tmp_path):
     """Its training in one epoch, to save minutes; what follows needs only some translations."""
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    monkeypatch.setenv("TF_ENABLE_ONEDNN_OPTS", "1")  # for the training, as without pytest
     saved = nbformat.read(NOTEBOOK, as_version=4)
     again = nbformat.read(NOTEBOOK, as_version=4)
     (training,) = (place for place, cell in enumerate(again.cells) if "--preset" in cell.source)
     cell = again.cells[training]
     cell.source = cell.source.replace("--preset quick", "--preset quick --epochs 1")
     where = {"metadata": {"path": str(tmp_path)}}
-    nbclient.NotebookClient(again, timeout=1200, resources=where).execute()
+    kernel = user_environment(PYTHONPATH=str(ROOT))
+    nbclient.NotebookClient(again, timeout=1200, resources=where).execute(env=kernel)
     both = list(zip(saved.cells, again.cells, strict=True))
     for cell, run in both[:training]:
         assert outputs(run) == outputs(cell)

@@ -1,6 +1,7 @@
 """What must hold of the house: three modules, five rooms, and imports that run one way."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,14 @@ def test_imports_run_one_way(path):
 )
 def test_an_import_the_other_way_is_found(name, line):
     assert wrong_imports(name, line)
+
+
+def test_tests_start_processes_by_helpers_with_the_environment_of_a_user():
+    starts = r"^import subprocess|^from subprocess import .*\b(run|Popen|call|check_\w+)\b"
+    files = [path for path in (ROOT / "tests").rglob("*.py") if path.name != "helpers.py"]
+    assert files
+    for path in files:
+        assert not re.search(starts, path.read_text(), re.M), path
 
 
 def test_three_modules_stand_at_the_top_level():

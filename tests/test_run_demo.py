@@ -2,7 +2,6 @@
 
 import functools
 import json
-import subprocess
 import sys
 
 import keras
@@ -14,6 +13,7 @@ from helpers import (
     as_dataset,
     of_epoch,
     random_batches,
+    run_process,
     sentences,
     tiny_training,
 )
@@ -105,8 +105,7 @@ def test_a_batch_in_parts_teaches_what_it_teaches_whole():
 
 def in_a_process(script, *arguments):
     """Runs a Python script in a process of its own. Returns what it prints."""
-    command = [sys.executable, "-c", script, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return run_process([sys.executable, "-c", script, *arguments], check=True).stdout
 
 
 def plain_losses(training, batches):

@@ -9,7 +9,6 @@ zero and gains of one would hide faults.
 import itertools
 import json
 import math
-import subprocess
 import sys
 import warnings
 from collections import Counter
@@ -19,6 +18,7 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
+from helpers import run_process
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -859,7 +859,7 @@ def test_a_saved_model_is_the_same_in_a_fresh_process(policy, more, tmp_path):
     np.save(tmp_path / "tar.npy", TAR)
     root = Path(tm.__file__).parent
     command = [sys.executable, "-c", LOAD.format(tmp_path.as_posix())]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True)
+    done = run_process(command, cwd=root)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == [policy, "float32"]
     with np.load(tmp_path / "loaded.npz") as loaded:

@@ -1,13 +1,12 @@
 """What must hold of models that leave home: they translate as the run does, in a fresh process."""
 
-import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import call, sentences, write_tsv
+from helpers import call, run_process, sentences, write_tsv
 from test_transformer_model import randomised
 
 import run_demo
@@ -55,7 +54,7 @@ def folder(tmp_path_factory):
 
 def shell(command):
     """Runs a command outside of the project's folder. Returns what it printed to stdout."""
-    done = subprocess.run(command, shell=True, capture_output=True, text=True, cwd="/")
+    done = run_process(command, cwd="/")
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -1,13 +1,12 @@
 """What must hold of translating many lines: their order, and company that changes nothing."""
 
-import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import as_dataset, sentences
+from helpers import as_dataset, run_process, sentences
 from test_transformer_model import randomised
 
 import run_demo
@@ -168,7 +167,7 @@ def test_memory_of_a_resident_translator_is_bounded_over_all_widths():
     """Of the default model with a beam, in a process of its own."""
     if not Path("/proc/self/statm").exists():
         pytest.skip("resident memory is read from /proc")
-    done = subprocess.run([sys.executable, "-c", GROWTH], cwd=ROOT, capture_output=True, text=True)
+    done = run_process([sys.executable, "-c", GROWTH], cwd=ROOT)
     assert done.returncode == 0, done.stderr
     assert float(done.stdout) < 400
 

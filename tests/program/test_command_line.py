@@ -2,11 +2,10 @@
 
 import re
 import resource
-import subprocess
 import sys
 
 import pytest
-from helpers import ROOT, TINY, call, sentences, write_tsv
+from helpers import PROGRAM, ROOT, TINY, call, run_process, sentences, write_tsv
 
 import params
 from nmt.program import command_line, flags
@@ -167,9 +166,7 @@ finally:
 )  # fmt: skip
 def test_help_and_mistakes_are_answered_before_tensorflow_is_imported(arguments, code, tmp_path):
     program = WITHOUT_TENSORFLOW.format(root=str(ROOT), arguments=arguments)
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True
-    )
+    done = run_process([sys.executable, "-c", program], cwd=tmp_path)
     assert done.returncode == code
     assert done.stdout.splitlines()[-1].strip() == "imported:"
 
@@ -209,20 +206,18 @@ def test_a_preset_is_a_row_of_known_values_that_flags_go_before(preset, capsys):
 def test_a_checkpoint_too_large_for_the_disk_is_one_line_and_the_run_resumes_later(tmp_path):
     tsv = write_tsv(tmp_path / "numbers.tsv", sentences(150))
     run = tmp_path / "run"
-    command = [sys.executable, str(ROOT / "run_demo.py"), "--dataset", str(tsv), "--run", str(run)]
+    command = [*PROGRAM, "--dataset", tsv, "--run", run]
 
     def limit_files():  # to less than a checkpoint, more than the tokenizer
         resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
 
     wide = [*TINY, "--dff", "4096"]
-    limited = subprocess.run(
-        [*command, *wide], preexec_fn=limit_files, capture_output=True, text=True, check=False
-    )
+    limited = run_process([*command, *wide], preexec_fn=limit_files)
     assert limited.returncode == 2, limited.stderr
     last = limited.stderr.strip().splitlines()[-1]
     assert last.startswith(f"run_demo.py: {run}")
     assert "Traceback" not in limited.stderr
-    assert subprocess.run([*command, *wide], capture_output=True, check=False).returncode == 0
+    assert run_process([*command, *wide]).returncode == 0
 
 
 def test_a_former_name_of_a_flag_is_accepted_and_not_shown(capsys):

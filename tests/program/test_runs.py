@@ -2,13 +2,12 @@
 
 import json
 import shutil
-import subprocess
-import sys
 import time
 from pathlib import Path
+from subprocess import DEVNULL, PIPE
 
 import pytest
-from helpers import LEARNING, ROOT, TINY, call, sentences, write_tsv
+from helpers import LEARNING, PROGRAM, TINY, call, sentences, start_process, write_tsv
 
 import params
 from nmt.program import command_line, preparation, runs
@@ -157,21 +156,19 @@ def test_a_run_is_evaluated_where_only_its_test_files_are_and_resumed_where_its_
 
 @pytest.mark.slow
 def test_a_process_at_the_other_end_of_a_pipe_gets_its_answer_while_it_waits(finished):
-    command = [sys.executable, ROOT / "run_demo.py", "translate", "--run", finished / "run"]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    ) as process:
-        for text in ("um dois.", "nove. um.", ""):
-            process.stdin.write(f"{text}\n".encode())
-            process.stdin.flush()
-            assert process.stdout.readline().endswith(b"\n")  # or it would wait forever
-        process.stdin.write(b"um\ntr\xc3")  # a character that is not yet complete
+    command = [*PROGRAM, "translate", "--run", finished / "run"]
+    process = start_process(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL)
+    for text in ("um dois.", "nove. um.", ""):
+        process.stdin.write(f"{text}\n".encode())
         process.stdin.flush()
-        assert process.stdout.readline()
-        process.stdin.write(b"\xaas")
-        process.stdin.close()
-        assert len(process.stdout.read().splitlines()) == 1
-        assert process.wait() == 0
+        assert process.stdout.readline().endswith(b"\n")  # or it would wait forever
+    process.stdin.write(b"um\ntr\xc3")  # a character that is not yet complete
+    process.stdin.flush()
+    assert process.stdout.readline()
+    process.stdin.write(b"\xaas")
+    process.stdin.close()
+    assert len(process.stdout.read().splitlines()) == 1
+    assert process.wait() == 0
 
 
 def test_a_preset_with_a_data_set_has_a_folder_of_its_own(capsys):

@@ -6,7 +6,7 @@ import shutil
 
 import numpy as np
 import pytest
-from helpers import call
+from helpers import call, user_environment
 
 from nmt.decoding.attention import KINDS, Attention
 from nmt.results import explorer
@@ -105,7 +105,8 @@ def browser(tmp_path):
     for flag in ("--headless=new", "--no-sandbox", "--window-size=900,900"):
         options.add_argument(flag)
     options.binary_location = shutil.which("chromium")
-    service = webdriver.ChromeService(executable_path=shutil.which("chromedriver"))
+    path = shutil.which("chromedriver")
+    service = webdriver.ChromeService(executable_path=path, env=user_environment())
     driver = webdriver.Chrome(options=options, service=service)
     driver.get(page.as_uri())
     yield driver

@@ -1,10 +1,10 @@
 """What must hold of the bundled corpus (data/): size, variety, and that its grammar writes it."""
 
 import re
-import subprocess
 import sys
 
 import pytest
+from helpers import run_process
 
 from nmt.text import corpora, files
 
@@ -67,7 +67,7 @@ def test_everyday_pairs_are_all_in_it(pairs):
 
 def test_the_grammar_writes_the_committed_files_byte_for_byte(tmp_path):
     script = corpora.DATA / "make_corpus.py"
-    subprocess.run([sys.executable, script, "--out", tmp_path], check=True)
+    run_process([sys.executable, script, "--out", tmp_path], check=True)
     for split in SPLITS:
         name = f"{split}.tsv"
         assert (tmp_path / name).read_bytes() == (corpora.DATA / "pt_en" / name).read_bytes(), name

@@ -3,18 +3,19 @@
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
+from subprocess import PIPE
 
 import numpy as np
 import pytest
 import tensorflow as tf
 from helpers import (
-    ROOT,
+    PROGRAM,
     TINY,
     random_batches,
+    run_process,
     sentences,
+    start_process,
     tiny_training,
     write_tsv,
 )
@@ -251,25 +252,23 @@ def test_each_batch_of_an_accumulated_step_masks_positions_of_its_own():
 @pytest.mark.slow
 def test_a_training_killed_again_and_again_ends_bit_for_bit_as_one_never_killed(tmp_path):
     tsv, chance = write_tsv(tmp_path / "numbers.tsv", sentences(3000)), random.Random(3)
-    command = [sys.executable, ROOT / "run_demo.py", "--dataset", tsv, *TINY, "--batch-size", "16"]
+    command = [*PROGRAM, "--dataset", tsv, *TINY, "--batch-size", "16"]
     command += ["--dropout-rate", "0.3", "--checkpoint-minutes", "0.003", "--epochs", "4", "--run"]
-    subprocess.run([*command, tmp_path / "whole"], check=True, capture_output=True)
+    run_process([*command, tmp_path / "whole"], check=True)
     ends = []
     for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
-        with subprocess.Popen(
-            [*command, tmp_path / "killed"], stderr=subprocess.PIPE, bufsize=0
-        ) as process:
-            said = b""
-            while b" tokens/s" not in said:  # a line after the first steps
-                piece = process.stderr.read(4096)
-                assert piece, said.decode()
-                said += piece
-            time.sleep(chance.uniform(0, 0.7))
-            process.send_signal(number)
-            process.stderr.read()
-        ends.append(process.returncode)
+        process = start_process([*command, tmp_path / "killed"], stderr=PIPE, bufsize=0)
+        said = b""
+        while b" tokens/s" not in said:  # a line after the first steps
+            piece = process.stderr.read(4096)
+            assert piece, said.decode()
+            said += piece
+        time.sleep(chance.uniform(0, 0.7))
+        process.send_signal(number)
+        process.stderr.read()
+        ends.append(process.wait())
     assert ends == [-9, 143, 130]
-    done = subprocess.run([*command, tmp_path / "killed"], capture_output=True, text=True)
+    done = run_process([*command, tmp_path / "killed"])
     assert done.returncode == 0, done.stderr
     assert "Resuming from" in done.stderr
     for name in ("checkpoints/ckpt-4", "checkpoints/final/ckpt-4"):

@@ -5,14 +5,13 @@ import os
 import re
 import signal
 import socket
-import subprocess
-import sys
 import time
+from subprocess import PIPE
 
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import ROOT, TINY, sentences, write_tsv
+from helpers import PROGRAM, TINY, sentences, start_process, write_tsv
 
 import run_demo
 from nmt import UserError
@@ -97,19 +96,17 @@ def free_ports(number):
 
 def start(tsv, run, epochs, index=None, ports=()):
     """Starts a training: on this machine alone with two cores, or as one worker with one core."""
-    environment = {key: value for key, value in os.environ.items() if key != "TF_CONFIG"}
+    variables = {"PYTHONUNBUFFERED": "1"}
     if ports:
         workers = [f"127.0.0.1:{port}" for port in ports]
         config = {"cluster": {"worker": workers}, "task": {"type": "worker", "index": index}}
-        environment["TF_CONFIG"] = json.dumps(config)
+        variables["TF_CONFIG"] = json.dumps(config)
     cores = sorted(os.sched_getaffinity(0))[:2]
     if ports:
         cores = [cores[index % len(cores)]]
-    command = [sys.executable, "-u", ROOT / "run_demo.py", "--dataset", tsv, *TRAINING, str(epochs)]
-    return subprocess.Popen(
-        [*map(str, command), "--run", str(run)],
-        env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0,
-        preexec_fn=lambda: os.sched_setaffinity(0, cores),
+    return start_process(
+        [*PROGRAM, "--dataset", tsv, *TRAINING, epochs, "--run", run], variables,
+        stdout=PIPE, stderr=PIPE, bufsize=0, preexec_fn=lambda: os.sched_setaffinity(0, cores),
     )  # fmt: skip
 
 
