@@ -28,6 +28,7 @@ MIN_COUNT = 20  # of a character that is an entry of the vocabulary, not bytes, 
 COVERAGE = 0.9995  # of the text, by characters that are entries, unless those are too many
 MIN_COVERAGE = 0.98  # SentencePiece's
 MAX_CHARACTER_SHARE = 0.75  # of the vocabulary, for characters
+ALPHABET = 200  # characters that a vocabulary counted in words has entries for; Chinese has more
 RESERVED = re.compile("^<(s|/s|pad|unk|0x..)>$|\u2581")  # symbols of its own
 BASIC_TOKENS = 4 + 256  # PAD, UNKNOWN, START, END, and the bytes
 PARAMETERS = (
@@ -90,7 +91,8 @@ def train_tokenizer(
     size = vocab_size
     if pieces == "bpe":
         enough = reserved + math.ceil(len(shares) / MAX_CHARACTER_SHARE)
-        size = min(vocab_size, max(MIN_VOCABULARY, enough, words // words_per_piece))
+        size = words // words_per_piece + max(0, len(shares) - ALPHABET)
+        size = min(vocab_size, max(MIN_VOCABULARY, enough, size))
     characters = max(1, int(MAX_CHARACTER_SHARE * (size - reserved)))
     output = BytesIO()
     try:

@@ -154,3 +154,16 @@ def test_of_too_many_characters_the_most_frequent_are_entries():
     assert tokenizer.vocab_size == 1000
     assert {*frequent} <= entries
     assert len({*rare} & entries) < 100
+
+
+def test_a_language_has_as_many_tokens_beside_chinese_as_beside_a_language_with_an_alphabet():
+    rng = random.Random(1)
+    words = ["".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=8)) for _ in range(3000)]
+    english = [" ".join(rng.choices(words, k=10)) for _ in range(4000)]
+    lengths = []
+    for characters in (HAN, HAN[:30]):
+        other = ["".join(rng.choices(characters, k=16)) for _ in english]
+        pairs = as_dataset([*zip(english, other, strict=True)])
+        model = run_demo.train_tokenizer(pairs, 8192, words_per_piece=20)
+        lengths.append(sum(map(len, run_demo.Tokenizer(model).encode(english))))
+    assert lengths[0] == pytest.approx(lengths[1], rel=0.1)
