@@ -94,13 +94,12 @@ def test_a_batch_in_parts_teaches_what_it_teaches_whole():
     inp = tf.constant([[START, 5, 6, END], [START, 7, END, PAD], [START, 5, 8, END], [PAD] * 4])
     tar = tf.constant([[START, 8, 9, END], [START, 9, END, PAD], [START, 8, END, PAD], [PAD] * 4])
     after = []
-    for parts in (1, 2, 4):  # the last part of four holds no token at all
+    for parts in (1, 4):  # the last part of four holds no token at all
         keras.utils.set_random_seed(3)
         training = tiny_training(parts)
         sums = [training.train_step(inp, tar).numpy() for _ in range(5)]
         after.append([*sums, training.validation_step(inp, tar).numpy()])
     np.testing.assert_allclose(after[0], after[1], rtol=1e-4)
-    np.testing.assert_allclose(after[0], after[2], rtol=1e-4)
 
 
 def in_a_process(script, *arguments):
@@ -114,29 +113,39 @@ def plain_losses(training, batches):
     transformer.set_weights(training.transformer.get_weights())
     schedule = CustomSchedule(8, training.options["warmup_steps"])
     optimizer = keras.optimizers.Adam(schedule, beta_1=0.9, beta_2=0.98, epsilon=1e-9)
-    losses = []
-    for inp, tar in batches:
+    optimizer.build(transformer.trainable_variables)
+
+    @tf.function
+    def train_step(inp, tar):
         with tf.GradientTape() as tape:
             predictions, _ = transformer((inp, tar[:, :-1]), training=True)
             loss = loss_function(tar[:, 1:], predictions)
         gradients = tape.gradient(loss, transformer.trainable_variables)
         gradients = map(tf.convert_to_tensor, gradients)
         optimizer.apply_gradients(zip(gradients, transformer.trainable_variables, strict=True))
-        losses.append(float(loss))
-    return losses
+        return loss
+
+    return [float(train_step(inp, tar)) for inp, tar in batches]
 
 
 @pytest.mark.parametrize("changes", [dict(parts=2), dict(xla="on")], ids=["as on a CPU", "by XLA"])
 def test_the_fast_step_learns_what_the_plain_one_does(changes):
-    training = tiny_training(warmup_steps=200, **changes)
-    batches = random_batches(5) * 10
+    training = tiny_training(warmup_steps=50, **changes)
+    batches = random_batches(3) * 10
     plain = plain_losses(training, batches)
     fast = [training.train_step(inp, tar).numpy() for inp, tar in batches]
     np.testing.assert_allclose([loss / tokens for loss, _, tokens in fast], plain, atol=1e-4)
     assert plain[-1] < 0.9 * plain[0]  # else there was nothing to tell apart
 
 
-@pytest.mark.parametrize(("number", "accumulate"), [(3, 2), (4, 3), (6, 3)])
+@pytest.mark.parametrize(
+    ("number", "accumulate"),
+    [
+        (3, 2),
+        pytest.param(4, 3, marks=pytest.mark.slow),
+        pytest.param(6, 3, marks=pytest.mark.slow),
+    ],
+)
 def test_accumulated_batches_teach_what_one_larger_batch_does(number, accumulate):
     batches = random_batches(number, rows=4)
     groups = [batches[n : n + accumulate] for n in range(0, number, accumulate)]
@@ -159,6 +168,7 @@ def test_accumulated_batches_teach_what_one_larger_batch_does(number, accumulate
     np.testing.assert_allclose(*after, rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_a_compiled_step_is_traced_once_static_and_stays_on_its_device(tokenizer):
     """What a GPU needs, told without one: from what XLA makes of the step for each bucket."""
     pairs = as_dataset(sentences(200))

@@ -929,15 +929,15 @@ def test_several_runs_are_an_ensemble(finished, tmp_path, capsys):
 
 def test_the_translation_most_like_the_others_is_printed(finished, capsys):
     command = ["translate", "--run", finished / "run", "um dois três.", "quatro cinco."]
-    for more in (["--sample", "--n-best", "9"], ["--beam", "4", "--n-best", "4"]):
+    sample, search = ["--sample", "--n-best", "9"], ["--beam", "4", "--n-best", "4"]
+    for more, utility in ((sample, "chrf"), (search, "bleu")):
         assert call(*command, *more) == 0
         candidates = capsys.readouterr().out.splitlines()
         number = len(candidates) // 2
-        for utility in ("chrf", "bleu"):
-            assert call(*command, *more, "--mbr", utility) == 0
-            chosen = capsys.readouterr().out.splitlines()
-            assert len(chosen) == 2
-            assert chosen[0] in candidates[:number]
-            assert chosen[1] in candidates[number:]
+        assert call(*command, *more, "--mbr", utility) == 0
+        chosen = capsys.readouterr().out.splitlines()
+        assert len(chosen) == 2
+        assert chosen[0] in candidates[:number]
+        assert chosen[1] in candidates[number:]
     assert call(*command, "--mbr", "chrf") == 2
     assert "chooses one of several" in capsys.readouterr().err.splitlines()[-1]

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 from helpers import TINY, as_dataset, call, sentences, write_tsv
 
+import run_demo
 from nmt.program import command_line, flags, preparation
 from nmt.text import corpora
 
@@ -15,8 +16,15 @@ class Stopped(BaseException):
     """Ends a training before its first step."""
 
 
-def stop(*_):
-    raise Stopped
+class Untrained(run_demo.Training):
+    """A Training without a network, which takes seconds to build."""
+
+    def __init__(self, options, *_):
+        self.options, self.progress, self.checkpoint = options, SimpleNamespace(), None
+        self.transformer = SimpleNamespace(count_params=lambda: 0)
+
+    def fit(self, *_):
+        raise Stopped
 
 
 def test_the_preset_for_a_number_of_pairs_is_suggested(capsys):
@@ -37,7 +45,7 @@ def test_a_preset_is_suggested_only_where_nothing_was_chosen(
     more, suggested, tmp_path, monkeypatch, capsys
 ):
     monkeypatch.setattr(preparation, "suggest_preset", lambda pairs: print(f"{pairs} pairs"))
-    monkeypatch.setattr("run_demo.Training.fit", stop)
+    monkeypatch.setattr(run_demo, "Training", Untrained)
     tsv = write_tsv(tmp_path / "n.tsv", sentences(100))
     with pytest.raises(Stopped):
         call("--dataset", tsv, "--run", tmp_path / "run", "--max-length", "12", *more)
@@ -48,7 +56,7 @@ def test_a_preset_is_suggested_only_where_nothing_was_chosen(
 def test_a_length_that_keeps_most_pairs_is_suggested_where_many_are_dropped(
     tmp_path, monkeypatch, capsys
 ):
-    monkeypatch.setattr("run_demo.Training.fit", stop)
+    monkeypatch.setattr(run_demo, "Training", Untrained)
     pairs = [("um " * n, "one") for n in range(1, 101)] * 2
     tsv = write_tsv(tmp_path / "n.tsv", pairs)
     for run, length in (("short", "40"), ("long", "300")):

@@ -77,6 +77,7 @@ def test_an_age_is_told_in_its_largest_unit():
     assert found == ["just now", "1 minute ago", "2 hours ago", "1 day ago", "2 days ago"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_the_folder_alone_resumes_a_run_with_its_own_data_and_flags(finished, tmp_path, capsys):
     run = shutil.copytree(finished / "run", tmp_path / "run")
@@ -85,6 +86,10 @@ def test_the_folder_alone_resumes_a_run_with_its_own_data_and_flags(finished, tm
     assert "2 epochs done" in said.err
     assert "Test split of numbers.tsv, 20 lines, 3 epochs" in said.out
     assert checkpoints.paths(run / "checkpoints")[-1].endswith("-3")
+
+
+def test_flags_given_with_the_folder_alone_must_be_those_of_the_run(finished, capsys):
+    run = finished / "run"
     assert call("--run", run, "--dff", 64) == 2  # a flag that is given must be the run's
     assert "dff is 32 there, 64 here" in capsys.readouterr().err
     for more in ([], ["--dataset", finished / "numbers.tsv"]):  # a preset describes all flags
@@ -94,25 +99,25 @@ def test_the_folder_alone_resumes_a_run_with_its_own_data_and_flags(finished, tm
         assert "text differs" not in said
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_a_run_that_was_killed_before_its_first_checkpoint_is_resumed_by_its_folder(
-    tmp_path, capsys, monkeypatch
+    tmp_path, monkeypatch
 ):
-    import run_demo
+    begun = []
 
-    tsv = write_tsv(tmp_path / "numbers.tsv", sentences(150))
-    fit = run_demo.Training.fit
-
-    def killed(*_):
+    def killed(training, keeper, corpus, *_):
+        begun.append((training.options, corpus.name, len(corpus.train), keeper.run.path))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(run_demo.Training, "fit", killed)
+    monkeypatch.setattr("run_demo.Training.fit", killed)
+    tsv = write_tsv(tmp_path / "numbers.tsv", sentences(150))
     assert call("--dataset", tsv, "--run", tmp_path / "run", *TINY) == 130
-    monkeypatch.setattr(run_demo.Training, "fit", fit)
-    assert call("--run", tmp_path / "run") == 0
-    assert "Test split of numbers.tsv" in capsys.readouterr().out
+    assert call("--run", tmp_path / "run") == 130
+    first, again = begun
+    assert again == first
+    assert (first[0]["d_model"], first[1]) == (16, "numbers.tsv")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_a_run_is_evaluated_where_only_its_test_files_are_and_resumed_where_its_files_are_now(
     tmp_path, capsys

@@ -11,7 +11,16 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import LEARNING, PROGRAM, ROOT, call, run_process, start_process
+from helpers import (
+    PROGRAM,
+    ROOT,
+    TINY,
+    call,
+    run_process,
+    sentences,
+    start_process,
+    write_tsv,
+)
 
 import params
 from nmt import messages
@@ -130,15 +139,16 @@ def test_closed_and_full_streams_are_one_line(finished):
 
 
 def read_until(stream, end):
-    """Reads from a pipe until what came ends with `end`."""
+    """Reads from a pipe until what came ends with `end`. Returns it."""
     said = b""
     while not said.endswith(end):
         piece = os.read(stream.fileno(), 4096)
         assert piece, said.decode()
         said += piece
+    return said
 
 
-def test_a_typed_line_is_translated_before_the_next_through_a_pipe_too(finished, capsys):
+def test_a_typed_line_is_translated_before_the_next_and_nothing_else_is_said(finished, capsys):
     arguments = ["translate", "--run", finished / "run"]
     assert call(*arguments, "um dois.", "nove.") == 0
     answers = capsys.readouterr().out.splitlines()
@@ -146,7 +156,8 @@ def test_a_typed_line_is_translated_before_the_next_through_a_pipe_too(finished,
     process = start_process([*PROGRAM, *arguments], stdin=stdin, stdout=PIPE, stderr=PIPE)
     os.close(stdin)
     try:
-        read_until(process.stderr, b"> ")
+        said = read_until(process.stderr, b"> ").splitlines()
+        assert [line.split()[0] for line in said] == [b"Device:", b"Using", b"Type", b">"]
         for text, answer in zip(("um dois.", "nove."), answers, strict=True):
             os.write(terminal, f"{text}\n".encode())
             read_until(process.stderr, b"> ")  # it asks for the next line
@@ -158,10 +169,10 @@ def test_a_typed_line_is_translated_before_the_next_through_a_pipe_too(finished,
         os.close(terminal)
 
 
-def test_a_log_file_gets_lines_and_no_bar(finished, tmp_path, capsys):
-    corpus = finished / "numbers.tsv"
-    flags = ["--dataset", corpus, *LEARNING, "--epochs", 1, "--run", tmp_path / "run"]
-    assert call(*flags) == 0
+def test_a_log_file_gets_lines_and_no_bar(tmp_path, capsys):
+    corpus = write_tsv(tmp_path / "numbers.tsv", sentences(150))
+    flags = [*TINY, "--epochs", 1, "--batch-size", 6, "--no-plots", "--run", tmp_path / "run"]
+    assert call("--dataset", corpus, *flags) == 0
     said = capsys.readouterr().err
     assert "\r" not in said
     assert len(re.findall(r"^Epoch 1/1: step 20/\d+, loss .* tokens/s$", said, re.M)) == 1
@@ -198,8 +209,3 @@ def test_keras_still_is_what_the_faster_adam_builds_on(monkeypatch):
     assert "ResourceApplyAdam" in dir(tf.raw_ops), "TensorFlow has no ResourceApplyAdam any more"
     pinned = (ROOT / "requirements.txt").read_text()
     assert re.search(r"^keras==\d+\.\d+\.\*", pinned, re.M)
-
-
-def test_a_translation_says_nothing_but_what_it_uses(finished):
-    done = program(f"translate --run {finished / 'run'} um.")
-    assert [line.split()[0] for line in done.stderr.splitlines()] == ["Device:", "Using"]

@@ -65,6 +65,7 @@ def test_everyday_pairs_are_all_in_it(pairs):
     assert set(everyday) <= {pair for split in SPLITS for pair in pairs[split]}
 
 
+@pytest.mark.slow
 def test_the_grammar_writes_the_committed_files_byte_for_byte(tmp_path):
     script = corpora.DATA / "make_corpus.py"
     run_process([sys.executable, script, "--out", tmp_path], check=True)

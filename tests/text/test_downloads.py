@@ -64,6 +64,7 @@ def archive(tmp_path):
     server.shutdown()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_tfds_downloads_prepares_and_trains(ted, archive, tmp_path, capsys):
     ted(*archive)
