@@ -95,6 +95,7 @@ def validation_bleu(model, tokenizer, pairs):
     sources, references = texts(pairs)
     translations = list(translator(model, tokenizer)(sources))
     bleu = scores.bleu(**scoring_options(model, references))
+    translations, references = scores.in_normal_form(translations, references)
     return bleu.corpus_score(translations, [references]).score
 
 

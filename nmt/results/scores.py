@@ -6,6 +6,7 @@ import sacrebleu
 from sacrebleu.significance import PairedTest
 
 from nmt.messages import log
+from nmt.text import spelling
 
 BOOTSTRAP_SAMPLES = 1000  # Koehn 2004
 TOKENIZED_SHARE = 0.3  # of the references, at least, that end so
@@ -106,6 +107,25 @@ def without_missing(references):
     return [*zip(*lines, strict=True)]
 
 
+def in_normal_form(*texts):
+    """Returns lists of strings, or of None, in the normal form of text, which translations have.
+
+    Without it, a reference in NFD has no accented letter in common with its translation.
+    """
+    return [[line if line is None else spelling.normal(line) for line in lines] for lines in texts]
+
+
+def note_spelling(references):
+    """Logs how many references are not in normal form, so that their scores are not of raw text."""
+    texts = [line for lines in references for line in lines if line]
+    other = sum(spelling.normal(line) != line for line in texts)
+    if other:
+        log.info(
+            f"{other} of {len(texts)} references have another Unicode spelling (NFD, other spaces, "
+            "invisible marks): they are scored in the one that translations have, NFC."
+        )
+
+
 def score(hypotheses, *references, **options):
     """Returns a dict for each of `metrics`: score, half of its 95% interval, signature.
 
@@ -114,6 +134,8 @@ def score(hypotheses, *references, **options):
       references: for each set of references, as many strings; None where a line has none in it.
       options: of `metrics`.
     """
+    note_spelling(references)
+    hypotheses, *references = in_normal_form(hypotheses, *references)
     found = {}
     for name, metric in metrics(**options).items():
         result = metric.corpus_score(hypotheses, references, n_bootstrap=BOOTSTRAP_SAMPLES)
@@ -144,6 +166,8 @@ def comparison(hypotheses, others, *references, **options):
       hypotheses, others: the translations of two systems.
       references, options: as of `score`.
     """
+    note_spelling(references)
+    hypotheses, others, *references = in_normal_form(hypotheses, others, *references)
     lines = []
     for name, metric in metrics(**options).items():
         systems = [("other", others), ("this", hypotheses)]

@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import sys
+import unicodedata
 from pathlib import Path
 
 import keras
@@ -665,6 +666,14 @@ def test_epochs_are_compared_by_the_bleu_of_the_runs_scoring_options(monkeypatch
     worse = training.validate(corpus, None)
     assert worse["val_bleu"] < 25
     assert value(worse) > value(judged)
+
+
+def test_validation_bleu_does_not_depend_on_the_spelling_of_references(monkeypatch):
+    target = "Você não está à mesa."
+    pairs = as_dataset([("um", unicodedata.normalize("NFD", target))])
+    monkeypatch.setattr(evaluation, "translator", lambda *_: lambda sources: [target])
+    training = tiny_training(validate_by="bleu")
+    assert evaluation.validation_bleu(training, None, pairs) == pytest.approx(100)
 
 
 def test_epochs_of_equal_bleu_go_by_loss_however_small_the_difference():

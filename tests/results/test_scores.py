@@ -1,6 +1,7 @@
 """What must hold of scores: they are sacreBLEU's, and say how sure they are."""
 
 import re
+import unicodedata
 
 import pytest
 import sacrebleu
@@ -125,3 +126,21 @@ def test_ter_of_few_matching_lines_has_an_interval(name):
     found = scores.score(hypotheses, references, ter=True)["TER"]
     assert found["score"] == sacrebleu.corpus_ter(hypotheses, [references]).score
     assert type(found["score"]) is type(found["interval"]) is float
+
+
+def test_references_are_scored_in_the_spelling_that_translations_have(monkeypatch):
+    said = []
+    monkeypatch.setattr(scores.log, "info", said.append)
+    hypotheses = ["Você não está à mesa.", "Até já, avô e avó."]
+    assert round(scores.score(hypotheses, hypotheses)["BLEU"]["score"]) == 100
+    assert not said
+    decomposed = [unicodedata.normalize("NFD", line) for line in hypotheses]
+    marked = [line.replace(" ", "\u00a0").replace("v", "v\u00ad") for line in hypotheses]
+    for references in (decomposed, marked):
+        found = scores.score(hypotheses, references, [None, hypotheses[1]], ter=True)
+        assert [round(row["score"], 6) for row in found.values()] == [100, 100, 100, 0]
+        text = scores.comparison(hypotheses, references, references)
+        assert text.count("100.0 ± 0.0 against 100.0 ± 0.0") == 3
+    assert [line.partition(" have")[0] for line in said] == [
+        "2 of 3 references", "2 of 2 references"
+    ] * 2  # fmt: skip
