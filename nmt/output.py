@@ -1,17 +1,59 @@
-"""Files that are written completely or not at all."""
+"""Files that are written completely or not at all, and that a loss of power does not take back."""
 
 import contextlib
+import errno
 import os
 import tempfile
 from pathlib import Path
 
 from nmt import UserError
 
+# What a folder's flush ends in where the file system has none, or the folder cannot be read.
+UNSUPPORTED_FLUSH = (errno.EINVAL, errno.ENOTSUP, errno.EACCES)
+
 
 def refuse_existing(path):
     """Raises a UserError if `path` exists: nothing is overwritten."""
     if path and os.path.lexists(path):
         raise UserError(f"{path}: exists already; remove it, or name another path with --to")
+
+
+def flush(path):
+    """Waits until the disk holds a file, or the names in a folder, as they are now."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        if error.errno not in UNSUPPORTED_FLUSH or not os.path.isdir(path):
+            raise
+
+
+def flush_tree(path):
+    """Flushes a file, or a folder with all that it holds."""
+    for folder, _, names in os.walk(path):
+        for name in names:
+            flush(os.path.join(folder, name))
+        flush(folder)
+    if not os.path.isdir(path):
+        flush(path)
+
+
+def make_folder(path):
+    """Makes a folder and the missing ones above it, whose names are then on the disk."""
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
+    path.mkdir(parents=True, exist_ok=True)
+    for folder in reversed(missing):
+        flush(folder.parent)
+
+
+def move(path, target):
+    """Renames a file or folder, which is on the disk before its new name is; replaces a file."""
+    flush_tree(path)
+    os.replace(path, target)
+    flush(target.parent)
 
 
 @contextlib.contextmanager
@@ -27,10 +69,10 @@ def new(path):
     refuse_existing(path)
     path = Path(path)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         with tempfile.TemporaryDirectory(prefix="unfinished-", dir=path.parent) as folder:
             yield Path(folder) / path.name
-            (Path(folder) / path.name).rename(path)
+            move(Path(folder) / path.name, path)
     except OSError as error:
         why = error.strerror or error
         raise UserError(f"{path}: {why}; name a writable path with --to") from None
@@ -40,11 +82,12 @@ def write(path, content):
     """Writes bytes to a file, which is replaced; a UserError if it cannot be written."""
     unfinished = path.with_name(path.name + ".tmp")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         unfinished.unlink(missing_ok=True)
         unfinished.write_bytes(content)
-        os.replace(unfinished, path)
+        move(unfinished, path)
     except OSError as error:
+        raise UserError(f"{path}: {error.strerror}; name a writable path") from None
+    finally:
         with contextlib.suppress(OSError):
             unfinished.unlink(missing_ok=True)
-        raise UserError(f"{path}: {error.strerror}; name a writable path") from None

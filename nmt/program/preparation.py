@@ -62,6 +62,8 @@ def saved_options(args):
     if not args.run or args.data_path is not None:
         return None
     run = run_folder.Run(args.run)
+    if run.lost_parameters and not (args.train or args.preset):
+        raise run.without_parameters()
     return None if args.train and not run.trained else run.options_so_far()
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import params
 from nmt import UserError, output
+from nmt.messages import log
 from nmt.program import flags, safety
 
 # A run may be resumed with other values of these; all others identify the run. So do its data, by
@@ -62,11 +63,27 @@ class Run:
         self.logs = self.own / "logs"
         self.plots = self.own / "plots"
         self.cache = self.own / "cache"  # tokenized text, while training
+        self.claimed = None  # the content of params.json; see `claim`
 
     @property
     def trained(self):
         """Whether there is a training run to resume."""
         return bool([*self.checkpoints.glob("ckpt-*.index"), *self.timed.glob("ckpt-*.index")])
+
+    @property
+    def lost_parameters(self):
+        """What is wrong, as text, if there are checkpoints but no parameters; else ""."""
+        if not self.trained or self.parameters() is not None:
+            return ""
+        path = self.path / "params.json"
+        return f"{path}: is {'empty' if path.exists() else 'missing'}, beside intact checkpoints"
+
+    def without_parameters(self):
+        """Returns the UserError of a run that has checkpoints but no parameters."""
+        return UserError(
+            f"{self.lost_parameters}; restore the file, or repeat the full command that trained "
+            "the run (with its data and flags), which rebuilds it"
+        )
 
     def lock(self):
         """Reserves the folder for this process, until it ends.
@@ -75,13 +92,19 @@ class Run:
           UserError: another process has reserved it, or it cannot be written to.
         """
         try:
-            self.own.mkdir(parents=True, exist_ok=True)
+            output.make_folder(self.own)
             safety.check_is_run_folder(self.own)
             safety.check_links(self)
-            self.locked = open(self.own / "lock", "ab", buffering=0)  # noqa: SIM115  # until the end
+            self.locked = open(self.own / "lock", "a+b", buffering=0)  # noqa: SIM115  # until the end
             fcntl.flock(self.locked, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            self.locked.truncate(0)
-            self.locked.write(safety.LOCK)
+            self.locked.seek(0)
+            if self.locked.read() != safety.LOCK:
+                self.locked.truncate(0)
+                self.locked.write(safety.LOCK)
+                output.flush_tree(self.own / "lock")
+                output.flush(self.own)
+            for name in safety.RUN_FILES:  # of a process that was killed while writing
+                (self.own / f"{name}.tmp").unlink(missing_ok=True)
         except BlockingIOError:
             raise UserError(
                 f"{self.path}: another process is training here; wait for it, or name another --run"
@@ -99,13 +122,20 @@ class Run:
             self.cache.rmdir()
 
     def write(self, name, content):
-        """Writes a file of the run atomically; `content` is bytes, or is written as JSON.
+        """Writes a file of the run atomically, unless it has that content already.
+
+        Args:
+          name: of the file.
+          content: bytes, or what is written as JSON.
 
         Raises:
           UserError: the folder cannot be written to.
         """
         if not isinstance(content, bytes):
             content = (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode()
+        with contextlib.suppress(OSError):
+            if (self.own / name).read_bytes() == content:
+                return
         output.write(self.own / name, content)
 
     def read(self, name, default=None):
@@ -122,7 +152,10 @@ class Run:
             raise UserError(f"{path}: {error}; restore the file, or name another run") from None
 
     def parameters(self):
-        """Returns the content of params.json, under today's names; None if there is none."""
+        """Returns the content of params.json, under today's names; None without any content."""
+        with contextlib.suppress(OSError):
+            if not (self.path / "params.json").read_bytes().strip(b"\0"):
+                return None  # after a loss of power, a file may have no content, or only its size
         saved = self.read("params.json")
         if isinstance(saved, list):
             raise UserError(f"{self.path / 'params.json'}: is not an object; name another run")
@@ -157,6 +190,8 @@ class Run:
     def claim(self, options, corpus, parts=1, parent=None, **hashes):
         """Saves the parameters of a new run, or checks that those of a resumed one are the same.
 
+        Those of a run that has lost its parameters are saved by `save_parameters`, later.
+
         Args:
           options: values by name, one for each row of params.table().
           corpus: the source of the corpus, as JSON; the files may have moved.
@@ -179,7 +214,12 @@ class Run:
             changeable.remove("epochs")
         if options["validate_by"] == "bleu":  # which these define
             changeable -= {*params.names(params.SCORING)}
-        if self.trained:
+        if self.lost_parameters:
+            log.warning(
+                f"{self.lost_parameters}: rebuilt from this command, which must be the one that "
+                "trained the run: only its sizes can be checked."
+            )
+        elif self.trained:
             saved = params.values() | self.saved  # older runs used the defaults of newer parameters
             differing = [
                 f"the {HASH_LABELS[name]} differs"
@@ -195,9 +235,15 @@ class Run:
                     f"{self.path}: holds another run ({'; '.join(differing)}); name another --run, "
                     "or remove the folder"
                 )
-        self.write("params.json", {**kept, **its, "parts": parts, "corpus": corpus})
+        self.claimed = {**kept, **its, "parts": parts, "corpus": corpus}
+        if not self.lost_parameters:
+            self.save_parameters()
         digest = hashlib.sha256(json.dumps(its, sort_keys=True).encode()).digest()
         return int.from_bytes(digest[:6], "big")
+
+    def save_parameters(self):
+        """Writes params.json, as claimed: rebuilt parameters once checkpoints fit them."""
+        self.write("params.json", self.claimed)
 
     def options(self, weights=True):
         """Returns the saved parameters of a trained run, one for each row of params.table().
@@ -209,6 +255,8 @@ class Run:
           UserError: nothing was trained here, or the file is damaged.
         """
         saved = self.options_so_far()
+        if self.lost_parameters:
+            raise self.without_parameters()
         if saved is None or not self.tokenizer.exists() or (weights and not self.trained):
             raise UserError(f"{self.path}: no trained run; train it first, or name another run")
         return saved

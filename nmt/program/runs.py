@@ -77,7 +77,7 @@ def default(corpus_name):
 
 def trained(folder=None):
     """Returns the trained runs in `folder`, the newest first."""
-    paths = [path.parent for path in (folder or FOLDER).glob("*/params.json")]
+    paths = [path.parent for path in (folder or FOLDER).glob("*/checkpoints")]
     runs = [run for run in map(Run, paths) if run.trained]
     return sorted(runs, key=trained_at, reverse=True)
 
@@ -110,6 +110,7 @@ def find(path=None, weights=True):
             f"{FOLDER.resolve()}: no trained run there; train one first, or name the folder of a "
             "run (--run)"
         )
+    runs = [run for run in runs if not run.lost_parameters] or runs
     corpora = {(run.parameters() or {}).get("data_path") for run in runs}
     if len(corpora) > 1:
         named = "; ".join(f"{run.path} ({describe(run)})" for run in runs)

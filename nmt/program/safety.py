@@ -45,6 +45,8 @@ def check_is_run_folder(path):
         saved = json.loads((path / "params.json").read_bytes())
     except (OSError, ValueError):
         saved = None
+    if (path / "tokenizer.model").exists() and any((path / "checkpoints").rglob("ckpt-*.index")):
+        return  # params.json may be lost
     needed = {"corpus", "num_layers", "tokenizer_sha256"}
     others = [each for each in path.iterdir() if each.name != "lock" or each.lstat().st_size]
     if others and not (isinstance(saved, dict) and needed <= {*saved}):

@@ -1,5 +1,6 @@
 """The final weights of a run: the mean of its last checkpoints, or its best epoch (paper 6.1)."""
 
+from nmt import UserError
 from nmt.messages import log
 from nmt.training import checkpoints
 from nmt.training.progress import metrics_text
@@ -53,10 +54,13 @@ def average(checkpoint, variables, keeper, number, validate):
     """
     run = keeper.run
     keeper.workers.barrier()  # the chief has saved the last epoch
-    newest = checkpoints.paths(run.checkpoints)[-number:]
+    newest = checkpoints.readable(checkpoint, checkpoints.paths(run.checkpoints)[-number:])
+    if not newest:
+        raise UserError(f"{run.checkpoints}: no checkpoint there can be read; restore one")
     totals, candidates = [0.0] * len(variables), []
     end = checkpoints.number(newest[-1])
-    best = [path for path in checkpoints.paths(run.best) if checkpoints.number(path) != end]
+    best = [path for path in checkpoints.paths(run.best)[-1:] if checkpoints.number(path) != end]
+    best = checkpoints.readable(checkpoint, best)
     means = f", means of up to {len(newest)} epochs" * (len(newest) > 1)
     log.info(f"Validating the last epoch{means}{', the best epoch' * bool(best)} ...")
     for count, path in enumerate(reversed(newest), start=1):
@@ -66,7 +70,7 @@ def average(checkpoint, variables, keeper, number, validate):
         assign(variables, means)
         title = f"the mean of the newest {count} epochs" if count > 1 else "the last epoch's"
         candidates.append((validate(), title, means))
-    for path in best[-1:]:
+    for path in best:
         checkpoints.restore(checkpoint, path)
         title = f"epoch {checkpoints.number(path)}'s"
         candidates.append((validate(), title, [variable.numpy() for variable in variables]))

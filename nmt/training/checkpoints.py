@@ -5,25 +5,34 @@
     checkpoints/best/   at the end of the epoch of the best validation
     checkpoints/final/  the final weights of the run
 
-TensorFlow writes a checkpoint to new files, the one that makes it valid (.index) last, and older
-checkpoints are removed after that: a crash while saving leaves the earlier ones. Files left
-half-written or half-removed are removed when the next checkpoint is saved.
+TensorFlow writes a checkpoint into the folder UNFINISHED. Its files are flushed to the disk, then
+moved to their place, the one that makes it valid (.index) last, and older checkpoints are removed
+after that: neither a crash while saving nor a loss of power takes the earlier ones. What a crash
+leaves behind is removed at the next start.
 """
 
+import contextlib
+import os
 import re
+import shutil
 import signal
+import tempfile
 import time
 from pathlib import Path
 
 import tensorflow as tf
 
-from nmt import Interrupted, UserError
+from nmt import Interrupted, UserError, output
 from nmt.messages import log, reason
 from nmt.training import cluster
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # of which SIGHUP may be ignored (nohup)
+HANGUP_SECONDS = 1  # a closed terminal may send SIGHUP more than once, within this time
 # What TensorFlow raises for files that are damaged, missing, or of other variables.
 UNREADABLE = (tf.errors.OpError, AssertionError, ValueError, LookupError, RuntimeError, OSError)
+
+GLOB = re.compile(r"[\\\[*?]")  # TensorFlow takes these in a path for a pattern when it reads
+UNFINISHED = "unfinished"  # the folder in which a checkpoint is written
 
 
 def number(path):
@@ -37,15 +46,77 @@ def paths(folder):
     return sorted((str(path.with_suffix("")) for path in found), key=number)
 
 
+@contextlib.contextmanager
+def readable_path(path):
+    """Yields a path of a checkpoint that TensorFlow can read: by a link, if GLOB is in its own.
+
+    Raises:
+      UserError: the folder for temporary files has such a name, too.
+    """
+    folder, name = os.path.split(os.path.abspath(path))
+    if not GLOB.search(folder):
+        yield path
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        if GLOB.search(temporary):
+            raise UserError(
+                f"{path}: TensorFlow takes the path for a pattern, and that of the folder for "
+                "temporary files, too; set TMPDIR to a folder without any of [ * ? \\"
+            )
+        os.symlink(folder, os.path.join(temporary, "link"))
+        yield os.path.join(temporary, "link", name)
+
+
+def position(path):
+    """Returns the finished epochs and the batches after them, of a checkpoint."""
+    with readable_path(path) as readable:
+        reader = tf.train.load_checkpoint(readable)
+        names = ("epoch", "position")
+        return [int(reader.get_tensor(f"{name}/.ATTRIBUTES/VARIABLE_VALUE")) for name in names]
+
+
 def restore(checkpoint, path):
     """Restores all of `checkpoint`, a tf.train.Checkpoint; a UserError if that is not possible."""
     try:
-        status = checkpoint.read(path).expect_partial()  # no warnings about the rest
-        status.assert_existing_objects_matched()
+        with readable_path(path) as readable:
+            status = checkpoint.read(readable).expect_partial()  # no warnings about the rest
+            status.assert_existing_objects_matched()
     except UNREADABLE as error:
         raise UserError(
             f"{path}: damaged, or of another model ({reason(error)}); restore or remove it"
         ) from None
+
+
+def readable(checkpoint, candidates):
+    """Returns those of `candidates`, paths, that can be restored into `checkpoint`; logs others."""
+    intact = []
+    for path in candidates:
+        try:
+            restore(checkpoint, path)
+        except UserError as error:
+            log.warning(f"{error}. It is left out of the final weights.")
+        else:
+            intact.append(path)
+    return intact
+
+
+def write(checkpoint, path):
+    """Saves a tf.train.Checkpoint: its files are on the disk before any of them has its name."""
+    unfinished = path.parent / UNFINISHED
+    shutil.rmtree(unfinished, ignore_errors=True)
+    output.make_folder(unfinished)
+    try:
+        checkpoint.write(str(unfinished / path.name))
+        output.flush_tree(unfinished)
+        index = path.with_name(f"{path.name}.index")
+        index.unlink(missing_ok=True)  # it would name the data of another save
+        for data in unfinished.glob(f"{path.name}.data-*"):
+            os.replace(data, path.parent / data.name)
+        output.flush(path.parent)
+        os.replace(unfinished / index.name, index)
+        output.flush(path.parent)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def prune(folder, kept):
@@ -53,9 +124,21 @@ def prune(folder, kept):
     names = [Path(path).name for path in kept]
     files = sorted(folder.glob("ckpt-*"), key=lambda path: path.suffix != ".index")  # first
     for file in files:
-        its = re.fullmatch(r"(ckpt-\d+)\.(?:index|data-\d+-of-\d+)(\.tempstate\d+)?", file.name)
-        if its and (its[1] not in names or its[2]):
+        match = re.fullmatch(
+            r"(ckpt-\d+)(?:\.(?:index|data-\d+-of-\d+)(\.tempstate\d+)?|(_temp))", file.name
+        )
+        if not match or (match[1] in names and not match[2] and not match[3]):
+            continue
+        if file.is_dir():
+            shutil.rmtree(file, ignore_errors=True)
+        else:
             file.unlink()
+
+
+def remove_unfinished(folder):
+    """Removes from a folder what a killed process left of checkpoints that it was saving."""
+    shutil.rmtree(folder / UNFINISHED, ignore_errors=True)
+    prune(folder, paths(folder))
 
 
 class Keeper:
@@ -73,6 +156,7 @@ class Keeper:
         self.checkpoint, self.minutes, self.workers = checkpoint, minutes, workers
         self.run, self.saved = run, time.monotonic()
         self.signal = self.ending = None  # the one received; the one that all workers end with
+        self.hung_up = None  # when the first SIGHUP came
         self.kept = {run.checkpoints: kept, run.timed: 1, run.best: 1, run.final: 1}
 
     def save(self, folder, number):
@@ -84,8 +168,7 @@ class Keeper:
         own = self.run.own / folder.relative_to(self.run.path)
         path = str(own / f"ckpt-{number}")
         try:
-            own.mkdir(parents=True, exist_ok=True)
-            self.checkpoint.write(path)
+            write(self.checkpoint, Path(path))
             others = [other for other in paths(own) if other != path]
             prune(own, [*others, path][-self.kept[folder] :])
         except (tf.errors.OpError, OSError) as error:
@@ -99,27 +182,32 @@ class Keeper:
         """Restores the newest readable checkpoint. Returns its path, or None if there is none.
 
         Raises:
-          UserError: there are checkpoints, but none can be read.
+          UserError: there are checkpoints, but none can be read; or none could be read, once saved.
         """
-        found = paths(self.run.checkpoints) + paths(self.run.timed)
-        readable = []
-        for path in found:
+        with readable_path(self.run.checkpoints / "ckpt-0"):
+            pass  # before anything is trained, if it raises an error
+        epochs, timed = paths(self.run.checkpoints), paths(self.run.timed)
+        candidates = [(number(path), 0, path) for path in epochs]
+        for path in timed:
             try:
-                reader = tf.train.load_checkpoint(path)
-                names = ("epoch", "position")
-                key = [reader.get_tensor(f"{name}/.ATTRIBUTES/VARIABLE_VALUE") for name in names]
+                candidates.append((*position(path), path))
             except UNREADABLE as error:
-                log.warning(f"{path} cannot be read ({reason(error)}): trying the one before it.")
-            else:
-                readable.append((*map(int, key), path))
-        for _, _, path in sorted(readable, reverse=True):
+                log.warning(f"{path} cannot be read ({reason(error)}); it is left out.")
+        for _, _, path in sorted(candidates, reverse=True):
             try:
                 restore(self.checkpoint, path)
             except UserError as error:
                 log.warning(f"{error}: trying the one before it.")
             else:
+                if self.run.lost_parameters:
+                    self.run.save_parameters()
                 return path
-        if found:
+        if self.run.lost_parameters:
+            raise UserError(
+                f"{self.run.checkpoints}: no checkpoint there fits this command; repeat the one "
+                "that trained the run, with its data and flags"
+            )
+        if epochs or timed:
             raise UserError(
                 f"{self.run.checkpoints}: no checkpoint there can be read; name another --run, or "
                 "remove the folder to start again"
@@ -130,7 +218,10 @@ class Keeper:
 
     def __enter__(self):
         """From here on the first signal to end waits for `leave`; a second one does not wait."""
-        self.before = {number: signal.signal(number, self.note) for number in SIGNALS}
+        for folder in self.kept:
+            remove_unfinished(self.run.own / folder.relative_to(self.run.path))
+        heard = [number for number in SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
+        self.before = {number: signal.signal(number, self.note) for number in heard}
         return self
 
     def __exit__(self, *_):
@@ -139,9 +230,17 @@ class Keeper:
             signal.signal(number, handler)
 
     def note(self, number, frame=None):
-        """Handles a signal."""
+        """Handles a signal: the first one of a kind is noted, a second one ends the process."""
         self.signal = number
-        signal.signal(number, signal.SIG_DFL if number == signal.SIGTERM else self.before[number])
+        if number == signal.SIGHUP:
+            now = time.monotonic()
+            self.hung_up = self.hung_up or now
+            if now - self.hung_up > HANGUP_SECONDS:
+                signal.signal(number, signal.SIG_DFL)
+                os.kill(os.getpid(), number)
+        else:
+            default = signal.SIG_DFL if number == signal.SIGTERM else self.before[number]
+            signal.signal(number, default)
 
     def is_due(self):
         """Returns whether to save now; the same on all workers, which `leave` together.

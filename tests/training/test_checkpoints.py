@@ -3,7 +3,9 @@
 import os
 import random
 import signal
+import tempfile
 import time
+from pathlib import Path
 from subprocess import PIPE
 
 import numpy as np
@@ -24,7 +26,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from nmt import Interrupted, UserError
 from nmt.decoding import non_autoregressive
 from nmt.program import run_folder
-from nmt.training import checkpoints, cluster, progress
+from nmt.training import averaging, checkpoints, cluster, progress
 
 
 class State:
@@ -112,7 +114,7 @@ def test_a_checkpoint_of_another_model_is_one_line(tmp_path):
         State(tmp_path, weight=1.0).keeper.restore_newest()
 
 
-@pytest.mark.parametrize("number", checkpoints.SIGNALS)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_waits_until_the_training_is_saved(tmp_path, number):
     keeper, before = State(tmp_path).keeper, signal.getsignal(number)
 
@@ -128,6 +130,32 @@ def test_a_signal_waits_until_the_training_is_saved(tmp_path, number):
         train()
     assert end.value.number == number
     assert signal.getsignal(number) == before
+
+
+def test_a_closed_terminal_may_hang_up_twice_and_a_later_hangup_ends_at_once(tmp_path, monkeypatch):
+    keeper, now = State(tmp_path).keeper, time.monotonic()
+    with keeper:
+        os.kill(os.getpid(), signal.SIGHUP)
+        os.kill(os.getpid(), signal.SIGHUP)  # the terminal's, then the shell's
+        assert keeper.is_due()
+        assert keeper.ending == signal.SIGHUP
+        killed = []
+        monkeypatch.setattr(os, "kill", lambda *call: killed.append(call))
+        monkeypatch.setattr(checkpoints.time, "monotonic", lambda: now + 9)
+        keeper.note(signal.SIGHUP)
+        assert killed == [(os.getpid(), signal.SIGHUP)]
+        assert signal.getsignal(signal.SIGHUP) == signal.SIG_DFL
+
+
+def test_nohup_stays_deaf(tmp_path):
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with State(tmp_path).keeper as keeper:
+            os.kill(os.getpid(), signal.SIGHUP)
+            assert not keeper.is_due()
+        assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_a_signal_that_comes_while_the_workers_agree_waits_for_the_next_time(tmp_path, monkeypatch):
@@ -247,6 +275,104 @@ def test_each_batch_of_an_accumulated_step_masks_positions_of_its_own():
     training.train_step(*random_batches(1)[0])
     seeds.append(non_autoregressive.masking_seed(training).numpy().tolist())
     assert len(set(map(tuple, seeds))) == 4
+
+
+@pytest.mark.parametrize("name", ["[x]", "a\\b", "[", "a*?b", "]{a,b}~ %s#&;", "-x", "new\nline"])
+def test_checkpoints_are_read_in_a_folder_of_any_name(tmp_path, name, monkeypatch):
+    state = State(tmp_path / name / "run")
+    state.save(1, 0, 1.0)
+    state.save(1, 70, 1.7)
+    later = State(tmp_path / name / "run")
+    assert later.keeper.restore_newest().endswith("timed/ckpt-70")
+    assert float(later.weight) == np.float32(1.7)
+    monkeypatch.chdir(tmp_path / name)  # TensorFlow is given absolute paths or relative ones
+    assert State("run").keeper.restore_newest().endswith("timed/ckpt-70")
+
+
+def test_a_folder_for_temporary_files_that_is_a_pattern_too_is_named(tmp_path, monkeypatch):
+    (tmp_path / "[x]").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "[x]"))
+    with pytest.raises(UserError, match="set TMPDIR to a folder without any of"):
+        State(tmp_path / "[x]").keeper.restore_newest()
+
+
+def test_a_checkpoint_is_on_the_disk_before_its_name_is(tmp_path, monkeypatch):
+    """The order of what a loss of power would undo: flushes, by name, and renamings."""
+    calls, fsync, replace = [], os.fsync, os.replace
+
+    def flushed(descriptor):
+        calls.append(("flush", Path(os.readlink(f"/proc/self/fd/{descriptor}")).name))
+        fsync(descriptor)
+
+    def renamed(path, target):
+        calls.append(("name", Path(target).name))
+        replace(path, target)
+
+    state = State(tmp_path)
+    state.save(1, 0, 1.0)
+    monkeypatch.setattr(os, "fsync", flushed)
+    monkeypatch.setattr(os, "replace", renamed)
+    state.save(2, 0, 2.0)
+    data, index = "ckpt-2.data-00000-of-00001", "ckpt-2.index"
+    before = calls[: calls.index(("name", data))]
+    assert {("flush", data), ("flush", index)} <= {*before}
+    after = calls[calls.index(("name", data)) :]
+    expected = [("flush", "checkpoints"), ("name", index), ("flush", "checkpoints")]
+    assert after == [("name", data), *expected]
+
+
+def test_what_a_kill_left_goes_at_the_next_start(tmp_path):
+    state = State(tmp_path)
+    state.save(1, 0, 1.0)
+    state.save(1, 70, 1.7)
+    for folder in (tmp_path / "checkpoints", tmp_path / "checkpoints" / "timed"):
+        for name in ("ckpt-9_temp", "unfinished"):
+            (folder / name).mkdir()
+            (folder / name / "part-00000-of-00001.data-00000-of-00001").write_bytes(b"half")
+        (folder / "ckpt-8.data-00000-of-00001").write_bytes(b"its index is missing")
+    with State(tmp_path).keeper:
+        pass
+    found = [path.name for path in (tmp_path / "checkpoints").rglob("*") if path.is_file()]
+    ends = ".data-00000-of-00001", ".index"
+    assert sorted(found) == [f"ckpt-{number}{end}" for number in (1, 70) for end in ends]
+    assert [path.name for path in tmp_path.glob("checkpoints/*/")] == ["timed"]
+
+
+def test_a_damaged_older_checkpoint_is_no_reason_to_say_anything(tmp_path, capsys):
+    state = State(tmp_path)
+    for epoch in (1, 2, 3):
+        state.save(epoch, 0, float(epoch))
+    damage(*tmp_path.glob("checkpoints/ckpt-2.index"))
+    assert State(tmp_path).keeper.restore_newest().endswith("ckpt-3")
+    assert not capsys.readouterr().err
+    state.save(3, 70, 3.7)
+    damage(*tmp_path.glob("checkpoints/timed/ckpt-70.index"))
+    assert State(tmp_path).keeper.restore_newest().endswith("ckpt-3")
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "ckpt-70 cannot be read" in line
+    assert line.endswith("it is left out.")
+
+
+def test_averaging_leaves_a_damaged_checkpoint_out_and_says_so(tmp_path, capsys):
+    state = State(tmp_path)
+    for epoch in (1, 2, 3):
+        state.save(epoch, 0, float(epoch))
+    state.keeper.save(state.run.best, 1)
+    for name in ("ckpt-2.index", "best/ckpt-1.index"):
+        damage(tmp_path / "checkpoints" / name)
+
+    def validate():  # the mean of 3 and 1 is best
+        return dict(val_loss=abs(float(state.weight) - 2), val_accuracy=0.0)
+
+    averaging.average(state.checkpoint, [state.weight], state.keeper, 3, validate)
+    said = capsys.readouterr().err.splitlines()
+    assert [line.endswith("It is left out of the final weights.") for line in said] == [
+        True, True, False, False,
+    ]  # fmt: skip
+    assert "checkpoints/ckpt-2: damaged" in said[0]
+    assert "best/ckpt-1: damaged" in said[1]
+    assert said[-1].startswith("Final weights: the mean of the newest 2 epochs, ")
+    assert float(state.weight) == 2
 
 
 @pytest.mark.slow

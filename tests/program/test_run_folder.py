@@ -1,0 +1,104 @@
+"""What must hold of the files of a run folder: written once, on the disk, and rebuilt if lost."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from helpers import LEARNING, call
+
+from nmt.program import run_folder, runs
+
+
+@pytest.fixture
+def run(finished, tmp_path):
+    """A copy of a finished run, to be damaged."""
+    return shutil.copytree(finished / "run", tmp_path / "run")
+
+
+def lose(run, how):
+    """Takes the content of params.json, as a loss of power does, or the file."""
+    path = run / "params.json"
+    content = path.read_bytes()
+    path.unlink()
+    if how != "missing":
+        path.write_bytes(b"" if how == "empty" else bytes(len(content)))
+
+
+@pytest.mark.parametrize("how", ["missing", "empty", "zeros"])
+def test_lost_parameters_are_named_and_no_checkpoint_is_called_damaged(
+    run, how, capsys, monkeypatch
+):
+    lose(run, how)
+    monkeypatch.setattr(runs, "FOLDER", run.parent)
+    word = "missing" if how == "missing" else "empty"
+    for command in (["--run", run], ["translate", "um.", "--run", run], ["translate", "um."]):
+        assert call(*command) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert f"params.json: is {word}, beside intact checkpoints; restore the file, or" in line
+        assert "repeat the full command that trained the run" in line
+        assert "remove" not in line
+
+
+@pytest.mark.usefixtures("undrawn")
+@pytest.mark.parametrize("how", ["missing", "empty"])
+def test_the_full_command_rebuilds_lost_parameters(finished, run, how, capsys):
+    before = (run / "params.json").read_bytes()
+    lose(run, how)
+    if how == "missing":
+        (run / "lock").unlink()  # which else tells that it is a run folder
+    command = ["--dataset", finished / "numbers.tsv", "--run", run, *LEARNING]
+    wrong = ["--dataset", finished / "numbers.tsv", "--run", run, "--d-model", 64]
+    assert call(*wrong) == 2
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.endswith(
+        "no checkpoint there fits this command; repeat the one that trained the run, with its data "
+        "and flags"
+    )
+    assert run_folder.Run(run).lost_parameters
+    assert call(*command) == 0
+    said = capsys.readouterr().err
+    assert "beside intact checkpoints: rebuilt from this command" in said
+    assert "2 epochs done" in said
+    assert (run / "params.json").read_bytes() == before
+
+
+def test_what_is_unchanged_is_not_written_again(tmp_path):
+    run = run_folder.Run(tmp_path)
+    run.lock()
+    run.write("params.json", {"a": 1})
+    before = (tmp_path / "params.json").stat()
+    run.write("params.json", {"a": 1})
+    assert (tmp_path / "params.json").stat() == before
+    run.write("params.json", {"a": 2})
+    assert json.loads((tmp_path / "params.json").read_text()) == {"a": 2}
+    before = (tmp_path / "lock").stat()
+    run.locked.close()
+    (tmp_path / "params.json.tmp").write_text("half, of a killed process")
+    run.lock()
+    assert (tmp_path / "lock").stat() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["lock", "params.json"]
+
+
+def test_a_file_is_on_the_disk_before_its_name_is(tmp_path, monkeypatch):
+    calls, fsync, replace = [], os.fsync, os.replace
+
+    def flushed(descriptor):
+        calls.append(("flush", Path(os.readlink(f"/proc/self/fd/{descriptor}")).name))
+        fsync(descriptor)
+
+    def renamed(path, target):
+        calls.append(("name", Path(target).name))
+        replace(path, target)
+
+    monkeypatch.setattr(os, "fsync", flushed)
+    monkeypatch.setattr(os, "replace", renamed)
+    run_folder.Run(tmp_path / "new" / "run").write("params.json", {})
+    assert calls == [
+        ("flush", tmp_path.name),
+        ("flush", "new"),
+        ("flush", "params.json.tmp"),
+        ("name", "params.json"),
+        ("flush", "run"),
+    ]
