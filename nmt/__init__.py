@@ -26,3 +26,15 @@ class Interrupted(Exception):  # noqa: N818  # not an error
     def __init__(self, number):
         super().__init__(number)
         self.number = number
+
+
+class Terminated(BaseException):  # like KeyboardInterrupt, no error
+    """A signal to end, SIGTERM or SIGHUP, where nothing needs to be saved.
+
+    Args:
+      number: of the signal.
+    """
+
+    def __init__(self, number):
+        super().__init__(number)
+        self.number = number

@@ -17,6 +17,44 @@ NOISE = re.compile(
 )
 
 
+class Stderr:
+    """A stream of messages whose loss is no error: a closed terminal, an ended reader, a full disk.
+
+    What is written from then on goes nowhere, by C++ too.
+
+    Args:
+      stream: a text file.
+    """
+
+    def __init__(self, stream):
+        self.stream = stream
+
+    def __getattr__(self, name):
+        return getattr(self.stream, name)
+
+    def write(self, text):
+        """Writes a text. Returns its length."""
+        try:
+            self.stream.write(text)
+        except (OSError, ValueError):  # ValueError: the stream is closed
+            self.lose()
+        return len(text)
+
+    def flush(self):
+        """Writes what is buffered."""
+        try:
+            self.stream.flush()
+        except (OSError, ValueError):
+            self.lose()
+
+    def lose(self):
+        """Lets the stream write to nowhere: what it has buffered would fail again."""
+        with contextlib.suppress(OSError, ValueError):  # a host program's may not be a file
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self.stream.fileno())
+            os.close(nowhere)
+
+
 class Terminal(logging.Handler):
     """Writes messages to stderr, above a progress bar if there is one."""
 
@@ -32,6 +70,8 @@ def show():
     if sys.stderr is None:  # closed by the parent process
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115  # open until the end
+    if not isinstance(sys.stderr, Stderr):
+        sys.stderr = Stderr(sys.stderr)
     if not any(isinstance(handler, Terminal) for handler in log.handlers):
         log.addHandler(Terminal())
         log.setLevel(logging.INFO)
@@ -71,4 +111,5 @@ def quiet():
                 if NOISE.match(line):
                     dropped.append(line)
                 else:
-                    os.write(2, line)
+                    with contextlib.suppress(OSError):  # the reader of stderr has ended
+                        os.write(2, line)

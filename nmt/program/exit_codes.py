@@ -9,9 +9,10 @@ import contextlib
 import errno
 import os
 import re
+import signal
 import sys
 
-from nmt import Interrupted, UserError, messages
+from nmt import Interrupted, Terminated, UserError, messages
 from nmt.messages import log, reason
 from nmt.program import command_line
 
@@ -52,11 +53,11 @@ def run(arguments, find):
     except Interrupted as end:
         log.error(f"{command_line.PROGRAM}: interrupted; the run is saved; {resume(args)}")
         return 128 + end.number
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Terminated) as end:
         training = args is None or args.command == "train"
         more = f"; {resume(args)}" if training else ""
         log.error(f"{command_line.PROGRAM}: interrupted{more}")
-        return 130
+        return 128 + getattr(end, "number", signal.SIGINT)
     except OSError as error:
         return unwritten(error)
     except ModuleNotFoundError as error:

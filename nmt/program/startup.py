@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 
-from nmt import messages
+from nmt import Terminated, messages
 from nmt.program import command_flags, data_report, exit_codes, runs
 
 WITHOUT_TENSORFLOW = {"runs": runs.show, "data": data_report.show}
@@ -68,6 +68,19 @@ def program(arguments):
             sys.exit(exit_codes.missing(error))
 
 
+def terminate(number, _frame):
+    """Handles a signal to end: the first one raises Terminated, the next one ends the process."""
+    signal.signal(number, signal.SIG_DFL)
+    raise Terminated(number)
+
+
 def catch_interrupts():
-    """From here on Ctrl-C raises KeyboardInterrupt, which exit_codes.run reports."""
+    """From here on signals to end raise exceptions, which exit_codes.run reports.
+
+    Ctrl-C raises KeyboardInterrupt, SIGTERM and SIGHUP raise Terminated; nohup's SIGHUP stays
+    ignored.
+    """
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, terminate)
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, terminate)

@@ -58,16 +58,20 @@ class Cluster:
             f"Worker {self.index} of {len(self.workers)}, {self.workers[self.index]}: waiting, "
             f"without a time limit, for {', '.join(self.workers)}; Ctrl-C ends that"
         )
-        # While TensorFlow waits, it does not come back to Python, whose handler would do nothing.
-        before = signal.signal(signal.SIGINT, signal.SIG_DFL)
-        term = signal.getsignal(signal.SIGTERM)  # which TensorFlow takes, without a use for it here
+        # While TensorFlow waits, it does not come back to Python, whose handlers would do nothing.
+        # It takes SIGTERM itself, without a use for it here.
+        signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        before = {number: signal.getsignal(number) for number in signals}
+        for number, handler in before.items():
+            if handler != signal.SIG_IGN:
+                signal.signal(number, signal.SIG_DFL)
         try:
             strategy = tf.distribute.MultiWorkerMirroredStrategy()
         except (tf.errors.OpError, ValueError, RuntimeError) as error:
             raise UserError(f"{VARIABLE}: joining failed ({reason(error)}); {HELP}") from None
         finally:
-            signal.signal(signal.SIGINT, before)
-            signal.signal(signal.SIGTERM, term)
+            for number, handler in before.items():
+                signal.signal(number, handler)
         here = strategy.num_replicas_in_sync // len(self.workers)  # replicas of one worker
 
         @tf.function
