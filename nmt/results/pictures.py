@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import re
 
 from nmt import UserError, output
 from nmt.decoding.attention import KINDS
@@ -144,7 +145,13 @@ class RunPictures(Pictures):
 
     def curves(self, path, beside=()):
         """Of this run, and of the runs `beside`."""
-        return plots.curves(path, {str(run.path): run.history() for run in (self.run, *beside)})
+        histories = {
+            # matplotlib's legend leaves labels out that begin with _
+            re.sub("^_", "./_", str(run.path)): run.history()
+            for run in (self.run, *beside)
+        }
+        figures.use_fonts_for(*histories)
+        return plots.curves(path, histories)
 
     def attention(self, path, kind="cross", layer=None, head=None, mean=False):
         """Of one of KINDS and one layer (the last): one head (1, 2, ...), all heads, or their mean.

@@ -184,8 +184,9 @@ def curves(path, histories):
         axes.xaxis.get_major_locator().set_params(integer=True)
         axes.grid(alpha=0.3)
         if key != "learning_rate" or not alone:
-            axes.legend()
-    figure.suptitle(", ".join(histories))
+            for text in axes.legend().get_texts():
+                text.set_parse_math(False)  # a path may hold a $
+    figure.suptitle(", ".join(histories), parse_math=False)
     note = "Values of training are means over the epoch, with dropout and label smoothing"
     figure.supxlabel(note, fontsize=9)
     return save(figure, path)

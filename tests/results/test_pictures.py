@@ -2,13 +2,14 @@
 
 import errno
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from helpers import call
 
 import transformer_model as tm
-from nmt.program import command_flags
+from nmt.program import command_flags, run_folder
 from nmt.results import architecture, pictures, plots
 from nmt.results.figures import labels
 
@@ -156,3 +157,23 @@ def test_training_and_validation_have_two_hues_and_several_runs_one_each(monkeyp
     assert alone == ["C0", "C1"]
     assert both == ["C0", "C0", "C1", "C1"]
     assert [figure.get_suptitle() for figure in drawn] == ["one", "one, two"]
+
+
+@pytest.mark.parametrize("name", ["a$b$c", r"$\frac{$", "_x", "new\nline", "$HOME"])
+def test_a_run_of_any_name_has_curves(name, tmp_path, monkeypatch):
+    drawn, save = [], plots.save
+    monkeypatch.setattr(plots, "save", lambda *given: drawn.append(given[0]) or save(*given))
+    history = [
+        dict(epoch=1, loss=1, accuracy=0, val_loss=1, val_accuracy=0, learning_rate=1, seconds=1)
+    ]
+    monkeypatch.setattr(run_folder.Run, "history", lambda _: history)
+    run = run_folder.Run(name)
+    model = SimpleNamespace(options={}, steps=1)
+    pictures.RunPictures(run, model, None, "", None).curves(
+        tmp_path / "a.png", [run_folder.Run("other")]
+    )
+    (tmp_path / "a.png").read_bytes().startswith(STARTS[".png"])
+    labels = [text.get_text() for text in drawn[0].axes[0].get_legend().get_texts()]
+    assert [label.removeprefix("./") for label in labels] == [
+        f"{name}: training", f"{name}: validation", "other: training", "other: validation",
+    ]  # fmt: skip
