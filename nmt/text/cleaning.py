@@ -136,7 +136,7 @@ class Checker:
         if any(map(MOJIBAKE.search, texts)):
             found.append("encoding")
         if not source or not target:
-            return [*found, "empty"], texts
+            found.append("empty")
         if any(map(CONTROL.search, texts)):
             found.append("control")
         quoted = [QUOTED.fullmatch(text) for text in texts]
@@ -146,7 +146,7 @@ class Checker:
         if key in self.seen:
             found.append("duplicate")
         self.seen.add(key)
-        if source == target:
+        if source == target and source:
             found.append("equal")
         short, long = sorted((len(source), len(target)))
         if long > MAX_RATIO * short + RATIO_MARGIN:
@@ -158,7 +158,7 @@ class Checker:
             found.append("script")
         if sorted(NUMBER.findall(source)) != sorted(NUMBER.findall(target)):
             found.append("numbers")
-        if hash(source) in self.test_sources:
+        if source and hash(source) in self.test_sources:
             found.append("test")
         if not all(unicodedata.is_normalized("NFC", text) for text in texts):
             found.append("spelling")

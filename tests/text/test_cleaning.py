@@ -216,3 +216,20 @@ def test_a_sentence_without_spaces_has_as_many_words_as_one_with_spaces(capsys, 
     assert call("data", tsv) == 0
     line = next(line for line in capsys.readouterr().out.splitlines() if line[:6] == "source")
     assert line.split()[1] == "6"  # nine characters
+
+
+def test_a_pair_with_an_empty_side_has_its_other_problems_too():
+    known = [("um dois", "one two")] * 20
+    pairs = [
+        *known, ("", "a\x07 2"), ("", "a\x07 2"), ("", "a " * 101), ("дом", ""), ("", ""),
+    ]  # fmt: skip
+    checker, found = checker_of(pairs)
+    assert found[20:] == [
+        ["empty", "control", "numbers"],
+        ["empty", "control", "duplicate", "numbers"],
+        ["empty", "ratio", "long"],
+        ["empty", "script"],
+        ["empty"],
+    ]
+    checker.test_sources = {hash("")}
+    assert checker.problems([b"", b"one"])[0] == ["empty"]  # no source, so not the test text's
