@@ -2,14 +2,17 @@
 
     python benchmarks/crash.py [--kills 50] [--train FILE [FILE]]
 
-A short training runs once undisturbed. Then, again and again, the same training is started anew and
-killed (SIGKILL) at a random moment, every other time in the midst of saving a checkpoint, and the
-same command is given until it ends. Prints a markdown table: endings whose every saved number is
-bit-equal to the undisturbed one's, steps that were trained again, and checkpoints that could not be
-read.
+A short training runs once undisturbed. Then, again and again, the same training is started anew in
+a folder with [ ] and $ in its path, and killed at a random moment of training, of saving a
+checkpoint, of averaging or of scoring, in turn; by SIGKILL, in the last two by SIGTERM, too. Then
+the same command is given until it ends. Prints a markdown table with a row for each of KINDS:
+endings whose every saved number and score is equal to the undisturbed one's, bit by bit, steps that
+were trained again, checkpoints that could not be read, and files that were left behind.
 """
 
 import argparse
+import collections
+import json
 import random
 import re
 import signal
@@ -25,11 +28,28 @@ SIZES = "--num-layers 2 --d-model 64 --dff 128 --num-heads 4 --vocab-size 500 --
 MINUTES = 0.02  # between two checkpoints
 # "Epoch 2/2: step 40/100": before an epoch's first step, and then every 20 steps
 STEPS = re.compile(r"^Epoch (\d+)/\d+: step (\d+)/(\d+)", re.M)
+# Where a training is killed, and by what.
+KINDS = (
+    ("training", signal.SIGKILL),
+    ("saving", signal.SIGKILL),
+    ("averaging", signal.SIGKILL),
+    ("scoring", signal.SIGKILL),
+    ("training", signal.SIGKILL),
+    ("saving", signal.SIGKILL),
+    ("averaging", signal.SIGTERM),
+    ("scoring", signal.SIGTERM),
+)
+BEGINS = {  # what the program says there
+    "training": b": step ",
+    "averaging": b"Validating the last epoch",
+    "scoring": b"Translating and scoring",
+}
 # The program with a word on stderr before and after each checkpoint, which takes some 50 ms to
 # write, and with STEPS; without pictures, which come after everything that is compared.
 PROGRAM = """
 import sys
 import run_demo
+from nmt.program import startup
 from nmt.results.pictures import Pictures
 from nmt.training import checkpoints, progress
 
@@ -50,6 +70,7 @@ checkpoints.Keeper.save = reported
 run_demo.Training.train_epoch = announced
 progress.REPORT_SECONDS = 0
 Pictures.draw = lambda *arguments, **choices: None
+startup.catch_interrupts()
 sys.exit(run_demo.main(sys.argv[1:]))
 """
 
@@ -71,38 +92,61 @@ def start(arguments):
 
 
 def run(arguments):
-    """Runs a training to its end. Returns what it said, and its seconds from the first steps."""
-    said, first, last = b"", 0.0, 0.0
+    """Runs a training to its end. Returns what it said, and when each of its parts began.
+
+    Times are in seconds, by the name in BEGINS; that of "end", too.
+    """
+    said, times = b"", {}
     with start(arguments) as process:
         while piece := process.stderr.read(4096):
             said += piece
-            if b": step " in said:
-                first = first or time.perf_counter()
-            if b"Final weights" in said:
-                last = last or time.perf_counter()
+            for name, text in BEGINS.items():
+                if text in said:
+                    times.setdefault(name, time.perf_counter())
+            if b"Everything is in" in said:
+                times.setdefault("end", time.perf_counter())
     said = said.decode(errors="replace")
     if process.returncode:
         sys.exit(f"a training ended with {process.returncode}: {said}")
-    return said, last - first
+    return said, times
 
 
-def kill(arguments, seconds, saves):
+def kill(arguments, kind, number, seconds, saves):
     """Starts a training and kills it. Returns what it had said.
 
     Args:
-      seconds: after the first step; or, where `saves` are given, after that checkpoint's begin.
-      saves: None, or the number of the checkpoint.
+      kind: one of the first words of KINDS.
+      number: of the signal.
+      seconds: after the begin of that part, or of that checkpoint.
+      saves: the number of the checkpoint, if the kind is "saving".
     """
     said = b""
     with start(arguments) as process:
         while piece := process.stderr.read(4096):
             said += piece
-            if said.count(b"SAVING") >= saves if saves else b": step " in said:
+            if said.count(b"SAVING") >= saves if kind == "saving" else BEGINS[kind] in said:
                 break
         time.sleep(seconds)
-        process.send_signal(signal.SIGKILL)
+        process.send_signal(number)
         said += process.stderr.read()
-    return said.decode(errors="replace")
+    said = said.decode(errors="replace")
+    if number == signal.SIGTERM and process.returncode:  # 0: it was at its end
+        last = said.splitlines()[-1]
+        if process.returncode != 128 + number or "to resume it: " not in last:
+            sys.exit(f"SIGTERM ended a training with {process.returncode}: {said}")
+    return said
+
+
+def scores_of(path):
+    """Returns the scores of a run, without what differs from run to run."""
+    scores = json.loads((path / "scores.json").read_text())
+    return {name: value for name, value in scores.items() if "seconds" not in name}
+
+
+def left_behind(path):
+    """Returns how many files of a finished run folder are of an interrupted save."""
+    names = [file.relative_to(path).as_posix() for file in path.rglob("*")]
+    return sum(bool(re.search("unfinished|temp|\\.tmp$|cache/", name)) for name in names)
 
 
 def lost(before, after):
@@ -126,36 +170,54 @@ def main():
     args = parser.parse_args()
     data = ["--train", *args.train] if args.train else ["--dataset", "bundled"]
     chance = random.Random(args.seed)
+    rows = collections.defaultdict(list)  # by kind and signal
     with tempfile.TemporaryDirectory() as folder:
         common = [*data, *SIZES, "--checkpoint-minutes", MINUTES]
-        said, seconds = run([*common, "--run", Path(folder) / "whole"])
+        said, times = run([*common, "--run", Path(folder) / "whole"])
+        ends = {"training": "averaging", "averaging": "scoring", "scoring": "end"}
+        seconds = {name: times[end] - times[name] for name, end in ends.items()}
+        seconds["saving"] = 0.05
         saves = said.count("SAVING") - 2  # the last two, of an epoch and of the end, are different
         names = ("checkpoints/ckpt-2", "checkpoints/final/ckpt-2")
         whole = [tensors(Path(folder) / "whole" / name) for name in names]
-        equal = unreadable = saving = 0
-        again = []
-        for number in range(args.kills):
-            arguments = [*common, "--run", Path(folder) / str(number)]
-            if number % 2:
-                before = kill(arguments, chance.uniform(0, 0.05), chance.randint(1, saves))
-            else:
-                before = kill(arguments, chance.uniform(0, seconds), None)
+        scores = scores_of(Path(folder) / "whole")
+        for count in range(args.kills):
+            kind, number = KINDS[count % len(KINDS)]
+            path = Path(folder) / f"[{count}] $x*"
+            arguments = [*common, "--run", path]
+            moment = chance.uniform(0, seconds[kind])
+            before = kill(arguments, kind, number, moment, chance.randint(1, saves))
             said, _ = run(arguments)
-            saving += before.count("SAVING") > before.count("SAVED")
-            again.append(lost(before, said))
-            unreadable += said.count("cannot be read") + said.count("damaged")
-            found = [tensors(Path(folder) / str(number) / name) for name in names]
-            same = all(
+            # TensorFlow cannot read such a path: the folder gets another name.
+            plain = path.rename(Path(folder) / str(count))
+            checkpoints = [tensors(plain / name) for name in names]
+            same = scores_of(plain) == scores and all(
                 one.keys() == other.keys()
                 and all(one[name].tobytes() == other[name].tobytes() for name in one)
-                for one, other in zip(whole, found, strict=True)
+                for one, other in zip(whole, checkpoints, strict=True)
             )
-            equal += same
-            print(f"kill {number + 1}: {'bit-equal' if same else 'DIFFERS'}", file=sys.stderr)
-    print("| kills | while saving | bit-equal endings | unreadable | steps again: median, most |")
-    print("|---|---|---|---|---|")
-    steps = f"{statistics.median(again):.0f}, {max(again)}"
-    print(f"| {args.kills} | {saving} | {equal} | {unreadable} | {steps} |")
+            rows[kind, number.name].append(
+                (
+                    before.count("SAVING") > before.count("SAVED"),
+                    same,
+                    said.count("cannot be read") + said.count("damaged"),
+                    left_behind(plain),
+                    lost(before, said),
+                )
+            )
+            word = "equal" if same else "DIFFERS"
+            print(f"kill {count + 1}, {number.name} while {kind}: {word}", file=sys.stderr)
+    print(
+        "| killed while | by | kills | while saving | equal endings | unreadable | left behind "
+        "| steps again: median, most |"
+    )
+    print("|---|---|---|---|---|---|---|---|")
+    for (kind, name), kills in rows.items():
+        saving, equal, unreadable, left, again = zip(*kills, strict=True)
+        print(
+            f"| {kind} | {name} | {len(kills)} | {sum(saving)} | {sum(equal)} | {sum(unreadable)} "
+            f"| {sum(left)} | {statistics.median(again):.0f}, {max(again)} |"
+        )
 
 
 if __name__ == "__main__":

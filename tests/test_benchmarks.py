@@ -160,7 +160,8 @@ def test_alignment(finished, tmp_path):
 @pytest.mark.slow
 def test_crash(tsv):
     ((row,),) = tables("crash.py", "--kills", 1, "--train", tsv)
-    assert (row["kills"], row["bit-equal endings"], row["unreadable"]) == ("1", "1", "0")
+    assert (row["kills"], row["equal endings"], row["unreadable"]) == ("1", "1", "0")
+    assert row["left behind"] == "0"
     assert len(numbers(row["steps again: median, most"])) == 2
 
 
