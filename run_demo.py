@@ -223,6 +223,7 @@ class Training:
                     bar.refresh(number)  # `position` and `sums_so_far` advance, too
                 if due:
                     keeper.save(keeper.run.timed, int(self.optimizer.iterations.numpy()))
+                    self.progress.save_seconds(keeper.run)
                     keeper.leave()
             return bar.tokens_per_second
 
@@ -242,16 +243,22 @@ class Training:
         if newest := keeper.restore_newest():
             within = f" and {plural(int(self.position), 'batch')}" if int(self.position) else ""
             log.info(f"Resuming from {newest}: {plural(int(self.epoch), 'epoch')}{within} done.")
-            progress.drop_later_events(run.logs, int(self.optimizer.iterations.numpy()))
         if int(self.epoch) > epochs:
             log.info(f"Already trained for {int(self.epoch)} epochs; --epochs is {epochs}.")
+        progress.drop_later_events(
+            run.logs, int(self.optimizer.iterations.numpy()) if newest else -1
+        )
         self.steps.assign(self.steps_per_epoch(batches) * epochs)
         self.history = [row for row in run.history() if row["epoch"] <= int(self.epoch)]
-        self.progress.begin(run.logs)
+        self.recover_best(keeper, corpus, tokenizer, newest)
+        preparation.announce_rest(run, corpus, self, batches)
+        self.progress.begin(run)
         if not int(self.position) and not self.is_validated():  # validation was interrupted
             self.end_epoch(keeper, corpus, tokenizer)
         while not self.finished:
-            started, epoch = time.perf_counter(), int(self.epoch) + 1
+            epoch = int(self.epoch) + 1
+            if not int(self.position):
+                self.progress.begin_epoch()
             rate = self.train_epoch(
                 batches.epoch(self.options["buffer_size"], self.options["seed"] + epoch),
                 batches.steps,
@@ -261,9 +268,10 @@ class Training:
             self.position.assign(0)
             self.epoch.assign(epoch)
             keeper.save(run.checkpoints, epoch)  # an error in validation then loses nothing
+            self.progress.save_seconds(run)
             keeper.is_due()  # all workers agree on a signal that one received, and leave
             keeper.leave()
-            self.end_epoch(keeper, corpus, tokenizer, started, rate)
+            self.end_epoch(keeper, corpus, tokenizer, rate)
         if int(self.epoch) < epochs:
             log.info(
                 f"Stopped after epoch {int(self.epoch)}: the best validation is that of epoch "
@@ -294,38 +302,70 @@ class Training:
         loss, accuracy = self.loss_and_accuracy(corpus.validation, tokenizer)
         metrics = dict(val_loss=loss, val_accuracy=accuracy)
         if self.options["validate_by"] == "bleu":
+            self.translations_of(corpus.validation.take(1), tokenizer)  # one trace
             started = time.perf_counter()
             bleu = evaluation.validation_bleu(self, tokenizer, corpus.validation)
             metrics["val_bleu"] = self.workers.broadcast(bleu)  # all must choose the same epoch
-            self.progress.validation_seconds += time.perf_counter() - started
+            self.progress.translation_seconds = time.perf_counter() - started
         return metrics
 
-    def end_epoch(self, keeper, corpus, tokenizer, started=None, rate=None):
+    def translations_of(self, pairs, tokenizer):
+        """Returns (source, reference, greedy translation) of each of a few `pairs`."""
+        sources, references = evaluation.texts(pairs)
+        translations = evaluation.translator(self, tokenizer)(sources)
+        return list(zip(sources, references, translations, strict=True))
+
+    def metrics_of_epoch(self, corpus, tokenizer, rate=None):
+        """Validates the newest epoch. Returns its row of the history; `rate` as of `end_epoch`."""
+        loss, hits, tokens = self.sums_so_far.numpy()
+        metrics = self.validate(corpus, tokenizer)
+        return dict(
+            epoch=int(self.epoch), loss=loss / tokens, accuracy=hits / tokens, **metrics,
+            tokens_per_second=rate, learning_rate=float(self.optimizer.learning_rate),
+            seconds=self.progress.epoch_seconds, ended=time.time(),
+        )  # fmt: skip
+
+    def recover_best(self, keeper, corpus, tokenizer, newest):
+        """Validates the epoch in best/ if its metrics are lost, so that none worse replaces it.
+
+        Args:
+          keeper, corpus, tokenizer: as of `fit`.
+          newest: the path of the checkpoint that was restored; None without any.
+        """
+        now = int(self.epoch), int(self.position)
+        known = [row["epoch"] for row in self.history]
+        best = [
+            path
+            for path in checkpoints.paths(keeper.run.best)[-1:]
+            if checkpoints.number(path) not in known and (checkpoints.number(path), 0) < now
+        ]
+        if not (newest and best):
+            return
+        for path in checkpoints.readable(self.checkpoint, best):
+            log.info(f"Validating {path}: history.json does not hold its metrics.")
+            row = self.metrics_of_epoch(corpus, tokenizer) | dict(seconds=0.0)
+            self.history = sorted([*self.history, row], key=lambda row: row["epoch"])
+            keeper.run.write("history.json", self.history)
+        checkpoints.restore(self.checkpoint, newest)
+
+    def end_epoch(self, keeper, corpus, tokenizer, rate=None):
         """Validates an epoch that was trained and saved, and keeps its metrics.
 
         Args:
           keeper, corpus, tokenizer: as of `fit`.
-          started: when it began, by `time.perf_counter`; None if before a restart.
           rate: tokens per second of its training; None if before a restart.
         """
         run, epoch, epochs = keeper.run, int(self.epoch), self.options["epochs"]
-        started = started or time.perf_counter()
-        loss, hits, tokens = self.sums_so_far.numpy()
-        metrics = self.validate(corpus, tokenizer)
-        row = dict(
-            epoch=epoch, loss=loss / tokens, accuracy=hits / tokens, **metrics,
-            tokens_per_second=rate, learning_rate=float(self.optimizer.learning_rate),
-            seconds=time.perf_counter() - started, ended=time.time(),
-        )  # fmt: skip
+        row = self.metrics_of_epoch(corpus, tokenizer, rate)
         self.history.append(row)
         if self.best_epoch == epoch:
             keeper.save(run.best, epoch)
         run.write("history.json", self.history)
+        metrics = {name: value for name, value in row.items() if name.startswith("val_")}
         named = {name.removeprefix("val_"): value for name, value in metrics.items()}
         self.progress.log("validation", **named)
-        samples = evaluation.texts(corpus.validation.take(TENSORBOARD_SAMPLES))
-        translations = evaluation.translator(self, tokenizer)(samples[0])
-        self.progress.log_translations(zip(*samples, translations, strict=True))
+        samples = corpus.validation.take(TENSORBOARD_SAMPLES)
+        self.progress.log_translations(self.translations_of(samples, tokenizer))
         test_share = len(corpus.test) / len(corpus.validation)
         left = self.progress.time_left(epochs - epoch, test_share)
         speed = f"; {rate:,.0f} tokens/s, {row['seconds']:.0f} s" if rate else ""
@@ -351,11 +391,12 @@ def train(args):
 
     # 1. The options, the devices, and the run folder.
     resumed = preparation.saved_options(args)
-    parent = parents.find(args, resumed)
+    source, name, named = preparation.named_source(args, resumed)
+    before = run_folder.Run(args.run or runs.default(name))
+    saved = before.saved
+    parent = parents.find(args, resumed, before)
     options = preparation.training_options(args, resumed, parent)
     keras.utils.set_random_seed(options["seed"])  # before a tokenizer exists: it resets their state
-    source, name, named = preparation.named_source(args, resumed)
-    saved = run_folder.Run(args.run or runs.default(name)).saved
     if options["xla"] == "auto":  # decided once, on the machine on which a run begins
         options["xla"] = saved.get("xla") or ("on" if devices.gpus()[0] else "off")
     workers = cluster.configured()
@@ -406,12 +447,15 @@ def train(args):
 
     # 8. Evaluation, on the test split; 9. the report; 10. pictures.
     found, rows = evaluation.evaluate(training, tokenizer, corpus)
+    unprinted = None
     if workers.chief:
-        evaluation.report(run, corpus, training, found, rows)
+        unprinted = evaluation.report(run, corpus, training, found, rows)
         if not args.no_plots:
             RunPictures(run, training, tokenizer, rows[0][0], lambda: batches).draw_all()
         preparation.suggest_commands(run, rows[0][0])
     workers.barrier()  # a worker that ends before the others counts as lost
+    if unprinted:
+        raise unprinted
 
 
 def main(arguments):

@@ -25,7 +25,7 @@ class Parent(NamedTuple):
 
     run: run_folder.Run
     options: dict  # values of params.table() by name
-    weights: str  # the path of its final checkpoint, or else its newest
+    weights: str  # the path of its final checkpoint, or else its newest; "" if the run has its own
     sha256: str  # of the weights
 
     @property
@@ -35,6 +35,8 @@ class Parent(NamedTuple):
 
     def initialize(self, transformer):
         """Sets the weights of a Transformer of the same sizes to the parent's."""
+        if not self.weights:
+            return
         # All variables of a network are in its checkpoint: with other dropout rates, other ones.
         own = build_transformer(self.options, transformer.sizes["target_vocab_size"])
         variables = [variable.value for variable in own.variables]
@@ -84,16 +86,31 @@ class Parent(NamedTuple):
         return {name: own[name] for name in options} | given | inherited
 
 
-def find(args, saved):
+def find(args, saved, run):
     """Returns the Parent of the run that the command line describes; None if it needs none.
+
+    A trained run has weights of its own: if its parent is not there any more, what the run has
+    saved of it stands for it.
 
     Args:
       args: the parsed command line.
       saved: from `preparation.saved_options`.
+      run: the run_folder.Run that the command line describes.
 
     Raises:
       UserError: there is no such run, or it is the new run itself, or the text is not named.
     """
+    try:
+        return named(args, saved)
+    except UserError as error:
+        if "parent_sha256" not in run.saved:
+            raise
+        log.info(f"{error}. The run has weights of its own and is resumed without it.")
+        return Parent(run, run.options(), "", run.saved["parent_sha256"])
+
+
+def named(args, saved):
+    """Returns what `find` does, of a parent that is there."""
     if args.parent is None and (not saved or run_folder.Run(args.run).trained):
         return None
     path = args.parent or saved.get("parent")

@@ -214,12 +214,6 @@ def announce(args, run, options, corpus, tokenizer, training, batches):
         )
     batching.warn_of_truncation(corpus.validation, tokenizer, "validation")
     steps = training.steps_per_epoch(batches) * options["epochs"]
-    log.info(
-        f"To do: {plural(options['epochs'], 'epoch')}, {plural(steps, 'step')}, of a Transformer "
-        f"of {training.transformer.count_params():,} parameters; then the test split is scored, "
-        f"{plural(len(corpus.test), 'line')}. To follow the curves: tensorboard --logdir "
-        f"{shlex.quote(str(run.logs))}"
-    )
     warmup = options["warmup_steps"]
     if steps < warmup:
         tiny = params.PRESETS["tiny"].values
@@ -229,6 +223,21 @@ def announce(args, run, options, corpus, tokenizer, training, batches):
             f"Only {plural(steps, 'step')}, fewer than --warmup-steps {warmup}: too few to learn "
             f"much. In a new --run, try --epochs {epochs}{more}."
         )
+
+
+def announce_rest(run, corpus, training, batches):
+    """Logs what is left to do of a training run, whose newest checkpoint is restored."""
+    epochs = training.options["epochs"] - int(training.epoch)
+    done = -(-int(training.position) // training.options["accumulate"])  # steps of this epoch
+    steps = training.steps_per_epoch(batches) * epochs - done
+    work = (
+        "no epoch" if training.finished else f"{plural(epochs, 'epoch')}, {plural(steps, 'step')}"
+    )
+    log.info(
+        f"To do: {work}, of a Transformer of {training.transformer.count_params():,} parameters; "
+        f"then the test split is scored, {plural(len(corpus.test), 'line')}. To follow the curves: "
+        f"tensorboard --logdir {shlex.quote(str(run.logs))}"
+    )
 
 
 def dropped(corpus, tokenizer, batches, options):
@@ -255,7 +264,11 @@ def suggest_preset(pairs):
 def suggest_commands(run, sentence):
     """Logs what can be done with a run that is trained."""
     log.info(f"Everything is in {run.path}. Next:")
-    this, sentence = f"--run {shlex.quote(str(run.path))}", shlex.quote(sentence)
+    this, sentence = f"--run={shlex.quote(str(run.path))}", shlex.quote(sentence)
+    if not str(run.path).startswith("-"):
+        this = this.replace("=", " ", 1)
+    if sentence.lstrip("'").startswith("-"):
+        sentence = f"-- {sentence}"
     log.info(f"  python run_demo.py translate {this} {sentence}")
     log.info(f"  python run_demo.py explore {this} {sentence}")
     log.info(f"  python run_demo.py export {this}")

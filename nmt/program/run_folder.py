@@ -241,6 +241,11 @@ class Run:
         digest = hashlib.sha256(json.dumps(its, sort_keys=True).encode()).digest()
         return int.from_bytes(digest[:6], "big")
 
+    @property
+    def rebuilt(self):
+        """Whether the parameters are claimed anew, and not saved yet."""
+        return self.claimed is not None and bool(self.lost_parameters)
+
     def save_parameters(self):
         """Writes params.json, as claimed: rebuilt parameters once checkpoints fit them."""
         self.write("params.json", self.claimed)

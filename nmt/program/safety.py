@@ -7,8 +7,8 @@ from nmt import UserError
 
 # The contents of a run folder.
 RUN_FILES = (
-    "params.json", "tokenizer.model", "history.json", "scores.json", "translations.txt", "lock",
-    "cache", "checkpoints", "explorer.html", "export", "logs", "plots",
+    "params.json", "tokenizer.model", "history.json", "progress.json", "scores.json",
+    "translations.txt", "lock", "cache", "checkpoints", "explorer.html", "export", "logs", "plots",
 )  # fmt: skip
 LOCK = b"A run folder of run_demo.py\n"  # the content of its lock
 

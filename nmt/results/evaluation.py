@@ -66,8 +66,13 @@ def search_name(options):
 
 def translate_all(model, tokenizer, sources):
     """Returns the translations of `sources`, a list, by the search of the run's options."""
-    bar = dict(desc="Translating", unit="line", file=sys.stderr, leave=False, disable=None)
-    return list(translator(model, tokenizer, **search_options(model))(tqdm(sources, **bar)))
+    translations = translator(model, tokenizer, **search_options(model))(sources)
+    return list(
+        tqdm(
+            translations, desc="Translating", total=len(sources), unit="line", file=sys.stderr,
+            leave=False, disable=None,
+        )
+    )  # fmt: skip
 
 
 def loss_and_accuracy(model, tokenizer, pairs):
@@ -130,15 +135,8 @@ def evaluate(model, tokenizer, corpus, ter=False):
     return found, list(zip(sources, references, translations, strict=True))
 
 
-def report(run, corpus, model, found, rows):
-    """Prints scores and samples, then writes scores.json and translations.txt.
-
-    Args:
-      run: the run_folder.Run.
-      corpus: the corpora.Corpus.
-      model: a Training, or a loading.TrainedModel.
-      found, rows: what `evaluate` returned.
-    """
+def print_report(corpus, model, found, rows):
+    """Prints samples and scores; arguments as of `report`."""
     from nmt.results import scores
 
     for source, reference, hypothesis in rows[:REPORTED_SAMPLES]:
@@ -149,9 +147,31 @@ def report(run, corpus, model, found, rows):
     print(f"loss {found['loss']:.3f}, accuracy {found['accuracy']:.3f}")
     print(
         scores.table({name: row for name, row in found.items() if isinstance(row, dict)}),
-        flush=True,  # the results are seen even if they cannot be written
+        flush=True,
     )
-    history, pairs = run.history()[:epochs], {}
+
+
+def report(run, corpus, model, found, rows):
+    """Prints scores and samples, then writes scores.json and translations.txt.
+
+    The results are seen even if they cannot be written, and written even if they cannot be seen.
+
+    Args:
+      run: the run_folder.Run.
+      corpus: the corpora.Corpus.
+      model: a Training, or a loading.TrainedModel.
+      found, rows: what `evaluate` returned.
+
+    Returns:
+      The OSError of a stdout that could not be written to, to be raised at the end; else None.
+    """
+    unprinted = None
+    try:
+        print_report(corpus, model, found, rows)
+    except OSError as error:
+        unprinted = error
+    epochs, pairs = int(model.epoch), {}
+    history = [row for row in run.history() if row["epoch"] <= epochs]
     with contextlib.suppress(UserError, AttributeError, TypeError, ValueError):
         pairs = dict(run.read("scores.json", {}).get("pairs", {}))  # of splits not loaded now
     clean = [[" ".join(text.split()) for text in row] for row in rows]
@@ -170,3 +190,4 @@ def report(run, corpus, model, found, rows):
             "versions": {name: metadata.version(name) for name in libraries},
         },
     )
+    return unprinted

@@ -199,10 +199,10 @@ class Keeper:
             except UserError as error:
                 log.warning(f"{error}: trying the one before it.")
             else:
-                if self.run.lost_parameters:
+                if self.run.rebuilt:
                     self.run.save_parameters()
                 return path
-        if self.run.lost_parameters:
+        if self.run.rebuilt:
             raise UserError(
                 f"{self.run.checkpoints}: no checkpoint there fits this command; repeat the one "
                 "that trained the run, with its data and flags"
@@ -224,10 +224,12 @@ class Keeper:
         self.before = {number: signal.signal(number, self.note) for number in heard}
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, kind, *_):
         self.run.remove_cache()  # however training has ended
         for number, handler in self.before.items():
             signal.signal(number, handler)
+        if kind is None and self.signal and self.workers.alone:  # after the last `leave`
+            raise Interrupted(self.signal)
 
     def note(self, number, frame=None):
         """Handles a signal: the first one of a kind is noted, a second one ends the process."""

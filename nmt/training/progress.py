@@ -1,7 +1,6 @@
 """Progress of a training run: the bar, the time estimate, the NaN check, and TensorBoard."""
 
 import contextlib
-import os
 import sys
 import time
 
@@ -9,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 from tqdm import tqdm
 
-from nmt import UserError
+from nmt import UserError, output
 from nmt.messages import log, plural, reason
 
 REPORT_SECONDS = 60  # between two lines on progress if stderr is not a terminal
@@ -44,12 +43,43 @@ class Progress:
         self.writer = tf.summary.create_noop_writer()  # a real one from `begin` on
         self.estimated = False  # whether the user knows how long training will take
         self.steps, self.step_seconds = 0, 0.0  # batches of an epoch; seconds for each, measured
-        self.validation_seconds = 0.0  # of the newest validation, once it is traced
+        self.validation_seconds = 0.0  # of the newest loss of the validation split, once traced
+        self.translation_seconds = 0.0  # of its newest greedy translation, if it is translated
+        self.epoch_started = time.perf_counter()
+        self.seconds_before = 0.0  # of the current epoch, in processes that were interrupted
         self.picture_seconds = PICTURE_SECONDS
 
-    def begin(self, logs):
-        """Writes for TensorBoard, into the folder `logs`, from here on."""
-        self.writer = tf.summary.create_file_writer(str(logs))
+    def begin(self, run):
+        """Writes for TensorBoard, into the logs of a run_folder.Run, and times from here on.
+
+        The seconds of an interrupted epoch are those up to the checkpoint that was restored.
+        """
+        self.writer = tf.summary.create_file_writer(str(run.logs))
+        self.begin_epoch()
+        with contextlib.suppress(UserError, TypeError, ValueError):  # a damaged file is overwritten
+            saved = dict(run.read("progress.json", {}))
+            if saved and saved == self.state | {"seconds": saved.get("seconds")}:
+                self.seconds_before = float(saved["seconds"])
+
+    # ---- Seconds of the epoch, validation included ----
+
+    @property
+    def state(self):
+        """Where the training is: its finished epochs, and batches."""
+        return {"epoch": int(self.training.epoch), "position": int(self.training.position)}
+
+    def begin_epoch(self):
+        """Times the epoch from here on."""
+        self.epoch_started, self.seconds_before = time.perf_counter(), 0.0
+
+    @property
+    def epoch_seconds(self):
+        """The seconds of this epoch, before interruptions, too."""
+        return self.seconds_before + time.perf_counter() - self.epoch_started
+
+    def save_seconds(self, run):
+        """Saves the seconds of this epoch beside a checkpoint that was just saved."""
+        run.write("progress.json", self.state | {"seconds": self.epoch_seconds})
 
     @contextlib.contextmanager
     def epoch(self, title, steps):
@@ -148,10 +178,12 @@ class Progress:
           epochs: that are left.
           test_share: lines of the test split per line of the validation split.
         """
-        options, validation = self.training.options, self.validation_seconds
+        options, loss = self.training.options, self.validation_seconds
+        validation = loss + self.translation_seconds
+        hypothesis = self.translation_seconds or TRANSLATION_SHARE * loss
         training = epochs * (self.steps * self.step_seconds + validation)
         averaging = (min(options["average"], options["epochs"]) + 1) * validation
-        scoring = (1 + TRANSLATION_SHARE * options["beam"]) * test_share * validation
+        scoring = (loss + options["beam"] * hypothesis) * test_share
         return training + averaging + scoring + self.picture_seconds
 
     # ---- TensorBoard ----
@@ -183,7 +215,7 @@ def drop_later_events(logs, step):
 
     Args:
       logs: the folder of event files, which are TFRecord files.
-      step: the optimizer steps of the checkpoint.
+      step: the optimizer steps of the checkpoint; -1 without any, to remove all events.
 
     Raises:
       UserError: the folder cannot be written to.
@@ -198,12 +230,13 @@ def drop_later_events(logs, step):
                 contextlib.suppress(tf.errors.DataLossError),  # half a last record, after a kill
             ):
                 for record in tf.data.TFRecordDataset(str(path)).as_numpy_iterator():
-                    if Event.FromString(record).step <= step:
+                    event = Event.FromString(record)
+                    if event.step <= step or event.HasField("file_version"):
                         writer.write(record)
                     else:
                         dropped += 1
             if dropped:
-                os.replace(unfinished, path)
+                output.move(unfinished, path)
             else:
                 unfinished.unlink()
         except (tf.errors.OpError, OSError) as error:

@@ -355,8 +355,26 @@ def test_the_time_left_counts_validation_averaging_scoring_and_pictures():
     expected = 4 * (20 + 4) + 4 * 4 + 2 * 4 * (1 + 5 * progress.TRANSLATION_SHARE) + 7
     assert follow.seconds_left(epochs=4, test_share=2.0) == pytest.approx(expected)
     assert follow.time_left(4, 2.0) == "; about 2 min 30 s left"
+    # Validation by BLEU translates, in 60 seconds: the measure of a hypothesis of the search.
+    follow.translation_seconds = 60.0
+    by_bleu = 4 * (20 + 64) + 4 * 64 + 2 * (4 + 5 * 60) + 7
+    assert follow.seconds_left(epochs=4, test_share=2.0) == pytest.approx(by_bleu)
+    follow.translation_seconds = 0.0
     follow.picture_seconds = 0.0  # --no-plots
     assert follow.seconds_left(epochs=4, test_share=2.0) == pytest.approx(expected - 7)
+
+
+def test_the_bar_of_a_translation_counts_what_is_translated(monkeypatch):
+    bars = []
+
+    def bar(results, total, **_):
+        bars.append(([*results], total))
+        return bars[-1][0]
+
+    monkeypatch.setattr(evaluation, "tqdm", bar)
+    monkeypatch.setattr(evaluation, "translator", lambda *_, **options: lambda lines: iter("AB"))
+    assert evaluation.translate_all(tiny_training(), None, ["a", "b"]) == ["A", "B"]
+    assert bars == [(["A", "B"], 2)]
 
 
 def test_a_step_takes_as_long_as_those_after_the_first_ones(monkeypatch):

@@ -109,6 +109,15 @@ def test_a_continued_run_resumes_bit_for_bit_and_knows_its_parent(finished, tsv,
     capsys.readouterr()
     assert call("--from", tmp_path / "parts", *command) == 2
     assert "the run that --from names differs" in capsys.readouterr().err
+    # A run that has weights needs no parent: the command that is printed still resumes it.
+    parent.rename(tmp_path / "moved")
+    assert call("--from", parent, "--dataset", tsv, "--run", tmp_path / "whole") == 0
+    said = capsys.readouterr().err
+    assert "parent: no trained run; " in said
+    assert "The run has weights of its own and is resumed without it." in said
+    last = json.loads((tmp_path / "whole" / "params.json").read_text())
+    assert last == saved[0]
+    assert call("--from", parent, "--dataset", tsv, "--run", tmp_path / "new") == 2
 
 
 def test_a_run_that_ended_before_its_first_checkpoint_still_begins_with_its_parent(

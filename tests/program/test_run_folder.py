@@ -1,14 +1,20 @@
 """What must hold of the files of a run folder: written once, on the disk, and rebuilt if lost."""
 
+import io
 import json
 import os
+import shlex
 import shutil
+import signal
+import sys
 from pathlib import Path
 
 import pytest
 from helpers import LEARNING, call
 
-from nmt.program import run_folder, runs
+from nmt.program import run_folder, runs, startup
+from nmt.results import evaluation
+from nmt.training import averaging
 
 
 @pytest.fixture
@@ -62,6 +68,60 @@ def test_the_full_command_rebuilds_lost_parameters(finished, run, how, capsys):
     assert "beside intact checkpoints: rebuilt from this command" in said
     assert "2 epochs done" in said
     assert (run / "params.json").read_bytes() == before
+
+
+@pytest.fixture
+def caught():
+    """Signals to end are caught as the program does it."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.getsignal(number) for number in numbers}
+    startup.catch_interrupts()
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("undrawn", "caught")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_while_averaging_or_scoring_is_a_line_and_loses_nothing(
+    run, number, capsys, monkeypatch
+):
+    def ended(*_, **options):
+        os.kill(os.getpid(), number)
+
+    before = json.loads((run / "scores.json").read_text())
+    (run / "scores.json").unlink()
+    for part, name in ((averaging, "assign"), (evaluation, "translate_all")):
+        with monkeypatch.context() as patch:
+            patch.setattr(part, name, ended)
+            startup.catch_interrupts()
+            assert call("--run", run) == 128 + number
+        last = capsys.readouterr().err.splitlines()[-1]
+        assert last == (
+            "run_demo.py: interrupted; to resume it: "
+            f"{shlex.join(['python', 'run_demo.py', '--run', str(run)])}"
+        )
+    assert call("--run", run) == 0
+    after = json.loads((run / "scores.json").read_text())
+    assert after["BLEU"] == before["BLEU"]
+    assert after["chrF"] == before["chrF"]
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_closed_stdout_takes_no_scores(run, monkeypatch, capsys):
+    class Closed(io.StringIO):
+        def write(self, text):
+            raise BrokenPipeError
+
+    (run / "scores.json").unlink()
+    for command in ("--run", "evaluate"):
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "stdout", Closed())
+            given = ["evaluate", "--run", run] if command == "evaluate" else ["--run", run]
+            assert call(*given) == 141
+        assert "BLEU" in json.loads((run / "scores.json").read_text())
+        (run / "scores.json").unlink()
+    assert "Everything is in" in capsys.readouterr().err
 
 
 def test_what_is_unchanged_is_not_written_again(tmp_path):

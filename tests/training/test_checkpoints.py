@@ -1,5 +1,6 @@
 """What must hold of checkpoints: a training ends as if it had never been ended before its time."""
 
+import json
 import os
 import random
 import signal
@@ -133,18 +134,24 @@ def test_a_signal_waits_until_the_training_is_saved(tmp_path, number):
 
 
 def test_a_closed_terminal_may_hang_up_twice_and_a_later_hangup_ends_at_once(tmp_path, monkeypatch):
-    keeper, now = State(tmp_path).keeper, time.monotonic()
-    with keeper:
-        os.kill(os.getpid(), signal.SIGHUP)
-        os.kill(os.getpid(), signal.SIGHUP)  # the terminal's, then the shell's
-        assert keeper.is_due()
-        assert keeper.ending == signal.SIGHUP
-        killed = []
-        monkeypatch.setattr(os, "kill", lambda *call: killed.append(call))
-        monkeypatch.setattr(checkpoints.time, "monotonic", lambda: now + 9)
-        keeper.note(signal.SIGHUP)
-        assert killed == [(os.getpid(), signal.SIGHUP)]
-        assert signal.getsignal(signal.SIGHUP) == signal.SIG_DFL
+    keeper, now, killed = State(tmp_path).keeper, time.monotonic(), []
+
+    def train():
+        with keeper:
+            os.kill(os.getpid(), signal.SIGHUP)
+            os.kill(os.getpid(), signal.SIGHUP)  # the terminal's, then the shell's
+            monkeypatch.setattr(os, "kill", lambda *call: killed.append(call))
+            monkeypatch.setattr(checkpoints.time, "monotonic", lambda: now + 9)
+            assert not killed
+            keeper.note(signal.SIGHUP)
+            assert signal.getsignal(signal.SIGHUP) == signal.SIG_DFL
+            keeper.is_due()
+            keeper.leave()
+
+    with pytest.raises(Interrupted) as end:
+        train()
+    assert end.value.number == signal.SIGHUP
+    assert killed == [(os.getpid(), signal.SIGHUP)]
 
 
 def test_nohup_stays_deaf(tmp_path):
@@ -254,6 +261,71 @@ def test_tensorboard_forgets_the_steps_that_are_done_again(tmp_path):
     log(60, 80, 100)
     events = EventAccumulator(str(tmp_path)).Reload()
     assert [one.step for one in events.Tensors("training/loss")] == [20, 40, 60, 80, 100]
+
+
+def test_tensorboard_forgets_a_run_that_saved_nothing(tmp_path):
+    def log():
+        with tf.summary.create_file_writer(str(tmp_path)).as_default():
+            for step in (0, 20, 40):  # 0: of accumulated batches before the first step
+                tf.summary.scalar("training/loss", 1.0, step)
+
+    log()
+    time.sleep(1.1)
+    progress.drop_later_events(tmp_path, -1)
+    log()
+    events = EventAccumulator(str(tmp_path)).Reload()
+    assert [one.step for one in events.Tensors("training/loss")] == [0, 20, 40]
+
+
+def test_an_interrupted_epoch_counts_the_seconds_before_and_after(tmp_path):
+    run, training = run_folder.Run(tmp_path), tiny_training()
+    training.position.assign(70)
+    before = training.progress
+    before.epoch_started -= 100
+    before.save_seconds(run)
+    after = progress.Progress(training)
+    after.begin(run)
+    assert 100 < after.epoch_seconds < 110
+    after.begin_epoch()
+    assert after.epoch_seconds < 10
+    training.position.assign(60)  # an older checkpoint was restored
+    after.begin(run)
+    assert after.epoch_seconds < 10
+    (tmp_path / "progress.json").write_text('["damaged"]')
+    after.begin(run)
+    assert after.epoch_seconds < 10
+
+
+def test_the_best_epoch_is_kept_where_its_metrics_are_lost(tmp_path, monkeypatch):
+    run, training = run_folder.Run(tmp_path), tiny_training()
+    keeper = checkpoints.Keeper(training.checkpoint, run, kept=3, minutes=10)
+    losses = {1: 1.0, 2: 3.0, 3: 2.0}
+    monkeypatch.setattr(
+        training, "validate",
+        lambda *_: dict(val_loss=losses[int(training.epoch)], val_accuracy=0.5),
+    )  # fmt: skip
+    training.sums_so_far.assign([8.0, 1.0, 4.0])
+    training.epoch.assign(1)
+    keeper.save(run.best, 1)
+    training.epoch.assign(2)
+    keeper.save(run.checkpoints, 2)
+    training.recover_best(keeper, None, None, checkpoints.paths(run.checkpoints)[-1])
+    assert int(training.epoch) == 2  # where it resumes
+    for epoch in (2, 3):
+        training.epoch.assign(epoch)
+        training.history.append(training.metrics_of_epoch(None, None))
+    assert training.best_epoch == 1
+    assert (training.history[0]["loss"], training.history[0]["val_loss"]) == (2.0, 1.0)
+    assert json.loads((tmp_path / "history.json").read_text()) == training.history[:1]
+
+
+def test_a_signal_after_the_last_save_ends_the_run_too(tmp_path):
+    def train():
+        with State(tmp_path).keeper:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    with pytest.raises(Interrupted):
+        train()
 
 
 def test_an_epoch_of_which_every_batch_was_learned_from_ends(tmp_path):

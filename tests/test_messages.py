@@ -1,0 +1,58 @@
+"""What must hold of messages: that nobody can read them ends nothing."""
+
+import io
+import os
+import pty
+import signal
+import subprocess
+import sys
+
+import pytest
+from helpers import ROOT
+
+from nmt import messages
+
+WRITER = """
+import sys
+from tqdm import tqdm
+from nmt import messages
+messages.show()
+print("begun", flush=True)
+sys.stdin.readline()
+bar = tqdm(total=9, file=sys.stderr, leave=False, mininterval=0, disable=%s)
+for number in range(9):
+    messages.log.info(f"message {number}")
+    bar.update()
+bar.close()
+with messages.quiet():
+    print("held back", file=sys.stderr)
+print("done", flush=True)
+"""
+
+
+@pytest.mark.parametrize("end", ["reader", "terminal"])
+def test_an_ended_reader_of_stderr_and_a_closed_terminal_end_nothing(end):
+    here, there = pty.openpty() if end == "terminal" else os.pipe()
+    code = WRITER % (None if end == "terminal" else False)
+    with subprocess.Popen(
+        [sys.executable, "-c", code], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=there, text=True, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
+    ) as process:  # fmt: skip
+        os.close(there)
+        assert process.stdout.readline() == "begun\n"
+        os.close(here)
+        output, _ = process.communicate("go on\n", timeout=60)
+    assert (output, process.returncode) == ("done\n", 0)
+
+
+def test_a_message_that_is_lost_loses_no_later_one_of_another_stream():
+    class Broken(io.StringIO):
+        def write(self, text):
+            raise BrokenPipeError
+
+    stream = messages.Stderr(Broken())
+    assert stream.write("lost") == 4
+    stream.flush()
+    stream = messages.Stderr(io.StringIO())
+    assert stream.write("read") == 4
+    assert stream.getvalue() == "read"
