@@ -3,12 +3,11 @@
 import io
 import os
 import pty
-import signal
-import subprocess
 import sys
+from subprocess import PIPE
 
 import pytest
-from helpers import ROOT
+from helpers import ROOT, start_process
 
 from nmt import messages
 
@@ -34,14 +33,13 @@ print("done", flush=True)
 def test_an_ended_reader_of_stderr_and_a_closed_terminal_end_nothing(end):
     here, there = pty.openpty() if end == "terminal" else os.pipe()
     code = WRITER % (None if end == "terminal" else False)
-    with subprocess.Popen(
-        [sys.executable, "-c", code], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        stderr=there, text=True, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
-    ) as process:  # fmt: skip
-        os.close(there)
-        assert process.stdout.readline() == "begun\n"
-        os.close(here)
-        output, _ = process.communicate("go on\n", timeout=60)
+    process = start_process(
+        [sys.executable, "-c", code], cwd=ROOT, stdin=PIPE, stdout=PIPE, stderr=there, text=True
+    )
+    os.close(there)
+    assert process.stdout.readline() == "begun\n"
+    os.close(here)
+    output, _ = process.communicate("go on\n", timeout=60)
     assert (output, process.returncode) == ("done\n", 0)
 
 

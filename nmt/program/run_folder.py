@@ -5,6 +5,7 @@ checkpoints/       newest, timed/, best/, final/     history.json       metrics 
 logs/              TensorBoard                       plots/             PNG
 cache/             tokenized text, while it trains   lock               held while it trains
 translations.txt   source, reference, hypothesis     scores.json        test scores
+progress.json      seconds of an epoch that was interrupted
 """
 
 import contextlib
