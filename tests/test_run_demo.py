@@ -19,7 +19,9 @@ from helpers import (
 )
 
 import run_demo
+from nmt.program import run_folder
 from nmt.text import batches as batching
+from nmt.training import checkpoints
 from transformer_model import END, PAD, START, CustomSchedule, loss_function, token_sums
 
 
@@ -169,6 +171,26 @@ def test_accumulated_batches_teach_what_one_larger_batch_does(number, accumulate
 
 
 @pytest.mark.slow
+def test_each_epoch_and_each_seed_has_an_order_of_its_own(tokenizer, tmp_path, monkeypatch):
+    orders = []
+
+    def read(training, batches, *_):
+        orders.append([tuple(row) for inp, _ in batches for row in inp.numpy().tolist()])
+
+    monkeypatch.setattr(run_demo.Training, "train_epoch", read)
+    monkeypatch.setattr(run_demo.Training, "end_epoch", lambda *_: None)
+    tokenizer = run_demo.Tokenizer(tokenizer.model)  # the seeds of other tests end older ones
+    batches = batching.Batches(as_dataset(sentences(60)), tokenizer, 8, 40)
+    for seed in (1, 9, 1):
+        training = tiny_training(seed=seed, epochs=2, vocab_size=tokenizer.vocab_size)
+        keeper = checkpoints.Keeper(training.checkpoint, run_folder.Run(tmp_path), 1, 60)
+        monkeypatch.setattr(keeper, "save", lambda *_: None)
+        training.fit(keeper, None, tokenizer, batches)
+    assert orders[4:] == orders[:2]  # the same seed
+    assert len({*map(tuple, orders[:4])}) == 4
+    assert all(sorted(order) == sorted(orders[0]) for order in orders)
+
+
 def test_a_compiled_step_is_traced_once_static_and_stays_on_its_device(tokenizer):
     """What a GPU needs, told without one: from what XLA makes of the step for each bucket."""
     pairs = as_dataset(sentences(200))

@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,8 +13,9 @@ from test_transformer_model import randomised
 import run_demo
 import transformer_model as tm
 from nmt import UserError
-from nmt.decoding import search, searcher, translator
+from nmt.decoding import consensus, search, searcher, translator
 from nmt.decoding.attention import KINDS
+from nmt.decoding.repetition import Repetition
 from nmt.decoding.sampling import Sampling
 from nmt.decoding.translator import Translator
 
@@ -172,6 +174,14 @@ def test_memory_of_a_resident_translator_is_bounded_over_all_widths():
     assert float(done.stdout) < 400
 
 
+def test_a_penalty_gives_the_same_text_whether_it_is_scored_or_not(model):
+    """It multiplies log-probabilities: raw logits may be positive, and would grow."""
+    penalized, free = Translator(*model, repetition=Repetition(1.5)), Translator(*model)
+    texts = [best[0][0] for best in penalized.hypotheses(SOURCES)]
+    assert list(penalized(SOURCES)) == texts
+    assert list(free(SOURCES)) != texts
+
+
 def test_weights_that_still_change_are_never_compiled_in(model, monkeypatch, silent):
     """As those of a training are, which is validated after each epoch."""
     monkeypatch.setattr(searcher, "COMPILE_AFTER", 0)
@@ -238,6 +248,46 @@ def test_n_best_translations_differ(model):
     for best in found[:2]:
         texts = [text for text, _ in best]
         assert len(set(texts)) == len(texts) > 1
+
+
+def test_n_best_are_of_all_hypotheses_of_the_beam_where_several_are_one_text(model):
+    transformer, tokenizer = model
+    short = SimpleNamespace(  # many hypotheses have the same first letters
+        encode=tokenizer.encode, decode=lambda ids: [text[:2] for text in tokenizer.decode(ids)]
+    )
+    every, best = (
+        list(Translator(transformer, short, beam=8, n_best=number).hypotheses(SOURCES[:6]))
+        for number in (8, 2)
+    )
+    assert [len(rows) for rows in best] == [min(2, len(rows)) for rows in every]
+    for rows, first in zip(every, best, strict=True):
+        assert [text for text, _ in first] == [text for text, _ in rows[:2]]
+        np.testing.assert_allclose([n for _, n in first], [n for _, n in rows[:2]], atol=1e-4)
+    assert max(map(len, every)) > 1
+
+
+@pytest.mark.parametrize(
+    "options", [dict(beam=6), dict(sampling=Sampling(temperature=0.7, seed=1))]
+)
+def test_minimum_bayes_risk_weights_those_of_a_beam_and_counts_samples(model, options):
+    candidates = list(Translator(*model, n_best=6, **options).hypotheses(SOURCES))
+    chosen = list(Translator(*model, n_best=6, mbr="chrf", **options).hypotheses(SOURCES))
+    sampled = "sampling" in options
+    right, wrong = (
+        [[consensus.choose(rows, "chrf", way)] for rows in candidates]
+        for way in (sampled, not sampled)
+    )
+    assert chosen == right
+    assert chosen != wrong  # else this test would see nothing
+
+
+def test_tags_are_no_words_of_a_line_but_at_its_start(model):
+    lines = ["<2de> Um dois. Três quatro. Nove.", "Um dois. Três quatro. Nove."]
+    translate = Translator(*model, language="pt", symbols=("<2de>",), alignments=True)
+    for line, ((text, _, links),) in zip(lines, translate.hypotheses(lines), strict=True):
+        words, translated = line.split(), text.split()
+        assert {i for i, _ in links} - {0} == {*range(1, len(words))}
+        assert all(j < len(translated) for _, j in links)
 
 
 def test_scores_of_given_pairs_are_those_of_the_translations_themselves(model, monkeypatch, silent):

@@ -11,6 +11,8 @@ from helpers import LEARNING, PROGRAM, TINY, call, sentences, start_process, wri
 
 import params
 from nmt.program import command_line, preparation, runs
+from nmt.results import evaluation
+from nmt.text import corpora
 from nmt.training import checkpoints
 
 
@@ -158,6 +160,38 @@ def test_a_run_is_evaluated_where_only_its_test_files_are_and_resumed_where_its_
     assert "2 epochs done" in capsys.readouterr().err
     saved = json.loads((run / "params.json").read_text())
     assert saved["corpus"]["train"] == [str(here / "train.pt"), str(here / "train.en")]
+
+
+@pytest.mark.parametrize("split", ["train", "validation", "test"])
+def test_a_run_resumes_with_the_training_and_validation_text_it_began_with(
+    finished, tmp_path, monkeypatch, capsys, split
+):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("run_demo.Training.fit", stop)
+    run = shutil.copytree(finished / "run", tmp_path / "run")
+    corpus = corpora.load_corpus({"dataset": str(finished / "numbers.tsv")}, params.SEED)
+    paths = {}
+    for name, dataset in corpus.splits().items():
+        pairs = list(zip(*evaluation.texts(dataset), strict=True))
+        paths[name] = write_tsv(tmp_path / f"{name}.tsv", pairs)
+        if name == split:
+            changed = write_tsv(tmp_path / "changed.tsv", [*pairs[:-1], (pairs[-1][0], "changed")])
+
+    def resume(train, validation, test):
+        files = ["--train", train, "--valid", validation, "--test", test]
+        return call(*files, "--run", run, *LEARNING)
+
+    assert resume(**paths) == 130
+    if split == "test":  # other test text may be scored
+        assert resume(**paths | {split: changed}) == 130
+        return
+    before = (run / "params.json").read_bytes()
+    assert resume(**paths | {split: changed}) == 2
+    names = {"train": "training", "validation": "validation"}
+    assert f"(the {names[split]} text differs)" in capsys.readouterr().err.splitlines()[-1]
+    assert (run / "params.json").read_bytes() == before
 
 
 @pytest.mark.slow

@@ -27,7 +27,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from nmt import Interrupted, UserError
 from nmt.decoding import non_autoregressive
 from nmt.program import run_folder
-from nmt.training import averaging, checkpoints, cluster, progress
+from nmt.training import averaging, checkpoints, cluster, optimizer, progress
 
 
 class State:
@@ -245,6 +245,16 @@ def test_a_loss_that_is_no_number_stops_the_training_and_names_the_step():
     data = tf.data.Dataset.from_tensor_slices(tuple(map(tf.stack, zip(*batches, strict=True))))
     with pytest.raises(UserError, match="Epoch 1, step 7: the loss is NaN or infinite"):
         training.train_epoch(data, 9, "Epoch 1")
+
+
+def test_weights_that_the_last_step_makes_nan_stop_the_training_before_it_is_saved(monkeypatch):
+    """The loss, which comes before the step, is finite."""
+    monkeypatch.setattr(optimizer, "learning_rate", lambda *_: np.nan)
+    training, batches = tiny_training(), random_batches(1)
+    data = tf.data.Dataset.from_tensor_slices(tuple(map(tf.stack, zip(*batches, strict=True))))
+    assert np.isfinite(training.validation_step(*batches[0]).numpy()).all()
+    with pytest.raises(UserError, match="Epoch 1, step 1: the loss is NaN or infinite"):
+        training.train_epoch(data, 1, "Epoch 1")
 
 
 def test_tensorboard_forgets_the_steps_that_are_done_again(tmp_path):
