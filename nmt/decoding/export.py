@@ -74,6 +74,11 @@ class Translator(tf.Module):
     )
     def prefix(self, sentences, prefixes):
         """As `beam`; each translation begins with its prefix, a string, "" for anything."""
+        number = tf.debugging.assert_equal(
+            tf.size(prefixes), tf.size(sentences), "prefixes: give one for each of the sentences"
+        )
+        with tf.control_dependencies([number]):
+            prefixes = tf.identity(prefixes)
         ids = self.tokenizer.encode_in_graph(trimmed_in_graph(prefixes))
         ids = ids[:, 1:-1].to_tensor()  # no START, no END
         return self.translate(
@@ -92,6 +97,21 @@ class Translator(tf.Module):
     )
     def sample(self, sentences, seed, temperature, top_k, top_p):
         """The samples that `translate --sample` draws with the same numbers."""
+        checks = [
+            tf.debugging.Assert(allowed, [f"{name} must be {text}, and is", number])
+            for name, number, allowed, text in (
+                (
+                    "temperature",
+                    temperature,
+                    (temperature > 0) & tf.math.is_finite(temperature),
+                    "more than 0, and finite",
+                ),
+                ("top_k", top_k, top_k >= 0, "0 (for all tokens) or more"),
+                ("top_p", top_p, (top_p > 0) & (top_p <= 1), "more than 0 and at most 1"),
+            )
+        ]
+        with tf.control_dependencies(checks):
+            sentences = tf.identity(sentences)
         sampling = Sampling(temperature, top_k, top_p, seed)
         first = tf.zeros_like(sentences, tf.int32)
         return self.translate(

@@ -1,5 +1,6 @@
 """What a search for translations finds, and what it reports on them."""
 
+import numbers
 from typing import NamedTuple
 
 import params
@@ -32,6 +33,9 @@ class SearchOptions(NamedTuple):
           non_autoregressive: whether the run is.
           ensemble: whether there are several runs.
         """
+        for name in ("beam", "n_best", "alternatives"):
+            if not isinstance(getattr(self, name), numbers.Integral):
+                raise UserError(f"{name} is {getattr(self, name)!r}; it must be a whole number")
         for name in ("beam", "n_best"):
             if getattr(self, name) < 1:
                 raise UserError(f"{name} is {getattr(self, name)}; it must be at least 1")

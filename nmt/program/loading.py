@@ -250,6 +250,8 @@ def load_translator(
         options.setdefault("beam", 1)
     changed = {name: options[name] for name in evaluation.SEARCH if name in options}
     paths = path if isinstance(path, (list, tuple)) else [path]
+    if not paths:
+        raise UserError("load_translator was given an empty list; name one run folder or several")
     _, tokenizer, model = load_ensemble(paths, checkpoint, **changed)
     options |= dict(rows=rows, workers=model.parts if workers is None else workers)
     return translator(model, tokenizer, split, **options)

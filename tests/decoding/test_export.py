@@ -1,6 +1,7 @@
 """What must hold of models that leave home: they translate as the run does, in a fresh process."""
 
 import sys
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -224,3 +225,44 @@ def test_a_missing_ctranslate2_is_one_line(folder, capsys, monkeypatch, tmp_path
     assert call("export", "--run", folder / "run", "--format", "ctranslate2", "--to", path) == 2
     assert "pip install ctranslate2" in capsys.readouterr().err.splitlines()[-1]
     assert not path.exists()
+
+
+def test_the_recipe_of_ctranslate2_gives_the_text_of_translate(folder, capsys, tmp_path):
+    to = tmp_path / "ct2"
+    assert call("export", "--run", folder / "run", "--format", "ctranslate2", "--to", to) == 0
+    page = (ROOT / "docs" / "export.md").read_text()
+    _, _, block = page.partition("    import ctranslate2")
+    code = textwrap.dedent("    import ctranslate2" + block.partition("\nTranslations in")[0])
+    code = code.replace("runs/quick/export/ctranslate2", str(to))
+    lines = ["   um dois três.   ", "   ", "um.", "\tnove oito. "]
+    script = f"{code}\nfor line in {lines!r}:\n    print(translate(line))\n"
+    _, *found = python(tmp_path, script).split("\n")
+    capsys.readouterr()
+    assert call("translate", "--run", folder / "run", "--beam", 1, "--", *lines) == 0
+    assert found == capsys.readouterr().out.split("\n")
+
+
+def test_a_saved_model_refuses_numbers_that_translate_refuses(tokenizer):
+    network = Transformer(1, 8, 2, 16, tokenizer.vocab_size, tokenizer.vocab_size)
+    network.build(((None, None), (None, None)))
+    serve = export.Translator(network, tokenizer)
+    sentences = tf.constant(["um dois."])
+    good = dict(seed=1, temperature=1.0, top_k=0, top_p=1.0)
+
+    def sample(**changed):
+        numbers = {name: tf.constant(number) for name, number in (good | changed).items()}
+        return serve.sample(sentences, **numbers)["translations"].numpy()
+
+    assert sample().shape == (1,)
+    for name, wrong in (
+        ("temperature", (0.0, -1.0, float("nan"), float("inf"))),
+        ("top_p", (0.0, -1.0, 1.5, float("nan"))),
+        ("top_k", (-1,)),
+    ):
+        for number in wrong:
+            with pytest.raises(tf.errors.InvalidArgumentError, match=f"{name} must be"):
+                sample(**{name: number})
+    for prefixes in ([], ["one", "two"]):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="one for each of the sentences"):
+            serve.prefix(sentences, tf.constant(prefixes, tf.string))
+    assert serve.prefix(sentences, tf.constant(["one"]))["translations"].shape == (1,)
