@@ -1,5 +1,7 @@
 """The n best translations of a sentence, each text once; and of a line of several sentences."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from nmt.text import sentences
@@ -24,6 +26,23 @@ def merged(hypotheses, number):
     return sorted(rows, key=lambda row: -row[2])[:number]
 
 
+class Beginning(NamedTuple):
+    """The translation of the first sentences of a line: of all but one, and of that one."""
+
+    before: tuple | None  # a Beginning
+    text: str
+    log_probability: float
+    score: float
+
+    def texts(self):
+        """Returns the translations of all sentences, in their order."""
+        texts, line = [], self
+        while line.before is not None:
+            texts.append(line.text)
+            line = line.before
+        return texts[::-1]
+
+
 def joined(found, spaces, number):
     """Returns the best `number` translations of a line from those of its sentences.
 
@@ -31,12 +50,16 @@ def joined(found, spaces, number):
       found: rows of (text, log-probability, score) for each sentence.
       spaces: the white space after each sentence.
     """
-    best = [((), 0.0, 0.0)]
+    best = [Beginning(None, "", 0.0, 0.0)]
     for rows in found:
-        both = ((row, other) for row in best for other in rows)
-        best = [((*a[0], b[0]), a[1] + b[1], a[2] + b[2]) for a, b in both]
-        best = sorted(best, key=lambda row: -row[2])[:number]
-    return [(sentences.join(texts, spaces), total) for texts, total, _ in best]
+        # Both lists begin with the best: of those with i before and j before, so many are as good.
+        lines = [
+            Beginning(line, text, line.log_probability + log_probability, line.score + score)
+            for i, line in enumerate(best)
+            for text, log_probability, score in rows[: number // (i + 1)]
+        ]
+        best = sorted(lines, key=lambda line: -line.score)[:number]
+    return [(sentences.join(line.texts(), spaces), line.log_probability) for line in best]
 
 
 def drawn(found, spaces):

@@ -6,6 +6,7 @@ is translated by itself: a model trained on sentences loses text of longer ones.
 
 import itertools
 import math
+import numbers
 from collections.abc import Iterable, Iterator
 from concurrent import futures
 
@@ -23,6 +24,7 @@ from nmt.messages import log, plural
 from nmt.text import sentences, spelling
 from nmt.text.batches import MAX_SOURCE_TOKENS
 from nmt.text.sentences import SPACE
+from nmt.text.tokenizer import check_characters
 
 CHUNK_LINES = 4096  # lines sorted by length at a time
 BATCH_TOKENS = 2048  # padding included, of the sources; of pairs, of the longer side
@@ -67,8 +69,10 @@ class Translator:
         self.non_autoregressive = transformer.sizes["non_autoregressive"]
         self.options.check(self.non_autoregressive, bool(ensemble))
         for name, number in (("workers", workers), ("rows", rows)):
-            if number is not None and number < 1:
-                raise UserError(f"{name} is {number}; it must be at least 1")
+            if number is None:
+                continue
+            if not isinstance(number, numbers.Integral) or number < 1:
+                raise UserError(f"{name} is {number!r}; it must be a whole number, at least 1")
         self.transformer, self.tokenizer, self.rows = transformer, tokenizer, rows
         self.language, self.trained_length = language, trained_length
         self.tags = sentences.tags(symbols)
@@ -100,6 +104,11 @@ class Translator:
         """
         if isinstance(lines, str):
             raise TypeError("lines is one string; it must be a list of strings")
+        if isinstance(prefixes, str):
+            raise UserError(
+                "prefixes is one string; give a list of strings, one for each line (repeat it by "
+                "itertools.repeat)"
+            )
         lines = iter(lines)
         chunks = iter(lambda: list(itertools.islice(lines, at_a_time)), [])
         return self.of_chunks(chunks, iter(prefixes), scored)
@@ -114,6 +123,7 @@ class Translator:
         """
         total = too_long = cut = 0  # lines
         for chunk in chunks:
+            check_characters(chunk)
             parts = [self.parts(line) for line in chunk]
             texts = [text for line in parts for text, _ in line]
             sources = self.tokenizer.encode(map(spelling.trimmed, texts))
@@ -178,7 +188,9 @@ class Translator:
             if text is None:
                 raise UserError("there are fewer prefixes than lines; give one for each line")
             found += [spelling.trimmed(text)] + [""] * (number - 1)
-        return [ids[1:-1] for ids in self.tokenizer.encode(found)]  # without START and END
+        return [
+            ids[1:-1] for ids in self.tokenizer.encode(found, MAX_SOURCE_TOKENS)
+        ]  # without START and END
 
     def of_sources(self, sources, prefixes, scored=True):
         """Returns rows of (text, log-probability, score) for each of `sources`, lists of ids.
@@ -193,8 +205,9 @@ class Translator:
         copies = options.n_best if options.sampling else 1
         sources = [ids[:MAX_SOURCE_TOKENS] for ids in sources for _ in range(copies)]
         prefixes = [ids[:MAX_SOURCE_TOKENS] for ids in prefixes for _ in range(copies)]
-        lengths = list(map(len, sources))
-        full = [index for index, length in enumerate(lengths) if length > 2]  # START, END
+        # A prefix is decoded like a translation, which is about as long as its source.
+        lengths = [max(map(len, sides)) for sides in zip(sources, prefixes, strict=True)]
+        full = [index for index, ids in enumerate(sources) if len(ids) > 2]  # START, END
         batches = self.batches(full, lengths.__getitem__)
         each = map if len(batches) == 1 else self.pool.map
 
@@ -276,8 +289,8 @@ class Translator:
             for length, number in zip(lengths, numbers, strict=False):
                 if length > MAX_SOURCE_TOKENS and not cut:
                     raise UserError(
-                        f"pair {number} has {length} tokens on a side; split it: "
-                        f"{MAX_SOURCE_TOKENS} is the limit"
+                        f"pair {number} has more than {MAX_SOURCE_TOKENS} tokens on a side; split "
+                        "it: that is the limit"
                     )
             found = {}
             for indices in self.batches(range(len(chunk)), lengths.__getitem__):

@@ -10,7 +10,7 @@ from nmt.machine import cores
 from nmt.messages import log, reason
 from nmt.text.cleaning import percentile
 from nmt.text.datasets import CHUNK
-from nmt.text.tokenizer import trimmed_in_graph
+from nmt.text.tokenizer import CUT_MARGIN, trimmed_in_graph
 
 MAX_BUCKETS = 20
 MAX_COMPILED_BUCKETS = 10  # where XLA compiles each shape
@@ -19,11 +19,19 @@ EVALUATION_TOKENS = 2048  # per batch, padding included
 MAX_SOURCE_TOKENS = 2048  # of a sentence; attention takes memory by the square of their number
 
 
-def encode(pairs, tokenizer):
-    """Dataset of string pairs -> dataset of pairs of ids (S,), (T,); ragged for batched pairs."""
+def encode(pairs, tokenizer, max_tokens=MAX_SOURCE_TOKENS):
+    """Dataset of string pairs -> dataset of pairs of ids (S,), (T,); ragged for batched pairs.
+
+    Of a side of more than `max_tokens`, at least one token more is returned, but its end may be
+    missing; see Tokenizer.encode.
+    """
+    max_bytes = tokenizer.token_bytes * (max_tokens + CUT_MARGIN)
 
     def ids(*pair):
-        return tuple(tokenizer.encode_in_graph(trimmed_in_graph(side)) for side in pair)
+        sides = [trimmed_in_graph(side) for side in pair]
+        if max_bytes:
+            sides = [tf.strings.substr(side, 0, max_bytes) for side in sides]
+        return tuple(tokenizer.encode_in_graph(side) for side in sides)
 
     return pairs.map(ids, cores())
 
@@ -83,7 +91,7 @@ class Batches:
             return tf.ragged.boolean_mask(inp, short), tf.ragged.boolean_mask(tar, short)
 
         self.replicas = replicas
-        self.chunks = encode(pairs.batch(CHUNK), tokenizer).map(drop_long)
+        self.chunks = encode(pairs.batch(CHUNK), tokenizer, max_length).map(drop_long)
         self.counts = counts = np.zeros(max_length + 1, np.int64)
         try:
             if folder:

@@ -1,6 +1,7 @@
 """Text to token ids and back: one SentencePiece vocabulary for both languages."""
 
 import collections
+import functools
 import hashlib
 import math
 import random
@@ -157,6 +158,23 @@ def coverages(lines):
     return shares
 
 
+def check_characters(lines):
+    """Raises a UserError if one of `lines` (strings) holds a lone surrogate, which is no character.
+
+    Python has them for bytes that were not UTF-8 (errors="surrogateescape"), and for halves of
+    characters from UTF-16.
+    """
+    for line in lines:
+        if match := re.search("[\ud800-\udfff]", line):
+            raise UserError(
+                f"{line[:40]!r}: U+{ord(match[0]):04X} is half a character; decode the text with "
+                'errors="replace", or remove it'
+            )
+
+
+CUT_MARGIN = 100  # tokens: where a line is cut, the last ones may be others than in the whole line
+
+
 class Tokenizer:
     """Text to token ids and back: SentencePiece, in Python and inside TensorFlow graphs.
 
@@ -176,9 +194,32 @@ class Tokenizer:
         """Strings (...) -> ids (..., L), START first and END last; ragged unless a scalar."""
         return self.graph_tokenizer.tokenize(normal_in_graph(texts))
 
-    def encode(self, lines):
-        """Strings -> a list of lists of ids, START first and END last."""
+    @functools.cached_property
+    def token_bytes(self):
+        """The bytes of text that a token stands for, at most; 0 if they have no limit.
+
+        A token for unknown words, which a vocabulary without bytes has, stands for any word.
+        """
+        ids = range(self.vocab_size)
+        if not any(map(self.processor.is_byte, ids)):
+            return 0
+        pieces = map(self.processor.id_to_piece, ids)
+        return max(len(piece.replace(spelling.MARK_OF_SPACE, " ").encode()) for piece in pieces)
+
+    def encode(self, lines, max_tokens=None):
+        """Strings -> a list of lists of ids, START first and END last.
+
+        Args:
+          lines: strings.
+          max_tokens: of a line, that are of interest; of a longer line, at least one token more is
+            returned, but its end may be missing: tokenizing takes memory, a kilobyte per byte.
+        """
+        if isinstance(lines, str):
+            raise UserError("encode takes a list of strings, and was given a string; write [text]")
         lines = [spelling.normal(line) for line in lines]
+        check_characters(lines)
+        if max_tokens and self.token_bytes:
+            lines = [line[: self.token_bytes * (max_tokens + CUT_MARGIN)] for line in lines]
         return self.processor.encode(lines, add_bos=True, add_eos=True)
 
     def decode(self, ids):

@@ -1,9 +1,12 @@
 """What must hold of n best translations: each text once; of lines, those of their sentences."""
 
+import itertools
 import math
+import random
 
 import pytest
 
+from nmt.decoding import n_best
 from nmt.decoding.n_best import joined, merged
 
 
@@ -37,3 +40,26 @@ def test_the_best_of_a_line_are_the_best_combinations_of_its_sentences():
     found = joined([first, second], [" ", ""], 3)
     assert found == [("a x", -2.0), ("a y", -2.5), ("b x", -3.0)]
     assert joined([[("", 0.0, 0.0)]], [""], 3) == [("", 0.0)]
+
+
+def test_a_long_line_has_the_best_combinations_without_trying_all(monkeypatch):
+    rng = random.Random(1)
+    rows = [
+        sorted(((f"{i}.{j}", -rng.random(), -rng.choice(range(9))) for j in range(5)),
+               key=lambda row: -row[2])
+        for i in range(4)
+    ]  # fmt: skip
+    lines = [
+        (" ".join(text for text, _, _ in line), *(sum(row[k] for row in line) for k in (1, 2)))
+        for line in itertools.product(*rows)
+    ]
+    expected = sorted(lines, key=lambda line: -line[2])[:7]
+    found = joined(rows, [" "] * 3 + [""], 7)
+    assert [text for text, _ in found] == [text for text, *_ in expected]
+    assert [total for _, total in found] == pytest.approx([total for _, total, _ in expected])
+    made = []
+    make = n_best.Beginning
+    monkeypatch.setattr(n_best, "Beginning", lambda *row: made.append(1) or make(*row))
+    long = [[(f"{j}", -float(j), -float(j)) for j in range(64)]] * 100
+    assert len(joined(long, [" "] * 100, 64)) == 64
+    assert len(made) < 100 * 64 * 5  # of 64 * 64 each

@@ -380,3 +380,38 @@ def test_translations_begin_with_what_their_lines_are_given(model, alone):
     assert texts[1].endswith(alone("Cinco.")[0])  # the second sentence is free
     with pytest.raises(UserError, match="fewer prefixes than lines"):
         list(Translator(*model).hypotheses(lines, prefixes=["one"]))
+
+
+def test_long_prefixes_make_batches_small(finished, monkeypatch):
+    translate = run_demo.load_translator(finished / "run")
+    batches = []
+
+    def search(rows, begins, *_):
+        batches.append((len(rows), max(map(len, begins))))
+        raise StopAsyncIteration  # a search of such prefixes takes long
+
+    monkeypatch.setattr(translate.searcher, "search", search)
+    prefixes = ["one two " * 200] * 40
+    with pytest.raises(StopAsyncIteration):
+        list(translate.hypotheses(["um."] * 40, prefixes=prefixes))
+    rows, length = batches[0]
+    assert rows == translator.BATCH_TOKENS // length < 10
+
+
+def test_wrong_values_from_python_are_one_line(tokenizer):
+    network = tm.Transformer(1, 8, 2, 16, tokenizer.vocab_size, tokenizer.vocab_size)
+    network.build(((None, None), (None, None)))
+    for options in (dict(n_best=2.0, beam=4), dict(beam="4"), dict(rows=1.5), dict(workers=2.5)):
+        with pytest.raises(UserError, match="must be a whole number"):
+            Translator(network, tokenizer, **options)
+    translate = Translator(network, tokenizer)
+    with pytest.raises(UserError, match="prefixes is one string"):
+        translate.hypotheses(["um."] * 3, prefixes="Two")
+    for language in (None, "pt"):
+        translate = Translator(network, tokenizer, language=language)
+        with pytest.raises(UserError, match=r"U\+D83D is half a character"):
+            list(translate(["um.", "dois \ud83d. Tr\u00eas."]))
+    with pytest.raises(UserError, match=r"U\+DCFF is half a character"):
+        list(translate.score([("um.", "one\udcff")]))
+    with pytest.raises(UserError, match="an empty list; name one run"):
+        run_demo.load_translator([])

@@ -52,6 +52,43 @@ def test_epochs_hold_every_pair_but_the_long_ones_at_most_once(batches, long_and
     assert seen == set(kept)
 
 
+class Watched:
+    """A Tokenizer whose graph refuses texts of more than `max_bytes` bytes."""
+
+    def __init__(self, tokenizer, max_bytes):
+        self.tokenizer, self.token_bytes = tokenizer, tokenizer.token_bytes
+        self.max_bytes = max_bytes
+
+    def encode_in_graph(self, texts):
+        longest = tf.reduce_max(tf.strings.length(texts))
+        with tf.control_dependencies([tf.debugging.assert_less_equal(longest, self.max_bytes)]):
+            return self.tokenizer.encode_in_graph(tf.identity(texts))
+
+
+def test_the_end_of_a_line_that_is_too_long_is_not_tokenized(tokenizer):
+    pairs = [*sentences(50), ("um " * 100_000, "one"), ("um", "one " * 100_000)]
+    watched = Watched(tokenizer, max_bytes=140 * tokenizer.token_bytes)
+    batches = batching.Batches(as_dataset(pairs), watched, batch_size=16, max_length=40)
+    assert (batches.kept, batches.dropped) == (50, 2)
+    limit = batching.MAX_SOURCE_TOKENS
+    watched = Watched(tokenizer, max_bytes=(limit + 100) * tokenizer.token_bytes)
+    found = list(batching.evaluation_batches(as_dataset(pairs), watched))
+    assert sum(len(inp) for inp, _ in found) == 52
+    expected = tokenizer.encode(["um " * 5000])[0][:limit]
+    assert any(inp.shape[1] == limit and inp[0].numpy().tolist() == expected for inp, _ in found)
+
+
+def test_a_line_of_the_longest_tokens_is_dropped_by_its_tokens_alone(tokenizer):
+    tokens = [tokenizer.tokens([number])[0] for number in range(tokenizer.vocab_size)]
+    longest = max(tokens, key=lambda token: len(token.replace("\u2581", " ").encode()))
+    assert len(longest.replace("\u2581", " ").encode()) == tokenizer.token_bytes
+    word = longest.replace("\u2581", " ").strip()
+    pairs = [(" ".join([word] * number), "one") for number in range(1, 60)]
+    lengths = [len(ids) for ids in tokenizer.encode([source for source, _ in pairs])]
+    batches = batching.Batches(as_dataset(pairs), tokenizer, batch_size=16, max_length=40)
+    assert batches.kept == sum(length <= 40 for length in lengths) >= 5
+
+
 def test_a_batch_less_than_half_full_is_left_out_unless_it_is_the_only_one(tokenizer):
     pairs = [(f"um {n}", f"one {n}") for n in range(10, 99)]  # of one length, or nearly
     for number, sizes in ((89, [32, 32, 25]), (70, [32, 32]), (20, [20]), (1, [1])):

@@ -167,3 +167,18 @@ def test_a_language_has_as_many_tokens_beside_chinese_as_beside_a_language_with_
         model = run_demo.train_tokenizer(pairs, 8192, words_per_piece=20)
         lengths.append(sum(map(len, run_demo.Tokenizer(model).encode(english))))
     assert lengths[0] == pytest.approx(lengths[1], rel=0.1)
+
+
+def test_the_first_tokens_of_a_long_line_are_those_of_the_whole_line(tokenizer):
+    text = " ".join(source for source, _ in sentences(1000))
+    whole, beginning = (tokenizer.encode([text], number)[0] for number in (None, 100))
+    assert beginning[:101] == whole[:101]
+    assert 100 < len(beginning) < len(whole)
+    words = run_demo.Tokenizer(run_demo.train_tokenizer(as_dataset(sentences(50)), 60, "word"))
+    assert words.token_bytes == 0  # an unknown word of any length is one token
+    assert len(words.encode(["x" * 100_000 + " um um"], 3)[0]) == 5
+
+
+def test_a_string_in_place_of_a_list_is_refused_and_not_taken_letter_by_letter(tokenizer):
+    with pytest.raises(UserError, match=r"write \[text\]"):
+        tokenizer.encode("um dois")
