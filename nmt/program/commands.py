@@ -199,7 +199,8 @@ def evaluate(args):
     plain = not (args.files or args.against or model.ensemble or args.checkpoint)
     if plain and checkpoints.paths(run.final):  # scores.json is of the final weights
         found = evaluation.evaluate(model, tokenizer, corpus, args.ter)
-        evaluation.report(run, corpus, model, *found)
+        if unprinted := evaluation.report(run, corpus, model, *found):
+            raise unprinted
         return
     scoring = evaluation.scoring_options(model, references[0]) | {"ter": args.ter}
     scores.warn_of_tokenized_text(references[0], **scoring)
