@@ -21,6 +21,7 @@ BUILT_IN_CORPORA = {  # training, validation and test pairs
 BUILT_IN_LANGUAGES = {"bundled": ["pt", "en"], "winter-games": ["en", "zh"]}
 REVERSED = ", reversed"  # ends the name of a corpus whose targets are translated into its sources
 HELD_OUT_SHARE, MAX_HELD_OUT = 0.02, 1000  # pairs, for each of validation and test
+SPARE_SOURCES = 100  # drawn in case that a part would get none
 
 
 class Corpus(NamedTuple):
@@ -70,31 +71,69 @@ def overlap(corpus):
 # ---- Corpora ----
 
 
-def hold_out(dataset, parts, seed):
-    """Splits a seeded 2% (at least 1 pair, at most 1,000) off `dataset`, `parts` times.
+def held_out_numbers(dataset, parts, seed, side):
+    """Returns the numbers of the pairs that `hold_out` holds out, a list for each part.
+
+    Sources are drawn by drawing pairs. All pairs of a drawn source go to the same part, until it
+    has enough; sources are compared in the spelling in which they are trained on.
+    """
+    pairs, rng = len(dataset), random.Random(seed)
+    size = min(MAX_HELD_OUT, max(1, int(pairs * HELD_OUT_SHARE)))  # pairs in a part
+    too_few = UserError(
+        f"the training data holds {plural(pairs, 'pair')}, too few of different sources to hold "
+        "some out; name --valid and --test files"
+    )
+    if pairs <= size * parts:
+        raise too_few
+    drawn = rng.sample(range(pairs), size * parts)
+    spare = rng.sample(range(pairs), min(pairs, SPARE_SOURCES))  # where a part would get none
+    wanted = {*drawn, *spare}
+    source_of = {
+        number: pair[side] for number, pair in enumerate(trained_on(dataset)) if number in wanted
+    }
+    numbers = {source: [] for source in source_of.values()}
+    for number, pair in enumerate(trained_on(dataset)):
+        if pair[side] in numbers:
+            numbers[pair[side]].append(number)
+    held_out = [[] for _ in range(parts)]
+    for part, chosen in enumerate(held_out):
+        for number in drawn[part * size : (part + 1) * size]:
+            if len(chosen) < size:
+                chosen += numbers.pop(source_of[number], [])
+        for number in spare:
+            if not chosen:
+                chosen += numbers.pop(source_of[number], [])
+        if not chosen:
+            raise too_few
+    if sum(map(len, held_out)) == pairs:
+        raise too_few
+    return held_out
+
+
+def hold_out(dataset, parts, seed, side=0):
+    """Splits a seeded 2% (at least 1 pair, about 1,000 at most) off `dataset`, `parts` times.
+
+    No source is in two of the results: what is translated otherwise in each of its pairs would be
+    known from training.
 
     Args:
       dataset: of known length, always in the same order.
+      side: of a pair that is its source, 0 or 1.
 
     Returns:
       A list of 1 + `parts` datasets: what remains, then each part.
     """
     if not parts:
         return [dataset]
-    pairs = len(dataset)
-    each = min(MAX_HELD_OUT, max(1, int(pairs * HELD_OUT_SHARE)))  # pairs in each part
-    if pairs <= each * parts:
-        raise UserError(
-            f"the training data holds {plural(pairs, 'pair')}, too few to hold some out; name "
-            "--valid and --test files"
-        )
-    chosen = random.Random(seed).sample(range(pairs), each * parts)
+    held_out = held_out_numbers(dataset, parts, seed, side)
+    part_of = {number: part for part, chosen in enumerate(held_out, 1) for number in chosen}
     table = tf.lookup.StaticHashTable(
         tf.lookup.KeyValueTensorInitializer(
-            tf.constant(chosen, tf.int64), tf.constant([1 + i // each for i in range(len(chosen))])
+            tf.constant([*part_of], tf.int64), tf.constant([*part_of.values()])
         ),
         default_value=0,
     )
+    sizes = [len(dataset) - len(part_of), *map(len, held_out)]
 
     def split(part):
         def kept(number, chunk):
@@ -102,9 +141,8 @@ def hold_out(dataset, parts, seed):
             its = tf.equal(table.lookup(numbers), part)
             return tuple(tf.boolean_mask(side, its) for side in chunk)
 
-        size = each if part else pairs - len(chosen)
         kept_pairs = dataset.batch(CHUNK).enumerate().map(kept).unbatch()
-        return kept_pairs.apply(tf.data.experimental.assert_cardinality(size))
+        return kept_pairs.apply(tf.data.experimental.assert_cardinality(sizes[part]))
 
     return [split(part) for part in range(1 + parts)]
 
@@ -120,11 +158,15 @@ def without_autotuning(dataset):
     return dataset.with_options(options)
 
 
-def complete(name, splits, seed):
-    """Returns the Corpus of `splits`, datasets by name; missing ones are held out of training."""
+def complete(name, splits, seed, side=0):
+    """Returns the Corpus of `splits`, datasets by name; missing ones are held out of training.
+
+    Args:
+      side: as of `hold_out`.
+    """
     missing = [split for split in ("validation", "test") if split not in splits]
     pairs = len(splits["train"])
-    train, *held = hold_out(splits["train"], len(missing), seed)
+    train, *held = hold_out(splits["train"], len(missing), seed, side)
     for split, dataset in zip(missing, held, strict=True):
         log.info(
             f"{name} has no {split} split: {len(dataset)} of {pairs} pairs are held out for it."
@@ -133,13 +175,14 @@ def complete(name, splits, seed):
     return Corpus(name, **{split: without_autotuning(data) for split, data in splits.items()})
 
 
-def from_files(name, train, valid, test, seed, only=None):
+def from_files(name, train, valid, test, seed, only=None, side=0):
     """Returns the Corpus of the named files.
 
     Args:
       train, valid, test: each a list of files, as of `files.grouped`; the last two may be None, and
         are then held out of the training pairs.
       only: the split that is needed; others are not loaded if it has files of its own.
+      side: as of `hold_out`.
 
     Raises:
       UserError: a file that cannot be read, is empty, or is not parallel text.
@@ -154,7 +197,7 @@ def from_files(name, train, valid, test, seed, only=None):
             "the other trained on"
         )
     splits = {split: text_dataset(paths) for split, paths in named.items() if paths}
-    return complete(name, splits, seed)
+    return complete(name, splits, seed, side)
 
 
 def built_in(name):
@@ -162,7 +205,7 @@ def built_in(name):
     return from_files(name, *([path] for path in BUILT_IN_CORPORA[name]), seed=None)
 
 
-def load_tfds(name, seed):
+def load_tfds(name, seed, side=0):
     """Returns the Corpus of a TFDS translation dataset, which is downloaded if necessary.
 
     Raises:
@@ -182,7 +225,7 @@ def load_tfds(name, seed):
         for split, its in named.items()
         if its in splits
     }
-    return complete(name, found, seed)
+    return complete(name, found, seed, side)
 
 
 def file_names(paths):
@@ -258,11 +301,11 @@ def load_corpus(
 
 def load_forward(source, seed, may_fall_back, only):
     """Returns what `load_corpus` does, in the direction of the files."""
-    name = source.get("dataset")
+    name, side = source.get("dataset"), int(source.get("reverse", False))
     valid, test = source.get("valid"), source.get("test")
     if name is None or files.is_table(name):
         train = [name] if name else source["train"]
-        return from_files(file_names(train), train, valid, test, seed, only)
+        return from_files(file_names(train), train, valid, test, seed, only, side)
     if valid or test:
         raise UserError("--valid and --test go with --train or with a .tsv as --dataset")
     if name in BUILT_IN_CORPORA:
@@ -270,7 +313,7 @@ def load_forward(source, seed, may_fall_back, only):
     if files.is_file(name):
         raise UserError(f"--dataset {name}: is a file; name a .tsv, or files with --train")
     try:
-        return load_tfds(name, seed)
+        return load_tfds(name, seed, side)
     except ConnectionError as error:
         if not may_fall_back:
             raise UserError(

@@ -3,9 +3,11 @@
 import bz2
 import csv
 import gzip
+import itertools
 import lzma
 import os
 import re
+import unicodedata
 
 import numpy as np
 import pytest
@@ -15,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt import UserError
-from nmt.text import cleaning, corpora, datasets, files
+from nmt.text import cleaning, corpora, datasets, files, spelling
 
 # What a line of a text file can hold: anything but its end, NULs, and lone surrogates.
 line_texts = st.text(st.characters(exclude_characters="\r\n\t\0", exclude_categories=["Cs"]))
@@ -189,6 +191,61 @@ def test_autotuning_is_off_for_every_split(tmp_path):
     alone = corpora.from_files("n", *paths, seed=1, only="test")
     for dataset in (*corpus[1:], alone.test):
         assert dataset.batch(2).options().autotune.enabled is False
+
+
+@pytest.mark.parametrize("side", [0, 1])
+@pytest.mark.parametrize("targets", [1, 3, 5])
+def test_no_source_is_both_held_out_and_trained_on(tmp_path, targets, side):
+    """However it is spelled; the order is kept, and the same seed holds out the same pairs."""
+    path = tmp_path / "many.tsv"
+    sources = [f"frase é {number}" for number in range(200)]
+    spelled = [str, lambda text: unicodedata.normalize("NFD", text), lambda text: f" {text}\u00a0"]
+    pairs = [
+        (spelled[n % 3](source), f"sentence {n} of {source}")
+        for n in range(targets)
+        for source in sources
+    ]
+    path.write_text("".join("\t".join(pair[:: 1 - 2 * side]) + "\n" for pair in pairs))
+    source = {"dataset": str(path), "reverse": bool(side)}
+    corpus = corpora.load_corpus(source, seed=3)
+    splits = [list(corpora.trained_on(split)) for split in corpus[1:]]
+    assert sum(map(len, splits)) == len(pairs)
+    heads = [{source for source, _ in split} for split in splits]
+    assert all(heads)
+    assert not any(a & b for a, b in itertools.combinations(heads, 2))
+    assert all(len(split) % targets == 0 for split in splits[1:])
+    limit = int(0.02 * len(pairs))
+    assert all(limit <= len(split) < limit + targets for split in splits[1:])
+    order = [tuple(spelling.trimmed(text) for text in pair) for pair in pairs]
+    assert splits[0] == [pair for pair in order if pair in {*splits[0]}]
+    again = corpora.load_corpus(source, seed=3)
+    assert [list(corpora.trained_on(split)) for split in again[1:]] == splits
+    assert list(corpora.trained_on(corpora.load_corpus(source, seed=4).test)) != splits[2]
+
+
+def test_few_sources_with_many_targets_are_held_out_one_by_one_or_are_too_few(tmp_path):
+    path = tmp_path / "few.tsv"
+    for sources in (2, 3):
+        pairs = [(n % sources, n) for n in range(40)]
+        path.write_text("".join(f"frase {a}\tsentence {b}\n" for a, b in pairs))
+        if sources == 2:
+            with pytest.raises(UserError, match="too few of different sources"):
+                corpora.from_files("n", [path], None, None, seed=1)
+        else:
+            corpus = corpora.from_files("n", [path], None, None, seed=1)
+            assert {len(split) for split in corpus[1:]} == {13, 14}
+
+
+def test_pairs_occur_in_the_training_text_however_they_are_spelled(tmp_path):
+    paths = {}
+    for name, text in (
+        ("train", "é um\tit is one \n" * 3),
+        ("valid", "e\u0301 um\tit is one\nx\ty\n"),
+        ("test", "\ufeff\u200b é\u00a0um  \tit\u2009is one\n"),
+    ):
+        paths[name] = [tmp_path / f"{name}.tsv"]
+        paths[name][0].write_text(text)
+    assert corpora.overlap(corpora.from_files("n", **paths, seed=1)) == [1, 1]
 
 
 def test_pairs_of_other_splits_within_the_training_text_are_counted(tmp_path, monkeypatch):
