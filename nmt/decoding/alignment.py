@@ -2,23 +2,56 @@
 
 The last layer, the mean of its heads, and the row that predicts a token: of all layers, heads and
 rows, these had the fewest errors on half of data/alignments.tsv (benchmarks/alignment.py).
+
+The words of a text are those that Python's split() finds in it as it is given or printed: what
+stands between white space of any kind. U+200B and the like are no white space, nor is U+2581.
 """
 
 import numpy as np
 
-from nmt.text import sentences
+from nmt.text import sentences, spelling
 
-SPACE = "\u2581"  # SentencePiece's mark of a space, which begins a word
+UNKNOWN_WORD = "<unk>"
 
 
 def word_numbers(tokens):
-    """Returns the number of the word that each of `tokens` (strings) belongs to, from 0."""
-    before = ["x", *tokens]  # two spaces in a row are two tokens, and begin one word
-    begins = [
-        number == 0 or (token.startswith(SPACE) and before[number].strip(SPACE) != "")
-        for number, token in enumerate(tokens)
-    ]
-    return np.cumsum(begins) - 1
+    """Returns the number of the word that each of `tokens` (strings) belongs to, from 0.
+
+    They are tokens of a spelling.normal form, in which nothing but U+0020 divides words.
+    """
+    numbers, word, in_word = [], -1, False
+    for token in tokens:
+        if token == UNKNOWN_WORD or not in_word or token.startswith(spelling.MARK_OF_SPACE):
+            # Spaces alone belong to the word after them.
+            word += in_word or word < 0
+            in_word = token.strip(spelling.MARK_OF_SPACE) != ""
+        numbers.append(word)
+    return np.array(numbers, int)
+
+
+def words_as_given(text):
+    """Returns for each word of the spelling.normal form of a text its number in text.split().
+
+    U+2581 divides a word of the former, and a word of invisible marks is not in it.
+    """
+    numbers, word, in_word, in_normal_word = [], -1, False, False
+    for character in text:
+        is_space = character.isspace()
+        word += not is_space and not in_word
+        in_word = not is_space
+        if spelling.INVISIBLE_CHARACTER.match(character):
+            continue
+        is_letter = not spelling.SPACE_CHARACTER.match(character)
+        if is_letter and not in_normal_word:
+            numbers.append(word)
+        in_normal_word = is_letter
+    return numbers
+
+
+def as_given(links, source, target):
+    """Returns links of words of normal forms as those of `source` and `target`, texts as given."""
+    sources, targets = words_as_given(source), words_as_given(target)
+    return sorted({(sources[i], targets[j]) for i, j in links})
 
 
 def by_words(weights, source, target):
@@ -56,30 +89,36 @@ def links(weights, source, target):
 
 
 def words(text):
-    """Returns the number of words of a text: of what stands between spaces."""
-    return sum(map(bool, text.split(" ")))
+    """Returns the number of words of the spelling.normal form of a text."""
+    return len(spelling.normal(text).split())
 
 
-def joined(pairs, spaces, found, tag=""):
+def joined(pairs, spaces, sentence_links, tag=""):
     """Returns the links of a line from those of its sentences.
 
     Args:
       pairs: (sentence, translation) strings, in their order.
       spaces: the white space after each sentence.
-      found: the links of each pair.
+      sentence_links: the links of each pair.
       tag: what every sentence begins with, and the line only once.
     """
-    line, gaps = [], [" " if space else "" for space in spaces]
-    sources, targets = map(list, zip(*pairs, strict=True))
-    sources[1:] = (source.removeprefix(tag) for source in sources[1:])
-    for number, links in enumerate(found):
-        copied = words(tag) if number else 0  # words of the sentence that are not in the line here
-        # Its first words; without a space before it, it begins within a word.
-        source = words("".join(map("".join, zip(sources[: number + 1], gaps, strict=False))))
-        target = words(sentences.join(targets[: number + 1], gaps[: number + 1]))
-        source, target = source - words(sources[number]), target - words(targets[number])
-        line += [(source + i - copied, target + j) for i, j in links if i >= copied]
-    return line
+    line_links, copied = [], 0
+    source = target = 0  # words of the line before the sentence
+    source_gap = target_gap = True  # whether white space, or nothing, is before it
+    joints = sentences.joints([translation for _, translation in pairs], spaces)
+    rows = zip(pairs, spaces, sentence_links, joints, strict=True)
+    for (sentence, translation), space, links, joint in rows:
+        target_gap = target_gap or bool(joint)
+        new_words = words(sentence) - copied, words(translation)
+        # Without white space before it, a sentence begins within a word.
+        source -= new_words[0] > 0 and not source_gap
+        target -= new_words[1] > 0 and not target_gap
+        line_links += [(source + i - copied, target + j) for i, j in links if i >= copied]
+        source, target = source + new_words[0], target + new_words[1]
+        source_gap = bool(space) or (source_gap and not new_words[0])
+        target_gap = bool(space) or (target_gap and not new_words[1])
+        copied = words(f"{tag}x") - 1  # of the next sentence, which the line has not there
+    return line_links
 
 
 def pharaoh(found):

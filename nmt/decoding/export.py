@@ -11,7 +11,7 @@ from nmt.decoding.sampling import Sampling
 from nmt.decoding.search import beam_search, greedy_search, sample
 from nmt.messages import reason
 from nmt.text.batches import MAX_SOURCE_TOKENS
-from nmt.text.tokenizer import trimmed_in_graph
+from nmt.text.tokenizer import printed_in_graph, trimmed_in_graph
 from transformer_model import END, START, UNKNOWN, positional_encoding
 
 BEAM, ALPHA = 4, 0.6  # of a SavedModel's signature "beam" (paper 6.1)
@@ -45,15 +45,17 @@ class Translator(tf.Module):
     def translate(self, sentences, search):
         """Strings (B,) -> {"translations": strings (B,), "scores": (B,) float32}.
 
-        Scores are log-probabilities, as `translate --score` prints them. An empty string stays
-        empty, with a score of 0.
+        Scores are log-probabilities, as `translate --score` prints them. What shows nothing
+        stays as it is, with a score of 0; control characters become spaces.
         """
         ids = self.tokenizer.encode_in_graph(trimmed_in_graph(sentences))  # ragged (B, S)
         found = search(self.transformer, ids[:, :MAX_SOURCE_TOKENS].to_tensor())
-        empty = ids.row_lengths() <= 2  # START and END alone
+        blank = ids.row_lengths() <= 2  # START and END alone
         # Without START, after which tensorflow-text would drop spaces.
-        translations = tf.where(empty, "", self.graph_tokenizer.detokenize(found.ids[:, 0, 1:]))
-        scores = tf.where(empty, 0.0, found.log_probabilities[:, 0])
+        translations = self.graph_tokenizer.detokenize(found.ids[:, 0, 1:])
+        unchanged = tf.strings.strip(printed_in_graph(sentences))
+        translations = tf.where(blank, unchanged, printed_in_graph(translations))
+        scores = tf.where(blank, 0.0, found.log_probabilities[:, 0])
         return {"translations": translations, "scores": scores}
 
     @tf.function(input_signature=[tf.TensorSpec((None,), tf.string, name="sentences")])

@@ -23,7 +23,6 @@ from nmt.decoding.tokens import described
 from nmt.messages import log, plural
 from nmt.text import sentences, spelling
 from nmt.text.batches import MAX_SOURCE_TOKENS
-from nmt.text.sentences import SPACE
 from nmt.text.tokenizer import check_characters
 
 CHUNK_LINES = 4096  # lines sorted by length at a time
@@ -130,14 +129,16 @@ class Translator:
             prefix_ids = self.prefix_ids([*itertools.islice(prefixes, len(chunk))], map(len, parts))
             rows, tokens = self.of_sources(sources, prefix_ids, scored)
             pairs = zip(texts, (its[0][0] for its in rows), strict=True)
-            links = self.align(pairs, True) if self.options.alignments else itertools.repeat([])
+            links = (
+                self.normal_links(pairs, True) if self.options.alignments else itertools.repeat([])
+            )
             found = zip(sources, rows, tokens, links, strict=False)
             total += len(chunk)
-            for line in parts:
+            for text, line in zip(chunk, parts, strict=True):
                 ids, *its = zip(*itertools.islice(found, len(line)), strict=True)
                 cut += max(map(len, ids)) > MAX_SOURCE_TOKENS
                 too_long += max(map(len, ids)) > (self.trained_length or math.inf)
-                yield self.of_line(line, *its)
+                yield self.of_line(text, line, *its)
         if too_long:
             log.warning(
                 f"{too_long} of {plural(total, 'line')}: longer than the {self.trained_length} "
@@ -148,11 +149,12 @@ class Translator:
                 f"{cut} of {plural(total, 'line')}: cut off after {MAX_SOURCE_TOKENS} tokens."
             )
 
-    def of_line(self, line, rows, tokens, links):
+    def of_line(self, text, line, rows, tokens, links):
         """Returns the translations of a line, as `hypotheses` yields them, from its sentences'.
 
         Args:
-          line: pairs of a sentence and the space after it.
+          text: the line as it was given.
+          line: pairs of a sentence of it and the space after it.
           rows, tokens: for each sentence, what `of_sources` returns.
           links: of each sentence and its best translation, if they are asked for.
         """
@@ -163,15 +165,22 @@ class Translator:
         if options.alignments:
             pairs = [(text, its[0][0]) for (text, _), its in zip(line, rows, strict=True)]
             tag = self.tags.match(line[0][0])[0]
-            best = [(*best[0], alignment.joined(pairs, spaces, links, tag))]
+            line_links = alignment.joined(pairs, spaces, links, tag)
+            best = [(*best[0], alignment.as_given(line_links, text, best[0][0]))]
         if options.token_scores or options.alternatives:
             best = [(*best[0], [*itertools.chain(*tokens)])]
         return best
 
     def parts(self, line):
-        """Returns the sentences of a line, each with the white space after it."""
+        """Returns the sentences of a line, each with the white space after it.
+
+        A line that shows nothing is white space after an empty sentence, so that it stays as it is.
+        """
+        if spelling.is_blank(line):
+            return [("", spelling.printed(line).strip(" "))]
+        line = spelling.visible(line)
         if self.language is None:
-            return [(line.strip(SPACE), "")]
+            return [(line.strip(), "")]
         return sentences.split_tagged(line, self.language, self.tags)
 
     def prefix_ids(self, prefixes, sentences_per_line):
@@ -252,7 +261,7 @@ class Translator:
     def align(self, pairs, cut=False):
         """Yields the links of each of `pairs` (strings): sorted (source word, target word) from 0.
 
-        Words are those between spaces. See alignment.py.
+        Words are those of Python's split(). See alignment.py.
 
         Args:
           cut: leave out what is beyond MAX_SOURCE_TOKENS, instead of raising an error.
@@ -260,6 +269,12 @@ class Translator:
         Raises:
           UserError: see above; or the run is non-autoregressive.
         """
+        pairs, texts = itertools.tee(pairs)
+        for links, pair in zip(self.normal_links(pairs, cut), texts, strict=True):
+            yield alignment.as_given(links, *pair)
+
+    def normal_links(self, pairs, cut):
+        """Yields what `align` does, of the words of normal forms, see text/spelling.py."""
         if self.non_autoregressive:
             raise UserError("the run is non-autoregressive: its attention says nothing of words")
 

@@ -22,7 +22,7 @@ from nmt.program import command_flags, flags, loading, run_folder, sentences_giv
 from nmt.program.data_report import show as data
 from nmt.program.runs import show as runs
 from nmt.results import evaluation
-from nmt.text import bleu_tokenizer, corpora, files
+from nmt.text import bleu_tokenizer, corpora, files, spelling
 from nmt.text.batches import training_batches
 from nmt.training import checkpoints, devices
 
@@ -230,7 +230,7 @@ def explore(args):
     from nmt.results import explorer
 
     output.refuse_existing(args.to)
-    lines = [line for line in sentences_given.lines(args) if line.strip()]
+    lines = [line for line in sentences_given.lines(args) if not spelling.is_blank(line)]
     if not lines:
         raise UserError("no sentence to explore; give some as arguments, or as lines of stdin")
     run, tokenizer, model = loading.load_named(args)
@@ -315,7 +315,7 @@ def plot(args):
         (line,) = files.decode_lines([os.fsencode(args.sentence) + b"\n"], "argument")
         translation = None  # not known yet
         line = first_sentence(loading.translator(model, tokenizer, split=True), line)
-    if args.what in command_flags.OF_A_SENTENCE and not line.strip():
+    if args.what in command_flags.OF_A_SENTENCE and spelling.is_blank(line):
         raise UserError(f"plot {args.what}: no sentence to draw; give one")
     if args.what == "curves":
         choices["beside"] = [run_folder.Run(folder) for folder in args.beside or ()]

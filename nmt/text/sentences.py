@@ -7,16 +7,17 @@ translated together with the sentence after it.
 
 import itertools
 import re
-import string
 import unicodedata
 
 import sentencex
 from icu4py.breakers import SentenceBreaker
 
+from nmt.text import spelling
+
 CLOSING = '»”’")]'
 # What may stand between the end of a sentence and the next one: spaces, closing quotes, brackets.
 BETWEEN = re.compile(rf"\s*(?:[{re.escape(CLOSING)}]+(?=\s|$)\s*)?")
-SPACE = string.whitespace  # stripped from sentences; ASCII's, as TensorFlow strips them
+LINE = re.compile("[^\\r\\n]*(?:\\r\\n|\\r|\\n)|[^\\r\\n]+")  # nothing else ends a line
 
 
 def ends(segments, text):
@@ -31,32 +32,51 @@ def ends(segments, text):
     return found
 
 
+def segments(line, language):
+    """Returns the sentences of a line as sentencex divides it; the whole line if it fails.
+
+    It is written in Rust, whose panics are a BaseException: "C\\u00a0. D" causes one in version 1.
+    """
+    try:
+        return sentencex.segment(language, line)
+    except BaseException as error:
+        if isinstance(error, Exception) or type(error).__name__ == "PanicException":
+            return [line]
+        raise
+
+
+def sentence_ends(line, language):
+    """Returns the positions in a line at which a sentence begins or ends, in order."""
+    line = spelling.SPACE_CHARACTER.sub(" ", line)  # one space is as good as another
+    positions = {0, len(line)}
+    parts = segments(line, language)
+    if len(parts) > 1:  # ICU takes ten times as long
+        breaker = SentenceBreaker(line, f"{language}@ss=standard")  # with CLDR's exceptions
+        positions |= ends(parts, line) & ends(breaker, line)
+    return sorted(positions)
+
+
 def split(text, language="en"):
     """Splits text into sentences: at line breaks, and where sentences end.
 
     Args:
-      text: a string.
+      text: a string, spelling.visible.
       language: code of its language (ISO 639), for abbreviations.
 
     Returns:
       A list of (sentence, white space after it), at least one. Together they are `text` without
       the white space around it.
     """
-    found = []
-    for line in text.strip(SPACE).splitlines(keepends=True) or [""]:
-        segments = sentencex.segment(language, line)
-        positions = {0, len(line)}
-        if len(segments) > 1:  # ICU takes ten times as long
-            breaker = SentenceBreaker(line, f"{language}@ss=standard")  # with CLDR's exceptions
-            positions |= ends(segments, line) & ends(breaker, line)
-        for start, end in itertools.pairwise(sorted(positions)):
+    sentences = []
+    for line in LINE.findall(text.strip()):
+        for start, end in itertools.pairwise(sentence_ends(line, language)):
             segment = line[start:end]
-            indent = len(segment) - len(segment.lstrip()) if found and segment.strip() else 0
+            indent = len(segment) - len(segment.lstrip()) if sentences and segment.strip() else 0
             if indent:  # belongs to the space before it
-                found[-1] = (found[-1][0], found[-1][1] + segment[:indent])
+                sentences[-1] = (sentences[-1][0], sentences[-1][1] + segment[:indent])
             sentence = segment[indent:].rstrip()
-            found.append((sentence, segment[indent + len(sentence) :]))
-    return found or [("", "")]
+            sentences.append((sentence, segment[indent + len(sentence) :]))
+    return sentences or [("", "")]
 
 
 def tags(symbols):
@@ -78,8 +98,8 @@ def split_tagged(line, language, tags):
     return [(tag + text if text or alone else "", space) for text, space in sentences]
 
 
-def join(translations, spaces):
-    """Returns translated sentences as one text, with the white space that was between the sources.
+def joints(translations, spaces):
+    """Yields what stands before each of translated sentences: nothing, or a space.
 
     Between two sentences that had none, as in Chinese, there is a space, unless the translation is
     of such a script, too.
@@ -88,10 +108,20 @@ def join(translations, spaces):
       translations: strings.
       spaces: the white space after each.
     """
-    text = ""
+    last = letter = ""  # of what is written so far; `letter` is before closing quotes
     for translation, space in zip(translations, spaces, strict=True):
-        if text and translation and not text[-1].isspace():
-            last = text.rstrip(CLOSING)[-1:] or " "
-            text += "" if unicodedata.east_asian_width(last) in "WF" else " "
-        text += translation + space
-    return text
+        apart = last and translation and not last.isspace()
+        yield " " if apart and unicodedata.east_asian_width(letter or " ") not in "WF" else ""
+        last = (translation + space)[-1:] or last
+        if translation:
+            letter = translation.rstrip(CLOSING)[-1:]
+
+
+def join(translations, spaces):
+    """Returns translated sentences as one text, with the white space that was between the sources.
+
+    Args:
+      translations, spaces: as of `joints`.
+    """
+    before = joints(translations, spaces)
+    return "".join(map("".join, zip(before, translations, spaces, strict=True)))

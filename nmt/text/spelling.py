@@ -1,6 +1,6 @@
 """One spelling for equal text: what a reader cannot tell apart has the same tokens.
 
-The normal form of a text is Unicode's NFC, every space and control character U+0020, without marks
+The normal form of a text is Unicode's NFC, every space and end of a line U+0020, without marks
 that nobody sees. Nothing else changes: no NFKC, which turns 1º into 1o and m² into m2; several
 spaces stay several; U+200C and U+200D stay, which Persian and emoji need.
 """
@@ -13,8 +13,12 @@ import unicodedata
 MARK_OF_SPACE = "\u2581"  # SentencePiece's own
 # Soft hyphen, zero-width space, word joiner, byte order mark, and the marks of direction.
 INVISIBLE = "\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff"
-# Control characters (tab, line feed, ...), Unicode's spaces, line and paragraph separators.
-SPACES = "\\x00-\\x20\\x7f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000" + MARK_OF_SPACE
+# All of Unicode: tab, ends of lines and what some readers take for them, and the spaces.
+SPACES = (
+    "\\x09-\\x0d\\x1c-\\x20\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+    + MARK_OF_SPACE
+)
+CONTROL = "\\x00-\\x1f\\x7f-\u009f"
 # Without ink, but left in text that has some: joiners, fillers, selectors of variants and tags.
 UNSEEN = (
     "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200c\u200d\u2061-\u2064\u206a-\u206f\u2800\u3164"
@@ -22,8 +26,9 @@ UNSEEN = (
 )
 # Their `pattern` is one of TensorFlow's RE2, too.
 SPACE_CHARACTER, INVISIBLE_CHARACTER = re.compile(f"[{SPACES}]"), re.compile(f"[{INVISIBLE}]")
-BLANK_TEXT = re.compile(f"[{SPACES}{INVISIBLE}{UNSEEN}]*")
-LINE_ENDS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")  # and other control characters
+BLANK_TEXT = re.compile(f"[{SPACES}{CONTROL}{INVISIBLE}{UNSEEN}]*")
+LINE_ENDS = re.compile(f"[{CONTROL}\u2028\u2029]")  # and other control characters
+UNPRINTED_SPACE = re.compile(f"[\t\v\f\x1c-\x1f\x85\u2028\u2029{MARK_OF_SPACE}]")
 LAST = 0x2FFFF  # no character after it has another spelling
 
 
@@ -41,6 +46,20 @@ def normal(text):
 def trimmed(text):
     """Returns the normal form of a text without spaces around it; "" of a blank one."""
     return "" if is_blank(text) else normal(text).strip(" ")
+
+
+def printed(text):
+    """Returns a text without control characters, at some of which a reader would end a line."""
+    return LINE_ENDS.sub(" ", text)
+
+
+def visible(text):
+    """Returns a text in NFC without invisible marks; its spaces and line breaks are as they were.
+
+    Only what is no line break, but some readers take for one, becomes a space; U+2581, too.
+    """
+    text = UNPRINTED_SPACE.sub(" ", INVISIBLE_CHARACTER.sub("", text))
+    return unicodedata.normalize("NFC", text)
 
 
 def spellings(character):

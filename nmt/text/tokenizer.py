@@ -134,6 +134,11 @@ def normal_in_graph(texts):
     return tf_text.normalize_utf8(texts, "NFC")
 
 
+def printed_in_graph(texts):
+    """Returns what spelling.printed does, of strings (...)."""
+    return tf.strings.regex_replace(texts, spelling.LINE_ENDS.pattern, " ")
+
+
 def trimmed_in_graph(texts):
     """Returns what spelling.trimmed does, of strings (...)."""
     blank = tf.strings.regex_full_match(texts, spelling.BLANK_TEXT.pattern)
@@ -228,7 +233,7 @@ class Tokenizer:
         No reader of lines finds an end of a line in them: control characters become spaces.
         """
         texts = self.processor.decode(ids.tolist())
-        return [spelling.LINE_ENDS.sub(" ", text) for text in texts]
+        return [*map(spelling.printed, texts)]
 
     def tokens(self, ids):
         """Ids (L,) -> a list of L token strings."""

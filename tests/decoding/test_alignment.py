@@ -6,9 +6,12 @@ import runpy
 import numpy as np
 import pytest
 from helpers import ROOT, call, sentences
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from nmt import UserError
 from nmt.decoding import alignment, translator
+from nmt.text import spelling
 from run_demo import load_translator
 
 SOURCE = ["\u2581o", "\u2581est", "ádio", "\u2581novo", "."]  # 3 words
@@ -20,6 +23,7 @@ def test_tokens_form_words():
     assert alignment.word_numbers(TARGET).tolist() == [0, 1, 2, 2]
     assert alignment.word_numbers(["a", "b", "\u2581", "c"]).tolist() == [0, 0, 1, 1]
     assert alignment.word_numbers(["a", "\u2581", "\u2581c"]).tolist() == [0, 1, 1]
+    assert alignment.word_numbers(["\u2581a", "<unk>", "\u2581c"]).tolist() == [0, 1, 2]
 
 
 def test_attention_is_summed_over_source_tokens_and_averaged_over_target_tokens():
@@ -115,6 +119,57 @@ def test_pairs_are_aligned_in_batches_as_alone(finished, monkeypatch):
     assert list(translate.align(iter(pairs), cut=True)) == alone
     with pytest.raises(UserError, match="pair 23 has more than 2048 tokens on a side"):
         list(translate.align(pairs))
+
+
+GAPS = [" ", "  ", "\u00a0", "\u3000", "\t", "\u2581", "\u2581 ", "\u200b", "\u00a0\u200b ", ""]
+
+
+@settings(max_examples=200)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["um", "dois.", "\u200b", "\u2581", "三。"]), st.sampled_from(GAPS)
+        )
+    )
+)
+def test_words_are_those_of_split_whatever_stands_between_them(rows):
+    text = "".join(map("".join, rows))
+    numbers = alignment.words_as_given(text)
+    normal_words = spelling.normal(text).split()
+    assert len(numbers) == len(normal_words)
+    for number, word in zip(numbers, normal_words, strict=True):
+        assert word in spelling.normal(text.split()[number]).split()
+    assert numbers == sorted(numbers)
+
+
+@pytest.fixture(scope="module")
+def aligner(finished):
+    """A Translator of a run, which gives alignments."""
+    return load_translator(finished / "run", alignments=True)
+
+
+@settings(deadline=None, max_examples=20)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["Um dois.", "três", "Nove?", "seis."]), st.sampled_from(GAPS)),
+        min_size=1,
+    )
+)
+def test_every_word_of_the_printed_lines_is_linked_by_its_number(aligner, rows):
+    """Each source word and each target word has a link, so both sides must be counted alike."""
+    line = "".join(map("".join, rows))
+    ((text, _, links),) = next(aligner.hypotheses([line]))
+    visible = [n for n, word in enumerate(line.split()) if not spelling.is_blank(word)]
+    assert {i for i, _ in links} == {*visible}
+    assert {j for _, j in links} == {*range(len(text.split()))}
+    (given_links,) = aligner.align([(line, line)])
+    assert {i for i, _ in given_links} == {j for _, j in given_links} == {*visible}
+
+
+def test_a_line_of_many_sentences_is_joined_in_linear_time():
+    pairs = [("um dois.", "one two.")] * 20_000
+    found = alignment.joined(pairs, [" "] * 20_000, [[(0, 0), (1, 1)]] * 20_000)
+    assert found == [(n, n) for n in range(40_000)]
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """What must hold of translating many lines: their order, and company that changes nothing."""
 
 import sys
+import unicodedata
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -415,3 +416,49 @@ def test_wrong_values_from_python_are_one_line(tokenizer):
         list(translate.score([("um.", "one\udcff")]))
     with pytest.raises(UserError, match="an empty list; name one run"):
         run_demo.load_translator([])
+
+
+BLANK = [
+    "\u200b",
+    "\ufeff",
+    "\u00ad",
+    "\u2060",
+    "\u2581",
+    "\u00a0",
+    "\u3000",
+    " \u3000\u200b\u2581",
+]
+
+
+@pytest.mark.parametrize("language", ["pt", None])
+def test_lines_that_show_nothing_stay_as_they_are(model, language):
+    translate = Translator(*model, language=language)
+    assert list(translate(BLANK)) == [line.strip(" ") for line in BLANK]
+    assert list(translate(["\u2028", "\x85\t", "\u2029\u200b\x1c"])) == ["", "", "\u200b"]
+    assert list(translate.hypotheses(BLANK[:1])) == [[(BLANK[0], 0.0)]]
+
+
+@pytest.mark.parametrize("language", ["pt", None])
+def test_a_line_is_one_line_whatever_a_reader_could_split_it_at(model, language):
+    translate = Translator(*model, language=language)
+    separators = "\v\f\x1c\x1d\x1e\x85\u2028\u2029"
+    lines = [f"um{separator}dois. Três." for separator in separators]
+    lines += [f"um dois.{separator}Três." for separator in separators]
+    found = list(translate(lines))
+    assert found == list(translate(["um dois. Três."])) * len(lines)
+    assert all(line.splitlines() == [line] for line in found)
+
+
+@pytest.mark.parametrize("language", ["pt", None])
+def test_a_line_has_the_same_translation_in_every_spelling(model, language):
+    translate = Translator(*model, language=language)
+    line = "Três é mais. São dois."
+    spellings = [
+        unicodedata.normalize("NFD", line),
+        f"\ufeff{line}",
+        line.replace("mais", "m\u00adais"),
+        line.replace("é ", "é\u00a0"),
+        line.replace("é ", "é\u200b "),
+        line.replace("São ", "São\t"),
+    ]
+    assert {*translate(spellings)} == {*translate([line])}

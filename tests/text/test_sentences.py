@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nmt.text import sentences as splitting
 from nmt.text.sentences import join, split, split_tagged, tags
 
 # "|" where a sentence ends: after abbreviations, numbers, quotes and ellipses, and not in them.
@@ -46,7 +47,14 @@ def test_line_breaks_end_sentences_too():
     ]  # fmt: skip
 
 
-@given(st.text(), st.sampled_from(["pt", "en", "zh", "xx"]))
+# Of such characters a segmenter fails within 20,000 strings, of any in Unicode in none.
+TEXT_LIKE = st.text(
+    st.sampled_from("ABCÉab1 .?!…,;:'\"“”»«()[]-–。？\u00a0\u2009\u3000\t\x85\u2028")
+)
+
+
+@settings(max_examples=300)
+@given(st.text() | TEXT_LIKE, st.sampled_from(["pt", "en", "de", "zh", "xx"]))
 def test_sentences_with_the_spaces_between_them_are_the_text(text, language):
     parts = split(text, language)
     assert parts
@@ -87,3 +95,42 @@ def test_every_sentence_of_a_paragraph_comes_back(language, sentences, space):
     assert [sentence for sentence, _ in parts] == sentences
     upper = [sentence.upper() for sentence, _ in parts]
     assert join(upper, [after for _, after in parts]) == space.join(sentences).upper()
+
+
+OTHER_ENDS = "\v\f\x1c\x1d\x1e\x85\u2028\u2029\t\u00a0\u202f\u3000"
+
+
+@pytest.mark.parametrize("space", OTHER_ENDS)
+def test_only_line_feeds_and_carriage_returns_end_a_line(space):
+    text = f"O estádio{space}novo é grande."
+    assert split(text, "pt") == [(text, "")]
+    assert split("One\r\nTwo\rThree\nFour") == [
+        ("One", "\r\n"), ("Two", "\r"), ("Three", "\n"), ("Four", ""),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("space", OTHER_ENDS)
+def test_sentences_end_at_the_same_places_whatever_the_spaces(space):
+    text = "O Sr. Silva chegou. A Dra. Ana saiu? Ele tomou vitamina C . Depois saiu."
+    expected = [sentence for sentence, _ in split(text, "pt")]
+    assert len(expected) > 2
+    parts = split(text.replace(" ", space), "pt")
+    assert [sentence.replace(space, " ") for sentence, _ in parts] == expected
+
+
+def fail_with(error):
+    """Returns a function that raises an error."""
+
+    def fail(*_):
+        raise error
+
+    return fail
+
+
+@pytest.mark.parametrize("error", [ValueError, type("PanicException", (BaseException,), {})])
+def test_a_line_at_which_a_segmenter_fails_is_left_whole(error, monkeypatch):
+    monkeypatch.setattr(splitting.sentencex, "segment", fail_with(error))
+    assert split("One. Two.\nThree.") == [("One. Two.", "\n"), ("Three.", "")]
+    monkeypatch.setattr(splitting.sentencex, "segment", fail_with(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        split("One. Two.")

@@ -33,7 +33,7 @@ def test_any_text_of_unicode_is_given_back_as_it_was(tokenizer, text):
     ids = tokenizer.encode([text])
     assert not set(ids[0][1:-1]) & {PAD, START, END}
     assert tokenizer.encode_in_graph(tf.constant(text)).numpy().tolist() == ids[0]
-    assert tokenizer.decode(np.array(ids)) == [spelling.normal(text)]
+    assert tokenizer.decode(np.array(ids)) == [spelling.printed(spelling.normal(text))]
 
 
 def test_the_vocabulary_learns_from_lines_however_long():
@@ -50,6 +50,12 @@ def test_decoding_leaves_no_trace_of_padding_and_never_breaks_a_line(tokenizer):
     assert tokenizer.decode(np.array([[*ids, PAD, PAD]])) == ["um dois."]
     (broken,) = tokenizer.decode(np.array([[START, ids[1], newline, ids[1], END]]))
     assert "\n" not in broken
+    for text in "\x00\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029":  # spelled in bytes
+        spelled = [f"<0x{byte:02X}>" for byte in text.encode()]
+        numbers = [tokenizer.tokens(range(320)).index(token) for token in spelled]
+        (broken,) = tokenizer.decode(np.array([[START, ids[1], *numbers, ids[1], END]]))
+        assert broken.splitlines() == [broken]
+        assert text not in broken
 
 
 def test_equal_text_gives_an_equal_vocabulary_byte_for_byte(monkeypatch):
