@@ -69,7 +69,7 @@ class Training:
 
     def __init__(self, options, vocab_size, strategy, parts=1, workers=cluster.ALONE):
         self.options, self.strategy, self.parts, self.workers = options, strategy, parts, workers
-        self.xla = options["xla"] == "on"
+        self.vocab_size, self.xla = vocab_size, options["xla"] == "on"
         self.steps = tf.Variable(1, dtype=tf.int64)  # of the whole run; `fit` sets them
         check_size(options, vocab_size)
         with strategy.scope():
@@ -357,6 +357,7 @@ class Training:
         """
         run, epoch, epochs = keeper.run, int(self.epoch), self.options["epochs"]
         row = self.metrics_of_epoch(corpus, tokenizer, rate)
+        self.progress.warn_of_loss(f"Epoch {epoch}/{epochs}, validation", row["val_loss"])
         self.history.append(row)
         if self.best_epoch == epoch:
             keeper.save(run.best, epoch)

@@ -5,6 +5,7 @@ come; for a few widths only, because TensorFlow never releases a compiled progra
 """
 
 import collections
+import threading
 
 import keras
 import numpy as np
@@ -47,6 +48,27 @@ def compiled(transformer, find):
     return tf.function(find_compiled, jit_compile=True, autograph=False)
 
 
+class TracedOnce:
+    """A tf.function of one signature, traced before its first call, by one thread alone.
+
+    TensorFlow counts a call during which a function of the same code is traced, in whatever thread
+    and for whatever model, and warns of retracing after five.
+
+    Args:
+      function: a tf.function with an input signature.
+    """
+
+    def __init__(self, function):
+        self.function, self.lock, self.traced = function, threading.Lock(), False
+
+    def __call__(self, *arguments):
+        if not self.traced:
+            with self.lock:
+                self.function.get_concrete_function()
+                self.traced = True
+        return self.function(*arguments)
+
+
 class Searcher:
     """Finds token ids for token ids.
 
@@ -80,7 +102,7 @@ class Searcher:
             # AutoGraph would take three quarters of the time to the first translation, and has
             # nothing to convert here.
             signature = [tf.TensorSpec(shape, tf.int32) for shape in shapes]
-            return tf.function(function, input_signature=signature, autograph=False)
+            return TracedOnce(tf.function(function, input_signature=signature, autograph=False))
 
         def score(inp, tar):
             if parallel:

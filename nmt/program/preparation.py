@@ -8,12 +8,15 @@ import params
 from nmt import UserError
 from nmt.messages import log, plural
 from nmt.program import flags, loading, run_folder
+from nmt.results import evaluation
 from nmt.text import batches as batching
 from nmt.text import bleu_tokenizer, corpora, files
 from nmt.text import tokenizer as tokenizing
 from nmt.training import cluster
 
 ENOUGH_STEPS = 5  # times those of the warm-up
+SAMPLE_PAIRS = 1000  # of the training text, for the share of tokens that are no words or parts
+MAX_SHARE_WITHOUT_ENTRY = 0.2  # of the tokens; text of the same script has a few percent
 KEPT_SHARE = 0.98  # of the training pairs, that a --max-length should keep
 
 
@@ -197,6 +200,8 @@ def announce(args, run, options, corpus, tokenizer, training, batches):
             f"Vocabulary: {tokenizer.vocab_size} entries instead of {options['vocab_size']}, "
             "because the training text is short, or repeats few words."
         )
+    if args.parent:
+        warn_of_other_letters(args.parent, corpus, tokenizer)
     own_choice = flags.given(args).keys() & {*params.names(params.NETWORK)}
     built_in = corpus.name.removesuffix(corpora.REVERSED) in corpora.BUILT_IN_CORPORA
     if not (args.preset or args.parent or own_choice or built_in or run.trained):
@@ -238,6 +243,25 @@ def announce_rest(run, corpus, training, batches):
         f"then the test split is scored, {plural(len(corpus.test), 'line')}. To follow the curves: "
         f"tensorboard --logdir {shlex.quote(str(run.logs))}"
     )
+
+
+def warn_of_other_letters(parent, corpus, tokenizer):
+    """Logs which side of the training text has letters that the parent's tokenizer lacks.
+
+    Args:
+      parent: the path of the run that --from names.
+      corpus: a Corpus.
+      tokenizer: the parent's Tokenizer.
+    """
+    sample = [*evaluation.texts(corpus.train.take(SAMPLE_PAIRS))]
+    for side, lines in zip(("source", "target"), sample, strict=True):
+        share = tokenizer.share_without_entry(lines)
+        if share > MAX_SHARE_WITHOUT_ENTRY:
+            log.warning(
+                f"The tokenizer of {parent} lacks letters of the {side} text: {share:.0%} of the "
+                "tokens are single bytes or unknown, so that sentences are long and hard to learn. "
+                "Without --from, the new run has a tokenizer of its own."
+            )
 
 
 def dropped(corpus, tokenizer, batches, options):

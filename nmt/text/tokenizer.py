@@ -227,6 +227,14 @@ class Tokenizer:
             lines = [line[: self.token_bytes * (max_tokens + CUT_MARGIN)] for line in lines]
         return self.processor.encode(lines, add_bos=True, add_eos=True)
 
+    def share_without_entry(self, lines):
+        """Returns the share of the tokens of `lines` (strings) that are single bytes or UNKNOWN."""
+        tokens = [number for ids in self.encode(lines, MAX_CHARACTERS) for number in ids[1:-1]]
+        without = sum(
+            self.processor.is_byte(number) or self.processor.is_unknown(number) for number in tokens
+        )
+        return without / max(len(tokens), 1)
+
     def decode(self, ids):
         """Ids (B, L) -> B strings, of one line each, without START, END and PAD.
 

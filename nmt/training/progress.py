@@ -1,6 +1,7 @@
 """Progress of a training run: the bar, the time estimate, the NaN check, and TensorBoard."""
 
 import contextlib
+import math
 import sys
 import time
 
@@ -13,6 +14,7 @@ from nmt.messages import log, plural, reason
 
 REPORT_SECONDS = 60  # between two lines on progress if stderr is not a terminal
 MEASURED_STEPS = 60  # left out before the time is estimated, then as many that are measured
+FAR_ABOVE = 3  # times the loss of guessing all tokens alike, from which on a loss is reported
 PICTURE_SECONDS = 10  # for all pictures of a run; measured on two cores
 TRANSLATION_SHARE = 0.6  # of the seconds of a validation, per hypothesis of the search; measured
 
@@ -41,6 +43,7 @@ class Progress:
     def __init__(self, training):
         self.training = training
         self.writer = tf.summary.create_noop_writer()  # a real one from `begin` on
+        self.warned = False  # that the loss is far too high
         self.estimated = False  # whether the user knows how long training will take
         self.steps, self.step_seconds = 0, 0.0  # batches of an epoch; seconds for each, measured
         self.validation_seconds = 0.0  # of the newest loss of the validation split, once traced
@@ -117,6 +120,7 @@ class Progress:
         """
         new_loss, new_hits, new_tokens = self.collect()
         loss, hits, tokens = self.training.sums_so_far.numpy()
+        self.warn_of_loss(f"{self.title}, step {batch}", new_loss / new_tokens)
         rate, now = self.tokens_per_second, time.perf_counter()
         self.log(
             "training", loss=new_loss / new_tokens, accuracy=new_hits / new_tokens,
@@ -154,6 +158,23 @@ class Progress:
         training.sums_so_far.assign_add(sums.sum(axis=0))
         training.position.assign_add(len(sums))
         return sums.sum(axis=0)
+
+    def warn_of_loss(self, where, loss):
+        """Logs, once, that a mean loss per token is far above that of guessing.
+
+        Args:
+          where: epoch and step, or validation, as text.
+          loss: in nats.
+        """
+        guessing = math.log(self.training.vocab_size)
+        if self.warned or loss <= FAR_ABOVE * guessing:
+            return
+        self.warned = True
+        log.warning(
+            f"{where}: the loss is {loss:.3g}, that of guessing all tokens alike {guessing:.1f}: "
+            "training diverges. In a new --run, try a lower "
+            "--learning-rate-scale, more --warmup-steps, or a --clip-norm."
+        )
 
     def estimate(self, batches, seconds, left):
         """Reports, once, how long training will take, from `seconds` for so many `batches`."""

@@ -2,6 +2,7 @@
 
 import sys
 import unicodedata
+from concurrent import futures
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -462,3 +463,19 @@ def test_a_line_has_the_same_translation_in_every_spelling(model, language):
         line.replace("São ", "São\t"),
     ]
     assert {*translate(spellings)} == {*translate([line])}
+
+
+def test_functions_of_many_models_and_threads_are_traced_once_each_without_a_warning(caplog):
+    traces = []
+
+    def find(inp):
+        traces.append(1)
+        return inp + 1
+
+    signature = [tf.TensorSpec((None,), tf.int32)]
+    functions = [searcher.TracedOnce(tf.function(find, signature)) for _ in range(12)]
+    with futures.ThreadPoolExecutor(8) as pool:
+        found = [*pool.map(lambda index: functions[index % 12]([index]), range(96))]
+    assert [int(ids[0]) for ids in found] == [*range(1, 97)]
+    assert len(traces) == 12
+    assert "retracing" not in caplog.text

@@ -132,3 +132,14 @@ def test_a_run_decides_once_which_tokenizer_its_bleu_needs():
     assert decided({"tokenize": "13a"}) == "13a"
     assert decided({"tokenize": "13a"}, "--tokenize", "auto") == "zh"
     assert decided({"tokenize": "zh"}, "--tokenize", "none") == "none"
+
+
+def test_text_that_the_tokenizer_of_the_parent_spells_in_bytes_is_named(tokenizer, capsys):
+    pairs = [(f"我在上海学习{number}", target) for number, (_, target) in enumerate(sentences(50))]
+    corpus = corpora.Corpus("zh", as_dataset(pairs), None, None)
+    preparation.warn_of_other_letters("runs/parent", corpus, tokenizer)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("The tokenizer of runs/parent lacks letters of the source text: 9")
+    same = corpora.Corpus("pt", as_dataset(sentences(50)), None, None)
+    preparation.warn_of_other_letters("runs/parent", same, tokenizer)
+    assert capsys.readouterr().err == ""
