@@ -7,7 +7,7 @@ from pathlib import Path
 import params
 from nmt import UserError
 from nmt.messages import log, plural
-from nmt.program import flags, loading, run_folder
+from nmt.program import flags, loading, run_folder, runs
 from nmt.results import evaluation
 from nmt.text import batches as batching
 from nmt.text import bleu_tokenizer, corpora, files
@@ -70,6 +70,16 @@ def saved_options(args):
     return None if args.train and not run.trained else run.options_so_far()
 
 
+def check_encoding(path):
+    """Raises a UserError if a path is not UTF-8, which TensorFlow and params.json need."""
+    path = Path(path).resolve()
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        name = str(path).encode(errors="backslashreplace").decode()
+        raise UserError(f"{name}: the path is not UTF-8; rename it") from None
+
+
 def named_source(args, saved=None):
     """Returns the source of the corpus, for `load_corpus`, a name, and whether a flag names it.
 
@@ -87,6 +97,9 @@ def named_source(args, saved=None):
     named = {"train": args.train, "valid": args.valid, "test": args.test}
     for name in itertools.chain(*filter(None, named.values())):
         files.check_is_stored(name)
+        check_encoding(name)
+    for name in (args.run or runs.FOLDER, args.data_path or ""):
+        check_encoding(name)
     source = {
         split: [str(Path(path).resolve()) for path in paths]
         for split, paths in named.items()

@@ -143,3 +143,18 @@ def test_text_that_the_tokenizer_of_the_parent_spells_in_bytes_is_named(tokenize
     same = corpora.Corpus("pt", as_dataset(sentences(50)), None, None)
     preparation.warn_of_other_letters("runs/parent", same, tokenizer)
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("where", ["run", "dataset", "train"])
+def test_a_path_that_is_not_utf_8_is_refused_before_training(where, tmp_path, capsys):
+    tsv = write_tsv(tmp_path / "a\udce9.tsv", sentences(30))
+    plain = write_tsv(tmp_path / "a.tsv", sentences(30))
+    command = {
+        "run": ["--dataset", plain, "--run", tmp_path / "r\udce9"],
+        "dataset": ["--dataset", tsv, "--run", tmp_path / "run"],
+        "train": ["--train", tsv, "--run", tmp_path / "run"],
+    }[where]
+    assert call(*command, *TINY) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith("the path is not UTF-8; rename it")
+    assert not (tmp_path / "run").exists()
