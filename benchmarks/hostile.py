@@ -10,11 +10,14 @@ table of kinds, and each case that failed.
 """
 
 import argparse
+import bz2
 import collections
 import contextlib
+import gzip
 import io
 import itertools
 import json
+import lzma
 import os
 import random
 import re
@@ -24,6 +27,7 @@ import subprocess
 import sys
 import tempfile
 import traceback
+import unicodedata
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -67,13 +71,18 @@ PIECES = [
     "👩\u200d👧".encode(),
     b" ",
     b"   ",
-    "\u3000".encode(),
-    "\u200b".encode(),
     b"a" * 3000,
+    b'"um ""dois"""',
+    "C\u00a0. Depois saiu.".encode(),
+    b"<2de> um",
     b"--help",
     b"%s{0}$(id)`id`",
     b"\\n",
 ]
+ODD_SPACES = "\t\u00a0\u1680\u2003\u2009\u202f\u205f\u3000\u2581"
+INVISIBLE = "\u00ad\u061c\u200b\u200e\u200f\u202a\u2060\u2066\ufeff"
+SEPARATORS = "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"  # at which some readers split lines
+PIECES += [character.encode() for character in ODD_SPACES[1:] + INVISIBLE + SEPARATORS]
 VALUES = [
     "",
     " ",
@@ -106,6 +115,9 @@ VALUES = [
     "\udcff",
     "/",
 ]
+
+
+ENCODINGS = ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-8-sig"]
 
 
 def text(chance, pieces=12):
@@ -148,6 +160,7 @@ def stdin(run_demo, run, folder, chance):
     given = text(chance)
     answer = Answer(run_demo, ["translate", "--run", run], given)
     if answer.code == 0:
+        assert len(answer.out.decode().splitlines()) == answer.out.count(b"\n"), "a line is split"
         *lines, last = given.split(b"\n")
         expected = len(lines) + bool(last.strip(b"\r"))
         assert answer.out.count(b"\n") == expected, "lines in are not lines out"
@@ -165,19 +178,77 @@ def arguments(run_demo, run, folder, chance):
 
 def files(run_demo, run, folder, chance):
     """A .tsv or two aligned files to score or to evaluate."""
-    names = [folder / "a.tsv"] if chance.random() < 0.5 else [folder / "a", folder / "b"]
+    ending = chance.choice(["", ".gz"])
+    tables = [folder / f"a.{chance.choice(['tsv', 'csv'])}{ending}"]
+    names = tables if chance.random() < 0.5 else [folder / f"a{ending}", folder / f"b{ending}"]
     for name in names:
-        name.write_bytes(text(chance))
-    Answer(run_demo, [chance.choice(["score", "evaluate"]), "--run", run, *names])
+        name.write_bytes(packed(chance, text(chance), ending))
+    command = chance.choice(["score", "evaluate", "align", "data"])
+    Answer(run_demo, [command, *names, *([] if command == "data" else ["--run", run])])
+
+
+def packed(chance, content, ending):
+    """Returns bytes as a file of that `ending` may hold them: compressed oddly, in UTF-16, ..."""
+    if chance.random() < 0.2:
+        content = content.decode(errors="replace").encode(chance.choice(ENCODINGS))
+    if chance.random() < 0.1:  # the name says something else
+        ending = "" if ending else ".gz"
+    if not ending:
+        return chance.choice([bz2.compress, lzma.compress, bytes, bytes, bytes])(content)
+    half = chance.randrange(len(content) + 1)
+    members = [gzip.compress(content[:half]), gzip.compress(content[half:])]
+    members.insert(chance.randrange(3), chance.choice([b"", gzip.compress(b""), bytes(7)]))
+    found = b"".join(members)
+    return found[: chance.randrange(len(found))] if chance.random() < 0.1 else found
+
+
+def spelling(run_demo, run, folder, chance):
+    """The same text in other spellings and with other spaces: the same translation."""
+    words = ["um", "dois", "três", "quatro", "não", "é", "ação", "S\u1ec7"]
+    lines = [" ".join(chance.choices(words, k=chance.randrange(1, 9))) for _ in range(4)]
+    given = []
+    for line in lines:
+        other = unicodedata.normalize(chance.choice(["NFC", "NFD"]), line)
+        letters = [chance.choice(ODD_SPACES) if letter == " " else letter for letter in other]
+        place = chance.randrange(len(letters) + 1)
+        combining = place < len(letters) and unicodedata.combining(letters[place])
+        if not combining:
+            letters.insert(place, chance.choice(INVISIBLE))
+        edge = chance.choice(["", " ", "\u00a0", "\u3000"])
+        given.append(edge + "".join(letters) + edge)
+    expected = Answer(run_demo, ["translate", "--run", run, "--", *lines]).out
+    assert Answer(run_demo, ["translate", "--run", run, "--", *given]).out == expected, given
+
+
+def blank(run_demo, run, folder, chance):
+    """Lines that show nothing: no translation of them shows anything."""
+    characters = ODD_SPACES + INVISIBLE + SEPARATORS + " "
+    lines = ["".join(chance.choices(characters, k=chance.randrange(5))) for _ in range(5)]
+    given = "".join(f"{line}\n" for line in lines).encode()
+    split = chance.choice(["--split", "--no-split"])
+    answer = Answer(run_demo, ["translate", "--run", run, split], given)
+    assert answer.out.count(b"\n") == len(lines)
+    assert not answer.out.decode().strip(characters + "\n"), lines
+
+
+def prefixes(run_demo, run, folder, chance):
+    """Prefixes of any text, as many as lines or not."""
+    lines = chance.choice([1, 3, 3])
+    path = folder / "prefixes"
+    path.write_bytes(b"".join(text(chance, 4).replace(b"\n", b" ") + b"\n" for _ in range(3)))
+    given = ["translate", "--run", run, "--prefixes", path, "--n-best", 2, "--beam", 2]
+    answer = Answer(run_demo, given, b"um dois.\n" * lines)
+    assert answer.code or answer.out.count(b"\n") == 2 * lines
 
 
 def training_text(run_demo, run, folder, chance):
     """Text to train on: so much of it good that some of it trains."""
     good = b"".join(b"um %d\tone %d\n" % (number, number) for number in range(60))
-    (folder / "a.tsv").write_bytes(
-        good + text(chance, 4) if chance.random() < 0.5 else text(chance)
-    )
-    Answer(run_demo, ["--dataset", folder / "a.tsv", *SMALL, "--run", folder / "run"])
+    ending = chance.choice(["", ".gz"])
+    content = good + text(chance, 4) if chance.random() < 0.5 else text(chance)
+    path = folder / f"a.tsv{ending}"
+    path.write_bytes(packed(chance, content, ending))
+    Answer(run_demo, ["--dataset", path, *SMALL, "--run", folder / "run"])
 
 
 def flags(run_demo, run, folder, chance):
@@ -381,8 +452,8 @@ def fewer_cores(run_demo, run, folder, chance):
 KINDS = {
     kind.__name__: kind
     for kind in (
-        stdin, arguments, files, training_text, flags, run_folder, strangers, changed_corpus,
-        environment, streams, fewer_cores,
+        stdin, arguments, spelling, blank, prefixes, files, training_text, flags, run_folder,
+        strangers, changed_corpus, environment, streams, fewer_cores,
     )
 }  # fmt: skip
 SLOW = ("environment", "streams", "fewer_cores")  # a tenth of the cases: a process or two each
