@@ -15,7 +15,7 @@ from test_transformer_model import randomised
 import run_demo
 import transformer_model as tm
 from nmt import UserError
-from nmt.decoding import consensus, search, searcher, translator
+from nmt.decoding import consensus, export, search, searcher, translator
 from nmt.decoding.attention import KINDS
 from nmt.decoding.repetition import Repetition
 from nmt.decoding.sampling import Sampling
@@ -479,3 +479,25 @@ def test_functions_of_many_models_and_threads_are_traced_once_each_without_a_war
     assert [int(ids[0]) for ids in found] == [*range(1, 97)]
     assert len(traces) == 12
     assert "retracing" not in caplog.text
+
+
+def test_a_saved_model_reads_every_line_as_translate_does(model):
+    """Those that show nothing, other spellings, and what it could print that ends a line."""
+    transformer, tokenizer = model
+    lines = [
+        *BLANK,
+        "\u2028",
+        "",
+        "um dois.",
+        "um\u00a0dois.",
+        "\u200bum\x85dois. ",
+        "é",
+        "e\u0301",
+    ]
+    expected = list(Translator(transformer, tokenizer)(lines))
+    served = export.Translator(transformer, tokenizer)
+    results = served.greedy(tf.constant(lines))
+    assert [text.decode() for text in results["translations"].numpy()] == expected
+    assert expected[: len(BLANK)] == [line.strip(" ") for line in BLANK]
+    assert len({*expected[-5:-2]}) == len({*expected[-2:]}) == 1
+    assert not any(results["scores"].numpy()[: len(BLANK) + 2])

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from nmt.text import sentences as splitting
@@ -54,6 +54,7 @@ TEXT_LIKE = st.text(
 
 
 @settings(max_examples=300)
+@example("Ele tomou vitamina C\u00a0. Depois saiu.", "pt")
 @given(st.text() | TEXT_LIKE, st.sampled_from(["pt", "en", "de", "zh", "xx"]))
 def test_sentences_with_the_spaces_between_them_are_the_text(text, language):
     parts = split(text, language)

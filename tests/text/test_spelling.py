@@ -138,3 +138,15 @@ def test_graphs_know_the_same_characters():
     assert normal_in_graph(tf.constant(characters)).numpy().tolist() == expected
     expected = [spelling.trimmed(character).encode() for character in characters]
     assert trimmed_in_graph(tf.constant(characters)).numpy().tolist() == expected
+
+
+def test_a_vocabulary_without_these_rules_has_them_in_front(monkeypatch):
+    """As one that an older version, or another program, has learned."""
+    monkeypatch.setattr(spelling, "rules", lambda: "2581\t20\n")
+    pairs = [*sentences(200), (TEXT, TEXT)]
+    older = run_demo.Tokenizer(run_demo.train_tokenizer(as_dataset(pairs), 600))
+    ids = older.encode([TEXT])[0]
+    for text in (unicodedata.normalize("NFD", TEXT), TEXT.replace(" ", "\u00a0"), f"\ufeff{TEXT}"):
+        by_python, by_graph, alone, _ = all_ids(older, text)
+        assert by_python == by_graph == ids
+        assert alone != ids
