@@ -1,7 +1,9 @@
 """Puts the repository's root on the path and sets TensorFlow up as `run_demo.py translate` does."""
 
+import fcntl
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -34,21 +36,33 @@ def _no_process_outlives_its_test():
     kill_started()
 
 
+def train_once(folder):
+    """Trains the run of `finished` in a new folder, unless another process has done so."""
+    from helpers import LEARNING, call, sentences, write_tsv  # not before the path is set
+
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if folder.exists():
+            return
+        folder.mkdir()
+        tsv = write_tsv(folder / "numbers.tsv", sentences(1000))
+        assert call("--dataset", tsv, "--run", folder / "run", *LEARNING) == 0
+        scores = json.loads((folder / "run" / "scores.json").read_text())
+        assert 10 < scores["BLEU"]["score"] < 99
+        assert 0.3 < scores["accuracy"] < 0.99
+
+
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory):
     """A folder with a .tsv, and the run trained on it: one small layer, which has learned some.
 
-    What is compared of it must not be zero: its BLEU and accuracy are far from that.
+    What is compared of it must not be zero: its BLEU and accuracy are far from that. The workers of
+    pytest-xdist have a copy each.
     """
-    from helpers import LEARNING, call, sentences, write_tsv  # not before the path is set
-
-    folder = tmp_path_factory.mktemp("finished")
-    tsv = write_tsv(folder / "numbers.tsv", sentences(1000))
-    assert call("--dataset", tsv, "--run", folder / "run", *LEARNING) == 0
-    scores = json.loads((folder / "run" / "scores.json").read_text())
-    assert 10 < scores["BLEU"]["score"] < 99
-    assert 0.3 < scores["accuracy"] < 0.99
-    return folder
+    base = tmp_path_factory.getbasetemp()
+    trained = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "trained"
+    train_once(trained)
+    return shutil.copytree(trained, base / "finished")
 
 
 @pytest.fixture
