@@ -72,6 +72,8 @@ def show():
         sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115  # open until the end
     if not isinstance(sys.stderr, Stderr):
         sys.stderr = Stderr(sys.stderr)
+    # Where HOME cannot be written to, matplotlib warns that it keeps its fonts elsewhere.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     if not any(isinstance(handler, Terminal) for handler in log.handlers):
         log.addHandler(Terminal())
         log.setLevel(logging.INFO)
