@@ -59,7 +59,8 @@ def weighted(name):
       UserError: the weight is not a whole number, or out of its range.
     """
     path, colon, weight = str(name).rpartition(":")
-    if not colon or is_file(name) or not re.fullmatch(r"[-+.\d]+", weight):
+    version = re.fullmatch(r"\d+\.\d+\.\d+", weight)  # of a data set: name:1.0.0
+    if not colon or version or is_file(name) or not re.fullmatch(r"[-+.\d]+", weight):
         return str(name), 1
     if not weight.isdecimal() or not 1 <= int(weight) <= MAX_WEIGHT:
         raise UserError(
