@@ -6,6 +6,7 @@ import random
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import tensorflow as tf
@@ -61,6 +62,7 @@ def call(*arguments):
 
 # ---- Processes: as a user starts them, and none outlives its test ----
 
+ROUNDING = {"TF_ENABLE_ONEDNN_OPTS": "0"}  # where numbers must be those of this process
 STARTED = []  # by the test that runs
 
 
@@ -128,6 +130,18 @@ def tiny_training(parts=1, **changes):
     options.update(dict(vocab_size=20) | changes)
     size = options["vocab_size"]
     return run_demo.Training(options, size, tf.distribute.get_strategy(), parts)
+
+
+class Untrained(run_demo.Training):
+    """A Training without a network, which takes seconds to build; it ends before its first step."""
+
+    def __init__(self, options, *_):
+        self.options, self.xla = options, options["xla"] == "on"
+        self.transformer = SimpleNamespace(count_params=lambda: 0)
+        self.progress, self.checkpoint = SimpleNamespace(), None
+
+    def fit(self, *_):
+        raise KeyboardInterrupt
 
 
 def random_batches(number, rows=8, length=9):

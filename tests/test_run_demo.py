@@ -21,6 +21,7 @@ from helpers import (
 import run_demo
 from nmt.program import run_folder
 from nmt.text import batches as batching
+from nmt.text import corpora
 from nmt.training import checkpoints
 from transformer_model import END, PAD, START, CustomSchedule, loss_function, token_sums
 
@@ -130,7 +131,13 @@ def plain_losses(training, batches):
     return [float(train_step(inp, tar)) for inp, tar in batches]
 
 
-@pytest.mark.parametrize("changes", [dict(parts=2), dict(xla="on")], ids=["as on a CPU", "by XLA"])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param(dict(parts=2), id="as on a CPU"),
+        pytest.param(dict(xla="on"), id="by XLA", marks=pytest.mark.slow),
+    ],
+)
 def test_the_fast_step_learns_what_the_plain_one_does(changes):
     training = tiny_training(warmup_steps=50, **changes)
     batches = random_batches(3) * 10
@@ -170,7 +177,6 @@ def test_accumulated_batches_teach_what_one_larger_batch_does(number, accumulate
     np.testing.assert_allclose(*after, rtol=1e-4)
 
 
-@pytest.mark.slow
 def test_each_epoch_and_each_seed_has_an_order_of_its_own(tokenizer, tmp_path, monkeypatch):
     orders = []
 
@@ -180,17 +186,20 @@ def test_each_epoch_and_each_seed_has_an_order_of_its_own(tokenizer, tmp_path, m
     monkeypatch.setattr(run_demo.Training, "train_epoch", read)
     monkeypatch.setattr(run_demo.Training, "end_epoch", lambda *_: None)
     tokenizer = run_demo.Tokenizer(tokenizer.model)  # the seeds of other tests end older ones
-    batches = batching.Batches(as_dataset(sentences(60)), tokenizer, 8, 40)
+    pairs = as_dataset(sentences(60))
+    batches = batching.Batches(pairs, tokenizer, 8, 40)
+    corpus = corpora.Corpus("numbers", pairs, pairs, pairs)
     for seed in (1, 9, 1):
         training = tiny_training(seed=seed, epochs=2, vocab_size=tokenizer.vocab_size)
         keeper = checkpoints.Keeper(training.checkpoint, run_folder.Run(tmp_path), 1, 60)
         monkeypatch.setattr(keeper, "save", lambda *_: None)
-        training.fit(keeper, None, tokenizer, batches)
+        training.fit(keeper, corpus, tokenizer, batches)
     assert orders[4:] == orders[:2]  # the same seed
     assert len({*map(tuple, orders[:4])}) == 4
     assert all(sorted(order) == sorted(orders[0]) for order in orders)
 
 
+@pytest.mark.slow
 def test_a_compiled_step_is_traced_once_static_and_stays_on_its_device(tokenizer):
     """What a GPU needs, told without one: from what XLA makes of the step for each bucket."""
     pairs = as_dataset(sentences(200))

@@ -18,7 +18,7 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import run_process
+from helpers import ROUNDING, run_process
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -859,7 +859,7 @@ def test_a_saved_model_is_the_same_in_a_fresh_process(policy, more, tmp_path):
     np.save(tmp_path / "tar.npy", TAR)
     root = Path(tm.__file__).parent
     command = [sys.executable, "-c", LOAD.format(tmp_path.as_posix())]
-    done = run_process(command, cwd=root)
+    done = run_process(command, ROUNDING, cwd=root)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == [policy, "float32"]
     with np.load(tmp_path / "loaded.npz") as loaded:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import call, run_process, sentences, write_tsv
+from helpers import ROUNDING, call, run_process, sentences, write_tsv
 from test_transformer_model import randomised
 
 import run_demo
@@ -55,7 +55,7 @@ def folder(tmp_path_factory):
 
 def shell(command):
     """Runs a command outside of the project's folder. Returns what it printed to stdout."""
-    done = run_process(command, cwd="/")
+    done = run_process(command, ROUNDING, cwd="/")
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -156,7 +156,7 @@ def beam_by_hand(model, source, beam, alpha, limit):
     return sorted(ended, reverse=True)[:beam]
 
 
-@pytest.mark.parametrize("alpha", [0.0, 0.6, 2.0])
+@pytest.mark.parametrize("alpha", [0.0, pytest.param(0.6, marks=pytest.mark.slow), 2.0])
 def test_beam_search_equals_a_search_without_cache_or_early_stop(alpha):
     model = small_transformer(END=1.0)
     found = of(search.beam_search(model, tf.constant(INP), 3, alpha, n_best=3, extra_tokens=EXTRA))

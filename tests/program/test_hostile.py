@@ -219,7 +219,13 @@ def test_an_export_follows_no_link_out_of_the_run_folder(run, tmp_path, capsys, 
 # ---- Corpora that have changed ----
 
 
-@pytest.mark.parametrize("legacy", [False, True], ids=["", "no fingerprint of the test split"])
+@pytest.mark.parametrize(
+    "legacy",
+    [
+        pytest.param(False, id=""),
+        pytest.param(True, id="no fingerprint of the test split", marks=pytest.mark.slow),
+    ],
+)
 def test_a_changed_corpus_is_not_scored(run, tmp_path, capsys, legacy):
     saved = json.loads((run / "params.json").read_text())
     tsv = tmp_path / "numbers.tsv"

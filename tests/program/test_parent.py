@@ -6,7 +6,7 @@ import shutil
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import LEARNING, call, sentences, write_tsv
+from helpers import LEARNING, Untrained, call, sentences, write_tsv
 
 import params
 import run_demo
@@ -141,10 +141,8 @@ def test_a_run_that_ended_before_its_first_checkpoint_still_begins_with_its_pare
 def test_held_out_pairs_that_the_parent_may_know_are_named(
     finished, tsv, tmp_path, monkeypatch, capsys
 ):
-    def killed(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(run_demo.Training, "fit", killed)
+    monkeypatch.setattr(run_demo, "Training", Untrained)
+    monkeypatch.setattr(Parent, "initialize", lambda *_: None)
     others = write_tsv(tmp_path / "others.tsv", sentences(9, seed=6))
     its = finished / "numbers.tsv"  # the parent's own text: the same pairs are held out again
     for number, (command, said) in enumerate(
@@ -171,7 +169,9 @@ def test_xla_is_decided_on_the_machine_of_the_new_run(finished, tsv, tmp_path, m
         found.append(training.xla)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(run_demo.Training, "fit", killed)
+    monkeypatch.setattr(run_demo, "Training", Untrained)
+    monkeypatch.setattr(Untrained, "fit", killed)
+    monkeypatch.setattr(Parent, "initialize", lambda *_: None)
     for number, more in enumerate(([], ["--xla", "on"])):
         command = ["--from", parent, "--dataset", tsv, "--run", tmp_path / f"run{number}"]
         assert call(*command, *more) == 130

@@ -5,26 +5,11 @@ import json
 from types import SimpleNamespace
 
 import pytest
-from helpers import TINY, as_dataset, call, sentences, write_tsv
+from helpers import TINY, Untrained, as_dataset, call, sentences, write_tsv
 
 import run_demo
 from nmt.program import command_line, flags, preparation
 from nmt.text import corpora
-
-
-class Stopped(BaseException):
-    """Ends a training before its first step."""
-
-
-class Untrained(run_demo.Training):
-    """A Training without a network, which takes seconds to build."""
-
-    def __init__(self, options, *_):
-        self.options, self.progress, self.checkpoint = options, SimpleNamespace(), None
-        self.transformer = SimpleNamespace(count_params=lambda: 0)
-
-    def fit(self, *_):
-        raise Stopped
 
 
 def test_the_preset_for_a_number_of_pairs_is_suggested(capsys):
@@ -47,8 +32,7 @@ def test_a_preset_is_suggested_only_where_nothing_was_chosen(
     monkeypatch.setattr(preparation, "suggest_preset", lambda pairs: print(f"{pairs} pairs"))
     monkeypatch.setattr(run_demo, "Training", Untrained)
     tsv = write_tsv(tmp_path / "n.tsv", sentences(100))
-    with pytest.raises(Stopped):
-        call("--dataset", tsv, "--run", tmp_path / "run", "--max-length", "12", *more)
+    assert call("--dataset", tsv, "--run", tmp_path / "run", "--max-length", "12", *more) == 130
     said = capsys.readouterr()
     assert ("96 pairs" in said.out) is suggested
 
@@ -60,8 +44,8 @@ def test_a_length_that_keeps_most_pairs_is_suggested_where_many_are_dropped(
     pairs = [("um " * n, "one") for n in range(1, 101)] * 2
     tsv = write_tsv(tmp_path / "n.tsv", pairs)
     for run, length in (("short", "40"), ("long", "300")):
-        with pytest.raises(Stopped):
-            call("--dataset", tsv, "--run", tmp_path / run, "--max-length", length, *TINY)
+        flags = ["--run", tmp_path / run, "--max-length", length, *TINY]
+        assert call("--dataset", tsv, *flags) == 130
     short, long = capsys.readouterr().err.split("Run folder: ")[1:]
     assert ", and --max-length " in short
     assert "would keep 98%" in short
@@ -108,7 +92,8 @@ def test_a_start_that_failed_leaves_its_flags_to_no_other_text(tmp_path, monkeyp
         found.append(training.options["dropout_rate"])
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("run_demo.Training.fit", killed)
+    monkeypatch.setattr(run_demo, "Training", Untrained)
+    monkeypatch.setattr(Untrained, "fit", killed)
     run, tsv = tmp_path / "run", write_tsv(tmp_path / "n.tsv", sentences(100))
     first = ["--train", tsv, "--test", write_tsv(tmp_path / "t.tsv", sentences(9))]
     assert call(*first, "--run", run, *TINY, "--dropout-rate", 0.4) == 130

@@ -48,7 +48,7 @@ def test_lost_parameters_are_named_and_no_checkpoint_is_called_damaged(
 
 
 @pytest.mark.usefixtures("undrawn")
-@pytest.mark.parametrize("how", ["missing", "empty"])
+@pytest.mark.parametrize("how", [pytest.param("missing", marks=pytest.mark.slow), "empty"])
 def test_the_full_command_rebuilds_lost_parameters(finished, run, how, capsys):
     before = (run / "params.json").read_bytes()
     lose(run, how)
@@ -81,6 +81,7 @@ def caught():
         signal.signal(number, handler)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn", "caught")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_while_averaging_or_scoring_is_a_line_and_loses_nothing(

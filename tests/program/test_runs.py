@@ -7,7 +7,7 @@ from pathlib import Path
 from subprocess import DEVNULL, PIPE
 
 import pytest
-from helpers import LEARNING, PROGRAM, TINY, call, sentences, start_process, write_tsv
+from helpers import LEARNING, PROGRAM, TINY, Untrained, call, sentences, start_process, write_tsv
 
 import params
 from nmt.program import command_line, preparation, runs
@@ -111,7 +111,8 @@ def test_a_run_that_was_killed_before_its_first_checkpoint_is_resumed_by_its_fol
         begun.append((training.options, corpus.name, len(corpus.train), keeper.run.path))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("run_demo.Training.fit", killed)
+    monkeypatch.setattr("run_demo.Training", Untrained)
+    monkeypatch.setattr(Untrained, "fit", killed)
     tsv = write_tsv(tmp_path / "numbers.tsv", sentences(150))
     assert call("--dataset", tsv, "--run", tmp_path / "run", *TINY) == 130
     assert call("--run", tmp_path / "run") == 130
@@ -166,10 +167,7 @@ def test_a_run_is_evaluated_where_only_its_test_files_are_and_resumed_where_its_
 def test_a_run_resumes_with_the_training_and_validation_text_it_began_with(
     finished, tmp_path, monkeypatch, capsys, split
 ):
-    def stop(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("run_demo.Training.fit", stop)
+    monkeypatch.setattr("run_demo.Training", Untrained)
     run = shutil.copytree(finished / "run", tmp_path / "run")
     corpus = corpora.load_corpus({"dataset": str(finished / "numbers.tsv")}, params.SEED)
     paths = {}

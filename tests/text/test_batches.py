@@ -142,6 +142,7 @@ def test_a_batch_of_one_sentence_is_of_one(tokenizer):
     assert {len(inp) for inp, _ in epoch} == {1}
 
 
+@pytest.mark.slow
 def test_a_step_in_more_parts_than_rows_is_that_of_the_whole_batch(tokenizer):
     pairs = [(f"um {n}", f"one {n}") for n in range(10, 40)]
     batches = batching.Batches(as_dataset(pairs), tokenizer, 1, 40)

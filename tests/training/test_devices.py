@@ -5,7 +5,7 @@ import os
 import sys
 
 import pytest
-from helpers import ROOT, run_process
+from helpers import ROOT, ROUNDING, run_process
 
 from nmt import machine
 
@@ -84,5 +84,5 @@ print(sum(ticks > 0.1 * sum(spent.values()) / cores for ticks in spent.values())
 def test_every_core_works(cores):
     """Threads that did a tenth of a fair share or more, counted; the cores are emulated."""
     command = [sys.executable, "-c", BUSY, str(cores)]
-    done = run_process(command, check=True)
+    done = run_process(command, ROUNDING, check=True)
     assert int(done.stdout) >= cores
