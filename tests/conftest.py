@@ -62,7 +62,10 @@ def finished(tmp_path_factory):
     base = tmp_path_factory.getbasetemp()
     trained = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "trained"
     train_once(trained)
-    return shutil.copytree(trained, base / "finished")
+    folder = shutil.copytree(trained, base / "finished")
+    parameters = folder / "run" / "params.json"  # which names the text
+    parameters.write_text(parameters.read_text().replace(str(trained), str(folder)))
+    return folder
 
 
 @pytest.fixture

@@ -303,7 +303,7 @@ def test_scores_of_given_pairs_are_those_of_the_translations_themselves(model, m
         each = tf.nn.log_softmax(transformer((inp, tar[:, :-1]))[0])[0].numpy()  # (T - 1, V)
         expected = sum(each[place, token] for place, token in enumerate(tar.numpy()[0, 1:]))
         assert total == pytest.approx(expected, abs=1e-3)
-    with pytest.raises(UserError, match=r"pair 2 has \d+ tokens on a side"):
+    with pytest.raises(UserError, match="pair 2 has more than 2048 tokens on a side"):
         list(Translator(*model).score([("um", "one"), ("um", "one " * 3000)]))
 
 

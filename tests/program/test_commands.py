@@ -43,8 +43,8 @@ def test_a_run_leaves_what_later_commands_need(finished):
     run = finished / "run"
     scores = json.loads((run / "scores.json").read_text())
     assert scores["dataset"] == "numbers.tsv"
-    assert scores["lines"] == 20
-    assert scores["pairs"] == {"train": 960, "validation": 20, "test": 20}
+    assert scores["lines"] == 23  # 2% of the pairs, and those of the same sources
+    assert scores["pairs"] == {"train": 957, "validation": 20, "test": 23}
     assert scores["epochs"] == scores["options"]["epochs"] == 2
     assert 0 <= scores["BLEU"]["score"] <= 100
     assert scores["BLEU"]["signature"].startswith(
@@ -53,7 +53,7 @@ def test_a_run_leaves_what_later_commands_need(finished):
     assert scores["chrF"]["signature"].startswith("nrefs:1")
     assert {"loss", "accuracy", "training_seconds", "versions"} <= scores.keys()
     rows = [line.split("\t") for line in (run / "translations.txt").read_text().splitlines()]
-    assert len(rows) == 20
+    assert len(rows) == 23
     assert all(len(row) == 3 for row in rows)
     assert {(row[0], row[1]) for row in rows} <= set(sentences(1000))
     assert scores["options"]["xla"] == "off"  # what "auto" meant on this machine

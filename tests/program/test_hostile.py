@@ -148,7 +148,9 @@ def test_a_run_folder_without_a_name_is_refused(capsys):
 
 def test_a_training_text_without_words_is_reported(tmp_path, capsys):
     (tmp_path / "a.tsv").write_text(" \t \n" * 200)
-    line = refused(capsys, "--dataset", tmp_path / "a.tsv", "--run", tmp_path / "run")
+    held = write_tsv(tmp_path / "held.tsv", sentences(5))
+    files = ["--train", tmp_path / "a.tsv", "--valid", held, "--test", held]
+    line = refused(capsys, *files, "--run", tmp_path / "run")
     assert "the training text holds no words" in line
 
 

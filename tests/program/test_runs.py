@@ -87,7 +87,7 @@ def test_the_folder_alone_resumes_a_run_with_its_own_data_and_flags(finished, tm
     said = capsys.readouterr()
     assert "2 epochs done" in said.err
     assert "To do: 1 epoch, " in said.err
-    assert "Test split of numbers.tsv, 20 lines, 3 epochs" in said.out
+    assert "Test split of numbers.tsv, 23 lines, 3 epochs" in said.out
     assert checkpoints.paths(run / "checkpoints")[-1].endswith("-3")
 
 
