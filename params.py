@@ -96,12 +96,6 @@ DFF: Annotated[
 ] = 512
 NUM_HEADS: Annotated[int, Flag("attention heads, must divide d_model; tutorial and paper", 1)] = 8
 DROPOUT_RATE: Annotated[float, Flag("dropout rate; tutorial and paper 5.4", 0.0, 0.99)] = 0.1
-ATTENTION_DROPOUT_RATE: Annotated[
-    float, Flag("dropout rate of attention weights; tutorial and paper: none", 0.0, 0.99)
-] = 0.0
-FFN_DROPOUT_RATE: Annotated[
-    float, Flag("dropout rate within feed-forward layers; tutorial and paper: none", 0.0, 0.99)
-] = 0.0
 PRE_NORM: Annotated[
     bool, Flag("normalize the input of each sub-layer, not the residual sum (arXiv 2002.04745)")
 ] = False

@@ -11,6 +11,7 @@ nmt/program/run_folder.py).
 """
 
 import contextlib
+import functools
 import sys
 import time
 
@@ -25,6 +26,7 @@ with startup.program(sys.argv[1:]) if __name__ == "__main__" else contextlib.nul
 
     from nmt.decoding import non_autoregressive
     from nmt.messages import log, plural
+    from nmt.network.engine import ParallelForward
     from nmt.program import commands, exit_codes, preparation, run_folder, runs
     from nmt.program import parent as parents
     from nmt.program.loading import build_transformer, load_translator
@@ -35,9 +37,8 @@ with startup.program(sys.argv[1:]) if __name__ == "__main__" else contextlib.nul
     from nmt.text.tokenizer import Tokenizer, train_tokenizer
     from nmt.training import checkpoints, cluster, devices, progress
     from nmt.training.averaging import average, value_to_improve, value_to_minimize
-    from nmt.training.optimizer import Accumulator, Adam, check_size
+    from nmt.training.optimizer import Adam, Updater, check_size, dense
     from nmt.training.progress import Progress, metrics_text
-    from transformer_model import PAD, token_sums
 
 __all__ = [  # for use from Python and in the notebook
     "Tokenizer", "Training", "build_transformer", "load_corpus", "load_translator", "main", "train",
@@ -69,7 +70,7 @@ class Training:
 
     def __init__(self, options, vocab_size, strategy, parts=1, workers=cluster.ALONE):
         self.options, self.strategy, self.parts, self.workers = options, strategy, parts, workers
-        self.vocab_size, self.xla = vocab_size, options["xla"] == "on"
+        self.vocab_size = vocab_size
         self.steps = tf.Variable(1, dtype=tf.int64)  # of the whole run; `fit` sets them
         check_size(options, vocab_size)
         with strategy.scope():
@@ -77,13 +78,13 @@ class Training:
             variables = self.transformer.trainable_variables
             self.optimizer = Adam(options, self.steps)
             self.optimizer.build(variables)
-            self.accumulator = Accumulator(variables, options["accumulate"])
-            self.gradient_norm = tf.Variable(  # of the newest step
-                0.0, trainable=False, synchronization=tf.VariableSynchronization.ON_READ,
-                aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA,
-            )  # fmt: skip
-        if self.xla:
-            self.gradients = tf.function(self.gradients, jit_compile=True)
+            self.updater = Updater(
+                self.optimizer, variables, options["accumulate"], options["clip_norm"]
+            )
+        xla = options["xla"] == "on"
+        self.forward = ParallelForward(self.transformer, parts, static_shapes=xla)
+        if xla:
+            self.loss_and_gradients = tf.function(self.loss_and_gradients, jit_compile=True)
         self.epoch = tf.Variable(0)  # finished epochs
         self.history = []  # their metrics
         self.position = tf.Variable(0)  # batches of the current epoch that are done
@@ -104,70 +105,42 @@ class Training:
 
     @tf.function
     def train_step(self, inp, tar):
-        """Learns from one global batch (B, S), (B, T). Returns its `token_sums` before the step."""
+        """Learns from one global batch, ids (B, S) and (B, T). Returns its `token_sums`, (3,)."""
         return devices.run_and_sum(self.strategy, self.learn, inp, tar)
-
-    def learn(self, inp, tar):
-        """Trains on one device's share of a batch: loss, gradients, and the optimizer's step."""
-        sums, totals = self.accumulate(inp, tar)
-        context = tf.distribute.get_replica_context()
-        *gradients, tokens = context.all_reduce(tf.distribute.ReduceOp.SUM, totals)  # over devices
-        gradients = [tf.math.divide_no_nan(gradient, tokens) for gradient in gradients]
-        norm = tf.linalg.global_norm(gradients)
-        self.gradient_norm.assign(norm)
-        if self.options["clip_norm"]:
-            gradients, _ = tf.clip_by_global_norm(gradients, self.options["clip_norm"], norm)
-        self.optimizer.apply_gradients(
-            zip(gradients, self.transformer.trainable_variables, strict=True)
-        )
-        self.accumulator.reset()
-        return sums
 
     @tf.function
     def accumulate_step(self, inp, tar):
-        """Accumulates the gradients of one global batch. Returns its `token_sums`."""
-        return devices.run_and_sum(self.strategy, lambda *ids: self.accumulate(*ids)[0], inp, tar)
+        """`train_step` without the optimizer's step, which follows after `--accumulate` batches."""
+        learn = functools.partial(self.learn, update=False)
+        return devices.run_and_sum(self.strategy, learn, inp, tar)
 
-    def accumulate(self, inp, tar):
-        """Returns the `token_sums` of one device's share; summed gradients and tokens so far."""
-        sums, gradients = self.gradients(inp, tar)
-        return sums, self.accumulator.add(gradients, sums[2])
+    def learn(self, inp, tar, update=True):
+        """Learns from one device's share of a batch. Returns its `token_sums` before the step."""
+        sums, gradients = self.loss_and_gradients(inp, tar)
+        totals = self.updater.accumulate(gradients, sums.tokens)
+        if update:
+            self.updater.apply(totals)
+        return sums
 
-    def gradients(self, inp, tar):
-        """Returns the `token_sums` of one device's share of a batch, and the loss's gradients."""
-        with tf.GradientTape() as tape:
-            sums = self.sums(inp, tar, training=True)
-            loss = sums[0]
-        gradients = tape.gradient(loss, self.transformer.trainable_variables)
-        # The gradient of an embedding has one row per token, and Keras's Adam would square the rows
-        # of a repeated token one by one. A dense tensor has their sum.
-        return sums, [tf.convert_to_tensor(gradient) for gradient in gradients]
-
-    def sums(self, inp, tar, training=False):
-        """Returns the `token_sums` (3,) of one device's share of a batch, under teacher forcing.
-
-        Its rows are split into independent parts, whose sums are added, so that TensorFlow computes
-        them in parallel. A part may be empty.
-        """
+    def loss_and_gradients(self, inp, tar):
+        """Returns the `token_sums` of ids (B, S), (B, T), and the gradients of their loss."""
         tar_inp, tar_real = tar[:, :-1], tar[:, 1:]  # (B, T - 1): each token predicts the next
         if self.options["non_autoregressive"]:
-            seed = non_autoregressive.masking_seed(self) if training else None
+            seed = self.updater.batch_seed(self.options["seed"])
             tar_inp, tar_real = non_autoregressive.mask_targets(inp, tar_real, seed)
-        parts = [[inp], [tar_inp], [tar_real]]
-        if self.parts > 1:
-            sizes = (tf.shape(inp)[0] + tf.range(self.parts)[::-1]) // self.parts  # rows of each
-            parts = [tf.split(ids, sizes, num=self.parts) for (ids,) in parts]
-        smoothing = self.options["label_smoothing"] if training else 0.0
-        sums = []
-        for inp_part, tar_part, real_part in zip(*parts, strict=True):
-            output, _ = self.transformer.decode((inp_part, tar_part), training=training)
-            if not self.xla:  # XLA needs fixed shapes; otherwise padding gets no logits
-                is_real = tf.not_equal(real_part, PAD)
-                output = tf.boolean_mask(output, is_real)[tf.newaxis]  # (1, real tokens, D)
-                real_part = tf.boolean_mask(real_part, is_real)[tf.newaxis]
-            predictions = self.transformer.final_layer(output)  # (..., V)
-            sums.append(tf.stack(token_sums(real_part, predictions, smoothing)))
-        return tf.add_n(sums)
+        with tf.GradientTape() as tape:
+            predictions = self.forward.predict((inp, tar_inp), training=True)
+            sums = self.forward.token_sums(tar_real, predictions, self.options["label_smoothing"])
+        gradients = tape.gradient(sums.loss, self.transformer.trainable_variables)
+        return sums, dense(gradients)
+
+    def sums(self, inp, tar):
+        """Returns the `token_sums` of one device's share of a batch, without dropout."""
+        tar_inp, tar_real = tar[:, :-1], tar[:, 1:]
+        if self.options["non_autoregressive"]:
+            tar_inp, tar_real = non_autoregressive.mask_targets(inp, tar_real)
+        predictions = self.forward.predict((inp, tar_inp))
+        return self.forward.token_sums(tar_real, predictions)
 
     @tf.function
     def validation_step(self, inp, tar):
@@ -215,7 +188,8 @@ class Training:
         with self.progress.epoch(title, steps) as bar:
             for number, (inp, tar) in enumerate(batches, start=first + 1):
                 complete = number % accumulate == 0 or number == steps
-                bar.add((self.train_step if complete else self.accumulate_step)(inp, tar))
+                step = self.train_step if complete else self.accumulate_step
+                bar.add(step(inp, tar))
                 refresh = number % REFRESH_STEPS == 0 or number == steps
                 may_save = keeper is not None and complete and number < steps
                 due = may_save and (refresh or self.workers.alone) and keeper.is_due()

@@ -3,15 +3,11 @@
     pip install -r benchmarks/requirements.txt
     python benchmarks/train_speed.py [--train FILE [FILE]] [--vocab-size 3000] [--d-model 128 ...]
 
-Every system is measured with the same dropout, in two ways, a row each:
-
-- residual: of the sums of embeddings and positions and of the output of each sub-layer, before it
-  is added to the residual stream (Vaswani et al. 2017, 5.4). This project's default.
-- all: of the attention weights and of the activations within the feed-forward layers, too.
-  PyTorch's nn.Transformer by itself drops all of these; KerasHub's layers and the tutorial of 2023
-  drop attention weights, but no feed-forward activations.
-
-`--mixed-precision` and `--xla on` are measured in the first of these ways only.
+Every system is measured with the same dropout: of the sums of embeddings and positions, and of the
+output of each sub-layer before it is added to the residual stream (Vaswani et al. 2017, 5.4). What
+other systems drop by themselves beyond that is switched off: PyTorch's nn.Transformer drops
+attention weights and activations within the feed-forward layers, KerasHub's layers and the tutorial
+of 2023 attention weights.
 
 Each system is a process of its own, which waits until its turn comes; the systems take turns, round
 after round. For none of them is tokenizing timed. This project shuffles and batches ids while it
@@ -19,10 +15,9 @@ trains, as in any training run of its own; the others, its plain form among them
 batches of 64 pairs that are ready in memory, padded to the longest sentence of each side.
 
 Prints a markdown table: real target tokens per second (median of the rounds; padding and START do
-not count), the ratios to the plain form and to PyTorch with the same dropout, the share of padding
-among the target positions, and the share of the processor's speed that the real tokens' matrix
-products account for. That speed is measured in the same rounds, on the products of such a step
-alone.
+not count), the ratios to the plain form and to PyTorch, the share of padding among the target
+positions, and the share of the processor's speed that the real tokens' matrix products account for.
+That speed is measured in the same rounds, on the products of such a step alone.
 """
 
 import argparse
@@ -47,7 +42,6 @@ from nmt.program import flags
 from nmt.text import batches as batching
 
 SIZES = ("num_layers", "d_model", "dff", "num_heads", "dropout_rate", "batch_size", "max_length")
-DROPOUTS = ("residual", "all")
 MAX_STEPS = 400  # per turn
 
 
@@ -63,8 +57,6 @@ def text(work):
     corpus = run_demo.load_corpus(work["source"], seed=params.SEED)
     tokenizer = run_demo.Tokenizer(Path(work["model"]).read_bytes())
     options = params.values() | work["sizes"]
-    inner_rate = options["dropout_rate"] if work["dropout"] == "all" else 0.0
-    options |= dict(attention_dropout_rate=inner_rate, ffn_dropout_rate=inner_rate)
     return corpus, tokenizer, options
 
 
@@ -133,7 +125,7 @@ def ours(work):
 
 
 def plain(work):
-    """This project's network, trained by the training step of the tutorial of 2020."""
+    """The network of transformer_model.py, trained by the training step of the tutorial of 2020."""
     import tensorflow as tf
 
     import run_demo
@@ -142,7 +134,7 @@ def plain(work):
     corpus, tokenizer, options = text(work)
     batches = usual_batches(corpus, tokenizer, options, MAX_STEPS)
     counted = counts(batches)
-    transformer = run_demo.build_transformer(options, tokenizer.vocab_size)
+    transformer = run_demo.build_transformer(options, tokenizer.vocab_size, plain=True)
     optimizer = adam(options)
 
     @tf.function(input_signature=[tf.TensorSpec((None, None), tf.int32)] * 2)
@@ -193,8 +185,7 @@ def fitted(build):
 def keras_hub(keras, options, vocab_size):
     """Returns a model of (inp, tar) made of KerasHub's encoder and decoder layers.
 
-    These drop attention weights at the rate of their other dropout, and no feed-forward
-    activations; both are set to the rates in `options`.
+    These drop attention weights at the rate of their other dropout, unless told not to.
     """
     from keras_hub.layers import TokenAndPositionEmbedding, TransformerDecoder, TransformerEncoder
 
@@ -210,15 +201,12 @@ def keras_hub(keras, options, vocab_size):
         )
         return keras.layers.Dropout(options["dropout_rate"])(table(ids))
 
-    def with_rates(layer):
-        """Sets the rates within a layer that was called before, and so has its parts."""
+    def keep_attention_weights(layer):
+        """Switches off the dropout within a layer that was called before, and so has its parts."""
         attentions = [layer._self_attention_layer]
         attentions += [getattr(layer, "_cross_attention_layer", None)]
         for attention in filter(None, attentions):
-            attention._dropout = attention._dropout_layer.rate = options["attention_dropout_rate"]
-        dense = layer._feedforward_intermediate_dense
-        activation, dropout = dense.activation, keras.layers.Dropout(options["ffn_dropout_rate"])
-        dense.activation = lambda x: dropout(activation(x))
+            attention._dropout = attention._dropout_layer.rate = 0.0
 
     source, target, layers = embedded(inp), embedded(tar), []
     for _ in range(options["num_layers"]):
@@ -228,7 +216,7 @@ def keras_hub(keras, options, vocab_size):
         layers.append(TransformerDecoder(**sizes))
         target = layers[-1](target, source)
     for layer in layers:
-        with_rates(layer)
+        keep_attention_weights(layer)
     return keras.Model((inp, tar), keras.layers.Dense(vocab_size)(target))
 
 
@@ -236,12 +224,11 @@ def keras_attention(keras, options, vocab_size):
     """Returns the tutorial of 2023's network: Keras's MultiHeadAttention, heads of d_model each.
 
     The tutorial drops attention weights, and of sub-layer outputs only those of feed-forward
-    layers; here all outputs, and the rest at the rates in `options`.
+    layers; here all outputs and no attention weights.
     """
     from transformer_model import embed
 
     layers, rate, width = keras.layers, options["dropout_rate"], options["d_model"]
-    attention_rate, ffn_rate = options["attention_dropout_rate"], options["ffn_dropout_rate"]
     inp, tar = (keras.Input((None,), dtype="int32") for _ in range(2))
 
     class Positions(layers.Embedding):
@@ -252,12 +239,12 @@ def keras_attention(keras, options, vocab_size):
         return layers.Dropout(rate)(Positions(vocab_size, width, mask_zero=True)(ids))
 
     def attend(x, memory, **causal):
-        attention = layers.MultiHeadAttention(options["num_heads"], width, dropout=attention_rate)
+        attention = layers.MultiHeadAttention(options["num_heads"], width)
         y = layers.Dropout(rate)(attention(x, memory, memory, **causal))
         return layers.LayerNormalization()(x + y)
 
     def feed_forward(x):
-        y = layers.Dropout(ffn_rate)(layers.Dense(options["dff"], activation="relu")(x))
+        y = layers.Dense(options["dff"], activation="relu")(x)
         return layers.LayerNormalization()(x + layers.Dropout(rate)(layers.Dense(width)(y)))
 
     source, target = embedded(inp), embedded(tar)
@@ -270,9 +257,9 @@ def keras_attention(keras, options, vocab_size):
 
 
 def torch_network(torch, options, vocab_size):
-    """Returns torch.nn.Transformer with embeddings and logits; it drops at the rates in `options`.
+    """Returns torch.nn.Transformer with embeddings and logits.
 
-    By itself it drops attention weights and feed-forward activations at its one rate.
+    By itself it drops attention weights and feed-forward activations, too, at its one rate.
     """
     from transformer_model import PAD
 
@@ -286,10 +273,10 @@ def torch_network(torch, options, vocab_size):
                 options["dff"], dropout=rate, batch_first=True,
             )  # fmt: skip
             for layer in (*self.transformer.encoder.layers, *self.transformer.decoder.layers):
-                layer.dropout.p = options["ffn_dropout_rate"]
+                layer.dropout.p = 0.0
                 for name in ("self_attn", "multihead_attn"):  # the second, of decoder layers only
                     if attention := getattr(layer, name, None):
-                        attention.dropout = options["attention_dropout_rate"]
+                        attention.dropout = 0.0
             self.source = torch.nn.Embedding(vocab_size, width)
             self.target = torch.nn.Embedding(vocab_size, width)
             self.positions = torch.nn.Embedding(options["max_length"], width)
@@ -415,7 +402,6 @@ SYSTEMS = {
     "PyTorch nn.Transformer, eager": (pytorch, {"compiled": False}),
     "PyTorch nn.Transformer, torch.compile": (pytorch, {"compiled": True}),
 }
-WITH_ONE_DROPOUT = ("this project, --mixed-precision", "this project, --xla on")
 BASELINES = ("this project, plain form", "PyTorch nn.Transformer, eager")
 
 
@@ -423,7 +409,7 @@ BASELINES = ("this project, plain form", "PyTorch nn.Transformer, eager")
 
 
 def worker():
-    """Runs one system: reads its work as a line, then from each line a dropout and its steps."""
+    """Runs one system: reads its work as a line, then from each line a number of steps."""
     answers, sys.stdout = sys.stdout, sys.stderr
     with messages.quiet():
         import keras
@@ -433,13 +419,10 @@ def worker():
     keras.utils.set_random_seed(params.SEED)  # once: it drops the kernels of what is there already
     work = json.loads(sys.stdin.readline())
     system, more = SYSTEMS.get(work["name"], (products, {}))
-    turns = {}
+    turn = system(work | more)
     for line in sys.stdin:
-        dropout, steps = json.loads(line)
-        if dropout not in turns:
-            turns[dropout] = system(work | more | {"dropout": dropout})
         started = time.perf_counter()
-        real, positions = turns[dropout](steps)
+        real, positions = turn(int(line))
         seconds = time.perf_counter() - started
         print(json.dumps([real, positions, seconds]), file=answers, flush=True)
 
@@ -458,9 +441,9 @@ class System:
     def send(self, value):
         print(json.dumps(value), file=self.process.stdin, flush=True)
 
-    def turn(self, dropout, steps):
+    def turn(self, steps):
         """Returns real tokens, target positions and seconds of a turn of that many steps."""
-        self.send([dropout, steps])
+        self.send(steps)
         answer = self.process.stdout.readline()
         if not answer:
             sys.exit(f"{self.name} ended; see above")
@@ -468,7 +451,7 @@ class System:
 
 
 class Row:
-    """A system with a dropout: what was measured of it.
+    """What was measured of a system.
 
     Attributes:
       steps: per turn, so many as take `seconds`.
@@ -476,17 +459,17 @@ class Row:
       padding: shares of padding among the target positions, of each turn.
     """
 
-    def __init__(self, system, dropout, warm_up_steps, seconds):
-        self.system, self.dropout = system, dropout
+    def __init__(self, system, warm_up_steps, seconds):
+        self.system = system
         self.rates, self.padding = [], []
         few = max(1, warm_up_steps // 3)
-        system.turn(dropout, warm_up_steps)
-        _, _, taken = system.turn(dropout, few)
+        system.turn(warm_up_steps)
+        _, _, taken = system.turn(few)
         self.steps = min(max(round(seconds / taken * few), 2), MAX_STEPS)
-        print(f"{system.name}, {dropout}: ready, {self.steps} steps per turn", file=sys.stderr)
+        print(f"{system.name}: ready, {self.steps} steps per turn", file=sys.stderr)
 
     def turn(self):
-        real, positions, seconds = self.system.turn(self.dropout, self.steps)
+        real, positions, seconds = self.system.turn(self.steps)
         self.rates.append(real / seconds)
         self.padding.append(1 - real / positions if positions else 0)
 
@@ -507,10 +490,6 @@ def main():
     parser.add_argument(
         "--warm-up-steps", type=int, default=30, metavar="N",
         help="steps before the first turn, not timed (default 30)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--dropouts", nargs="+", choices=DROPOUTS, default=DROPOUTS,
-        help="ways to measure each system in (default both)",
     )  # fmt: skip
     parser.add_argument(
         "--only", nargs="+", choices=SYSTEMS, metavar="NAME", default=list(SYSTEMS),
@@ -542,11 +521,8 @@ def main():
     work = {"source": source, "model": str(model), "folder": folder.name, "sizes": sizes}
     how = args.warm_up_steps, args.seconds
     products_alone, *systems = (System(name, work) for name in ("products", *args.only))
-    limit = Row(products_alone, args.dropouts[0], *how)
-    rows = []
-    for system in systems:
-        dropouts = args.dropouts[:1] if system.name in WITH_ONE_DROPOUT else args.dropouts
-        rows += [Row(system, dropout, *how) for dropout in dropouts]
+    limit = Row(products_alone, *how)
+    rows = [Row(system, *how) for system in systems]
     for number in range(1, args.rounds + 1):
         for row in (limit, *rows):
             row.turn()
@@ -558,17 +534,14 @@ def main():
         f"{sizes['dropout_rate']}; {devices.cores()} cores, {limit.rate / 1e9:.0f} GFLOP/s of "
         f"matrix products, {operations / 1e6:.1f} MFLOP per token\n"
     )
-    print(
-        "| system | dropout | real target tokens/s | to plain | to PyTorch | padding "
-        "| of the products |"
-    )
-    print("|---|---|---|---|---|---|---|")
-    rates = {(row.system.name, row.dropout): row.rate for row in rows}
+    print("| system | real target tokens/s | to plain | to PyTorch | padding | of the products |")
+    print("|---|---|---|---|---|---|")
+    rates = {row.system.name: row.rate for row in rows}
     for row in rows:
-        baselines = (rates.get((name, row.dropout)) for name in BASELINES)
+        baselines = (rates.get(name) for name in BASELINES)
         ratios = " | ".join(f"{row.rate / rate:.2f}" if rate else "" for rate in baselines)
         print(
-            f"| {row.system.name} | {row.dropout} | {row.rate:,.0f} | {ratios} "
+            f"| {row.system.name} | {row.rate:,.0f} | {ratios} "
             f"| {statistics.mean(row.padding):.0%} | {row.rate * operations / limit.rate:.0%} |"
         )
 

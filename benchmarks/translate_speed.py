@@ -95,7 +95,7 @@ def naive(transformer, tokenizer, in_graph):
 
     if in_graph:
         ids = tf.TensorSpec((1, None), tf.int32)
-        vectors = tf.TensorSpec((1, None, transformer.sizes["d_model"]))
+        vectors = tf.TensorSpec((1, None, transformer.config["d_model"]))
         step = tf.function(step, input_signature=(ids, ids, vectors))
         encode = tf.function(encode, input_signature=(ids,))
 
@@ -117,7 +117,7 @@ def pytorch(transformer, tokenizer, rows, threads):
     """torch.nn.Transformer, its whole decoder run for each token: it has no cache."""
     import torch
 
-    sizes = transformer.sizes
+    sizes = transformer.config
     model = torch.nn.Transformer(
         sizes["d_model"], sizes["num_heads"], sizes["num_layers"], sizes["num_layers"],
         sizes["dff"], dropout=0.0, layer_norm_eps=1e-6, batch_first=True,

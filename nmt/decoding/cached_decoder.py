@@ -9,13 +9,15 @@ import math
 import numpy as np
 import tensorflow as tf
 
+from nmt.network.layers import join_projections, project
 from transformer_model import (
     MASKED,
     PAD,
     START,
+    PreNormDecoderLayer,
     create_padding_mask,
-    embed,
     positional_encoding,
+    scaled_dot_product_attention,
 )
 
 EXTRA_TOKENS = 50  # of a translation, at most, beyond the tokens of its source (paper 6.1)
@@ -34,6 +36,55 @@ def append(cache, new, position=None):
     length, beam = cache.shape[2], new.shape[2]
     here = tf.range(length) // beam == position  # (L,)
     return tf.where(here[:, tf.newaxis], tf.tile(new, (1, 1, length // beam, 1)), cache)
+
+
+def attend(mha, q, keys_and_values, mask):
+    """Returns what a MultiHeadAttention does after its projections, (B, K, D).
+
+    Args:
+      q: projected queries (B, H, K, D / H).
+      keys_and_values: projected, (B, H, L, D / H) each.
+      mask: see MultiHeadAttention.
+    """
+    heads, _ = scaled_dot_product_attention(q, *keys_and_values, mask)  # (B, H, K, D / H)
+    return mha.dense(mha.join_heads(heads))
+
+
+def decoder_step(layer, x, self_projection, cache, source, position, look_ahead_mask, padding_mask):
+    """Computes one position of a DecoderLayer, given its keys and values of earlier positions.
+
+    Args:
+      layer: a DecoderLayer of either order of normalization.
+      x: (B, K, D).
+      self_projection: the Projection of queries, keys and values of its self-attention.
+      cache: its keys and values of earlier positions, (B, H, L, D / H) each.
+      source: those of its cross-attention, (B, H, S, D / H) each.
+      position: as in `append`.
+      look_ahead_mask, padding_mask: see DecoderLayer.
+
+    Returns:
+      output (B, K, D), and the cache with the new position.
+    """
+    pre_norm = isinstance(layer, PreNormDecoderLayer)
+
+    def sublayer_input(normalize, x):
+        return normalize(x) if pre_norm else x
+
+    def add_and_norm(normalize, x, output):
+        return x + output if pre_norm else normalize(x + output)
+
+    y = sublayer_input(layer.layernorm1, x)
+    q, new_keys, new_values = project(y, self_projection, layer.mha1.num_heads)
+    keys, values = cache
+    cache = append(keys, new_keys, position), append(values, new_values, position)
+    x = add_and_norm(layer.layernorm1, x, attend(layer.mha1, q, cache, look_ahead_mask))
+
+    y = sublayer_input(layer.layernorm2, x)
+    (q,) = project(y, join_projections(layer.mha2.wq), layer.mha2.num_heads)
+    x = add_and_norm(layer.layernorm2, x, attend(layer.mha2, q, source, padding_mask))
+
+    x = add_and_norm(layer.layernorm3, x, layer.ffn(sublayer_input(layer.layernorm3, x)))
+    return x, cache
 
 
 def mean_probability(each):
@@ -65,7 +116,7 @@ class CachedDecoder:
         self, transformer, inp, beam, extra_tokens, extra_positions=None, prefix=None, block=1
     ):
         self.transformer, self.beam = transformer, beam
-        self.layers, sizes = transformer.decoder.dec_layers, transformer.sizes
+        self.layers, sizes = transformer.decoder.dec_layers, transformer.config
         padding_mask = create_padding_mask(inp)
         enc_output, _ = transformer.encoder(inp, training=False, mask=padding_mask)
         batch, source_length = (
@@ -88,9 +139,14 @@ class CachedDecoder:
         length = 0 if extra_positions is None else self.cache_length * beam
         empty = tf.zeros((batch, heads, length, depth), enc_output.dtype)
         self.state["caches"] = [(empty, empty)] * sizes["num_layers"]
-        self.state["sources"] = [layer.cross_attention_kv(enc_output) for layer in self.layers]
+        self.state["sources"] = [
+            project(enc_output, join_projections(layer.mha2.wk, layer.mha2.wv), heads)
+            for layer in self.layers
+        ]
         self.positions = positional_encoding(self.length, sizes["d_model"])  # (1, L, D)
-        self.qkv = [layer.mha1.joined("qkv") for layer in self.layers]  # once, not at each step
+        self.projections = [  # joined once, not at each step
+            join_projections(layer.mha1.wq, layer.mha1.wk, layer.mha1.wv) for layer in self.layers
+        ]
         self.output = self.output_weights(-sizes["target_vocab_size"] % block)
         vocab_size = self.output[1].shape[0]
         self.never = tf.constant(np.isin(np.arange(vocab_size), (PAD, START)) * np.float32(MASKED))
@@ -101,7 +157,7 @@ class CachedDecoder:
         And whether the kernel is (V, D), not (D, V). Products of few rows with such a one take up
         to four times as long, so tied embeddings are transposed, once; but not for a single row.
         """
-        layer, tied = self.transformer.final_layer, self.transformer.sizes["tie_embeddings"]
+        layer, tied = self.transformer.final_layer, self.transformer.config["tie_embeddings"]
         kernel = tf.convert_to_tensor(layer.embedding.embeddings if tied else layer.kernel)
         bias = tf.zeros(kernel.shape[:1]) if tied else tf.convert_to_tensor(layer.bias)
         if tied and (self.beam > 1 or self.cache_length is None):
@@ -128,20 +184,18 @@ class CachedDecoder:
             look_ahead_mask = 1 - tf.reshape(past, (-1, 1, self.beam, length * self.beam))
         elif self.cache_length is not None:
             look_ahead_mask = tf.cast(tf.range(length) > position, tf.float32)  # (L,)
-        masks = dict(look_ahead_mask=look_ahead_mask, padding_mask=state["padding_mask"])
+        x = self.transformer.decoder.embedding(tokens)  # (B, K, D)
         encoding = self.positions[:, position, tf.newaxis]  # (1, 1, D)
-        x = embed(self.transformer.decoder.embedding, tokens, encoding)  # (B, K, D)
+        x = x * x.shape[-1] ** 0.5 + tf.cast(encoding, x.dtype)
         caches = []
-        each = zip(self.layers, self.qkv, state["caches"], state["sources"], strict=True)
-        for layer, qkv, cache, kv in each:
-            q, *new = layer.self_attention_qkv(x, *qkv)  # (B, H, K, D / H) each
-            cache = tuple(
-                append(old, value, None if self.cache_length is None else position)
-                for old, value in zip(cache, new, strict=True)
-            )
-            x, _, _ = layer.attend(x, (q, *cache), kv, **masks)
+        for n, layer in enumerate(self.layers):
+            x, cache = decoder_step(
+                layer, x, self.projections[n], state["caches"][n], state["sources"][n],
+                None if self.cache_length is None else position, look_ahead_mask,
+                state["padding_mask"],
+            )  # fmt: skip
             caches.append(cache)
-        if self.transformer.pre_norm:
+        if self.transformer.decoder.pre_norm:
             x = self.transformer.decoder.layernorm(x)
         kernel, bias, transposed = self.output
         x = tf.cast(tf.reshape(x, (-1, x.shape[-1])), tf.float32)  # (B K, D)

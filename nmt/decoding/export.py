@@ -37,7 +37,7 @@ class Translator(tf.Module):
         self.transformer, self.tokenizer = transformer, tokenizer
         self.graph_tokenizer = tokenizer.graph_tokenizer  # tracked: its model is saved, too
         self.search = greedy_search
-        if transformer.sizes["non_autoregressive"]:
+        if transformer.config["non_autoregressive"]:
             self.search = non_autoregressive.search
         # One by one: Keras leaves layers in lists out of what TensorFlow saves of a model.
         self.weights = [variable.value for variable in transformer.variables]
@@ -130,7 +130,7 @@ def saved_model(path, transformer, tokenizer):
     """
     translator = Translator(transformer, tokenizer)
     signatures = {"serving_default": translator.greedy}
-    if not transformer.sizes["non_autoregressive"]:
+    if not transformer.config["non_autoregressive"]:
         signatures |= {
             "beam": translator.beam, "prefix": translator.prefix, "sample": translator.sample
         }  # fmt: skip
@@ -155,7 +155,7 @@ def ctranslate2(path, transformer, tokenizer, quantization=None):
     Raises:
       UserError: the package ctranslate2 is not installed, or the model is non-autoregressive.
     """
-    if transformer.sizes["non_autoregressive"]:
+    if transformer.config["non_autoregressive"]:
         raise UserError(
             "CTranslate2 does not support non-autoregressive models; choose another --format"
         )
@@ -165,7 +165,7 @@ def ctranslate2(path, transformer, tokenizer, quantization=None):
         raise UserError(
             "exporting to CTranslate2 needs its package; install it (pip install ctranslate2)"
         ) from None
-    sizes = transformer.sizes
+    sizes = transformer.config
     spec = TransformerSpec.from_config(
         sizes["num_layers"], sizes["num_heads"], pre_norm=sizes["pre_norm"]
     )

@@ -11,7 +11,8 @@ import numpy as np
 import tensorflow as tf
 
 from nmt.decoding.search import Hypotheses, length_penalty
-from transformer_model import END, MASKED, PAD, START, UNKNOWN, cross_entropy
+from nmt.network.loss import cross_entropy
+from transformer_model import END, MASKED, PAD, START, UNKNOWN
 
 MASK = UNKNOWN  # the decoder's input where it is to predict a token
 REVEALED_PAIRS = 0.5  # share of training pairs with a partly revealed target
@@ -41,21 +42,6 @@ def mask_targets(inp, real, seed=None):
         revealed = (random[:, 2:] < revealed_share) & (real != PAD)  # (B, L)
         tar_inp, real = tf.where(revealed, real, tar_inp), tf.where(revealed, PAD, real)
     return tar_inp, real
-
-
-def masking_seed(training):
-    """Returns a seed (2,) for `mask_targets`, different for each batch and each device.
-
-    Args:
-      training: a run_demo.Training.
-    """
-    replica = tf.distribute.get_replica_context().replica_id_in_sync_group
-    step = tf.cast(training.optimizer.iterations, tf.int32)
-    seed = tf.stack([training.options["seed"] + replica, step])
-    if training.options["accumulate"] > 1:  # several batches per step, after more and more tokens
-        tokens = tf.cast(training.accumulator.tokens, tf.int32)
-        seed = tf.random.experimental.stateless_fold_in(seed, tokens)
-    return seed
 
 
 def search(transformer, inp, alpha=0.6):
@@ -92,7 +78,7 @@ def log_probabilities(transformer, inp, tar):
     """
     tar_inp, real = mask_targets(inp, tar[:, 1:])
     predictions, _ = transformer((inp, tar_inp), training=False)  # (B, L, V)
-    losses, _ = cross_entropy(predictions, real)
+    losses, _ = cross_entropy(real, predictions)
     is_real = tf.cast(real != PAD, tf.float32)
     tokens = tf.reduce_sum(tf.cast(tar[:, 1:] != PAD, tf.float32), axis=1)
     fits = tf.reduce_sum(is_real, axis=1) == tokens

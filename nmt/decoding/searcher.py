@@ -83,7 +83,7 @@ class Searcher:
         self.fixed, self.sampling = fixed and not ensemble, sampling
         every = (transformer, *ensemble)
         searched = every if ensemble else transformer
-        parallel = transformer.sizes["non_autoregressive"]
+        parallel = transformer.config["non_autoregressive"]
 
         def find(inp, samples=None, prefix=None, extra_positions=None, scored=True):
             if parallel:
@@ -111,7 +111,7 @@ class Searcher:
 
         ids = (None, None)
         self.log_probabilities = traced(score, ids, ids)
-        last = KINDS["cross"][0].format(transformer.sizes["num_layers"])
+        last = KINDS["cross"][0].format(transformer.config["num_layers"])
         self.cross_attention = traced(  # (B, T, S), of the last layer: the mean of its heads
             lambda inp, tar: tf.reduce_mean(transformer((inp, tar), training=False)[1][last], 1),
             ids, ids,

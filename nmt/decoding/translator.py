@@ -65,7 +65,7 @@ class Translator:
         **options,
     ):
         self.options = SearchOptions(**options)
-        self.non_autoregressive = transformer.sizes["non_autoregressive"]
+        self.non_autoregressive = transformer.config["non_autoregressive"]
         self.options.check(self.non_autoregressive, bool(ensemble))
         for name, number in (("workers", workers), ("rows", rows)):
             if number is None:

@@ -9,6 +9,7 @@ from nmt import UserError
 from nmt.decoding.options import SearchOptions
 from nmt.decoding.translator import Translator
 from nmt.messages import log
+from nmt.network.engine import accelerate
 from nmt.program import flags, runs
 from nmt.results import evaluation
 from nmt.text import corpora
@@ -32,12 +33,14 @@ class TrainedModel(NamedTuple):
     fixed: bool = True  # the weights do not change
 
 
-def build_transformer(options, vocab_size):
+def build_transformer(options, vocab_size, plain=False):
     """Returns a Transformer of the sizes in `options`, with newly initialized weights.
 
     Args:
       options: values of params.table() by name.
       vocab_size: vocabulary entries, shared by both languages.
+      plain: leave it as transformer_model.py has it; otherwise nmt/network/engine.py accelerates
+        it.
     """
     transformer = Transformer(
         options["num_layers"],
@@ -48,14 +51,12 @@ def build_transformer(options, vocab_size):
         target_vocab_size=vocab_size,
         rate=options["dropout_rate"],
         pre_norm=options["pre_norm"],
-        attention_rate=options["attention_dropout_rate"],
-        ffn_rate=options["ffn_dropout_rate"],
         tie_embeddings=options["tie_embeddings"],
         non_autoregressive=options["non_autoregressive"],
         dtype="mixed_bfloat16" if options["mixed_precision"] else "float32",
     )
     transformer.build(((None, None), (None, None)))
-    return transformer
+    return transformer if plain else accelerate(transformer)
 
 
 def load_tokenizer(run):

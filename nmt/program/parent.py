@@ -38,7 +38,7 @@ class Parent(NamedTuple):
         if not self.weights:
             return
         # All variables of a network are in its checkpoint: with other dropout rates, other ones.
-        own = build_transformer(self.options, transformer.sizes["target_vocab_size"])
+        own = build_transformer(self.options, transformer.config["target_vocab_size"])
         variables = [variable.value for variable in own.variables]
         checkpoints.restore(tf.train.Checkpoint(model=variables), self.weights)
         both = zip(transformer.trainable_variables, own.trainable_variables, strict=True)

@@ -28,11 +28,11 @@ class Block(NamedTuple):
 
 def blocks(transformer):
     """Returns the Blocks of encoder and decoder, each from the input upwards."""
-    sizes, encoder, decoder = transformer.sizes, transformer.encoder, transformer.decoder
+    sizes, encoder, decoder = transformer.config, transformer.encoder, transformer.decoder
     width, heads, layers = sizes["d_model"], sizes["num_heads"], sizes["num_layers"]
     vocab, tied = sizes["target_vocab_size"], sizes["tie_embeddings"]
     per_head = f"{heads} heads of {width // heads}"
-    pre_norm = transformer.pre_norm
+    pre_norm = sizes["pre_norm"]
 
     add = ", add" if pre_norm else ""  # to the input of the sub-layer
 
@@ -162,8 +162,8 @@ def draw(path, transformer):
     The numbers add up to all parameters, those of a block in the layers times their number.
     """
     encoder, decoder = blocks(transformer)
-    width = transformer.sizes["d_model"]
-    vocab = transformer.sizes["target_vocab_size"]
+    width = transformer.config["d_model"]
+    vocab = transformer.config["target_vocab_size"]
     levels = max(len(encoder), len(decoder))
     figure, axes = figures.subplots(figsize=(9.2, 0.6 + 0.62 * levels))
     draw_column(

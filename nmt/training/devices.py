@@ -84,9 +84,16 @@ def listed_by_driver():
 
 
 def run_and_sum(strategy, function, *args):
-    """Returns the sum over all replicas of `function` of their shares of `args`."""
-    each = strategy.run(function, args=args)
-    return strategy.reduce(tf.distribute.ReduceOp.SUM, each, axis=None)
+    """Returns the sums over all replicas of what `function` returns for their shares of `args`.
+
+    Args:
+      function: returns a tuple of n scalars.
+
+    Returns:
+      (n,).
+    """
+    replica_sums = strategy.run(lambda *shares: tf.stack(function(*shares)), args=args)
+    return strategy.reduce(tf.distribute.ReduceOp.SUM, replica_sums, axis=None)
 
 
 def distribute(strategy, batches):

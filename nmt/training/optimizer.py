@@ -1,4 +1,4 @@
-"""What turns gradients into steps: Adam, learning rates by name, gradient accumulation."""
+"""What turns gradients into steps: learning rates by name, Adam, and the Updater."""
 
 import keras
 import tensorflow as tf
@@ -53,7 +53,7 @@ class Adam(keras.optimizers.Adam):
         )
 
     def _all_reduce_sum_gradients(self, grads_and_vars):
-        """Keras would sum the gradients of all devices here; `Training.learn` has done so."""
+        """Keras would sum the gradients of all devices here; the Updater has done so."""
         return grads_and_vars
 
     def update_step(self, gradient, variable, learning_rate):
@@ -74,38 +74,85 @@ class Adam(keras.optimizers.Adam):
         )
 
 
-class Accumulator:
-    """Sums the gradients of several batches for one optimizer step (`--accumulate`).
+def dense(gradients):
+    """Returns `gradients` as tensors of the shapes of their variables.
+
+    The gradient of an embedding has one row per token, and Keras's Adam would square the rows of a
+    repeated token one by one. A dense tensor has their sum.
+    """
+    return [tf.convert_to_tensor(gradient) for gradient in gradients]
+
+
+class Updater:
+    """Turns gradients into optimizer steps, over accumulated batches and over all devices.
+
+    The loss of a step is the mean over the real tokens of all its batches on all devices, so
+    gradients and tokens are summed first, then divided.
 
     Args:
-      variables: that the gradients belong to.
-      batches: per step; with 1, nothing is kept.
+      optimizer: a Keras optimizer that does not sum gradients over devices itself, as Adam above.
+      variables: the trainable variables; the optimizer is built for them.
+      accumulate: batches per step.
+      clip_norm: the greatest global gradient norm; 0 for any.
     """
 
-    def __init__(self, variables, batches):
-        own = dict(  # each replica has its own sums
-            synchronization=tf.VariableSynchronization.ON_READ,
-            aggregation=tf.VariableAggregation.SUM,
-            trainable=False,
-        )
-        shapes = [variable.shape for variable in variables] + [()] if batches > 1 else []
-        self.totals = [tf.Variable(tf.zeros(shape), **own) for shape in shapes]
+    def __init__(self, optimizer, variables, accumulate=1, clip_norm=0.0):
+        self.optimizer, self.variables, self.clip_norm = optimizer, variables, clip_norm
+        self.gradient_norm = tf.Variable(  # of the newest step
+            0.0, trainable=False, synchronization=tf.VariableSynchronization.ON_READ,
+            aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA,
+        )  # fmt: skip
+        shapes = [*(variable.shape for variable in variables), ()] if accumulate > 1 else []
+        self.totals = [  # of gradients and, last, of tokens; each replica has its own
+            tf.Variable(
+                tf.zeros(shape), trainable=False,
+                synchronization=tf.VariableSynchronization.ON_READ,
+                aggregation=tf.VariableAggregation.SUM,
+            )
+            for shape in shapes
+        ]  # fmt: skip
 
-    @property
-    def tokens(self):
-        """The tokens of the batches so far, on this replica; 0 where nothing is kept."""
-        return tf.convert_to_tensor(self.totals[-1]) if self.totals else tf.constant(0.0)
+    def accumulate(self, gradients, tokens):
+        """Returns the sums, on this device, of all gradients since the last step, and of tokens.
 
-    def add(self, gradients, tokens):
-        """Returns the sums of all gradients so far and, last, of their tokens."""
-        new = [*gradients, tokens]
+        Args:
+          gradients: `dense` ones, of the summed loss of one batch.
+          tokens: its number of real tokens, ().
+        """
+        summands = [*gradients, tokens]
         if not self.totals:
-            return new
-        for total, value in zip(self.totals, new, strict=True):
-            total.assign_add(value)
+            return summands
+        for total, summand in zip(self.totals, summands, strict=True):
+            total.assign_add(summand)
         return [tf.convert_to_tensor(total) for total in self.totals]
 
-    def reset(self):
-        """Sets the sums to zero, after a step."""
+    def apply(self, totals):
+        """Makes one optimizer step, in a replica context; then the sums begin at zero.
+
+        Args:
+          totals: from `accumulate`.
+        """
+        context = tf.distribute.get_replica_context()
+        *gradients, tokens = context.all_reduce(tf.distribute.ReduceOp.SUM, totals)
+        gradients = [tf.math.divide_no_nan(gradient, tokens) for gradient in gradients]
+        norm = tf.linalg.global_norm(gradients)
+        self.gradient_norm.assign(norm)
+        if self.clip_norm:
+            gradients, _ = tf.clip_by_global_norm(gradients, self.clip_norm, norm)
+        self.optimizer.apply_gradients(zip(gradients, self.variables, strict=True))
         for total in self.totals:
             total.assign(tf.zeros_like(total))
+
+    def batch_seed(self, seed):
+        """Returns a seed (2,) of random numbers, different for each batch and each device.
+
+        Args:
+          seed: of the run.
+        """
+        replica = tf.distribute.get_replica_context().replica_id_in_sync_group
+        step = tf.cast(self.optimizer.iterations, tf.int32)
+        batch_seed = tf.stack([seed + replica, step])
+        if self.totals:  # the batches of a step are told apart by the tokens before them
+            tokens = tf.cast(tf.convert_to_tensor(self.totals[-1]), tf.int32)
+            batch_seed = tf.random.experimental.stateless_fold_in(batch_seed, tokens)
+        return batch_seed

@@ -124,7 +124,7 @@ class Progress:
         rate, now = self.tokens_per_second, time.perf_counter()
         self.log(
             "training", loss=new_loss / new_tokens, accuracy=new_hits / new_tokens,
-            gradient_norm=self.training.gradient_norm.numpy(), tokens_per_second=rate,
+            gradient_norm=self.training.updater.gradient_norm.numpy(), tokens_per_second=rate,
             learning_rate=self.training.optimizer.learning_rate,
         )  # fmt: skip
         text = f"loss {loss / tokens:.3f}, accuracy {hits / tokens:.3f}, {rate:,.0f} tokens/s"

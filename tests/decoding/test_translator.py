@@ -309,7 +309,7 @@ def test_scores_of_given_pairs_are_those_of_the_translations_themselves(model, m
 
 def test_an_ensemble_scores_pairs_by_the_means_of_probabilities(model, silent):
     transformer, tokenizer = model
-    other = tm.Transformer(**transformer.sizes)
+    other = tm.Transformer(**transformer.config)
     other.build(((None, None), (None, None)))
     randomised(other, 9)
     (found,) = Translator(*model, ensemble=(other,)).score([("um dois.", "one two.")])

@@ -41,7 +41,7 @@ def test_a_run_begins_with_the_weights_the_tokenizer_and_the_sizes_of_its_parent
 
     monkeypatch.setattr(run_demo.Training, "fit", fit)
     command = ["--from", finished / "run", "--dataset", tsv, "--run", tmp_path / "run"]
-    more = ["--dropout-rate", 0.3, "--attention-dropout-rate", 0.1]  # more random states
+    more = ["--dropout-rate", 0.3]  # more random states
     assert call(*command, "--learning-rate-scale", 0.1, *more) == 2
     assert "enough" in capsys.readouterr().err
     values, (options, steps) = begun
@@ -166,7 +166,7 @@ def test_xla_is_decided_on_the_machine_of_the_new_run(finished, tsv, tmp_path, m
     found = []
 
     def killed(training, *_):
-        found.append(training.xla)
+        found.append(training.options["xla"] == "on")
         raise KeyboardInterrupt
 
     monkeypatch.setattr(run_demo, "Training", Untrained)

@@ -1,0 +1,151 @@
+"""What must hold of the engine: it computes what the story computes, to 1e-5 in float32."""
+
+import inspect
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from helpers import random_batches, tiny_training
+
+import transformer_model as tm
+from nmt.decoding.search import greedy_search
+from nmt.network import layers, loss
+from nmt.network.engine import FASTER, ParallelForward, PlainForward, accelerate
+
+VARIANTS = [
+    dict(),
+    dict(pre_norm=True),
+    dict(tie_embeddings=True),
+    dict(pre_norm=True, tie_embeddings=True),
+    dict(non_autoregressive=True),
+]
+
+
+def twins(seed=1, **variant):
+    """Returns a Transformer of the story and an accelerated one, with the same random weights."""
+    networks = []
+    for convert in (lambda transformer: transformer, accelerate):
+        network = tm.Transformer(2, 8, 2, 16, 20, 20, rate=0.0, **variant)
+        network.build(((None, None), (None, None)))
+        networks.append(convert(network))
+    story, engine = networks
+    rng = np.random.default_rng(seed)
+    weights = [rng.normal(w.path.endswith("gamma"), 0.5, w.shape) for w in story.weights]
+    for network in networks:
+        network.set_weights(weights)
+    return story, engine
+
+
+def assert_equal(actual, expected):
+    """The engine's tolerance: 1e-5 of the greatest value."""
+    scale = max(1.0, np.abs(expected).max())
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-5 * scale)
+
+
+def test_every_layer_of_an_accelerated_network_has_its_faster_form():
+    _, engine = twins()
+    kinds = {type(layer) for layer in engine._flatten_layers()}
+    assert not kinds & FASTER.keys()
+    assert {layers.Dense, layers.Dropout, layers.LayerNormalization} < kinds
+    assert layers.MultiHeadAttention in kinds
+
+
+def test_a_faster_form_adds_no_state_and_keeps_the_name():
+    for story_class, faster_class in FASTER.items():
+        assert issubclass(faster_class, story_class)
+        assert "__init__" not in vars(faster_class)
+        assert faster_class.__name__ == story_class.__name__  # the names in a .keras file
+        # Keras reads a layer's signature when it is constructed.
+        signatures = [inspect.signature(kind.call) for kind in (story_class, faster_class)]
+        assert signatures[0].parameters.keys() == signatures[1].parameters.keys()
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_logits_and_attention_weights_are_those_of_the_story(variant):
+    story, engine = twins(**variant)
+    inp, tar = random_batches(1)[0]
+    logits, weights = engine((inp, tar))
+    expected_logits, expected_weights = story((inp, tar))
+    assert_equal(logits, expected_logits)
+    assert weights.keys() == expected_weights.keys()
+    for name, expected in expected_weights.items():
+        assert_equal(weights[name], expected)
+
+
+@pytest.mark.parametrize(
+    ("variant", "static_shapes", "parts", "smoothing"),
+    [
+        (VARIANTS[0], False, 1, 0.0),
+        (VARIANTS[1], False, 3, 0.1),
+        (VARIANTS[2], True, 3, 0.0),
+        (VARIANTS[3], True, 1, 0.1),
+    ],
+    ids=str,
+)
+def test_loss_accuracy_and_every_gradient_are_those_of_the_story(
+    variant, static_shapes, parts, smoothing
+):
+    story, engine = twins(**variant)
+    inp, tar = random_batches(1)[0]
+    results = []
+    for forward in (PlainForward(story), ParallelForward(engine, parts, static_shapes)):
+        with tf.GradientTape() as tape:
+            predictions = forward.predict((inp, tar[:, :-1]), training=True)
+            sums = forward.token_sums(tar[:, 1:], predictions, smoothing)
+        gradients = tape.gradient(sums.loss, forward.transformer.trainable_variables)
+        results.append((sums, map(tf.convert_to_tensor, gradients)))
+    (expected_sums, expected_gradients), (sums, gradients) = results
+    assert_equal(sums, expected_sums)
+    for gradient, expected in zip(gradients, expected_gradients, strict=True):
+        assert_equal(gradient, expected)
+
+
+@pytest.mark.parametrize("options", [dict(), dict(xla="on"), dict(parts=2)], ids=str)
+def test_ten_steps_of_training_are_those_of_the_tutorial(options):
+    """The tutorial's loop, with Keras's own Adam, beside `Training.train_step`."""
+    training = tiny_training(label_smoothing=0.1, **options)
+    story = tm.Transformer.from_config(training.transformer.get_config())
+    story.build(((None, None), (None, None)))
+    story.set_weights(training.transformer.get_weights())
+    schedule = tm.CustomSchedule(8, training.options["warmup_steps"])
+    optimizer = keras.optimizers.Adam(schedule, beta_1=0.9, beta_2=0.98, epsilon=1e-9)
+    for inp, tar in random_batches(10):
+        with tf.GradientTape() as tape:
+            predictions, _ = story((inp, tar[:, :-1]), training=True)
+            expected = tm.loss_function(tar[:, 1:], predictions, 0.1)
+        gradients = tape.gradient(expected, story.trainable_variables)
+        gradients = map(tf.convert_to_tensor, gradients)  # Adam mishandles repeated rows
+        optimizer.apply_gradients(zip(gradients, story.trainable_variables, strict=True))
+        sums = tm.TokenSums(*training.train_step(inp, tar).numpy())
+        assert sums.loss / sums.tokens == pytest.approx(float(expected), abs=1e-5)
+
+
+def test_greedy_translations_are_those_of_the_story():
+    story, engine = twins(seed=3)
+    for inp, _ in random_batches(5):
+        expected = tm.greedy_translate(story, inp).numpy()
+        ids = greedy_search(engine, inp).ids.numpy()[:, 0]
+        np.testing.assert_array_equal(ids[:, : expected.shape[1]], expected)
+        assert not ids[:, expected.shape[1] :].any()
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_losses_and_their_gradients_are_tensorflows(smoothing):
+    rng = np.random.default_rng(0)
+    logits = tf.constant(rng.normal(size=(3, 4, 13)).astype(np.float32) * 30)
+    weights = rng.normal(size=(3, 4)).astype(np.float32)
+    real = rng.integers(0, 13, (3, 4)).astype(np.int32)
+    labels = (1 - smoothing) * tf.one_hot(real, 13) + smoothing / 13
+    results = []
+    for losses_of in (
+        lambda logits: loss.cross_entropy(real, logits, smoothing)[0],
+        lambda logits: tf.nn.softmax_cross_entropy_with_logits(labels, logits),
+    ):
+        with tf.GradientTape() as tape:
+            tape.watch(logits)
+            losses = losses_of(logits)
+            total = tf.reduce_sum(losses * weights)
+        results.append((losses, tape.gradient(total, logits)))
+    assert_equal(results[0][0], results[1][0])
+    assert_equal(results[0][1], results[1][1])
