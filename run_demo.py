@@ -26,7 +26,7 @@ with startup.program(sys.argv[1:]) if __name__ == "__main__" else contextlib.nul
 
     from nmt.decoding import non_autoregressive
     from nmt.messages import log, plural
-    from nmt.network.engine import ParallelForward
+    from nmt.network.engine import ParallelForward, PlainForward
     from nmt.program import commands, exit_codes, preparation, run_folder, runs
     from nmt.program import parent as parents
     from nmt.program.loading import build_transformer, load_translator
@@ -63,18 +63,19 @@ class Training:
       strategy: the tf.distribute.Strategy of the devices.
       parts: number of parts that a device's share of a batch is split into, computed in parallel.
       workers: the cluster.Cluster that the strategy spans.
+      plain: compute with transformer_model.py alone, not with the engine of nmt/network/.
 
     Raises:
       UserError: the network cannot fit into memory.
     """
 
-    def __init__(self, options, vocab_size, strategy, parts=1, workers=cluster.ALONE):
+    def __init__(self, options, vocab_size, strategy, parts=1, workers=cluster.ALONE, plain=False):
         self.options, self.strategy, self.parts, self.workers = options, strategy, parts, workers
         self.vocab_size = vocab_size
         self.steps = tf.Variable(1, dtype=tf.int64)  # of the whole run; `fit` sets them
         check_size(options, vocab_size)
         with strategy.scope():
-            self.transformer = build_transformer(options, vocab_size)
+            self.transformer = build_transformer(options, vocab_size, plain)
             variables = self.transformer.trainable_variables
             self.optimizer = Adam(options, self.steps)
             self.optimizer.build(variables)
@@ -82,7 +83,11 @@ class Training:
                 self.optimizer, variables, options["accumulate"], options["clip_norm"]
             )
         xla = options["xla"] == "on"
-        self.forward = ParallelForward(self.transformer, parts, static_shapes=xla)
+        self.forward = (
+            PlainForward(self.transformer)
+            if plain
+            else ParallelForward(self.transformer, parts, static_shapes=xla)
+        )
         if xla:
             self.loss_and_gradients = tf.function(self.loss_and_gradients, jit_compile=True)
         self.epoch = tf.Variable(0)  # finished epochs
@@ -365,6 +370,7 @@ def train(args):
     from nmt.results.pictures import RunPictures
 
     # 1. The options, the devices, and the run folder.
+    devices.run_plainly(args)
     resumed = preparation.saved_options(args)
     source, name, named = preparation.named_source(args, resumed)
     before = run_folder.Run(args.run or runs.default(name))
@@ -397,7 +403,7 @@ def train(args):
     preparation.check_same(identity, workers)
 
     # 5. Network, optimizer and batches.
-    training = Training(options, tokenizer.vocab_size, strategy, parts, workers)
+    training = Training(options, tokenizer.vocab_size, strategy, parts, workers, args.plain)
     if args.no_plots:
         training.progress.picture_seconds = 0
     if parent:  # a checkpoint of this run, if there is one, is restored over them

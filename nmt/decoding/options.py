@@ -19,6 +19,7 @@ class SearchOptions(NamedTuple):
     beam: int = params.BEAM  # hypotheses followed per sentence; 1 is greedy search
     length_penalty: float = params.LENGTH_PENALTY  # alpha of search.length_penalty
     n_best: int = 1  # translations of a sentence, at most `beam`; or samples
+    plain: bool = False  # greedy search by transformer_model.greedy_translate
     sampling: Sampling | None = None  # how samples are drawn at random; None for a search
     repetition: Repetition | None = None  # what a translation may repeat; None for anything
     mbr: str | None = None  # one of consensus.UTILITIES, to choose one of `n_best` by
@@ -36,6 +37,15 @@ class SearchOptions(NamedTuple):
         for name in ("beam", "n_best", "alternatives"):
             if not isinstance(getattr(self, name), numbers.Integral):
                 raise UserError(f"{name} is {getattr(self, name)!r}; it must be a whole number")
+        if self.plain and (
+            max(self.beam, self.n_best) > 1 or ensemble or self.repetition or self.sampling
+        ):
+            raise UserError(
+                "--plain is greedy search (--beam 1): leave out --n-best, --sample, penalties, "
+                "ensembles"
+            )
+        if self.plain and non_autoregressive:
+            raise UserError("--plain predicts one token after the other, and this run does not")
         for name in ("beam", "n_best"):
             if getattr(self, name) < 1:
                 raise UserError(f"{name} is {getattr(self, name)}; it must be at least 1")

@@ -11,11 +11,12 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from nmt import UserError
 from nmt.decoding import non_autoregressive
 from nmt.decoding.attention import KINDS
-from nmt.decoding.search import sample, search
+from nmt.decoding.search import Hypotheses, sample, search
 from nmt.decoding.tokens import likelihoods, log_probabilities
-from transformer_model import PAD
+from transformer_model import END, PAD, greedy_translate
 
 COMPILED_WIDTHS = 16, 32, 64  # tokens, padding included; 340 MiB in all, never released
 EXTRA_POSITIONS = 8  # beyond that width; longer translations are searched for uncompiled
@@ -81,6 +82,7 @@ class Searcher:
         beam, alpha = options.beam, options.length_penalty
         sampling, repetition = options.sampling, options.repetition
         self.fixed, self.sampling = fixed and not ensemble, sampling
+        self.transformer, self.plain = transformer, options.plain
         every = (transformer, *ensemble)
         searched = every if ensemble else transformer
         parallel = transformer.config["non_autoregressive"]
@@ -141,6 +143,13 @@ class Searcher:
         ]
         return [np.concatenate(each) for each in zip(*parts, strict=True)]
 
+    def search_plainly(self, inp):
+        """Returns Hypotheses of source ids `inp` (B, S), as the story's greedy loop finds them."""
+        ids = greedy_translate(self.transformer, inp)  # (B, 1 + T)
+        log_probabilities = self.log_probabilities(inp, ids)[:, tf.newaxis]  # (B, 1)
+        finished = tf.reduce_any(ids == END, axis=1, keepdims=True)  # (B, 1)
+        return Hypotheses(ids[:, tf.newaxis], log_probabilities, log_probabilities, finished)
+
     def search(self, sources, prefixes=(), samples=(), scored=True):
         """Returns Hypotheses of `sources`, B lists of ids.
 
@@ -154,6 +163,10 @@ class Searcher:
           scored: False if scores and log-probabilities are of no interest.
         """
         search_any = self.search_any if scored else self.search_texts
+        if self.plain:
+            if any(prefixes):
+                raise UserError("--plain takes no prefix; leave it out")
+            return self.search_plainly(pad(sources))
         if self.sampling or any(prefixes):
             samples = samples or [0] * len(sources)
             return self.search_more(pad(sources), samples, pad(prefixes or [[]] * len(sources)))

@@ -79,6 +79,15 @@ def add_pairs(parser, nargs, text):
     parser.add_argument("files", nargs=nargs, metavar="FILE", help=text)
 
 
+def add_plain(parser, text):
+    """Adds the flags of those who read transformer_model.py and want to see it run."""
+    parser.add_argument("--plain", action="store_true", help=text)
+    parser.add_argument(
+        "--eager", action="store_true",
+        help="with --plain: every line runs as Python, without tf.function, for a debugger",
+    )  # fmt: skip
+
+
 def add_data(parser, **splits):
     """Adds a flag for the files of each of `splits`, with its help."""
     for split, text in splits.items():
@@ -113,6 +122,10 @@ def train(parser):
         "--reverse", action="store_true", help="translate the second language into the first"
     )
     parser.add_argument("--no-plots", action="store_true", help="draw no pictures at the end")
+    add_plain(
+        parser, "train with the code of transformer_model.py alone: slower, the same network, loss "
+        "and checkpoints",
+    )  # fmt: skip
     flags.add_parameters(parser)
 
 
@@ -128,6 +141,10 @@ def translate(parser):
     parser.add_argument(
         "--score", action="store_true", help="log-probability and tab before each translation"
     )
+    add_plain(
+        parser, "translate with greedy_translate of transformer_model.py: much slower, the same "
+        "translations as with --beam 1",
+    )  # fmt: skip
     parser.add_argument(
         "--format", choices=OUTPUT_FORMATS, default="text",
         help="text: one line each. tsv: line number, rank, log-probability, translation. jsonl: "

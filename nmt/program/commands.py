@@ -40,6 +40,9 @@ def translate(args):
         raise UserError("--token-scores and --alternatives need --format jsonl; add that")
     chunks = sentences_given.chunks(args)
     sampling, prefixes = sampling_of(args), prefixes_of(args)
+    if args.plain and args.beam is None:
+        args.beam = 1  # whatever the run's own
+    devices.run_plainly(args)
     _, tokenizer, model = loading.load_named(args)
     beam = model.options["beam"]
     if not sampling and args.n_best > beam and not model.options["non_autoregressive"]:
@@ -48,7 +51,7 @@ def translate(args):
             f"{args.n_best}, or --sample"
         )
     more = dict(beam=1, sampling=sampling) if sampling else {}
-    names = "n_best", "mbr", "alignments", "token_scores", "alternatives"
+    names = "plain", "n_best", "mbr", "alignments", "token_scores", "alternatives"
     more |= {name: getattr(args, name) for name in names}
     if args.repetition_penalty > 1 or args.no_repeat_ngram:
         more["repetition"] = Repetition(args.repetition_penalty, args.no_repeat_ngram)

@@ -118,11 +118,11 @@ def check_test_split(path, corpus, moved=None):
         )
 
 
-def prepare(path=None, weights=True, **changed):
+def prepare(path=None, weights=True, plain=False, **changed):
     """Returns what `load` does, with newly initialized weights.
 
     Args:
-      path, changed: as of `load`.
+      path, plain, changed: as of `load`.
       weights: False if the run needs no checkpoint.
 
     Raises:
@@ -135,24 +135,25 @@ def prepare(path=None, weights=True, **changed):
     _, parts = devices.find(mirrored=False)
     tokenizer = load_tokenizer(run)
     check_size(options, tokenizer.vocab_size, weight_bytes=4)
-    transformer = build_transformer(options, tokenizer.vocab_size)
+    transformer = build_transformer(options, tokenizer.vocab_size, plain)
     epoch, steps = tf.Variable(0), tf.Variable(0, dtype=tf.int64)
     return run, tokenizer, TrainedModel(options, transformer, parts, epoch, steps, {})
 
 
-def load(path=None, checkpoint=None, **changed):
+def load(path=None, checkpoint=None, plain=False, **changed):
     """Returns a trained run_folder.Run, its Tokenizer, and its TrainedModel.
 
     Args:
       path: the run folder; None for the newest one in runs/, if all are of one corpus.
       checkpoint: "final", "newest" (epoch) or "best" (validation); None for final, or for newest as
         long as there is no final one.
+      plain: without the engine; see `build_transformer`.
       changed: options to use instead of the run's own.
 
     Raises:
       UserError: there is no such run or checkpoint, or it is damaged.
     """
-    run, tokenizer, model = prepare(path, **changed)
+    run, tokenizer, model = prepare(path, plain=plain, **changed)
     folders = {"final": run.final, "newest": run.checkpoints, "best": run.best}
     wanted = [checkpoint] if checkpoint else ["final", "newest"]
     found = [path for name in wanted for path in checkpoints.paths(folders[name])[-1:]]
@@ -216,7 +217,8 @@ def load_ensemble(paths, checkpoint=None, **changed):
 def load_named(args):
     """Returns what `load_ensemble` returns for the runs, checkpoint and flags in `args`."""
     paths = [args.run, *getattr(args, "ensemble", ())]
-    return load_ensemble(paths, args.checkpoint, **flags.given(args))
+    plain = getattr(args, "plain", False)
+    return load_ensemble(paths, args.checkpoint, plain=plain, **flags.given(args))
 
 
 def load_translator(

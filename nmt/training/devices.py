@@ -7,10 +7,12 @@ import subprocess
 
 import tensorflow as tf
 
+from nmt import UserError
 from nmt.machine import cores
 from nmt.messages import log, plural, quiet
 from nmt.training import cluster
 
+PLAIN = "The code of transformer_model.py computes alone (--plain), without the faster engine."
 MAX_PARTS = 4  # parts of a smaller batch would cost more than they gain
 
 
@@ -67,6 +69,23 @@ def find(whole=False, workers=cluster.ALONE, parts=None, mirrored=True):
     if workers.alone:
         return tf.distribute.get_strategy(), parts
     return workers.join(), int(workers.broadcast(parts))  # so that all make the same batches
+
+
+def run_plainly(args):
+    """Says what --plain costs, and switches tf.function off for --eager.
+
+    Args:
+      args: the parsed command line.
+
+    Raises:
+      UserError: --eager is given without --plain.
+    """
+    if args.eager and not args.plain:
+        raise UserError("--eager goes with --plain; add that, or leave it out")
+    if args.plain:
+        log.info(PLAIN)
+    if args.eager:
+        tf.config.run_functions_eagerly(True)
 
 
 def listed_by_driver():
