@@ -968,3 +968,39 @@ def test_the_translation_most_like_the_others_is_printed(finished, capsys):
         assert chosen[1] in candidates[number:]
     assert call(*command, "--mbr", "chrf") == 2
     assert "chooses one of several" in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_the_plain_code_trains_the_same_network_and_translates_the_same(finished, tmp_path, capsys):
+    """--plain: transformer_model.py without the engine; its runs can be continued with it."""
+    tsv = write_tsv(tmp_path / "numbers.tsv", sentences(60))
+    losses = []
+    for name, plain in (("engine", []), ("plain", ["--plain"])):
+        command = ["--dataset", tsv, "--run", tmp_path / name, *TINY, "--dropout-rate", 0]
+        assert call(*command, "--no-plots", *plain) == 0
+        history = json.loads((tmp_path / name / "history.json").read_text())
+        losses.append([(row["loss"], row["val_loss"]) for row in history])
+    np.testing.assert_allclose(losses[0], losses[1], rtol=1e-4)
+    capsys.readouterr()
+
+    outputs = []
+    for plain in ([], ["--plain"], ["--plain", "--beam", 1]):
+        assert call("translate", "--run", finished / "run", *plain, "um dois.", "três.") == 0
+        outputs.append(capsys.readouterr().out)
+    assert outputs[0].strip()
+    assert outputs[0] == outputs[1] == outputs[2]
+
+
+@pytest.mark.parametrize(
+    ("options", "flag"),
+    [
+        (["--eager"], "--plain"),
+        (["--plain", "--beam", 2], "--plain"),
+        (["--plain", "--sample"], "--plain"),
+        (["--plain", "--prefix", "one"], "--plain"),
+    ],
+    ids=str,
+)
+def test_what_the_plain_code_does_not_do_is_refused(finished, capsys, options, flag):
+    assert call("translate", "--run", finished / "run", *options, "um.") == 2
+    error = capsys.readouterr().err
+    assert flag in error.splitlines()[-1]
