@@ -9,7 +9,7 @@ from nmt import UserError
 from nmt.decoding.options import SearchOptions
 from nmt.decoding.translator import Translator
 from nmt.messages import log
-from nmt.network.engine import accelerate
+from nmt.network.engine import ParallelForward, accelerate
 from nmt.program import flags, runs
 from nmt.results import evaluation
 from nmt.text import corpora
@@ -31,6 +31,11 @@ class TrainedModel(NamedTuple):
     translators: dict  # by their arguments; see evaluation.translator
     ensemble: tuple = ()  # other Transformers, whose probabilities are averaged with its own
     fixed: bool = True  # the weights do not change
+
+    @property
+    def forward(self):
+        """The forward pass, for loss and accuracy."""
+        return ParallelForward(self.transformer)
 
 
 def build_transformer(options, vocab_size, plain=False):

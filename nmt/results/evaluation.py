@@ -12,11 +12,10 @@ from tqdm import tqdm
 
 import params
 from nmt import UserError
-from nmt.decoding import non_autoregressive
 from nmt.decoding.translator import Translator
 from nmt.messages import log, plural
 from nmt.text import batches, bleu_tokenizer
-from transformer_model import token_sums
+from nmt.training import metrics
 
 # A run may be translated and scored with other values of these than it was trained with.
 SEARCH = params.names(params.SEARCH)
@@ -81,11 +80,8 @@ def loss_and_accuracy(model, tokenizer, pairs):
 
     @tf.function(input_signature=[ids, ids], autograph=False)
     def sums(inp, tar):  # (B, S), (B, T)
-        tar_inp, tar_real = tar[:, :-1], tar[:, 1:]
-        if model.options["non_autoregressive"]:
-            tar_inp, tar_real = non_autoregressive.mask_targets(inp, tar_real)
-        predictions, _ = model.transformer((inp, tar_inp), training=False)
-        return tf.stack(token_sums(tar_real, predictions))
+        masked = model.options["non_autoregressive"]
+        return tf.stack(metrics.teacher_forced_sums(model.forward, masked, inp, tar))
 
     with futures.ThreadPoolExecutor(model.parts) as pool:
         each = pool.map(lambda batch: sums(*batch), batches.evaluation_batches(pairs, tokenizer))

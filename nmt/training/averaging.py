@@ -3,33 +3,7 @@
 from nmt import UserError
 from nmt.messages import log
 from nmt.training import checkpoints
-from nmt.training.progress import metrics_text
-
-INFORMATIVE_BLEU = 1.0  # a lower one says as little as 0
-
-
-def value_to_minimize(metrics):
-    """Returns what epochs are compared by: validation loss; or BLEU, and for equal BLEU the loss.
-
-    A BLEU below INFORMATIVE_BLEU counts as 0, so that the loss decides.
-
-    Args:
-      metrics: of the validation split, by name.
-    """
-    if "val_bleu" not in metrics:
-        return (metrics["val_loss"],)
-    bleu = metrics["val_bleu"] if metrics["val_bleu"] >= INFORMATIVE_BLEU else 0.0
-    return -round(bleu, 2), metrics["val_loss"]
-
-
-def value_to_improve(metrics):
-    """Returns what early stopping waits for: the loss, or BLEU alone as soon as it is informative.
-
-    Args:
-      metrics: of the validation split, by name.
-    """
-    first, *loss = value_to_minimize(metrics)
-    return (first, *loss) if first == 0 else (first,)
+from nmt.training.metrics import metrics_text, value_to_minimize
 
 
 def assign(variables, weights):

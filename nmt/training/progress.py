@@ -27,12 +27,6 @@ def duration(seconds):
     return f"{minutes:.0f} min {rest:02.0f} s" if seconds < 600 else f"{seconds / 60:.0f} min"
 
 
-def metrics_text(metrics):
-    """Returns metrics of the validation split as text."""
-    bleu = f", BLEU {metrics['val_bleu']:.1f}" if "val_bleu" in metrics else ""
-    return f"loss {metrics['val_loss']:.3f}, accuracy {metrics['val_accuracy']:.3f}{bleu}"
-
-
 class Progress:
     """Follows a Training: what it shows, logs and checks every few steps.
 

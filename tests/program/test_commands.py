@@ -36,7 +36,7 @@ from nmt.program import command_flags, commands, loading, run_folder, runs
 from nmt.results import architecture, evaluation, plots
 from nmt.results import figures as drawing
 from nmt.text import corpora
-from nmt.training import averaging, checkpoints, progress
+from nmt.training import checkpoints, loop, metrics, progress
 
 
 def test_a_run_leaves_what_later_commands_need(finished):
@@ -404,7 +404,7 @@ def test_tensorboard_gets_figures_by_step_and_translations(finished):
     _, losses = values("training/loss")
     epoch = steps[0]
     spread = np.ptp(np.ravel(losses[:3]))  # of the steps' own means; the epoch's hardly move
-    assert len(losses) >= 2 * (epoch // run_demo.REFRESH_STEPS)
+    assert len(losses) >= 2 * (epoch // loop.REFRESH_STEPS)
     assert min(losses[-3:]) < history[1]["loss"] < history[0]["loss"] < losses[0]
     assert spread > 0
     (text,) = values("translations")[1][-1].ravel().tolist()
@@ -678,7 +678,7 @@ def test_epochs_are_compared_by_the_bleu_of_the_runs_scoring_options(monkeypatch
     judged = training.validate(corpus, None)
     assert judged["val_bleu"] == pytest.approx(100.0)
     less = training.validate(corpus, None)
-    value = averaging.value_to_minimize
+    value = metrics.value_to_minimize
     assert value(less) < value(judged)  # of equal BLEU, the lower loss
     training = tiny_training(validate_by="bleu", tokenize="none", lowercase=False)
     worse = training.validate(corpus, None)

@@ -1,0 +1,49 @@
+"""What epochs are measured and compared by: loss, accuracy and BLEU of the validation split."""
+
+from nmt.decoding import non_autoregressive
+
+INFORMATIVE_BLEU = 1.0  # a lower one says as little as 0
+
+
+def value_to_minimize(metrics):
+    """Returns what epochs are compared by: validation loss; or BLEU, and for equal BLEU the loss.
+
+    A BLEU below INFORMATIVE_BLEU counts as 0, so that the loss decides.
+
+    Args:
+      metrics: of the validation split, by name.
+    """
+    if "val_bleu" not in metrics:
+        return (metrics["val_loss"],)
+    bleu = metrics["val_bleu"] if metrics["val_bleu"] >= INFORMATIVE_BLEU else 0.0
+    return -round(bleu, 2), metrics["val_loss"]
+
+
+def value_to_improve(metrics):
+    """Returns what early stopping waits for: the loss, or BLEU alone as soon as it is informative.
+
+    Args:
+      metrics: of the validation split, by name.
+    """
+    first, *loss = value_to_minimize(metrics)
+    return (first, *loss) if first == 0 else (first,)
+
+
+def teacher_forced_sums(forward, masked, inp, tar):
+    """Returns the `token_sums` of ids (B, S), (B, T): each target token predicts the next.
+
+    Args:
+      forward: a PlainForward or ParallelForward of nmt/network/engine.py.
+      masked: the network is non-autoregressive, and sees no token of the target.
+    """
+    tar_inp, tar_real = tar[:, :-1], tar[:, 1:]  # (B, T - 1)
+    if masked:
+        tar_inp, tar_real = non_autoregressive.mask_targets(inp, tar_real)
+    predictions = forward.predict((inp, tar_inp))
+    return forward.token_sums(tar_real, predictions)
+
+
+def metrics_text(metrics):
+    """Returns metrics of the validation split as text."""
+    bleu = f", BLEU {metrics['val_bleu']:.1f}" if "val_bleu" in metrics else ""
+    return f"loss {metrics['val_loss']:.3f}, accuracy {metrics['val_accuracy']:.3f}{bleu}"
