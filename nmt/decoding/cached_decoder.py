@@ -5,6 +5,7 @@ comments as in transformer_model.py, and K hypotheses.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -87,11 +88,19 @@ def decoder_step(layer, x, self_projection, cache, source, position, look_ahead_
     return x, cache
 
 
-def mean_probability(each):
+def mean_probability(logarithms):
     """Returns the logarithm of the mean of probabilities, given as logarithms, n tensors (...)."""
-    if len(each) == 1:
-        return each[0]
-    return tf.reduce_logsumexp(tf.stack(each), axis=0) - math.log(len(each))
+    if len(logarithms) == 1:
+        return logarithms[0]
+    return tf.reduce_logsumexp(tf.stack(logarithms), axis=0) - math.log(len(logarithms))
+
+
+class OutputWeights(NamedTuple):
+    """The weights of a final layer as the products of few rows read them fastest."""
+
+    kernel: tf.Tensor  # (D, V), or (V, D)
+    bias: tf.Tensor  # (V,)
+    transposed: bool  # whether the kernel is (V, D)
 
 
 class CachedDecoder:
@@ -119,19 +128,18 @@ class CachedDecoder:
         self.layers, sizes = transformer.decoder.dec_layers, transformer.config
         padding_mask = create_padding_mask(inp)
         enc_output, _ = transformer.encoder(inp, training=False, mask=padding_mask)
-        batch, source_length = (
-            known if known is not None else found
-            for known, found in zip(inp.shape, tf.unstack(tf.shape(inp)), strict=True)
-        )
-        longest = source_length  # of the sources and prefixes
+        # Constants where they are known: XLA needs them.
+        batch, longest = inp.shape
+        batch = tf.shape(inp)[0] if batch is None else batch
+        longest = tf.shape(inp)[1] if longest is None else longest  # of the sources and prefixes
         tokens = tf.reduce_sum(tf.cast(inp != PAD, tf.int32), axis=1)  # (B,)
         self.state = dict(padding_mask=padding_mask)
         if prefix is not None:
-            longest = tf.maximum(source_length, tf.shape(prefix)[1])
+            longest = tf.maximum(longest, tf.shape(prefix)[1])
             lengths = tf.reduce_sum(tf.cast(prefix != PAD, tf.int32), axis=1)  # (B,)
             tokens = tf.where(tokens > 0, tf.maximum(tokens, lengths), 0)
-            rest = longest + extra_tokens - tf.shape(prefix)[1]
-            self.state["prefix"] = tf.pad(prefix, [[0, 0], [0, rest]])  # (B, L), of PAD (0)
+            padding = longest + extra_tokens - tf.shape(prefix)[1]
+            self.state["prefix"] = tf.pad(prefix, [[0, 0], [0, padding]])  # (B, L), of PAD (0)
         self.state["limits"] = tf.where(tokens > 0, tokens + extra_tokens, 0)  # (B,), 0 if empty
         heads, depth = sizes["num_heads"], sizes["d_model"] // sizes["num_heads"]
         self.length = longest + extra_tokens
@@ -151,22 +159,23 @@ class CachedDecoder:
         vocab_size = self.output[1].shape[0]
         self.never = tf.constant(np.isin(np.arange(vocab_size), (PAD, START)) * np.float32(MASKED))
 
-    def output_weights(self, more):
-        """Returns kernel and bias (V,) of the final layer, with `more` tokens, never chosen.
+    def output_weights(self, extra_entries):
+        """Returns the OutputWeights, with `extra_entries` tokens more, which are never chosen.
 
-        And whether the kernel is (V, D), not (D, V). Products of few rows with such a one take up
-        to four times as long, so tied embeddings are transposed, once; but not for a single row.
+        Products of few rows with a kernel (V, D) take up to four times as long, so tied embeddings
+        are transposed, once; but not for a single row.
         """
-        layer, tied = self.transformer.final_layer, self.transformer.config["tie_embeddings"]
-        kernel = tf.convert_to_tensor(layer.embedding.embeddings if tied else layer.kernel)
-        bias = tf.zeros(kernel.shape[:1]) if tied else tf.convert_to_tensor(layer.bias)
-        if tied and (self.beam > 1 or self.cache_length is None):
-            kernel, tied = tf.transpose(kernel), False
-        if more:
-            kernel = tf.pad(kernel, [[0, more], [0, 0]] if tied else [[0, 0], [0, more]])
+        layer, transposed = self.transformer.final_layer, self.transformer.config["tie_embeddings"]
+        kernel = tf.convert_to_tensor(layer.embedding.embeddings if transposed else layer.kernel)
+        bias = tf.zeros(kernel.shape[:1]) if transposed else tf.convert_to_tensor(layer.bias)
+        if transposed and (self.beam > 1 or self.cache_length is None):
+            kernel, transposed = tf.transpose(kernel), False
+        if extra_entries:
+            entries = [0, extra_entries]
+            kernel = tf.pad(kernel, [entries, [0, 0]] if transposed else [[0, 0], entries])
             below = 8 * MASKED  # what is masked more than once
-            bias = tf.pad(bias, [[0, more]], constant_values=below)
-        return kernel, bias, tied
+            bias = tf.pad(bias, [entries], constant_values=below)
+        return OutputWeights(kernel, bias, transposed)
 
     def logits(self, tokens, position, origin, state):
         """Returns logits of the next token, (B, K, V), and the state with longer caches.
@@ -218,7 +227,7 @@ class CachedDecoder:
 class Ensemble(CachedDecoder):
     """The decoders of several Transformers of one vocabulary, for the same batch of sources.
 
-    The probability of a token is the mean of theirs.
+    The first member is the CachedDecoder itself. The probability of a token is the members' mean.
 
     Args:
       transformers: two or more.
@@ -226,20 +235,19 @@ class Ensemble(CachedDecoder):
     """
 
     def __init__(self, transformers, *arguments):
-        first, *others = transformers
-        super().__init__(first, *arguments)
-        self.others = [CachedDecoder(other, *arguments) for other in others]
-        self.state["others"] = [decoder.state for decoder in self.others]
+        super().__init__(transformers[0], *arguments)
+        self.members = [CachedDecoder(member, *arguments) for member in transformers[1:]]
+        self.state["members"] = [member.state for member in self.members]
 
     def logits(self, tokens, position, origin, state):
         """Returns the log-probabilities of the next token, (B, K, V), and the state; see above."""
         logits, state = super().logits(tokens, position, origin, state)
-        found, others = [tf.nn.log_softmax(logits)], []
-        for decoder, its in zip(self.others, state["others"], strict=True):
-            logits, its = decoder.logits(tokens, position, origin, its)
-            found.append(tf.nn.log_softmax(logits))
-            others.append(its)
-        return mean_probability(found), {**state, "others": others}
+        likely, member_states = [tf.nn.log_softmax(logits)], []
+        for member, member_state in zip(self.members, state["members"], strict=True):
+            logits, member_state = member.logits(tokens, position, origin, member_state)
+            likely.append(tf.nn.log_softmax(logits))
+            member_states.append(member_state)
+        return mean_probability(likely), {**state, "members": member_states}
 
 
 def cached_decoder(transformer, *arguments):

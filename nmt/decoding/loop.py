@@ -11,21 +11,22 @@ def shapes(state):
 
 
 def loop(unfinished, step, state, max_steps=None):
-    """Takes as many steps as rows are unfinished. Returns what they kept, and whether they ended.
+    """Takes steps until all rows are finished. Returns their results, and whether they ended.
 
-    A batch takes as many steps as its longest translation, and most end earlier: whenever a quarter
-    of the rows are finished, they leave. What they are to return must not depend on how long they
-    stay after that.
+    A batch takes as many steps as its longest translation, and most rows end earlier: whenever a
+    quarter of the rows are finished, they leave. A finished row's result must not change if the row
+    stays.
 
     Args:
       unfinished: a function of the position, from 0, and the state that returns booleans (B,).
       step: a function of both that returns the state at the next position.
-      state: nested tensors (B, ...). Those that "kept" holds are returned.
+      state: nested tensors (B, ...), by name; "results" holds those to return.
       max_steps: at most so many steps, with fixed shapes, as XLA requires, so no row leaves; None
         for any number of steps.
 
     Returns:
-      "kept" of the last state, of all rows; booleans (B,), False for rows that `max_steps` ended.
+      "results" of the last state, of all rows; booleans (B,), False for rows that `max_steps`
+      ended.
     """
 
     def next_step(position, state):
@@ -38,34 +39,34 @@ def loop(unfinished, step, state, max_steps=None):
             return tf.reduce_any(unfinished(position, state)) & (position < max_steps)
 
         position, state = tf.while_loop(any_left, next_step, (position, state))
-        return state["kept"], ~unfinished(position, state)
+        return state["results"], ~unfinished(position, state)
 
     def full(position, state):
         left = tf.math.count_nonzero(unfinished(position, state), dtype=tf.int32)
         return 4 * left > 3 * tf.size(state["number"])
 
-    def stretch(position, state, kept):
-        """Steps until a quarter of the rows are finished. They move to `kept` and leave."""
+    def stretch(position, state, results):
+        """Steps until a quarter of the rows are finished. They move to `results` and leave."""
         position, state = tf.while_loop(
             full, next_step, (position, state), shape_invariants=(position.shape, shapes(state))
         )
         left = tf.where(unfinished(position, state))[:, 0]  # numbers of rows
-        kept = tf.nest.map_structure(
+        results = tf.nest.map_structure(
             lambda all_rows, rows: tf.tensor_scatter_nd_update(
                 all_rows, state["number"][:, tf.newaxis], rows
             ),
-            kept,
-            state["kept"],
+            results,
+            state["results"],
         )
-        return position, tf.nest.map_structure(lambda rows: tf.gather(rows, left), state), kept
+        return position, tf.nest.map_structure(lambda rows: tf.gather(rows, left), state), results
 
-    kept = state["kept"]
-    ended = tf.fill(tf.shape(tf.nest.flatten(kept)[0])[:1], True)
+    results = state["results"]
+    ended = tf.fill(tf.shape(tf.nest.flatten(results)[0])[:1], True)
     state = {**state, "number": tf.range(tf.size(ended))}
-    kept = tf.while_loop(
-        lambda position, state, kept: tf.size(state["number"]) > 0,
+    _, _, results = tf.while_loop(
+        lambda position, state, results: tf.size(state["number"]) > 0,
         stretch,
-        (position, state, kept),
-        shape_invariants=(position.shape, shapes(state), shapes(kept)),
-    )[2]
-    return kept, ended
+        (position, state, results),
+        shape_invariants=(position.shape, shapes(state), shapes(results)),
+    )
+    return results, ended

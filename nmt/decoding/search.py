@@ -51,6 +51,15 @@ def likeliest(likely, numbers):
     return tf.argmax(likely, axis=-1, output_type=tf.int32)
 
 
+class GreedyResults(NamedTuple):
+    """What greedy search has of each sentence so far."""
+
+    ids: tf.Tensor  # (B, 1, 1 + L) int32: START, tokens, then PAD
+    log_probability: tf.Tensor  # (B, 1) float32, of the tokens
+    finished: tf.Tensor  # (B, 1) bool: ends with END
+    complete: tf.Tensor  # (B, 1) bool: finished, or cut off at the length limit
+
+
 def greedy_search(
     transformer, inp, alpha=0.6, extra_tokens=EXTRA_TOKENS, extra_positions=None,
     prefix=None, choose=likeliest, numbers=None, restrict=unrestricted, scored=True,
@@ -73,65 +82,82 @@ def greedy_search(
     decoder = cached_decoder(transformer, inp, 1, extra_tokens, extra_positions, prefix)
 
     def unfinished(position, state):
-        return ~state["kept"]["complete"][:, 0]
+        return ~state["results"].complete[:, 0]
 
     def step(position, state):
-        ids, log_probability, finished, complete = state["kept"].values()
+        ids, log_probability, finished, complete = state["results"]
         logits, state = decoder.logits(state["token"], position, None, state)  # (B, 1, V)
         likely = (tf.nn.log_softmax(logits) if scored else logits) + decoder.never
         likely = decoder.allowed(likely, restrict(likely, ids, position), position, state)
-        drawn = state["numbers"][:, position, tf.newaxis] if "numbers" in state else None
-        token = choose(likely, drawn)  # (B, 1)
+        number = state["numbers"][:, position, tf.newaxis] if "numbers" in state else None
+        token = choose(likely, number)  # (B, 1)
         if scored:
             log_probability += tf.where(complete, 0.0, tf.gather(likely, token, batch_dims=2))
         token = tf.where(complete, PAD, token)
         ids = set_position(ids, position + 1, token)
         finished |= token == END
         complete |= finished | (position + 1 >= state["limits"][:, tf.newaxis])
-        kept = dict(ids=ids, log_probability=log_probability, finished=finished, complete=complete)
-        return {**state, "token": token, "kept": kept}
+        results = GreedyResults(ids, log_probability, finished, complete)
+        return {**state, "token": token, "results": results}
 
     limits = decoder.state["limits"][:, tf.newaxis]  # (B, 1)
     token = tf.fill(tf.shape(limits), START)
-    kept = dict(
+    results = GreedyResults(
         ids=tf.pad(token[..., tf.newaxis], [[0, 0], [0, 0], [0, decoder.length]]),  # (B, 1, 1 + L)
         log_probability=tf.zeros_like(limits, tf.float32),
         finished=tf.zeros_like(limits, tf.bool),
         complete=limits == 0,
     )
-    state = {**decoder.state, "token": token, "kept": kept}
+    state = {**decoder.state, "token": token, "results": results}
     if numbers is not None:
         state["numbers"] = numbers
-    kept, ended = loop(unfinished, step, state, decoder.cache_length)
-    ids, log_probability, finished, _ = kept.values()
-    tokens = tf.reduce_sum(tf.cast(ids != PAD, tf.int32), axis=-1) - 1  # START does not count
-    scores = log_probability / length_penalty(tokens, alpha)
-    return Hypotheses(ids, scores, log_probability, finished, ended)
+    results, ended = loop(unfinished, step, state, decoder.cache_length)
+    is_token = tf.cast(results.ids != PAD, tf.int32)
+    tokens = tf.reduce_sum(is_token, axis=-1) - 1  # START does not count
+    scores = results.log_probability / length_penalty(tokens, alpha)
+    return Hypotheses(results.ids, scores, results.log_probability, results.finished, ended)
 
 
-def sample(transformer, inp, sampling, samples, alpha=0.6, prefix=None, **more):
+def sample(transformer, inp, sampling, samples, alpha=0.6, prefix=None, **options):
     """Draws one token at each step. Returns Hypotheses, one per sentence.
 
     Args:
       sampling: a sampling.Sampling.
-      samples: the number (B,) of the sample of each source; others are other translations.
-      transformer, inp, alpha, prefix, more: as of `greedy_search`.
+      samples: the number (B,) of the sample of each source; each number is another translation.
+      transformer, inp, alpha, prefix, options: see `greedy_search`.
     """
     prefix_length = 0 if prefix is None else tf.shape(prefix)[1]
     length = tf.maximum(tf.shape(inp)[1], prefix_length) + EXTRA_TOKENS
     numbers = sampling.numbers(inp, samples, length)  # (B, L)
-    more = dict(more, choose=sampling.draw, numbers=numbers)
-    return greedy_search(transformer, inp, alpha, prefix=prefix, **more)
+    return greedy_search(
+        transformer, inp, alpha, prefix=prefix, choose=sampling.draw, numbers=numbers, **options
+    )
 
 
-def best_of(scores, number, *tensors):
-    """Returns the best `number` of scores (B, N), and their entries of `tensors`."""
-    scores, chosen = tf.math.top_k(scores, number)
-    return scores, *(tf.gather(tensor, chosen, batch_dims=1) for tensor in tensors)
+class Live(NamedTuple):
+    """The K hypotheses of each sentence that beam search follows."""
+
+    ids: tf.Tensor  # (B, K, 1 + L) int32: START, tokens, then PAD
+    origin: tf.Tensor  # (B, K, L) int32: see CachedDecoder.logits
+    log_probability: tf.Tensor  # (B, K) float32
+
+
+class Complete(NamedTuple):
+    """The K best complete hypotheses of each sentence, the best first."""
+
+    ids: tf.Tensor  # (B, K, 1 + L) int32
+    score: tf.Tensor  # (B, K) float32: log-probability over length penalty; MASKED for none yet
+    log_probability: tf.Tensor  # (B, K) float32
+    finished: tf.Tensor  # (B, K) bool: ends with END
+
+
+def take(record, indices):
+    """Returns a record of the entries `indices` (B, M) of each of its tensors (B, N, ...)."""
+    return type(record)(*(tf.gather(tensor, indices, batch_dims=1) for tensor in record))
 
 
 def best_tokens(likely, never, live, number):
-    """Returns the best `number` of B sentences: log-probability, hypothesis and token, (B, number).
+    """Returns the best `number` continuations: log-probability, hypothesis, token; (B, number).
 
     Looking through all K V sums would take longer than the decoder. The best are in the blocks
     with the highest maxima; in K blocks more, because the maximum of each hypothesis's first one
@@ -154,8 +180,11 @@ def best_tokens(likely, never, live, number):
     likely += tf.gather(live, parent, batch_dims=1)[..., tf.newaxis]
     token = block[..., tf.newaxis] * BLOCK + tf.range(BLOCK)  # (B, M, BLOCK)
     parent = tf.broadcast_to(parent[..., tf.newaxis], tf.shape(token))
-    each = (tf.reshape(t, (-1, chosen.shape[1] * BLOCK)) for t in (likely, parent, token))
-    return best_of(next(each), number, *each)
+    candidates = (-1, chosen.shape[1] * BLOCK)  # (B, M BLOCK)
+    best = tf.math.top_k(tf.reshape(likely, candidates), number)
+    parent = tf.gather(tf.reshape(parent, candidates), best.indices, batch_dims=1)
+    token = tf.gather(tf.reshape(token, candidates), best.indices, batch_dims=1)
+    return best.values, parent, token
 
 
 def beam_search(
@@ -164,7 +193,7 @@ def beam_search(
 ):  # fmt: skip
     """Follows the `beam` likeliest hypotheses of each sentence. Returns the `n_best` complete ones.
 
-    A hypothesis is complete with END or at the length limit; complete ones are kept apart from the
+    A hypothesis is complete with END or at the length limit; complete ones stand apart from the
     live ones, ranked by log-probability over `length_penalty`. The search of a sentence stops once
     no live hypothesis can enter its n-best list: log-probabilities only fall, and the penalty is at
     most that of the length limit. A sentence does not depend on the others in its batch.
@@ -181,63 +210,65 @@ def beam_search(
     decoder = cached_decoder(transformer, inp, beam, extra_tokens, extra_positions, prefix, BLOCK)
 
     def unfinished(position, state):
-        best_possible_score = tf.reduce_max(state["log_probability"], axis=1)  # (B,)
+        best_possible_score = tf.reduce_max(state["live"].log_probability, axis=1)  # (B,)
         best_possible_score /= length_penalty(state["limits"], alpha)
-        worst = state["kept"]["score"][:, n_best - 1]
-        return (best_possible_score > worst) & (position < state["limits"])
+        worst_score = state["results"].score[:, n_best - 1]
+        return (best_possible_score > worst_score) & (position < state["limits"])
 
     def step(position, state):
-        live, origin, complete = state["ids"], state["origin"], state["kept"]
-        tokens = tf.gather(live, position, axis=2)  # (B, K)
-        rows = tf.broadcast_to(tf.range(beam), tf.shape(tokens))  # (B, K)
-        origin = set_position(origin, position, rows)  # (B, K, L)
+        live, complete = state["live"], state["results"]
+        tokens = tf.gather(live.ids, position, axis=2)  # (B, K)
+        cache_rows = tf.broadcast_to(tf.range(beam), tf.shape(tokens))  # (B, K)
+        origin = set_position(live.origin, position, cache_rows)  # (B, K, L)
         logits, state = decoder.logits(tokens, position, origin, state)  # (B, K, V)
         likely = tf.nn.log_softmax(logits)
-        likely = decoder.allowed(likely, restrict(likely, live, position), position, state)
+        likely = decoder.allowed(likely, restrict(likely, live.ids, position), position, state)
         # Each live hypothesis has one END: at most K of the best 2 K end, at least K stay live.
         log_probability, parent, token = best_tokens(
-            likely, decoder.never, state["log_probability"], 2 * beam
+            likely, decoder.never, live.log_probability, 2 * beam
         )  # (B, 2 K)
         position += 1
-        ids = tf.gather(live, parent, batch_dims=1)  # (B, 2 K, 1 + L)
+        ids = tf.gather(live.ids, parent, batch_dims=1)  # (B, 2 K, 1 + L)
         ids = set_position(ids, position, token)
-        finished = token == END
-        over = finished | (position >= state["limits"][:, tf.newaxis])
-
-        score = log_probability / length_penalty(position, alpha)
-        new = dict(
-            score=tf.where(over, score, MASKED),
-            ids=ids, log_probability=log_probability, finished=finished,
-        )  # fmt: skip
-        both = (tf.concat([complete[name], new[name]], axis=1) for name in complete)
-        complete = dict(zip(complete, best_of(next(both), beam, *both), strict=True))
-
         origin = tf.gather(origin, parent, batch_dims=1)  # (B, 2 K, L)
-        alive = tf.where(over, MASKED, log_probability)
-        log_probability, ids, origin = best_of(alive, beam, ids, origin)
-        live = dict(ids=ids, origin=origin, log_probability=log_probability)
-        return {**state, **live, "kept": complete}
+        finished = token == END
+        is_complete = finished | (position >= state["limits"][:, tf.newaxis])
+
+        # The best K of the complete hypotheses so far, (B, K), and of those new ones, (B, 2 K).
+        score = log_probability / length_penalty(position, alpha)
+        score = tf.where(is_complete, score, MASKED)
+        candidates = Complete(
+            ids=tf.concat([complete.ids, ids], axis=1),
+            score=tf.concat([complete.score, score], axis=1),
+            log_probability=tf.concat([complete.log_probability, log_probability], axis=1),
+            finished=tf.concat([complete.finished, finished], axis=1),
+        )
+        complete = take(candidates, tf.math.top_k(candidates.score, beam).indices)
+
+        # The best K of the others stay live.
+        log_probability = tf.where(is_complete, MASKED, log_probability)
+        live = take(
+            Live(ids, origin, log_probability), tf.math.top_k(log_probability, beam).indices
+        )
+        return {**state, "live": live, "results": complete}
 
     limits = tf.tile(decoder.state["limits"][:, tf.newaxis], (1, beam))  # (B, K)
     ids = tf.fill(tf.shape(limits), START)[..., tf.newaxis]
     ids = tf.pad(ids, [[0, 0], [0, 0], [0, decoder.length]])  # (B, K, 1 + L)
-    nothing = tf.fill(tf.shape(limits), MASKED)
-    live = dict(
+    masked = tf.fill(tf.shape(limits), MASKED)  # (B, K)
+    live = Live(
         ids=ids,
-        origin=tf.fill(tf.shape(ids[..., 1:]), -1),  # (B, K, L)
-        log_probability=tf.where(tf.range(beam) == 0, 0.0, nothing),  # all K start the same
+        origin=tf.fill(tf.shape(ids[..., 1:]), -1),
+        log_probability=tf.where(tf.range(beam) == 0, 0.0, masked),  # all K start the same
     )
-    complete = dict(
-        score=nothing, ids=ids, log_probability=nothing, finished=tf.zeros_like(limits, tf.bool)
-    )
-    state = {**decoder.state, **live, "kept": complete}
+    complete = Complete(ids, masked, masked, finished=tf.zeros_like(limits, tf.bool))
+    state = {**decoder.state, "live": live, "results": complete}
     complete, ended = loop(unfinished, step, state, decoder.cache_length)
-    names = "ids", "score", "log_probability", "finished"
-    return Hypotheses(*(complete[name][:, :n_best] for name in names), ended)
+    return Hypotheses(*(tensor[:, :n_best] for tensor in complete), ended)
 
 
-def search(transformer, inp, beam=1, alpha=0.6, n_best=1, scored=True, **more):
+def search(transformer, inp, beam=1, alpha=0.6, n_best=1, scored=True, **options):
     """Returns Hypotheses for source ids (B, S): by greedy search for a `beam` of 1."""
     if beam == 1:
-        return greedy_search(transformer, inp, alpha, scored=scored, **more)
-    return beam_search(transformer, inp, beam, alpha, n_best, **more)
+        return greedy_search(transformer, inp, alpha, scored=scored, **options)
+    return beam_search(transformer, inp, beam, alpha, n_best, **options)

@@ -16,9 +16,10 @@ def test_each_row_takes_its_own_steps_and_comes_back_in_its_place():
     ends = tf.constant([5, 0, 3, 1, 9, 2, 2, 7])
 
     def step(position, state):
-        return {**state, "kept": [state["kept"][0] + tf.cast(position < state["ends"], tf.int32)]}
+        steps = state["results"][0] + tf.cast(position < state["ends"], tf.int32)
+        return {**state, "results": [steps]}
 
-    state = {"ends": ends, "kept": [tf.zeros_like(ends)]}
+    state = {"ends": ends, "results": [tf.zeros_like(ends)]}
     (found,), ended = loop.loop(lambda position, state: position < state["ends"], step, state)
     np.testing.assert_array_equal(found, ends)
     assert ended.numpy().all()
