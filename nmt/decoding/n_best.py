@@ -4,26 +4,28 @@ from typing import NamedTuple
 
 import numpy as np
 
+from nmt.decoding.sentence import Candidate
 from nmt.text import sentences
 
 
-def merged(hypotheses, number):
-    """Returns the best `number` of a sentence's hypotheses, each text once.
+def merged(candidates, number):
+    """Returns the best `number` of a sentence's Candidates, each text once.
 
     A text has several segmentations into tokens; their probabilities add up to that of the text.
 
     Args:
-      hypotheses: rows of (text, log-probability, score), the best score first.
+      candidates: the best score first.
     """
-    found = {}
-    for text, log_probability, score in hypotheses:
-        if text in found:
-            total = min(float(np.logaddexp(found[text][0], log_probability)), 0.0)
-            share = total / found[text][0] if total else 0.0
-            log_probability, score = total, found[text][1] * share
-        found[text] = log_probability, score
-    rows = [(text, *numbers) for text, numbers in found.items()]
-    return sorted(rows, key=lambda row: -row[2])[:number]
+    by_text = {}
+    for candidate in candidates:
+        if candidate.text in by_text:
+            known = by_text[candidate.text]
+            total = float(np.logaddexp(known.log_probability, candidate.log_probability))
+            total = min(total, 0.0)
+            share = total / known.log_probability if total else 0.0
+            candidate = Candidate(candidate.text, total, known.score * share)
+        by_text[candidate.text] = candidate
+    return sorted(by_text.values(), key=lambda candidate: -candidate.score)[:number]
 
 
 class Beginning(NamedTuple):
@@ -43,15 +45,15 @@ class Beginning(NamedTuple):
         return texts[::-1]
 
 
-def joined(found, spaces, number):
+def joined(candidates, spaces, number):
     """Returns the best `number` translations of a line from those of its sentences.
 
     Args:
-      found: rows of (text, log-probability, score) for each sentence.
+      candidates: a list of Candidates for each sentence, the best first.
       spaces: the white space after each sentence.
     """
     best = [Beginning(None, "", 0.0, 0.0)]
-    for rows in found:
+    for rows in candidates:
         # Both lists begin with the best: of those with i before and j before, so many are as good.
         lines = [
             Beginning(line, text, line.log_probability + log_probability, line.score + score)
@@ -62,11 +64,15 @@ def joined(found, spaces, number):
     return [(sentences.join(line.texts(), spaces), line.log_probability) for line in best]
 
 
-def drawn(found, spaces):
+def drawn(samples, spaces):
     """Returns the samples of a line: the first ones of its sentences together, the second ones, ...
 
     Args:
-      found, spaces: as of `joined`; there are as many rows for each sentence.
+      samples: a list of Candidates for each sentence, all of the same length.
+      spaces: the white space after each sentence.
     """
-    samples = (zip(*rows, strict=True) for rows in zip(*found, strict=True))
-    return [(sentences.join(texts, spaces), sum(totals)) for texts, totals, _ in samples]
+    lines = []
+    for parts in zip(*samples, strict=True):
+        text = sentences.join([part.text for part in parts], spaces)
+        lines.append((text, sum(part.log_probability for part in parts)))
+    return lines

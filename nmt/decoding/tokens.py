@@ -6,6 +6,7 @@ import numpy as np
 import tensorflow as tf
 
 from nmt.decoding.cached_decoder import mean_probability
+from nmt.decoding.sentence import TokenScore
 from transformer_model import PAD
 
 
@@ -20,8 +21,11 @@ def likelihoods(transformers, inp, tar, number):
       tar: target ids (B, 1 + T), START first.
       number: K, at most; there are no more than vocabulary entries.
     """
-    each = [tf.nn.log_softmax(one((inp, tar[:, :-1]), training=False)[0]) for one in transformers]
-    likely = mean_probability(each)  # (B, T, V)
+    logarithms = []
+    for transformer in transformers:
+        logits, _ = transformer((inp, tar[:, :-1]), training=False)  # (B, T, V)
+        logarithms.append(tf.nn.log_softmax(logits))
+    likely = mean_probability(logarithms)  # (B, T, V)
     best, ids = tf.math.top_k(likely, tf.minimum(number, tf.shape(likely)[-1]))
     return tf.gather(likely, tar[:, 1:], batch_dims=2), best, ids
 
@@ -36,20 +40,22 @@ def log_probabilities(transformers, inp, tar):
     return tf.reduce_sum(tf.where(tar[:, 1:] != PAD, likely, 0.0), axis=1)
 
 
-def described(tokenizer, tar, *arrays):
-    """Yields for each of B translations a list of (token, log-probability, alternatives).
-
-    One for each token, END included. Alternatives are pairs (token, probability).
+def described(tokenizer, tar, log_probabilities, likeliest, likeliest_ids):
+    """Yields for each of B translations the list of its TokenScores, END included.
 
     Args:
       tokenizer: a Tokenizer.
-      tar, arrays: ids and what `likelihoods` returns of them, as arrays of NumPy.
+      tar: ids (B, 1 + T), an array of NumPy, as are the others.
+      log_probabilities, likeliest, likeliest_ids: what `likelihoods` returns of them: (B, T), and
+        of the K likeliest tokens (B, T, K).
     """
-    for ids, *numbers in zip(tar[:, 1:], *arrays, strict=True):
+    for row, ids in enumerate(tar[:, 1:]):
         length = np.count_nonzero(ids)  # without PAD
-        likely, best, others = (values[:length].tolist() for values in numbers)
-        alternatives = (
-            [*zip(tokenizer.tokens(its), map(math.exp, logs), strict=True)]
-            for its, logs in zip(others, best, strict=True)
-        )
-        yield [*zip(tokenizer.tokens(ids[:length]), likely, alternatives, strict=True)]
+        token_scores = []
+        for position, token in enumerate(tokenizer.tokens(ids[:length])):
+            names = tokenizer.tokens(likeliest_ids[row, position])
+            probabilities = map(math.exp, likeliest[row, position].tolist())
+            alternatives = list(zip(names, probabilities, strict=True))
+            log_probability = float(log_probabilities[row, position])
+            token_scores.append(TokenScore(token, log_probability, alternatives))
+        yield token_scores

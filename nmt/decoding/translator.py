@@ -9,8 +9,8 @@ import math
 import numbers
 from collections.abc import Iterable, Iterator
 from concurrent import futures
+from typing import NamedTuple
 
-import numpy as np
 import tensorflow as tf
 
 from nmt import UserError
@@ -19,6 +19,7 @@ from nmt.decoding.attention import Attention
 from nmt.decoding.n_best import drawn, joined, merged
 from nmt.decoding.options import SearchOptions
 from nmt.decoding.searcher import Searcher, pad
+from nmt.decoding.sentence import NOTHING, Candidate, Sentence
 from nmt.decoding.tokens import described
 from nmt.messages import log, plural
 from nmt.text import sentences, spelling
@@ -28,6 +29,21 @@ from nmt.text.tokenizer import check_characters
 CHUNK_LINES = 4096  # lines sorted by length at a time
 BATCH_TOKENS = 2048  # padding included, of the sources; of pairs, of the longer side
 NO_PREFIXES = itertools.repeat("")
+
+
+class Request(NamedTuple):
+    """A row of a batch: a sentence to search translations of, or to draw a sample for."""
+
+    sentence: Sentence
+    sample: int  # its number, from 0
+
+    def length(self):
+        """Returns the tokens that count: a prefix is decoded like a translation.
+
+        A translation is about as long as its source.
+        """
+        source, prefix = len(self.sentence.source), len(self.sentence.prefix)
+        return max(min(source, MAX_SOURCE_TOKENS), prefix)
 
 
 class Translator:
@@ -78,9 +94,9 @@ class Translator:
         self.searcher = Searcher(transformer, self.options, fixed, ensemble)
         self.pool = futures.ThreadPoolExecutor(workers)
 
-    def batches(self, indices, length):
-        """Returns `indices` in lists, one per batch, those of the greatest `length` first."""
-        waiting, batches = sorted(indices, key=length, reverse=True), []
+    def batches(self, items, length):
+        """Returns `items` in lists, one per batch, those of the greatest `length` first."""
+        waiting, batches = sorted(items, key=length, reverse=True), []
         while waiting:
             rows = self.rows or max(1, BATCH_TOKENS // (length(waiting[0]) * self.options.beam))
             batches.append(waiting[:rows])
@@ -110,9 +126,9 @@ class Translator:
             )
         lines = iter(lines)
         chunks = iter(lambda: list(itertools.islice(lines, at_a_time)), [])
-        return self.of_chunks(chunks, iter(prefixes), scored)
+        return self.translate_chunks(chunks, iter(prefixes), scored)
 
-    def of_chunks(self, chunks, prefixes=NO_PREFIXES, scored=True):
+    def translate_chunks(self, chunks, prefixes=NO_PREFIXES, scored=True):
         """Yields what `hypotheses` does; the lines of a chunk are translated together.
 
         Args:
@@ -123,22 +139,17 @@ class Translator:
         total = too_long = cut = 0  # lines
         for chunk in chunks:
             check_characters(chunk)
-            parts = [self.parts(line) for line in chunk]
-            texts = [text for line in parts for text, _ in line]
-            sources = self.tokenizer.encode(map(spelling.trimmed, texts))
-            prefix_ids = self.prefix_ids([*itertools.islice(prefixes, len(chunk))], map(len, parts))
-            rows, tokens = self.of_sources(sources, prefix_ids, scored)
-            pairs = zip(texts, (its[0][0] for its in rows), strict=True)
-            links = (
-                self.normal_links(pairs, True) if self.options.alignments else itertools.repeat([])
-            )
-            found = zip(sources, rows, tokens, links, strict=False)
+            lines = self.split_lines(chunk, list(itertools.islice(prefixes, len(chunk))))
+            line_sentences = [sentence for line in lines for sentence in line]
+            self.search_sentences(line_sentences, scored)
+            if self.options.alignments:
+                self.align_sentences(line_sentences)
             total += len(chunk)
-            for text, line in zip(chunk, parts, strict=True):
-                ids, *its = zip(*itertools.islice(found, len(line)), strict=True)
-                cut += max(map(len, ids)) > MAX_SOURCE_TOKENS
-                too_long += max(map(len, ids)) > (self.trained_length or math.inf)
-                yield self.of_line(text, line, *its)
+            for text, line in zip(chunk, lines, strict=True):
+                longest = max(len(sentence.source) for sentence in line)
+                cut += longest > MAX_SOURCE_TOKENS
+                too_long += longest > (self.trained_length or math.inf)
+                yield self.join_sentences(text, line)
         if too_long:
             log.warning(
                 f"{too_long} of {plural(total, 'line')}: longer than the {self.trained_length} "
@@ -149,27 +160,56 @@ class Translator:
                 f"{cut} of {plural(total, 'line')}: cut off after {MAX_SOURCE_TOKENS} tokens."
             )
 
-    def of_line(self, text, line, rows, tokens, links):
-        """Returns the translations of a line, as `hypotheses` yields them, from its sentences'.
+    def split_lines(self, lines, prefixes):
+        """Returns the Sentences of each of `lines`, with ids.
+
+        Args:
+          lines: strings.
+          prefixes: what the translation of each begins with, strings.
+
+        Raises:
+          UserError: there are fewer prefixes than lines, or the run cannot use any.
+        """
+        if self.non_autoregressive and any(prefixes):
+            raise UserError("the run is non-autoregressive: leave --prefix out")
+        if len(prefixes) < len(lines):
+            raise UserError("there are fewer prefixes than lines; give one for each line")
+        parts = [self.parts(line) for line in lines]
+        texts = [text for line in parts for text, _ in line]
+        ids = iter(self.tokenizer.encode(map(spelling.trimmed, texts)))
+        prefix_ids = self.tokenizer.encode(map(spelling.trimmed, prefixes), MAX_SOURCE_TOKENS)
+        split_lines = []
+        for line, prefix in zip(parts, prefix_ids, strict=True):
+            line_sentences = [Sentence(text, space, next(ids), []) for text, space in line]
+            line_sentences[0].prefix = prefix[1:-1]  # without START and END
+            split_lines.append(line_sentences)
+        return split_lines
+
+    def join_sentences(self, text, line):
+        """Returns the translations of a line, as `hypotheses` yields them, from its Sentences'.
 
         Args:
           text: the line as it was given.
-          line: pairs of a sentence of it and the space after it.
-          rows, tokens: for each sentence, what `of_sources` returns.
-          links: of each sentence and its best translation, if they are asked for.
         """
-        options, spaces = self.options, [space for _, space in line]
-        best = drawn(rows, spaces) if options.sampling else joined(rows, spaces, options.n_best)
+        options = self.options
+        spaces = [sentence.space for sentence in line]
+        candidates = [sentence.candidates for sentence in line]
+        if options.sampling:
+            translations = drawn(candidates, spaces)
+        else:
+            translations = joined(candidates, spaces, options.n_best)
         if options.mbr:
-            best = [consensus.choose(best, options.mbr, bool(options.sampling))]
+            translations = [consensus.choose(translations, options.mbr, bool(options.sampling))]
         if options.alignments:
-            pairs = [(text, its[0][0]) for (text, _), its in zip(line, rows, strict=True)]
-            tag = self.tags.match(line[0][0])[0]
-            line_links = alignment.joined(pairs, spaces, links, tag)
-            best = [(*best[0], alignment.as_given(line_links, text, best[0][0]))]
+            pairs = [(sentence.text, sentence.translation) for sentence in line]
+            tag = self.tags.match(line[0].text)[0]
+            links = alignment.joined(pairs, spaces, [sentence.links for sentence in line], tag)
+            best = translations[0]
+            translations = [(*best, alignment.as_given(links, text, best[0]))]
         if options.token_scores or options.alternatives:
-            best = [(*best[0], [*itertools.chain(*tokens)])]
-        return best
+            tokens = [token for sentence in line for token in sentence.tokens]
+            translations = [(*translations[0], tokens)]
+        return translations
 
     def parts(self, line):
         """Returns the sentences of a line, each with the white space after it.
@@ -183,64 +223,63 @@ class Translator:
             return [(line.strip(), "")]
         return sentences.split_tagged(line, self.language, self.tags)
 
-    def prefix_ids(self, prefixes, sentences_per_line):
-        """Returns the ids that the translation of each sentence begins with, often none.
+    def search_sentences(self, sentences, scored=True):
+        """Fills in the candidates of Sentences, and the scored tokens if they are asked for.
 
         Args:
-          prefixes: what the first sentence of each line begins with, a list of strings.
-          sentences_per_line: numbers.
-        """
-        if self.non_autoregressive and any(prefixes):
-            raise UserError("the run is non-autoregressive: leave --prefix out")
-        found = []
-        for text, number in itertools.zip_longest(prefixes, sentences_per_line):
-            if text is None:
-                raise UserError("there are fewer prefixes than lines; give one for each line")
-            found += [spelling.trimmed(text)] + [""] * (number - 1)
-        return [
-            ids[1:-1] for ids in self.tokenizer.encode(found, MAX_SOURCE_TOKENS)
-        ]  # without START and END
-
-    def of_sources(self, sources, prefixes, scored=True):
-        """Returns rows of (text, log-probability, score) for each of `sources`, lists of ids.
-
-        And a second list: of the tokens of the best translation of each, if they are asked for.
-
-        Args:
-          prefixes: the ids that the translation of each begins with.
           scored: as of `hypotheses`.
         """
-        options = self.options
-        copies = options.n_best if options.sampling else 1
-        sources = [ids[:MAX_SOURCE_TOKENS] for ids in sources for _ in range(copies)]
-        prefixes = [ids[:MAX_SOURCE_TOKENS] for ids in prefixes for _ in range(copies)]
-        # A prefix is decoded like a translation, which is about as long as its source.
-        lengths = [max(map(len, sides)) for sides in zip(sources, prefixes, strict=True)]
-        full = [index for index, ids in enumerate(sources) if len(ids) > 2]  # START, END
-        batches = self.batches(full, lengths.__getitem__)
-        each = map if len(batches) == 1 else self.pool.map
+        samples = self.options.n_best if self.options.sampling else 1
+        requests = [
+            Request(sentence, sample)
+            for sentence in sentences
+            if len(sentence.source) > 2  # START, END
+            for sample in range(samples)
+        ]
+        batches = self.batches(requests, Request.length)
+        run_batches = map if len(batches) == 1 else self.pool.map
+        results = run_batches(lambda batch: self.search_batch(batch, scored), batches)
+        for batch, hypotheses in zip(batches, results, strict=True):
+            self.add_candidates(batch, hypotheses)
+        for sentence in sentences:
+            sentence.candidates = sentence.candidates or [NOTHING] * samples
 
-        def find(indices):
-            rows, begins = ([side[i] for i in indices] for side in (sources, prefixes))
-            best = self.searcher.search(rows, begins, [i % copies for i in indices], scored)
-            if not (options.token_scores or options.alternatives):
-                return best, itertools.repeat([])
-            tar = best.ids[:, 0]
+    def search_batch(self, batch, scored):
+        """Returns the Hypotheses of a batch of Requests; fills in the scored tokens of each."""
+        sources = [request.sentence.source[:MAX_SOURCE_TOKENS] for request in batch]
+        prefixes = [request.sentence.prefix for request in batch]
+        samples = [request.sample for request in batch]
+        hypotheses = self.searcher.search(sources, prefixes, samples, scored)
+        if self.options.token_scores or self.options.alternatives:
+            tar = hypotheses.ids[:, 0]
             tar = tar[:, : tf.reduce_max(tf.math.count_nonzero(tar, axis=1))]  # (B, 1 + T)
-            arrays = self.searcher.likelihoods(pad(rows), tar, options.alternatives)
-            return best, described(self.tokenizer, tar.numpy(), *arrays)
+            likely = self.searcher.likelihoods(pad(sources), tar, self.options.alternatives)
+            token_scores = described(self.tokenizer, tar.numpy(), *likely)
+            for request, tokens in zip(batch, token_scores, strict=True):
+                request.sentence.tokens = tokens
+        return hypotheses
 
-        found, tokens = [[("", 0.0, 0.0)] for _ in sources], [[] for _ in sources]
-        for indices, (best, of_tokens) in zip(batches, each(find, batches), strict=True):
-            ids, *numbers = (t.numpy() for t in (best.ids, best.log_probabilities, best.scores))
-            texts = self.tokenizer.decode(ids.reshape(-1, ids.shape[-1]))
-            texts = np.array(texts, object).reshape(ids.shape[:2])  # (B, N)
-            rows = zip(*(each.tolist() for each in (texts, *numbers)), strict=True)
-            for index, row, its in zip(indices, rows, of_tokens, strict=False):
-                found[index] = merged(zip(*row, strict=True), options.n_best)
-                tokens[index] = its
-        groups = (found[i : i + copies] for i in range(0, len(found), copies))
-        return [[row for rows in group for row in rows] for group in groups], tokens[::copies]
+    def add_candidates(self, batch, hypotheses):
+        """Adds the translations that a search found to the Sentences of a batch of Requests."""
+        ids = hypotheses.ids.numpy()  # (B, N, 1 + L)
+        log_probabilities = hypotheses.log_probabilities.numpy().tolist()  # (B, N)
+        scores = hypotheses.scores.numpy().tolist()  # (B, N)
+        texts = self.tokenizer.decode(ids.reshape(-1, ids.shape[-1]))  # B N
+        number = ids.shape[1]
+        for row, request in enumerate(batch):
+            candidates = map(
+                Candidate,
+                texts[row * number : (row + 1) * number],
+                log_probabilities[row],
+                scores[row],
+            )
+            request.sentence.candidates += merged(candidates, self.options.n_best)
+
+    def align_sentences(self, sentences):
+        """Fills in the links of the best candidate of each of the Sentences."""
+        pairs = [(sentence.text, sentence.translation) for sentence in sentences]
+        for sentence, links in zip(sentences, self.normal_links(pairs, cut=True), strict=True):
+            sentence.links = links
 
     def __call__(self, lines: Iterable[str]) -> Iterator[str]:
         """Yields one translation for each of `lines` (strings), in order."""
@@ -256,7 +295,11 @@ class Translator:
           UserError: a side of a pair is longer than MAX_SOURCE_TOKENS.
         """
         likely = self.searcher.log_probabilities
-        return self.of_pairs(pairs, lambda *sides: likely(*map(pad, sides)).numpy().tolist())
+
+        def score_batch(sources, targets):
+            return likely(pad(sources), pad(targets)).numpy().tolist()
+
+        return self.map_pairs(pairs, score_batch)
 
     def align(self, pairs, cut=False):
         """Yields the links of each of `pairs` (strings): sorted (source word, target word) from 0.
@@ -278,40 +321,46 @@ class Translator:
         if self.non_autoregressive:
             raise UserError("the run is non-autoregressive: its attention says nothing of words")
 
-        def find(sources, targets):
+        def link_batch(sources, targets):
             weights = self.searcher.cross_attention(pad(sources), pad(targets)[:, :-1]).numpy()
-            for row, *pair in zip(weights, sources, targets, strict=True):
-                tokens = [self.tokenizer.tokens(ids[1:-1]) for ids in pair]  # no START, no END
-                source, target = map(len, tokens)
-                yield alignment.links(row[:target, 1 : 1 + source], *tokens)
+            for row, source, target in zip(weights, sources, targets, strict=True):
+                source_tokens = self.tokenizer.tokens(source[1:-1])  # no START, no END
+                target_tokens = self.tokenizer.tokens(target[1:-1])
+                row = row[: len(target_tokens), 1 : 1 + len(source_tokens)]
+                yield alignment.links(row, source_tokens, target_tokens)
 
-        return self.of_pairs(pairs, find, cut)
+        return self.map_pairs(pairs, link_batch, cut)
 
-    def of_pairs(self, pairs, find, cut=False):
-        """Yields what `find` returns for each of `pairs` (strings), in order.
+    def map_pairs(self, pairs, function, cut=False):
+        """Yields what `function` returns for each of `pairs` (strings), in order.
 
         Args:
-          find: a function of B sources and B targets, lists of ids, that returns B values.
+          function: of B sources and B targets, lists of ids; it returns B values.
           cut: as of `align`.
         """
-        pairs, numbers = iter(pairs), itertools.count(1)
+        pairs, first_number = iter(pairs), 1
         while chunk := list(itertools.islice(pairs, CHUNK_LINES)):
-            sides = [
+            sources, targets = (
                 self.tokenizer.encode(map(spelling.trimmed, side))
                 for side in zip(*chunk, strict=True)
-            ]
-            lengths = [max(map(len, pair)) for pair in zip(*sides, strict=True)]
-            for length, number in zip(lengths, numbers, strict=False):
+            )
+            lengths = list(map(max, map(len, sources), map(len, targets)))
+            for number, length in enumerate(lengths, start=first_number):
                 if length > MAX_SOURCE_TOKENS and not cut:
                     raise UserError(
                         f"pair {number} has more than {MAX_SOURCE_TOKENS} tokens on a side; split "
                         "it: that is the limit"
                     )
-            found = {}
+            first_number += len(chunk)
+            values = {}  # by index
             for indices in self.batches(range(len(chunk)), lengths.__getitem__):
-                rows = ([side[i][:MAX_SOURCE_TOKENS] for i in indices] for side in sides)
-                found.update(zip(indices, find(*rows), strict=True))
-            yield from (found[index] for index in range(len(chunk)))
+                batch_values = function(
+                    [sources[index][:MAX_SOURCE_TOKENS] for index in indices],
+                    [targets[index][:MAX_SOURCE_TOKENS] for index in indices],
+                )
+                values.update(zip(indices, batch_values, strict=True))
+            for index in range(len(chunk)):
+                yield values[index]
 
     def attend(self, line: str) -> Attention:
         """Translates a line. Returns its Attention, from one pass over the finished translation."""

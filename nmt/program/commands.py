@@ -60,9 +60,9 @@ def translate(args):
     write = FORMATS[args.format]
     more = dict(prefixes=prefixes, scored=args.score or args.format != "text")
     if sentences_given.typed(args):  # a warning comes with its sentence
-        found = (best for chunk in chunks for best in translator.of_chunks([chunk], **more))
+        found = (best for chunk in chunks for best in translator.translate_chunks([chunk], **more))
     else:
-        found = with_progress(translator.of_chunks(chunks, **more))
+        found = with_progress(translator.translate_chunks(chunks, **more))
     for number, best in enumerate(found, start=1):
         for line in write(number, best, args):
             print(line)

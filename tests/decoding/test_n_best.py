@@ -8,6 +8,7 @@ import pytest
 
 from nmt.decoding import n_best
 from nmt.decoding.n_best import joined, merged
+from nmt.decoding.sentence import Candidate
 
 
 def test_two_segmentations_of_a_text_are_one_translation_whose_probabilities_add():
@@ -16,6 +17,7 @@ def test_two_segmentations_of_a_text_are_one_translation_whose_probabilities_add
         ("c", math.log(0.25), math.log(0.25)),
         ("c", math.log(0.1), math.log(0.1)),
     ]
+    rows = [Candidate(*row) for row in rows]
     (first, *numbers), (second, *_) = merged(rows, 3)
     assert (first, second) == ("c", "a b")  # together more likely
     assert numbers == pytest.approx([math.log(0.35)] * 2)
@@ -23,15 +25,18 @@ def test_two_segmentations_of_a_text_are_one_translation_whose_probabilities_add
 
 
 def test_a_length_penalty_stays_that_of_the_best_segmentation():
-    ((_, log_probability, score),) = merged([("a", -2.0, -1.0), ("a", -2.0, -0.9)], 2)
+    ((_, log_probability, score),) = merged(
+        [Candidate("a", -2.0, -1.0), Candidate("a", -2.0, -0.9)], 2
+    )
     assert log_probability == pytest.approx(math.log(2) - 2)
     assert score == pytest.approx(log_probability / 2)
 
 
 def test_probabilities_do_not_add_up_to_more_than_1():
     """Those of a memorized sentence are rounded to 1."""
-    assert merged([("a", 0.0, 0.0), ("a", -18.0, -9.0)], 2) == [("a", 0.0, 0.0)]
-    assert merged([("a", -0.5, -0.4), ("a", -0.5, -0.4)], 2) == [("a", 0.0, 0.0)]
+    certain, unlikely = Candidate("a", 0.0, 0.0), Candidate("a", -18.0, -9.0)
+    assert merged([certain, unlikely], 2) == [certain]
+    assert merged([Candidate("a", -0.5, -0.4)] * 2, 2) == [certain]
 
 
 def test_the_best_of_a_line_are_the_best_combinations_of_its_sentences():
