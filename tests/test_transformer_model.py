@@ -8,7 +8,6 @@ zero and gains of one would hide faults.
 
 import json
 import math
-import os
 import sys
 import warnings
 from collections import Counter
