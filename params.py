@@ -21,7 +21,6 @@ class Flag(NamedTuple):
     low: float | None = None
     high: float | None = None  # of a whole number at most 2^31 - 1
     also: str | None = None  # a second, better known name of the flag
-    formerly: str | None = None  # an old name, still accepted
     choices: tuple | None = None  # the only values
 
 
@@ -80,7 +79,6 @@ WORDS_PER_PIECE: Annotated[
         "words of text per vocabulary entry: a short text gets a smaller vocabulary, at least "
         "3,000 (by trial; arXiv 2004.02334 recommends 100)",
         1,
-        formerly="words_a_piece",
     ),
 ] = 220
 SYMBOLS: Annotated[

@@ -10,7 +10,7 @@ program   command line, run folder, loading, commands, start-up
 messages.py, machine.py and output.py serve all of them.
 """
 
-VERSION = "2.0.0"
+VERSION = "3.0.0"
 
 
 class UserError(Exception):

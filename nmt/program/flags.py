@@ -84,9 +84,6 @@ def add_parameters(parser, only=None, default=None):
             metavar = {int: "N", float: "X", str: "NAME"}[row.type]
             options |= dict(type=in_range(row.type, row.flag), metavar=metavar)
         group.add_argument(*names, **options)
-        if row.flag.formerly:
-            former = f"--{row.flag.formerly.replace('_', '-')}"
-            group.add_argument(former, **options | dict(help=argparse.SUPPRESS))
 
 
 def chosen(args, preset="tutorial"):

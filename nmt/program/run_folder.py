@@ -26,8 +26,6 @@ CHANGEABLE_PARAMETERS = (
     "tokenize", "lowercase", "test_sha256",
 )  # fmt: skip
 
-RENAMED = {"words_a_piece": "words_per_piece"}  # parameters in the files of older runs
-
 # The names of hashed contents in messages.
 HASH_LABELS = {
     "train_sha256": "training text",
@@ -160,7 +158,7 @@ class Run:
         saved = self.read("params.json")
         if isinstance(saved, list):
             raise UserError(f"{self.path / 'params.json'}: is not an object; name another run")
-        return saved and {RENAMED.get(name, name): value for name, value in saved.items()}
+        return saved
 
     @property
     def saved(self):

@@ -92,7 +92,7 @@ def test_the_version_names_what_the_program_runs_on(capsys):
         ("--epoch 3", "unknown --epoch (did you mean --epochs?); see run_demo.py train --help"),
         ("--d_model 8", "unknown --d_model (did you mean --d-model?)"),
         ("--learning-rate 1", "(did you mean --learning-rate-scale?)"),
-        ("--words-a-pieces 1", "(did you mean --words-per-piece?)"),  # not the former name
+        ("--words-a-pieces 1", "(did you mean --words-per-piece?)"),
         ("--run R translate x", "the command comes first: run_demo.py translate --run R x"),
         ("--zzz=3", "unknown --zzz; see run_demo.py train --help"),
         ("translate --n-besst 3", "(did you mean --n-best?); see run_demo.py translate --help"),
@@ -218,12 +218,3 @@ def test_a_checkpoint_too_large_for_the_disk_is_one_line_and_the_run_resumes_lat
     assert last.startswith(f"run_demo.py: {run}")
     assert "Traceback" not in limited.stderr
     assert run_process([*command, *wide]).returncode == 0
-
-
-def test_a_former_name_of_a_flag_is_accepted_and_not_shown(capsys):
-    args = command_line.parse(["train", "--words-a-piece", "100"])
-    assert flags.chosen(args)["words_per_piece"] == 100
-    assert call("train", "--help") == 0
-    shown = capsys.readouterr().out
-    assert "--words-per-piece" in shown
-    assert "--words-a-piece" not in shown

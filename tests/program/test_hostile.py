@@ -404,11 +404,8 @@ def test_a_damaged_geometry_of_a_run_is_one_line(run, capsys, wrong):
     assert "params.json: " in line
 
 
-def test_a_run_too_large_for_memory_is_one_line_and_an_older_name_is_known(run, capsys):
+def test_a_run_too_large_for_memory_is_one_line(run, capsys):
     path = run / "params.json"
     saved = json.loads(path.read_text())
-    saved["words_a_piece"] = saved.pop("words_per_piece") + 1  # as runs had it before
-    path.write_text(json.dumps(saved))
-    assert run_folder.Run(run).options()["words_per_piece"] == saved["words_a_piece"]
     path.write_text(json.dumps(saved | {"d_model": 65_536, "num_layers": 200}))
     assert "a network of these sizes takes" in refused(capsys, "translate", "--run", run, "um")
