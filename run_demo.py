@@ -209,8 +209,10 @@ def train(args):
     corpus = workers.in_turn(lambda: load_corpus(source, options["seed"], not named))
     preparation.complete(source, corpus, named)
     options["data_path"] = corpus.name
-    own = None if workers.chief else cluster.folder()
-    run = run_folder.Run(args.run or runs.default(name if named else corpus.name), own=own)
+    worker_folder = None if workers.chief else cluster.folder()
+    run = run_folder.Run(
+        args.run or runs.default(name if named else corpus.name), own=worker_folder
+    )
     run.lock()
     args.resume = preparation.resuming_command(args, source, named)
     options["tokenize"] = preparation.tokenizer_of_bleu(args, options, run, source, corpus)
@@ -237,9 +239,9 @@ def train(args):
     preparation.announce(args, run, options, corpus, tokenizer, training, batches)
 
     # 6. Training.
-    kept = max(KEPT_CHECKPOINTS, options["average"])
+    kept_epochs = max(KEPT_CHECKPOINTS, options["average"])
     minutes = options["checkpoint_minutes"]
-    with checkpoints.Keeper(training.checkpoint, run, kept, minutes, workers) as keeper:
+    with checkpoints.Keeper(training.checkpoint, run, kept_epochs, minutes, workers) as keeper:
         announce = functools.partial(preparation.announce_rest, run, corpus, training, batches)
         training.fit(keeper, corpus, tokenizer, batches, announce)
 
@@ -250,10 +252,10 @@ def train(args):
     )  # fmt: skip
 
     # 8. Evaluation, on the test split; 9. the report; 10. pictures.
-    found, rows = evaluation.evaluate(training, tokenizer, corpus)
+    test_scores, rows = evaluation.evaluate(training, tokenizer, corpus)
     unprinted = None
     if workers.chief:
-        unprinted = evaluation.report(run, corpus, training, found, rows)
+        unprinted = evaluation.report(run, corpus, training, test_scores, rows)
         if not args.no_plots:
             RunPictures(run, training, tokenizer, rows[0][0], lambda: batches).draw_all()
         preparation.suggest_commands(run, rows[0][0])

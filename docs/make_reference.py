@@ -40,29 +40,29 @@ def row(action):
 
 def rows(parser, without=()):
     """Returns the rows of a parser's flags, those of a section of params.py under its title."""
-    found = []
+    lines = []
     for group in parser._action_groups:
-        own = [it for it in group._group_actions if it.help != argparse.SUPPRESS]
-        own = [it for it in own if it.dest != "help" and it.dest not in without]
-        if own and isinstance(group.title, params.Section):
-            found.append(f"| **{group.title}** | |")
-        found += map(row, own)
-    return found
+        actions = [it for it in group._group_actions if it.help != argparse.SUPPRESS]
+        actions = [it for it in actions if it.dest != "help" and it.dest not in without]
+        if actions and isinstance(group.title, params.Section):
+            lines.append(f"| **{group.title}** | |")
+        lines += map(row, actions)
+    return lines
 
 
 def pages():
     """Returns the pages as text, by the name of their file."""
     common = argparse.ArgumentParser(add_help=False)
     command_flags.add_run(common, several=True)
-    train, others = (
+    train, command_lines = (
         ["", *TABLE, *rows(parser)] for parser in (command_line.parser("train"), common)
     )
     for name, (_, text) in command_line.COMMANDS.items():
         if name != "train":
             shared = () if name in ("runs", "data") else ("run", "checkpoint")
-            others += ["", f"## {name}: {text}", "", *TABLE]
-            others += rows(command_line.parser(name), shared)
-    bodies = zip(HEADS.items(), (train, others), strict=True)
+            command_lines += ["", f"## {name}: {text}", "", *TABLE]
+            command_lines += rows(command_line.parser(name), shared)
+    bodies = zip(HEADS.items(), (train, command_lines), strict=True)
     return {name: "\n".join([head, *lines]) + "\n" for (name, head), lines in bodies}
 
 

@@ -22,8 +22,8 @@ def control_groups(controller):
         if controllers and controller not in controllers.split(","):
             continue
         root = CGROUPS / controller if controllers else CGROUPS  # version 1, version 2
-        own = root / path.lstrip("/")
-        yield from (folder for folder in (own, *own.parents) if folder.is_relative_to(root))
+        group = root / path.lstrip("/")
+        yield from (folder for folder in (group, *group.parents) if folder.is_relative_to(root))
 
 
 def limit(path, word=0):

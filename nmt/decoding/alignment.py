@@ -83,9 +83,9 @@ def links(weights, source, target):
     of_targets = attention.argmax(axis=1)
     attention = attention / np.maximum(attention.sum(axis=0), 1e-9)
     of_sources = attention.argmax(axis=0)
-    found = {(int(i), j) for j, i in enumerate(of_targets)}
-    found |= {(i, int(j)) for i, j in enumerate(of_sources)}
-    return sorted(found)
+    word_links = {(int(i), j) for j, i in enumerate(of_targets)}
+    word_links |= {(i, int(j)) for i, j in enumerate(of_sources)}
+    return sorted(word_links)
 
 
 def words(text):
@@ -121,6 +121,6 @@ def joined(pairs, spaces, sentence_links, tag=""):
     return line_links
 
 
-def pharaoh(found):
+def pharaoh(links):
     """Returns links as text, "0-0 1-2"."""
-    return " ".join(f"{i}-{j}" for i, j in found)
+    return " ".join(f"{i}-{j}" for i, j in links)

@@ -49,13 +49,13 @@ class Translator(tf.Module):
         stays as it is, with a score of 0; control characters become spaces.
         """
         ids = self.tokenizer.encode_in_graph(trimmed_in_graph(sentences))  # ragged (B, S)
-        found = search(self.transformer, ids[:, :MAX_SOURCE_TOKENS].to_tensor())
+        hypotheses = search(self.transformer, ids[:, :MAX_SOURCE_TOKENS].to_tensor())
         blank = ids.row_lengths() <= 2  # START and END alone
         # Without START, after which tensorflow-text would drop spaces.
-        translations = self.graph_tokenizer.detokenize(found.ids[:, 0, 1:])
+        translations = self.graph_tokenizer.detokenize(hypotheses.ids[:, 0, 1:])
         unchanged = tf.strings.strip(printed_in_graph(sentences))
         translations = tf.where(blank, unchanged, printed_in_graph(translations))
-        scores = tf.where(blank, 0.0, found.log_probabilities[:, 0])
+        scores = tf.where(blank, 0.0, hypotheses.log_probabilities[:, 0])
         return {"translations": translations, "scores": scores}
 
     @tf.function(input_signature=[tf.TensorSpec((None,), tf.string, name="sentences")])
@@ -199,13 +199,13 @@ def ctranslate2(path, transformer, tokenizer, quantization=None):
     spec.decoder.embeddings.weight = transformer.decoder.embedding.embeddings.numpy()
     spec.encoder.position_encodings.encodings = positions
     spec.decoder.position_encodings.encodings = positions
-    for its, layer in zip(spec.encoder.layer, transformer.encoder.enc_layers, strict=True):
-        self_attention(its.self_attention, layer.mha, layer.layernorm1)
-        feed_forward(its.ffn, layer.ffn, layer.layernorm2)
-    for its, layer in zip(spec.decoder.layer, transformer.decoder.dec_layers, strict=True):
-        self_attention(its.self_attention, layer.mha1, layer.layernorm1)
-        cross_attention(its.attention, layer.mha2, layer.layernorm2)
-        feed_forward(its.ffn, layer.ffn, layer.layernorm3)
+    for layer_spec, layer in zip(spec.encoder.layer, transformer.encoder.enc_layers, strict=True):
+        self_attention(layer_spec.self_attention, layer.mha, layer.layernorm1)
+        feed_forward(layer_spec.ffn, layer.ffn, layer.layernorm2)
+    for layer_spec, layer in zip(spec.decoder.layer, transformer.decoder.dec_layers, strict=True):
+        self_attention(layer_spec.self_attention, layer.mha1, layer.layernorm1)
+        cross_attention(layer_spec.attention, layer.mha2, layer.layernorm2)
+        feed_forward(layer_spec.ffn, layer.ffn, layer.layernorm3)
     if sizes["pre_norm"]:
         norm(spec.encoder.layer_norm, transformer.encoder.layernorm)
         norm(spec.decoder.layer_norm, transformer.decoder.layernorm)

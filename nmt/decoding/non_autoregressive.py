@@ -63,12 +63,12 @@ def search(transformer, inp, alpha=0.6):
     ends = tf.cast(best == END, tf.int32)
     over = (tf.cumsum(ends, axis=1, exclusive=True) > 0) | (tar_inp == PAD)
     ids = tf.where(over, PAD, best)
-    found = tf.reduce_sum(tf.where(over, 0.0, likely), axis=1)  # (B,)
+    log_probability = tf.reduce_sum(tf.where(over, 0.0, likely), axis=1)  # (B,)
     tokens = tf.reduce_sum(tf.cast(ids != PAD, tf.int32), axis=1)  # (B,)
     ids = tf.pad(ids, [[0, 0], [1, 0]], constant_values=START)[:, tf.newaxis]  # (B, 1, 1 + L)
-    scores = found / length_penalty(tokens, alpha)
+    scores = log_probability / length_penalty(tokens, alpha)
     finished = tf.reduce_any(ids == END, axis=-1)  # (B, 1)
-    return Hypotheses(ids, scores[:, tf.newaxis], found[:, tf.newaxis], finished)
+    return Hypotheses(ids, scores[:, tf.newaxis], log_probability[:, tf.newaxis], finished)
 
 
 def log_probabilities(transformer, inp, tar):

@@ -64,8 +64,10 @@ class Sampling(NamedTuple):
             from 0 to 1, in the order of probabilities, holds the number.
         """
         vocab_size = likely.shape[-1]
-        kept = tf.where(self.top_k > 0, tf.minimum(self.top_k, vocab_size), vocab_size)
-        logits, tokens = tf.math.top_k(likely / self.temperature, kept)  # (..., N), the best first
+        number = tf.where(self.top_k > 0, tf.minimum(self.top_k, vocab_size), vocab_size)
+        logits, tokens = tf.math.top_k(
+            likely / self.temperature, number
+        )  # (..., N), the best first
         probabilities = tf.nn.softmax(logits)
         before = tf.cumsum(probabilities, axis=-1, exclusive=True)
         probabilities = tf.where(before < self.top_p, probabilities, 0.0)

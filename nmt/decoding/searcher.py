@@ -90,14 +90,14 @@ class Searcher:
         def find(inp, samples=None, prefix=None, extra_positions=None, scored=True):
             if parallel:
                 return non_autoregressive.search(transformer, inp, alpha)
-            more = dict(extra_positions=extra_positions, prefix=prefix)
+            search_options = dict(extra_positions=extra_positions, prefix=prefix)
             if repetition:
-                more["restrict"] = repetition.restrict
+                search_options["restrict"] = repetition.restrict
             if sampling:
-                return sample(searched, inp, sampling, samples, alpha, **more)
+                return sample(searched, inp, sampling, samples, alpha, **search_options)
             wanted = beam if options.n_best > 1 else 1  # several may be the same text
             scored = scored or bool(repetition)  # which changes log-probabilities
-            return search(searched, inp, beam, alpha, wanted, scored, **more)
+            return search(searched, inp, beam, alpha, wanted, scored, **search_options)
 
         def traced(function, *shapes):
             """One trace for all shapes."""
@@ -141,7 +141,7 @@ class Searcher:
             self.likelihoods_of_some(inp[start : start + rows], tar[start : start + rows], number)
             for start in range(0, len(inp), rows)
         ]
-        return [np.concatenate(each) for each in zip(*parts, strict=True)]
+        return [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
 
     def search_plainly(self, inp):
         """Returns Hypotheses of source ids `inp` (B, S), as the story's greedy loop finds them."""
@@ -176,5 +176,5 @@ class Searcher:
         self.seen[width] += 1
         if self.seen[width] <= COMPILE_AFTER:
             return search_any(pad(sources))
-        found = self.search_width(pad(sources, width))
-        return found if found.ended.numpy().all() else search_any(pad(sources))
+        hypotheses = self.search_width(pad(sources, width))
+        return hypotheses if hypotheses.ended.numpy().all() else search_any(pad(sources))

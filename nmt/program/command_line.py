@@ -62,9 +62,9 @@ COMMANDS = {  # the function that adds the flags, and what the command does
 def parser(name):
     """Returns the parser of one of COMMANDS."""
     add_flags, text = COMMANDS[name]
-    found = flags.Parser(f"{PROGRAM} {name}", description=f"{text[0].upper()}{text[1:]}.")
-    add_flags(found)
-    return found
+    command_parser = flags.Parser(f"{PROGRAM} {name}", description=f"{text[0].upper()}{text[1:]}.")
+    add_flags(command_parser)
+    return command_parser
 
 
 def overview():
@@ -116,5 +116,5 @@ def meant(arguments):
 def misplaced_command(words):
     """Returns as text where the command belongs, if one of `words` is a command; else None."""
     name = next((word for word in words if word in COMMANDS), None)
-    others = [word for word in words if word != name]
-    return name and f"the command comes first: {PROGRAM} {shlex.join([name, *others])}"
+    remaining = [word for word in words if word != name]
+    return name and f"the command comes first: {PROGRAM} {shlex.join([name, *remaining])}"

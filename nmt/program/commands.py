@@ -112,23 +112,23 @@ def as_tsv(number, best, args):
 
 def as_jsonl(number, best, args):
     """Yields a JSON object for each hypothesis."""
-    for rank, (text, log_probability, *more) in enumerate(best, start=1):
+    for rank, (text, log_probability, *columns) in enumerate(best, start=1):
         numbers = {"line": number, "rank": rank, "log_probability": round(log_probability, 4)}
         row = {**numbers, "translation": text}
         if args.alignments:
-            row["alignment"] = more.pop(0)
-        if more:
-            row["tokens"] = [*map(of_token, more[0])]
+            row["alignment"] = columns.pop(0)
+        if columns:
+            row["tokens"] = [*map(of_token, columns[0])]
         yield json.dumps(row, ensure_ascii=False)
 
 
-def of_token(row):
+def of_token(token_score):
     """Returns what JSON says of a token; see decoding.tokens.described."""
-    token, log_probability, alternatives = row
-    found = {"token": token, "log_probability": round(log_probability, 4)}
+    token, log_probability, alternatives = token_score
+    row = {"token": token, "log_probability": round(log_probability, 4)}
     if alternatives:
-        found["alternatives"] = {token: round(number, 4) for token, number in alternatives}
-    return found
+        row["alternatives"] = {token: round(number, 4) for token, number in alternatives}
+    return row
 
 
 def one_line(text):
@@ -201,27 +201,27 @@ def evaluate(args):
     )
     plain = not (args.files or args.against or model.ensemble or args.checkpoint)
     if plain and checkpoints.paths(run.final):  # scores.json is of the final weights
-        found = evaluation.evaluate(model, tokenizer, corpus, args.ter)
-        if unprinted := evaluation.report(run, corpus, model, *found):
+        test_scores, rows = evaluation.evaluate(model, tokenizer, corpus, args.ter)
+        if unprinted := evaluation.report(run, corpus, model, test_scores, rows):
             raise unprinted
         return
     scoring = evaluation.scoring_options(model, references[0]) | {"ter": args.ter}
     scores.warn_of_tokenized_text(references[0], **scoring)
     if len(references) > 1:
         references = scores.without_missing(references)
-    found = evaluation.translate_all(model, tokenizer, sources)
+    translations = evaluation.translate_all(model, tokenizer, sources)
     if args.against:
-        others = evaluation.translate_all(other, its_tokenizer, sources)
+        other_translations = evaluation.translate_all(other, its_tokenizer, sources)
         named = " ".join(args.files) or f"the test split of {corpus.name}"
-        searches = [evaluation.search_name(each.options) for each in (model, other)]
+        searches = [evaluation.search_name(member.options) for member in (model, other)]
         runs = " and ".join(map(str, (run.path, *args.ensemble)))
         print(
             f"{plural(len(sources), 'line')} of {named}: {runs} ({searches[0]}) against "
             f"{against.path} ({searches[1]})"
         )
-        print(scores.comparison(found, others, *references, **scoring))
+        print(scores.comparison(translations, other_translations, *references, **scoring))
     else:
-        print(scores.table(scores.score(found, *references, **scoring)))
+        print(scores.table(scores.score(translations, *references, **scoring)))
 
 
 MAX_EXPLORED_TOKENS = 200  # of a sentence; weights take space by the square of their number

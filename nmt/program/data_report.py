@@ -26,7 +26,7 @@ def show(args):
     if "all" in drop:
         drop |= cleaning.PROBLEMS.keys() - cleaning.HARMLESS
     test = files.read_pairs(args.test) if args.test else ()
-    pairs, kept = cleaning.read(args.files), 0
+    pairs, written_pairs = cleaning.read(args.files), 0
     sample = list(itertools.islice(pairs, cleaning.SCRIPT_SAMPLE))
     if not sample:
         raise files.without_pairs(args.files[0])
@@ -43,10 +43,10 @@ def show(args):
                         f"line {pair.number}: not one source and one target; add columns to --drop"
                     )
                 cleaned.write(f"{source}\t{target}\n")
-                kept += 1
+                written_pairs += 1
     print("\n".join(report.lines()))
     if args.to:
-        print(f"\n{kept:,} of {report.pairs:,} pairs written to {args.to}")
+        print(f"\n{written_pairs:,} of {report.pairs:,} pairs written to {args.to}")
 
 
 @contextlib.contextmanager

@@ -55,8 +55,8 @@ def run(arguments, find):
         return 128 + end.number
     except (KeyboardInterrupt, Terminated) as end:
         training = args is None or args.command == "train"
-        more = f"; {resume(args)}" if training else ""
-        log.error(f"{command_line.PROGRAM}: interrupted{more}")
+        advice = f"; {resume(args)}" if training else ""
+        log.error(f"{command_line.PROGRAM}: interrupted{advice}")
         return 128 + getattr(end, "number", signal.SIGINT)
     except OSError as error:
         return unwritten(error)

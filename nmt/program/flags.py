@@ -21,8 +21,8 @@ class Layout(argparse.RawDescriptionHelpFormatter):
 class Parser(argparse.ArgumentParser):
     """An ArgumentParser whose errors are UserErrors, without the usage before them."""
 
-    def __init__(self, *args, **more):
-        super().__init__(*args, formatter_class=Layout, allow_abbrev=False, **more)
+    def __init__(self, *args, **options):
+        super().__init__(*args, formatter_class=Layout, allow_abbrev=False, **options)
 
     def error(self, message):
         raise UserError(f"{message}; see {self.prog} --help")
@@ -49,15 +49,15 @@ class Parser(argparse.ArgumentParser):
             actions = self._option_string_actions.items()
             close = closest(wrong, [flag for flag, it in actions if it.help != argparse.SUPPRESS])
             guess = f" (did you mean {close}?)" if close else ""
-            more = "" if close else unknown(extra)
-            self.error(f"unknown {wrong}{guess}" + (f"; {more}" if more else ""))
+            advice = "" if close else unknown(extra)
+            self.error(f"unknown {wrong}{guess}" + (f"; {advice}" if advice else ""))
         return args
 
 
 def closest(word, known):
     """Returns the one of `known` words that is most like `word`; None if none is like it."""
-    found = difflib.get_close_matches(word.replace("_", "-").lower(), known, 1)
-    return found[0] if found else None
+    matches = difflib.get_close_matches(word.replace("_", "-").lower(), known, 1)
+    return matches[0] if matches else None
 
 
 def add_parameters(parser, only=None, default=None):

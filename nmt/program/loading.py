@@ -115,8 +115,8 @@ def check_test_split(path, corpus, moved=None):
       moved: as of `load_corpus_of`.
     """
     run = runs.find(path)
-    its = load_corpus_of(run, run.options(), "test", moved)
-    if corpora.fingerprint(its.test) != corpora.fingerprint(corpus.test):
+    other_corpus = load_corpus_of(run, run.options(), "test", moved)
+    if corpora.fingerprint(other_corpus.test) != corpora.fingerprint(corpus.test):
         raise UserError(
             f"{run.path}: has another test split, so may have been trained on this one; name files "
             "to score both on: evaluate FILE FILE"
@@ -161,8 +161,8 @@ def load(path=None, checkpoint=None, plain=False, **changed):
     run, tokenizer, model = prepare(path, plain=plain, **changed)
     folders = {"final": run.final, "newest": run.checkpoints, "best": run.best}
     wanted = [checkpoint] if checkpoint else ["final", "newest"]
-    found = [path for name in wanted for path in checkpoints.paths(folders[name])[-1:]]
-    if not found:
+    paths = [path for name in wanted for path in checkpoints.paths(folders[name])[-1:]]
+    if not paths:
         fix = "name another checkpoint" if checkpoint else "resume its training first"
         raise UserError(f"{folders[wanted[-1]]}: no checkpoint yet; {fix}")
     state = tf.train.Checkpoint(
@@ -171,17 +171,17 @@ def load(path=None, checkpoint=None, plain=False, **changed):
         steps=model.steps,
     )
     try:
-        checkpoints.restore(state, found[0])
+        checkpoints.restore(state, paths[0])
     except UserError as error:
         raise UserError(
             f"{error}; choose another checkpoint, or repeat the command that trained the run, "
             "which overwrites it"
         ) from None
-    log.info(f"Using {found[0]}: {runs.describe(run)}")
+    log.info(f"Using {paths[0]}: {runs.describe(run)}")
     return run, tokenizer, model
 
 
-def translator(model, tokenizer, split, **more):
+def translator(model, tokenizer, split, **options):
     """Returns the Translator of a TrainedModel for any text, which may hold several sentences.
 
     Args:
@@ -191,7 +191,7 @@ def translator(model, tokenizer, split, **more):
     source_language = (*corpora.languages(model.options["corpus"]), "en")[0]
     symbols = tuple(model.options["symbols"].split())
     return evaluation.translator(
-        model, tokenizer, **evaluation.search_options(model) | more,
+        model, tokenizer, **evaluation.search_options(model) | options,
         language=source_language if split else None, symbols=symbols,
         trained_length=model.options["max_length"],
     )  # fmt: skip
@@ -203,19 +203,19 @@ def load_ensemble(paths, checkpoint=None, **changed):
     Raises:
       UserError: as `load`; or the runs have different tokenizers.
     """
-    first, *others = paths
+    first, *other_paths = paths
     run, tokenizer, model = load(first, checkpoint, **changed)
     transformers = []
-    for path in others:
-        other, its, found = load(path, checkpoint)
-        if its.sha256 != tokenizer.sha256:
+    for path in other_paths:
+        other, other_tokenizer, other_model = load(path, checkpoint)
+        if other_tokenizer.sha256 != tokenizer.sha256:
             raise UserError(
                 f"{other.path}: has another tokenizer than {run.path}; an ensemble needs runs with "
                 "the same one (trained on the same text, or with --from)"
             )
-        if found.options["non_autoregressive"]:
+        if other_model.options["non_autoregressive"]:
             raise UserError(f"{other.path}: is non-autoregressive; leave it out")
-        transformers.append(found.transformer)
+        transformers.append(other_model.transformer)
     return run, tokenizer, model._replace(ensemble=tuple(transformers))
 
 

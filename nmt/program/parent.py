@@ -38,10 +38,10 @@ class Parent(NamedTuple):
         if not self.weights:
             return
         # All variables of a network are in its checkpoint: with other dropout rates, other ones.
-        own = build_transformer(self.options, transformer.config["target_vocab_size"])
-        variables = [variable.value for variable in own.variables]
+        parent_network = build_transformer(self.options, transformer.config["target_vocab_size"])
+        variables = [variable.value for variable in parent_network.variables]
         checkpoints.restore(tf.train.Checkpoint(model=variables), self.weights)
-        both = zip(transformer.trainable_variables, own.trainable_variables, strict=True)
+        both = zip(transformer.trainable_variables, parent_network.trainable_variables, strict=True)
         for variable, weights in both:
             variable.assign(weights)
 
@@ -77,13 +77,13 @@ class Parent(NamedTuple):
                     f"--{name.replace('_', '-')} {given[name]}: the run that --from names has "
                     f"{self.options[name]}; leave the flag out"
                 )
-        own = options
+        values = options
         if not args.preset:  # but for what depends on this machine and on the new text
-            own = {**self.options, "xla": options["xla"]}
+            values = {**self.options, "xla": options["xla"]}
             if self.options["tokenize"] != "none":  # else the text is tokenized, the new one, too
-                own["tokenize"] = options["tokenize"]
+                values["tokenize"] = options["tokenize"]
         inherited = {name: self.options[name] for name in FIXED}
-        return {name: own[name] for name in options} | given | inherited
+        return {name: values[name] for name in options} | given | inherited
 
 
 def find(args, saved, run):
@@ -121,9 +121,9 @@ def named(args, saved):
         raise UserError(f"--from {path}: is the new run itself; name another --run")
     if not (args.train or args.data_path or saved):
         raise UserError("--from goes with --train or --dataset: name the text to continue on")
-    found = checkpoints.paths(run.final)[-1:] or checkpoints.paths(run.checkpoints)[-1:]
-    if not found:
+    paths = checkpoints.paths(run.final)[-1:] or checkpoints.paths(run.checkpoints)[-1:]
+    if not paths:
         raise UserError(f"{run.checkpoints}: no checkpoint yet; name another run by --from")
-    with open(f"{found[0]}.data-00000-of-00001", "rb") as file:
+    with open(f"{paths[0]}.data-00000-of-00001", "rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return Parent(run, run.options(), found[0], digest)
+    return Parent(run, run.options(), paths[0], digest)

@@ -166,8 +166,8 @@ def tokenizer_of_bleu(args, options, run, source, corpus):
 
 def resuming_command(args, source, named):
     """Returns the command that resumes a training run on the corpus of `source`."""
-    more = [] if named else ["--dataset", source["dataset"]]
-    return shlex.join(["python", "run_demo.py", *args.given, *more])
+    data_flags = [] if named else ["--dataset", source["dataset"]]
+    return shlex.join(["python", "run_demo.py", *args.given, *data_flags])
 
 
 def vocabulary(run, workers, corpus, options, parent=None):
@@ -236,10 +236,10 @@ def announce(args, run, options, corpus, tokenizer, training, batches):
     if steps < warmup:
         tiny = params.PRESETS["tiny"].values
         epochs = -(-ENOUGH_STEPS * warmup // training.steps_per_epoch(batches))
-        more = " or --preset tiny" * (tiny["warmup_steps"] < warmup)
+        advice = " or --preset tiny" * (tiny["warmup_steps"] < warmup)
         log.warning(
             f"Only {plural(steps, 'step')}, fewer than --warmup-steps {warmup}: too few to learn "
-            f"much. In a new --run, try --epochs {epochs}{more}."
+            f"much. In a new --run, try --epochs {epochs}{advice}."
         )
 
 

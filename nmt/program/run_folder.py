@@ -172,7 +172,7 @@ class Run:
             )
         return saved
 
-    def check_text(self, split, found):
+    def check_text(self, split, sha256):
         """Raises a UserError if the text of a split is not what the run was trained on.
 
         Args:
@@ -180,7 +180,7 @@ class Run:
           found: its current fingerprint.
         """
         saved = self.saved.get(f"{split}_sha256")
-        if saved != found:
+        if saved != sha256:
             raise UserError(
                 f"{self.path}: the {HASH_LABELS[f'{split}_sha256']} has changed since the run was "
                 "trained (the files, or the split); restore it, or name files to evaluate"
@@ -204,10 +204,10 @@ class Run:
         Raises:
           UserError: the folder holds another run; the message lists the differences.
         """
-        its = {**options, **{f"{name}_sha256": value for name, value in hashes.items()}}
+        identity = {**options, **{f"{name}_sha256": value for name, value in hashes.items()}}
         if parent:
-            its["parent_sha256"] = parent.sha256
-        kept = {"parent": str(parent.run.path)} if parent else {}
+            identity["parent_sha256"] = parent.sha256
+        parent_identity = {"parent": str(parent.run.path)} if parent else {}
         changeable = set(CHANGEABLE_PARAMETERS)
         if options["schedule"] == "cosine":  # which was scheduled for a number of epochs
             changeable.remove("epochs")
@@ -223,21 +223,23 @@ class Run:
             differing = [
                 f"the {HASH_LABELS[name]} differs"
                 if name in HASH_LABELS
-                else f"{name} is {saved.get(name)!r} there, {its[name]!r} here"
+                else f"{name} is {saved.get(name)!r} there, {identity[name]!r} here"
                 + NOTES.get(name, "")
-                for name in its
-                if name not in changeable and saved.get(name) != its[name]
+                for name in identity
+                if name not in changeable and saved.get(name) != identity[name]
             ]
-            kept = {name: saved[name] for name in ("parent", "parent_sha256") if name in saved}
+            parent_identity = {
+                name: saved[name] for name in ("parent", "parent_sha256") if name in saved
+            }
             if differing:
                 raise UserError(
                     f"{self.path}: holds another run ({'; '.join(differing)}); name another --run, "
                     "or remove the folder"
                 )
-        self.claimed = {**kept, **its, "parts": parts, "corpus": corpus}
+        self.claimed = {**parent_identity, **identity, "parts": parts, "corpus": corpus}
         if not self.lost_parameters:
             self.save_parameters()
-        digest = hashlib.sha256(json.dumps(its, sort_keys=True).encode()).digest()
+        digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).digest()
         return int.from_bytes(digest[:6], "big")
 
     @property

@@ -58,8 +58,8 @@ DAMAGED = (UserError, AttributeError, TypeError, OSError, ValueError)  # of file
 def age(timestamp):
     """Returns how long ago a time was, as text."""
     seconds = time.time() - timestamp
-    unit, each = next((row for row in AGES if seconds >= row[1]), (None, None))
-    return f"{plural(int(seconds // each), unit)} ago" if unit else "just now"
+    unit, unit_seconds = next((row for row in AGES if seconds >= row[1]), (None, None))
+    return f"{plural(int(seconds // unit_seconds), unit)} ago" if unit else "just now"
 
 
 def trained_at(run):

@@ -19,12 +19,14 @@ def check_links(run):
     Writing or removing files of the run would write or remove files elsewhere.
     """
     home = run.path.resolve()
-    own = [run.path / name for each in RUN_FILES for name in (each, f"{each}.tmp")]
+    run_files = [
+        run.path / name for file_name in RUN_FILES for name in (file_name, f"{file_name}.tmp")
+    ]
     folders = [run.checkpoints, run.timed, run.best, run.final]
     folders += [run.path / name for name in ("cache", "export", "logs", "plots")]
     for folder in folders:
-        own += folder.iterdir() if folder.is_dir() else ()
-    for path in own:
+        run_files += folder.iterdir() if folder.is_dir() else ()
+    for path in run_files:
         try:
             inside = not path.is_symlink() or path.resolve().is_relative_to(home)
         except RuntimeError:  # it leads to itself
@@ -48,8 +50,10 @@ def check_is_run_folder(path):
     if (path / "tokenizer.model").exists() and any((path / "checkpoints").rglob("ckpt-*.index")):
         return  # params.json may be lost
     needed = {"corpus", "num_layers", "tokenizer_sha256"}
-    others = [each for each in path.iterdir() if each.name != "lock" or each.lstat().st_size]
-    if others and not (isinstance(saved, dict) and needed <= {*saved}):
+    other_files = [
+        entry for entry in path.iterdir() if entry.name != "lock" or entry.lstat().st_size
+    ]
+    if other_files and not (isinstance(saved, dict) and needed <= {*saved}):
         raise UserError(
             f"{path}: is not empty, and not a run folder; name a new or empty folder with --run"
         )

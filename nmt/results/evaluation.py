@@ -35,7 +35,7 @@ def scoring_options(model, references):
     return options
 
 
-def translator(model, tokenizer, **more):
+def translator(model, tokenizer, **options):
     """Returns the Translator of a model, one for each search.
 
     Args:
@@ -43,7 +43,7 @@ def translator(model, tokenizer, **more):
       tokenizer: its Tokenizer.
       more: other arguments of Translator.
     """
-    arguments = dict(fixed=model.fixed, workers=model.parts, ensemble=model.ensemble) | more
+    arguments = dict(fixed=model.fixed, workers=model.parts, ensemble=model.ensemble) | options
     key = tuple(arguments.items())
     if key not in model.translators:
         model.translators[key] = Translator(model.transformer, tokenizer, **arguments)
@@ -84,8 +84,10 @@ def loss_and_accuracy(model, tokenizer, pairs):
         return tf.stack(metrics.teacher_forced_sums(model.forward, masked, inp, tar))
 
     with futures.ThreadPoolExecutor(model.parts) as pool:
-        each = pool.map(lambda batch: sums(*batch), batches.evaluation_batches(pairs, tokenizer))
-        loss, hits, tokens = np.sum([row.numpy().astype(float) for row in each], axis=0)
+        batch_sums = pool.map(
+            lambda batch: sums(*batch), batches.evaluation_batches(pairs, tokenizer)
+        )
+        loss, hits, tokens = np.sum([row.numpy().astype(float) for row in batch_sums], axis=0)
     return loss / tokens, hits / tokens
 
 
@@ -121,33 +123,33 @@ def evaluate(model, tokenizer, corpus, ter=False):
     scoring = scoring_options(model, references)
     scores.warn_of_tokenized_text(references, **scoring)
     translations = translate_all(model, tokenizer, sources)
-    found = {
+    test_scores = {
         "lines": len(sources),
         "loss": float(loss),
         "accuracy": float(accuracy),
         **scores.score(translations, references, ter=ter, **scoring),
         "evaluation_seconds": time.perf_counter() - started,
     }
-    return found, list(zip(sources, references, translations, strict=True))
+    return test_scores, list(zip(sources, references, translations, strict=True))
 
 
-def print_report(corpus, model, found, rows):
+def print_report(corpus, model, test_scores, rows):
     """Prints samples and scores; arguments as of `report`."""
     from nmt.results import scores
 
     for source, reference, hypothesis in rows[:REPORTED_SAMPLES]:
         print(f"Source:     {source}\nReference:  {reference}\nHypothesis: {hypothesis}\n")
     epochs, search = int(model.epoch), search_name(model.options)
-    lines = plural(found["lines"], "line")
+    lines = plural(test_scores["lines"], "line")
     print(f"Test split of {corpus.name}, {lines}, {plural(epochs, 'epoch')}, {search}:")
-    print(f"loss {found['loss']:.3f}, accuracy {found['accuracy']:.3f}")
+    print(f"loss {test_scores['loss']:.3f}, accuracy {test_scores['accuracy']:.3f}")
     print(
-        scores.table({name: row for name, row in found.items() if isinstance(row, dict)}),
+        scores.table({name: row for name, row in test_scores.items() if isinstance(row, dict)}),
         flush=True,
     )
 
 
-def report(run, corpus, model, found, rows):
+def report(run, corpus, model, test_scores, rows):
     """Prints scores and samples, then writes scores.json and translations.txt.
 
     The results are seen even if they cannot be written, and written even if they cannot be seen.
@@ -156,14 +158,14 @@ def report(run, corpus, model, found, rows):
       run: the run_folder.Run.
       corpus: the corpora.Corpus.
       model: a Training, or a loading.TrainedModel.
-      found, rows: what `evaluate` returned.
+      test_scores, rows: what `evaluate` returned.
 
     Returns:
       The OSError of a stdout that could not be written to, to be raised at the end; else None.
     """
     unprinted = None
     try:
-        print_report(corpus, model, found, rows)
+        print_report(corpus, model, test_scores, rows)
     except OSError as error:
         unprinted = error
     epochs, pairs = int(model.epoch), {}
@@ -177,8 +179,9 @@ def report(run, corpus, model, found, rows):
         "scores.json",
         {
             "dataset": corpus.name,
-            "pairs": pairs | {split: len(its) for split, its in corpus.splits().items()},
-            **found,
+            "pairs": pairs
+            | {split: len(pairs_of_split) for split, pairs_of_split in corpus.splits().items()},
+            **test_scores,
             "epochs": epochs,
             "training_seconds": sum(row["seconds"] for row in history),
             "parameters": model.transformer.count_params(),

@@ -24,7 +24,7 @@ def page(run, sentences):
         )
         for kind in KINDS:
             weights = (seen.select(kind, layer)[0] for layer in layers)
-            rows[-1][kind] = [each.astype(float).round(DIGITS).tolist() for each in weights]
+            rows[-1][kind] = [weight.astype(float).round(DIGITS).tolist() for weight in weights]
     # Within a script element nothing but "<" could end it or begin a comment.
     data = dict(run=run, sentences=rows)
     data = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")

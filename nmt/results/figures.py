@@ -33,8 +33,8 @@ def use_fonts_for(*texts):
     plain = letters(font_manager.findfont(PLAIN))
     missing = {ord(letter) for text in texts for letter in text} - plain
     family = [PLAIN]
-    found = font_manager.findSystemFonts() if missing else []
-    for path in sorted(found, key=lambda path: ("Regular" not in path, path)):
+    font_files = font_manager.findSystemFonts() if missing else []
+    for path in sorted(font_files, key=lambda path: ("Regular" not in path, path)):
         if has := missing & letters(path):
             font_manager.fontManager.addfont(path)
             family.append(font_manager.get_font(path).family_name)
@@ -66,10 +66,10 @@ def limited(tokens, what):
     return tokens[:MAX_TOKENS], left_out if len(tokens) > MAX_TOKENS else ""
 
 
-def subplots(*grid, figsize, **more):
+def subplots(*grid, figsize, **options):
     """Returns a new figure and its axes, as pyplot does; but no window or backend is set up."""
     figure = Figure(figsize, layout="constrained")
-    return figure, figure.subplots(*grid, **more)
+    return figure, figure.subplots(*grid, **options)
 
 
 def save(figure, path):

@@ -55,7 +55,7 @@ def masks(path, source, target, look_ahead=True, padding=2):
       look_ahead: whether the decoder may not attend to later positions.
       padding: tokens of padding after each.
     """
-    (source, more), (target, and_more) = limited(source, "source"), limited(target, "target")
+    (source, cut_off), (target, and_more) = limited(source, "source"), limited(target, "target")
     ids = (np.pad(np.ones((1, len(side))), ((0, 0), (0, padding))) for side in (source, target))
     inp, tar = ids
     enc_padding, combined, dec_padding = model.create_masks(inp, tar)
@@ -81,7 +81,7 @@ def masks(path, source, target, look_ahead=True, padding=2):
         axes.tick_params(which="minor", length=0)
         axes.set(title=title, xlabel="keys", ylabel="queries")
     title = "Masks of one padded pair: dark = masked"
-    figure.suptitle("; ".join(part for part in (title, more, and_more) if part))
+    figure.suptitle("; ".join(part for part in (title, cut_off, and_more) if part))
     figure.supxlabel(EXPLAINED, fontsize=9)
     return save(figure, path)
 
@@ -227,7 +227,7 @@ def attention(path, weights, names, keys, queries, title):
       keys, queries: S and T token strings.
       title: of the figure.
     """
-    (keys, more), (queries, and_more) = limited(keys, "across"), limited(queries, "down")
+    (keys, cut_off), (queries, and_more) = limited(keys, "across"), limited(queries, "down")
     weights = weights[:, : len(queries), : len(keys)]
     heads, keys, queries = len(weights), labels(keys), labels(queries)
     columns = min(heads, 4)
@@ -246,6 +246,6 @@ def attention(path, weights, names, keys, queries, title):
         axes.set_title(names[head], fontsize=10)
     scale = "attention weight" + ", one scale for all heads" * (heads > 1)
     figure.colorbar(image, ax=all_axes, label=scale, shrink=0.7)
-    figure.suptitle("; ".join(part for part in (title, more, and_more) if part))
+    figure.suptitle("; ".join(part for part in (title, cut_off, and_more) if part))
     figure.supxlabel(EXPLAINED, fontsize=9)
     return save(figure, path)

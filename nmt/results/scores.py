@@ -136,28 +136,28 @@ def score(hypotheses, *references, **options):
     """
     note_spelling(references)
     hypotheses, *references = in_normal_form(hypotheses, *references)
-    found = {}
+    rows = {}
     for name, metric in metrics(**options).items():
         result = metric.corpus_score(hypotheses, references, n_bootstrap=BOOTSTRAP_SAMPLES)
         signature = str(metric.get_signature())
         details = json.loads(result.format(signature=signature, is_json=True))
-        found[name] = {
+        rows[name] = {
             "score": result.score,
             "interval": float(details.get("confidence_var", 0.0)),  # left out where all is 0
             "signature": signature,
         }
-    return found
+    return rows
 
 
-def table(found):
+def table(rows):
     """Returns what `score` found as text, one line per metric."""
     return "\n".join(
         f"{name} {row['score']:.1f} ± {row['interval']:.1f}   ({row['signature']})"
-        for name, row in found.items()
+        for name, row in rows.items()
     )
 
 
-def comparison(hypotheses, others, *references, **options):
+def comparison(hypotheses, other_hypotheses, *references, **options):
     """Returns as text, one line per metric: both scores and the p-value of their difference.
 
     By paired bootstrap resampling (Koehn 2004), as sacreBLEU does it. Scores as in `table`.
@@ -167,16 +167,18 @@ def comparison(hypotheses, others, *references, **options):
       references, options: as of `score`.
     """
     note_spelling(references)
-    hypotheses, others, *references = in_normal_form(hypotheses, others, *references)
+    hypotheses, other_hypotheses, *references = in_normal_form(
+        hypotheses, other_hypotheses, *references
+    )
     lines = []
     for name, metric in metrics(**options).items():
-        systems = [("other", others), ("this", hypotheses)]
-        signatures, found = PairedTest(
+        systems = [("other", other_hypotheses), ("this", hypotheses)]
+        signatures, test_rows = PairedTest(
             systems, {name: metric}, references, "bs", BOOTSTRAP_SAMPLES
         )()
-        (signature,), (_, (other, this)) = signatures.values(), found.values()
+        (signature,), (_, (other, this)) = signatures.values(), test_rows.values()
         # sacreBLEU counts samples with a larger difference; identical outputs have none.
-        p_value = 1.0 if hypotheses == others else this.p_value
+        p_value = 1.0 if hypotheses == other_hypotheses else this.p_value
         lines.append(
             f"{name} {this.score:.1f} ± {this.ci:.1f} against {other.score:.1f} ± {other.ci:.1f}, "
             f"p = {p_value:.3f}   ({signature})"

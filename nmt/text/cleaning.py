@@ -71,14 +71,18 @@ def read(paths):
     if files.kind(paths[0]) == "csv":  # whose bytes pass through the parser unchanged, as Latin-1
         lines = (line.decode("latin1") for line in raw_lines(paths[0]))
         rows = files.csv_rows(lines, paths[0])
-        found = ((number, [cell.encode("latin1") for cell in cells]) for number, cells in rows)
+        numbered_columns = (
+            (number, [cell.encode("latin1") for cell in cells]) for number, cells in rows
+        )
     elif len(paths) == 1:
         lines = enumerate(raw_lines(paths[0]), start=1)
-        found = ((number, line.split(b"\t")) for number, line in lines if line)
+        numbered_columns = ((number, line.split(b"\t")) for number, line in lines if line)
     else:
         pairs = enumerate(itertools.zip_longest(*map(raw_lines, paths)), start=1)
-        found = ((number, [side for side in pair if side is not None]) for number, pair in pairs)
-    yield from itertools.starmap(Pair, found)
+        numbered_columns = (
+            (number, [side for side in pair if side is not None]) for number, pair in pairs
+        )
+    yield from itertools.starmap(Pair, numbered_columns)
 
 
 @functools.cache
@@ -132,39 +136,39 @@ class Checker:
         if len(texts) != 2 or any("\t" in text for text in texts):
             return ["columns"], [*texts, "", ""][:2]
         source, target = map(spelling.trimmed, texts)  # as it is trained on
-        found = []
+        problems = []
         if any(map(MOJIBAKE.search, texts)):
-            found.append("encoding")
+            problems.append("encoding")
         if not source or not target:
-            found.append("empty")
+            problems.append("empty")
         if any(map(CONTROL.search, texts)):
-            found.append("control")
+            problems.append("control")
         quoted = [QUOTED.fullmatch(text) for text in texts]
         if all(quoted) or any(cell and '""' in cell[0] for cell in quoted):
-            found.append("quotes")
+            problems.append("quotes")
         key = hash((source, target))
         if key in self.seen:
-            found.append("duplicate")
+            problems.append("duplicate")
         self.seen.add(key)
         if source == target and source:
-            found.append("equal")
+            problems.append("equal")
         short, long = sorted((len(source), len(target)))
         if long > MAX_RATIO * short + RATIO_MARGIN:
-            found.append("ratio")
+            problems.append("ratio")
         if max(word_count(source), word_count(target)) > MAX_WORDS:
-            found.append("long")
+            problems.append("long")
         both = zip(map(main_script, (source, target)), self.usual, strict=True)
         if any(script not in (None, usual) for script, usual in both):
-            found.append("script")
+            problems.append("script")
         if sorted(NUMBER.findall(source)) != sorted(NUMBER.findall(target)):
-            found.append("numbers")
+            problems.append("numbers")
         if source and hash(source) in self.test_sources:
-            found.append("test")
+            problems.append("test")
         if not all(unicodedata.is_normalized("NFC", text) for text in texts):
-            found.append("spelling")
+            problems.append("spelling")
         if any(INVISIBLE.search(text) for text in texts):
-            found.append("invisible")
-        return found, texts
+            problems.append("invisible")
+        return problems, texts
 
 
 class Report:

@@ -43,11 +43,11 @@ class Corpus(NamedTuple):
 
 def fingerprint(dataset):
     """Returns the SHA-256 of all pairs of a dataset, in their order, as hexadecimal digits."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for source, target in dataset.batch(CHUNK).as_numpy_iterator():
         for pair in zip(source, target, strict=True):
-            found.update(b"\t".join(pair) + b"\n")
-    return found.hexdigest()
+            digest.update(b"\t".join(pair) + b"\n")
+    return digest.hexdigest()
 
 
 def trained_on(dataset):
@@ -138,8 +138,8 @@ def hold_out(dataset, parts, seed, side=0):
     def split(part):
         def kept(number, chunk):
             numbers = number * CHUNK + tf.range(tf.size(chunk[0], tf.int64), dtype=tf.int64)
-            its = tf.equal(table.lookup(numbers), part)
-            return tuple(tf.boolean_mask(side, its) for side in chunk)
+            in_part = tf.equal(table.lookup(numbers), part)
+            return tuple(tf.boolean_mask(side, in_part) for side in chunk)
 
         kept_pairs = dataset.batch(CHUNK).enumerate().map(kept).unbatch()
         return kept_pairs.apply(tf.data.experimental.assert_cardinality(sizes[part]))
@@ -220,12 +220,12 @@ def load_tfds(name, seed, side=0):
     named = {"train": "train", "validation": "validation", "test": "test"}
     if "validation" not in splits and "dev" in splits:
         named["validation"] = "dev"
-    found = {
-        split: builder.as_dataset(split=its, **reading)
-        for split, its in named.items()
-        if its in splits
+    sources = {
+        split: builder.as_dataset(split=builder_split, **reading)
+        for split, builder_split in named.items()
+        if builder_split in splits
     }
-    return complete(name, found, seed, side)
+    return complete(name, sources, seed, side)
 
 
 def file_names(paths):
@@ -243,17 +243,19 @@ def languages(source: dict) -> list:
     if "languages" in source:  # of a run
         return source["languages"]
     if name in BUILT_IN_LANGUAGES:
-        found = BUILT_IN_LANGUAGES[name]
+        language_codes = BUILT_IN_LANGUAGES[name]
     elif name:  # "ted_hrlr_translate/pt_to_en", "wmt16_translate/de-en"
         match = re.search(r"/([a-z]{2})(?:_to_|-|_)([a-z]{2})(:.*)?$", name)
-        found = match.groups()[:2] if match else []
+        language_codes = match.groups()[:2] if match else []
     else:  # a.pt a.en, or several such corpora
         groups = files.grouped(source["train"])
         sides = zip(*([files.kind(path) for path in group.paths] for group in groups), strict=False)
-        found = [codes[0] for codes in sides if len({*codes}) == 1]
-        if len(found) != 2 or not all(len(code) == 2 and code.isalpha() for code in found):
-            found = []
-    return [*found][:: -1 if source.get("reverse") else 1]
+        language_codes = [codes[0] for codes in sides if len({*codes}) == 1]
+        if len(language_codes) != 2 or not all(
+            len(code) == 2 and code.isalpha() for code in language_codes
+        ):
+            language_codes = []
+    return [*language_codes][:: -1 if source.get("reverse") else 1]
 
 
 def target_language(source: dict):

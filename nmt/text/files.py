@@ -79,7 +79,7 @@ def grouped(names):
     Raises:
       UserError: a source file has no target file, or they have different weights.
     """
-    found, waiting = [], [weighted(name) for name in names]
+    groups, waiting = [], [weighted(name) for name in names]
     while waiting:
         size = 1 if is_table(waiting[0][0]) or len(names) == 1 else 2
         paths, weights = zip(*waiting[:size], strict=True)
@@ -90,9 +90,9 @@ def grouped(names):
             )
         if len({*weights} - {1}) > 1:
             raise UserError(f"{paths[0]} and {paths[1]}: have different weights; write one of them")
-        found.append(Group(list(paths), max(weights)))
+        groups.append(Group(list(paths), max(weights)))
         del waiting[:size]
-    return found
+    return groups
 
 
 def is_file(text):
@@ -323,14 +323,14 @@ def read_references(paths):
     """
     if len(paths) <= 2:
         return read_pairs(paths)
-    source, reference, *others = map(kind, paths)
+    source, reference, *references = map(kind, paths)
     if any(map(is_table, paths)):
         raise UserError(
             f"{len(paths)} files named ({' '.join(map(str, paths))}); name one .tsv, or a source "
             "file and files of references"
         )
-    if source != reference and source in others:  # a.de a.en b.de b.en
-        path = paths[2 + others.index(source)]
+    if source != reference and source in references:  # a.de a.en b.de b.en
+        path = paths[2 + references.index(source)]
         raise UserError(
             f"{path}: ends as the source file does, and all others are references of the same "
             "source; score one corpus at a time"

@@ -25,11 +25,11 @@ def ends(segments, text):
 
     One segmenter ends before what is BETWEEN, another after it.
     """
-    found, position = set(), 0
+    positions, position = set(), 0
     for segment in segments:
         position += len(segment)
-        found.add(BETWEEN.match(text, position).end())
-    return found
+        positions.add(BETWEEN.match(text, position).end())
+    return positions
 
 
 def segments(line, language):
@@ -81,8 +81,8 @@ def split(text, language="en"):
 
 def tags(symbols):
     """Returns the pattern of the tags at the start of a line: of `symbols` (strings) like <2de>."""
-    found = (symbol for symbol in symbols if re.fullmatch("<.*>", symbol))
-    either = "|".join(map(re.escape, found)) or "(?!)"
+    tag_symbols = (symbol for symbol in symbols if re.fullmatch("<.*>", symbol))
+    either = "|".join(map(re.escape, tag_symbols)) or "(?!)"
     return re.compile(rf"(?:\s*(?:{either}))*\s*")
 
 
@@ -92,9 +92,9 @@ def split_tagged(line, language, tags):
     Args:
       tags: the pattern of them, from `tags`.
     """
-    found = tags.match(line)[0]
-    sentences = split(line.removeprefix(found), language)
-    tag, alone = found.lstrip(), len(sentences) == 1
+    prefix = tags.match(line)[0]
+    sentences = split(line.removeprefix(prefix), language)
+    tag, alone = prefix.lstrip(), len(sentences) == 1
     return [(tag + text if text or alone else "", space) for text, space in sentences]
 
 

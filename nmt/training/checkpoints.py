@@ -42,8 +42,10 @@ def number(path):
 
 def paths(folder):
     """Returns the checkpoints in a folder, the oldest first, as the paths TensorFlow takes."""
-    found = (path for path in folder.glob("ckpt-*.index") if re.fullmatch(r"ckpt-\d+", path.stem))
-    return sorted((str(path.with_suffix("")) for path in found), key=number)
+    index_files = (
+        path for path in folder.glob("ckpt-*.index") if re.fullmatch(r"ckpt-\d+", path.stem)
+    )
+    return sorted((str(path.with_suffix("")) for path in index_files), key=number)
 
 
 @contextlib.contextmanager
@@ -119,9 +121,9 @@ def write(checkpoint, path):
         shutil.rmtree(unfinished, ignore_errors=True)
 
 
-def prune(folder, kept):
-    """Removes all checkpoints but `kept` from a folder, and files left by an interrupted save."""
-    names = [Path(path).name for path in kept]
+def prune(folder, kept_paths):
+    """Removes all checkpoints but `kept_paths`, and files left by an interrupted save."""
+    names = [Path(path).name for path in kept_paths]
     files = sorted(folder.glob("ckpt-*"), key=lambda path: path.suffix != ".index")  # first
     for file in files:
         match = re.fullmatch(
@@ -147,17 +149,17 @@ class Keeper:
     Args:
       checkpoint: a tf.train.Checkpoint of its whole state.
       run: the run_folder.Run to save it in.
-      kept: checkpoints of epochs to keep.
+      kept_epochs: the number of epochs whose checkpoints are kept.
       minutes: between two checkpoints within an epoch.
       workers: the cluster.Cluster that trains.
     """
 
-    def __init__(self, checkpoint, run, kept, minutes, workers=cluster.ALONE):
+    def __init__(self, checkpoint, run, kept_epochs, minutes, workers=cluster.ALONE):
         self.checkpoint, self.minutes, self.workers = checkpoint, minutes, workers
         self.run, self.saved = run, time.monotonic()
         self.signal = self.ending = None  # the one received; the one that all workers end with
         self.hung_up = None  # when the first SIGHUP came
-        self.kept = {run.checkpoints: kept, run.timed: 1, run.best: 1, run.final: 1}
+        self.kept = {run.checkpoints: kept_epochs, run.timed: 1, run.best: 1, run.final: 1}
 
     def save(self, folder, number):
         """Saves into one of the run's folders; a UserError if it cannot be written to.
@@ -165,12 +167,12 @@ class Keeper:
         Older checkpoints there are then removed: those found in the folder, because the list that
         TensorFlow's own manager keeps may name other files.
         """
-        own = self.run.own / folder.relative_to(self.run.path)
-        path = str(own / f"ckpt-{number}")
+        target = self.run.own / folder.relative_to(self.run.path)
+        path = str(target / f"ckpt-{number}")
         try:
             write(self.checkpoint, Path(path))
-            others = [other for other in paths(own) if other != path]
-            prune(own, [*others, path][-self.kept[folder] :])
+            older = [other for other in paths(target) if other != path]
+            prune(target, [*older, path][-self.kept[folder] :])
         except (tf.errors.OpError, OSError) as error:
             raise UserError(
                 f"{folder}: the checkpoint could not be saved ({reason(error)}); free some space, "

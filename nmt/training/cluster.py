@@ -76,8 +76,8 @@ class Cluster:
 
         @tf.function
         def summed(value):
-            each = strategy.run(tf.identity, args=(value / here,))
-            return strategy.reduce("SUM", each, axis=None)
+            replica_values = strategy.run(tf.identity, args=(value / here,))
+            return strategy.reduce("SUM", replica_values, axis=None)
 
         self.summed = summed
         return strategy

@@ -139,7 +139,9 @@ class Progress:
           UserError: one of them, or a weight, is NaN or infinite.
         """
         training = self.training
-        sums = np.array([each.numpy() for each in self.pending], np.float64)  # (batches, 3)
+        sums = np.array(
+            [batch_sums.numpy() for batch_sums in self.pending], np.float64
+        )  # (batches, 3)
         weights = sum(float(tf.reduce_sum(v)) for v in training.transformer.trainable_variables)
         finite = [*np.isfinite(sums).all(axis=1), np.isfinite(weights)]
         if not all(finite):  # the weights are the result of the last step

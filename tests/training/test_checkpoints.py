@@ -39,7 +39,7 @@ class State:
         self.checkpoint = tf.train.Checkpoint(
             epoch=self.epoch, position=self.position, weight=self.weight
         )
-        self.keeper = checkpoints.Keeper(self.checkpoint, self.run, kept=3, minutes=10)
+        self.keeper = checkpoints.Keeper(self.checkpoint, self.run, kept_epochs=3, minutes=10)
 
     def save(self, epoch, position, weight):
         self.epoch.assign(epoch)
@@ -307,7 +307,7 @@ def test_an_interrupted_epoch_counts_the_seconds_before_and_after(tmp_path):
 
 def test_the_best_epoch_is_kept_where_its_metrics_are_lost(tmp_path, monkeypatch):
     run, training = run_folder.Run(tmp_path), tiny_training()
-    keeper = checkpoints.Keeper(training.checkpoint, run, kept=3, minutes=10)
+    keeper = checkpoints.Keeper(training.checkpoint, run, kept_epochs=3, minutes=10)
     losses = {1: 1.0, 2: 3.0, 3: 2.0}
     monkeypatch.setattr(
         training, "validate",
