@@ -392,7 +392,7 @@ def test_a_run_keeps_the_step_that_it_began_with_where_a_gpu_comes_or_goes(
     command = ["--dataset", tiny(run)[1], *LEARNING, "--run", run]
     assert "xla is off" in refused(capsys, *command)  # begun without one
     assert "xla is 'off' there, 'on' here" in refused(capsys, *command, "--xla", "on")
-    assert "xla is True" in refused(capsys, *command[:-1], run.parent / "new")
+    assert "xla is on" in refused(capsys, *command[:-1], run.parent / "new")
 
 
 @pytest.mark.parametrize("wrong", [{"parts": "x"}, {"parts": 10**9}, {"xla": [[]]}, []])

@@ -114,6 +114,17 @@ def test_a_checkpoint_of_another_model_is_one_line(tmp_path):
         State(tmp_path, weight=1.0).keeper.restore_newest()
 
 
+@pytest.fixture
+def unignored():
+    """No signal is ignored, as it would be in tests that nohup or a shell's & started."""
+    numbers = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
+    before = [signal.signal(number, signal.SIG_DFL) for number in numbers]
+    yield
+    for number, handler in zip(numbers, before, strict=True):
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("unignored")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_waits_until_the_training_is_saved(tmp_path, number):
     keeper, before = State(tmp_path).keeper, signal.getsignal(number)
@@ -132,6 +143,7 @@ def test_a_signal_waits_until_the_training_is_saved(tmp_path, number):
     assert signal.getsignal(number) == before
 
 
+@pytest.mark.usefixtures("unignored")
 def test_a_closed_terminal_may_hang_up_twice_and_a_later_hangup_ends_at_once(tmp_path, monkeypatch):
     keeper, now, killed = State(tmp_path).keeper, time.monotonic(), []
 
