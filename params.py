@@ -38,53 +38,6 @@ class Param(NamedTuple):
     flag: Flag
 
 
-DATA = Section("Data")
-
-DATA_PATH: Annotated[
-    str,
-    Flag(
-        "a TFDS translation dataset, 'bundled', 'winter-games', or a .tsv or .csv; tutorial's TED "
-        "talks",
-        also="dataset",
-    ),
-] = "ted_hrlr_translate/pt_to_en"
-BUFFER_SIZE: Annotated[int, Flag("pairs held for shuffling; tutorial", 1)] = 20000
-BATCH_SIZE: Annotated[
-    int, Flag("pairs of average length per batch, over all devices; tutorial", 1, 100_000)
-] = 64
-BATCH_TOKENS: Annotated[
-    int, Flag("tokens per batch instead, padding included, of the longer side; 0 is off", 0)
-] = 0
-MAX_LENGTH: Annotated[
-    int,
-    Flag("tokens per side; longer training pairs (no others) are dropped; tutorial", 1, 100_000),
-] = 40
-
-TEXT = Section("Text")
-
-PIECES: Annotated[
-    str,
-    Flag(
-        "kind of tokens: SentencePiece's byte pairs, or the words between spaces",
-        choices=("bpe", "word"),
-    ),
-] = "bpe"
-VOCAB_SIZE: Annotated[
-    int,
-    Flag("vocabulary entries, shared by both languages; tutorial about 2 x 8,000", 300, 1_000_000),
-] = 8192
-WORDS_PER_PIECE: Annotated[
-    int,
-    Flag(
-        "words of text per vocabulary entry: a short text gets a smaller vocabulary, at least "
-        "3,000 (by trial; arXiv 2004.02334 recommends 100)",
-        1,
-    ),
-] = 220
-SYMBOLS: Annotated[
-    str, Flag("words that are never split, as '<2de> <2fr>', tags of the language to translate to")
-] = ""
-
 NETWORK = Section("Network")
 
 NUM_LAYERS: Annotated[int, Flag("layers of encoder and decoder; tutorial (paper: 6)", 1, 200)] = 4
@@ -150,6 +103,57 @@ CHECKPOINT_MINUTES: Annotated[
 PATIENCE: Annotated[
     int, Flag("early stopping: epochs without improvement before training stops; 0 is off", 0)
 ] = 0
+
+DATA = Section("Data")
+
+DATA_PATH: Annotated[
+    str,
+    Flag(
+        "a TFDS translation dataset, 'bundled', 'winter-games', or a .tsv or .csv; tutorial's TED "
+        "talks",
+        also="dataset",
+    ),
+] = "ted_hrlr_translate/pt_to_en"
+BUFFER_SIZE: Annotated[int, Flag("shuffle buffer, in pairs; tutorial", 1)] = 20000
+BATCH_SIZE: Annotated[
+    int, Flag("pairs of average length per batch, over all devices; tutorial", 1, 100_000)
+] = 64
+BATCH_TOKENS: Annotated[
+    int, Flag("batch size in tokens (longer side, with padding); 0: use --batch-size", 0)
+] = 0
+MAX_LENGTH: Annotated[
+    int,
+    Flag(
+        "maximum tokens per side; longer pairs are dropped, from training only; tutorial",
+        1,
+        100_000,
+    ),
+] = 40
+
+TEXT = Section("Text")
+
+PIECES: Annotated[
+    str,
+    Flag(
+        "kind of tokens: SentencePiece's byte pairs, or the words between spaces",
+        choices=("bpe", "word"),
+    ),
+] = "bpe"
+VOCAB_SIZE: Annotated[
+    int,
+    Flag("vocabulary entries, shared by both languages; tutorial about 2 x 8,000", 300, 1_000_000),
+] = 8192
+WORDS_PER_PIECE: Annotated[
+    int,
+    Flag(
+        "words of text per vocabulary entry: a short text gets a smaller vocabulary, at least "
+        "3,000 (by trial; arXiv 2004.02334 recommends 100)",
+        1,
+    ),
+] = 220
+SYMBOLS: Annotated[
+    str, Flag("words that are never split, such as target-language tags: '<2de> <2fr>'")
+] = ""
 
 SEARCH = Section("Search")
 
