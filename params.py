@@ -1,4 +1,4 @@
-"""All hyperparameters: default, meaning and, if it is taken from one, source.
+"""All hyperparameters: default, meaning and, where there is one, source.
 
 Each constant is written once, as `NAME: Annotated[type, Flag(...)] = default`. From that one line
 come the command-line flag (`NUM_LAYERS` -> `--num-layers`), its help text, the check of its range

@@ -17,8 +17,8 @@ import time
 
 from nmt.program import startup
 
-# As a program, it sets what TensorFlow reads of the environment and hides its start-up messages;
-# importing it from Python changes nothing.
+# Run as a program, this file sets the environment variables that TensorFlow reads, and hides its
+# start-up messages; importing it from Python changes nothing.
 with startup.program(sys.argv[1:]) if __name__ == "__main__" else contextlib.nullcontext():
     import keras
     import numpy as np
@@ -96,7 +96,7 @@ class Training(TrainingLoop):
         self.position = tf.Variable(0)  # batches of the current epoch that are done
         self.sums_so_far = tf.Variable(tf.zeros(3, tf.float64))  # their `token_sums`
         self.progress = Progress(self)
-        # As of loading.TrainedModel, for evaluation.translator; the weights still change.
+        # evaluation.translator reads these three, as it does of a loading.TrainedModel.
         self.fixed, self.translators, self.ensemble = False, {}, ()
         self.checkpoint = tf.train.Checkpoint(
             # One by one, as a list: TensorFlow would not save the layers that Keras keeps in lists,
@@ -134,6 +134,7 @@ class Training(TrainingLoop):
         if self.options["non_autoregressive"]:
             seed = self.updater.batch_seed(self.options["seed"])
             tar_inp, tar_real = non_autoregressive.mask_targets(inp, tar_real, seed)
+        # In the tutorial: predictions, loss_function and accuracy_function.
         with tf.GradientTape() as tape:
             predictions = self.forward.predict((inp, tar_inp), training=True)
             sums = self.forward.token_sums(tar_real, predictions, self.options["label_smoothing"])
@@ -143,8 +144,8 @@ class Training(TrainingLoop):
     @tf.function
     def validation_step(self, inp, tar):
         """Returns the `token_sums` of one global batch, without dropout and without learning."""
-        non_autoregressive = self.options["non_autoregressive"]
-        sums = functools.partial(metrics.teacher_forced_sums, self.forward, non_autoregressive)
+        masked = self.options["non_autoregressive"]
+        sums = functools.partial(metrics.teacher_forced_sums, self.forward, masked)
         return devices.run_and_sum(self.strategy, sums, inp, tar)
 
     def loss_and_accuracy(self, pairs, tokenizer):
@@ -199,7 +200,7 @@ def train(args):
     saved = before.saved
     parent = parents.find(args, resumed, before)
     options = preparation.training_options(args, resumed, parent)
-    keras.utils.set_random_seed(options["seed"])  # before a tokenizer exists: it resets their state
+    keras.utils.set_random_seed(options["seed"])  # before a tokenizer exists: this resets it
     if options["xla"] == "auto":  # decided once, on the machine on which a run begins
         options["xla"] = saved.get("xla") or ("on" if devices.gpus()[0] else "off")
     workers = cluster.configured()
@@ -230,7 +231,7 @@ def train(args):
     training = Training(options, tokenizer.vocab_size, strategy, parts, workers, args.plain)
     if args.no_plots:
         training.progress.picture_seconds = 0
-    if parent:  # a checkpoint of this run, if there is one, is restored over them
+    if parent:  # a checkpoint of this run, if there is one, then replaces these weights
         parent.initialize(training.transformer)
         parent.warn_of_held_out(source, hashes["train"])
     run.remove_cache()  # of a process that was killed
@@ -251,17 +252,19 @@ def train(args):
         lambda: training.validate(corpus, tokenizer),
     )  # fmt: skip
 
-    # 8. Evaluation, on the test split; 9. the report; 10. pictures.
+    # 8. Evaluation, on the test split.
     test_scores, rows = evaluation.evaluate(training, tokenizer, corpus)
-    unprinted = None
+    print_error = None
     if workers.chief:
-        unprinted = evaluation.report(run, corpus, training, test_scores, rows)
+        # 9. The report.
+        print_error = evaluation.report(run, corpus, training, test_scores, rows)
+        # 10. Pictures.
         if not args.no_plots:
             RunPictures(run, training, tokenizer, rows[0][0], lambda: batches).draw_all()
         preparation.suggest_commands(run, rows[0][0])
     workers.barrier()  # a worker that ends before the others counts as lost
-    if unprinted:
-        raise unprinted
+    if print_error:
+        raise print_error
 
 
 def main(arguments):

@@ -94,7 +94,7 @@ def create_masks(inp, tar):
 
 
 def scaled_dot_product_attention(q, k, v, mask):
-    """Returns softmax(q kT / sqrt(d_k)) v and the softmax itself (paper, equation 1).
+    """Returns softmax(q k^T / sqrt(d_k)) v and the softmax itself (paper, equation 1).
 
     Args:
       q: queries (..., len_q, d_k).
@@ -103,7 +103,7 @@ def scaled_dot_product_attention(q, k, v, mask):
       mask: 1.0 = masked, broadcastable to (..., len_q, len_k), or None.
 
     Returns:
-      output (..., len_q, d_v) and attention weights (..., len_q, len_k), each row of sum 1.
+      output (..., len_q, d_v) and attention weights (..., len_q, len_k); each row sums to 1.
     """
     matmul_qk = tf.matmul(q, k, transpose_b=True)  # (..., len_q, len_k)
     scaled_attention_logits = matmul_qk / k.shape[-1] ** 0.5
@@ -115,10 +115,10 @@ def scaled_dot_product_attention(q, k, v, mask):
 
 
 class TransformerLayer(keras.layers.Layer):
-    """A layer that gets its masks as arguments; Keras would also attach `mask` to its outputs."""
+    """A layer that gets its masks as arguments, not attached to tensors as Keras would do."""
 
     def compute_mask(self, inputs, previous_mask):
-        """Returns None: later layers get no mask that is not passed to them."""
+        """Returns None, so that later layers get only the masks passed to them."""
         return
 
 
@@ -241,7 +241,7 @@ class EncoderLayer(TransformerLayer):
 
 @register
 class DecoderLayer(TransformerLayer):
-    """Self-attention, cross-attention to the encoder's output, and feed-forward, likewise.
+    """Self-attention, cross-attention to the encoder's output, then the feed-forward network.
 
     Args: those of EncoderLayer.
     """
@@ -287,7 +287,8 @@ class DecoderLayer(TransformerLayer):
 #
 # Paper and tutorial normalize the residual sum (post-norm). To normalize the input of each
 # sub-layer instead leaves the residual stream untouched and trains deep stacks more reliably
-# (Xiong et al. 2020, arXiv 2002.04745). The variables are the same.
+# (Xiong et al. 2020, arXiv 2002.04745). The variables of a layer are the same; each stack gets one
+# more normalization at its end.
 
 
 @register
@@ -324,7 +325,7 @@ class PreNormDecoderLayer(DecoderLayer):
 def embed(embedding, ids):
     """Returns sqrt(D) times the embedding of `ids` (B, L), plus the positional encoding.
 
-    The factor (paper 3.4) scales the embedding to the size of the positional encoding.
+    Paper 3.4 has the factor; it brings the embedding nearer to the size of the positional encoding.
 
     Args:
       embedding: a Keras Embedding, ids -> (B, L, D).
@@ -378,7 +379,9 @@ class Encoder(TransformerLayer):
         attention_weights = {}
         for n, layer in enumerate(self.enc_layers, start=1):
             x, attention_weights[f"encoder_layer{n}"] = layer(x, training=training, mask=mask)
-        return self.layernorm(x) if self.pre_norm else x, attention_weights
+        if self.pre_norm:
+            x = self.layernorm(x)
+        return x, attention_weights
 
 
 @register
@@ -431,7 +434,9 @@ class Decoder(TransformerLayer):
             )  # fmt: skip
             attention_weights[f"decoder_layer{n}_block1"] = block1
             attention_weights[f"decoder_layer{n}_block2"] = block2
-        return self.layernorm(x) if self.pre_norm else x, attention_weights
+        if self.pre_norm:
+            x = self.layernorm(x)
+        return x, attention_weights
 
 
 # ---- The Transformer (paper 3, figure 1) ----
@@ -498,7 +503,7 @@ class Transformer(keras.Model):
             non_autoregressive=non_autoregressive,
         )  # fmt: skip
         embedding = None
-        if tie_embeddings:  # of length 1 or so: `embed` scales them, and logits stay small
+        if tie_embeddings:  # vectors of a length of about 1: `embed` scales them, logits stay small
             normal = keras.initializers.RandomNormal(stddev=d_model**-0.5)
             embedding = keras.layers.Embedding(
                 input_vocab_size, d_model, embeddings_initializer=normal, dtype=dtype
@@ -579,7 +584,7 @@ class CosineSchedule(CustomSchedule):
     1608.03983, without restarts).
 
     Args:
-      d_model, warmup_steps, scale: as of CustomSchedule.
+      d_model, warmup_steps, scale: see CustomSchedule.
       steps: of the whole training run; a number, or a scalar variable to be set later.
     """
 
@@ -613,12 +618,12 @@ class TokenSums(NamedTuple):
     """Sums over the real tokens of a batch, which can be added over batches and devices."""
 
     loss: tf.Tensor  # cross-entropy in nats, () float32
-    hits: tf.Tensor  # tokens whose logit is the highest, () float32
-    tokens: tf.Tensor  # their number, () float32
+    hits: tf.Tensor  # number of real tokens that have the highest logit, () float32
+    tokens: tf.Tensor  # number of real tokens, () float32
 
 
 def token_sums(real, pred, label_smoothing=0.0):
-    """Returns the TokenSums of real ids (B, T) under logits (B, T, V); padding is not counted.
+    """Returns the TokenSums of target ids `real` (B, T) under logits `pred` (B, T, V).
 
     Args:
       label_smoothing: probability that the target distribution spreads evenly over the vocabulary
@@ -636,7 +641,7 @@ def token_sums(real, pred, label_smoothing=0.0):
 
 
 def loss_function(real, pred, label_smoothing=0.0):
-    """Returns the mean cross-entropy, in nats, of real ids (B, T) under logits (B, T, V).
+    """Returns the mean cross-entropy, in nats, of the real tokens of ids (B, T), logits (B, T, V).
 
     For one batch on one device; over several, the program adds `token_sums`.
     """
@@ -645,7 +650,7 @@ def loss_function(real, pred, label_smoothing=0.0):
 
 
 def accuracy_function(real, pred):
-    """Returns the share of real ids (B, T) whose logit is the highest, of logits (B, T, V)."""
+    """Returns the share of the real tokens of ids (B, T) with the highest of logits (B, T, V)."""
     sums = token_sums(real, pred)
     return tf.math.divide_no_nan(sums.hits, sums.tokens)
 
@@ -656,11 +661,12 @@ def accuracy_function(real, pred):
 def greedy_translate(transformer, inp, extra_tokens=50):
     """Appends the likeliest token until END, and runs the whole network for each token.
 
-    This loop defines what translating means. The program runs nmt/decoding/search.py, which keeps
-    keys and values between steps and is tested to predict the same ids.
+    This loop defines what translating means. Without --plain, the program runs
+    nmt/decoding/search.py, which keeps keys and values between steps and is tested to predict the
+    same ids.
 
     Args:
-      transformer: a Transformer.
+      transformer: an autoregressive Transformer.
       inp: source ids (B, S).
       extra_tokens: the maximum length of a translation beyond that of its source (paper 6.1).
 

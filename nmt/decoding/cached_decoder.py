@@ -25,7 +25,7 @@ EXTRA_TOKENS = 50  # of a translation, at most, beyond the tokens of its source 
 
 
 def append(cache, new, position=None):
-    """Returns `cache` (B, H, L, D / H), keys or values of earlier positions, with `new` appended.
+    """Returns `cache` (B, H, L K, D / H), keys or values of earlier positions, with `new` appended.
 
     Args:
       new: (B, H, K, D / H), one more position of K hypotheses.
@@ -34,9 +34,9 @@ def append(cache, new, position=None):
     """
     if position is None:
         return tf.concat([cache, new], axis=2)
-    length, beam = cache.shape[2], new.shape[2]
-    here = tf.range(length) // beam == position  # (L,)
-    return tf.where(here[:, tf.newaxis], tf.tile(new, (1, 1, length // beam, 1)), cache)
+    cache_rows, beam = cache.shape[2], new.shape[2]
+    here = tf.range(cache_rows) // beam == position  # (L K,)
+    return tf.where(here[:, tf.newaxis], tf.tile(new, (1, 1, cache_rows // beam, 1)), cache)
 
 
 def attend(mha, q, keys_and_values, mask):
@@ -44,7 +44,8 @@ def attend(mha, q, keys_and_values, mask):
 
     Args:
       q: projected queries (B, H, K, D / H).
-      keys_and_values: projected, (B, H, L, D / H) each.
+      keys_and_values: projected, of the target (B, H, L K, D / H) each, of the source
+        (B, H, S, D / H).
       mask: see MultiHeadAttention.
     """
     heads, _ = scaled_dot_product_attention(q, *keys_and_values, mask)  # (B, H, K, D / H)
@@ -58,7 +59,7 @@ def decoder_step(layer, x, self_projection, cache, source, position, look_ahead_
       layer: a DecoderLayer of either order of normalization.
       x: (B, K, D).
       self_projection: the Projection of queries, keys and values of its self-attention.
-      cache: its keys and values of earlier positions, (B, H, L, D / H) each.
+      cache: its keys and values of earlier positions, (B, H, L K, D / H) each.
       source: those of its cross-attention, (B, H, S, D / H) each.
       position: as in `append`.
       look_ahead_mask, padding_mask: see DecoderLayer.
@@ -96,7 +97,7 @@ def mean_probability(logarithms):
 
 
 class OutputWeights(NamedTuple):
-    """The weights of a final layer as the products of few rows read them fastest."""
+    """The weights of the final layer, in the layout that is fastest for products with few rows."""
 
     kernel: tf.Tensor  # (D, V), or (V, D)
     bias: tf.Tensor  # (V,)
@@ -106,8 +107,8 @@ class OutputWeights(NamedTuple):
 class CachedDecoder:
     """The decoder, one position at a time, for a batch of sources that the encoder has read.
 
-    `state` holds all that belongs to a source and is needed at each step, by name; a search adds
-    its own, and may leave out rows of all of it at once.
+    `state` holds, by name, the tensors of each source that every step needs; a search adds its own,
+    and may drop the same rows from all of them.
 
     Args:
       transformer: a Transformer.
@@ -156,7 +157,7 @@ class CachedDecoder:
             join_projections(layer.mha1.wq, layer.mha1.wk, layer.mha1.wv) for layer in self.layers
         ]
         self.output = self.output_weights(-sizes["target_vocab_size"] % block)
-        vocab_size = self.output[1].shape[0]
+        vocab_size = self.output.bias.shape[0]
         self.never = tf.constant(np.isin(np.arange(vocab_size), (PAD, START)) * np.float32(MASKED))
 
     def output_weights(self, extra_entries):

@@ -19,7 +19,10 @@ REVEALED_PAIRS = 0.5  # share of training pairs with a partly revealed target
 
 
 def max_target_length(inp):
-    """Returns the lengths (B,) of translations of ids `inp` (B, S): 8 and a quarter more tokens."""
+    """Returns the maximum lengths (B,) of translations of ids `inp` (B, S).
+
+    1.25 times the source's tokens, plus 8; 0 for a source without tokens.
+    """
     tokens = tf.reduce_sum(tf.cast(inp != PAD, tf.int32), axis=1)  # (B,)
     return tf.where(tokens > 0, tokens * 5 // 4 + 8, 0)
 

@@ -1,4 +1,4 @@
-"""What a search for translations finds, and what it reports on them."""
+"""The options of a search for translations, and of what it reports on them."""
 
 import numbers
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from nmt.decoding.sampling import Sampling
 
 
 class SearchOptions(NamedTuple):
-    """Of a Translator.
+    """The options of a Translator.
 
     The last three apply to the best translation only.
     """

@@ -14,7 +14,7 @@ from nmt.decoding.cached_decoder import EXTRA_TOKENS, cached_decoder
 from nmt.decoding.loop import loop
 from transformer_model import END, MASKED, PAD, START
 
-BLOCK = 64  # tokens, of which the likeliest is looked for first
+BLOCK = 64  # tokens; best_tokens compares the maxima of blocks first
 
 
 class Hypotheses(NamedTuple):
@@ -24,7 +24,7 @@ class Hypotheses(NamedTuple):
     scores: tf.Tensor  # (B, N) float32: log-probability over length penalty; they rank by it
     log_probabilities: tf.Tensor  # (B, N) float32, natural, of all tokens with END
     finished: tf.Tensor  # (B, N) bool: False where a translation was cut off at the length limit
-    ended: tf.Tensor | bool = True  # (B,): False where the cache was too short to go on
+    ended: tf.Tensor | bool = True  # (B,): False where the cache was too short to continue
 
 
 def set_position(tensor, index, value):
@@ -159,7 +159,7 @@ def take(record, indices):
 def best_tokens(likely, never, live, number):
     """Returns the best `number` continuations: log-probability, hypothesis, token; (B, number).
 
-    Looking through all K V sums would take longer than the decoder. The best are in the blocks
+    A top-k over all K V sums would take longer than the decoder. The best are in the blocks
     with the highest maxima; in K blocks more, because the maximum of each hypothesis's first one
     may be that of a token that is never chosen.
 

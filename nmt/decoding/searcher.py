@@ -14,7 +14,7 @@ import tensorflow as tf
 from nmt import UserError
 from nmt.decoding import non_autoregressive
 from nmt.decoding.attention import KINDS
-from nmt.decoding.search import Hypotheses, sample, search
+from nmt.decoding.search import Hypotheses, length_penalty, sample, search
 from nmt.decoding.tokens import likelihoods, log_probabilities
 from transformer_model import END, PAD, greedy_translate
 
@@ -82,7 +82,7 @@ class Searcher:
         beam, alpha = options.beam, options.length_penalty
         sampling, repetition = options.sampling, options.repetition
         self.fixed, self.sampling = fixed and not ensemble, sampling
-        self.transformer, self.plain = transformer, options.plain
+        self.transformer, self.plain, self.length_penalty = transformer, options.plain, alpha
         every = (transformer, *ensemble)
         searched = every if ensemble else transformer
         parallel = transformer.config["non_autoregressive"]
@@ -147,8 +147,10 @@ class Searcher:
         """Returns Hypotheses of source ids `inp` (B, S), as the story's greedy loop finds them."""
         ids = greedy_translate(self.transformer, inp)  # (B, 1 + T)
         log_probabilities = self.log_probabilities(inp, ids)[:, tf.newaxis]  # (B, 1)
+        tokens = tf.math.count_nonzero(ids, axis=1, keepdims=True) - 1  # (B, 1), without START
+        scores = log_probabilities / length_penalty(tokens, self.length_penalty)
         finished = tf.reduce_any(ids == END, axis=1, keepdims=True)  # (B, 1)
-        return Hypotheses(ids[:, tf.newaxis], log_probabilities, log_probabilities, finished)
+        return Hypotheses(ids[:, tf.newaxis], scores, log_probabilities, finished)
 
     def search(self, sources, prefixes=(), samples=(), scored=True):
         """Returns Hypotheses of `sources`, B lists of ids.

@@ -373,8 +373,12 @@ class Translator:
         if self.non_autoregressive:  # whose positions after END are left out
             tar_inp, _ = non_autoregressive.mask_targets(inp, tar[:, 1:])
         _, weights = self.transformer((inp, tar_inp), training=False)
-        for name, weight in weights.items():
-            queries, keys = (length if part in name else None for part in ("decoder", "block1"))
-            weights[name] = weight[0, :, :queries, :keys].numpy()
+        for name, layer_weights in weights.items():
+            heads = layer_weights[0].numpy()  # (H, queries, keys)
+            if name.startswith("decoder"):
+                heads = heads[:, :length]
+            if name.endswith("block1"):  # whose keys are target tokens
+                heads = heads[:, :, :length]
+            weights[name] = heads
         tokens = map(self.tokenizer.tokens, (inp[0], tar[0]))
         return Attention(*tokens, weights, (line, *self.tokenizer.decode(tar.numpy())))

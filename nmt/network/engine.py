@@ -26,7 +26,8 @@ FASTER = {  # the class of a layer -> that of its faster form
 def accelerate(transformer):
     """Gives every layer of a Transformer, in place, the class of its faster form.
 
-    Python allows it because a faster form adds no state: each is a subclass that overrides `call`.
+    Python allows it because a faster form adds no state: each is a subclass that overrides methods.
+    The signature of `call` must stay, because Keras has read it from the original class.
 
     Args:
       transformer: a Transformer of the story.

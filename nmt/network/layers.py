@@ -1,6 +1,6 @@
-"""Faster forms of the story's layers: the same variables, the same results.
+"""Faster forms of the story's layers: the same variables and, but for dropout's masks, results.
 
-Each class overrides `call` of the layer that it speeds up, and inherits the rest. `FASTER` in
+Each class overrides methods of the layer that it speeds up, and inherits the rest. `FASTER` in
 engine.py says which takes the place of which. Shapes in comments as in transformer_model.py.
 """
 

@@ -186,7 +186,7 @@ def translator(model, tokenizer, split, **options):
 
     Args:
       split: translate each sentence of a line by itself.
-      more: other arguments of Translator.
+      options: other arguments of Translator.
     """
     source_language = (*corpora.languages(model.options["corpus"]), "en")[0]
     symbols = tuple(model.options["symbols"].split())

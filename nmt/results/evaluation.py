@@ -41,7 +41,7 @@ def translator(model, tokenizer, **options):
     Args:
       model: a Training, or a loading.TrainedModel.
       tokenizer: its Tokenizer.
-      more: other arguments of Translator.
+      options: other arguments of Translator.
     """
     arguments = dict(fixed=model.fixed, workers=model.parts, ensemble=model.ensemble) | options
     key = tuple(arguments.items())

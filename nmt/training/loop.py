@@ -13,7 +13,7 @@ TENSORBOARD_SAMPLES = 3  # validation sentences whose translations are logged af
 
 
 class TrainingLoop:
-    """What run_demo.Training inherits: its epochs. The network and the step are its own.
+    """The epochs of run_demo.Training, which inherits them and defines the network and the step.
 
     A subclass has the attributes of run_demo.Training and its methods `train_step`,
     `accumulate_step`, `validate` and `translations_of`.
@@ -177,9 +177,12 @@ class TrainingLoop:
         if self.best_epoch == epoch:
             keeper.save(run.best, epoch)
         run.write("history.json", self.history)
-        metrics = {name: value for name, value in row.items() if name.startswith("val_")}
-        named = {name.removeprefix("val_"): value for name, value in metrics.items()}
-        self.progress.log("validation", **named)
+        validation_metrics = {
+            name.removeprefix("val_"): value
+            for name, value in row.items()
+            if name.startswith("val_")
+        }
+        self.progress.log("validation", **validation_metrics)
         samples = corpus.validation.take(TENSORBOARD_SAMPLES)
         self.progress.log_translations(self.translations_of(samples, tokenizer))
         test_share = len(corpus.test) / len(corpus.validation)

@@ -30,7 +30,9 @@ def value_to_improve(metrics):
 
 
 def teacher_forced_sums(forward, masked, inp, tar):
-    """Returns the `token_sums` of ids (B, S), (B, T): each target token predicts the next.
+    """Returns the `token_sums` of ids (B, S), (B, T), without dropout.
+
+    The decoder's input are the reference tokens, or masked ones.
 
     Args:
       forward: a PlainForward or ParallelForward of nmt/network/engine.py.

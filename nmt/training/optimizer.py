@@ -10,11 +10,12 @@ from transformer_model import ConstantSchedule, CosineSchedule, CustomSchedule
 
 def learning_rate(options, steps):
     """Returns the schedule that `options` name, for a training run of `steps`."""
-    sizes = options["d_model"], options["warmup_steps"], options["learning_rate_scale"]
+    arguments = options["d_model"], options["warmup_steps"], options["learning_rate_scale"]
     if options["schedule"] == "cosine":
-        return CosineSchedule(*sizes, steps)
-    constant = options["schedule"] == "constant"
-    return ConstantSchedule(*sizes) if constant else CustomSchedule(*sizes)
+        return CosineSchedule(*arguments, steps)
+    if options["schedule"] == "constant":
+        return ConstantSchedule(*arguments)
+    return CustomSchedule(*arguments)
 
 
 def check_size(options, vocab_size, weight_bytes=16):
@@ -152,7 +153,7 @@ class Updater:
         replica = tf.distribute.get_replica_context().replica_id_in_sync_group
         step = tf.cast(self.optimizer.iterations, tf.int32)
         batch_seed = tf.stack([seed + replica, step])
-        if self.totals:  # the batches of a step are told apart by the tokens before them
+        if self.totals:  # the tokens accumulated so far distinguish the batches of a step
             tokens = tf.cast(tf.convert_to_tensor(self.totals[-1]), tf.int32)
             batch_seed = tf.random.experimental.stateless_fold_in(batch_seed, tokens)
         return batch_seed
