@@ -68,7 +68,9 @@ def by_length(options, lengths, batches, rounds, seconds):
         network = run_demo.build_transformer(options, params.VOCAB_SIZE)
         never = tf.one_hot(END, params.VOCAB_SIZE) * MASKED
         logits, network.final_layer.call = network.final_layer.call, None
-        network.final_layer.call = lambda x, logits=logits, never=never: logits(x) + never
+        network.final_layer.call = lambda inputs, training=None, logits=logits, never=never: (
+            logits(inputs) + never
+        )
         networks.append(network)
     one_by_one, at_once = networks
     for length in lengths:

@@ -32,6 +32,7 @@ import params
 import run_demo
 from nmt import UserError
 from nmt.messages import log
+from nmt.network.engine import ParallelForward
 from nmt.program import flags
 from nmt.results import evaluation
 from nmt.text import batches as batching
@@ -138,6 +139,17 @@ class Recurrent(keras.Model):
         return tf.while_loop(unfinished, step, (ids, tokens, states), shape_invariants=shapes)[0]
 
 
+class RecurrentForward(ParallelForward):
+    """The forward pass of a Recurrent network, in parts as that of the Transformer."""
+
+    def predict(self, inputs, *, training=False):
+        """Ids (B, S), (B, T) -> the attention vectors of each part, (B / parts, T, D)."""
+        return [
+            self.transformer.decode(part, training=training)[0]
+            for part in zip(*map(self.split, inputs), strict=True)
+        ]
+
+
 def train(builders, options, corpus, tokenizer, epochs):
     """Trains what each of `builders` makes of options and vocabulary, an epoch of each in turn.
 
@@ -151,7 +163,10 @@ def train(builders, options, corpus, tokenizer, epochs):
             keras.utils.set_random_seed(options["seed"])  # which drops the kernels of tokenizers
             strategy, parts = devices.find()
             vocab_size = tokenizer.vocab_size
-            trainings.append(run_demo.Training(options, vocab_size, strategy, parts))
+            training = run_demo.Training(options, vocab_size, strategy, parts)
+            if isinstance(training.transformer, Recurrent):
+                training.forward = RecurrentForward(training.transformer, parts)
+            trainings.append(training)
     finally:
         run_demo.build_transformer = original
     tokenizer = run_demo.Tokenizer(tokenizer.model)
@@ -226,7 +241,7 @@ def main():
     sources, references = evaluation.texts(corpus.test)
 
     def recurrent(attends):
-        def build(options, vocab_size):
+        def build(options, vocab_size, plain):
             sizes = options["d_model"], args.units, 2, options["dropout_rate"]
             model = Recurrent(vocab_size, *sizes, attends)
             model.build()

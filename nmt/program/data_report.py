@@ -6,6 +6,7 @@ It needs no TensorFlow.
 import contextlib
 import gzip
 import itertools
+import re
 import sys
 
 from nmt import UserError, output
@@ -38,7 +39,7 @@ def show(args):
         for pair in pairs:
             names, source, target = report.add(pair)
             if cleaned and not drop & {*names}:
-                if len(pair.columns) != 2 or "\t" in source + target:
+                if len(pair.columns) != 2 or re.search("[\t\r\n]", source + target):
                     raise UserError(
                         f"line {pair.number}: not one source and one target; add columns to --drop"
                     )

@@ -133,7 +133,7 @@ class Checker:
           columns: as of a Pair.
         """
         texts = [column.decode(errors="replace").strip() for column in columns]
-        if len(texts) != 2 or any("\t" in text for text in texts):
+        if len(texts) != 2 or any(re.search("[\t\r\n]", text) for text in texts):
             return ["columns"], [*texts, "", ""][:2]
         source, target = map(spelling.trimmed, texts)  # as it is trained on
         problems = []

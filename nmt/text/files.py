@@ -142,6 +142,8 @@ def utf_16(sample):
             "was UTF-16 before it was converted from another encoding; restore it: "
             f"iconv -f utf-8 -t latin1 FILE | {UTF_16}"
         )
+    if sample.isascii() and sample.count(b"\0") < len(sample) // 4:
+        return None  # in UTF-16, every other byte of such text is NUL
     order = "le" if sample.index(b"\0") % 2 else "be"
     text = sample[: len(sample) // 2 * 2].decode(f"utf-16-{order}", "replace")
     one_line = b"\n" not in sample and sample.count(b"\0") > len(sample) // 4

@@ -25,7 +25,9 @@ UNSEEN = (
     "\ufe00-\ufe0f\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff"
 )
 # Their `pattern` is one of TensorFlow's RE2, too.
-SPACE_CHARACTER, INVISIBLE_CHARACTER = re.compile(f"[{SPACES}]"), re.compile(f"[{INVISIBLE}]")
+# SentencePiece takes control characters for spaces by itself.
+SPACE_CHARACTER = re.compile(f"[{SPACES}{CONTROL}]")
+INVISIBLE_CHARACTER = re.compile(f"[{INVISIBLE}]")
 BLANK_TEXT = re.compile(f"[{SPACES}{CONTROL}{INVISIBLE}{UNSEEN}]*")
 LINE_ENDS = re.compile(f"[{CONTROL}\u2028\u2029]")  # and other control characters
 UNPRINTED_SPACE = re.compile(f"[\t\v\f\x1c-\x1f\x85\u2028\u2029{MARK_OF_SPACE}]")
@@ -91,7 +93,7 @@ def rules():
             if unicodedata.normalize("NFC", spelling) == composed != spelling:
                 table[spelling] = composed
     table |= dict.fromkeys(INVISIBLE_CHARACTER.findall(characters), "")
-    table |= dict.fromkeys(SPACE_CHARACTER.findall(characters), " ")
+    table |= dict.fromkeys(re.findall(f"[{SPACES}]", characters), " ")
     del table[" "]
 
     def points(text):

@@ -117,6 +117,11 @@ def train_tokenizer(
                 eos_id=END,
                 minloglevel=2,
             )
+    except OSError as error:
+        raise UserError(
+            f"{tempfile.gettempdir()}: {error.strerror} (a temporary file of the vocabulary); free "
+            "some space, or set TMPDIR"
+        ) from None
     except RuntimeError as error:
         raise UserError(
             f"no vocabulary of {size} entries can be learned from the training text "

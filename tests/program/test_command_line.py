@@ -208,8 +208,8 @@ def test_a_checkpoint_too_large_for_the_disk_is_one_line_and_the_run_resumes_lat
     run = tmp_path / "run"
     command = [*PROGRAM, "--dataset", tsv, "--run", run]
 
-    def limit_files():  # to less than a checkpoint, more than the tokenizer
-        resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+    def limit_files():  # to less than a checkpoint, more than the tokenizer and its rules
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
 
     wide = [*TINY, "--dff", "4096"]
     limited = run_process([*command, *wide], preexec_fn=limit_files)

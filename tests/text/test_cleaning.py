@@ -233,3 +233,11 @@ def test_a_pair_with_an_empty_side_has_its_other_problems_too():
     ]
     checker.test_sources = {hash("")}
     assert checker.problems([b"", b"one"])[0] == ["empty"]  # no source, so not the test text's
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\t"])
+def test_a_cell_of_several_lines_is_no_column(tmp_path, end):
+    path = tmp_path / "pairs.csv"
+    path.write_bytes(f'"Bom dia.","Good{end}morning."\n'.encode())
+    (pair,) = cleaning.read([str(path)])
+    assert cleaning.Checker([pair]).problems(pair.columns)[0] == ["columns"]
