@@ -101,7 +101,7 @@ def test_the_vocabulary_alone_knows_every_spelling_of_every_character(tokenizer)
     for spelled, character in zip(characters + decomposed, characters * 2, strict=True):
         if not spelling.INVISIBLE_CHARACTER.match(spelled):
             is_space = re.match(f"[{spelling.SPACES}]", spelled)  # without control characters
-                expected = " " if is_space else character
+            expected = " " if is_space else character
             expected = unicodedata.normalize("NFC", expected)
             assert processor.normalize(f"({spelled})") == f"▁({expected})".replace(" ", "▁")
 
