@@ -11,8 +11,12 @@ import re
 import unicodedata
 
 MARK_OF_SPACE = "\u2581"  # SentencePiece's own
-# Soft hyphen, zero-width space, word joiner, byte order mark, and the marks of direction.
-INVISIBLE = "\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff"
+# Soft hyphen, zero-width space, word joiner, byte order mark, marks of direction, invisible
+# operators, annotation, shorthand and music: Unicode's format characters that no script needs.
+INVISIBLE = (
+    "\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+)
 # All of Unicode: tab, ends of lines and what some readers take for them, and the spaces.
 SPACES = (
     "\\x09-\\x0d\\x1c-\\x20\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
@@ -21,8 +25,8 @@ SPACES = (
 CONTROL = "\\x00-\\x1f\\x7f-\u009f"
 # Without ink, but left in text that has some: joiners, fillers, selectors of variants and tags.
 UNSEEN = (
-    "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200c\u200d\u2061-\u2064\u206a-\u206f\u2800\u3164"
-    "\ufe00-\ufe0f\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff"
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200c\u200d\u2800\u3164\ufe00-\ufe0f\uffa0"
+    "\U000e0000-\U000e0fff"
 )
 # Their `pattern` is one of TensorFlow's RE2, too.
 # SentencePiece takes control characters for spaces by itself.

@@ -25,7 +25,7 @@ OTHER_SPACES = (
     "\t\v\f\x1c\x1d\x1e\x1f\x85\u00a0\u1680\u2000\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 )
 MARKS = "\u00ad\u061c\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060"
-MARKS += "\u2066\u2067\u2068\u2069\ufeff"
+MARKS += "\u2061\u2064\u2066\u2067\u2068\u2069\u206a\u206f\ufeff\ufff9\ufffb\U0001bca0\U0001d173"
 
 
 @pytest.fixture(scope="module")
