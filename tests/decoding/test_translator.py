@@ -20,6 +20,7 @@ from nmt.decoding.attention import KINDS
 from nmt.decoding.repetition import Repetition
 from nmt.decoding.sampling import Sampling
 from nmt.decoding.translator import Translator
+from nmt.text import spelling
 
 ROOT = Path(__file__).resolve().parents[2]
 GROWTH = """
@@ -72,7 +73,7 @@ HOSTILE = [
 
 
 @pytest.fixture(scope="module")
-def model():
+def model(finished):  # trained before: a training run drops the tokenizers that exist
     """A small Transformer of random weights that ends its translations, and a tokenizer."""
     tokenizer = run_demo.Tokenizer(run_demo.train_tokenizer(as_dataset(sentences(200)), 320))
     size = tokenizer.vocab_size
@@ -210,7 +211,7 @@ def test_any_text_gets_a_translation_in_order(model, alone, monkeypatch, capsys)
     assert all("\n" not in best[0][0] for best in found)
     assert found[0] == found[8] == [("", 0.0)]
     for place in (1, 3, 4, 10):
-        assert found[place][0][0] == alone(HOSTILE[place])[0]
+        assert found[place][0][0] == alone(spelling.trimmed(HOSTILE[place]))[0]
     assert said == ["2 of 11 lines: cut off after 500 tokens."]
 
 

@@ -108,6 +108,7 @@ def test_loss_accuracy_and_every_gradient_are_those_of_the_story(
 )
 def test_ten_steps_of_training_are_those_of_the_tutorial(options):
     """The tutorial's loop, with Keras's own Adam, beside `Training.train_step`."""
+    keras.utils.set_random_seed(3)
     training = tiny_training(label_smoothing=0.1, **options)
     story = tm.Transformer.from_config(training.transformer.get_config())
     story.build(((None, None), (None, None)))
@@ -134,9 +135,9 @@ def test_ten_steps_of_training_are_those_of_the_tutorial(options):
 
 def test_greedy_translations_are_those_of_the_story():
     story, engine = twins(seed=3)
-    for inp, _ in random_batches(5):
-        expected = tm.greedy_translate(story, inp).numpy()
-        ids = greedy_search(engine, inp).ids.numpy()[:, 0]
+    for inp, _ in random_batches(2):
+        expected = tm.greedy_translate(story, inp, extra_tokens=8).numpy()
+        ids = greedy_search(engine, inp, extra_tokens=8).ids.numpy()[:, 0]
         np.testing.assert_array_equal(ids[:, : expected.shape[1]], expected)
         assert not ids[:, expected.shape[1] :].any()
 
