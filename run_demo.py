@@ -6,8 +6,8 @@
 
 This file trains: a Training holds the network, its optimizer and the training step; `train` goes
 through a run in ten steps. The epochs are in nmt/training/loop.py, the commands that use a trained
-run in nmt/program/commands.py. Everything goes to a run folder, `runs/<dataset>` (`--run` names
-another; see nmt/program/run_folder.py).
+run in nmt/cli/commands.py. Everything goes to a run folder, `runs/<dataset>` (`--run` names
+another; see nmt/runs/folder.py).
 """
 
 import contextlib
@@ -15,7 +15,7 @@ import functools
 import sys
 import time
 
-from nmt.program import startup
+from nmt.cli import startup
 
 # Run as a program, this file sets the environment variables that TensorFlow reads, and hides its
 # start-up messages; importing it from Python changes nothing.
@@ -24,13 +24,15 @@ with startup.program(sys.argv[1:]) if __name__ == "__main__" else contextlib.nul
     import numpy as np
     import tensorflow as tf
 
+    from nmt.cli import commands, exit_codes, preparation
     from nmt.decoding import non_autoregressive
     from nmt.messages import log
     from nmt.network.engine import ParallelForward, PlainForward
-    from nmt.program import commands, exit_codes, preparation, run_folder, runs
-    from nmt.program import parent as parents
-    from nmt.program.loading import build_transformer, load_translator
     from nmt.results import evaluation
+    from nmt.runs import listing
+    from nmt.runs import parent as parents
+    from nmt.runs.folder import Run
+    from nmt.runs.loading import build_transformer, load_translator
     from nmt.text import batches as batching
     from nmt.text import corpora
     from nmt.text.corpora import load_corpus
@@ -187,7 +189,7 @@ def train(args):
     """Trains, evaluates, translates samples and draws all pictures; resumes a run begun earlier.
 
     Args:
-      args: the parsed command line; see nmt/program/command_line.py.
+      args: the parsed command line; see nmt/cli/command_line.py.
     """
     from nmt.results import scores  # noqa: F401  # fails before training if missing
     from nmt.results.pictures import RunPictures
@@ -196,7 +198,7 @@ def train(args):
     devices.run_plainly(args)
     resumed = preparation.saved_options(args)
     source, name, named = preparation.named_source(args, resumed)
-    before = run_folder.Run(args.run or runs.default(name))
+    before = Run(args.run or listing.default(name))
     saved = before.saved
     parent = parents.find(args, resumed, before)
     options = preparation.training_options(args, resumed, parent)
@@ -211,9 +213,7 @@ def train(args):
     preparation.complete(source, corpus, named)
     options["data_path"] = corpus.name
     worker_folder = None if workers.chief else cluster.folder()
-    run = run_folder.Run(
-        args.run or runs.default(name if named else corpus.name), own=worker_folder
-    )
+    run = Run(args.run or listing.default(name if named else corpus.name), own=worker_folder)
     run.lock()
     args.resume = preparation.resuming_command(args, source, named)
     options["tokenize"] = preparation.tokenizer_of_bleu(args, options, run, source, corpus)

@@ -23,7 +23,7 @@ import numpy as np
 
 from nmt.decoding import alignment
 from nmt.decoding.attention import KINDS
-from nmt.program import loading
+from nmt.runs import loading
 from nmt.text.corpora import DATA
 
 

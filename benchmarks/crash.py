@@ -49,7 +49,7 @@ BEGINS = {  # what the program says there
 PROGRAM = """
 import sys
 import run_demo
-from nmt.program import startup
+from nmt.cli import startup
 from nmt.results.pictures import Pictures
 from nmt.training import checkpoints, progress
 

@@ -29,12 +29,13 @@ import tensorflow as tf
 import params
 import run_demo
 from nmt import UserError
+from nmt.cli import flags
 from nmt.decoding import non_autoregressive, searcher
 from nmt.decoding.search import greedy_search
 from nmt.decoding.searcher import compiled
 from nmt.decoding.translator import Translator
-from nmt.program import flags, loading
 from nmt.results import evaluation, scores
+from nmt.runs import loading
 from nmt.text import bleu_tokenizer, files
 from transformer_model import END, MASKED, START
 

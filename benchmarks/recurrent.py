@@ -31,9 +31,9 @@ import tensorflow as tf
 import params
 import run_demo
 from nmt import UserError
+from nmt.cli import flags
 from nmt.messages import log
 from nmt.network.engine import ParallelForward
-from nmt.program import flags
 from nmt.results import evaluation
 from nmt.text import batches as batching
 from nmt.text import tokenizer as tokenizing

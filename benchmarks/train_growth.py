@@ -23,7 +23,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")  # as `run_demo.py train` sets it
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from nmt.program import flags
+from nmt.cli import flags
 
 ROOT = Path(__file__).resolve().parents[1]
 PAIRS = (20_000, 200_000, 2_000_000)

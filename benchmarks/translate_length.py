@@ -24,8 +24,8 @@ import tensorflow as tf
 
 import params
 import transformer_model as tm
+from nmt.cli import flags
 from nmt.decoding import search
-from nmt.program import flags
 from nmt.training import devices
 
 SOURCE = 16  # tokens

@@ -41,7 +41,7 @@ import tensorflow as tf
 import run_demo
 from nmt import UserError
 from nmt.decoding import export, searcher, translator
-from nmt.program import loading
+from nmt.runs import loading
 from nmt.text import files
 from nmt.training import devices
 from transformer_model import END, PAD, START, create_masks, positional_encoding

@@ -29,8 +29,8 @@ import tensorflow as tf
 
 import params
 import run_demo
+from nmt.cli import flags
 from nmt.decoding.search import greedy_search
-from nmt.program import flags
 from nmt.text import corpora
 
 STEPS = 20

@@ -7,7 +7,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import params
-from nmt.program import command_flags, command_line
+from nmt.cli import command_flags, command_line
 
 FOLDER = Path(__file__).parent
 HEADS = {

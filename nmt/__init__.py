@@ -5,7 +5,8 @@ network   faster forms of the layers, the loss and the forward pass
 decoding  search, translator, export
 training  optimizer, devices, workers, checkpoints, averaging
 results   scores, evaluation, pictures, explorer
-program   command line, run folder, loading, commands, start-up
+runs      run folder, parameters, listing, loading, parent
+cli       command line, commands, start-up, exit codes
 
 messages.py, machine.py and output.py serve all of them.
 """

@@ -13,7 +13,7 @@ import pytest
 from helpers import ROOT, call, user_environment
 
 import params
-from nmt.program import command_flags, command_line
+from nmt.cli import command_flags, command_line
 
 ENGLISH, CHINESE = ROOT / "README.md", ROOT / "README.zh-CN.md"
 NOTEBOOK = ROOT / "walkthrough.ipynb"

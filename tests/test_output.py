@@ -6,7 +6,7 @@ import resource
 import pytest
 
 from nmt import UserError, output
-from nmt.program.run_folder import Run
+from nmt.runs.folder import Run
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from helpers import (
 )
 
 import run_demo
-from nmt.program import run_folder
+from nmt.runs.folder import Run
 from nmt.text import batches as batching
 from nmt.text import corpora
 from nmt.training import checkpoints
@@ -154,7 +154,7 @@ def test_each_epoch_and_each_seed_has_an_order_of_its_own(tokenizer, tmp_path, m
     corpus = corpora.Corpus("numbers", pairs, pairs, pairs)
     for seed in (1, 9, 1):
         training = tiny_training(seed=seed, epochs=2, vocab_size=tokenizer.vocab_size)
-        keeper = checkpoints.Keeper(training.checkpoint, run_folder.Run(tmp_path), 1, 60)
+        keeper = checkpoints.Keeper(training.checkpoint, Run(tmp_path), 1, 60)
         monkeypatch.setattr(keeper, "save", lambda *_: None)
         training.fit(keeper, corpus, tokenizer, batches)
     assert orders[4:] == orders[:2]  # the same seed

@@ -155,7 +155,7 @@ def report(run, corpus, model, test_scores, rows):
     The results are seen even if they cannot be written, and written even if they cannot be seen.
 
     Args:
-      run: the run_folder.Run.
+      run: the folder.Run.
       corpus: the corpora.Corpus.
       model: a Training, or a loading.TrainedModel.
       test_scores, rows: what `evaluate` returned.

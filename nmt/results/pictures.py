@@ -100,7 +100,7 @@ class RunPictures(Pictures):
     """Draws the pictures of a run, into its plots/.
 
     Args:
-      run: the run_folder.Run.
+      run: the folder.Run.
       model: a Training, or a loading.TrainedModel.
       tokenizer: its Tokenizer.
       line: the sentence whose attention and masks are drawn.

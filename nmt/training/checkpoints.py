@@ -148,7 +148,7 @@ class Keeper:
 
     Args:
       checkpoint: a tf.train.Checkpoint of its whole state.
-      run: the run_folder.Run to save it in.
+      run: the folder.Run to save it in.
       kept_epochs: the number of epochs whose checkpoints are kept.
       minutes: between two checkpoints within an epoch.
       workers: the cluster.Cluster that trains.

@@ -47,7 +47,7 @@ class Progress:
         self.picture_seconds = PICTURE_SECONDS
 
     def begin(self, run):
-        """Writes for TensorBoard, into the logs of a run_folder.Run, and times from here on.
+        """Writes for TensorBoard, into the logs of a folder.Run, and times from here on.
 
         The seconds of an interrupted epoch are those up to the checkpoint that was restored.
         """

@@ -14,8 +14,8 @@ import run_demo
 from nmt.decoding import export
 from nmt.decoding.sampling import Sampling
 from nmt.decoding.tokens import log_probabilities
-from nmt.program import loading
 from nmt.results import evaluation
+from nmt.runs import loading
 from transformer_model import Transformer
 
 pytestmark = pytest.mark.slow  # a training, and a process for each format

@@ -7,7 +7,7 @@ from helpers import call
 
 from nmt import UserError
 from nmt.decoding.sampling import Sampling
-from nmt.program import loading
+from nmt.runs import loading
 
 PROBABILITIES = np.array([0.2, 0.5, 0.3])  # of a toy of three tokens
 LIKELY = tf.math.log(tf.constant(PROBABILITIES, tf.float32))

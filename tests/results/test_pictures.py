@@ -9,9 +9,10 @@ import pytest
 from helpers import call
 
 import transformer_model as tm
-from nmt.program import command_flags, run_folder
+from nmt.cli import command_flags
 from nmt.results import architecture, pictures, plots
 from nmt.results.figures import labels
+from nmt.runs.folder import Run
 
 SIZES = dict(num_layers=3, d_model=8, num_heads=2, dff=16, input_vocab_size=30)
 STARTS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
@@ -166,12 +167,10 @@ def test_a_run_of_any_name_has_curves(name, tmp_path, monkeypatch):
     history = [
         dict(epoch=1, loss=1, accuracy=0, val_loss=1, val_accuracy=0, learning_rate=1, seconds=1)
     ]
-    monkeypatch.setattr(run_folder.Run, "history", lambda _: history)
-    run = run_folder.Run(name)
+    monkeypatch.setattr(Run, "history", lambda _: history)
+    run = Run(name)
     model = SimpleNamespace(options={}, steps=1)
-    pictures.RunPictures(run, model, None, "", None).curves(
-        tmp_path / "a.png", [run_folder.Run("other")]
-    )
+    pictures.RunPictures(run, model, None, "", None).curves(tmp_path / "a.png", [Run("other")])
     (tmp_path / "a.png").read_bytes().startswith(STARTS[".png"])
     labels = [text.get_text() for text in drawn[0].axes[0].get_legend().get_texts()]
     assert [label.removeprefix("./") for label in labels] == [

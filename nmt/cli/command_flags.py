@@ -4,9 +4,9 @@ import argparse
 from pathlib import Path
 
 import params
+from nmt.cli import flags
 from nmt.decoding.attention import KINDS
 from nmt.decoding.consensus import UTILITIES
-from nmt.program import flags
 from nmt.text.cleaning import PROBLEMS
 
 PICTURES = {  # in the order drawn, each with its own flags

@@ -9,8 +9,9 @@ import tensorflow as tf
 import params
 from nmt import UserError
 from nmt.messages import log
-from nmt.program import flags, run_folder, runs
-from nmt.program.loading import build_transformer
+from nmt.runs import listing
+from nmt.runs.folder import Run
+from nmt.runs.loading import build_transformer
 from nmt.text import corpora
 from nmt.training import checkpoints
 
@@ -23,7 +24,7 @@ FIXED = (*SIZES, *params.names(params.TEXT))
 class Parent(NamedTuple):
     """The run to begin with."""
 
-    run: run_folder.Run
+    run: Run
     options: dict  # values of params.table() by name
     weights: str  # the path of its final checkpoint, or else its newest; "" if the run has its own
     sha256: str  # of the weights
@@ -60,17 +61,17 @@ class Parent(NamedTuple):
                 f"that it was not: {' '.join(f'--{split}' for split in held_out)}"
             )
 
-    def options_for(self, args, options):
+    def options_for(self, given, options, preset=None):
         """Returns the options of the new run: those of the parent, unless flags or a preset differ.
 
         Args:
-          args: the parsed command line.
-          options: of its flags and preset.
+          given: the values of the flags given, by name.
+          options: those of the flags and the preset.
+          preset: its name, if one is given.
 
         Raises:
           UserError: a flag names another size or tokenizer than the parent has.
         """
-        given = flags.given(args)
         for name in FIXED:
             if given.get(name, self.options[name]) != self.options[name]:
                 raise UserError(
@@ -78,7 +79,7 @@ class Parent(NamedTuple):
                     f"{self.options[name]}; leave the flag out"
                 )
         values = options
-        if not args.preset:  # but for what depends on this machine and on the new text
+        if not preset:  # but for what depends on this machine and on the new text
             values = {**self.options, "xla": options["xla"]}
             if self.options["tokenize"] != "none":  # else the text is tokenized, the new one, too
                 values["tokenize"] = options["tokenize"]
@@ -95,7 +96,7 @@ def find(args, saved, run):
     Args:
       args: the parsed command line.
       saved: from `preparation.saved_options`.
-      run: the run_folder.Run that the command line describes.
+      run: the folder.Run that the command line describes.
 
     Raises:
       UserError: there is no such run, or it is the new run itself, or the text is not named.
@@ -111,12 +112,12 @@ def find(args, saved, run):
 
 def named(args, saved):
     """Returns what `find` does, of a parent that is there."""
-    if args.parent is None and (not saved or run_folder.Run(args.run).trained):
+    if args.parent is None and (not saved or Run(args.run).trained):
         return None
     path = args.parent or saved.get("parent")
     if not path:
         return None
-    run = runs.find(path)
+    run = listing.find(path)
     if args.run and Path(args.run).resolve() == run.path.resolve():
         raise UserError(f"--from {path}: is the new run itself; name another --run")
     if not (args.train or args.data_path or saved):

@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 from helpers import LEARNING, call
 
-from nmt.program import run_folder, runs, startup
+from nmt.cli import startup
 from nmt.results import evaluation
+from nmt.runs import listing
+from nmt.runs.folder import Run
 from nmt.training import averaging
 
 
@@ -37,7 +39,7 @@ def test_lost_parameters_are_named_and_no_checkpoint_is_called_damaged(
     run, how, capsys, monkeypatch
 ):
     lose(run, how)
-    monkeypatch.setattr(runs, "FOLDER", run.parent)
+    monkeypatch.setattr(listing, "FOLDER", run.parent)
     word = "missing" if how == "missing" else "empty"
     for command in (["--run", run], ["translate", "um.", "--run", run], ["translate", "um."]):
         assert call(*command) == 2
@@ -62,7 +64,7 @@ def test_the_full_command_rebuilds_lost_parameters(finished, run, how, capsys):
         "no checkpoint there fits this command; repeat the one that trained the run, with its data "
         "and flags"
     )
-    assert run_folder.Run(run).lost_parameters
+    assert Run(run).lost_parameters
     assert call(*command) == 0
     said = capsys.readouterr().err
     assert "beside intact checkpoints: rebuilt from this command" in said
@@ -126,7 +128,7 @@ def test_a_closed_stdout_takes_no_scores(run, monkeypatch, capsys):
 
 
 def test_what_is_unchanged_is_not_written_again(tmp_path):
-    run = run_folder.Run(tmp_path)
+    run = Run(tmp_path)
     run.lock()
     run.write("params.json", {"a": 1})
     before = (tmp_path / "params.json").stat()
@@ -155,7 +157,7 @@ def test_a_file_is_on_the_disk_before_its_name_is(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "fsync", flushed)
     monkeypatch.setattr(os, "replace", renamed)
-    run_folder.Run(tmp_path / "new" / "run").write("params.json", {})
+    Run(tmp_path / "new" / "run").write("params.json", {})
     assert calls == [
         ("flush", tmp_path.name),
         ("flush", "new"),

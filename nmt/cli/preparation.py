@@ -6,9 +6,11 @@ from pathlib import Path
 
 import params
 from nmt import UserError
+from nmt.cli import flags
 from nmt.messages import log, plural
-from nmt.program import flags, loading, run_folder, runs
 from nmt.results import evaluation
+from nmt.runs import listing, loading
+from nmt.runs.folder import Run
 from nmt.text import batches as batching
 from nmt.text import bleu_tokenizer, corpora, files
 from nmt.text import tokenizer as tokenizing
@@ -41,7 +43,7 @@ def training_options(args, saved=None, parent=None):
     if saved and not args.preset:
         options = {name: saved[name] for name in options} | flags.given(args)
     elif parent:
-        options = parent.options_for(args, options)
+        options = parent.options_for(flags.given(args), options, args.preset)
     if options["d_model"] % options["num_heads"]:
         raise UserError(
             f"--d-model {options['d_model']} is not a multiple of --num-heads "
@@ -64,7 +66,7 @@ def saved_options(args):
     """
     if not args.run or args.data_path is not None:
         return None
-    run = run_folder.Run(args.run)
+    run = Run(args.run)
     if run.lost_parameters and not (args.train or args.preset):
         raise run.without_parameters()
     return None if args.train and not run.trained else run.options_so_far()
@@ -98,7 +100,7 @@ def named_source(args, saved=None):
     for name in itertools.chain(*filter(None, named.values())):
         files.check_is_stored(name)
         check_encoding(name)
-    for name in (args.run or runs.FOLDER, args.data_path or ""):
+    for name in (args.run or listing.FOLDER, args.data_path or ""):
         check_encoding(name)
     source = {
         split: [str(Path(path).resolve()) for path in paths]
@@ -150,7 +152,7 @@ def tokenizer_of_bleu(args, options, run, source, corpus):
     Args:
       args: the parsed command line.
       options: of the run.
-      run: the run_folder.Run.
+      run: the folder.Run.
       source, corpus: the source of its corpus, complete, and the Corpus.
 
     Raises:

@@ -17,7 +17,7 @@ from pathlib import Path
 import params
 from nmt import UserError, output
 from nmt.messages import log
-from nmt.program import flags, safety
+from nmt.runs import parameters, safety
 
 # A run may be resumed with other values of these; all others identify the run. So do its data, by
 # content, not by name.
@@ -274,7 +274,7 @@ class Run:
         if saved is None:
             return None
         saved = params.values() | saved  # older runs used the defaults of newer parameters
-        wrong = flags.check(saved)
+        wrong = parameters.check(saved)
         if not wrong and not is_source(saved.get("corpus")):
             wrong = "corpus names neither a data set nor files"
         if wrong:

@@ -23,7 +23,8 @@ from helpers import (
 import params
 import run_demo
 from nmt import Interrupted, UserError
-from nmt.program import flags, loading, run_folder, safety
+from nmt.runs import loading, parameters, safety
+from nmt.runs.folder import Run
 from nmt.text import batches as batching
 from nmt.text import corpora, files
 from nmt.training import checkpoints, devices
@@ -83,10 +84,10 @@ def test_a_parameter_that_no_flag_could_give_is_named(run, capsys, name, value, 
 def test_damaged_metrics_are_reported(run, content):
     (run / "history.json").write_text(content)
     if content == "{}":  # as none at all
-        assert run_folder.Run(run).history() == []
+        assert Run(run).history() == []
     else:
         with pytest.raises(UserError, match="does not hold the metrics of epochs"):
-            run_folder.Run(run).history()
+            Run(run).history()
 
 
 @pytest.mark.parametrize("name", ["lock", "plots", "params.json.tmp", "checkpoints/best", "cache"])
@@ -114,7 +115,7 @@ def test_a_run_folder_may_itself_be_a_link(run, tmp_path):
 
 def test_tensorflows_list_of_checkpoints_removes_nothing_elsewhere(tmp_path):
     (tmp_path / "precious.index").write_text("kept")
-    training, run = tiny_training(), run_folder.Run(tmp_path / "run")
+    training, run = tiny_training(), Run(tmp_path / "run")
     keeper = checkpoints.Keeper(training.checkpoint, run, 1, 10)
     keeper.save(run.checkpoints, 1)
     tf.compat.v1.train.update_checkpoint_state(
@@ -157,7 +158,7 @@ def test_a_training_text_without_words_is_reported(tmp_path, capsys):
 def test_every_default_and_preset_is_a_value_that_a_flag_takes():
     defaults = params.values()
     for preset in params.PRESETS.values():
-        assert flags.check({**defaults, **preset.values}) is None
+        assert parameters.check({**defaults, **preset.values}) is None
 
 
 # ---- Folders and files that are not the program's ----
@@ -187,16 +188,16 @@ def test_of_a_cache_only_what_the_program_wrote_is_removed(run):
     (run / "cache").mkdir()
     for name in ("ids_0.data-00000-of-00001", "ids.index", "notes.txt"):
         (run / "cache" / name).write_text("x")
-    run_folder.Run(run).remove_cache()
+    Run(run).remove_cache()
     assert [path.name for path in (run / "cache").iterdir()] == ["notes.txt"]
     (run / "cache" / "notes.txt").unlink()
-    run_folder.Run(run).remove_cache()
+    Run(run).remove_cache()
     assert not (run / "cache").exists()
 
 
 def test_a_run_that_left_its_lock_empty_is_still_a_run(run):
     (run / "lock").write_bytes(b"")
-    run_folder.Run(run).lock()
+    Run(run).lock()
     assert (run / "lock").read_bytes() == safety.LOCK
 
 
@@ -310,7 +311,7 @@ def test_scores_that_cannot_be_written_are_printed(run, capsys, monkeypatch):
     def refuse(*_):
         raise UserError("read-only")
 
-    monkeypatch.setattr(run_folder.Run, "write", refuse)
+    monkeypatch.setattr(Run, "write", refuse)
     assert call("evaluate", "--run", run) == 2
     said = capsys.readouterr()
     assert "BLEU" in said.out
@@ -357,7 +358,7 @@ def test_an_epoch_is_saved_before_it_is_validated(run, tmp_path, monkeypatch):
     names = [name for name in ends[0].get_variable_to_shape_map() if name.startswith("model")]
     for name in names:
         np.testing.assert_array_equal(*(end.get_tensor(name) for end in ends))
-    rows = [run_folder.Run(tmp_path / name).history() for name in ("whole", "killed")]
+    rows = [Run(tmp_path / name).history() for name in ("whole", "killed")]
     for whole, again in zip(*rows, strict=True):
         assert (again["epoch"], again["loss"]) == (whole["epoch"], whole["loss"])
         assert again["val_loss"] == whole["val_loss"]
@@ -373,7 +374,7 @@ def test_a_run_resumed_on_fewer_cores_ends_bit_for_bit_the_same(run, tmp_path, m
             monkeypatch.setattr(devices, "cores", lambda number=number: number)
             more = ["--dropout-rate", 0.3, "--run", folder]
             assert call(*tiny(run)[:-1], next(epochs), *more) == 0
-        assert run_folder.Run(folder).saved["parts"] == 2
+        assert Run(folder).saved["parts"] == 2
         weights.append(loading.load(folder, "newest")[2].transformer.get_weights())
     for other in weights[1:]:
         for one, two in zip(weights[0], other, strict=True):

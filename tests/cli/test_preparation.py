@@ -8,7 +8,7 @@ import pytest
 from helpers import TINY, Untrained, as_dataset, call, sentences, write_tsv
 
 import run_demo
-from nmt.program import command_line, flags, preparation
+from nmt.cli import command_line, flags, preparation
 from nmt.text import corpora
 
 

@@ -8,7 +8,7 @@ import pytest
 from helpers import PROGRAM, ROOT, TINY, call, run_process, sentences, write_tsv
 
 import params
-from nmt.program import command_line, flags
+from nmt.cli import command_line, flags
 
 
 def test_every_constant_is_a_flag_with_its_default_and_help(capsys):
@@ -146,7 +146,7 @@ def test_flags_and_sentences_may_come_in_any_order(arguments, values):
 WITHOUT_TENSORFLOW = """
 import sys
 sys.path.insert(0, {root!r})
-from nmt.program import command_line, startup
+from nmt.cli import command_line, startup
 try:
     with startup.program({arguments!r}):
         print("TensorFlow is needed")

@@ -11,8 +11,9 @@ from helpers import LEARNING, Untrained, call, sentences, write_tsv
 import params
 import run_demo
 from nmt import UserError
-from nmt.program import command_line, flags, loading
-from nmt.program.parent import Parent
+from nmt.cli import command_line, flags
+from nmt.runs import loading
+from nmt.runs.parent import Parent
 from nmt.training import checkpoints
 
 
@@ -182,7 +183,7 @@ def test_a_child_chooses_the_tokenizer_of_bleu_for_its_own_text_unless_text_is_t
     def inherited(saved, *given):
         options = params.values() | {"tokenize": saved, "lowercase": True}
         args = command_line.parse(["--from", "x", "--dataset", "a.tsv", *given])
-        made = Parent(None, options, "", "").options_for(args, flags.chosen(args))
+        made = Parent(None, options, "", "").options_for(flags.given(args), flags.chosen(args))
         assert made["lowercase"]
         return made["tokenize"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from nmt import UserError
 from nmt.messages import plural
-from nmt.program.run_folder import Run
+from nmt.runs.folder import Run
 
 FOLDER = Path("runs")  # of all runs that --run does not name
 AGES = (("day", 86_400), ("hour", 3600), ("minute", 60))  # seconds
@@ -17,7 +17,7 @@ class Summary:
     """What is known of a run without loading its network; from files that may be damaged.
 
     Args:
-      run: a run_folder.Run.
+      run: a folder.Run.
     """
 
     def __init__(self, run):

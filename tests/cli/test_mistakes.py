@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from helpers import TINY, call, sentences, write_tsv
 
-from nmt.program import runs
+from nmt.runs import listing
 from nmt.training import devices
 
 
@@ -94,7 +94,7 @@ def test_a_mistake_is_one_line_and_exit_code_2_and_trains_nothing(
 @pytest.mark.usefixtures("undrawn")
 def test_a_start_that_failed_does_not_bar_the_corrected_command(tmp_path, capsys, monkeypatch):
     tsv = write_tsv(tmp_path / "numbers.tsv", sentences(100))
-    monkeypatch.setattr(runs, "FOLDER", tmp_path)
+    monkeypatch.setattr(listing, "FOLDER", tmp_path)
     command = ["--dataset", tsv, "--run", tmp_path / "run", *TINY[:-1], 1]
     assert call(*command, "--max-length", 2) == 2
     assert call("translate", "um.") == 2  # and nothing is taken for a trained run

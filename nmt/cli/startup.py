@@ -10,9 +10,10 @@ import signal
 import sys
 
 from nmt import Terminated, messages
-from nmt.program import command_flags, data_report, exit_codes, runs
+from nmt.cli import command_flags, data_report, exit_codes
+from nmt.runs import listing
 
-WITHOUT_TENSORFLOW = {"runs": runs.show, "data": data_report.show}
+WITHOUT_TENSORFLOW = {"runs": listing.show, "data": data_report.show}
 SEARCHING = ("translate", "score", "align", "evaluate")  # tensors of many shapes
 
 
@@ -46,7 +47,7 @@ def needs_no_tensorflow(args):
     if args.command != "train" and picture not in command_flags.WITHOUT_RUN:
         weights = picture not in command_flags.WITHOUT_WEIGHTS or args.sentence is not None
         for path in (args.run, *getattr(args, "ensemble", ())):
-            runs.find(path, weights)
+            listing.find(path, weights)
     return None
 
 

@@ -14,19 +14,28 @@ from tqdm import tqdm
 
 import params
 from nmt import UserError, output
+from nmt.cli import command_flags, flags, sentences_given
+from nmt.cli.data_report import show as data
 from nmt.decoding.alignment import pharaoh
 from nmt.decoding.repetition import Repetition
 from nmt.decoding.sampling import Sampling
 from nmt.messages import log, plural
-from nmt.program import command_flags, flags, loading, run_folder, sentences_given
-from nmt.program.data_report import show as data
-from nmt.program.runs import show as runs
 from nmt.results import evaluation
+from nmt.runs import loading
+from nmt.runs.folder import Run
+from nmt.runs.listing import show as runs
 from nmt.text import bleu_tokenizer, corpora, files, spelling
 from nmt.text.batches import training_batches
 from nmt.training import checkpoints, devices
 
 __all__ = ["align", "data", "evaluate", "explore", "export", "plot", "runs", "score", "translate"]
+
+
+def load_named(args):
+    """Returns what `loading.load_ensemble` returns for the runs, checkpoint and flags in `args`."""
+    paths = [args.run, *getattr(args, "ensemble", ())]
+    plain = getattr(args, "plain", False)
+    return loading.load_ensemble(paths, args.checkpoint, plain=plain, **flags.given(args))
 
 
 def with_progress(results):
@@ -43,7 +52,7 @@ def translate(args):
     if args.plain and args.beam is None:
         args.beam = 1  # whatever the run's own
     devices.run_plainly(args)
-    _, tokenizer, model = loading.load_named(args)
+    _, tokenizer, model = load_named(args)
     beam = model.options["beam"]
     if not sampling and args.n_best > beam and not model.options["non_autoregressive"]:
         raise UserError(
@@ -142,7 +151,7 @@ FORMATS = {"text": as_text, "tsv": as_tsv, "jsonl": as_jsonl}  # of translations
 def score(args):
     """Prints the log-probability of each pair of the files, one per line."""
     pairs = files.read_pairs(args.files)
-    _, tokenizer, model = loading.load_named(args)
+    _, tokenizer, model = load_named(args)
     for total in with_progress(evaluation.translator(model, tokenizer).score(pairs)):
         print(f"{total:.4f}")
 
@@ -150,7 +159,7 @@ def score(args):
 def align(args):
     """Prints the links between the words of each pair of the files, one line per pair."""
     pairs = files.read_pairs(args.files)
-    _, tokenizer, model = loading.load_named(args)
+    _, tokenizer, model = load_named(args)
     for links in with_progress(evaluation.translator(model, tokenizer).align(pairs)):
         print(pharaoh(links))
 
@@ -162,7 +171,7 @@ def export(args):
     if args.quantization and args.format != "ctranslate2":
         raise UserError("--quantization goes with --format ctranslate2; add that, or leave it out")
     output.refuse_existing(args.to)
-    run, tokenizer, model = loading.load_named(args)
+    run, tokenizer, model = load_named(args)
     path = Path(args.to) if args.to else exporting.default_path(run.path / "export", args.format)
     if args.format == "saved_model":
         exporting.saved_model(path, model.transformer, tokenizer)
@@ -185,7 +194,7 @@ def evaluate(args):
     rows = list(files.read_references(args.files)) if args.files else None
     if rows == []:
         raise files.without_pairs(args.files[0])
-    run, tokenizer, model = loading.load_named(args)
+    run, tokenizer, model = load_named(args)
     if args.against:
         against, its_tokenizer, other = loading.load(
             args.against, args.checkpoint, **flags.given(args)
@@ -236,7 +245,7 @@ def explore(args):
     lines = [line for line in sentences_given.lines(args) if not spelling.is_blank(line)]
     if not lines:
         raise UserError("no sentence to explore; give some as arguments, or as lines of stdin")
-    run, tokenizer, model = loading.load_named(args)
+    run, tokenizer, model = load_named(args)
     translator = loading.translator(model, tokenizer, split=True)  # as `translate` does
     sentences = [text for line in lines for text, _ in translator.parts(line) if text]
     for text in sentences:
@@ -312,7 +321,7 @@ def plot(args):
     if args.what in command_flags.WITHOUT_WEIGHTS and not (args.sentence or args.checkpoint):
         run, tokenizer, model = loading.prepare(args.run, weights=False)
     else:
-        run, tokenizer, model = loading.load_named(args)
+        run, tokenizer, model = load_named(args)
     line, translation = first_translated(run)
     if args.sentence is not None:
         (line,) = files.decode_lines([os.fsencode(args.sentence) + b"\n"], "argument")
@@ -321,7 +330,7 @@ def plot(args):
     if args.what in command_flags.OF_A_SENTENCE and spelling.is_blank(line):
         raise UserError(f"plot {args.what}: no sentence to draw; give one")
     if args.what == "curves":
-        choices["beside"] = [run_folder.Run(folder) for folder in args.beside or ()]
+        choices["beside"] = [Run(folder) for folder in args.beside or ()]
         for other in choices["beside"]:
             other.options()  # raises an error if it is not a trained run
 

@@ -14,7 +14,7 @@ LOCK = b"A run folder of run_demo.py\n"  # the content of its lock
 
 
 def check_links(run):
-    """Raises a UserError if a link in the folder of a run_folder.Run leads out of it.
+    """Raises a UserError if a link in the folder of a folder.Run leads out of it.
 
     Writing or removing files of the run would write or remove files elsewhere.
     """

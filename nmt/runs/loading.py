@@ -10,8 +10,8 @@ from nmt.decoding.options import SearchOptions
 from nmt.decoding.translator import Translator
 from nmt.messages import log
 from nmt.network.engine import ParallelForward, accelerate
-from nmt.program import flags, runs
 from nmt.results import evaluation
+from nmt.runs import listing, parameters
 from nmt.text import corpora
 from nmt.text.files import is_table
 from nmt.text.tokenizer import Tokenizer
@@ -83,7 +83,7 @@ def load_corpus_of(run, options, split, moved=None):
     """Returns the Corpus that a run was trained on; a UserError if its `split` has changed.
 
     Args:
-      run: the run_folder.Run.
+      run: the folder.Run.
       options: its parameters.
       split: "train" or "test", the one that is needed.
       moved: lists of files by split, where they are now if not where they were.
@@ -114,7 +114,7 @@ def check_test_split(path, corpus, moved=None):
       corpus: a Corpus.
       moved: as of `load_corpus_of`.
     """
-    run = runs.find(path)
+    run = listing.find(path)
     other_corpus = load_corpus_of(run, run.options(), "test", moved)
     if corpora.fingerprint(other_corpus.test) != corpora.fingerprint(corpus.test):
         raise UserError(
@@ -133,9 +133,9 @@ def prepare(path=None, weights=True, plain=False, **changed):
     Raises:
       UserError: there is no such run, or it is damaged.
     """
-    run = runs.find(path, weights)
+    run = listing.find(path, weights)
     options = run.options(weights) | changed
-    if wrong := flags.check(options):
+    if wrong := parameters.check(options):
         raise UserError(wrong)
     _, parts = devices.find(mirrored=False)
     tokenizer = load_tokenizer(run)
@@ -146,7 +146,7 @@ def prepare(path=None, weights=True, plain=False, **changed):
 
 
 def load(path=None, checkpoint=None, plain=False, **changed):
-    """Returns a trained run_folder.Run, its Tokenizer, and its TrainedModel.
+    """Returns a trained folder.Run, its Tokenizer, and its TrainedModel.
 
     Args:
       path: the run folder; None for the newest one in runs/, if all are of one corpus.
@@ -177,7 +177,7 @@ def load(path=None, checkpoint=None, plain=False, **changed):
             f"{error}; choose another checkpoint, or repeat the command that trained the run, "
             "which overwrites it"
         ) from None
-    log.info(f"Using {paths[0]}: {runs.describe(run)}")
+    log.info(f"Using {paths[0]}: {listing.describe(run)}")
     return run, tokenizer, model
 
 
@@ -217,13 +217,6 @@ def load_ensemble(paths, checkpoint=None, **changed):
             raise UserError(f"{other.path}: is non-autoregressive; leave it out")
         transformers.append(other_model.transformer)
     return run, tokenizer, model._replace(ensemble=tuple(transformers))
-
-
-def load_named(args):
-    """Returns what `load_ensemble` returns for the runs, checkpoint and flags in `args`."""
-    paths = [args.run, *getattr(args, "ensemble", ())]
-    plain = getattr(args, "plain", False)
-    return load_ensemble(paths, args.checkpoint, plain=plain, **flags.given(args))
 
 
 def load_translator(

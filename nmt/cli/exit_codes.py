@@ -13,8 +13,8 @@ import signal
 import sys
 
 from nmt import Interrupted, Terminated, UserError, messages
+from nmt.cli import command_line
 from nmt.messages import log, reason
-from nmt.program import command_line
 
 FIXES = {  # for errors of the operating system
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "free some space"),

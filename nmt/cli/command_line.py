@@ -9,7 +9,7 @@ from importlib import metadata
 
 import params
 from nmt import VERSION, UserError
-from nmt.program import command_flags, flags
+from nmt.cli import command_flags, flags
 from nmt.text import files
 
 PROGRAM = "run_demo.py"

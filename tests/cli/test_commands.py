@@ -31,10 +31,12 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 import params
 import run_demo
 from nmt import UserError
+from nmt.cli import command_flags, commands
 from nmt.decoding.attention import KINDS
-from nmt.program import command_flags, commands, loading, run_folder, runs
 from nmt.results import architecture, evaluation, plots
 from nmt.results import figures as drawing
+from nmt.runs import listing, loading
+from nmt.runs.folder import Run
 from nmt.text import corpora
 from nmt.training import checkpoints, loop, metrics, progress
 
@@ -448,9 +450,9 @@ def test_a_picture_without_a_sentence_is_of_the_first_test_line(finished, monkey
     monkeypatch.setattr(plots, "attention", lambda path, *rest: drawn.append(rest))
     assert call("plot", "attention", "--run", finished / "run") == 0
     first = (finished / "run" / "translations.txt").read_text().partition("\t")[0]
-    tokenizer = loading.load_tokenizer(run_folder.Run(finished / "run"))
+    tokenizer = loading.load_tokenizer(Run(finished / "run"))
     assert drawn[0][2] == tokenizer.tokens(tokenizer.encode([first])[0])
-    assert commands.first_translated(run_folder.Run(tmp_path)) == ("", "")
+    assert commands.first_translated(Run(tmp_path)) == ("", "")
     assert call("plot", "masks", " ", "--run", finished / "run") == 2
 
 
@@ -483,7 +485,7 @@ def test_attention_is_shown_of_the_translation_that_translate_gives(with_beam, m
     assert call("plot", "attention", line, "--run", with_beam) == 0
     assert call("plot", "masks", line, "--run", with_beam) == 0
     attention, masks = drawn
-    pieces = loading.load_tokenizer(run_folder.Run(with_beam)).processor
+    pieces = loading.load_tokenizer(Run(with_beam)).processor
     assert pieces.decode_pieces(attention[3]) == translation
     assert pieces.decode_pieces(masks[1]) == translation
 
@@ -521,7 +523,7 @@ def test_masks_and_architecture_need_no_weights(finished, tmp_path, monkeypatch,
     assert call("plot", "architecture", "--run", run) == 0
     tokens, network = drawn
     source, _, translation = (run / "translations.txt").read_text().splitlines()[0].split("\t")
-    tokenizer = loading.load_tokenizer(run_folder.Run(run))
+    tokenizer = loading.load_tokenizer(Run(run))
     ids = tokenizer.encode([source, translation])
     assert tokens[:2] == (tokenizer.tokens(ids[0]), tokenizer.tokens(ids[1][:-1]))
     assert network.count_params() > 0
@@ -554,7 +556,7 @@ def test_one_sentence_is_memorized_by_its_own_preset(tmp_path, capsys):
     expected = params.PRESETS["winter-games"].values | dict(num_layers=1, d_model=64, dff=64)
     assert {name: saved[name] for name in expected} == expected | dict(learning_rate_scale=0.05)
     assert saved["epochs"] == 20  # of one step each
-    words = loading.load_tokenizer(run_folder.Run(tmp_path / "run"))
+    words = loading.load_tokenizer(Run(tmp_path / "run"))
     assert words.tokens(words.encode(["I like Games"])[0])[1:-1] == ["▁I", "▁like", "▁Games"]
     pictures = {path.name for path in (tmp_path / "run" / "plots").iterdir()}
     assert pictures >= {"attention.png", "attention-encoder.png", "attention-decoder.png"}
@@ -729,7 +731,7 @@ def test_while_bleu_says_nothing_the_loss_decides_patience_and_the_best_epoch():
 
 def test_a_run_validated_by_bleu_keeps_what_defines_it(finished, tmp_path):
     shutil.copytree(finished / "run", tmp_path / "run")
-    run = run_folder.Run(tmp_path / "run")
+    run = Run(tmp_path / "run")
     options = run.options()
     corpus = options.pop("corpus")
     assert options["tokenize"] == "13a"
@@ -774,7 +776,7 @@ def test_an_equal_loss_is_no_better_one():
 
 def test_more_epochs_suit_a_run_unless_its_schedule_was_laid_out_for_them(finished, tmp_path):
     shutil.copytree(finished / "run", tmp_path / "run")
-    run = run_folder.Run(tmp_path / "run")
+    run = Run(tmp_path / "run")
     options = run.options()
     corpus = options.pop("corpus")
     run.claim({**options, "epochs": 3}, corpus)
@@ -839,21 +841,21 @@ def test_an_older_run_has_the_defaults_of_newer_parameters_and_resumes(finished,
     for name in ("beam", "words_per_piece"):
         del saved[name]
     (tmp_path / "run" / "params.json").write_text(json.dumps(saved))
-    options = run_folder.Run(tmp_path / "run").options()
+    options = Run(tmp_path / "run").options()
     assert (options["beam"], options["words_per_piece"]) == (params.BEAM, params.WORDS_PER_PIECE)
     hashes = {name.removesuffix("_sha256"): saved[name] for name in saved if "_sha256" in name}
     options = {row.name: options[row.name] for row in params.table()}
     with pytest.raises(UserError, match="words_per_piece is 220 there, 100 here"):
-        run_folder.Run(tmp_path / "run").claim(options | {"words_per_piece": 100}, {}, **hashes)
-    run_folder.Run(tmp_path / "run").claim(options, {"dataset": "bundled"}, **hashes)
+        Run(tmp_path / "run").claim(options | {"words_per_piece": 100}, {}, **hashes)
+    Run(tmp_path / "run").claim(options, {"dataset": "bundled"}, **hashes)
     del saved["corpus"]
     (tmp_path / "run" / "params.json").write_text(json.dumps(saved))
     with pytest.raises(UserError, match="corpus names neither a data set nor files"):
-        run_folder.Run(tmp_path / "run").options()
+        Run(tmp_path / "run").options()
 
 
 def test_the_newest_run_is_used_where_none_is_named(finished, capsys, monkeypatch):
-    monkeypatch.setattr(runs, "FOLDER", finished)
+    monkeypatch.setattr(listing, "FOLDER", finished)
     assert call("translate", "um.") == 0
     assert str(finished / "run") in capsys.readouterr().err
 

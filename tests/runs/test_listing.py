@@ -10,8 +10,9 @@ import pytest
 from helpers import LEARNING, PROGRAM, TINY, Untrained, call, sentences, start_process, write_tsv
 
 import params
-from nmt.program import command_line, preparation, runs
+from nmt.cli import command_line, preparation
 from nmt.results import evaluation
+from nmt.runs import listing
 from nmt.text import corpora
 from nmt.training import checkpoints
 
@@ -20,7 +21,7 @@ from nmt.training import checkpoints
 def folder(finished, tmp_path, monkeypatch):
     """A folder of runs with one of them, called "first", where none is named."""
     shutil.copytree(finished / "run", tmp_path / "runs" / "first")
-    monkeypatch.setattr(runs, "FOLDER", tmp_path / "runs")
+    monkeypatch.setattr(listing, "FOLDER", tmp_path / "runs")
     return tmp_path / "runs"
 
 
@@ -75,7 +76,7 @@ def test_of_runs_of_one_corpus_the_newest_is_used_of_several_none(folder, capsys
 
 
 def test_an_age_is_told_in_its_largest_unit():
-    found = [runs.age(time.time() - seconds) for seconds in (5, 61, 7300, 90_000, 200_000)]
+    found = [listing.age(time.time() - seconds) for seconds in (5, 61, 7300, 90_000, 200_000)]
     assert found == ["just now", "1 minute ago", "2 hours ago", "1 day ago", "2 days ago"]
 
 
