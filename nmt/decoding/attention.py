@@ -2,37 +2,42 @@
 
 from typing import NamedTuple
 
-KINDS = {  # of attention: name of the layer, title
-    "encoder": ("encoder_layer{}", "Encoder self-attention: source attends to source"),
-    "decoder": (
-        "decoder_layer{}_block1",
-        "Decoder self-attention: target attends to target",
-    ),
-    "cross": (
-        "decoder_layer{}_block2",
-        "Cross-attention: generated tokens attend to source",
-    ),
+import numpy as np
+
+
+class Kind(NamedTuple):
+    """A kind of attention."""
+
+    layer: str  # the key of the weights of a layer, to be formatted with its number from 1
+    title: str
+
+
+KINDS = {
+    "encoder": Kind("encoder_layer{}", "Encoder self-attention: source attends to source"),
+    "decoder": Kind("decoder_layer{}_block1", "Decoder self-attention: target attends to target"),
+    "cross": Kind("decoder_layer{}_block2", "Cross-attention: generated tokens attend to source"),
 }
 
 
 class Attention(NamedTuple):
     """The attention weights of a translated sentence."""
 
-    source: list  # S token strings, START first and END last
-    target: list  # 1 + T of the translation, START first
-    weights: dict  # (H, queries, keys), keyed as by the Transformer
-    texts: tuple = ("", "")  # the sentence and its translation
+    source: list[str]  # S tokens, START first and END last
+    target: list[str]  # 1 + T tokens of the translation, START first
+    weights: dict[str, np.ndarray]  # (H, queries, keys), keyed as the Transformer does
+    texts: tuple[str, str] = ("", "")  # the sentence and its translation
 
     @property
-    def layers(self):
+    def layers(self) -> int:
         """The number of layers of each of KINDS."""
         return len(self.weights) // len(KINDS)
 
-    def select(self, kind="cross", layer=None):
+    def select(
+        self, kind: str = "cross", layer: int | None = None
+    ) -> tuple[np.ndarray, list[str], list[str]]:
         """Returns weights (H, Q, K), Q queries and K keys (token strings) of one of KINDS.
 
-        Row t of cross-attention is labelled with target token t + 1, which was predicted at that
-        row.
+        Row t of cross-attention is labelled with target token t + 1, which it predicted.
 
         Args:
           kind: one of KINDS.
@@ -47,4 +52,4 @@ class Attention(NamedTuple):
         tar_inp, generated = self.target[:-1], self.target[1:]
         queries = {"encoder": self.source, "decoder": tar_inp, "cross": generated}[kind]
         keys = tar_inp if kind == "decoder" else self.source
-        return self.weights[KINDS[kind][0].format(layer)], queries, keys
+        return self.weights[KINDS[kind].layer.format(layer)], queries, keys

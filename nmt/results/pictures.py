@@ -172,5 +172,5 @@ class RunPictures(Pictures):
             heads, names = heads.mean(axis=0, keepdims=True), [f"Mean of {len(heads)} heads"]
         elif head:
             heads, names = heads[head - 1 : head], names[head - 1 : head]
-        title = f"{KINDS[kind][1]}; layer {layer}"
+        title = f"{KINDS[kind].title}; layer {layer}"
         return plots.attention(path, heads, names, keys, queries, title)
