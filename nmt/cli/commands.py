@@ -132,7 +132,7 @@ def as_jsonl(number, best, args):
 
 
 def of_token(token_score):
-    """Returns what JSON says of a token; see decoding.tokens.described."""
+    """Returns what JSON says of a token; see decoding.tokens.token_scores."""
     token, log_probability, alternatives = token_score
     row = {"token": token, "log_probability": round(log_probability, 4)}
     if alternatives:

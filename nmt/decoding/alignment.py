@@ -7,15 +7,20 @@ The words of a text are those that Python's split() finds in it as it is given o
 stands between white space of any kind. U+200B and the like are no white space, nor is U+2581.
 """
 
+import dataclasses
+
 import numpy as np
 
+from nmt.decoding.sentence import Sentence
 from nmt.text import sentences, spelling
 
 UNKNOWN_WORD = "<unk>"
 
+Links = list[tuple[int, int]]  # (source word, target word), numbered from 0
 
-def word_numbers(tokens):
-    """Returns the number of the word that each of `tokens` (strings) belongs to, from 0.
+
+def word_numbers(tokens: list[str]) -> np.ndarray:
+    """Returns the number of the word that each of `tokens` belongs to, from 0.
 
     They are tokens of a spelling.normal form, in which nothing but U+0020 divides words.
     """
@@ -29,7 +34,7 @@ def word_numbers(tokens):
     return np.array(numbers, int)
 
 
-def words_as_given(text):
+def words_as_given(text: str) -> list[int]:
     """Returns for each word of the spelling.normal form of a text its number in text.split().
 
     U+2581 divides a word of the former, and a word of invisible marks is not in it.
@@ -48,26 +53,27 @@ def words_as_given(text):
     return numbers
 
 
-def as_given(links, source, target):
+def as_given(links: Links, source: str, target: str) -> Links:
     """Returns links of words of normal forms as those of `source` and `target`, texts as given."""
     sources, targets = words_as_given(source), words_as_given(target)
     return sorted({(sources[i], targets[j]) for i, j in links})
 
 
-def by_words(weights, source, target):
-    """Returns the attention (words of target, words of source) of weights (T, S) by token.
+def attention_by_word(weights: np.ndarray, source: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """Returns the attention (target words, source words) of weights (T, S) by token.
 
-    Of the tokens of a source word, weights are added; of those of a target word, averaged.
+    Weights are summed over the tokens of a source word and averaged over those of a target word.
 
     Args:
-      source, target: word numbers (S,), (T,).
+      weights: (T, S).
+      source, target: the number of the word of each token, (S,), (T,).
     """
     from_target = np.eye(target[-1] + 1)[target].T  # (words, T)
     from_target /= from_target.sum(axis=1, keepdims=True)
     return from_target @ weights @ np.eye(source[-1] + 1)[source]
 
 
-def links(weights, source, target):
+def links(weights: np.ndarray, source: list[str], target: list[str]) -> Links:
     """Returns the sorted links (source word, target word) of a pair, numbers from 0.
 
     Each target word is linked to the source word that it attends to most, and each source word to
@@ -75,52 +81,74 @@ def links(weights, source, target):
 
     Args:
       weights: cross-attention (T, S); row t predicted token t.
-      source, target: tokens (strings) of each, without START and END.
+      source, target: tokens of each, without START and END.
     """
     if not source or not target:
         return []
-    attention = by_words(weights, word_numbers(source), word_numbers(target))
-    of_targets = attention.argmax(axis=1)
+    attention = attention_by_word(weights, word_numbers(source), word_numbers(target))
+    best_sources = attention.argmax(axis=1)  # (target words,)
     attention = attention / np.maximum(attention.sum(axis=0), 1e-9)
-    of_sources = attention.argmax(axis=0)
-    word_links = {(int(i), j) for j, i in enumerate(of_targets)}
-    word_links |= {(i, int(j)) for i, j in enumerate(of_sources)}
+    best_targets = attention.argmax(axis=0)  # (source words,)
+    word_links = {(int(i), j) for j, i in enumerate(best_sources)}
+    word_links |= {(i, int(j)) for i, j in enumerate(best_targets)}
     return sorted(word_links)
 
 
-def words(text):
+def count_words(text: str) -> int:
     """Returns the number of words of the spelling.normal form of a text."""
     return len(spelling.normal(text).split())
 
 
-def joined(pairs, spaces, sentence_links, tag=""):
-    """Returns the links of a line from those of its sentences.
+@dataclasses.dataclass
+class _WordCount:
+    """The running count of the words of a line, in one language."""
+
+    words: int = 0
+    after_space: bool = True  # white space, or nothing, is before the next sentence
+
+    def add(self, new_words: int, space: str) -> int:
+        """Counts the words of a sentence. Returns the number of its first word in the line.
+
+        Args:
+          new_words: their number.
+          space: the white space after the sentence.
+        """
+        if new_words and not self.after_space:
+            self.words -= 1  # the sentence begins within a word of the line
+        first = self.words
+        self.words += new_words
+        if new_words:
+            self.after_space = bool(space)
+        else:
+            self.after_space = self.after_space or bool(space)
+        return first
+
+
+def join_links(line: list[Sentence], tag: str = "") -> Links:
+    """Returns the links of a line from those of its Sentences.
 
     Args:
-      pairs: (sentence, translation) strings, in their order.
-      spaces: the white space after each sentence.
-      sentence_links: the links of each pair.
+      line: the Sentences, with links and candidates.
       tag: what every sentence begins with, and the line only once.
     """
-    line_links, copied = [], 0
-    source = target = 0  # words of the line before the sentence
-    source_gap = target_gap = True  # whether white space, or nothing, is before it
-    joints = sentences.joints([translation for _, translation in pairs], spaces)
-    rows = zip(pairs, spaces, sentence_links, joints, strict=True)
-    for (sentence, translation), space, links, joint in rows:
-        target_gap = target_gap or bool(joint)
-        new_words = words(sentence) - copied, words(translation)
-        # Without white space before it, a sentence begins within a word.
-        source -= new_words[0] > 0 and not source_gap
-        target -= new_words[1] > 0 and not target_gap
-        line_links += [(source + i - copied, target + j) for i, j in links if i >= copied]
-        source, target = source + new_words[0], target + new_words[1]
-        source_gap = bool(space) or (source_gap and not new_words[0])
-        target_gap = bool(space) or (target_gap and not new_words[1])
-        copied = words(f"{tag}x") - 1  # of the next sentence, which the line has not there
+    line_links = []
+    copied = 0  # words of the tag, which are before the sentence, but not in the line
+    source, target = _WordCount(), _WordCount()
+    translations = [sentence.translation for sentence in line]
+    joints = sentences.joints(translations, [sentence.space for sentence in line])
+    for sentence, joint in zip(line, joints, strict=True):
+        if joint:
+            target.after_space = True
+        source_words = max(0, count_words(sentence.text) - copied)  # an empty one has no tag
+        first_source = source.add(source_words, sentence.space)
+        first_target = target.add(count_words(sentence.translation), sentence.space)
+        for i, j in sentence.links:
+            if i >= copied:
+                line_links.append((first_source + i - copied, first_target + j))
+        copied = count_words(f"{tag}x") - 1
     return line_links
 
 
-def pharaoh(links):
+def pharaoh(links: Links) -> str:
     """Returns links as text, "0-0 1-2"."""
     return " ".join(f"{i}-{j}" for i, j in links)

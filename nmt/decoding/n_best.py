@@ -1,14 +1,15 @@
 """The n best translations of a sentence, each text once; and of a line of several sentences."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
-from nmt.decoding.sentence import Candidate
+from nmt.decoding.sentence import Candidate, Sentence
 from nmt.text import sentences
 
 
-def merged(candidates, number):
+def merge_equal_texts(candidates: Iterable[Candidate], number: int) -> list[Candidate]:
     """Returns the best `number` of a sentence's Candidates, each text once.
 
     A text has several segmentations into tokens; their probabilities add up to that of the text.
@@ -29,50 +30,50 @@ def merged(candidates, number):
 
 
 class Beginning(NamedTuple):
-    """The translation of the first sentences of a line: of all but one, and of that one."""
+    """A translation of the first sentences of a line."""
 
-    before: tuple | None  # a Beginning
-    text: str
-    log_probability: float
+    before: "Beginning | None"  # that of all of them but the last one
+    text: str  # of the last one
+    log_probability: float  # of all of them
     score: float
 
-    def texts(self):
+    def texts(self) -> list[str]:
         """Returns the translations of all sentences, in their order."""
-        texts, line = [], self
-        while line.before is not None:
-            texts.append(line.text)
-            line = line.before
+        texts, beginning = [], self
+        while beginning.before is not None:
+            texts.append(beginning.text)
+            beginning = beginning.before
         return texts[::-1]
 
 
-def joined(candidates, spaces, number):
-    """Returns the best `number` translations of a line from those of its sentences.
-
-    Args:
-      candidates: a list of Candidates for each sentence, the best first.
-      spaces: the white space after each sentence.
-    """
+def combine_n_best(line: list[Sentence], number: int) -> list[tuple[str, float]]:
+    """Returns the best `number` translations of a line, (text, log-probability)."""
     best = [Beginning(None, "", 0.0, 0.0)]
-    for rows in candidates:
-        # Both lists begin with the best: of those with i before and j before, so many are as good.
-        lines = [
-            Beginning(line, text, line.log_probability + log_probability, line.score + score)
-            for i, line in enumerate(best)
-            for text, log_probability, score in rows[: number // (i + 1)]
-        ]
-        best = sorted(lines, key=lambda line: -line.score)[:number]
-    return [(sentences.join(line.texts(), spaces), line.log_probability) for line in best]
+    for sentence in line:
+        longer = []
+        for rank, beginning in enumerate(best):
+            # Both lists begin with the best. Of the beginnings up to this rank with the first n
+            # candidates, (rank + 1) n are at least as good as the next.
+            for candidate in sentence.candidates[: number // (rank + 1)]:
+                log_probability = beginning.log_probability + candidate.log_probability
+                score = beginning.score + candidate.score
+                longer.append(Beginning(beginning, candidate.text, log_probability, score))
+        best = sorted(longer, key=lambda beginning: -beginning.score)[:number]
+    spaces = [sentence.space for sentence in line]
+    return [
+        (sentences.join(beginning.texts(), spaces), beginning.log_probability) for beginning in best
+    ]
 
 
-def drawn(samples, spaces):
-    """Returns the samples of a line: the first ones of its sentences together, the second ones, ...
+def combine_samples(line: list[Sentence]) -> list[tuple[str, float]]:
+    """Returns the samples of a line, (text, log-probability).
 
-    Args:
-      samples: a list of Candidates for each sentence, all of the same length.
-      spaces: the white space after each sentence.
+    The first samples of its sentences make the first one of the line, and so on.
     """
+    spaces = [sentence.space for sentence in line]
     lines = []
-    for parts in zip(*samples, strict=True):
+    for number in range(len(line[0].candidates)):
+        parts = [sentence.candidates[number] for sentence in line]
         text = sentences.join([part.text for part in parts], spaces)
         lines.append((text, sum(part.log_probability for part in parts)))
     return lines

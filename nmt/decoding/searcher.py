@@ -1,11 +1,13 @@
-"""The search of a Transformer as TensorFlow functions: traced once, for single sentences compiled.
+"""The search of a Transformer as TensorFlow functions: traced once, or compiled for one sentence.
 
 For single sentences, as a server receives them, XLA compiles the search once enough of them have
 come; for a few widths only, because TensorFlow never releases a compiled program.
 """
 
 import collections
+import math
 import threading
+from collections.abc import Callable, Sequence
 
 import keras
 import numpy as np
@@ -14,9 +16,10 @@ import tensorflow as tf
 from nmt import UserError
 from nmt.decoding import non_autoregressive
 from nmt.decoding.attention import KINDS
+from nmt.decoding.options import SearchOptions
 from nmt.decoding.search import Hypotheses, length_penalty, sample, search
-from nmt.decoding.tokens import likelihoods, log_probabilities
-from transformer_model import END, PAD, greedy_translate
+from nmt.decoding.tokens import TokenLikelihoods, log_probabilities, token_likelihoods
+from transformer_model import END, PAD, Transformer, greedy_translate
 
 COMPILED_WIDTHS = 16, 32, 64  # tokens, padding included; 340 MiB in all, never released
 EXTRA_POSITIONS = 8  # beyond that width; longer translations are searched for uncompiled
@@ -24,14 +27,20 @@ LOGIT_TOKENS = 2048  # whose logits are computed at a time
 COMPILE_AFTER = 300  # single sentences of one width, to make up for the seconds of compiling
 
 
-def pad(rows, step=1):
+IDS = tf.TensorSpec((None, None), tf.int32)  # (B, L)
+SAMPLES = tf.TensorSpec((None,), tf.int32)  # (B,)
+NUMBER = tf.TensorSpec((), tf.int32)
+
+
+def pad(rows: list[list[int]], step: int = 1) -> np.ndarray:
     """Lists of ids -> one array (B, L), PAD after the ids, L a multiple of `step`."""
-    length = -(-max([1, *map(len, rows)]) // step) * step
+    longest = max((len(row) for row in rows), default=0)
+    length = math.ceil(max(1, longest) / step) * step
     return keras.utils.pad_sequences(rows, length, padding="post", value=PAD)
 
 
-def compiled(transformer, find):
-    """Returns `find`, a function of ids that runs the Transformer, compiled by XLA per shape.
+def compiled(transformer: Transformer, function: Callable) -> tf.types.experimental.GenericFunction:
+    """Returns `function`, of ids, which runs the Transformer, compiled by XLA per shape.
 
     The weights are those of the first call for a shape. Each compiled program takes them as
     arguments and shares the memory of the variables. That is about as fast as constants, of which
@@ -39,14 +48,14 @@ def compiled(transformer, find):
     call, take 5% to 20% longer for short sentences.
     """
 
-    def find_compiled(inp):
+    def with_fixed_weights(inp):
         variables = transformer.trainable_variables
         with tf.init_scope():  # eager tensors, which the graph takes as arguments
             weights = [tf.convert_to_tensor(variable) for variable in variables]
         with keras.StatelessScope(list(zip(variables, weights, strict=True))):
-            return find(inp)
+            return function(inp)
 
-    return tf.function(find_compiled, jit_compile=True, autograph=False)
+    return tf.function(with_fixed_weights, jit_compile=True, autograph=False)
 
 
 class TracedOnce:
@@ -59,100 +68,130 @@ class TracedOnce:
       function: a tf.function with an input signature.
     """
 
-    def __init__(self, function):
-        self.function, self.lock, self.traced = function, threading.Lock(), False
+    def __init__(self, function: tf.types.experimental.GenericFunction):
+        self._function, self._lock, self._traced = function, threading.Lock(), False
 
     def __call__(self, *arguments):
-        if not self.traced:
-            with self.lock:
-                self.function.get_concrete_function()
-                self.traced = True
-        return self.function(*arguments)
+        if not self._traced:
+            with self._lock:
+                self._function.get_concrete_function()
+                self._traced = True
+        return self._function(*arguments)
+
+
+def traced_once(method: Callable, *signature: tf.TensorSpec) -> TracedOnce:
+    """Returns a method as a TensorFlow function with one trace for all shapes."""
+    # AutoGraph would take three quarters of the time to the first translation, and has nothing to
+    # convert here.
+    return TracedOnce(tf.function(method, input_signature=signature, autograph=False))
 
 
 class Searcher:
-    """Finds token ids for token ids.
+    """Searches for the token ids of translations, given the token ids of sources.
+
+    Its TensorFlow functions are `search_batch`, `search_batch_unscored`, `search_with_prefixes`
+    and `search_compiled`; `search` chooses one of them.
 
     Args:
-      transformer, fixed, ensemble: as of translator.Translator.
+      transformer: a Transformer.
       options: SearchOptions.
+      fixed: the weights will not change, so the search for single sentences may be compiled.
+      ensemble: other Transformers of the same vocabulary; their probabilities are averaged.
     """
 
-    def __init__(self, transformer, options, fixed=True, ensemble=()):
-        beam, alpha = options.beam, options.length_penalty
-        sampling, repetition = options.sampling, options.repetition
-        self.fixed, self.sampling = fixed and not ensemble, sampling
-        self.transformer, self.plain, self.length_penalty = transformer, options.plain, alpha
-        every = (transformer, *ensemble)
-        searched = every if ensemble else transformer
-        parallel = transformer.config["non_autoregressive"]
+    def __init__(
+        self,
+        transformer: Transformer,
+        options: SearchOptions,
+        fixed: bool = True,
+        ensemble: tuple[Transformer, ...] = (),
+    ):
+        self.transformer, self.options = transformer, options
+        self._members = (transformer, *ensemble)
+        self._compiles = fixed and not ensemble
+        self._non_autoregressive = transformer.config["non_autoregressive"]
+        self.sentences_by_width = collections.Counter()  # single ones
 
-        def find(inp, samples=None, prefix=None, extra_positions=None, scored=True):
-            if parallel:
-                return non_autoregressive.search(transformer, inp, alpha)
-            search_options = dict(extra_positions=extra_positions, prefix=prefix)
-            if repetition:
-                search_options["restrict"] = repetition.restrict
-            if sampling:
-                return sample(searched, inp, sampling, samples, alpha, **search_options)
-            wanted = beam if options.n_best > 1 else 1  # several may be the same text
-            scored = scored or bool(repetition)  # which changes log-probabilities
-            return search(searched, inp, beam, alpha, wanted, scored, **search_options)
+        self.search_batch = traced_once(self._search_batch, IDS)
+        self.search_batch_unscored = traced_once(self._search_batch_unscored, IDS)
+        self.search_with_prefixes = traced_once(self._search_with_prefixes, IDS, SAMPLES, IDS)
+        self.search_compiled = compiled(transformer, self._search_compiled)
+        self.log_probabilities = traced_once(self._log_probabilities, IDS, IDS)
+        self.cross_attention = traced_once(self._cross_attention, IDS, IDS)
+        self._likelihoods_of_rows = traced_once(self._token_likelihoods, IDS, IDS, NUMBER)
 
-        def traced(function, *shapes):
-            """One trace for all shapes."""
-            # AutoGraph would take three quarters of the time to the first translation, and has
-            # nothing to convert here.
-            signature = [tf.TensorSpec(shape, tf.int32) for shape in shapes]
-            return TracedOnce(tf.function(function, input_signature=signature, autograph=False))
+    # ---- What TensorFlow traces: source ids `inp` (B, S) and target ids `tar` (B, 1 + T) ----
 
-        def score(inp, tar):
-            if parallel:
-                return non_autoregressive.log_probabilities(transformer, inp, tar)
-            return log_probabilities(every, inp, tar)
+    def _search_batch(self, inp):
+        return self._hypotheses(inp)
 
-        ids = (None, None)
-        self.log_probabilities = traced(score, ids, ids)
-        last = KINDS["cross"][0].format(transformer.config["num_layers"])
-        self.cross_attention = traced(  # (B, T, S), of the last layer: the mean of its heads
-            lambda inp, tar: tf.reduce_mean(transformer((inp, tar), training=False)[1][last], 1),
-            ids, ids,
-        )  # fmt: skip
-        self.likelihoods_of_some = traced(
-            lambda inp, tar, number: likelihoods(every, inp, tar, number),
-            ids, ids, (),
-        )  # fmt: skip
-        self.search_any = traced(lambda inp: find(inp), ids)
-        self.search_texts = traced(lambda inp: find(inp, scored=False), ids)
-        self.search_more = traced(find, ids, (None,), ids)
-        self.search_width = compiled(
-            transformer, lambda inp: find(inp, extra_positions=EXTRA_POSITIONS)
-        )
-        self.seen = collections.Counter()  # single sentences by width
+    def _search_batch_unscored(self, inp):
+        return self._hypotheses(inp, scored=False)
 
-    def likelihoods(self, inp, tar, number):
-        """Returns what tokens.likelihoods does, as NumPy arrays, computed for few rows at a time.
+    def _search_with_prefixes(self, inp, samples, prefix):
+        return self._hypotheses(inp, samples, prefix)
+
+    def _search_compiled(self, inp):
+        return self._hypotheses(inp, extra_positions=EXTRA_POSITIONS)
+
+    def _hypotheses(self, inp, samples=None, prefix=None, extra_positions=None, scored=True):
+        """Returns the Hypotheses of the search, or of the samples, that the options choose."""
+        options = self.options
+        alpha = options.length_penalty
+        if self._non_autoregressive:
+            return non_autoregressive.search(self.transformer, inp, alpha)
+        transformer = self._members if len(self._members) > 1 else self.transformer
+        search_options = dict(extra_positions=extra_positions, prefix=prefix)
+        if options.repetition:
+            search_options["restrict"] = options.repetition.restrict
+            scored = True  # a penalty multiplies log-probabilities
+        if options.sampling:
+            return sample(transformer, inp, options.sampling, samples, alpha, **search_options)
+        n_best = options.beam if options.n_best > 1 else 1  # several may be the same text
+        return search(transformer, inp, options.beam, alpha, n_best, scored, **search_options)
+
+    def _log_probabilities(self, inp, tar):
+        """Returns the log-probabilities (B,) of target ids."""
+        if self._non_autoregressive:
+            return non_autoregressive.log_probabilities(self.transformer, inp, tar)
+        return log_probabilities(self._members, inp, tar)
+
+    def _cross_attention(self, inp, tar):
+        """Returns the attention weights (B, T, S) of the last layer, the mean of its heads."""
+        _, weights = self.transformer((inp, tar), training=False)
+        layers = self.transformer.config["num_layers"]
+        return tf.reduce_mean(weights[KINDS["cross"].layer.format(layers)], axis=1)
+
+    def _token_likelihoods(self, inp, tar, number):
+        """Returns the TokenLikelihoods of target ids."""
+        return token_likelihoods(self._members, inp, tar, number)
+
+    # ---- What a Translator calls ----
+
+    def token_likelihoods(self, inp: np.ndarray, tar: tf.Tensor, number: int) -> TokenLikelihoods:
+        """Returns what tokens.token_likelihoods does, as NumPy arrays, a few rows at a time.
 
         A short source may have a long translation, and each token has as many logits as there are
         vocabulary entries.
         """
         rows = max(1, LOGIT_TOKENS // tar.shape[1])
         parts = [
-            self.likelihoods_of_some(inp[start : start + rows], tar[start : start + rows], number)
+            self._likelihoods_of_rows(inp[start : start + rows], tar[start : start + rows], number)
             for start in range(0, len(inp), rows)
         ]
-        return [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
+        return TokenLikelihoods(
+            np.concatenate([part.log_probabilities for part in parts]),
+            np.concatenate([part.likeliest for part in parts]),
+            np.concatenate([part.likeliest_ids for part in parts]),
+        )
 
-    def search_plainly(self, inp):
-        """Returns Hypotheses of source ids `inp` (B, S), as the story's greedy loop finds them."""
-        ids = greedy_translate(self.transformer, inp)  # (B, 1 + T)
-        log_probabilities = self.log_probabilities(inp, ids)[:, tf.newaxis]  # (B, 1)
-        tokens = tf.math.count_nonzero(ids, axis=1, keepdims=True) - 1  # (B, 1), without START
-        scores = log_probabilities / length_penalty(tokens, self.length_penalty)
-        finished = tf.reduce_any(ids == END, axis=1, keepdims=True)  # (B, 1)
-        return Hypotheses(ids[:, tf.newaxis], scores, log_probabilities, finished)
-
-    def search(self, sources, prefixes=(), samples=(), scored=True):
+    def search(
+        self,
+        sources: list[list[int]],
+        prefixes: Sequence[list[int]] = (),
+        samples: Sequence[int] = (),
+        scored: bool = True,
+    ) -> Hypotheses:
         """Returns Hypotheses of `sources`, B lists of ids.
 
         For a single sentence and fixed weights, XLA is 2 to 3 times as fast. Compiling takes a few
@@ -160,23 +199,47 @@ class Searcher:
         ones beyond the widest. Batches, which keep a processor busy, gain nothing.
 
         Args:
+          sources: ids, START first and END last.
           prefixes: the ids that each translation begins with, B lists, or none at all.
           samples: for sampling, the number of each sample of its source; 0 if not given.
           scored: False if scores and log-probabilities are of no interest.
         """
-        search_any = self.search_any if scored else self.search_texts
-        if self.plain:
+        if self.options.plain:
             if any(prefixes):
                 raise UserError("--plain takes no prefix; leave it out")
-            return self.search_plainly(pad(sources))
-        if self.sampling or any(prefixes):
+            return self._search_plainly(pad(sources))
+        if self.options.sampling or any(prefixes):
             samples = samples or [0] * len(sources)
-            return self.search_more(pad(sources), samples, pad(prefixes or [[]] * len(sources)))
-        width = next((width for width in COMPILED_WIDTHS if width >= len(sources[0])), None)
-        if len(sources) > 1 or not self.fixed or not width:
-            return search_any(pad(sources))
-        self.seen[width] += 1
-        if self.seen[width] <= COMPILE_AFTER:
-            return search_any(pad(sources))
-        hypotheses = self.search_width(pad(sources, width))
-        return hypotheses if hypotheses.ended.numpy().all() else search_any(pad(sources))
+            prefixes = prefixes or [[]] * len(sources)
+            return self.search_with_prefixes(pad(sources), samples, pad(prefixes))
+        if len(sources) == 1 and self._compiles:
+            hypotheses = self._search_one_compiled(sources)
+            if hypotheses is not None:
+                return hypotheses
+        search_batch = self.search_batch if scored else self.search_batch_unscored
+        return search_batch(pad(sources))
+
+    def _search_one_compiled(self, sources):
+        """Returns the Hypotheses of one source by the compiled search, or None.
+
+        None if the source is too wide, or one of the first of its width, or its translation too
+        long.
+        """
+        widths = [width for width in COMPILED_WIDTHS if width >= len(sources[0])]
+        if not widths:
+            return None
+        width = widths[0]
+        self.sentences_by_width[width] += 1
+        if self.sentences_by_width[width] <= COMPILE_AFTER:
+            return None
+        hypotheses = self.search_compiled(pad(sources, width))
+        return hypotheses if hypotheses.ended.numpy().all() else None
+
+    def _search_plainly(self, inp):
+        """Returns Hypotheses of source ids `inp` (B, S), by the greedy loop of the story."""
+        ids = greedy_translate(self.transformer, inp)  # (B, 1 + T)
+        log_probabilities = self.log_probabilities(inp, ids)[:, tf.newaxis]  # (B, 1)
+        tokens = tf.math.count_nonzero(ids, axis=1, keepdims=True) - 1  # (B, 1), without START
+        scores = log_probabilities / length_penalty(tokens, self.options.length_penalty)
+        finished = tf.reduce_any(ids == END, axis=1, keepdims=True)  # (B, 1)
+        return Hypotheses(ids[:, tf.newaxis], scores, log_probabilities, finished)

@@ -1,6 +1,7 @@
 """A sentence on its way from text to its translations: the record that each stage fills in."""
 
 import dataclasses
+from dataclasses import field
 from typing import NamedTuple
 
 
@@ -13,11 +14,11 @@ class Candidate(NamedTuple):
 
 
 class TokenScore(NamedTuple):
-    """A token of a translation, and what the model gave it."""
+    """A token of a translation, and how likely it was."""
 
     token: str
     log_probability: float
-    alternatives: list  # (token, probability) of the likeliest tokens at this position
+    alternatives: list[tuple[str, float]]  # the likeliest tokens there, with their probabilities
 
 
 NOTHING = Candidate("", 0.0, 0.0)  # the translation of a sentence without tokens
@@ -25,17 +26,27 @@ NOTHING = Candidate("", 0.0, 0.0)  # the translation of a sentence without token
 
 @dataclasses.dataclass
 class Sentence:
-    """A sentence of a line."""
+    """A sentence of a line.
+
+    It is made with its text and space; tokenizing fills in the ids, the search the candidates and
+    their tokens, alignment the links.
+    """
 
     text: str  # with the tags that begin its line
     space: str  # the white space after it in the line
-    source: list[int]  # its ids, START first and END last
-    prefix: list[int]  # ids that its translation begins with, often none
-    candidates: list[Candidate] = dataclasses.field(default_factory=list)  # the best first
-    tokens: list[TokenScore] = dataclasses.field(default_factory=list)  # of the best candidate
-    links: list[tuple] = dataclasses.field(default_factory=list)  # of its words; see alignment.py
+    source: list[int] = field(default_factory=list)  # ids, START first and END last
+    prefix: list[int] = field(
+        default_factory=list
+    )  # ids that the translation begins with, often none
+    candidates: list[Candidate] = field(
+        default_factory=list
+    )  # the best first; samples in the order drawn
+    tokens: list[TokenScore] = field(default_factory=list)  # of the best candidate
+    links: list[tuple[int, int]] = field(
+        default_factory=list
+    )  # of the best candidate; see alignment.py
 
     @property
-    def translation(self):
+    def translation(self) -> str:
         """The text of the best candidate."""
         return self.candidates[0].text

@@ -1,19 +1,30 @@
-"""What a model says of given translations: how likely they are, and each of their tokens."""
+"""What a model predicts of given translations: how likely they are, and each of their tokens."""
 
 import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
 from nmt.decoding.cached_decoder import mean_probability
 from nmt.decoding.sentence import TokenScore
-from transformer_model import PAD
+from nmt.text.tokenizer import Tokenizer
+from transformer_model import PAD, Transformer
 
 
-def likelihoods(transformers, inp, tar, number):
-    """Returns log-probabilities (B, T) of tokens; (B, T, K) and ids of the likeliest tokens there.
+class TokenLikelihoods(NamedTuple):
+    """How likely the tokens of B translations are, and which K tokens are the likeliest there."""
 
-    Each position knows the tokens before it (teacher forcing).
+    log_probabilities: tf.Tensor  # (B, T)
+    likeliest: tf.Tensor  # (B, T, K): log-probabilities, the likeliest first
+    likeliest_ids: tf.Tensor  # (B, T, K)
+
+
+def token_likelihoods(
+    transformers: Sequence[Transformer], inp: tf.Tensor, tar: tf.Tensor, number: int
+) -> TokenLikelihoods:
+    """Returns the TokenLikelihoods of target ids; each position sees the tokens before it.
 
     Args:
       transformers: one or more; their probabilities are averaged.
@@ -26,36 +37,41 @@ def likelihoods(transformers, inp, tar, number):
         logits, _ = transformer((inp, tar[:, :-1]), training=False)  # (B, T, V)
         logarithms.append(tf.nn.log_softmax(logits))
     likely = mean_probability(logarithms)  # (B, T, V)
-    best, ids = tf.math.top_k(likely, tf.minimum(number, tf.shape(likely)[-1]))
-    return tf.gather(likely, tar[:, 1:], batch_dims=2), best, ids
+    likeliest, ids = tf.math.top_k(likely, tf.minimum(number, tf.shape(likely)[-1]))
+    return TokenLikelihoods(tf.gather(likely, tar[:, 1:], batch_dims=2), likeliest, ids)
 
 
-def log_probabilities(transformers, inp, tar):
+def log_probabilities(
+    transformers: Sequence[Transformer], inp: tf.Tensor, tar: tf.Tensor
+) -> tf.Tensor:
     """Returns the natural log-probability (B,) of all tokens of ids `tar` (B, 1 + T) after START.
 
     Args:
-      transformers, inp, tar: as of `likelihoods`; END is the last token of a target.
+      transformers, inp, tar: see `token_likelihoods`; END is the last token of a target.
     """
-    likely, *_ = likelihoods(transformers, inp, tar, 0)  # (B, T)
+    likely = token_likelihoods(transformers, inp, tar, 0).log_probabilities  # (B, T)
     return tf.reduce_sum(tf.where(tar[:, 1:] != PAD, likely, 0.0), axis=1)
 
 
-def described(tokenizer, tar, log_probabilities, likeliest, likeliest_ids):
-    """Yields for each of B translations the list of its TokenScores, END included.
+def token_scores(
+    tokenizer: Tokenizer, tar: np.ndarray, likelihoods: TokenLikelihoods
+) -> Iterator[list[TokenScore]]:
+    """Yields for each of B translations the list of TokenScores of its tokens, END included.
 
     Args:
       tokenizer: a Tokenizer.
-      tar: ids (B, 1 + T), an array of NumPy, as are the others.
-      log_probabilities, likeliest, likeliest_ids: what `likelihoods` returns of them: (B, T), and
-        of the K likeliest tokens (B, T, K).
+      tar: ids (B, 1 + T).
+      likelihoods: those of `tar`, as NumPy arrays.
     """
     for row, ids in enumerate(tar[:, 1:]):
         length = np.count_nonzero(ids)  # without PAD
-        token_scores = []
+        scores = []
         for position, token in enumerate(tokenizer.tokens(ids[:length])):
-            names = tokenizer.tokens(likeliest_ids[row, position])
-            probabilities = map(math.exp, likeliest[row, position].tolist())
-            alternatives = list(zip(names, probabilities, strict=True))
-            log_probability = float(log_probabilities[row, position])
-            token_scores.append(TokenScore(token, log_probability, alternatives))
-        yield token_scores
+            alternatives = []
+            names = tokenizer.tokens(likelihoods.likeliest_ids[row, position])
+            for rank, name in enumerate(names):
+                probability = math.exp(likelihoods.likeliest[row, position, rank])
+                alternatives.append((name, probability))
+            log_probability = float(likelihoods.log_probabilities[row, position])
+            scores.append(TokenScore(token, log_probability, alternatives))
+        yield scores

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt import UserError
-from nmt.decoding import alignment, translator
+from nmt.decoding import alignment, batching, given_pairs, translator
+from nmt.decoding.sentence import Candidate, Sentence
 from nmt.text import spelling
 from run_demo import load_translator
 
@@ -35,7 +36,7 @@ def test_attention_is_summed_over_source_tokens_and_averaged_over_target_tokens(
             [0.0, 0.1, 0.8, 0.0, 0.1],
         ]
     )
-    found = alignment.by_words(weights, *map(alignment.word_numbers, (SOURCE, TARGET)))
+    found = alignment.attention_by_word(weights, *map(alignment.word_numbers, (SOURCE, TARGET)))
     np.testing.assert_allclose(found, [[0.8, 0.1, 0.1], [0.1, 0.1, 0.8], [0.05, 0.75, 0.2]])
     assert alignment.links(weights, SOURCE, TARGET) == [(0, 0), (1, 2), (2, 1)]
 
@@ -87,23 +88,38 @@ def test_alignments_of_translations_and_of_given_pairs(finished, tmp_path, capsy
     assert "column" in capsys.readouterr().err
 
 
+def line_of(pairs, spaces, links):
+    """Returns the Sentences of a line from their texts and translations, spaces and links."""
+    return [
+        Sentence(text, space, candidates=[Candidate(translation, 0.0, 0.0)], links=sentence_links)
+        for (text, translation), space, sentence_links in zip(pairs, spaces, links, strict=True)
+    ]
+
+
 def test_links_of_sentences_are_numbered_by_the_words_of_their_line():
     links = [(0, 0), (1, 1)]
     three = [("um dois", "one two"), ("três", ""), ("um dois", "one two")]
-    found = alignment.joined(three, [" ", "\n", ""], [links, [], links])
-    assert found == [(0, 0), (1, 1), (3, 2), (4, 3)]
-    tagged = [("<2de> um", "eins"), ("<2de> dois três", "zwei drei")]  # "<2de> um dois três"
-    links = [(0, 0), (1, 0)], [(0, 0), (1, 0), (2, 1)]
-    found = alignment.joined(tagged, [" ", ""], links, "<2de> ")
-    assert found == [(0, 0), (1, 0), (2, 1), (3, 2)]
+    line = line_of(three, [" ", "\n", ""], [links, [], links])
+    assert alignment.join_links(line) == [(0, 0), (1, 1), (3, 2), (4, 3)]
     glued = [("What?", "Was?"), ("Yes, I do.", "Ja.")]  # "What?Yes, I do." has three words
-    found = alignment.joined(glued, ["", ""], [[(0, 0)], [(0, 0), (2, 0)]])
-    assert found == [(0, 0), (0, 1), (2, 1)]
+    line = line_of(glued, ["", ""], [[(0, 0)], [(0, 0), (2, 0)]])
+    assert alignment.join_links(line) == [(0, 0), (0, 1), (2, 1)]
     glued = [("一。", "One."), ("二。", "Two.")]  # one word of Chinese, two of English
-    assert alignment.joined(glued, ["", ""], [[(0, 0)], [(0, 0)]]) == [(0, 0), (0, 1)]
-    assert alignment.joined([pair[::-1] for pair in glued], [" ", ""], [[(0, 0)]] * 2) == [
-        (0, 0), (1, 1),
-    ]  # fmt: skip
+    line = line_of(glued, ["", ""], [[(0, 0)], [(0, 0)]])
+    assert alignment.join_links(line) == [(0, 0), (0, 1)]
+    line = line_of([pair[::-1] for pair in glued], [" ", ""], [[(0, 0)]] * 2)
+    assert alignment.join_links(line) == [(0, 0), (1, 1)]
+
+
+def test_a_tag_that_begins_each_sentence_is_one_word_of_the_line():
+    """Of "<2de> um dois três"; an empty sentence, between two line breaks, has no tag."""
+    first, last = ("<2de> um", "eins"), ("<2de> dois três", "zwei drei")
+    first_links, last_links = [(0, 0), (1, 0)], [(0, 0), (1, 0), (2, 1)]
+    expected = [(0, 0), (1, 0), (2, 1), (3, 2)]
+    line = line_of([first, last], [" ", ""], [first_links, last_links])
+    assert alignment.join_links(line, "<2de> ") == expected
+    line = line_of([first, ("", ""), last], ["\n", "\n", ""], [first_links, [], last_links])
+    assert alignment.join_links(line, "<2de> ") == expected
 
 
 def test_pairs_are_aligned_in_batches_as_alone(finished, monkeypatch):
@@ -114,8 +130,8 @@ def test_pairs_are_aligned_in_batches_as_alone(finished, monkeypatch):
     assert alone[20:22] == [[], []]
     assert max(alone[22])[0] < translator.MAX_SOURCE_TOKENS
     assert len({*map(len, alone)}) > 3
-    monkeypatch.setattr(translator, "BATCH_TOKENS", 64)
-    monkeypatch.setattr(translator, "CHUNK_LINES", 7)
+    monkeypatch.setattr(batching, "BATCH_TOKENS", 64)
+    monkeypatch.setattr(given_pairs, "CHUNK_LINES", 7)
     assert list(translate.align(iter(pairs), cut=True)) == alone
     with pytest.raises(UserError, match="pair 23 has more than 2048 tokens on a side"):
         list(translate.align(pairs))
@@ -168,8 +184,8 @@ def test_every_word_of_the_printed_lines_is_linked_by_its_number(aligner, rows):
 
 def test_a_line_of_many_sentences_is_joined_in_linear_time():
     pairs = [("um dois.", "one two.")] * 20_000
-    found = alignment.joined(pairs, [" "] * 20_000, [[(0, 0), (1, 1)]] * 20_000)
-    assert found == [(n, n) for n in range(40_000)]
+    line = line_of(pairs, [" "] * 20_000, [[(0, 0), (1, 1)]] * 20_000)
+    assert alignment.join_links(line) == [(n, n) for n in range(40_000)]
 
 
 @pytest.mark.slow

@@ -7,8 +7,8 @@ import random
 import pytest
 
 from nmt.decoding import n_best
-from nmt.decoding.n_best import joined, merged
-from nmt.decoding.sentence import Candidate
+from nmt.decoding.n_best import combine_n_best, merge_equal_texts
+from nmt.decoding.sentence import Candidate, Sentence
 
 
 def test_two_segmentations_of_a_text_are_one_translation_whose_probabilities_add():
@@ -18,14 +18,14 @@ def test_two_segmentations_of_a_text_are_one_translation_whose_probabilities_add
         ("c", math.log(0.1), math.log(0.1)),
     ]
     rows = [Candidate(*row) for row in rows]
-    (first, *numbers), (second, *_) = merged(rows, 3)
+    (first, *numbers), (second, *_) = merge_equal_texts(rows, 3)
     assert (first, second) == ("c", "a b")  # together more likely
     assert numbers == pytest.approx([math.log(0.35)] * 2)
-    assert [text for text, *_ in merged(rows, 1)] == ["c"]
+    assert [text for text, *_ in merge_equal_texts(rows, 1)] == ["c"]
 
 
 def test_a_length_penalty_stays_that_of_the_best_segmentation():
-    ((_, log_probability, score),) = merged(
+    ((_, log_probability, score),) = merge_equal_texts(
         [Candidate("a", -2.0, -1.0), Candidate("a", -2.0, -0.9)], 2
     )
     assert log_probability == pytest.approx(math.log(2) - 2)
@@ -35,16 +35,24 @@ def test_a_length_penalty_stays_that_of_the_best_segmentation():
 def test_probabilities_do_not_add_up_to_more_than_1():
     """Those of a memorized sentence are rounded to 1."""
     certain, unlikely = Candidate("a", 0.0, 0.0), Candidate("a", -18.0, -9.0)
-    assert merged([certain, unlikely], 2) == [certain]
-    assert merged([Candidate("a", -0.5, -0.4)] * 2, 2) == [certain]
+    assert merge_equal_texts([certain, unlikely], 2) == [certain]
+    assert merge_equal_texts([Candidate("a", -0.5, -0.4)] * 2, 2) == [certain]
+
+
+def line_of(rows, spaces):
+    """Returns the Sentences of a line from (text, log-probability, score) of their candidates."""
+    return [
+        Sentence("", space, candidates=[Candidate(*row) for row in candidates])
+        for candidates, space in zip(rows, spaces, strict=True)
+    ]
 
 
 def test_the_best_of_a_line_are_the_best_combinations_of_its_sentences():
     first = [("a", -1.0, -1.0), ("b", -2.0, -2.0)]
     second = [("x", -1.0, -1.0), ("y", -1.5, -1.5), ("z", -9.0, -9.0)]
-    found = joined([first, second], [" ", ""], 3)
+    found = combine_n_best(line_of([first, second], [" ", ""]), 3)
     assert found == [("a x", -2.0), ("a y", -2.5), ("b x", -3.0)]
-    assert joined([[("", 0.0, 0.0)]], [""], 3) == [("", 0.0)]
+    assert combine_n_best(line_of([[("", 0.0, 0.0)]], [""]), 3) == [("", 0.0)]
 
 
 def test_a_long_line_has_the_best_combinations_without_trying_all(monkeypatch):
@@ -59,12 +67,12 @@ def test_a_long_line_has_the_best_combinations_without_trying_all(monkeypatch):
         for line in itertools.product(*rows)
     ]
     expected = sorted(lines, key=lambda line: -line[2])[:7]
-    found = joined(rows, [" "] * 3 + [""], 7)
+    found = combine_n_best(line_of(rows, [" "] * 3 + [""]), 7)
     assert [text for text, _ in found] == [text for text, *_ in expected]
     assert [total for _, total in found] == pytest.approx([total for _, total, _ in expected])
     made = []
     make = n_best.Beginning
     monkeypatch.setattr(n_best, "Beginning", lambda *row: made.append(1) or make(*row))
     long = [[(f"{j}", -float(j), -float(j)) for j in range(64)]] * 100
-    assert len(joined(long, [" "] * 100, 64)) == 64
+    assert len(combine_n_best(line_of(long, [" "] * 100), 64)) == 64
     assert len(made) < 100 * 64 * 5  # of 64 * 64 each

@@ -9,7 +9,7 @@ import tensorflow as tf
 from helpers import call
 from test_search import small_transformer
 
-from nmt.decoding.tokens import likelihoods
+from nmt.decoding.tokens import token_likelihoods
 from run_demo import load_translator
 from transformer_model import END, START
 
@@ -21,11 +21,15 @@ def test_probabilities_of_each_token_and_of_what_else_was_likely():
     models = small_transformer(END=1.0), small_transformer(seed=1)
     each = [tf.nn.softmax(model((INP, TAR[:, :-1]))[0]).numpy()[0] for model in models]
     mean = np.mean(each, axis=0)  # (T, V)
-    likely, best, ids = (t.numpy()[0] for t in likelihoods(models, INP, TAR, 3))
+    likely, best, ids = (t.numpy()[0] for t in token_likelihoods(models, INP, TAR, 3))
     np.testing.assert_allclose(np.exp(likely), mean[range(3), TAR[0, 1:]], rtol=1e-5)
     np.testing.assert_array_equal(ids, np.argsort(-mean)[:, :3])
     np.testing.assert_allclose(np.exp(best), -np.sort(-mean)[:, :3], rtol=1e-5)
-    assert likelihoods(models, INP, TAR, 999)[2].shape == (1, 3, mean.shape[1])  # all there are
+    assert token_likelihoods(models, INP, TAR, 999)[2].shape == (
+        1,
+        3,
+        mean.shape[1],
+    )  # all there are
 
 
 @pytest.mark.parametrize("beam", [1, 3])

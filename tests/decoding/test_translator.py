@@ -15,7 +15,7 @@ from test_transformer_model import randomised
 import run_demo
 import transformer_model as tm
 from nmt import UserError
-from nmt.decoding import consensus, export, search, searcher, translator
+from nmt.decoding import batching, consensus, export, given_pairs, search, searcher, translator
 from nmt.decoding.attention import KINDS
 from nmt.decoding.repetition import Repetition
 from nmt.decoding.sampling import Sampling
@@ -49,7 +49,7 @@ def resident():
 
 
 for length in (8, 256):
-    found.searcher.search_any(searcher.pad([[tm.START] * length]))
+    found.searcher.search_batch(searcher.pad([[tm.START] * length]))
 before = resident()
 for length in (*range(8, 129, 8), 256):
     found.searcher.search([[tm.START] * length])
@@ -114,7 +114,7 @@ def test_lines_come_back_in_their_order_as_if_each_were_alone(
     model, alone, beam, monkeypatch, silent
 ):
     """In several chunks, each in several batches, two at a time."""
-    monkeypatch.setattr(translator, "BATCH_TOKENS", 64)
+    monkeypatch.setattr(batching, "BATCH_TOKENS", 64)
     lines = [*SOURCES[:5], "", *SOURCES[5:]]
     found = Translator(*model, beam=beam, workers=2).hypotheses(iter(lines), at_a_time=15)
     for line, best in zip(lines, found, strict=True):
@@ -127,8 +127,8 @@ def test_single_sentences_are_the_same_once_xla_compiles_them(model, alone, monk
     monkeypatch.setattr(searcher, "COMPILE_AFTER", 3)
     monkeypatch.setattr(searcher, "EXTRA_POSITIONS", 50)  # for all of them
     found = Translator(*model)
-    compiled, calls = found.searcher.search_width, []
-    found.searcher.search_width = lambda inp: calls.append(inp) or compiled(inp)
+    compiled, calls = found.searcher.search_compiled, []
+    found.searcher.search_compiled = lambda inp: calls.append(inp) or compiled(inp)
     lines = SOURCES[:12]
     assert [best[0][0] for best in found.hypotheses(lines, at_a_time=1)] == [
         alone(line)[0] for line in lines
@@ -137,15 +137,15 @@ def test_single_sentences_are_the_same_once_xla_compiles_them(model, alone, monk
     assert widths
     assert set(widths) <= set(searcher.COMPILED_WIDTHS)
     assert len(calls) == 12 - sum(
-        min(3, found.searcher.seen[width]) for width in found.searcher.seen
+        min(3, number) for number in found.searcher.sentences_by_width.values()
     )
 
 
 def test_a_translation_too_long_for_the_compiled_search_is_complete(model, alone, monkeypatch):
     monkeypatch.setattr(searcher, "COMPILE_AFTER", 0)
     found, uncompiled = Translator(*model), []
-    search_any = found.searcher.search_any
-    found.searcher.search_any = lambda inp: uncompiled.append(inp) or search_any(inp)
+    search_batch = found.searcher.search_batch
+    found.searcher.search_batch = lambda inp: uncompiled.append(inp) or search_batch(inp)
     lines = [line for line in SOURCES if line][:12]
     best = [best[0] for best in found.hypotheses(lines, at_a_time=1)]
     assert [text for text, _ in best] == [alone(line)[0] for line in lines]
@@ -157,8 +157,8 @@ def test_sentences_of_all_lengths_need_few_compiled_programs(model, monkeypatch,
     monkeypatch.setattr(searcher, "COMPILE_AFTER", 0)
     found, shapes, uncompiled = Translator(*model), set(), []
     any_found = search.Hypotheses(*[tf.zeros(1)] * 4, tf.constant([True]))
-    found.searcher.search_width = lambda inp: shapes.add(inp.shape) or any_found
-    found.searcher.search_any = lambda inp: uncompiled.append(inp.shape[1])
+    found.searcher.search_compiled = lambda inp: shapes.add(inp.shape) or any_found
+    found.searcher.search_batch = lambda inp: uncompiled.append(inp.shape[1])
     for length in range(1, translator.MAX_SOURCE_TOKENS + 1):
         found.searcher.search([[tm.START] * length])
     assert len(shapes) <= 4
@@ -294,8 +294,8 @@ def test_tags_are_no_words_of_a_line_but_at_its_start(model):
 
 
 def test_scores_of_given_pairs_are_those_of_the_translations_themselves(model, monkeypatch, silent):
-    monkeypatch.setattr(translator, "BATCH_TOKENS", 64)
-    monkeypatch.setattr(translator, "CHUNK_LINES", 15)
+    monkeypatch.setattr(batching, "BATCH_TOKENS", 64)
+    monkeypatch.setattr(given_pairs, "CHUNK_LINES", 15)
     transformer, tokenizer = model
     pairs = [*sentences(30), ("um", ""), ("", "")]
     found = list(Translator(*model).score(iter(pairs)))
@@ -398,7 +398,7 @@ def test_long_prefixes_make_batches_small(finished, monkeypatch):
     with pytest.raises(StopAsyncIteration):
         list(translate.hypotheses(["um."] * 40, prefixes=prefixes))
     rows, length = batches[0]
-    assert rows == translator.BATCH_TOKENS // length < 10
+    assert rows == batching.BATCH_TOKENS // length < 10
 
 
 def test_wrong_values_from_python_are_one_line(tokenizer):

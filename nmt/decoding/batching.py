@@ -1,0 +1,26 @@
+"""Batches of sentences and of pairs to decode: of similar length, the longest first."""
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, TypeVar
+
+CHUNK_LINES = 4096  # lines that are sorted by length together
+BATCH_TOKENS = 2048  # padding included, of the sources; of pairs, of the longer side
+
+Item = TypeVar("Item")
+
+
+class Batching(NamedTuple):
+    """How many items a batch has."""
+
+    rows: int | None  # items per batch; None for as many as make BATCH_TOKENS tokens
+    beam: int  # hypotheses per item, whose tokens count, too
+
+    def batches(self, items: Iterable[Item], length: Callable[[Item], int]) -> list[list[Item]]:
+        """Returns `items` in lists, one per batch, those of the greatest `length` first."""
+        waiting = sorted(items, key=length, reverse=True)
+        batches = []
+        while waiting:
+            rows = self.rows or max(1, BATCH_TOKENS // (length(waiting[0]) * self.beam))
+            batches.append(waiting[:rows])
+            del waiting[:rows]
+        return batches

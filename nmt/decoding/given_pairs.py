@@ -1,0 +1,169 @@
+"""What a model says of given pairs: their scores, their alignments, their attention weights."""
+
+import dataclasses
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+
+import tensorflow as tf
+
+from nmt import UserError
+from nmt.decoding import alignment, non_autoregressive
+from nmt.decoding.alignment import Links
+from nmt.decoding.attention import Attention
+from nmt.decoding.batching import CHUNK_LINES, Batching
+from nmt.decoding.searcher import Searcher, pad
+from nmt.text import spelling
+from nmt.text.batches import MAX_SOURCE_TOKENS
+from nmt.text.tokenizer import Tokenizer
+
+
+@dataclasses.dataclass
+class _Pair:
+    """A source and its target."""
+
+    source_text: str
+    target_text: str
+    source: list[int]  # ids, START first and END last
+    target: list[int]
+    result: float | Links | None = None
+
+    def length(self) -> int:
+        """Returns the tokens of the longer side."""
+        return max(len(self.source), len(self.target))
+
+
+class GivenPairs:
+    """Forced decoding: the decoder's input are the tokens of a given target.
+
+    Args:
+      searcher: the Searcher of the model.
+      tokenizer: a Tokenizer.
+      batching: how pairs are batched.
+    """
+
+    def __init__(self, searcher: Searcher, tokenizer: Tokenizer, batching: Batching):
+        self._searcher, self._tokenizer, self._batching = searcher, tokenizer, batching
+        self._non_autoregressive = searcher.transformer.config["non_autoregressive"]
+
+    def score(self, pairs: Iterable[tuple[str, str]]) -> Iterator[float]:
+        """Yields the log-probability of each of `pairs` under the model, in order.
+
+        It is natural, and that of all tokens of the target, END included.
+
+        Raises:
+          UserError: a side of a pair is longer than MAX_SOURCE_TOKENS.
+        """
+        for pair in self._map_batches(pairs, self._score_batch):
+            yield pair.result
+
+    def align(self, pairs: Iterable[tuple[str, str]], cut: bool = False) -> Iterator[Links]:
+        """Yields the links of each of `pairs`: sorted (source word, target word), from 0.
+
+        Words are those of Python's split(). See alignment.py.
+
+        Args:
+          pairs: (source, target).
+          cut: leave out what is beyond MAX_SOURCE_TOKENS, instead of raising an error.
+
+        Raises:
+          UserError: a side of a pair is too long; or the run is non-autoregressive.
+        """
+        self._refuse_non_autoregressive()
+        for pair in self._map_batches(pairs, self._link_batch, cut):
+            yield alignment.as_given(pair.result, pair.source_text, pair.target_text)
+
+    def links_of_normal_forms(self, pairs: Iterable[tuple[str, str]]) -> Iterator[Links]:
+        """Yields what `align` does, cut, but of the words of normal forms; see text/spelling.py."""
+        self._refuse_non_autoregressive()
+        for pair in self._map_batches(pairs, self._link_batch, cut=True):
+            yield pair.result
+
+    def attend(self, text: str, source: list[int], target: list[int]) -> Attention:
+        """Returns the Attention of one pass over a pair.
+
+        Args:
+          text: the source.
+          source: its ids, START first and END last.
+          target: ids, START first.
+        """
+        inp, tar = tf.constant([source]), tf.constant([target])  # (1, S), (1, 1 + T)
+        length = len(target) - 1
+        tar_inp = tar[:, :-1]  # (1, T)
+        if self._non_autoregressive:
+            tar_inp, _ = non_autoregressive.mask_targets(inp, tar[:, 1:])
+        _, weights = self._searcher.transformer((inp, tar_inp), training=False)
+        for name, layer_weights in weights.items():
+            heads = layer_weights[0].numpy()  # (H, queries, keys)
+            # A non-autoregressive decoder has positions after END, which are left out.
+            if name.startswith("decoder"):
+                heads = heads[:, :length]
+            if name.endswith("block1"):  # whose keys are target tokens
+                heads = heads[:, :, :length]
+            weights[name] = heads
+        (translation,) = self._tokenizer.decode(tar.numpy())
+        source_tokens = self._tokenizer.tokens(source)
+        target_tokens = self._tokenizer.tokens(target)
+        return Attention(source_tokens, target_tokens, weights, (text, translation))
+
+    def _refuse_non_autoregressive(self):
+        if self._non_autoregressive:
+            raise UserError("the run is non-autoregressive: its attention says nothing of words")
+
+    def _score_batch(self, batch: list[_Pair], inp, tar):
+        log_probabilities = self._searcher.log_probabilities(inp, tar).numpy().tolist()
+        for pair, log_probability in zip(batch, log_probabilities, strict=True):
+            pair.result = log_probability
+
+    def _link_batch(self, batch: list[_Pair], inp, tar):
+        weights = self._searcher.cross_attention(inp, tar[:, :-1]).numpy()  # (B, T, S)
+        for row, pair in enumerate(batch):
+            source = self._tokenizer.tokens(_truncated(pair.source)[1:-1])  # no START, no END
+            target = self._tokenizer.tokens(_truncated(pair.target)[1:-1])
+            pair_weights = weights[row, : len(target), 1 : 1 + len(source)]
+            pair.result = alignment.links(pair_weights, source, target)
+
+    def _map_batches(
+        self, pairs: Iterable[tuple[str, str]], fill: Callable, cut: bool = False
+    ) -> Iterator[_Pair]:
+        """Yields `pairs` in order, with results.
+
+        Args:
+          pairs: (source, target).
+          fill: a function of a batch of _Pairs and its ids (B, S) and (B, 1 + T), which sets their
+            results.
+          cut: see `align`.
+        """
+        pairs, first_number = iter(pairs), 1
+        while texts := list(itertools.islice(pairs, CHUNK_LINES)):
+            chunk = self._encode(texts)
+            if not cut:
+                _check_lengths(chunk, first_number)
+            first_number += len(chunk)
+            for batch in self._batching.batches(chunk, _Pair.length):
+                inp = pad([_truncated(pair.source) for pair in batch])
+                tar = pad([_truncated(pair.target) for pair in batch])
+                fill(batch, inp, tar)
+            yield from chunk
+
+    def _encode(self, texts: list[tuple[str, str]]) -> list[_Pair]:
+        """Returns pairs with ids."""
+        sources = self._tokenizer.encode(spelling.trimmed(source) for source, _ in texts)
+        targets = self._tokenizer.encode(spelling.trimmed(target) for _, target in texts)
+        return [
+            _Pair(source, target, sources[index], targets[index])
+            for index, (source, target) in enumerate(texts)
+        ]
+
+
+def _truncated(ids: list[int]) -> list[int]:
+    return ids[:MAX_SOURCE_TOKENS]
+
+
+def _check_lengths(chunk: list[_Pair], first_number: int):
+    """Raises a UserError if a pair is too long; the first one has this number."""
+    for number, pair in enumerate(chunk, start=first_number):
+        if pair.length() > MAX_SOURCE_TOKENS:
+            raise UserError(
+                f"pair {number} has more than {MAX_SOURCE_TOKENS} tokens on a side; split "
+                "it: that is the limit"
+            )
