@@ -26,6 +26,7 @@ with startup.program(sys.argv[1:]) if __name__ == "__main__" else contextlib.nul
 
     from nmt.cli import commands, exit_codes, preparation
     from nmt.decoding import non_autoregressive
+    from nmt.decoding.model import Model
     from nmt.messages import log
     from nmt.network.engine import ParallelForward, PlainForward
     from nmt.results import evaluation
@@ -98,8 +99,9 @@ class Training(TrainingLoop):
         self.position = tf.Variable(0)  # batches of the current epoch that are done
         self.sums_so_far = tf.Variable(tf.zeros(3, tf.float64))  # their `token_sums`
         self.progress = Progress(self)
-        # evaluation.translator reads these three, as it does of a loading.TrainedModel.
-        self.fixed, self.translators, self.ensemble = False, {}, ()
+        self.model = Model(  # to translate with and to score
+            options, self.transformer, self.forward, parts, self.epoch, self.steps, fixed=False
+        )
         self.checkpoint = tf.train.Checkpoint(
             # One by one, as a list: TensorFlow would not save the layers that Keras keeps in lists,
             # nor the state of dropout's random numbers.
@@ -170,7 +172,7 @@ class Training(TrainingLoop):
         if self.options["validate_by"] == "bleu":
             self.translations_of(corpus.validation.take(1), tokenizer)  # one trace
             started = time.perf_counter()
-            bleu = evaluation.validation_bleu(self, tokenizer, corpus.validation)
+            bleu = evaluation.validation_bleu(self.model, tokenizer, corpus.validation)
             row["val_bleu"] = self.workers.broadcast(bleu)  # all must choose the same epoch
             self.progress.translation_seconds = time.perf_counter() - started
         return row
@@ -178,7 +180,7 @@ class Training(TrainingLoop):
     def translations_of(self, pairs, tokenizer):
         """Returns (source, reference, greedy translation) of each of a few `pairs`."""
         sources, references = evaluation.texts(pairs)
-        translations = evaluation.translator(self, tokenizer)(sources)
+        translations = self.model.translator(tokenizer)(sources)
         return list(zip(sources, references, translations, strict=True))
 
 
@@ -253,14 +255,14 @@ def train(args):
     )  # fmt: skip
 
     # 8. Evaluation, on the test split.
-    test_scores, rows = evaluation.evaluate(training, tokenizer, corpus)
+    test_scores, rows = evaluation.evaluate(training.model, tokenizer, corpus)
     print_error = None
     if workers.chief:
         # 9. The report.
-        print_error = evaluation.report(run, corpus, training, test_scores, rows)
+        print_error = evaluation.report(run, corpus, training.model, test_scores, rows)
         # 10. Pictures.
         if not args.no_plots:
-            RunPictures(run, training, tokenizer, rows[0][0], lambda: batches).draw_all()
+            RunPictures(run, training.model, tokenizer, rows[0][0], lambda: batches).draw_all()
         preparation.suggest_commands(run, rows[0][0])
     workers.barrier()  # a worker that ends before the others counts as lost
     if print_error:

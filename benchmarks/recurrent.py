@@ -267,7 +267,7 @@ def main():
             found = recurrent_translations(model, tokenizer, sources)
             steps = f"{read + written:.0f} / {read + written:.0f}"
         else:
-            found = list(evaluation.translator(training, tokenizer)(sources))
+            found = list(training.model.translator(tokenizer)(sources))
             steps = f"1 / {1 + written:.0f}"
         bleu = [score(found, references)]
         for low, high in LENGTHS:

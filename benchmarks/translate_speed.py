@@ -329,7 +329,7 @@ def main():
             corpus = run_demo.load_corpus(options["corpus"], options["seed"])
             lines = [source.decode() for source, _ in corpus.test.as_numpy_iterator()]
         if any("CTranslate2" in name for name in args.only):
-            export.ctranslate2(exported, training.transformer, tokenizer)
+            export.ctranslate2_model(exported, training.transformer, tokenizer)
     except UserError as error:
         parser.error(str(error))
     lines = [line for line in lines if line.strip()][: args.lines]

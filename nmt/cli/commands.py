@@ -64,7 +64,7 @@ def translate(args):
     more |= {name: getattr(args, name) for name in names}
     if args.repetition_penalty > 1 or args.no_repeat_ngram:
         more["repetition"] = Repetition(args.repetition_penalty, args.no_repeat_ngram)
-    translator = loading.translator(model, tokenizer, args.split, **more)
+    translator = model.text_translator(tokenizer, args.split, **more)
     args.n_best = 1 if args.mbr else args.n_best  # as printed
     write = FORMATS[args.format]
     more = dict(prefixes=prefixes, scored=args.score or args.format != "text")
@@ -152,7 +152,7 @@ def score(args):
     """Prints the log-probability of each pair of the files, one per line."""
     pairs = files.read_pairs(args.files)
     _, tokenizer, model = load_named(args)
-    for total in with_progress(evaluation.translator(model, tokenizer).score(pairs)):
+    for total in with_progress(model.translator(tokenizer).score(pairs)):
         print(f"{total:.4f}")
 
 
@@ -160,7 +160,7 @@ def align(args):
     """Prints the links between the words of each pair of the files, one line per pair."""
     pairs = files.read_pairs(args.files)
     _, tokenizer, model = load_named(args)
-    for links in with_progress(evaluation.translator(model, tokenizer).align(pairs)):
+    for links in with_progress(model.translator(tokenizer).align(pairs)):
         print(pharaoh(links))
 
 
@@ -178,9 +178,9 @@ def export(args):
     elif args.format == "keras":
         if path.suffix != ".keras":  # Keras requires it
             path = path.with_name(f"{path.name}.keras")
-        exporting.keras(path, model.transformer)
+        exporting.keras_file(path, model.transformer)
     else:
-        exporting.ctranslate2(path, model.transformer, tokenizer, args.quantization)
+        exporting.ctranslate2_model(path, model.transformer, tokenizer, args.quantization)
     print(path)
 
 
@@ -246,7 +246,7 @@ def explore(args):
     if not lines:
         raise UserError("no sentence to explore; give some as arguments, or as lines of stdin")
     run, tokenizer, model = load_named(args)
-    translator = loading.translator(model, tokenizer, split=True)  # as `translate` does
+    translator = model.text_translator(tokenizer)  # as `translate` does
     sentences = [text for line in lines for text, _ in translator.parts(line) if text]
     for text in sentences:
         if len(tokenizer.encode([text])[0]) > MAX_EXPLORED_TOKENS:
@@ -326,7 +326,7 @@ def plot(args):
     if args.sentence is not None:
         (line,) = files.decode_lines([os.fsencode(args.sentence) + b"\n"], "argument")
         translation = None  # not known yet
-        line = first_sentence(loading.translator(model, tokenizer, split=True), line)
+        line = first_sentence(model.text_translator(tokenizer), line)
     if args.what in command_flags.OF_A_SENTENCE and spelling.is_blank(line):
         raise UserError(f"plot {args.what}: no sentence to draw; give one")
     if args.what == "curves":

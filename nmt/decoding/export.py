@@ -29,7 +29,7 @@ def default_path(folder, kind):
     return folder / ("model.keras" if kind == "keras" else kind)
 
 
-class Translator(tf.Module):
+class SavedTranslator(tf.Module):
     """The functions of a SavedModel: sentences in, translations and scores out."""
 
     def __init__(self, transformer, tokenizer):
@@ -128,7 +128,7 @@ def saved_model(path, transformer, tokenizer):
     non-autoregressive model, only the first. Loading it takes only TensorFlow and tensorflow-text,
     whose operators contain the tokenizer.
     """
-    translator = Translator(transformer, tokenizer)
+    translator = SavedTranslator(transformer, tokenizer)
     signatures = {"serving_default": translator.greedy}
     if not transformer.config["non_autoregressive"]:
         signatures |= {
@@ -141,13 +141,13 @@ def saved_model(path, transformer, tokenizer):
             raise OSError(reason(error)) from None
 
 
-def keras(path, transformer):
+def keras_file(path, transformer):
     """Writes the network alone as a .keras file; text needs the run's tokenizer.model."""
     with output.new(path) as unfinished:
         transformer.save(unfinished)
 
 
-def ctranslate2(path, transformer, tokenizer, quantization=None):
+def ctranslate2_model(path, transformer, tokenizer, quantization=None):
     """Writes a CTranslate2 model, with vocabulary and the run's tokenizer.model.
 
     Its sources and targets have at most MAX_CTRANSLATE2_TOKENS tokens.

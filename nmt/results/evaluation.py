@@ -3,8 +3,10 @@
 import contextlib
 import sys
 import time
+from collections.abc import Sequence
 from concurrent import futures
 from importlib import metadata
+from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -12,60 +14,51 @@ from tqdm import tqdm
 
 import params
 from nmt import UserError
-from nmt.decoding.translator import Translator
+from nmt.decoding.model import Model
 from nmt.messages import log, plural
-from nmt.text import batches, bleu_tokenizer
+from nmt.text import batches, bleu_tokenizer, corpora
+from nmt.text.tokenizer import Tokenizer
 from nmt.training import metrics
 
-# A run may be translated and scored with other values of these than it was trained with.
-SEARCH = params.names(params.SEARCH)
+# A run may be scored with other values of these than it was trained with.
 SCORING = params.names(params.SCORING)
 REPORTED_SAMPLES = 3  # translations
 
 
-def search_options(model):
-    """Returns the parameters of a model's search, by name."""
-    return {name: model.options[name] for name in SEARCH}
+class TranslatedLine(NamedTuple):
+    """A line of the test split."""
+
+    source: str
+    reference: str
+    hypothesis: str
 
 
-def scoring_options(model, references):
-    """Returns the parameters of a model's scores of `references`, strings, by name."""
+def scoring_options(model: Model, references: Sequence[str]) -> dict:
+    """Returns the parameters of a model's scores of `references`, by name."""
     options = {name: model.options[name] for name in SCORING}
     options["tokenize"] = bleu_tokenizer.choose(options["tokenize"], references)
     return options
 
 
-def translator(model, tokenizer, **options):
-    """Returns the Translator of a model, one for each search.
-
-    Args:
-      model: a Training, or a loading.TrainedModel.
-      tokenizer: its Tokenizer.
-      options: other arguments of Translator.
-    """
-    arguments = dict(fixed=model.fixed, workers=model.parts, ensemble=model.ensemble) | options
-    key = tuple(arguments.items())
-    if key not in model.translators:
-        model.translators[key] = Translator(model.transformer, tokenizer, **arguments)
-    return model.translators[key]
+def texts(pairs: tf.data.Dataset) -> tuple[list[str], list[str]]:
+    """Returns the sources and the references of a dataset of pairs."""
+    sources, references = [], []
+    for source, target in pairs.as_numpy_iterator():
+        sources.append(source.decode())
+        references.append(target.decode())
+    return sources, references
 
 
-def texts(pairs):
-    """Returns the sources and the references of a dataset of pairs, as strings."""
-    rows = [(source.decode(), target.decode()) for source, target in pairs.as_numpy_iterator()]
-    return tuple(zip(*rows, strict=True))
-
-
-def search_name(options):
+def search_name(options: dict) -> str:
     """Returns the name of the search that a run's `options` choose, for reports."""
     if options["non_autoregressive"]:
         return "non-autoregressive"
     return f"a beam of {options['beam']}" if options["beam"] > 1 else "greedy search"
 
 
-def translate_all(model, tokenizer, sources):
-    """Returns the translations of `sources`, a list, by the search of the run's options."""
-    translations = translator(model, tokenizer, **search_options(model))(sources)
+def translate_all(model: Model, tokenizer: Tokenizer, sources: Sequence[str]) -> list[str]:
+    """Returns the translations of `sources`, by the search of the run's options."""
+    translations = model.translator(tokenizer, **model.search_options)(sources)
     return list(
         tqdm(
             translations, desc="Translating", total=len(sources), unit="line", file=sys.stderr,
@@ -74,7 +67,9 @@ def translate_all(model, tokenizer, sources):
     )  # fmt: skip
 
 
-def loss_and_accuracy(model, tokenizer, pairs):
+def loss_and_accuracy(
+    model: Model, tokenizer: Tokenizer, pairs: tf.data.Dataset
+) -> tuple[float, float]:
     """Returns the mean loss in nats, and the accuracy, of all real target tokens of `pairs`."""
     ids = tf.TensorSpec((None, None), tf.int32)  # one trace for all shapes
 
@@ -91,26 +86,28 @@ def loss_and_accuracy(model, tokenizer, pairs):
     return loss / tokens, hits / tokens
 
 
-def validation_bleu(model, tokenizer, pairs):
+def validation_bleu(model: Model, tokenizer: Tokenizer, pairs: tf.data.Dataset) -> float:
     """Returns BLEU of greedy translations of `pairs`."""
     from nmt.results import scores
 
     sources, references = texts(pairs)
-    translations = list(translator(model, tokenizer)(sources))
+    translations = list(model.translator(tokenizer)(sources))
     bleu = scores.bleu(**scoring_options(model, references))
     translations, references = scores.in_normal_form(translations, references)
     return bleu.corpus_score(translations, [references]).score
 
 
-def evaluate(model, tokenizer, corpus, ter=False):
-    """Translates the test split. Returns scores, and rows of (source, reference, hypothesis).
+def evaluate(
+    model: Model, tokenizer: Tokenizer, corpus: corpora.Corpus, ter: bool = False
+) -> tuple[dict, list[TranslatedLine]]:
+    """Translates the test split. Returns scores by name, and its lines.
 
     BLEU and chrF are sacreBLEU's, with the signatures that say how they were computed.
 
     Args:
-      model: a Training, or a loading.TrainedModel.
-      tokenizer: its Tokenizer.
-      corpus: a corpora.Corpus.
+      model: the Model of a run.
+      tokenizer: the Tokenizer of the run.
+      corpus: the Corpus.
       ter: compute TER, too.
     """
     from nmt.results import scores
@@ -130,57 +127,59 @@ def evaluate(model, tokenizer, corpus, ter=False):
         **scores.score(translations, references, ter=ter, **scoring),
         "evaluation_seconds": time.perf_counter() - started,
     }
-    return test_scores, list(zip(sources, references, translations, strict=True))
+    return test_scores, list(map(TranslatedLine, sources, references, translations))
 
 
-def print_report(corpus, model, test_scores, rows):
-    """Prints samples and scores; arguments as of `report`."""
+def print_report(
+    corpus: corpora.Corpus, model: Model, test_scores: dict, lines: list[TranslatedLine]
+):
+    """Prints samples and scores; for arguments see `report`."""
     from nmt.results import scores
 
-    for source, reference, hypothesis in rows[:REPORTED_SAMPLES]:
-        print(f"Source:     {source}\nReference:  {reference}\nHypothesis: {hypothesis}\n")
-    epochs, search = int(model.epoch), search_name(model.options)
-    lines = plural(test_scores["lines"], "line")
-    print(f"Test split of {corpus.name}, {lines}, {plural(epochs, 'epoch')}, {search}:")
+    for line in lines[:REPORTED_SAMPLES]:
+        print(f"Source:     {line.source}\nReference:  {line.reference}")
+        print(f"Hypothesis: {line.hypothesis}\n")
+    epochs, search = plural(int(model.epoch), "epoch"), search_name(model.options)
+    size = plural(test_scores["lines"], "line")
+    print(f"Test split of {corpus.name}, {size}, {epochs}, {search}:")
     print(f"loss {test_scores['loss']:.3f}, accuracy {test_scores['accuracy']:.3f}")
-    print(
-        scores.table({name: row for name, row in test_scores.items() if isinstance(row, dict)}),
-        flush=True,
-    )
+    metrics_by_name = {name: score for name, score in test_scores.items() if type(score) is dict}
+    print(scores.table(metrics_by_name), flush=True)
 
 
-def report(run, corpus, model, test_scores, rows):
+def report(
+    run, corpus: corpora.Corpus, model: Model, test_scores: dict, lines: list[TranslatedLine]
+) -> OSError | None:
     """Prints scores and samples, then writes scores.json and translations.txt.
 
-    The results are seen even if they cannot be written, and written even if they cannot be seen.
+    They are printed even if they cannot be written, and written even if they cannot be printed.
 
     Args:
       run: the folder.Run.
-      corpus: the corpora.Corpus.
-      model: a Training, or a loading.TrainedModel.
-      test_scores, rows: what `evaluate` returned.
+      corpus: the Corpus.
+      model: the Model of the run.
+      test_scores, lines: what `evaluate` returned.
 
     Returns:
-      The OSError of a stdout that could not be written to, to be raised at the end; else None.
+      The OSError of a stdout that could not be written to, for the caller to raise; else None.
     """
-    unprinted = None
+    print_error = None
     try:
-        print_report(corpus, model, test_scores, rows)
+        print_report(corpus, model, test_scores, lines)
     except OSError as error:
-        unprinted = error
-    epochs, pairs = int(model.epoch), {}
+        print_error = error
+    epochs, pairs, splits = int(model.epoch), {}, corpus.splits()
     history = [row for row in run.history() if row["epoch"] <= epochs]
     with contextlib.suppress(UserError, AttributeError, TypeError, ValueError):
         pairs = dict(run.read("scores.json", {}).get("pairs", {}))  # of splits not loaded now
-    clean = [[" ".join(text.split()) for text in row] for row in rows]
-    run.write("translations.txt", "".join("\t".join(row) + "\n" for row in clean).encode())
+    rows = ["\t".join(" ".join(text.split()) for text in line) + "\n" for line in lines]
+    run.write("translations.txt", "".join(rows).encode())
     libraries = ("tensorflow", "keras", "tensorflow-text", "sentencepiece", "sacrebleu")
     run.write(
         "scores.json",
         {
             "dataset": corpus.name,
-            "pairs": pairs
-            | {split: len(pairs_of_split) for split, pairs_of_split in corpus.splits().items()},
+            "pairs": pairs | {split: len(split_pairs) for split, split_pairs in splits.items()},
             **test_scores,
             "epochs": epochs,
             "training_seconds": sum(row["seconds"] for row in history),
@@ -189,4 +188,4 @@ def report(run, corpus, model, test_scores, rows):
             "versions": {name: metadata.version(name) for name in libraries},
         },
     )
-    return unprinted
+    return print_error

@@ -7,7 +7,7 @@ import re
 from nmt import UserError, output
 from nmt.decoding.attention import KINDS
 from nmt.messages import log, plural
-from nmt.results import architecture, evaluation, figures, plots
+from nmt.results import architecture, figures, plots
 from nmt.training.optimizer import learning_rate
 
 MAX_ENCODING_VALUES = 10_000_000  # positions times dimensions: drawing takes a second per million
@@ -101,8 +101,8 @@ class RunPictures(Pictures):
 
     Args:
       run: the folder.Run.
-      model: a Training, or a loading.TrainedModel.
-      tokenizer: its Tokenizer.
+      model: the Model of the run.
+      tokenizer: the Tokenizer of the run.
       line: the sentence whose attention and masks are drawn.
       make_batches: a function that returns the run's batches.Batches.
       translation: of the line, where it is known: masks then need no weights.
@@ -122,8 +122,8 @@ class RunPictures(Pictures):
     @functools.cached_property
     def weights(self):
         """The Attention of `line`; pictures can show its letters from then on."""
-        search = evaluation.search_options(self.model)  # the translation is what the run gives
-        weights = evaluation.translator(self.model, self.tokenizer, **search).attend(self.line)
+        translate = self.model.translator(self.tokenizer, **self.model.search_options)
+        weights = translate.attend(self.line)
         use_fonts_for(*weights.source, *weights.target)
         return weights
 

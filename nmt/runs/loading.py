@@ -1,16 +1,17 @@
 """Loading a trained run: its network, tokenizer and options, without an optimizer."""
 
+import dataclasses
 from pathlib import Path
-from typing import NamedTuple
 
 import tensorflow as tf
 
+import params
 from nmt import UserError
+from nmt.decoding.model import Model
 from nmt.decoding.options import SearchOptions
 from nmt.decoding.translator import Translator
 from nmt.messages import log
 from nmt.network.engine import ParallelForward, accelerate
-from nmt.results import evaluation
 from nmt.runs import listing, parameters
 from nmt.text import corpora
 from nmt.text.files import is_table
@@ -18,24 +19,6 @@ from nmt.text.tokenizer import Tokenizer
 from nmt.training import checkpoints, devices
 from nmt.training.optimizer import check_size
 from transformer_model import Transformer
-
-
-class TrainedModel(NamedTuple):
-    """The network of a trained run, with final weights."""
-
-    options: dict  # values of params.table() by name
-    transformer: Transformer
-    parts: int  # batches translated in parallel
-    epoch: tf.Variable  # epochs that the weights were trained for
-    steps: tf.Variable  # of the whole training run
-    translators: dict  # by their arguments; see evaluation.translator
-    ensemble: tuple = ()  # other Transformers, whose probabilities are averaged with its own
-    fixed: bool = True  # the weights do not change
-
-    @property
-    def forward(self):
-        """The forward pass, for loss and accuracy."""
-        return ParallelForward(self.transformer)
 
 
 def build_transformer(options, vocab_size, plain=False):
@@ -142,11 +125,12 @@ def prepare(path=None, weights=True, plain=False, **changed):
     check_size(options, tokenizer.vocab_size, weight_bytes=4)
     transformer = build_transformer(options, tokenizer.vocab_size, plain)
     epoch, steps = tf.Variable(0), tf.Variable(0, dtype=tf.int64)
-    return run, tokenizer, TrainedModel(options, transformer, parts, epoch, steps, {})
+    forward = ParallelForward(transformer)
+    return run, tokenizer, Model(options, transformer, forward, parts, epoch, steps)
 
 
 def load(path=None, checkpoint=None, plain=False, **changed):
-    """Returns a trained folder.Run, its Tokenizer, and its TrainedModel.
+    """Returns a trained folder.Run, its Tokenizer, and its Model.
 
     Args:
       path: the run folder; None for the newest one in runs/, if all are of one corpus.
@@ -181,22 +165,6 @@ def load(path=None, checkpoint=None, plain=False, **changed):
     return run, tokenizer, model
 
 
-def translator(model, tokenizer, split, **options):
-    """Returns the Translator of a TrainedModel for any text, which may hold several sentences.
-
-    Args:
-      split: translate each sentence of a line by itself.
-      options: other arguments of Translator.
-    """
-    source_language = (*corpora.languages(model.options["corpus"]), "en")[0]
-    symbols = tuple(model.options["symbols"].split())
-    return evaluation.translator(
-        model, tokenizer, **evaluation.search_options(model) | options,
-        language=source_language if split else None, symbols=symbols,
-        trained_length=model.options["max_length"],
-    )  # fmt: skip
-
-
 def load_ensemble(paths, checkpoint=None, **changed):
     """Returns what `load` does for the first of `paths`; its model is an ensemble with the others.
 
@@ -216,7 +184,7 @@ def load_ensemble(paths, checkpoint=None, **changed):
         if other_model.options["non_autoregressive"]:
             raise UserError(f"{other.path}: is non-autoregressive; leave it out")
         transformers.append(other_model.transformer)
-    return run, tokenizer, model._replace(ensemble=tuple(transformers))
+    return run, tokenizer, dataclasses.replace(model, ensemble=tuple(transformers))
 
 
 def load_translator(
@@ -249,10 +217,10 @@ def load_translator(
     SearchOptions(**options)  # a TypeError if there is no such option
     if options.get("sampling"):
         options.setdefault("beam", 1)
-    changed = {name: options[name] for name in evaluation.SEARCH if name in options}
+    changed = {name: options[name] for name in params.names(params.SEARCH) if name in options}
     paths = path if isinstance(path, (list, tuple)) else [path]
     if not paths:
         raise UserError("load_translator was given an empty list; name one run folder or several")
     _, tokenizer, model = load_ensemble(paths, checkpoint, **changed)
     options |= dict(rows=rows, workers=model.parts if workers is None else workers)
-    return translator(model, tokenizer, split, **options)
+    return model.text_translator(tokenizer, split, **options)

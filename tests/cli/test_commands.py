@@ -33,6 +33,7 @@ import run_demo
 from nmt import UserError
 from nmt.cli import command_flags, commands
 from nmt.decoding.attention import KINDS
+from nmt.decoding.model import Model
 from nmt.results import architecture, evaluation, plots
 from nmt.results import figures as drawing
 from nmt.runs import listing, loading
@@ -374,8 +375,8 @@ def test_the_bar_of_a_translation_counts_what_is_translated(monkeypatch):
         return bars[-1][0]
 
     monkeypatch.setattr(evaluation, "tqdm", bar)
-    monkeypatch.setattr(evaluation, "translator", lambda *_, **options: lambda lines: iter("AB"))
-    assert evaluation.translate_all(tiny_training(), None, ["a", "b"]) == ["A", "B"]
+    monkeypatch.setattr(Model, "translator", lambda *_, **options: lambda lines: iter("AB"))
+    assert evaluation.translate_all(tiny_training().model, None, ["a", "b"]) == ["A", "B"]
     assert bars == [(["A", "B"], 2)]
 
 
@@ -673,7 +674,7 @@ def test_epochs_are_compared_by_the_bleu_of_the_runs_scoring_options(monkeypatch
     pairs = as_dataset([("um", "ONE TWO THREE , FOUR .")])
     corpus = corpora.Corpus("numbers", pairs, pairs, pairs)
     found = ["one two three , four ."]
-    monkeypatch.setattr(evaluation, "translator", lambda *_: lambda sources: found)
+    monkeypatch.setattr(Model, "translator", lambda *_: lambda sources: found)
     losses = iter([2.0, 1.0, 3.0])
     monkeypatch.setattr(run_demo.Training, "loss_and_accuracy", lambda *_: (next(losses), 0.5))
     training = tiny_training(validate_by="bleu", tokenize="none", lowercase=True)
@@ -691,9 +692,9 @@ def test_epochs_are_compared_by_the_bleu_of_the_runs_scoring_options(monkeypatch
 def test_validation_bleu_does_not_depend_on_the_spelling_of_references(monkeypatch):
     target = "Você não está à mesa."
     pairs = as_dataset([("um", unicodedata.normalize("NFD", target))])
-    monkeypatch.setattr(evaluation, "translator", lambda *_: lambda sources: [target])
+    monkeypatch.setattr(Model, "translator", lambda *_: lambda sources: [target])
     training = tiny_training(validate_by="bleu")
-    assert evaluation.validation_bleu(training, None, pairs) == pytest.approx(100)
+    assert evaluation.validation_bleu(training.model, None, pairs) == pytest.approx(100)
 
 
 def test_epochs_of_equal_bleu_go_by_loss_however_small_the_difference():

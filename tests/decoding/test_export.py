@@ -14,7 +14,6 @@ import run_demo
 from nmt.decoding import export
 from nmt.decoding.sampling import Sampling
 from nmt.decoding.tokens import log_probabilities
-from nmt.results import evaluation
 from nmt.runs import loading
 from transformer_model import Transformer
 
@@ -36,19 +35,17 @@ def folder(tmp_path_factory):
     assert call("--dataset", data, "--run", path / "run", *OPTIONS) == 0
     lines = [source for source, _ in sentences(1599)[1500:]] + [""]
     (path / "source").write_text("\n".join(lines) + "\n")
-    _, tokenizer, training = loading.load(path / "run")
+    _, tokenizer, model = loading.load(path / "run")
     for name, beam in (("greedy", 1), ("beam", 4)):
-        texts = list(
-            evaluation.translator(training, tokenizer, beam=beam, length_penalty=0.6)(lines)
-        )
+        texts = list(model.translator(tokenizer, beam=beam, length_penalty=0.6)(lines))
         (path / name).write_text("\n".join(texts) + "\n")
     assert len(set(texts)) > 60  # it has learned to tell them apart
     (path / "prefixes").write_text("\n".join(["nine", ""] * 50) + "\n")
-    prefixed = evaluation.translator(training, tokenizer, beam=4, length_penalty=0.6)
+    prefixed = model.translator(tokenizer, beam=4, length_penalty=0.6)
     found = prefixed.hypotheses(lines, prefixes=["nine", ""] * 50)
     (path / "prefix").write_text("".join(f"{best[0][0]}\n" for best in found))
     sampling = Sampling(temperature=1.5, top_k=7, top_p=0.95, seed=5)
-    drawn = evaluation.translator(training, tokenizer, beam=1, sampling=sampling)(lines)
+    drawn = model.translator(tokenizer, beam=1, sampling=sampling)(lines)
     (path / "sample").write_text("".join(f"{text}\n" for text in drawn))
     return path
 
@@ -171,7 +168,7 @@ def test_ctranslate2_scores_as_we_do_a_network_of_pre_norm_and_tied_embeddings(f
     transformer = Transformer(2, 16, 2, 32, size, size, **variant)
     transformer.build(((None, None), (None, None)))
     randomised(transformer)
-    export.ctranslate2(tmp_path / "ct2", transformer, tokenizer)
+    export.ctranslate2_model(tmp_path / "ct2", transformer, tokenizer)
     pairs = sentences(3)
     ids = [[np.array(tokenizer.encode([side])) for side in pair] for pair in pairs]
     ours = [float(log_probabilities((transformer,), *pair)[0]) for pair in ids]
@@ -245,7 +242,7 @@ def test_the_recipe_of_ctranslate2_gives_the_text_of_translate(folder, capsys, t
 def test_a_saved_model_refuses_numbers_that_translate_refuses(tokenizer):
     network = Transformer(1, 8, 2, 16, tokenizer.vocab_size, tokenizer.vocab_size)
     network.build(((None, None), (None, None)))
-    serve = export.Translator(network, tokenizer)
+    serve = export.SavedTranslator(network, tokenizer)
     sentences = tf.constant(["um dois."])
     good = dict(seed=1, temperature=1.0, top_k=0, top_p=1.0)
 

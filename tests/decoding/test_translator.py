@@ -496,7 +496,7 @@ def test_a_saved_model_reads_every_line_as_translate_does(model):
         "e\u0301",
     ]
     expected = list(Translator(transformer, tokenizer)(lines))
-    served = export.Translator(transformer, tokenizer)
+    served = export.SavedTranslator(transformer, tokenizer)
     results = served.greedy(tf.constant(lines))
     assert [text.decode() for text in results["translations"].numpy()] == expected
     assert expected[: len(BLANK)] == [line.strip(" ") for line in BLANK]

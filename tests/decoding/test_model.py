@@ -1,0 +1,16 @@
+"""What must hold of a model: one Translator for each choice of options."""
+
+from test_search import small_transformer
+
+from nmt.decoding.model import Model
+from nmt.network.engine import ParallelForward
+
+
+def test_translators_are_shared_whatever_the_order_of_their_options(tokenizer):
+    """A Translator is traced and compiled, and so is each copy of it."""
+    transformer = small_transformer()
+    model = Model({}, transformer, ParallelForward(transformer), 1, epoch=None, steps=None)
+    translate = model.translator(tokenizer, beam=2, rows=3)
+    assert model.translator(tokenizer, rows=3, beam=2) is translate
+    assert model.translator(tokenizer, rows=3, beam=1) is not translate
+    assert model.translator(None, rows=3, beam=2) is not translate
