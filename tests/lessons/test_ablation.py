@@ -1,0 +1,93 @@
+"""What must hold of the ablations: each takes away what it says, and nothing stays changed."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import transformer_model as model
+from lessons import ablation
+from transformer_model import END, PAD, START
+
+
+def call_parameters(function):
+    """Returns the names of the parameters of a function, or of a layer's `call`."""
+    function = function.call if inspect.isclass(function) else function
+    return [*inspect.signature(function).parameters]
+
+
+@pytest.mark.parametrize("name", ablation.ABLATIONS)
+def test_what_stands_in_for_a_part_takes_the_same_arguments(name):
+    for part, replacement in ablation.ABLATIONS[name].replaced.items():
+        assert call_parameters(replacement) == call_parameters(getattr(model, part))
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "target"),
+    [
+        ("copy", [7, 5, 6], [7, 5, 6]),
+        ("reverse", [7, 5, 6], [6, 5, 7]),
+        ("sort", [7, 5, 6], [5, 6, 7]),
+    ],
+)
+def test_the_rules_of_the_toy_tasks(name, source, target):
+    assert [*ablation.RULES[name](source)] == target
+
+
+def test_a_toy_task_pairs_sequences_with_what_its_rule_makes_of_them():
+    inp, tar = next(ablation.toy("reverse").batches(3))
+    assert inp.shape == tar.shape == (ablation.BATCH_SIZE, 12)
+    for source, target in zip(inp, tar, strict=True):
+        words = source[(source != PAD) & (source != START) & (source != END)]
+        assert 4 <= len(words) <= 10
+        expected = [START, *words[::-1], END]
+        assert target[: len(expected)].tolist() == expected
+        assert not target[len(expected) :].any()
+    again, _ = next(ablation.toy("reverse").batches(3))
+    np.testing.assert_array_equal(again, inp)
+
+
+def test_without_the_look_ahead_mask_the_future_changes_the_past(monkeypatch):
+    """With it, it does not."""
+    task = ablation.toy("copy")
+    inp, tar = next(task.batches(1))
+    other = tar.copy()
+    other[:, 5:] = END + 1
+    for name in ("full", "look-ahead", "positions", "residuals"):
+        changed = ablation.ABLATIONS[name]
+        with monkeypatch.context() as patch:
+            for part, replacement in changed.replaced.items():
+                patch.setattr(model, part, replacement)
+            network = ablation.network(task, changed)
+            first, second = (network((inp, ids))[0].numpy()[:, :5] for ids in (tar, other))
+        assert np.allclose(first, second, atol=1e-4) == (name != "look-ahead"), name
+
+
+def test_without_positions_a_source_in_another_order_is_the_same(monkeypatch):
+    task = ablation.toy("sort")
+    tar = np.array([[START, 7]])
+    for name in ("positions", "full"):
+        with monkeypatch.context() as patch:
+            for part, replacement in ablation.ABLATIONS[name].replaced.items():
+                patch.setattr(model, part, replacement)
+            network = ablation.network(task, ablation.ABLATIONS[name])
+            logits = [network((np.array([ids]), tar))[0] for ids in ([5, 6, 7], [7, 6, 5])]
+        assert np.allclose(*logits, atol=1e-5) == (name == "positions")
+
+
+def test_a_table_and_a_picture_are_made_and_the_network_is_whole_again(
+    monkeypatch, tmp_path, capsys
+):
+    monkeypatch.setattr(ablation, "FOLDER", tmp_path)
+    monkeypatch.setattr(ablation, "SIZES", dict(num_layers=1, d_model=8, num_heads=2, dff=8))
+    monkeypatch.setattr(ablation, "TEST_SEQUENCES", 2)
+    before = dict(vars(model))
+    ablation.main(
+        ["--task", "copy", "--only", "full", "residuals", "--seeds", "2", "--steps", "20"]
+    )
+    assert dict(vars(model)) == before
+    printed = capsys.readouterr().out
+    assert "| full | " in printed
+    assert "| residuals | " in printed
+    assert "percent, median and range of 2 seeds" in printed
+    assert (tmp_path / "copy.png").stat().st_size > 10_000
