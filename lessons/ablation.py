@@ -130,7 +130,9 @@ ABLATIONS = {
             EncoderLayer=EncoderLayerWithoutResiduals, DecoderLayer=DecoderLayerWithoutResiduals
         ),
     ),
-    "one head": Ablation("One head of 64 dimensions instead of four of 16?", options={"num_heads": 1}),
+    "one head": Ablation(
+        "One head of 64 dimensions instead of four of 16?", options={"num_heads": 1}
+    ),
     "pre-norm": Ablation("Normalizing first: faster or slower?", options={"pre_norm": True}),
 }  # fmt: skip
 

@@ -80,6 +80,7 @@ def test_logits_and_attention_weights_are_those_of_the_story(variant):
         (VARIANTS[1], False, 3, 0.1),
         (VARIANTS[2], True, 3, 0.0),
         (VARIANTS[3], True, 1, 0.1),
+        (VARIANTS[4], False, 1, 0.0),
     ],
     ids=str,
 )
