@@ -419,32 +419,32 @@ def changed_corpus(run_demo, run, folder, chance):
 def fewer_cores(run_demo, run, folder, chance):
     """A training that is interrupted at any step, and resumed on any number of cores."""
     from nmt.results.pictures import Pictures
-    from nmt.training import checkpoints, devices
+    from nmt.training import checkpoints, devices, signals
 
     command = ["--dataset", run.parent / "numbers.tsv", *SMALL, "--run", folder / "run"]
     command += ["--batch-size", chance.choice([1, 7, 64])]
-    asked, is_due = chance.randrange(1, 14), checkpoints.Keeper.is_due
+    asked, agree = chance.randrange(1, 14), checkpoints.Keeper.agree_on_signals
 
     def interrupted(keeper):
         nonlocal asked
         asked -= 1
         if not asked:
-            keeper.note(signal.SIGTERM)
-        return is_due(keeper)
+            keeper.signals.note(signal.SIGTERM)
+        agree(keeper)
 
     cores, draw = devices.cores, Pictures.draw
-    handlers = [(number, signal.getsignal(number)) for number in checkpoints.SIGNALS]
+    handlers = [(number, signal.getsignal(number)) for number in signals.SIGNALS]
     Pictures.draw = lambda *given, **choices: None
     try:
         devices.cores = lambda: chance.choice([1, 2, 3, 4, 8])
-        checkpoints.Keeper.is_due = interrupted
+        checkpoints.Keeper.agree_on_signals = interrupted
         with contextlib.suppress(AssertionError):  # exit code 143
             Answer(run_demo, command)
-        checkpoints.Keeper.is_due = is_due
+        checkpoints.Keeper.agree_on_signals = agree
         devices.cores = lambda: chance.choice([1, 2, 3, 4, 8])
         assert Answer(run_demo, command).code == 0
     finally:
-        devices.cores, checkpoints.Keeper.is_due, Pictures.draw = cores, is_due, draw
+        devices.cores, checkpoints.Keeper.agree_on_signals, Pictures.draw = cores, agree, draw
         for number, handler in handlers:
             signal.signal(number, handler)
 

@@ -15,19 +15,17 @@ import contextlib
 import os
 import re
 import shutil
-import signal
 import tempfile
 import time
 from pathlib import Path
 
 import tensorflow as tf
 
-from nmt import Interrupted, UserError, output
+from nmt import UserError, output
 from nmt.messages import log, reason
 from nmt.training import cluster
+from nmt.training.signals import Signals
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # of which SIGHUP may be ignored (nohup)
-HANGUP_SECONDS = 1  # a closed terminal may send SIGHUP more than once, within this time
 # What TensorFlow raises for files that are damaged, missing, or of other variables.
 UNREADABLE = (tf.errors.OpError, AssertionError, ValueError, LookupError, RuntimeError, OSError)
 
@@ -157,9 +155,9 @@ class Keeper:
     def __init__(self, checkpoint, run, kept_epochs, minutes, workers=cluster.ALONE):
         self.checkpoint, self.minutes, self.workers = checkpoint, minutes, workers
         self.run, self.saved = run, time.monotonic()
-        self.signal = self.ending = None  # the one received; the one that all workers end with
-        self.hung_up = None  # when the first SIGHUP came
-        self.kept = {run.checkpoints: kept_epochs, run.timed: 1, run.best: 1, run.final: 1}
+        self.signals = Signals(workers)
+        self._due = False
+        self._kept_numbers = {run.checkpoints: kept_epochs, run.timed: 1, run.best: 1, run.final: 1}
 
     def save(self, folder, number):
         """Saves into one of the run's folders; a UserError if it cannot be written to.
@@ -172,7 +170,7 @@ class Keeper:
         try:
             write(self.checkpoint, Path(path))
             older = [other for other in paths(target) if other != path]
-            prune(target, [*older, path][-self.kept[folder] :])
+            prune(target, [*older, path][-self._kept_numbers[folder] :])
         except (tf.errors.OpError, OSError) as error:
             raise UserError(
                 f"{folder}: the checkpoint could not be saved ({reason(error)}); free some space, "
@@ -216,48 +214,29 @@ class Keeper:
             )
         return None
 
-    # ---- Interruptions ----
+    # ---- When to save, and when to end ----
 
-    def __enter__(self):
-        """From here on the first signal to end waits for `leave`; a second one does not wait."""
-        for folder in self.kept:
+    def __enter__(self) -> "Keeper":
+        """From here on a signal waits until the run is saved; see signals.py."""
+        for folder in self._kept_numbers:
             remove_unfinished(self.run.own / folder.relative_to(self.run.path))
-        heard = [number for number in SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
-        self.before = {number: signal.signal(number, self.note) for number in heard}
+        self.signals.__enter__()
         return self
 
-    def __exit__(self, kind, *_):
+    def __exit__(self, *error) -> None:
         self.run.remove_cache()  # however training has ended
-        for number, handler in self.before.items():
-            signal.signal(number, handler)
-        if kind is None and self.signal and self.workers.alone:  # after the last `leave`
-            raise Interrupted(self.signal)
+        self.signals.__exit__(*error)
 
-    def note(self, number, frame=None):
-        """Handles a signal: the first one of a kind is noted, a second one ends the process."""
-        self.signal = number
-        if number == signal.SIGHUP:
-            now = time.monotonic()
-            self.hung_up = self.hung_up or now
-            if now - self.hung_up > HANGUP_SECONDS:
-                signal.signal(number, signal.SIG_DFL)
-                os.kill(os.getpid(), number)
-        else:
-            default = signal.SIG_DFL if number == signal.SIGTERM else self.before[number]
-            signal.signal(number, default)
+    def agree_on_signals(self) -> None:
+        """Agrees with all workers, which call this together, whether to save now, and to end."""
+        self.signals.agree()
+        late = time.monotonic() - self.saved > 60 * self.minutes
+        self._due = bool(self.workers.broadcast(float(bool(self.signals.agreed or late))))
 
-    def is_due(self):
-        """Returns whether to save now; the same on all workers, which `leave` together.
+    def is_due(self) -> bool:
+        """Returns whether to save now; the same on all workers, see `agree_on_signals`."""
+        return self._due
 
-        A signal received after this call waits for the next one: other workers do not know of it.
-        """
-        asked = self.signal
-        if self.workers.total(float(bool(asked))):
-            self.ending = asked or signal.SIGTERM
-        due = self.ending or time.monotonic() - self.saved > 60 * self.minutes
-        return bool(self.workers.broadcast(float(bool(due))))
-
-    def leave(self):
-        """Ends the training run, which is saved, if a signal asked for it."""
-        if self.ending:
-            raise Interrupted(self.ending)
+    def raise_if_interrupted(self) -> None:
+        """Raises Interrupted if a signal, on which all workers agreed, asks training to end."""
+        self.signals.raise_if_agreed()

@@ -49,13 +49,16 @@ class TrainingLoop:
                 bar.add(step(inp, tar))
                 refresh = number % REFRESH_STEPS == 0 or number == steps
                 may_save = keeper is not None and complete and number < steps
-                due = may_save and (refresh or self.workers.alone) and keeper.is_due()
+                due = False
+                if may_save and (refresh or self.workers.alone):
+                    keeper.agree_on_signals()
+                    due = keeper.is_due()
                 if refresh or due:
                     bar.refresh(number)  # `position` and `sums_so_far` advance, too
                 if due:
                     keeper.save(keeper.run.timed, int(self.optimizer.iterations.numpy()))
                     self.progress.save_seconds(keeper.run)
-                    keeper.leave()
+                    keeper.raise_if_interrupted()
             return bar.tokens_per_second
 
     def fit(self, keeper, corpus, tokenizer, batches, announce=None):
@@ -102,8 +105,8 @@ class TrainingLoop:
             self.epoch.assign(epoch)
             keeper.save(run.checkpoints, epoch)  # an error in validation then loses nothing
             self.progress.save_seconds(run)
-            keeper.is_due()  # all workers agree on a signal that one received, and leave
-            keeper.leave()
+            keeper.agree_on_signals()
+            keeper.raise_if_interrupted()
             self.end_epoch(keeper, corpus, tokenizer, rate)
         if int(self.epoch) < epochs:
             log.info(
@@ -192,5 +195,5 @@ class TrainingLoop:
             f"Epoch {epoch}/{epochs}: loss {row['loss']:.3f}, accuracy {row['accuracy']:.3f}; "
             f"validation {metrics_text(row)}{speed}{left}"
         )
-        keeper.is_due()
-        keeper.leave()
+        keeper.agree_on_signals()
+        keeper.raise_if_interrupted()

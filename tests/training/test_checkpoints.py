@@ -26,7 +26,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from nmt import Interrupted, UserError
 from nmt.runs.folder import Run
-from nmt.training import averaging, checkpoints, cluster, optimizer, progress
+from nmt.training import averaging, checkpoints, cluster, optimizer, progress, signals
 
 
 class State:
@@ -131,11 +131,13 @@ def test_a_signal_waits_until_the_training_is_saved(tmp_path, number):
 
     def train():
         with keeper:
+            keeper.agree_on_signals()
             assert not keeper.is_due()
             os.kill(os.getpid(), number)
-            keeper.leave()  # not yet: it is to be saved first
+            keeper.raise_if_interrupted()  # not yet: it is to be saved first
+            keeper.agree_on_signals()
             assert keeper.is_due()
-            keeper.leave()
+            keeper.raise_if_interrupted()
 
     with pytest.raises(Interrupted) as end:
         train()
@@ -152,12 +154,12 @@ def test_a_closed_terminal_may_hang_up_twice_and_a_later_hangup_ends_at_once(tmp
             os.kill(os.getpid(), signal.SIGHUP)
             os.kill(os.getpid(), signal.SIGHUP)  # the terminal's, then the shell's
             monkeypatch.setattr(os, "kill", lambda *call: killed.append(call))
-            monkeypatch.setattr(checkpoints.time, "monotonic", lambda: now + 9)
+            monkeypatch.setattr(signals.time, "monotonic", lambda: now + 9)
             assert not killed
-            keeper.note(signal.SIGHUP)
+            keeper.signals.note(signal.SIGHUP)
             assert signal.getsignal(signal.SIGHUP) == signal.SIG_DFL
-            keeper.is_due()
-            keeper.leave()
+            keeper.agree_on_signals()
+            keeper.raise_if_interrupted()
 
     with pytest.raises(Interrupted) as end:
         train()
@@ -170,6 +172,7 @@ def test_nohup_stays_deaf(tmp_path):
     try:
         with State(tmp_path).keeper as keeper:
             os.kill(os.getpid(), signal.SIGHUP)
+            keeper.agree_on_signals()
             assert not keeper.is_due()
         assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
     finally:
@@ -178,38 +181,43 @@ def test_nohup_stays_deaf(tmp_path):
 
 def test_a_signal_that_comes_while_the_workers_agree_waits_for_the_next_time(tmp_path, monkeypatch):
     keeper = State(tmp_path).keeper
-    keeper.workers = cluster.Cluster(["a:1", "b:2"])
+    keeper.workers = keeper.signals.workers = cluster.Cluster(["a:1", "b:2"])
     totals = iter([0.0, 0.0, 1.0, 1.0])  # of both; the signal is this one's
 
     def total(own):
-        keeper.signal = signal.SIGINT  # once `own` is known
+        keeper.signals.received = signal.SIGINT  # once `own` is known
         return next(totals)
 
     monkeypatch.setattr(keeper.workers, "total", total)
+    keeper.agree_on_signals()
     assert not keeper.is_due()
-    keeper.leave()
+    keeper.raise_if_interrupted()
+    keeper.agree_on_signals()
     assert keeper.is_due()
     with pytest.raises(Interrupted) as end:
-        keeper.leave()
+        keeper.raise_if_interrupted()
     assert end.value.number == signal.SIGINT
 
 
 def test_a_worker_ends_when_another_is_to(tmp_path, monkeypatch):
     keeper = State(tmp_path).keeper
-    keeper.workers = cluster.Cluster(["a:1", "b:2"])
+    keeper.workers = keeper.signals.workers = cluster.Cluster(["a:1", "b:2"])
     others = iter([1.0, 0.0])  # asked to end; what is no chief's counts for nothing
     monkeypatch.setattr(keeper.workers, "total", lambda own: own + next(others))
+    keeper.agree_on_signals()
     assert keeper.is_due()
     with pytest.raises(Interrupted) as end:
-        keeper.leave()
+        keeper.raise_if_interrupted()
     assert end.value.number == signal.SIGTERM
 
 
 def test_a_checkpoint_is_due_after_so_many_minutes(tmp_path, monkeypatch):
     state, now = State(tmp_path), checkpoints.time.monotonic()
     monkeypatch.setattr(checkpoints.time, "monotonic", lambda: now + 601)
+    state.keeper.agree_on_signals()
     assert state.keeper.is_due()
     state.save(0, 5, 1.0)
+    state.keeper.agree_on_signals()
     assert not state.keeper.is_due()
 
 
