@@ -1,6 +1,10 @@
-"""Writes reference.md and commands.md, every flag: python docs/make_reference.py"""
+"""Writes reference.md and commands.md, every flag, and the line numbers of names.md.
+
+python docs/make_reference.py
+"""
 
 import argparse
+import re
 import sys
 from pathlib import Path
 
@@ -10,6 +14,7 @@ import params
 from nmt.cli import command_flags, command_line
 
 FOLDER = Path(__file__).parent
+NAMES = FOLDER / "names.md"
 HEADS = {
     "reference.md": """# What does this flag of a training run do?
 
@@ -50,6 +55,23 @@ def rows(parser, without=()):
     return lines
 
 
+def line_of(name, path):
+    """Returns the line, from 1, on which a Python file first defines a name."""
+    definition = rf"\s*(def|class) {name}\b|\s*(self\.)?{name}\b.* = |{name}: "
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return next(number for number, line in enumerate(lines, 1) if re.match(definition, line))
+
+
+def numbered(text):
+    """Returns the text of a page whose links to code, [`name`](../file.py#L1), have the lines."""
+
+    def link(match):
+        name, file = match.groups()
+        return f"[`{name}`](../{file}#L{line_of(name, FOLDER.parent / file)})"
+
+    return re.sub(r"\[`(\w+)`\]\(\.\./(\w+\.py)#L\d+\)", link, text)
+
+
 def pages():
     """Returns the pages as text, by the name of their file."""
     common = argparse.ArgumentParser(add_help=False)
@@ -63,7 +85,8 @@ def pages():
             command_lines += ["", f"## {name}: {text}", "", *TABLE]
             command_lines += rows(command_line.parser(name), shared)
     bodies = zip(HEADS.items(), (train, command_lines), strict=True)
-    return {name: "\n".join([head, *lines]) + "\n" for (name, head), lines in bodies}
+    written = {name: "\n".join([head, *lines]) + "\n" for (name, head), lines in bodies}
+    return written | {NAMES.name: numbered(NAMES.read_text(encoding="utf-8"))}
 
 
 if __name__ == "__main__":

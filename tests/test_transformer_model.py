@@ -353,7 +353,7 @@ def attention_case():
     return randomised(mha), v, k, q, tm.create_padding_mask(tf.constant(INP[:2]))
 
 
-def test_attention_equals_keras_multi_head_attention():
+def test_kerass_own_attention_is_the_same_with_the_mask_inverted():
     mha, v, k, q, mask = attention_case()
     output, weights = mha(v, k, q, mask=mask)
     seen = tf.equal(mask[:, 0], 0)  # Keras: True where it may look, (B, 1, len_k)
@@ -361,6 +361,18 @@ def test_attention_equals_keras_multi_head_attention():
     assert weights.shape == (2, 4, 3, 5)
     assert_close(output, expected[0], 1e-5)
     assert_close(weights, expected[1])
+
+
+def test_in_kerass_own_attention_the_same_mask_shows_what_it_should_hide():
+    """The mistake of tensorflow/text issues 894 and 938: 1 is visible there."""
+    x, mask = random(1, 4, 16), tm.create_look_ahead_mask(4)
+    mha = tm.MultiHeadAttention(16, 4)
+    mha(x, x, x)
+    _, weights = keras_attention(mha)(
+        x, x, x, attention_mask=mask[np.newaxis], return_attention_scores=True
+    )
+    future = weights.numpy()[0, :, :3] * mask.numpy()[:3]  # the last query has no future
+    assert_close(future.sum(axis=-1), np.ones((4, 3)))
 
 
 def test_four_heads_equal_four_attentions_on_slices_of_the_weights():
