@@ -6,43 +6,42 @@
 
 This file trains: a Training holds the network, its optimizer and the training step; `train` goes
 through a run in ten steps. The epochs are in nmt/training/loop.py, the commands that use a trained
-run in nmt/cli/commands.py. Everything goes to a run folder, `runs/<dataset>` (`--run` names
+run in nmt/cli/, one file each. Everything goes to a run folder, `runs/<dataset>` (`--run` names
 another; see nmt/runs/folder.py).
 """
 
-import contextlib
 import functools
 import sys
 import time
 
-from nmt.cli import startup
+from nmt.cli import main as program
 
-# Run as a program, this file sets the environment variables that TensorFlow reads, and hides its
-# start-up messages; importing it from Python changes nothing.
-with startup.program(sys.argv[1:]) if __name__ == "__main__" else contextlib.nullcontext():
-    import keras
-    import numpy as np
-    import tensorflow as tf
+if __name__ == "__main__":  # a mistake is reported at once: TensorFlow takes seconds to import
+    ARGS = program.start(sys.argv[1:])  # ends here after any command except train
 
-    from nmt.cli import commands, exit_codes, preparation
-    from nmt.decoding import non_autoregressive
-    from nmt.decoding.model import Model
-    from nmt.messages import log
-    from nmt.network.engine import ParallelForward, PlainForward
-    from nmt.results import evaluation
-    from nmt.runs import listing
-    from nmt.runs import parent as parents
-    from nmt.runs.folder import Run
-    from nmt.runs.loading import build_transformer, load_translator
-    from nmt.text import batches as batching
-    from nmt.text import corpora
-    from nmt.text.corpora import load_corpus
-    from nmt.text.tokenizer import Tokenizer, train_tokenizer
-    from nmt.training import checkpoints, cluster, devices, metrics
-    from nmt.training.averaging import average
-    from nmt.training.loop import TrainingLoop
-    from nmt.training.optimizer import Adam, Updater, check_size, dense
-    from nmt.training.progress import Progress
+import keras
+import numpy as np
+import tensorflow as tf
+
+from nmt.cli import exit_codes, preparation, startup
+from nmt.decoding import non_autoregressive
+from nmt.decoding.model import Model
+from nmt.messages import log
+from nmt.network.engine import ParallelForward, PlainForward
+from nmt.results import evaluation
+from nmt.runs import listing
+from nmt.runs import parent as parents
+from nmt.runs.folder import Run
+from nmt.runs.loading import build_transformer, load_translator
+from nmt.text import batches as batching
+from nmt.text import corpora
+from nmt.text.corpora import load_corpus
+from nmt.text.tokenizer import Tokenizer, train_tokenizer
+from nmt.training import checkpoints, cluster, devices, metrics
+from nmt.training.averaging import average
+from nmt.training.loop import TrainingLoop
+from nmt.training.optimizer import Adam, Updater, check_size, dense
+from nmt.training.progress import Progress
 
 __all__ = [  # for use from Python and in the notebook
     "Tokenizer", "Training", "build_transformer", "load_corpus", "load_translator", "main", "train",
@@ -191,7 +190,7 @@ def train(args):
     """Trains, evaluates, translates samples and draws all pictures; resumes a run begun earlier.
 
     Args:
-      args: the parsed command line; see nmt/cli/command_line.py.
+      args: the parsed command line; see nmt/cli/train.py.
     """
     from nmt.results import scores  # noqa: F401  # fails before training if missing
     from nmt.results.pictures import RunPictures
@@ -270,12 +269,10 @@ def train(args):
 
 
 def main(arguments):
-    """Runs one command. Returns the exit code of the process."""
-    return exit_codes.run(
-        arguments, lambda args: train if args.command == "train" else vars(commands)[args.command]
-    )
+    """Runs one command, from Python. Returns the exit code of the process."""
+    return program.main(arguments, train)
 
 
 if __name__ == "__main__":
     startup.catch_interrupts()
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(exit_codes.exit_code(lambda: train(ARGS), ARGS))

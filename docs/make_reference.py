@@ -11,7 +11,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import params
-from nmt.cli import command_flags, command_line
+from nmt.cli import flags, main
 
 FOLDER = Path(__file__).parent
 NAMES = FOLDER / "names.md"
@@ -75,15 +75,15 @@ def numbered(text):
 def pages():
     """Returns the pages as text, by the name of their file."""
     common = argparse.ArgumentParser(add_help=False)
-    command_flags.add_run(common, several=True)
+    flags.add_run(common, several=True)
     train, command_lines = (
-        ["", *TABLE, *rows(parser)] for parser in (command_line.parser("train"), common)
+        ["", *TABLE, *rows(parser)] for parser in (main.parser("train"), common)
     )
-    for name, (_, text) in command_line.COMMANDS.items():
+    for name, module in main.COMMANDS.items():
         if name != "train":
             shared = () if name in ("runs", "data") else ("run", "checkpoint")
-            command_lines += ["", f"## {name}: {text}", "", *TABLE]
-            command_lines += rows(command_line.parser(name), shared)
+            command_lines += ["", f"## {name}: {module.HELP}", "", *TABLE]
+            command_lines += rows(main.parser(name), shared)
     bodies = zip(HEADS.items(), (train, command_lines), strict=True)
     written = {name: "\n".join([head, *lines]) + "\n" for (name, head), lines in bodies}
     return written | {NAMES.name: numbered(NAMES.read_text(encoding="utf-8"))}

@@ -13,7 +13,7 @@ import pytest
 from helpers import ROOT, call, user_environment
 
 import params
-from nmt.cli import command_flags, command_line
+from nmt.cli import export, main
 
 ENGLISH, CHINESE = ROOT / "README.md", ROOT / "README.zh-CN.md"
 NOTEBOOK = ROOT / "walkthrough.ipynb"
@@ -88,7 +88,7 @@ def test_commands_are_those_of_the_program(page):
         assert (ROOT / program).is_file()
         if program == "run_demo.py":
             with contextlib.suppress(SystemExit):  # as --help ends; what is wrong is a UserError
-                command_line.parse(arguments)
+                main.parse(arguments)
         else:
             options = (ROOT / program).read_text(encoding="utf-8")
             for flag in (word for word in arguments if word.startswith("--")):
@@ -102,7 +102,7 @@ def quick(finished, tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     run = folder / "runs" / "quick"
     shutil.copytree(finished / "run", run)
-    for kind in command_flags.EXPORT_FORMATS:
+    for kind in export.FORMATS:
         assert call("export", "--run", run, "--format", kind) == 0
     return folder
 

@@ -11,11 +11,13 @@ import os
 import re
 import signal
 import sys
+from argparse import Namespace
+from collections.abc import Callable
 
 from nmt import Interrupted, Terminated, UserError, messages
-from nmt.cli import command_line
 from nmt.messages import log, reason
 
+PROGRAM = "run_demo.py"  # begins every line on what went wrong
 FIXES = {  # for errors of the operating system
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "free some space"),
     **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "make it writable"),
@@ -23,68 +25,68 @@ FIXES = {  # for errors of the operating system
 }
 
 
-def run(arguments, find):
-    """Runs one command. Returns the exit code of the process; None if there is nothing to call.
+def exit_code(command: Callable[[], None], args: Namespace) -> int:
+    """Runs a command. Returns the exit code of the process.
 
     Args:
-      arguments: of the program; without a command, they are those of `train`.
-      find: a function of the parsed arguments that returns the function to call with them, or None.
+      command: a function.
+      args: the parsed command line, or a Namespace that `command` fills; `args.resume`, if it is
+        set, is the command that resumes a training run.
     """
     messages.show()
-    args = None
     try:
         if sys.stdout is None:
             raise UserError("stdout is closed; redirect it, for example to a file: > FILE")
         if hasattr(sys.stdout, "reconfigure"):  # not where a notebook or a program replaces it
             sys.stdout.reconfigure(encoding="utf-8")  # translations may hold any script
-        args = command_line.parse(arguments)
-        call = find(args)
-        if call is None:
-            return None
-        call(args)
+        command()
         sys.stdout.flush()
     except SystemExit as end:  # of --help
         with contextlib.suppress(OSError):
             sys.stdout.flush()
         return end.code
     except UserError as error:
-        log.error(f"{command_line.PROGRAM}: {error}")
+        log.error(f"{PROGRAM}: {error}")
         return 2
     except Interrupted as end:
-        log.error(f"{command_line.PROGRAM}: interrupted; the run is saved; {resume(args)}")
+        log.error(f"{PROGRAM}: interrupted; the run is saved; {resume(args)}")
         return 128 + end.number
     except (KeyboardInterrupt, Terminated) as end:
-        training = args is None or args.command == "train"
-        advice = f"; {resume(args)}" if training else ""
-        log.error(f"{command_line.PROGRAM}: interrupted{advice}")
+        advice = f"; {resume(args)}" if is_training(args) else ""
+        log.error(f"{PROGRAM}: interrupted{advice}")
         return 128 + getattr(end, "number", signal.SIGINT)
     except OSError as error:
-        return unwritten(error)
+        return report_os_error(error)
     except ModuleNotFoundError as error:
-        return missing(error)
+        return report_missing_module(error)
     except Exception as error:
-        return of_tensorflow(error, args)
+        return report_tensorflow_error(error, args)
     return 0
 
 
-def resume(args):
+def is_training(args: Namespace) -> bool:
+    """Returns whether the command is `train`, as far as it is parsed."""
+    return getattr(args, "command", "train") == "train"
+
+
+def resume(args: Namespace) -> str:
     """Returns as text how to resume a training run."""
     command = getattr(args, "resume", None)  # set as soon as the run folder is known
     return f"to resume it: {command}" if command else "the same command resumes it"
 
 
-def missing(error):
+def report_missing_module(error: ModuleNotFoundError) -> int:
     """Reports a ModuleNotFoundError: most often, the virtual environment is not active."""
     if (error.name or "nmt").partition(".")[0] == "nmt":
         raise error
     log.error(
-        f"{command_line.PROGRAM}: {sys.executable} has no module {error.name}; activate the "
+        f"{PROGRAM}: {sys.executable} has no module {error.name}; activate the "
         "virtual environment, or make one as README.md says"
     )
     return 2
 
 
-def of_tensorflow(error, args):
+def report_tensorflow_error(error: Exception, args: Namespace) -> int:
     """Reports an error of TensorFlow that the user can fix; raises all others again.
 
     Returns:
@@ -96,29 +98,29 @@ def of_tensorflow(error, args):
 
     from nmt.training import cluster
 
-    training = args is not None and args.command == "train"
+    training = is_training(args)
     if isinstance(error, tf.errors.ResourceExhaustedError):
         full = re.search("No space left|[Qq]uota", str(error))  # of a disk, the same error
         sizes = "--batch-size, --max-length or the model's sizes" if training else "--beam"
         why = f"out of memory; lower {sizes}"
         why = f"{reason(error)}; free some space" if full else why
-        log.error(f"{command_line.PROGRAM}: {why}")
+        log.error(f"{PROGRAM}: {why}")
         return 2
     changed = re.search("No such file|dataset was expected to contain", reason(error))
     if changed and isinstance(error, tf.errors.OpError):
         why = f"a file was moved or changed while the program ran ({reason(error)}); restore it"
-        log.error(f"{command_line.PROGRAM}: {why}{f'; {resume(args)}' if training else ''}")
+        log.error(f"{PROGRAM}: {why}{f'; {resume(args)}' if training else ''}")
         return 2
     if not isinstance(error, cluster.LOST) or cluster.configured().alone:
         raise error
     log.error(
-        f"{command_line.PROGRAM}: a worker of {cluster.VARIABLE} was lost ({reason(error)}); start "
+        f"{PROGRAM}: a worker of {cluster.VARIABLE} was lost ({reason(error)}); start "
         "all of them again with the same command, which resumes from the newest checkpoint"
     )
     return 75  # sysexits.h, EX_TEMPFAIL: try again
 
 
-def unwritten(error):
+def report_os_error(error: OSError) -> int:
     """Reports an OSError, which is of stdout unless it names a file. Returns the exit code."""
     if not error.filename:  # buffered output must not fail again when Python ends
         with contextlib.suppress(OSError):  # a host program's stdout may not be a file
@@ -126,5 +128,5 @@ def unwritten(error):
     if isinstance(error, BrokenPipeError):  # the reader closed the pipe, as `head` does
         return 141
     fix = FIXES.get(error.errno, "check that path")
-    log.error(f"{command_line.PROGRAM}: {error.filename or 'stdout'}: {error.strerror}; {fix}")
+    log.error(f"{PROGRAM}: {error.filename or 'stdout'}: {error.strerror}; {fix}")
     return 2

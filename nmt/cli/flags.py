@@ -1,63 +1,15 @@
-"""The command line's flags, made from the table in params.py; its errors are one line."""
+"""The flags of several commands, and those that params.py declares. Without TensorFlow."""
 
 import argparse
-import difflib
 import textwrap
 
 import params
-from nmt import UserError
 from nmt.runs.parameters import error_in
 
-VERBATIM = "\ufdd0"  # begins words after "--", which are no flags; no character, says Unicode
+THE_RUNS = "the run's"  # the default of flags of a trained run
 
 
-class Layout(argparse.RawDescriptionHelpFormatter):
-    """Help with a column wide enough for the names of flags."""
-
-    def __init__(self, prog):
-        super().__init__(prog, max_help_position=30)
-
-
-class Parser(argparse.ArgumentParser):
-    """An ArgumentParser whose errors are UserErrors, without the usage before them."""
-
-    def __init__(self, *args, **options):
-        super().__init__(*args, formatter_class=Layout, allow_abbrev=False, **options)
-
-    def error(self, message):
-        raise UserError(f"{message}; see {self.prog} --help")
-
-    def parse(self, arguments, unknown):
-        """Returns the parsed `arguments`, of which flags and sentences may come in any order.
-
-        Args:
-          unknown: a function that explains arguments that the parser does not know, or returns
-            None.
-        """
-        end = arguments.index("--") if "--" in arguments else len(arguments)
-        words = [VERBATIM + word if word.startswith("-") else word for word in arguments[end + 1 :]]
-        args, extra = self.parse_known_intermixed_args(arguments[:end] + words)
-        for name, value in vars(args).items():
-            if isinstance(value, list):
-                setattr(args, name, [word.removeprefix(VERBATIM) for word in value])
-            elif isinstance(value, str):
-                setattr(args, name, value.removeprefix(VERBATIM))
-        extra = [word.removeprefix(VERBATIM) for word in extra]
-        if extra:
-            wrong = next((word for word in extra if word.startswith("-")), extra[0])
-            wrong = wrong.partition("=")[0]
-            actions = self._option_string_actions.items()
-            close = closest(wrong, [flag for flag, it in actions if it.help != argparse.SUPPRESS])
-            guess = f" (did you mean {close}?)" if close else ""
-            advice = "" if close else unknown(extra)
-            self.error(f"unknown {wrong}{guess}" + (f"; {advice}" if advice else ""))
-        return args
-
-
-def closest(word, known):
-    """Returns the one of `known` words that is most like `word`; None if none is like it."""
-    matches = difflib.get_close_matches(word.replace("_", "-").lower(), known, 1)
-    return matches[0] if matches else None
+# ---- The rows of params.table() ----
 
 
 def add_parameters(parser, only=None, default=None):
@@ -132,3 +84,68 @@ def in_range(kind, flag):
 
     parse.__name__ = kind.__name__  # for argparse's "invalid int value"
     return parse
+
+
+# ---- Of several commands ----
+
+
+class FirstAndOthers(argparse.Action):
+    """The first --run, and those that follow it."""
+
+    def __call__(self, parser, namespace, value, option=None):
+        if namespace.run is None:
+            namespace.run = value
+        else:
+            namespace.ensemble = [*namespace.ensemble, value]
+
+
+class Once(argparse.Action):
+    """A flag that may not be given twice: nobody would see which value counts."""
+
+    def __call__(self, parser, namespace, value, option=None):
+        if getattr(namespace, self.dest) is not self.default:
+            raise argparse.ArgumentError(self, "is given twice; give it once")
+        setattr(namespace, self.dest, value)
+
+
+def add_run(parser, several=False):
+    """Adds the flags that choose a trained run, or `several`."""
+    text = "run folder (default: the newest in runs/, if all are of one corpus)"
+    if several:
+        text += "; repeated (translate, evaluate, score): an ensemble, the mean of their "
+        text += "probabilities"
+        parser.set_defaults(ensemble=[])
+    action = FirstAndOthers if several else Once
+    parser.add_argument("--run", type=filled, metavar="DIR", help=text, action=action)
+    parser.add_argument(
+        "--checkpoint", choices=("final", "newest", "best"),
+        help="the weights that were scored at the end of training, the last epoch's, or the "
+        "best epoch's (default final, or newest while there is no final)",
+    )  # fmt: skip
+
+
+def add_sentences(parser):
+    parser.add_argument("text", nargs="*", help="sentences; without any, stdin is read")
+
+
+def add_to(parser, metavar, text, kind=filled):
+    parser.add_argument("--to", type=kind, metavar=metavar, help=text, action=Once)
+
+
+def add_pairs(parser, nargs, text):
+    parser.add_argument("files", nargs=nargs, metavar="FILE", help=text)
+
+
+def add_plain(parser, text):
+    """Adds the flags of those who read transformer_model.py and want to see it run."""
+    parser.add_argument("--plain", action="store_true", help=text)
+    parser.add_argument(
+        "--eager", action="store_true",
+        help="with --plain: every line runs as Python, without tf.function, for a debugger",
+    )  # fmt: skip
+
+
+def add_data(parser, **splits):
+    """Adds a flag for the files of each of `splits`, with its help."""
+    for split, text in splits.items():
+        parser.add_argument(f"--{split}", nargs="+", metavar="FILE", help=text, action=Once)

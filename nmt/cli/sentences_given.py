@@ -6,7 +6,6 @@ import shlex
 import sys
 
 from nmt import UserError
-from nmt.decoding.translator import CHUNK_LINES
 from nmt.messages import log
 from nmt.text import files
 
@@ -70,6 +69,8 @@ def prompt():
 
 def waiting(file):
     """Yields lists of the lines of a binary file that can be read without waiting for more."""
+    from nmt.decoding.translator import CHUNK_LINES  # TensorFlow is imported by then
+
     unread = []  # pieces of a line whose end is not yet read
     lines = []
     while True:

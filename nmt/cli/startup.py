@@ -1,27 +1,25 @@
-"""How the program starts: mistakes first, environment variables, a quiet terminal, Ctrl-C.
+"""How the program starts: environment variables, a quiet terminal, Ctrl-C.
 
-Only run_demo.py as a program calls this, before it imports TensorFlow, which takes seconds.
-Importing the project's modules changes nothing in the host program.
+Only run_demo.py as a program calls this. Importing the project's modules changes nothing in the
+host program.
 """
 
 import contextlib
 import os
 import signal
 import sys
+from collections.abc import Iterator
 
 from nmt import Terminated, messages
-from nmt.cli import command_flags, data_report, exit_codes
-from nmt.runs import listing
 
-WITHOUT_TENSORFLOW = {"runs": listing.show, "data": data_report.show}
-SEARCHING = ("translate", "score", "align", "evaluate")  # tensors of many shapes
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # to end
 
 
-def environment(arguments):
+def set_environment(varying_shapes: bool) -> None:
     """Sets the environment variables that TensorFlow, Keras and matplotlib read when imported.
 
     Args:
-      arguments: of the program; the first one may name a command.
+      varying_shapes: whether the command computes with tensors of many shapes, as a search does.
     """
     os.environ["KERAS_BACKEND"] = "tensorflow"  # whatever ~/.keras/keras.json says
     os.environ.pop("TF_USE_LEGACY_KERAS", None)  # which would choose Keras 2
@@ -31,42 +29,28 @@ def environment(arguments):
     # oneDNN's kernels are faster in training, above all in bfloat16. But oneDNN prepares new ones
     # for each new shape, and a growing cache has a new shape at each step: without oneDNN,
     # translating is twice as fast.
-    searching = arguments[:1] and arguments[0] in SEARCHING
-    os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0" if searching else "1")
+    os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0" if varying_shapes else "1")
 
 
-def needs_no_tensorflow(args):
-    """Returns the function of a command that does without TensorFlow, None for all others.
+def import_tensorflow() -> None:
+    """Imports TensorFlow, and what needs it, without its messages; Ctrl-C then just ends.
 
-    Raises:
-      UserError: the run that the command needs is not there.
+    A host program has imported it already: nothing changes there.
     """
-    if args.command in WITHOUT_TENSORFLOW:
-        return WITHOUT_TENSORFLOW[args.command]
-    picture = getattr(args, "what", None)
-    if args.command != "train" and picture not in command_flags.WITHOUT_RUN:
-        weights = picture not in command_flags.WITHOUT_WEIGHTS or args.sentence is not None
-        for path in (args.run, *getattr(args, "ensemble", ())):
-            listing.find(path, weights)
-    return None
+    if "tensorflow" not in sys.modules:
+        with _signals_end_the_process(), messages.quiet():
+            from nmt.runs import loading  # noqa: F401
 
 
 @contextlib.contextmanager
-def program(arguments):
-    """Prepares the process for importing TensorFlow; Ctrl-C then ends it without a traceback.
-
-    Ends the process if there is an answer already: help, a mistake, a list of runs.
-    """
-    code = exit_codes.run(arguments, needs_no_tensorflow)
-    if code is not None:
-        sys.exit(code)
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    environment(arguments)
-    with messages.quiet():
-        try:
-            yield
-        except ModuleNotFoundError as error:
-            sys.exit(exit_codes.missing(error))
+def _signals_end_the_process() -> Iterator[None]:
+    """Within the block, signals end the process, without a traceback."""
+    handlers = {number: signal.signal(number, signal.SIG_DFL) for number in SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
 
 
 def terminate(number, _frame):

@@ -1,8 +1,11 @@
 """The attention weights of a translated sentence, by kind and layer."""
 
-from typing import NamedTuple
+from __future__ import annotations
 
-import numpy as np
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:  # the command line reads KINDS before anything slow is imported
+    import numpy as np
 
 
 class Kind(NamedTuple):

@@ -1,31 +1,26 @@
-"""The pictures: what each is drawn from. See plots.py for the drawing."""
+"""The pictures: a table of them, and what each is drawn from. See plots.py for the drawing.
+
+Without TensorFlow and matplotlib until one is drawn: the command line is made from the table.
+"""
 
 import functools
-import inspect
 import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 from nmt import UserError, output
 from nmt.decoding.attention import KINDS
 from nmt.messages import log, plural
-from nmt.results import architecture, figures, plots
-from nmt.training.optimizer import learning_rate
 
 MAX_ENCODING_VALUES = 10_000_000  # positions times dimensions: drawing takes a second per million
 TUTORIAL_STEPS = 40_000  # of its picture of the learning rate
-ALL = (  # of a run, in the order drawn at the end of training; the choices of each
-    ("architecture", {}),
-    ("positional-encoding", {}),
-    ("masks", {}),
-    ("scaling", {}),
-    ("schedule", {}),
-    ("lengths", {}),
-    ("curves", {}),
-    *(("attention", {"kind": kind}) for kind in ("cross", "encoder", "decoder")),
-)
+FORMATS = (".png", ".svg", ".pdf")
 
 
 class Pictures:
-    """Draws pictures: a method for each. Those here need no trained run.
+    """Draws pictures: a method for each picture. Those here need no trained run.
 
     Args:
       folder: where they go.
@@ -36,32 +31,33 @@ class Pictures:
     def __init__(self, folder, options, steps=TUTORIAL_STEPS):
         self.folder, self.options, self.steps = folder, options, steps
 
-    def draw(self, what, to=None, **choices):
-        """Draws one of command_flags.PICTURES. Returns the path of the file.
+    def draw(self, picture: "Picture", to: str | Path | None = None, **choices) -> str | Path:
+        """Draws a picture. Returns the path of the file.
 
         Args:
-          what: its name.
+          picture: a row of PICTURES.
           to: the path; None for a .png in the folder, whose name says what was chosen.
-          choices: arguments of its method.
+          choices: values of the picture's flags, by name.
         """
-        method = getattr(self, what.replace("-", "_"))
         if to:
             with output.new(to) as unfinished:
-                method(unfinished, **choices)
+                picture.draw(self, unfinished, **picture.flags | choices)
             return to
-        name = what
+        name = picture.name
         for choice, value in choices.items():
-            if choice != "beside" and value != inspect.signature(method).parameters[choice].default:
+            if choice != "beside" and value != picture.flags[choice]:
                 text = value if isinstance(value, str) else f"{choice}{value}"
                 name += "-mean" if value is True else f"-{text}"
-        return method(self.folder / f"{name}.png", **choices)
+        return picture.draw(self, self.folder / f"{name}.png", **picture.flags | choices)
 
-    def positional_encoding(self, path, positions=50, depth=None, position=None):
+    def positional_encoding(self, path, positions, depth, position):
         """Of `positions` in `depth` dimensions (d_model); `position` is compared with the others.
 
         Raises:
           UserError: there is no such position, or there are too many.
         """
+        from nmt.results import plots
+
         if position is not None and not 0 <= position < positions:
             raise UserError(
                 f"--position {position}: positions 0 to {positions - 1} are drawn; name one of "
@@ -76,9 +72,14 @@ class Pictures:
         return plots.positional_encoding(path, positions, depth, position)
 
     def scaling(self, path):
+        from nmt.results import plots
+
         return plots.scaling(path)
 
     def schedule(self, path):
+        from nmt.results import plots
+        from nmt.training.optimizer import learning_rate
+
         trained = int(self.steps)
         steps = max(trained, 2 * self.options["warmup_steps"])  # drawn
         schedules = {
@@ -92,6 +93,8 @@ class Pictures:
 
 def use_fonts_for(*tokens):
     """Makes pictures show the letters of tokens (strings); logs those that no font has."""
+    from nmt.results import figures
+
     if unknown := figures.use_fonts_for(*tokens):
         log.warning(f"No installed font has {unknown}; install one (for Chinese: fonts-noto-cjk).")
 
@@ -113,11 +116,12 @@ class RunPictures(Pictures):
         self.run, self.model, self.tokenizer = run, model, tokenizer
         self.line, self.make_batches, self.translation = line, make_batches, translation
 
-    def draw_all(self):
-        """Draws ALL of them, and says so."""
-        log.info(f"Drawing {plural(len(ALL), 'picture')} into {self.folder} ...")
-        for what, choices in ALL:
-            self.draw(what, **choices)
+    def draw_all(self) -> None:
+        """Draws all PICTURES as at the end of training, and says so."""
+        drawings = [(picture, choices) for picture in PICTURES for choices in picture.drawn]
+        log.info(f"Drawing {plural(len(drawings), 'picture')} into {self.folder} ...")
+        for picture, choices in drawings:
+            self.draw(picture, **choices)
 
     @functools.cached_property
     def weights(self):
@@ -128,9 +132,13 @@ class RunPictures(Pictures):
         return weights
 
     def architecture(self, path):
+        from nmt.results import architecture
+
         return architecture.draw(path, self.model.transformer)
 
     def masks(self, path):
+        from nmt.results import plots
+
         if self.translation is None:
             source, target = self.weights.source, self.weights.target
         else:
@@ -140,11 +148,15 @@ class RunPictures(Pictures):
         return plots.masks(path, source, target[:-1], not self.options["non_autoregressive"])
 
     def lengths(self, path):
+        from nmt.results import plots
+
         batches = self.make_batches()
         return plots.lengths(path, batches.counts, batches.dropped, batches.lengths)
 
-    def curves(self, path, beside=()):
+    def curves(self, path, beside):
         """Of this run, and of the runs `beside`."""
+        from nmt.results import figures, plots
+
         histories = {
             # matplotlib's legend leaves labels out that begin with _
             re.sub("^_", "./_", str(run.path)): run.history()
@@ -153,12 +165,14 @@ class RunPictures(Pictures):
         figures.use_fonts_for(*histories)
         return plots.curves(path, histories)
 
-    def attention(self, path, kind="cross", layer=None, head=None, mean=False):
+    def attention(self, path, kind, layer, head, mean):
         """Of one of KINDS and one layer (the last): one head (1, 2, ...), all heads, or their mean.
 
         Raises:
           UserError: the run has no such layer or head.
         """
+        from nmt.results import plots
+
         for name, number in (("layer", layer), ("head", head)):
             most = self.options[f"num_{name}s"]
             if number is not None and not 1 <= number <= most:
@@ -174,3 +188,36 @@ class RunPictures(Pictures):
             heads, names = heads[head - 1 : head], names[head - 1 : head]
         title = f"{KINDS[kind].title}; layer {layer}"
         return plots.attention(path, heads, names, keys, queries, title)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What the program knows of a picture."""
+
+    name: str
+    draw: Callable  # a method of RunPictures; of Pictures, if it needs no run
+    flags: dict[str, Any] = field(default_factory=dict)  # their defaults, by name
+    needs_run: bool = True
+    needs_weights: bool = True
+    needs_sentence: bool = False
+    drawn: tuple[dict, ...] = ({},)  # values of the flags, for each drawing at the end of training
+
+
+PICTURES = (  # in the order drawn
+    Picture("architecture", RunPictures.architecture, needs_weights=False),
+    Picture(
+        "positional-encoding", Pictures.positional_encoding,
+        flags=dict(positions=50, depth=None, position=None), needs_run=False,
+    ),
+    Picture("masks", RunPictures.masks, needs_weights=False, needs_sentence=True),
+    Picture("scaling", Pictures.scaling, needs_run=False),
+    Picture("schedule", Pictures.schedule, needs_run=False),
+    Picture("lengths", RunPictures.lengths),
+    Picture("curves", RunPictures.curves, flags=dict(beside=())),
+    Picture(
+        "attention", RunPictures.attention,
+        flags=dict(kind="cross", layer=None, head=None, mean=False), needs_sentence=True,
+        drawn=tuple(dict(kind=kind) for kind in ("cross", "encoder", "decoder")),
+    ),
+)  # fmt: skip
+BY_NAME = {picture.name: picture for picture in PICTURES}

@@ -90,18 +90,18 @@ def describe(run):
         return "its files are damaged"
 
 
-def find(path=None, weights=True):
+def find(path: str | Path | Run | None = None, weights: bool = True) -> Run:
     """Returns the trained Run that is named, or else the newest one.
 
     Args:
-      path: of its folder.
+      path: of its folder; or a Run, which is returned.
       weights: False if a run that is named needs no checkpoint.
 
     Raises:
       UserError: there is none; or none is named, and there are runs of several corpora.
     """
     if path:
-        run = Run(path)
+        run = path if isinstance(path, Run) else Run(path)
         run.options(weights)
         return run
     runs = trained()
@@ -117,19 +117,3 @@ def find(path=None, weights=True):
         raise UserError(f"there are runs of {len(corpora)} corpora; name one by --run: {named}")
     runs[0].options()
     return runs[0]
-
-
-def show(args):
-    """Prints a table of all trained runs in a folder, the newest first."""
-    runs = trained(Path(args.folder))
-    if not runs:
-        raise UserError(f"{args.folder}: no trained run there; name a folder that holds runs")
-    rows = [TITLES]
-    for run in runs:
-        try:
-            rows.append(Summary(run).row())
-        except DAMAGED:
-            rows.append((str(run.path), "damaged", *[""] * (len(TITLES) - 2)))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        print("  ".join(map(str.ljust, row, widths)).rstrip())

@@ -89,15 +89,14 @@ def load_corpus_of(run, options, split, moved=None):
     return corpus
 
 
-def check_test_split(path, corpus, moved=None):
-    """Raises a UserError if the run at `path` has another test split than `corpus` has.
+def check_test_split(run, corpus, moved=None):
+    """Raises a UserError if a run has another test split than `corpus` has.
 
     Args:
-      path: of a run that is scored on the corpus, too.
+      run: the folder.Run, which is scored on the corpus, too.
       corpus: a Corpus.
       moved: as of `load_corpus_of`.
     """
-    run = listing.find(path)
     other_corpus = load_corpus_of(run, run.options(), "test", moved)
     if corpora.fingerprint(other_corpus.test) != corpora.fingerprint(corpus.test):
         raise UserError(

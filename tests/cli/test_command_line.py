@@ -8,7 +8,7 @@ import pytest
 from helpers import PROGRAM, ROOT, TINY, call, run_process, sentences, write_tsv
 
 import params
-from nmt.cli import command_line, flags
+from nmt.cli import flags, main
 
 
 def test_every_constant_is_a_flag_with_its_default_and_help(capsys):
@@ -57,8 +57,8 @@ def test_help_fits_on_a_screen_and_names_every_command_and_preset(capsys):
         lines = capsys.readouterr().out.splitlines()
         assert len(lines) <= 30
         assert max(map(len, lines)) <= 80
-        for name, (_, text) in command_line.COMMANDS.items():
-            assert f"  {name:11} {text}" in lines
+        for name, module in main.COMMANDS.items():
+            assert f"  {name:11} {module.HELP}" in lines
         assert all(name in "\n".join(lines) for name in params.PRESETS)
 
 
@@ -87,7 +87,7 @@ def test_the_version_names_what_the_program_runs_on(capsys):
     [
         (
             "trnslate x",
-            "'trnslate' is no command (did you mean translate?); see run_demo.py --help",
+            "'trnslate' is not a command (did you mean translate?); see run_demo.py --help",
         ),
         ("--epoch 3", "unknown --epoch (did you mean --epochs?); see run_demo.py train --help"),
         ("--d_model 8", "unknown --d_model (did you mean --d-model?)"),
@@ -102,7 +102,7 @@ def test_the_version_names_what_the_program_runs_on(capsys):
         ("translate um --zzz train", "unknown --zzz; see run_demo.py translate --help"),
         ("pairs.tsv", "to train on a file: --dataset pairs.tsv"),
         ("olá!", "to translate a sentence: translate 'olá!'"),
-        ("foo", "'foo' is no command (train, translate, "),
+        ("foo", "'foo' is not a command (train, translate, "),
         ("--learning-rate-scale nan", "nan is not a number"),
         ("plot scaling --to x.gif", "'x.gif' does not end in .png, .svg, .pdf"),
         ("translate --run= um", "argument --run: must not be empty"),
@@ -139,17 +139,17 @@ def test_a_mistake_says_what_may_have_been_meant(arguments, said, capsys):
     ],
 )
 def test_flags_and_sentences_may_come_in_any_order(arguments, values):
-    args = vars(command_line.parse(arguments.split()))
+    args = vars(main.parse(arguments.split()))
     assert {name: args[name] for name in values} == values
 
 
 WITHOUT_TENSORFLOW = """
 import sys
 sys.path.insert(0, {root!r})
-from nmt.cli import command_line, startup
+from nmt.cli import main, startup
+startup.import_tensorflow = lambda: print("TensorFlow is needed")
 try:
-    with startup.program({arguments!r}):
-        print("TensorFlow is needed")
+    main.start({arguments!r})
 finally:
     slow = {{"tensorflow", "keras", "matplotlib", "numpy", "sacrebleu"}} & {{*sys.modules}}
     print("imported:", *slow)
@@ -172,7 +172,7 @@ def test_help_and_mistakes_are_answered_before_tensorflow_is_imported(arguments,
 
 
 def test_a_command_of_its_own_needs_no_train_before_the_flags():
-    args = command_line.parse(["train", "--mixed-precision", "--epochs", "3"])
+    args = main.parse(["train", "--mixed-precision", "--epochs", "3"])
     options = flags.chosen(args)
     assert options["mixed_precision"] is True
     assert options["epochs"] == 3
@@ -189,7 +189,7 @@ def test_a_preset_is_a_row_of_known_values_that_flags_go_before(preset, capsys):
         assert flag.choices is None or value in flag.choices
         assert flag.low is None or value >= flag.low
         assert flag.high is None or value <= flag.high
-    args = command_line.parse(["train", "--dff", "48", "--no-tie-embeddings"])
+    args = main.parse(["train", "--dff", "48", "--no-tie-embeddings"])
     options = flags.chosen(args, preset)
     assert options["dff"] == 48
     assert options["tie_embeddings"] is False

@@ -31,11 +31,12 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 import params
 import run_demo
 from nmt import UserError
-from nmt.cli import command_flags, commands
+from nmt.cli import explore, plot, translate
 from nmt.decoding.attention import KINDS
 from nmt.decoding.model import Model
 from nmt.results import architecture, evaluation, plots
 from nmt.results import figures as drawing
+from nmt.results.pictures import BY_NAME
 from nmt.runs import listing, loading
 from nmt.runs.folder import Run
 from nmt.text import corpora
@@ -63,7 +64,7 @@ def test_a_run_leaves_what_later_commands_need(finished):
     names = {path.name for path in run.rglob("*")}
     assert "cache" not in names
     assert {"params.json", "tokenizer.model", "history.json", "best"} <= names
-    assert {f"{picture}.png" for picture in command_flags.PICTURES} <= names
+    assert {f"{picture}.png" for picture in BY_NAME} <= names
     assert any(name.startswith("events.out.tfevents") for name in names)
 
 
@@ -242,11 +243,11 @@ def test_a_run_is_searched_with_its_own_options_unless_flags_are_given(finished,
     assert call("translate", "--run", tmp_path / "run", "--n-best", 3, "--beam", 2, "um.") == 2
 
 
-@pytest.mark.parametrize("what", command_flags.PICTURES)
+@pytest.mark.parametrize("what", BY_NAME)
 def test_a_picture_is_drawn_again_where_it_is_said_to_be(finished, capsys, what):
     picture = finished / "run" / "plots" / f"{what}.png"
     picture.unlink()
-    sentence = ["um três $$ $a_$."] if what in command_flags.OF_A_SENTENCE else []
+    sentence = ["um três $$ $a_$."] if BY_NAME[what].needs_sentence else []
     assert call("plot", what, *sentence, "--run", finished / "run") == 0
     assert Path(capsys.readouterr().out.strip()) == picture
     assert picture.read_bytes().startswith(b"\x89PNG")
@@ -316,7 +317,7 @@ def test_a_translation_out_of_memory_is_not_told_of_training(finished, capsys, m
     def fail(args):
         raise tf.errors.ResourceExhaustedError(None, None, "OOM when allocating tensor")
 
-    monkeypatch.setattr(commands, "translate", fail)
+    monkeypatch.setattr(translate, "run", fail)
     assert call("translate", "--run", finished / "run", "um.") == 2
     assert "out of memory; lower --beam" in capsys.readouterr().err
 
@@ -453,7 +454,7 @@ def test_a_picture_without_a_sentence_is_of_the_first_test_line(finished, monkey
     first = (finished / "run" / "translations.txt").read_text().partition("\t")[0]
     tokenizer = loading.load_tokenizer(Run(finished / "run"))
     assert drawn[0][2] == tokenizer.tokens(tokenizer.encode([first])[0])
-    assert commands.first_translated(Run(tmp_path)) == ("", "")
+    assert plot.first_translated(Run(tmp_path)) == ("", "")
     assert call("plot", "masks", " ", "--run", finished / "run") == 2
 
 
@@ -505,7 +506,7 @@ def test_sentences_of_a_line_are_explored_and_drawn_one_by_one(finished, tmp_pat
 
 
 def test_a_page_of_too_many_weights_is_refused(finished, monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(commands, "MAX_EXPLORED_WEIGHTS", 1000)
+    monkeypatch.setattr(explore, "MAX_WEIGHTS", 1000)
     page = tmp_path / "page.html"
     lines = ["um dois três."] * 20
     assert call("explore", "--run", finished / "run", "--to", page, *lines) == 2
@@ -535,7 +536,7 @@ def test_masks_and_architecture_need_no_weights(finished, tmp_path, monkeypatch,
 def test_plot_alone_names_its_pictures(capsys):
     assert call("plot") == 2
     error = capsys.readouterr().err
-    assert all(picture in error for picture in command_flags.PICTURES)
+    assert all(picture in error for picture in BY_NAME)
 
 
 def test_pictures_find_a_font_for_every_letter_or_say_that_there_is_none(finished, capfd):

@@ -56,7 +56,7 @@ from nmt.training import devices
         (["--dropout-rate", "1.5"], "1.5 is more than 0.99"),
         (["--dropout-rate", "nan"], "nan is not a number"),
         (["--no-such-flag"], "unknown --no-such-flag"),
-        (["no-such-command"], "'no-such-command' is no command"),
+        (["no-such-command"], "'no-such-command' is not a command"),
         (["translate", "--run", "nothing-here", "Bom dia."], "nothing-here: no trained run"),
         (["translate", "Bom dia."], "no trained run"),
         (["evaluate", "--run", "nothing-here"], "nothing-here: no trained run"),

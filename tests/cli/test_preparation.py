@@ -8,7 +8,7 @@ import pytest
 from helpers import TINY, Untrained, as_dataset, call, sentences, write_tsv
 
 import run_demo
-from nmt.cli import command_line, flags, preparation
+from nmt.cli import flags, main, preparation
 from nmt.text import corpora
 
 
@@ -105,7 +105,7 @@ def test_a_start_that_failed_leaves_its_flags_to_no_other_text(tmp_path, monkeyp
 
 def test_a_run_decides_once_which_tokenizer_its_bleu_needs():
     def decided(saved, *given):
-        args = command_line.parse(["--run", "x", *given])
+        args = main.parse(["--run", "x", *given])
         run = SimpleNamespace(saved=saved)
         pairs = as_dataset([("one", "今晚一个孩子去学校。")] * 9)
         corpus = corpora.Corpus("zh", pairs, pairs, pairs)

@@ -9,7 +9,6 @@ import pytest
 from helpers import call
 
 import transformer_model as tm
-from nmt.cli import command_flags
 from nmt.results import architecture, pictures, plots
 from nmt.results.figures import labels
 from nmt.runs.folder import Run
@@ -35,8 +34,8 @@ def test_a_side_of_more_tokens_than_are_readable_says_what_is_left_out(monkeypat
     assert {image.get_clim() for image in images} == {(0, 1)}  # one scale
 
 
-@pytest.mark.parametrize("suffix", command_flags.PICTURE_FORMATS)
-@pytest.mark.parametrize("what", command_flags.WITHOUT_RUN)
+@pytest.mark.parametrize("suffix", pictures.FORMATS)
+@pytest.mark.parametrize("what", [row.name for row in pictures.PICTURES if not row.needs_run])
 def test_some_pictures_need_no_run(what, suffix, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     path = tmp_path / f"mine{suffix}"
@@ -119,9 +118,8 @@ def test_the_frame_of_the_layers_holds_their_normalizations(pre_norm, layers):
 
 def test_all_pictures_are_drawn_unless_they_are_not_wanted(finished):
     plots = {path.name for path in (finished / "run" / "plots").iterdir()}
-    drawn = {f"{what}.png" for what, choices in pictures.ALL if not choices}
+    drawn = {f"{row.name}.png" for row in pictures.PICTURES}
     assert plots >= drawn | {"attention.png", "attention-encoder.png", "attention-decoder.png"}
-    assert {what for what, _ in pictures.ALL} == command_flags.PICTURES.keys()
 
 
 @pytest.mark.parametrize("pre_norm", [False, True])

@@ -11,7 +11,7 @@ from helpers import LEARNING, Untrained, call, sentences, write_tsv
 import params
 import run_demo
 from nmt import UserError
-from nmt.cli import command_line, flags
+from nmt.cli import flags, main
 from nmt.runs import loading
 from nmt.runs.parent import Parent
 from nmt.training import checkpoints
@@ -182,7 +182,7 @@ def test_xla_is_decided_on_the_machine_of_the_new_run(finished, tsv, tmp_path, m
 def test_a_child_chooses_the_tokenizer_of_bleu_for_its_own_text_unless_text_is_tokenized():
     def inherited(saved, *given):
         options = params.values() | {"tokenize": saved, "lowercase": True}
-        args = command_line.parse(["--from", "x", "--dataset", "a.tsv", *given])
+        args = main.parse(["--from", "x", "--dataset", "a.tsv", *given])
         made = Parent(None, options, "", "").options_for(flags.given(args), flags.chosen(args))
         assert made["lowercase"]
         return made["tokenize"]

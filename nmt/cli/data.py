@@ -1,6 +1,6 @@
-"""The command `data`: reports on parallel text and writes what is left of it; see text/cleaning.py.
+"""The command `data`: reports on parallel text and writes what is left of it.
 
-It needs no TensorFlow.
+See nmt/text/cleaning.py.
 """
 
 import contextlib
@@ -8,12 +8,29 @@ import gzip
 import itertools
 import re
 import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from typing import TextIO
 
 from nmt import UserError, output
+from nmt.cli import flags
 from nmt.text import cleaning, files
+from nmt.text.cleaning import PROBLEMS
+
+HELP = "report on parallel text, and filter it"
 
 
-def show(args):
+def add_flags(parser: ArgumentParser) -> None:
+    flags.add_pairs(parser, "+", "a .tsv or .csv, or source and target")
+    flags.add_data(parser, test="test files: reports lines of theirs that occur in the text")
+    flags.add_to(parser, "FILE", "a new .tsv for the pairs that are not dropped")
+    parser.add_argument(
+        "--drop", nargs="+", choices=(*PROBLEMS, "all"), metavar="PROBLEM", action=flags.Once,
+        help=f"pairs with these problems are not written: {', '.join(PROBLEMS)}, or all",
+    )  # fmt: skip
+
+
+def run(args: Namespace) -> None:
     """Prints the report on the files; writes the pairs without dropped problems to --to."""
     from tqdm import tqdm  # here, so that a Python without it can say what is missing
 
@@ -35,7 +52,7 @@ def show(args):
     pairs = itertools.chain(sample, pairs)
     pairs = tqdm(pairs, unit="pair", file=sys.stderr, disable=None, leave=False)
     with contextlib.ExitStack() as stack:
-        cleaned = stack.enter_context(written(args.to)) if args.to else None
+        cleaned = stack.enter_context(_new_text_file(args.to)) if args.to else None
         for pair in pairs:
             names, source, target = report.add(pair)
             if cleaned and not drop & {*names}:
@@ -51,7 +68,7 @@ def show(args):
 
 
 @contextlib.contextmanager
-def written(path):
+def _new_text_file(path: str) -> Iterator[TextIO]:
     """Yields a new text file, compressed if its name ends in .gz; see output.new."""
     write = gzip.open if path.endswith(files.GZIP) else open
     with (

@@ -1,0 +1,26 @@
+"""The command `align`."""
+
+from argparse import ArgumentParser, Namespace
+
+from nmt.cli import flags, trained_runs
+from nmt.text import files
+
+HELP = "word alignment of each pair of the given files"
+VARYING_SHAPES = True
+
+
+def add_flags(parser: ArgumentParser) -> None:
+    flags.add_run(parser)
+    flags.add_pairs(parser, "+", "a .tsv or .csv, or source and target")
+
+
+def run(args: Namespace) -> None:
+    """Prints the links between the words of each pair of the files, one line per pair."""
+    runs = trained_runs.find_runs(args)
+    pairs = files.read_pairs(args.files)
+    _, tokenizer, model = trained_runs.load_runs(args, runs)
+    from nmt.decoding.alignment import pharaoh
+
+    alignments = model.translator(tokenizer).align(pairs)
+    for links in trained_runs.with_progress(alignments):
+        print(pharaoh(links))

@@ -1,0 +1,179 @@
+"""From a command line to an exit code: it is parsed once, then the command runs.
+
+A command is a module of this package: HELP, a line; `add_flags(parser)`; and `run(args)`, which
+imports TensorFlow itself, after all that can be checked without, so that a mistake is reported at
+once. The function of `train` is in run_demo.py. A module may set VARYING_SHAPES; see startup.py.
+"""
+
+import platform
+import shlex
+import sys
+from argparse import Namespace
+from collections.abc import Callable
+from importlib import metadata
+
+import params
+from nmt import VERSION, UserError
+from nmt.cli import (
+    align,
+    data,
+    evaluate,
+    exit_codes,
+    explore,
+    export,
+    plot,
+    runs,
+    score,
+    startup,
+    train,
+    translate,
+)  # fmt: skip
+from nmt.cli.exit_codes import PROGRAM
+from nmt.cli.parser import Parser, closest
+from nmt.text import files
+
+OVERVIEW = """
+usage: python run_demo.py [COMMAND] [flags]
+
+Parallel text -> batches -> training -> translations -> scores and pictures.
+
+  python run_demo.py                        train on TED talks, evaluate, draw
+  python run_demo.py --preset quick         a first look, in two minutes
+  python run_demo.py --train a.src a.tgt    train on your own aligned files
+  python run_demo.py translate "Bom dia."   translate; or a file: < FILE
+
+commands (for the flags of each: COMMAND --help):
+{commands}
+
+most used flags of train (all of them, in groups: train --help):
+  --run DIR           run folder (default runs/<dataset>); alone: resume it
+  --dataset NAME      bundled, a TFDS translation dataset, or a .tsv file
+  --train FILE FILE   your own source and target files
+  --preset NAME       {presets}
+  --epochs N          passes over the training pairs
+
+Results go to stdout, all else to stderr. Exit code 2: a mistake you can fix.
+""".strip()
+
+
+MODULES = (train, translate, evaluate, score, align, plot, explore, export, data, runs)
+COMMANDS = {module.__name__.rpartition(".")[2]: module for module in MODULES}
+
+
+# ---- Running ----
+
+
+def start(arguments: list[str]) -> Namespace:
+    """Begins the process: parses its arguments, and runs any command except `train`.
+
+    Returns:
+      The parsed arguments of `train`, for which TensorFlow is imported then.
+
+    Raises:
+      SystemExit: another command is done, or the arguments are wrong.
+    """
+    args = Namespace()
+
+    def begin() -> None:
+        parse(arguments, args)
+        module = COMMANDS[args.command]
+        startup.set_environment(getattr(module, "VARYING_SHAPES", False))
+        if module is train:
+            startup.import_tensorflow()
+        else:
+            startup.catch_interrupts()
+            module.run(args)
+
+    code = exit_codes.exit_code(begin, args)
+    if code or getattr(args, "command", None) != "train":
+        sys.exit(code)
+    return args
+
+
+def main(arguments: list[str], run_train: Callable[[Namespace], None]) -> int:
+    """Runs one command, from Python, where TensorFlow is imported. Returns the exit code.
+
+    Args:
+      arguments: of the program.
+      run_train: the function of the command `train`.
+    """
+    args = Namespace()
+
+    def run() -> None:
+        parse(arguments, args)
+        command = run_train if args.command == "train" else COMMANDS[args.command].run
+        command(args)
+
+    return exit_codes.exit_code(run, args)
+
+
+# ---- Parsing ----
+
+
+def parser(name: str) -> Parser:
+    """Returns the parser of one of COMMANDS."""
+    module = COMMANDS[name]
+    description = f"{module.HELP[0].upper()}{module.HELP[1:]}."
+    command_parser = Parser(f"{PROGRAM} {name}", description=description)
+    module.add_flags(command_parser)
+    return command_parser
+
+
+def overview() -> str:
+    """Returns the help of the program, which fits on a screen."""
+    commands = "\n".join(f"  {name:11} {module.HELP}" for name, module in COMMANDS.items())
+    return OVERVIEW.format(commands=commands, presets=", ".join(params.PRESETS))
+
+
+def version() -> str:
+    """Returns the versions of this program and of what it runs on."""
+    libraries = ", ".join(f"{name} {metadata.version(name)}" for name in ("tensorflow", "keras"))
+    return f"{PROGRAM} {VERSION} (Python {platform.python_version()}, {libraries})"
+
+
+def parse(arguments: list[str], args: Namespace | None = None) -> Namespace:
+    """Returns the parsed arguments of the program: its `command`, and a value for each flag.
+
+    Args:
+      arguments: of the program; without a command, they are those of `train`.
+      args: the Namespace to fill; None for a new one.
+
+    Raises:
+      UserError: they are wrong; the message says what may have been meant.
+      SystemExit: after --help and --version.
+    """
+    args = Namespace() if args is None else args
+    first = arguments[0] if arguments else "train"
+    if first in ("-h", "--help", "--version"):
+        print(version() if first == "--version" else overview())
+        raise SystemExit(0)
+    without_command = first.startswith("-")
+    name = "train" if without_command else first
+    if name not in COMMANDS:
+        raise UserError(f"{name!r} is not a command{meant(arguments)}; see {PROGRAM} --help")
+    parser(name).parse(
+        arguments if without_command else arguments[1:],
+        unknown=lambda _: misplaced_command(arguments if without_command else []),
+        args=args,
+    )
+    args.command, args.given = name, arguments
+    return args
+
+
+def meant(arguments: list[str]) -> str:
+    """Returns as text what `arguments`, which begin with no command, may have meant."""
+    first = arguments[0]
+    if files.is_table(first):
+        return f"; to train on a file: --dataset {shlex.quote(first)}"
+    if close := closest(first, COMMANDS):
+        return f" (did you mean {close}?)"
+    if not first.isalnum():  # a sentence
+        return f"; to translate a sentence: translate {shlex.quote(first)}"
+    return f" ({', '.join(COMMANDS)})"
+
+
+def misplaced_command(words: list[str]) -> str | None:
+    """Returns as text where the command belongs, if one of `words` is a command; else None."""
+    name = next((word for word in words if word in COMMANDS), None)
+    remaining = [word for word in words if word != name]
+    return name and f"the command comes first: {PROGRAM} {shlex.join([name, *remaining])}"

@@ -1,0 +1,154 @@
+"""The command `plot`."""
+
+import argparse
+import os
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import Any
+
+import params
+from nmt import UserError, output
+from nmt.cli import flags, startup, trained_runs
+from nmt.decoding.attention import KINDS
+from nmt.messages import log
+from nmt.results import pictures
+from nmt.results.pictures import Picture
+from nmt.runs.folder import Run
+from nmt.text import files, spelling
+
+HELP = "draw a picture: attention, curves, masks, architecture, ..."
+
+
+def add_flags(parser: ArgumentParser) -> None:
+    flags.add_run(parser)
+    parser.add_argument("what", nargs="?", choices=pictures.BY_NAME, help="the picture")
+    parser.add_argument(
+        "sentence", nargs="?", help="for attention and masks (default: the first of the test split)"
+    )
+    flags.add_to(
+        parser, "FILE", "a new .png, .svg or .pdf (default: a .png in plots/, the run's if any)",
+        _path,
+    )  # fmt: skip
+    parser.add_argument("--kind", choices=KINDS, help="of attention (default cross)")
+    parser.add_argument("--layer", type=int, metavar="N", help="of attention (default the last)")
+    panels = parser.add_mutually_exclusive_group()
+    panels.add_argument("--head", type=int, metavar="N", help="one head (default all)")
+    panels.add_argument(
+        "--average", action="store_const", const=True, dest="mean",  # --average is a parameter, too
+        help="one panel: the mean of all heads",
+    )  # fmt: skip
+    size = flags.in_range(int, params.Flag("", 2, 10_000))
+    parser.add_argument(
+        "--positions", type=size, metavar="N", help="number of positions (default 50)"
+    )
+    parser.add_argument(
+        "--depth", type=size, metavar="N", help="dimensions of the encoding (default d_model)"
+    )
+    parser.add_argument(
+        "--position", type=int, metavar="P",
+        help="position that the others are compared with (default the middle one)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--beside",
+        nargs="+",
+        metavar="DIR",
+        help="runs whose curves are drawn too",
+        action=flags.Once,
+    )
+    flags.add_data(parser, train="where the run's training files are now, for lengths")
+
+
+def run(args: Namespace) -> None:
+    """Draws one picture, of a trained run if it needs one, and prints its path."""
+    if args.what is None:
+        raise UserError(f"plot: name the picture: {', '.join(pictures.BY_NAME)}")
+    picture = pictures.BY_NAME[args.what]
+    output.refuse_existing(args.to)
+    choices = choices_of(args, picture)
+    if args.run or picture.needs_run:
+        drawing = prepare(args, picture)
+    else:
+        startup.import_tensorflow()
+        from nmt.training import devices
+
+        devices.gpus()  # TensorFlow looks for them here, quietly
+        drawing = pictures.Pictures(Path("plots"), params.values())
+    print(drawing.draw(picture, args.to, **choices))
+
+
+def prepare(args: Namespace, picture: Picture) -> pictures.RunPictures:
+    """Returns what draws a picture of a trained run."""
+    weights = picture.needs_weights or args.sentence is not None or args.checkpoint is not None
+    (run,) = trained_runs.find_runs(args, weights)
+    startup.import_tensorflow()
+    from nmt.runs import loading
+    from nmt.text.batches import training_batches
+
+    if weights:
+        run, tokenizer, model = loading.load(run, args.checkpoint)
+    else:
+        run, tokenizer, model = loading.prepare(run, weights=False)
+    line, translation = first_translated(run)
+    if args.sentence is not None:
+        (line,) = files.decode_lines([os.fsencode(args.sentence) + b"\n"], "argument")
+        translation = None  # not known yet
+        line = first_sentence(model.text_translator(tokenizer), line)
+    if picture.needs_sentence and spelling.is_blank(line):
+        raise UserError(f"plot {args.what}: no sentence to draw; give one")
+
+    def make_batches():
+        moved = {"train": args.train}
+        corpus = loading.load_corpus_of(run, model.options, "train", moved)
+        return training_batches(model.options, corpus, tokenizer)
+
+    return pictures.RunPictures(run, model, tokenizer, line, make_batches, translation)
+
+
+def first_translated(run: Run) -> tuple[str, str]:
+    """Returns the first test sentence of a run and its translation; "" if there is none yet."""
+    try:
+        with open(run.path / "translations.txt", encoding="utf-8") as file:
+            source, _, translation = file.readline().rstrip("\n").split("\t")
+            return source, translation
+    except (OSError, ValueError):
+        return "", ""
+
+
+def first_sentence(translator, line: str) -> str:
+    """Returns the first sentence of a line, as `translate` splits it; logs that others follow."""
+    sentences = [text for text, _ in translator.parts(line) if text]
+    if len(sentences) > 1:
+        log.warning(
+            f"The line holds {len(sentences)} sentences, which are translated one by one: the "
+            "first is drawn."
+        )
+    return sentences[0] if sentences else ""
+
+
+def choices_of(args: Namespace, picture: Picture) -> dict[str, Any]:
+    """Returns the flags given for a picture, by name.
+
+    Raises:
+      UserError: a flag is of other pictures, or a run of --beside is not trained.
+    """
+    names = {name for row in pictures.PICTURES for name in row.flags}
+    choices = {name: value for name, value in vars(args).items() if name in names}
+    choices = {name: value for name, value in choices.items() if value is not None}
+    if wrong := [name for name in choices if name not in picture.flags]:
+        flag = "average" if wrong[0] == "mean" else wrong[0]
+        raise UserError(f"plot {picture.name}: takes no --{flag}; leave it out")
+    if args.sentence is not None and not picture.needs_sentence:
+        raise UserError(f"plot {picture.name}: takes no sentence; leave it out")
+    if "beside" in choices:
+        choices["beside"] = [Run(folder) for folder in choices["beside"]]
+        for run in choices["beside"]:
+            run.options()  # raises an error if it is not a trained run
+    return choices
+
+
+def _path(text: str) -> Path:
+    """Returns the path of a picture to be drawn, of one of `pictures.FORMATS`."""
+    path = Path(text)
+    if path.suffix not in pictures.FORMATS:
+        raise argparse.ArgumentTypeError(f"{text!r} does not end in {', '.join(pictures.FORMATS)}")
+    return path

@@ -1,0 +1,24 @@
+"""The command `score`."""
+
+from argparse import ArgumentParser, Namespace
+
+from nmt.cli import flags, trained_runs
+from nmt.text import files
+
+HELP = "log-probability of each pair of the given files"
+VARYING_SHAPES = True
+
+
+def add_flags(parser: ArgumentParser) -> None:
+    flags.add_run(parser, several=True)
+    flags.add_pairs(parser, "+", "a .tsv or .csv, or source and target")
+
+
+def run(args: Namespace) -> None:
+    """Prints the log-probability of each pair of the files, one per line."""
+    runs = trained_runs.find_runs(args)
+    pairs = files.read_pairs(args.files)
+    _, tokenizer, model = trained_runs.load_runs(args, runs)
+    log_probabilities = model.translator(tokenizer).score(pairs)
+    for log_probability in trained_runs.with_progress(log_probabilities):
+        print(f"{log_probability:.4f}")

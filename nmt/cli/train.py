@@ -1,0 +1,40 @@
+"""The flags of the command `train`, whose function is in run_demo.py."""
+
+from argparse import ArgumentParser
+
+import params
+from nmt.cli import flags
+
+HELP = "train, evaluate, draw; the default"
+
+
+def add_flags(parser: ArgumentParser) -> None:
+    parser.epilog = flags.presets()
+    parser.add_argument(
+        "--run", type=flags.filled, metavar="DIR", action=flags.Once,
+        help="run folder (default runs/<dataset>); a trained run is resumed: without --dataset and "
+        "--preset, flags not given are the run's own",
+    )  # fmt: skip
+    files = "source and target, or a .tsv or .csv; several may follow each other, and end in .gz"
+    flags.add_data(
+        parser, train=f"{files}; after a colon, the weight of one: a.tsv b.tsv:2",
+        valid="for validation; the same without weights", test="for the final scores; as --valid",
+    )  # fmt: skip
+    parser.add_argument(
+        "--preset", choices=params.PRESETS,
+        help="values of all flags not given, listed below (default: the one named as the data set, "
+        "or tutorial)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--from", dest="parent", type=flags.filled, metavar="DIR", action=flags.Once,
+        help="begin with the weights, the tokenizer and the sizes of that run, in a new one",
+    )  # fmt: skip
+    parser.add_argument(
+        "--reverse", action="store_true", help="translate the second language into the first"
+    )
+    parser.add_argument("--no-plots", action="store_true", help="draw no pictures at the end")
+    flags.add_plain(
+        parser, "train with the code of transformer_model.py alone: slower, the same network, loss "
+        "and checkpoints",
+    )  # fmt: skip
+    flags.add_parameters(parser)

@@ -1,0 +1,55 @@
+"""What the commands share that use a trained run: finding it, loading it, and progress."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from nmt.cli import flags, startup
+from nmt.runs import listing
+from nmt.runs.folder import Run
+
+if TYPE_CHECKING:  # what imports TensorFlow
+    from nmt.decoding.model import Model
+    from nmt.text.tokenizer import Tokenizer
+
+
+def find_runs(args: Namespace, weights: bool = True) -> list[Run]:
+    """Returns the runs that --run names, or the newest one. Without TensorFlow.
+
+    Args:
+      args: the parsed command line.
+      weights: False if a run that is named needs no checkpoint.
+
+    Raises:
+      UserError: there is no such run, or it is damaged.
+    """
+    return [listing.find(path, weights) for path in (args.run, *getattr(args, "ensemble", ()))]
+
+
+def load_runs(args: Namespace, runs: list[Run]) -> tuple[Run, Tokenizer, Model]:
+    """Imports TensorFlow. Returns the first run, its Tokenizer, and its Model.
+
+    Several runs are an ensemble; see `loading.load_ensemble`.
+
+    Args:
+      args: the parsed command line, whose flags take precedence over the options of the run.
+      runs: from `find_runs`.
+    """
+    startup.import_tensorflow()
+    from nmt.runs import loading
+    from nmt.training import devices
+
+    if hasattr(args, "plain"):
+        devices.run_plainly(args)
+    plain = getattr(args, "plain", False)
+    return loading.load_ensemble(runs, args.checkpoint, plain=plain, **flags.given(args))
+
+
+def with_progress(results: Iterable) -> Iterable:
+    """Yields `results` and shows their number and rate, if stderr is a terminal."""
+    from tqdm import tqdm
+
+    return tqdm(results, unit="line", file=sys.stderr, disable=None, leave=False)
