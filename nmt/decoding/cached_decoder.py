@@ -16,12 +16,15 @@ from transformer_model import (
     PAD,
     START,
     PreNormDecoderLayer,
+    Transformer,
     create_padding_mask,
     positional_encoding,
     scaled_dot_product_attention,
 )
 
 EXTRA_TOKENS = 50  # of a translation, at most, beyond the tokens of its source (paper 6.1)
+
+Transformers = Transformer | tuple[Transformer, ...]  # one, or the members of an ensemble
 
 
 def append(cache, new, position=None):
@@ -48,7 +51,8 @@ def attend(mha, q, keys_and_values, mask):
         (B, H, S, D / H).
       mask: see MultiHeadAttention.
     """
-    heads, _ = scaled_dot_product_attention(q, *keys_and_values, mask)  # (B, H, K, D / H)
+    keys, values = keys_and_values
+    heads, _ = scaled_dot_product_attention(q, keys, values, mask)  # (B, H, K, D / H)
     return mha.dense(mha.join_heads(heads))
 
 
@@ -123,7 +127,14 @@ class CachedDecoder:
     """
 
     def __init__(
-        self, transformer, inp, beam, extra_tokens, extra_positions=None, prefix=None, block=1
+        self,
+        transformer: Transformer,
+        inp: tf.Tensor,
+        beam: int,
+        extra_tokens: int,
+        extra_positions: int | None = None,
+        prefix: tf.Tensor | None = None,
+        block: int = 1,
     ):
         self.transformer, self.beam = transformer, beam
         self.layers, sizes = transformer.decoder.dec_layers, transformer.config
@@ -156,12 +167,12 @@ class CachedDecoder:
         self.projections = [  # joined once, not at each step
             join_projections(layer.mha1.wq, layer.mha1.wk, layer.mha1.wv) for layer in self.layers
         ]
-        self.output = self.output_weights(-sizes["target_vocab_size"] % block)
+        self.output = self._output_weights(-sizes["target_vocab_size"] % block)
         vocab_size = self.output.bias.shape[0]
         self.never = tf.constant(np.isin(np.arange(vocab_size), (PAD, START)) * np.float32(MASKED))
 
-    def output_weights(self, extra_entries):
-        """Returns the OutputWeights, with `extra_entries` tokens more, which are never chosen.
+    def _output_weights(self, extra_entries: int) -> OutputWeights:
+        """Returns the OutputWeights, for `extra_entries` more tokens, which are never chosen.
 
         Products of few rows with a kernel (V, D) take up to four times as long, so tied embeddings
         are transposed, once; but not for a single row.
@@ -213,37 +224,33 @@ class CachedDecoder:
         logits = tf.reshape(logits, (-1, self.beam, logits.shape[-1]))
         return logits, {**state, "caches": caches}
 
-    def allowed(self, likely, restricted, position, state):
-        """Returns log-probabilities (B, K, V): `restricted` ones, or of the prefix's token alone.
 
-        A token of a prefix keeps what it has in `likely`: no restriction is stronger.
-        """
-        if "prefix" not in state:
-            return restricted
-        token = state["prefix"][:, position, tf.newaxis, tf.newaxis]  # (B, 1, 1)
-        alone = tf.where(tf.range(likely.shape[-1]) == token, likely, likely + MASKED)
-        return tf.where(token == PAD, restricted, alone)
-
-
-class Ensemble(CachedDecoder):
+class Ensemble:
     """The decoders of several Transformers of one vocabulary, for the same batch of sources.
 
-    The first member is the CachedDecoder itself. The probability of a token is the members' mean.
+    It has what a search needs of a CachedDecoder. The probability of a token is the members' mean.
 
     Args:
       transformers: two or more.
       arguments: the others of CachedDecoder.
     """
 
-    def __init__(self, transformers, *arguments):
-        super().__init__(transformers[0], *arguments)
-        self.members = [CachedDecoder(member, *arguments) for member in transformers[1:]]
-        self.state["members"] = [member.state for member in self.members]
+    def __init__(self, transformers: tuple[Transformer, ...], *arguments):
+        self.members = [CachedDecoder(transformer, *arguments) for transformer in transformers]
+        first = self.members[0]  # all have the same limits, vocabulary and prefixes
+        self.length, self.cache_length, self.never = first.length, first.cache_length, first.never
+        self.state = {"members": [member.state for member in self.members]}
+        for name in ("limits", "prefix"):
+            if name in first.state:
+                self.state[name] = first.state[name]
 
     def logits(self, tokens, position, origin, state):
-        """Returns the log-probabilities of the next token, (B, K, V), and the state; see above."""
-        logits, state = super().logits(tokens, position, origin, state)
-        likely, member_states = [tf.nn.log_softmax(logits)], []
+        """Returns the log-probabilities of the next token, (B, K, V), and the state.
+
+        Args:
+          tokens, position, origin, state: see CachedDecoder.
+        """
+        likely, member_states = [], []
         for member, member_state in zip(self.members, state["members"], strict=True):
             logits, member_state = member.logits(tokens, position, origin, member_state)
             likely.append(tf.nn.log_softmax(logits))
@@ -251,7 +258,25 @@ class Ensemble(CachedDecoder):
         return mean_probability(likely), {**state, "members": member_states}
 
 
-def cached_decoder(transformer, *arguments):
+def cached_decoder(transformer: Transformers, *arguments) -> CachedDecoder | Ensemble:
     """Returns the CachedDecoder of a Transformer, or the Ensemble of a tuple of them."""
-    kind = Ensemble if isinstance(transformer, tuple) else CachedDecoder
-    return kind(transformer, *arguments)
+    if isinstance(transformer, tuple):
+        return Ensemble(transformer, *arguments)
+    return CachedDecoder(transformer, *arguments)
+
+
+def allow_prefix(likely, restricted, position, state):
+    """Returns log-probabilities (B, K, V): `restricted` ones, or of the prefix's token alone.
+
+    A token of a prefix keeps its log-probability in `likely`: no restriction is stronger.
+
+    Args:
+      likely, restricted: log-probabilities (B, K, V), without and with the restriction.
+      position: of the token before.
+      state: that of the decoder.
+    """
+    if "prefix" not in state:
+        return restricted
+    token = state["prefix"][:, position, tf.newaxis, tf.newaxis]  # (B, 1, 1)
+    alone = tf.where(tf.range(likely.shape[-1]) == token, likely, likely + MASKED)
+    return tf.where(token == PAD, restricted, alone)

@@ -1,16 +1,23 @@
 """The loop over the positions of a batch of translations, which finished ones leave."""
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import tensorflow as tf
 
 
 def shapes(state):
     """Returns the shapes of nested tensors (B, ...); B may change, and what has size 0 may grow."""
-    return tf.nest.map_structure(
-        lambda tensor: tf.TensorShape([None, *(size or None for size in tensor.shape[1:])]), state
-    )
+
+    def shape(tensor):
+        return tf.TensorShape([None] + [size or None for size in tensor.shape[1:]])
+
+    return tf.nest.map_structure(shape, state)
 
 
-def loop(unfinished, step, state, max_steps=None):
+def loop(
+    unfinished: Callable, step: Callable, state: NamedTuple, max_steps: int | None = None
+) -> tuple:
     """Takes steps until all rows are finished. Returns their results, and whether they ended.
 
     A batch takes as many steps as its longest translation, and most rows end earlier: whenever a
@@ -20,13 +27,12 @@ def loop(unfinished, step, state, max_steps=None):
     Args:
       unfinished: a function of the position, from 0, and the state that returns booleans (B,).
       step: a function of both that returns the state at the next position.
-      state: nested tensors (B, ...), by name; "results" holds those to return.
+      state: a record of nested tensors (B, ...), whose field `results` holds those to return.
       max_steps: at most so many steps, with fixed shapes, as XLA requires, so no row leaves; None
         for any number of steps.
 
     Returns:
-      "results" of the last state, of all rows; booleans (B,), False for rows that `max_steps`
-      ended.
+      the last `results` of all rows; booleans (B,), False for rows that `max_steps` ended.
     """
 
     def next_step(position, state):
@@ -39,34 +45,34 @@ def loop(unfinished, step, state, max_steps=None):
             return tf.reduce_any(unfinished(position, state)) & (position < max_steps)
 
         position, state = tf.while_loop(any_left, next_step, (position, state))
-        return state["results"], ~unfinished(position, state)
+        return state.results, ~unfinished(position, state)
 
-    def full(position, state):
-        left = tf.math.count_nonzero(unfinished(position, state), dtype=tf.int32)
-        return 4 * left > 3 * tf.size(state["number"])
+    def stretch(position, state, rows, results):
+        """Steps until a quarter of the `rows` are finished. They move to `results` and leave."""
 
-    def stretch(position, state, results):
-        """Steps until a quarter of the rows are finished. They move to `results` and leave."""
+        def full(position, state):
+            left = tf.math.count_nonzero(unfinished(position, state), dtype=tf.int32)
+            return 4 * left > 3 * tf.size(rows)
+
         position, state = tf.while_loop(
             full, next_step, (position, state), shape_invariants=(position.shape, shapes(state))
         )
-        left = tf.where(unfinished(position, state))[:, 0]  # numbers of rows
         results = tf.nest.map_structure(
-            lambda all_rows, rows: tf.tensor_scatter_nd_update(
-                all_rows, state["number"][:, tf.newaxis], rows
-            ),
+            lambda tensor, new: tf.tensor_scatter_nd_update(tensor, rows[:, tf.newaxis], new),
             results,
-            state["results"],
+            state.results,
         )
-        return position, tf.nest.map_structure(lambda rows: tf.gather(rows, left), state), results
+        left = tf.where(unfinished(position, state))[:, 0]  # indices into the rows
+        state = tf.nest.map_structure(lambda tensor: tf.gather(tensor, left), state)
+        return position, state, tf.gather(rows, left), results
 
-    results = state["results"]
-    ended = tf.fill(tf.shape(tf.nest.flatten(results)[0])[:1], True)
-    state = {**state, "number": tf.range(tf.size(ended))}
-    _, _, results = tf.while_loop(
-        lambda position, state, results: tf.size(state["number"]) > 0,
+    results = state.results
+    ended = tf.fill(tf.shape(tf.nest.flatten(results)[0])[:1], True)  # (B,)
+    rows = tf.range(tf.size(ended))  # their numbers in the batch
+    _, _, _, results = tf.while_loop(
+        lambda position, state, rows, results: tf.size(rows) > 0,
         stretch,
-        (position, state, results),
-        shape_invariants=(position.shape, shapes(state), shapes(results)),
+        (position, state, rows, results),
+        shape_invariants=(position.shape, shapes(state), shapes(rows), shapes(results)),
     )
     return results, ended

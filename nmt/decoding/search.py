@@ -6,12 +6,14 @@ what is new at each step; see cached_decoder.py.
 Shapes in comments as in transformer_model.py, and K hypotheses, N best ones.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import tensorflow as tf
 
-from nmt.decoding.cached_decoder import EXTRA_TOKENS, cached_decoder
+from nmt.decoding.cached_decoder import EXTRA_TOKENS, Transformers, allow_prefix, cached_decoder
 from nmt.decoding.loop import loop
+from nmt.decoding.sampling import Sampling
 from transformer_model import END, MASKED, PAD, START
 
 BLOCK = 64  # tokens; best_tokens compares the maxima of blocks first
@@ -27,13 +29,13 @@ class Hypotheses(NamedTuple):
     ended: tf.Tensor | bool = True  # (B,): False where the cache was too short to continue
 
 
-def set_position(tensor, index, value):
+def set_position(tensor: tf.Tensor, index: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
     """Returns `tensor` (..., L) with `value` (...) at `index` of its last axis."""
     here = tf.range(tf.shape(tensor)[-1]) == index
     return tf.where(here, value[..., tf.newaxis], tensor)
 
 
-def length_penalty(length, alpha):
+def length_penalty(length: tf.Tensor, alpha: float) -> tf.Tensor:
     """((5 + length) / 6)^alpha, which divides log-probabilities (Wu et al. 2016, equation 14).
 
     Length is in tokens and counts END, not START. With alpha = 0, log-probabilities alone rank.
@@ -41,18 +43,18 @@ def length_penalty(length, alpha):
     return ((5 + tf.cast(length, tf.float32)) / 6) ** alpha
 
 
-def unrestricted(likely, ids, position):
+def unrestricted(likely: tf.Tensor, ids: tf.Tensor, position: tf.Tensor) -> tf.Tensor:
     """Returns the log-probabilities `likely` (B, K, V): any token may follow ids (B, K, 1 + L)."""
     return likely
 
 
-def likeliest(likely, numbers):
-    """Returns the likeliest tokens (B, 1), by log-probabilities (B, 1, V)."""
+def likeliest(likely: tf.Tensor, numbers: tf.Tensor | None) -> tf.Tensor:
+    """Returns the likeliest tokens (B, 1), by log-probabilities (B, 1, V); takes no numbers."""
     return tf.argmax(likely, axis=-1, output_type=tf.int32)
 
 
 class GreedyResults(NamedTuple):
-    """What greedy search has of each sentence so far."""
+    """The translation of each sentence so far."""
 
     ids: tf.Tensor  # (B, 1, 1 + L) int32: START, tokens, then PAD
     log_probability: tf.Tensor  # (B, 1) float32, of the tokens
@@ -60,10 +62,26 @@ class GreedyResults(NamedTuple):
     complete: tf.Tensor  # (B, 1) bool: finished, or cut off at the length limit
 
 
+class GreedyState(NamedTuple):
+    """The state of greedy search between two steps."""
+
+    decoder: dict  # tensors of each sentence: CachedDecoder.state, and `numbers` if there are any
+    token: tf.Tensor  # (B, 1) int32: the newest one
+    results: GreedyResults
+
+
 def greedy_search(
-    transformer, inp, alpha=0.6, extra_tokens=EXTRA_TOKENS, extra_positions=None,
-    prefix=None, choose=likeliest, numbers=None, restrict=unrestricted, scored=True,
-):  # fmt: skip
+    transformer: Transformers,
+    inp: tf.Tensor,
+    alpha: float = 0.6,
+    extra_tokens: int = EXTRA_TOKENS,
+    extra_positions: int | None = None,
+    prefix: tf.Tensor | None = None,
+    choose: Callable = likeliest,
+    numbers: tf.Tensor | None = None,
+    restrict: Callable = unrestricted,
+    scored: bool = True,
+) -> Hypotheses:
     """Takes one token at each step, the likeliest. Returns Hypotheses, one per sentence.
 
     PAD and START are never chosen. A sentence does not depend on the others in its batch.
@@ -82,23 +100,23 @@ def greedy_search(
     decoder = cached_decoder(transformer, inp, 1, extra_tokens, extra_positions, prefix)
 
     def unfinished(position, state):
-        return ~state["results"].complete[:, 0]
+        return ~state.results.complete[:, 0]
 
     def step(position, state):
-        ids, log_probability, finished, complete = state["results"]
-        logits, state = decoder.logits(state["token"], position, None, state)  # (B, 1, V)
+        ids, log_probability, finished, complete = state.results
+        logits, sources = decoder.logits(state.token, position, None, state.decoder)  # (B, 1, V)
         likely = (tf.nn.log_softmax(logits) if scored else logits) + decoder.never
-        likely = decoder.allowed(likely, restrict(likely, ids, position), position, state)
-        number = state["numbers"][:, position, tf.newaxis] if "numbers" in state else None
+        likely = allow_prefix(likely, restrict(likely, ids, position), position, sources)
+        number = sources["numbers"][:, position, tf.newaxis] if "numbers" in sources else None
         token = choose(likely, number)  # (B, 1)
         if scored:
             log_probability += tf.where(complete, 0.0, tf.gather(likely, token, batch_dims=2))
         token = tf.where(complete, PAD, token)
         ids = set_position(ids, position + 1, token)
         finished |= token == END
-        complete |= finished | (position + 1 >= state["limits"][:, tf.newaxis])
+        complete |= finished | (position + 1 >= sources["limits"][:, tf.newaxis])
         results = GreedyResults(ids, log_probability, finished, complete)
-        return {**state, "token": token, "results": results}
+        return GreedyState(sources, token, results)
 
     limits = decoder.state["limits"][:, tf.newaxis]  # (B, 1)
     token = tf.fill(tf.shape(limits), START)
@@ -108,9 +126,8 @@ def greedy_search(
         finished=tf.zeros_like(limits, tf.bool),
         complete=limits == 0,
     )
-    state = {**decoder.state, "token": token, "results": results}
-    if numbers is not None:
-        state["numbers"] = numbers
+    sources = decoder.state if numbers is None else {**decoder.state, "numbers": numbers}
+    state = GreedyState(sources, token, results)
     results, ended = loop(unfinished, step, state, decoder.cache_length)
     is_token = tf.cast(results.ids != PAD, tf.int32)
     tokens = tf.reduce_sum(is_token, axis=-1) - 1  # START does not count
@@ -118,7 +135,15 @@ def greedy_search(
     return Hypotheses(results.ids, scores, results.log_probability, results.finished, ended)
 
 
-def sample(transformer, inp, sampling, samples, alpha=0.6, prefix=None, **options):
+def sample(
+    transformer: Transformers,
+    inp: tf.Tensor,
+    sampling: Sampling,
+    samples: tf.Tensor,
+    alpha: float = 0.6,
+    prefix: tf.Tensor | None = None,
+    **options,
+) -> Hypotheses:
     """Draws one token at each step. Returns Hypotheses, one per sentence.
 
     Args:
@@ -134,7 +159,7 @@ def sample(transformer, inp, sampling, samples, alpha=0.6, prefix=None, **option
     )
 
 
-class Live(NamedTuple):
+class LiveHypotheses(NamedTuple):
     """The K hypotheses of each sentence that beam search follows."""
 
     ids: tf.Tensor  # (B, K, 1 + L) int32: START, tokens, then PAD
@@ -142,7 +167,7 @@ class Live(NamedTuple):
     log_probability: tf.Tensor  # (B, K) float32
 
 
-class Complete(NamedTuple):
+class CompleteHypotheses(NamedTuple):
     """The K best complete hypotheses of each sentence, the best first."""
 
     ids: tf.Tensor  # (B, K, 1 + L) int32
@@ -151,13 +176,29 @@ class Complete(NamedTuple):
     finished: tf.Tensor  # (B, K) bool: ends with END
 
 
-def take(record, indices):
-    """Returns a record of the entries `indices` (B, M) of each of its tensors (B, N, ...)."""
-    return type(record)(*(tf.gather(tensor, indices, batch_dims=1) for tensor in record))
+class BeamState(NamedTuple):
+    """The state of beam search between two steps."""
+
+    decoder: dict  # tensors of each sentence: CachedDecoder.state
+    live: LiveHypotheses
+    results: CompleteHypotheses
 
 
-def best_tokens(likely, never, live, number):
-    """Returns the best `number` continuations: log-probability, hypothesis, token; (B, number).
+class Continuations(NamedTuple):
+    """The M best pairs of a live hypothesis and its next token, the best first."""
+
+    log_probability: tf.Tensor  # (B, M) float32, of the hypothesis with the token
+    parent: tf.Tensor  # (B, M) int32: the number of the hypothesis, 0 to K - 1
+    token: tf.Tensor  # (B, M) int32
+
+
+def take(record: NamedTuple, indices: tf.Tensor) -> NamedTuple:
+    """Returns the entries `indices` (B, M) of the tensors (B, N, ...) of a record."""
+    return tf.nest.map_structure(lambda tensor: tf.gather(tensor, indices, batch_dims=1), record)
+
+
+def best_tokens(likely: tf.Tensor, never: tf.Tensor, live: tf.Tensor, number: int) -> Continuations:
+    """Returns the best `number` Continuations.
 
     A top-k over all K V sums would take longer than the decoder. The best are in the blocks
     with the highest maxima; in K blocks more, because the maximum of each hypothesis's first one
@@ -170,27 +211,40 @@ def best_tokens(likely, never, live, number):
       number: at most K (V - 2).
     """
     beam, blocks = likely.shape[1], likely.shape[2] // BLOCK  # K, V / BLOCK per hypothesis
-    likely = tf.reshape(likely, (-1, beam, blocks, BLOCK))
+    likely = tf.reshape(likely, (-1, beam, blocks, BLOCK))  # (B, K, V / BLOCK, BLOCK)
     maxima = tf.reduce_max(likely, axis=3) + live[..., tf.newaxis]  # (B, K, V / BLOCK)
-    maxima = tf.reshape(maxima, (-1, beam * blocks))
+    maxima = tf.reshape(maxima, (-1, beam * blocks))  # (B, K V / BLOCK)
     chosen = tf.math.top_k(maxima, min(number + beam, beam * blocks)).indices  # (B, M)
     parent, block = chosen // blocks, chosen % blocks  # (B, M)
-    likely = tf.gather(tf.reshape(likely, (-1, beam * blocks, BLOCK)), chosen, batch_dims=1)
+    likely = tf.reshape(likely, (-1, beam * blocks, BLOCK))  # (B, K V / BLOCK, BLOCK)
+    likely = tf.gather(likely, chosen, batch_dims=1)  # (B, M, BLOCK)
     likely += tf.gather(tf.reshape(never, (blocks, BLOCK)), block)  # (B, M, BLOCK)
     likely += tf.gather(live, parent, batch_dims=1)[..., tf.newaxis]
     token = block[..., tf.newaxis] * BLOCK + tf.range(BLOCK)  # (B, M, BLOCK)
-    parent = tf.broadcast_to(parent[..., tf.newaxis], tf.shape(token))
-    candidates = (-1, chosen.shape[1] * BLOCK)  # (B, M BLOCK)
-    best = tf.math.top_k(tf.reshape(likely, candidates), number)
-    parent = tf.gather(tf.reshape(parent, candidates), best.indices, batch_dims=1)
-    token = tf.gather(tf.reshape(token, candidates), best.indices, batch_dims=1)
-    return best.values, parent, token
+    parent = tf.broadcast_to(parent[..., tf.newaxis], tf.shape(token))  # (B, M, BLOCK)
+    flat = (-1, chosen.shape[1] * BLOCK)
+    likely = tf.reshape(likely, flat)  # (B, M BLOCK)
+    parent = tf.reshape(parent, flat)  # (B, M BLOCK)
+    token = tf.reshape(token, flat)  # (B, M BLOCK)
+    best = tf.math.top_k(likely, number)  # (B, number)
+    return Continuations(
+        log_probability=best.values,
+        parent=tf.gather(parent, best.indices, batch_dims=1),
+        token=tf.gather(token, best.indices, batch_dims=1),
+    )
 
 
 def beam_search(
-    transformer, inp, beam=4, alpha=0.6, n_best=1, extra_tokens=EXTRA_TOKENS, extra_positions=None,
-    prefix=None, restrict=unrestricted,
-):  # fmt: skip
+    transformer: Transformers,
+    inp: tf.Tensor,
+    beam: int = 4,
+    alpha: float = 0.6,
+    n_best: int = 1,
+    extra_tokens: int = EXTRA_TOKENS,
+    extra_positions: int | None = None,
+    prefix: tf.Tensor | None = None,
+    restrict: Callable = unrestricted,
+) -> Hypotheses:
     """Follows the `beam` likeliest hypotheses of each sentence. Returns the `n_best` complete ones.
 
     A hypothesis is complete with END or at the length limit; complete ones stand apart from the
@@ -205,69 +259,81 @@ def beam_search(
       alpha: of `length_penalty`, 0 or more.
       n_best: translations per sentence, at most `beam`.
       extra_tokens, extra_positions, prefix: see CachedDecoder.
-      restrict: as of `greedy_search`.
+      restrict: see `greedy_search`.
     """
     decoder = cached_decoder(transformer, inp, beam, extra_tokens, extra_positions, prefix, BLOCK)
 
     def unfinished(position, state):
-        best_possible_score = tf.reduce_max(state["live"].log_probability, axis=1)  # (B,)
-        best_possible_score /= length_penalty(state["limits"], alpha)
-        worst_score = state["results"].score[:, n_best - 1]
-        return (best_possible_score > worst_score) & (position < state["limits"])
+        best_possible_score = tf.reduce_max(state.live.log_probability, axis=1)  # (B,)
+        best_possible_score /= length_penalty(state.decoder["limits"], alpha)
+        worst_score = state.results.score[:, n_best - 1]  # (B,)
+        return (best_possible_score > worst_score) & (position < state.decoder["limits"])
 
     def step(position, state):
-        live, complete = state["live"], state["results"]
+        live, complete = state.live, state.results
         tokens = tf.gather(live.ids, position, axis=2)  # (B, K)
         cache_rows = tf.broadcast_to(tf.range(beam), tf.shape(tokens))  # (B, K)
         origin = set_position(live.origin, position, cache_rows)  # (B, K, L)
-        logits, state = decoder.logits(tokens, position, origin, state)  # (B, K, V)
+        logits, sources = decoder.logits(tokens, position, origin, state.decoder)  # (B, K, V)
         likely = tf.nn.log_softmax(logits)
-        likely = decoder.allowed(likely, restrict(likely, live.ids, position), position, state)
-        # Each live hypothesis has one END: at most K of the best 2 K end, at least K stay live.
-        log_probability, parent, token = best_tokens(
-            likely, decoder.never, live.log_probability, 2 * beam
-        )  # (B, 2 K)
-        position += 1
-        ids = tf.gather(live.ids, parent, batch_dims=1)  # (B, 2 K, 1 + L)
-        ids = set_position(ids, position, token)
-        origin = tf.gather(origin, parent, batch_dims=1)  # (B, 2 K, L)
-        finished = token == END
-        is_complete = finished | (position >= state["limits"][:, tf.newaxis])
+        likely = allow_prefix(likely, restrict(likely, live.ids, position), position, sources)
 
-        # The best K of the complete hypotheses so far, (B, K), and of those new ones, (B, 2 K).
-        score = log_probability / length_penalty(position, alpha)
-        score = tf.where(is_complete, score, MASKED)
-        candidates = Complete(
-            ids=tf.concat([complete.ids, ids], axis=1),
-            score=tf.concat([complete.score, score], axis=1),
-            log_probability=tf.concat([complete.log_probability, log_probability], axis=1),
-            finished=tf.concat([complete.finished, finished], axis=1),
+        # Each live hypothesis has one END: at most K of the best 2 K end, at least K stay live.
+        new = best_tokens(likely, decoder.never, live.log_probability, 2 * beam)  # (B, 2 K)
+        position += 1
+        new_ids = tf.gather(live.ids, new.parent, batch_dims=1)  # (B, 2 K, 1 + L)
+        new_ids = set_position(new_ids, position, new.token)
+        new_origin = tf.gather(origin, new.parent, batch_dims=1)  # (B, 2 K, L)
+        new_finished = new.token == END
+        is_complete = new_finished | (position >= sources["limits"][:, tf.newaxis])
+
+        # Of the complete hypotheses so far, (B, K), and the new ones, (B, 2 K), the best K stay.
+        new_score = new.log_probability / length_penalty(position, alpha)
+        new_score = tf.where(is_complete, new_score, MASKED)
+        candidates = CompleteHypotheses(  # (B, 3 K, ...)
+            ids=tf.concat([complete.ids, new_ids], axis=1),
+            score=tf.concat([complete.score, new_score], axis=1),
+            log_probability=tf.concat([complete.log_probability, new.log_probability], axis=1),
+            finished=tf.concat([complete.finished, new_finished], axis=1),
         )
         complete = take(candidates, tf.math.top_k(candidates.score, beam).indices)
 
-        # The best K of the others stay live.
-        log_probability = tf.where(is_complete, MASKED, log_probability)
-        live = take(
-            Live(ids, origin, log_probability), tf.math.top_k(log_probability, beam).indices
-        )
-        return {**state, "live": live, "results": complete}
+        # Of the new hypotheses that are not complete, the best K are followed.
+        live_log_probability = tf.where(is_complete, MASKED, new.log_probability)
+        live = LiveHypotheses(new_ids, new_origin, live_log_probability)  # (B, 2 K, ...)
+        live = take(live, tf.math.top_k(live_log_probability, beam).indices)
+        return BeamState(sources, live, complete)
 
     limits = tf.tile(decoder.state["limits"][:, tf.newaxis], (1, beam))  # (B, K)
     ids = tf.fill(tf.shape(limits), START)[..., tf.newaxis]
     ids = tf.pad(ids, [[0, 0], [0, 0], [0, decoder.length]])  # (B, K, 1 + L)
     masked = tf.fill(tf.shape(limits), MASKED)  # (B, K)
-    live = Live(
+    live = LiveHypotheses(
         ids=ids,
         origin=tf.fill(tf.shape(ids[..., 1:]), -1),
         log_probability=tf.where(tf.range(beam) == 0, 0.0, masked),  # all K start the same
     )
-    complete = Complete(ids, masked, masked, finished=tf.zeros_like(limits, tf.bool))
-    state = {**decoder.state, "live": live, "results": complete}
+    complete = CompleteHypotheses(ids, masked, masked, finished=tf.zeros_like(limits, tf.bool))
+    state = BeamState(decoder.state, live, complete)
     complete, ended = loop(unfinished, step, state, decoder.cache_length)
-    return Hypotheses(*(tensor[:, :n_best] for tensor in complete), ended)
+    return Hypotheses(
+        ids=complete.ids[:, :n_best],
+        scores=complete.score[:, :n_best],
+        log_probabilities=complete.log_probability[:, :n_best],
+        finished=complete.finished[:, :n_best],
+        ended=ended,
+    )
 
 
-def search(transformer, inp, beam=1, alpha=0.6, n_best=1, scored=True, **options):
+def search(
+    transformer: Transformers,
+    inp: tf.Tensor,
+    beam: int = 1,
+    alpha: float = 0.6,
+    n_best: int = 1,
+    scored: bool = True,
+    **options,
+) -> Hypotheses:
     """Returns Hypotheses for source ids (B, S): by greedy search for a `beam` of 1."""
     if beam == 1:
         return greedy_search(transformer, inp, alpha, scored=scored, **options)

@@ -1,5 +1,7 @@
 """What must hold of the loop that finished sentences leave: nothing that is found changes."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -11,16 +13,21 @@ from nmt.decoding.sampling import Sampling
 from transformer_model import PAD
 
 
+class State(NamedTuple):
+    ends: tf.Tensor  # (B,)
+    results: tf.Tensor  # (B,): steps
+
+
 def test_each_row_takes_its_own_steps_and_comes_back_in_its_place():
     """Row n ends at position n; the loop goes on with fewer and fewer rows."""
     ends = tf.constant([5, 0, 3, 1, 9, 2, 2, 7])
 
     def step(position, state):
-        steps = state["results"][0] + tf.cast(position < state["ends"], tf.int32)
-        return {**state, "results": [steps]}
+        steps = state.results + tf.cast(position < state.ends, tf.int32)
+        return State(state.ends, steps)
 
-    state = {"ends": ends, "results": [tf.zeros_like(ends)]}
-    (found,), ended = loop.loop(lambda position, state: position < state["ends"], step, state)
+    state = State(ends, tf.zeros_like(ends))
+    found, ended = loop.loop(lambda position, state: position < state.ends, step, state)
     np.testing.assert_array_equal(found, ends)
     assert ended.numpy().all()
 
