@@ -63,9 +63,9 @@ def decoder_step(layer, x, self_projection, cache, source, position, look_ahead_
       layer: a DecoderLayer of either order of normalization.
       x: (B, K, D).
       self_projection: the Projection of queries, keys and values of its self-attention.
-      cache: its keys and values of earlier positions, (B, H, L K, D / H) each.
-      source: those of its cross-attention, (B, H, S, D / H) each.
-      position: as in `append`.
+      cache: keys and values of earlier positions of self-attention, (B, H, L K, D / H) each.
+      source: keys and values of cross-attention, (B, H, S, D / H) each.
+      position: see `append`.
       look_ahead_mask, padding_mask: see DecoderLayer.
 
     Returns:
@@ -118,7 +118,7 @@ class CachedDecoder:
       transformer: a Transformer.
       inp: source ids (B, S).
       beam: hypotheses K per sentence.
-      extra_tokens: a translation has at most so many tokens more than its source.
+      extra_tokens: how many tokens a translation may have beyond those of its source.
       extra_positions: None for caches that grow; or, for shapes that are the same at every step,
         as XLA requires, the positions that they have beyond the longest of sources and prefixes.
       prefix: the ids (B, P) that each translation begins with, PAD after them; None for none.

@@ -14,8 +14,8 @@ UTILITIES = "chrf", "bleu"
 
 
 @functools.cache
-def metric(utility, tokenize):
-    """Returns sacreBLEU's metric of that name; imported here, for most translations need none.
+def metric(utility: str, tokenize: str):
+    """Returns sacreBLEU's metric; it is imported here, because most translations need none.
 
     Args:
       utility: one of UTILITIES.
@@ -29,11 +29,13 @@ def metric(utility, tokenize):
     return sacrebleu.BLEU(effective_order=True, force=True, tokenize=tokenize)
 
 
-def choose(candidates, utility="chrf", sampled=True):
+def choose(
+    candidates: list[tuple[str, float]], utility: str = "chrf", sampled: bool = True
+) -> tuple[str, float]:
     """Returns the candidate of the greatest utility, (text, log-probability); the first of equals.
 
     Args:
-      candidates: rows of (text, log-probability), at least one.
+      candidates: (text, log-probability), at least one.
       utility: one of UTILITIES.
       sampled: candidates were drawn at random, and each counts once; those of a search count by
         their probabilities.
@@ -44,11 +46,12 @@ def choose(candidates, utility="chrf", sampled=True):
         weights[text] += 1 if sampled else math.exp(number - best)
     if len(weights) == 1:
         return candidates[0]
-    tokenize = bleu_tokenizer.choose(bleu_tokenizer.AUTO, [*weights])
+    tokenize = bleu_tokenizer.choose(bleu_tokenizer.AUTO, list(weights))
     score = metric(utility, tokenize).sentence_score
 
-    def mean(text):
-        return sum(w * score(text, [other]).score for other, w in weights.items())
+    def utility_of(text):
+        """Returns the weighted sum of scores, which ranks as their mean does."""
+        return sum(weight * score(text, [other]).score for other, weight in weights.items())
 
-    means = {text: mean(text) for text in weights}
-    return max(candidates, key=lambda row: means[row[0]])
+    utilities = {text: utility_of(text) for text in weights}
+    return max(candidates, key=lambda candidate: utilities[candidate[0]])

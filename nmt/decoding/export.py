@@ -3,6 +3,8 @@
 Each is written next to its final path and then moved there, so that it is complete or absent.
 """
 
+from pathlib import Path
+
 import tensorflow as tf
 
 from nmt import UserError, output
@@ -11,14 +13,14 @@ from nmt.decoding.sampling import Sampling
 from nmt.decoding.search import beam_search, greedy_search, sample
 from nmt.messages import reason
 from nmt.text.batches import MAX_SOURCE_TOKENS
-from nmt.text.tokenizer import printed_in_graph, trimmed_in_graph
-from transformer_model import END, START, UNKNOWN, positional_encoding
+from nmt.text.tokenizer import Tokenizer, printed_in_graph, trimmed_in_graph
+from transformer_model import END, START, UNKNOWN, Transformer, positional_encoding
 
 BEAM, ALPHA = 4, 0.6  # of a SavedModel's signature "beam" (paper 6.1)
 MAX_CTRANSLATE2_TOKENS = 1024  # the length of its table of positions
 
 
-def default_path(folder, kind):
+def default_path(folder: Path, kind: str) -> Path:
     """Returns the path within `folder` of an export of a `kind`: saved_model, keras or ctranslate2.
 
     A SavedModel gets a new version, 1 or the next: TensorFlow Serving loads the highest.
@@ -32,7 +34,7 @@ def default_path(folder, kind):
 class SavedTranslator(tf.Module):
     """The functions of a SavedModel: sentences in, translations and scores out."""
 
-    def __init__(self, transformer, tokenizer):
+    def __init__(self, transformer: Transformer, tokenizer: Tokenizer):
         super().__init__()
         self.transformer, self.tokenizer = transformer, tokenizer
         self.graph_tokenizer = tokenizer.graph_tokenizer  # tracked: its model is saved, too
@@ -75,7 +77,7 @@ class SavedTranslator(tf.Module):
         ]
     )
     def prefix(self, sentences, prefixes):
-        """As `beam`; each translation begins with its prefix, a string, "" for anything."""
+        """Beam search; each translation begins with a string of `prefixes`, "" for anything."""
         number = tf.debugging.assert_equal(
             tf.size(prefixes), tf.size(sentences), "prefixes: give one for each of the sentences"
         )
@@ -121,7 +123,7 @@ class SavedTranslator(tf.Module):
         )
 
 
-def saved_model(path, transformer, tokenizer):
+def saved_model(path: Path, transformer: Transformer, tokenizer: Tokenizer):
     """Writes a SavedModel of strings to strings.
 
     Its signatures are serving_default (greedy search), beam, prefix and sample; of a
@@ -141,13 +143,15 @@ def saved_model(path, transformer, tokenizer):
             raise OSError(reason(error)) from None
 
 
-def keras_file(path, transformer):
+def keras_file(path: Path, transformer: Transformer):
     """Writes the network alone as a .keras file; text needs the run's tokenizer.model."""
     with output.new(path) as unfinished:
         transformer.save(unfinished)
 
 
-def ctranslate2_model(path, transformer, tokenizer, quantization=None):
+def ctranslate2_model(
+    path: Path, transformer: Transformer, tokenizer: Tokenizer, quantization: str | None = None
+):
     """Writes a CTranslate2 model, with vocabulary and the run's tokenizer.model.
 
     Its sources and targets have at most MAX_CTRANSLATE2_TOKENS tokens.

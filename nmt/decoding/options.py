@@ -23,11 +23,11 @@ class SearchOptions(NamedTuple):
     sampling: Sampling | None = None  # how samples are drawn at random; None for a search
     repetition: Repetition | None = None  # what a translation may repeat; None for anything
     mbr: str | None = None  # one of consensus.UTILITIES, to choose one of `n_best` by
-    alignments: bool = False  # its links; see alignment.py
-    token_scores: bool = False  # its tokens with their log-probabilities; see tokens.py
-    alternatives: int = 0  # so many of the likeliest tokens at each position, too
+    alignments: bool = False  # report its word links; see alignment.py
+    token_scores: bool = False  # report its tokens with log-probabilities; see tokens.py
+    alternatives: int = 0  # report this many of the likeliest tokens per position, too
 
-    def check(self, non_autoregressive, ensemble):
+    def check(self, non_autoregressive: bool, ensemble: bool):
         """Raises a UserError if a number is out of its range, or two contradict each other.
 
         Args:
@@ -49,24 +49,25 @@ class SearchOptions(NamedTuple):
         for name in ("beam", "n_best"):
             if getattr(self, name) < 1:
                 raise UserError(f"{name} is {getattr(self, name)}; it must be at least 1")
-        if not self.length_penalty >= 0:  # a search could not know when to stop
+        if not self.length_penalty >= 0:  # the search could not know when to stop
             raise UserError(f"length_penalty is {self.length_penalty}; it must be 0 or more")
         if self.mbr not in (None, *UTILITIES):
             raise UserError(f"mbr is {self.mbr!r}; choose one of {', '.join(UTILITIES)}")
         if self.alternatives < 0:
             raise UserError(f"alternatives is {self.alternatives}; it must be 0 or more")
-        several, of_tokens = max(self.beam, self.n_best) > 1, self.token_scores or self.alternatives
+        several = max(self.beam, self.n_best) > 1
+        scores_tokens = self.token_scores or self.alternatives
         if non_autoregressive and (several or ensemble or self.repetition or self.sampling):
             raise UserError(
                 "the run is non-autoregressive: leave out --beam, --n-best, --sample, penalties, "
                 "ensembles"
             )
-        if (self.alignments or of_tokens) and non_autoregressive:
+        if (self.alignments or scores_tokens) and non_autoregressive:
             raise UserError(
                 "the run is non-autoregressive: it has no alignments and no scores of tokens; "
                 "leave out --alignments, --token-scores, --alternatives"
             )
-        if (self.alignments or of_tokens) and self.n_best > 1:
+        if (self.alignments or scores_tokens) and self.n_best > 1:
             raise UserError(
                 "only the best translation has alignments and scores of tokens: leave out --n-best "
                 "and --mbr"

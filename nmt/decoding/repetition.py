@@ -25,7 +25,7 @@ class Repetition(NamedTuple):
         if self.ngram < 0:
             raise UserError(f"no_repeat_ngram is {self.ngram}; it must be 0 or more")
 
-    def restrict(self, likely, ids, position):
+    def restrict(self, likely: tf.Tensor, ids: tf.Tensor, position: tf.Tensor) -> tf.Tensor:
         """Returns `likely` with tokens that the translation already holds less likely.
 
         Args:
@@ -40,14 +40,15 @@ class Repetition(NamedTuple):
             seen = at(ids, tf.where(ids == PAD, 0.0, 1.0), vocab_size) > 0
             flat = tf.where(seen, flat * self.penalty, flat)
         if self.ngram:
-            flat += tf.maximum(at(*self.banned(ids, position), vocab_size), MASKED)
+            tokens, penalties = self._banned(ids, position)  # (R, W)
+            flat += tf.maximum(at(tokens, penalties, vocab_size), MASKED)
         return tf.reshape(flat, (batch, beam, vocab_size))
 
-    def banned(self, ids, position):
+    def _banned(self, ids, position):
         """Returns ids (R, W) that would complete a repeated n-gram, with MASKED for those, else 0.
 
         Args:
-          ids, position: as of `restrict`, in rows (R, 1 + L).
+          ids, position: see `restrict`; in rows (R, 1 + L).
         """
         before = self.ngram - 1  # tokens of an n-gram before its last
         windows = tf.maximum(tf.shape(ids)[1] - before, 0)  # W

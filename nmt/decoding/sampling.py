@@ -37,7 +37,7 @@ class Sampling(NamedTuple):
             if not allowed:
                 raise UserError(f"{name} is {number}; it must be {text}")
 
-    def numbers(self, inp, samples, length):
+    def numbers(self, inp: tf.Tensor, samples: tf.Tensor, length: tf.Tensor) -> tf.Tensor:
         """Returns random numbers (B, length), uniform in [0, 1), one for each token to be drawn.
 
         Args:
@@ -55,7 +55,7 @@ class Sampling(NamedTuple):
             fn_output_signature=tf.TensorSpec((None,), tf.float32),
         )
 
-    def draw(self, likely, uniform):
+    def draw(self, likely: tf.Tensor, uniform: tf.Tensor) -> tf.Tensor:
         """Returns the drawn tokens, (...) int32.
 
         Args:
