@@ -24,9 +24,9 @@ import numpy as np
 import tensorflow as tf
 
 from nmt.cli import exit_codes, preparation, startup
-from nmt.decoding import non_autoregressive
 from nmt.decoding.model import Model
 from nmt.messages import log
+from nmt.network import masked_targets
 from nmt.network.engine import ParallelForward, PlainForward
 from nmt.results import evaluation
 from nmt.runs import listing
@@ -136,7 +136,7 @@ class Training(TrainingLoop):
         tar_inp, tar_real = tar[:, :-1], tar[:, 1:]  # (B, T - 1): each token predicts the next
         if self.options["non_autoregressive"]:
             seed = self.updater.batch_seed(self.options["seed"])
-            tar_inp, tar_real = non_autoregressive.mask_targets(inp, tar_real, seed)
+            tar_inp, tar_real = masked_targets.mask_targets(inp, tar_real, seed)
         # In the tutorial: predictions, loss_function and accuracy_function.
         with tf.GradientTape() as tape:
             predictions = self.forward.predict((inp, tar_inp), training=True)

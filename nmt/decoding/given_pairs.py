@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Iterator
 import tensorflow as tf
 
 from nmt import UserError
-from nmt.decoding import alignment, non_autoregressive
+from nmt.decoding import alignment
 from nmt.decoding.alignment import Links
 from nmt.decoding.attention import Attention
 from nmt.decoding.batching import CHUNK_LINES, Batching
 from nmt.decoding.searcher import Searcher, pad
+from nmt.network.masked_targets import mask_targets
 from nmt.text import spelling
 from nmt.text.batches import MAX_SOURCE_TOKENS
 from nmt.text.tokenizer import Tokenizer
@@ -83,14 +84,14 @@ class GivenPairs:
 
         Args:
           text: the source.
-          source: its ids, START first and END last.
+          source: the ids of it, START first and END last.
           target: ids, START first.
         """
         inp, tar = tf.constant([source]), tf.constant([target])  # (1, S), (1, 1 + T)
         length = len(target) - 1
         tar_inp = tar[:, :-1]  # (1, T)
         if self._non_autoregressive:
-            tar_inp, _ = non_autoregressive.mask_targets(inp, tar[:, 1:])
+            tar_inp, _ = mask_targets(inp, tar[:, 1:])
         _, weights = self._searcher.transformer((inp, tar_inp), training=False)
         for name, layer_weights in weights.items():
             heads = layer_weights[0].numpy()  # (H, queries, keys)

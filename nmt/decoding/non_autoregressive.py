@@ -3,8 +3,7 @@
 The decoder receives as many masked tokens as a translation may have (`max_target_length`). It
 attends to all of them, without a look-ahead mask, and predicts the token at each position (Gu et
 al. 2018, arXiv 1711.02281, who also predict the length; here all after the first END is dropped).
-In training a part of the target may be revealed, and the decoder learns to predict the rest
-(Ghazvininejad et al. 2019, arXiv 1904.09324).
+For the decoder's input see nmt/network/masked_targets.py.
 """
 
 import numpy as np
@@ -12,42 +11,11 @@ import tensorflow as tf
 
 from nmt.decoding.search import Hypotheses, length_penalty
 from nmt.network.loss import cross_entropy
-from transformer_model import END, MASKED, PAD, START, UNKNOWN
-
-MASK = UNKNOWN  # the decoder's input where it is to predict a token
-REVEALED_PAIRS = 0.5  # share of training pairs with a partly revealed target
+from nmt.network.masked_targets import mask_targets
+from transformer_model import END, MASKED, PAD, START, UNKNOWN, Transformer
 
 
-def max_target_length(inp):
-    """Returns the maximum lengths (B,) of translations of ids `inp` (B, S).
-
-    1.25 times the source's tokens, plus 8; 0 for a source without tokens.
-    """
-    tokens = tf.reduce_sum(tf.cast(inp != PAD, tf.int32), axis=1)  # (B,)
-    return tf.where(tokens > 0, tokens * 5 // 4 + 8, 0)
-
-
-def mask_targets(inp, real, seed=None):
-    """Returns the decoder's input and the tokens that it is to predict: ids (B, L), (B, L).
-
-    Args:
-      inp: source ids (B, S).
-      real: target ids (B, T), END last, without START; truncated to `max_target_length`.
-      seed: (2,), of the positions that are revealed; None reveals none.
-    """
-    length = tf.shape(inp)[1] * 5 // 4 + 8  # L
-    positions = tf.range(length) < max_target_length(inp)[:, tf.newaxis]  # (B, L)
-    real = tf.where(positions, tf.pad(real, [[0, 0], [0, length]])[:, :length], PAD)
-    tar_inp = tf.where(positions, MASK, PAD)
-    if seed is not None:
-        random = tf.random.stateless_uniform((tf.shape(inp)[0], length + 2), seed)
-        revealed_share = tf.where(random[:, :1] < REVEALED_PAIRS, random[:, 1:2], 0.0)  # (B, 1)
-        revealed = (random[:, 2:] < revealed_share) & (real != PAD)  # (B, L)
-        tar_inp, real = tf.where(revealed, real, tar_inp), tf.where(revealed, PAD, real)
-    return tar_inp, real
-
-
-def search(transformer, inp, alpha=0.6):
+def search(transformer: Transformer, inp: tf.Tensor, alpha: float = 0.6) -> Hypotheses:
     """Predicts all tokens of each translation in one pass. Returns Hypotheses, one per sentence.
 
     The likeliest token at each position; PAD, START and UNKNOWN are never chosen.
@@ -74,7 +42,7 @@ def search(transformer, inp, alpha=0.6):
     return Hypotheses(ids, scores[:, tf.newaxis], log_probability[:, tf.newaxis], finished)
 
 
-def log_probabilities(transformer, inp, tar):
+def log_probabilities(transformer: Transformer, inp: tf.Tensor, tar: tf.Tensor) -> tf.Tensor:
     """Returns the natural log-probability (B,) of the tokens of ids `tar` (B, T) after START.
 
     Minus infinity for a target longer than `max_target_length`.

@@ -1,6 +1,6 @@
 """What epochs are measured and compared by: loss, accuracy and BLEU of the validation split."""
 
-from nmt.decoding import non_autoregressive
+from nmt.network import masked_targets
 
 INFORMATIVE_BLEU = 1.0  # a lower one says as little as 0
 
@@ -40,7 +40,7 @@ def teacher_forced_sums(forward, masked, inp, tar):
     """
     tar_inp, tar_real = tar[:, :-1], tar[:, 1:]  # (B, T - 1)
     if masked:
-        tar_inp, tar_real = non_autoregressive.mask_targets(inp, tar_real)
+        tar_inp, tar_real = masked_targets.mask_targets(inp, tar_real)
     predictions = forward.predict((inp, tar_inp))
     return forward.token_sums(tar_real, predictions)
 

@@ -12,9 +12,9 @@ from test_transformer_model import randomised
 import run_demo
 from nmt import UserError
 from nmt.decoding import non_autoregressive
-from nmt.decoding.non_autoregressive import MASK, mask_targets
 from nmt.decoding.sampling import Sampling
 from nmt.decoding.translator import Translator
+from nmt.network.masked_targets import MASK, mask_targets
 from transformer_model import END, PAD, START, Transformer
 
 INP = np.array([[START, 9, 5, 10, END, 0], [START, 7, END, 0, 0, 0], [0] * 6], np.int32)
