@@ -23,7 +23,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from nmt.cli import exit_codes, preparation, startup
+from nmt.cli import exit_codes, startup, train_corpus, train_messages, train_options
 from nmt.decoding.model import Model
 from nmt.messages import log
 from nmt.network import masked_targets
@@ -197,36 +197,40 @@ def train(args):
 
     # 1. The options, the devices, and the run folder.
     devices.run_plainly(args)
-    resumed = preparation.saved_options(args)
-    source, name, named = preparation.named_source(args, resumed)
-    before = Run(args.run or listing.default(name))
-    saved = before.saved
-    parent = parents.find(args, resumed, before)
-    options = preparation.training_options(args, resumed, parent)
+    resumed = train_options.resumed_parameters(args)
+    choice = train_corpus.choose(args, resumed)
+    before = Run(args.run or listing.default(choice.name))
+    saved = before.resumable
+    parent = parents.find(args.parent, before, resumed, bool(args.train or args.data_path))
+    options = train_options.choose(args, resumed, parent)
     keras.utils.set_random_seed(options["seed"])  # before a tokenizer exists: this resets it
     if options["xla"] == "auto":  # decided once, on the machine on which a run begins
-        options["xla"] = saved.get("xla") or ("on" if devices.gpus()[0] else "off")
+        on = saved.options["xla"] == "on" if saved else devices.gpus()[0]
+        options["xla"] = "on" if on else "off"
     workers = cluster.configured()
-    strategy, parts = devices.find(options["xla"] == "on", workers, saved.get("parts"))
+    strategy, parts = devices.find(options["xla"] == "on", workers, saved and saved.parts)
 
     # 2. The corpus: the chief downloads it, then the other workers read it.
-    corpus = workers.in_turn(lambda: load_corpus(source, options["seed"], not named))
-    preparation.complete(source, corpus, named)
+    corpus = workers.in_turn(
+        lambda: load_corpus(choice.source, options["seed"], not choice.explicit)
+    )
+    source = choice.loaded_source(corpus)
     options["data_path"] = corpus.name
     worker_folder = None if workers.chief else cluster.folder()
-    run = Run(args.run or listing.default(name if named else corpus.name), own=worker_folder)
+    run_name = choice.name if choice.explicit else corpus.name
+    run = Run(args.run or listing.default(run_name), own=worker_folder)
     run.lock()
-    args.resume = preparation.resuming_command(args, source, named)
-    options["tokenize"] = preparation.tokenizer_of_bleu(args, options, run, source, corpus)
+    args.resume = train_corpus.resuming_command(args, choice, corpus)
+    options["tokenize"] = train_options.tokenizer_of_bleu(args, options, run, source, corpus)
     log.info(f"Corpus: {corpus.name}. Run folder: {run.path}")
 
     # 3. The vocabulary: learned, or that of the run to begin with.
-    tokenizer = preparation.vocabulary(run, workers, corpus, options, parent)
+    tokenizer = train_corpus.vocabulary(run, workers, corpus, options, parent)
 
     # 4. What identifies the run: a resumed one must be the same.
     hashes = {split: corpora.fingerprint(pairs) for split, pairs in corpus.splits().items()}
     identity = run.claim(options, source, parts, parent, **hashes, tokenizer=tokenizer.sha256)
-    preparation.check_same(identity, workers)
+    train_options.check_same(identity, workers)
 
     # 5. Network, optimizer and batches.
     training = Training(options, tokenizer.vocab_size, strategy, parts, workers, args.plain)
@@ -238,13 +242,13 @@ def train(args):
     run.remove_cache()  # of a process that was killed
     replicas = strategy.num_replicas_in_sync
     batches = batching.training_batches(options, corpus, tokenizer, replicas, run.cache)
-    preparation.announce(args, run, options, corpus, tokenizer, training, batches)
+    train_messages.announce(args, run, options, corpus, tokenizer, training, batches)
 
     # 6. Training.
     kept_epochs = max(KEPT_CHECKPOINTS, options["average"])
     minutes = options["checkpoint_minutes"]
     with checkpoints.Keeper(training.checkpoint, run, kept_epochs, minutes, workers) as keeper:
-        announce = functools.partial(preparation.announce_rest, run, corpus, training, batches)
+        announce = functools.partial(train_messages.announce_rest, run, corpus, training, batches)
         training.fit(keeper, corpus, tokenizer, batches, announce)
 
     # 7. Averaging, of the newest checkpoints.
@@ -262,7 +266,7 @@ def train(args):
         # 10. Pictures.
         if not args.no_plots:
             RunPictures(run, training.model, tokenizer, rows[0][0], lambda: batches).draw_all()
-        preparation.suggest_commands(run, rows[0][0])
+        train_messages.suggest_commands(run, rows[0][0])
     workers.barrier()  # a worker that ends before the others counts as lost
     if print_error:
         raise print_error

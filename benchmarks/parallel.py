@@ -113,7 +113,7 @@ def of_runs(paths, test, rounds):
     if test:
         sources, references = zip(*files.read_pairs(test), strict=True)
     else:
-        corpus = run_demo.load_corpus(options["corpus"], options["seed"])
+        corpus = run_demo.load_corpus(systems[0][1].corpus, options["seed"])
         sources, references = evaluation.texts(corpus.test)
     print("| decoding | BLEU | sentences/s, 64 at a time | one at a time |\n|---|---|---|---|")
     translations, rates = [], []

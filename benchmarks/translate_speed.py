@@ -326,7 +326,7 @@ def main():
         if args.source:
             lines = list(files.read_lines(args.source))
         else:
-            corpus = run_demo.load_corpus(options["corpus"], options["seed"])
+            corpus = run_demo.load_corpus(training.corpus, options["seed"])
             lines = [source.decode() for source, _ in corpus.test.as_numpy_iterator()]
         if any("CTranslate2" in name for name in args.only):
             export.ctranslate2_model(exported, training.transformer, tokenizer)

@@ -54,12 +54,12 @@ def run(args: Namespace) -> None:
         )
     if rows is None:
         moved = {"test": args.test, "train": args.train}
-        corpus = loading.load_corpus_of(run, model.options, "test", moved)
+        corpus = loading.load_corpus_of(run, "test", moved)
         for other_run in [against, *runs[1:]] if against else runs[1:]:
             loading.check_test_split(other_run, corpus, moved)
     sources, *references = zip(*rows, strict=True) if rows else evaluation.texts(corpus.test)
     model.options["tokenize"] = bleu_tokenizer.resolve(
-        model.options["tokenize"], references[0], corpora.target_language(model.options["corpus"])
+        model.options["tokenize"], references[0], corpora.target_language(model.corpus)
     )
     plain = not (args.files or against or model.ensemble or args.checkpoint)
     if plain and checkpoints.paths(run.final):  # scores.json is of the final weights

@@ -98,7 +98,7 @@ def prepare(args: Namespace, picture: Picture) -> pictures.RunPictures:
 
     def make_batches():
         moved = {"train": args.train}
-        corpus = loading.load_corpus_of(run, model.options, "train", moved)
+        corpus = loading.load_corpus_of(run, "train", moved)
         return training_batches(model.options, corpus, tokenizer)
 
     return pictures.RunPictures(run, model, tokenizer, line, make_batches, translation)
@@ -142,7 +142,7 @@ def choices_of(args: Namespace, picture: Picture) -> dict[str, Any]:
     if "beside" in choices:
         choices["beside"] = [Run(folder) for folder in choices["beside"]]
         for run in choices["beside"]:
-            run.options()  # raises an error if it is not a trained run
+            run.check_trained()
     return choices
 
 

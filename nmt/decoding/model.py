@@ -25,6 +25,7 @@ class Model:
     parts: int  # batches translated in parallel
     epoch: tf.Variable  # epochs that the weights were trained for
     steps: tf.Variable  # of the whole training run
+    corpus: dict = dataclasses.field(default_factory=dict)  # its source; see `load_corpus`
     fixed: bool = True  # the weights do not change
     ensemble: tuple[Transformer, ...] = ()  # others, whose probabilities are averaged with its own
     _translators: dict = dataclasses.field(default_factory=dict, init=False, repr=False)
@@ -57,7 +58,7 @@ class Model:
           split: translate each sentence of a line by itself.
           options: other arguments of Translator.
         """
-        languages = corpora.languages(self.options["corpus"]) or ["en"]
+        languages = corpora.languages(self.corpus) or ["en"]
         return self.translator(
             tokenizer,
             language=languages[0] if split else None,

@@ -1,4 +1,4 @@
-"""The run folder: what a training run writes, and later commands read.
+"""The run folder: what a training run writes, and later commands read. See parameters.py, too.
 
 params.json        every parameter, and the data     tokenizer.model    SentencePiece
 checkpoints/       newest, timed/, best/, final/     history.json       metrics by epoch
@@ -9,15 +9,19 @@ progress.json      seconds of an epoch that was interrupted
 """
 
 import contextlib
+import dataclasses
 import fcntl
+import functools
 import hashlib
 import json
 from pathlib import Path
+from typing import Any
 
 import params
 from nmt import UserError, output
 from nmt.messages import log
-from nmt.runs import parameters, safety
+from nmt.runs import safety
+from nmt.runs.parameters import Parameters, parse
 
 # A run may be resumed with other values of these; all others identify the run. So do its data, by
 # content, not by name.
@@ -52,7 +56,7 @@ class Run:
       own: the folder to write to, if that is another one; see cluster.py.
     """
 
-    def __init__(self, path, own=None):
+    def __init__(self, path: str | Path, own: str | Path | None = None):
         self.path, self.own = Path(path), Path(own or path)
         self.tokenizer = self.path / "tokenizer.model"
         self.checkpoints = self.path / "checkpoints"  # of epochs
@@ -62,29 +66,63 @@ class Run:
         self.logs = self.own / "logs"
         self.plots = self.own / "plots"
         self.cache = self.own / "cache"  # tokenized text, while training
-        self.claimed = None  # the content of params.json; see `claim`
+        self._claimed: Parameters | None = None  # see `claim`
 
     @property
-    def trained(self):
+    def trained(self) -> bool:
         """Whether there is a training run to resume."""
         return bool([*self.checkpoints.glob("ckpt-*.index"), *self.timed.glob("ckpt-*.index")])
 
+    @functools.cached_property
+    def parameters(self) -> Parameters | None:
+        """What params.json holds, read once; None without any content.
+
+        Raises:
+          UserError: the file is damaged, or holds a value that is not allowed.
+        """
+        path = self.path / "params.json"
+        content = self.read(path.name, empty=None)
+        if content is None:
+            return None
+        try:
+            return parse(content)
+        except UserError as error:
+            raise UserError(f"{path}: {error}; restore the file, or name another run") from None
+
     @property
-    def lost_parameters(self):
+    def resumable(self) -> Parameters | None:
+        """The parameters of the run to resume; None if nothing is trained, or they are lost."""
+        return self.parameters if self.trained else None
+
+    @property
+    def lost_parameters(self) -> str:
         """What is wrong, as text, if there are checkpoints but no parameters; else ""."""
-        if not self.trained or self.parameters() is not None:
+        if not self.trained or self.parameters is not None:
             return ""
         path = self.path / "params.json"
         return f"{path}: is {'empty' if path.exists() else 'missing'}, beside intact checkpoints"
 
-    def without_parameters(self):
+    def without_parameters(self) -> UserError:
         """Returns the UserError of a run that has checkpoints but no parameters."""
         return UserError(
             f"{self.lost_parameters}; restore the file, or repeat the full command that trained "
             "the run (with its data and flags), which rebuilds it"
         )
 
-    def lock(self):
+    def check_trained(self, weights: bool = True) -> None:
+        """Raises a UserError unless this is the folder of a trained run.
+
+        Args:
+          weights: False if the run needs no checkpoint.
+        """
+        safety.check_links(self)
+        if self.lost_parameters:
+            raise self.without_parameters()
+        trained = self.parameters is not None and self.tokenizer.exists()
+        if not trained or (weights and not self.trained):
+            raise UserError(f"{self.path}: no trained run; train it first, or name another run")
+
+    def lock(self) -> None:
         """Reserves the folder for this process, until it ends.
 
         Raises:
@@ -113,14 +151,14 @@ class Run:
                 f"{self.path}: {error.strerror}; name a writable folder with --run"
             ) from None
 
-    def remove_cache(self):
+    def remove_cache(self) -> None:
         """Removes the tokenized text, and nothing else."""
         for path in self.cache.glob("ids*"):
             path.unlink()
         with contextlib.suppress(OSError):  # none, or not empty
             self.cache.rmdir()
 
-    def write(self, name, content):
+    def write(self, name: str, content: Any) -> None:
         """Writes a file of the run atomically, unless it has that content already.
 
         Args:
@@ -137,11 +175,23 @@ class Run:
                 return
         output.write(self.own / name, content)
 
-    def read(self, name, default=None):
-        """Returns the content of a JSON file of the run, or `default` if there is no such file."""
+    def read(self, name: str, default: Any = None, empty: Any = ...) -> Any:
+        """Returns the content of a JSON file of the run.
+
+        Args:
+          name: of the file.
+          default: what is returned if there is no such file.
+          empty: what is returned if a loss of power took its content; otherwise it is an error.
+
+        Raises:
+          UserError: it cannot be read, or is neither a list nor an object.
+        """
         path = self.path / name
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
+            data = path.read_bytes()
+            if empty is not ... and not data.strip(b"\0"):  # its size may be left
+                return empty
+            content = json.loads(data.decode())
             if not isinstance(content, (dict, list)):
                 raise ValueError("is neither a list nor an object")
             return content
@@ -150,43 +200,20 @@ class Run:
         except (OSError, ValueError) as error:
             raise UserError(f"{path}: {error}; restore the file, or name another run") from None
 
-    def parameters(self):
-        """Returns the content of params.json, under today's names; None without any content."""
-        with contextlib.suppress(OSError):
-            if not (self.path / "params.json").read_bytes().strip(b"\0"):
-                return None  # after a loss of power, a file may have no content, or only its size
-        saved = self.read("params.json")
-        if isinstance(saved, list):
-            raise UserError(f"{self.path / 'params.json'}: is not an object; name another run")
-        return saved
-
-    @property
-    def saved(self):
-        """The saved parameters of the run to be resumed; empty if nothing was trained yet."""
-        saved = self.parameters() or {} if self.trained else {}
-        parts, xla = saved.get("parts", 1), saved.get("xla", "off")
-        if type(parts) is not int or not 1 <= parts <= 64 or xla not in ("on", "off"):
-            raise UserError(
-                f"{self.path / 'params.json'}: parts is {parts!r}, xla {xla!r}; restore the file, "
-                "or name another run"
-            )
-        return saved
-
-    def check_text(self, split, sha256):
+    def check_text(self, split: str, sha256: str) -> None:
         """Raises a UserError if the text of a split is not what the run was trained on.
 
         Args:
           split: "train", "validation" or "test".
-          found: its current fingerprint.
+          sha256: its current fingerprint.
         """
-        saved = self.saved.get(f"{split}_sha256")
-        if saved != sha256:
+        if self.parameters.hashes.get(f"{split}_sha256") != sha256:
             raise UserError(
                 f"{self.path}: the {HASH_LABELS[f'{split}_sha256']} has changed since the run was "
                 "trained (the files, or the split); restore it, or name files to evaluate"
             )
 
-    def claim(self, options, corpus, parts=1, parent=None, **hashes):
+    def claim(self, options: dict, corpus: dict, parts: int = 1, parent=None, **hashes: str) -> int:
         """Saves the parameters of a new run, or checks that those of a resumed one are the same.
 
         Those of a run that has lost its parameters are saved by `save_parameters`, later.
@@ -204,86 +231,45 @@ class Run:
         Raises:
           UserError: the folder holds another run; the message lists the differences.
         """
-        identity = {**options, **{f"{name}_sha256": value for name, value in hashes.items()}}
+        hashes = {f"{name}_sha256": value for name, value in hashes.items()}
         if parent:
-            identity["parent_sha256"] = parent.sha256
-        parent_identity = {"parent": str(parent.run.path)} if parent else {}
-        changeable = set(CHANGEABLE_PARAMETERS)
-        if options["schedule"] == "cosine":  # which was scheduled for a number of epochs
-            changeable.remove("epochs")
-        if options["validate_by"] == "bleu":  # which these define
-            changeable -= {*params.names(params.SCORING)}
+            hashes["parent_sha256"] = parent.sha256
+        claimed = Parameters(
+            options, corpus, hashes, parts, str(parent.run.path) if parent else None
+        )
+        digest = hashlib.sha256(json.dumps(options | hashes, sort_keys=True).encode()).digest()
         if self.lost_parameters:
             log.warning(
                 f"{self.lost_parameters}: rebuilt from this command, which must be the one that "
                 "trained the run: only its sizes can be checked."
             )
-        elif self.trained:
-            saved = params.values() | self.saved  # older runs used the defaults of newer parameters
-            differing = [
-                f"the {HASH_LABELS[name]} differs"
-                if name in HASH_LABELS
-                else f"{name} is {saved.get(name)!r} there, {identity[name]!r} here"
-                + NOTES.get(name, "")
-                for name in identity
-                if name not in changeable and saved.get(name) != identity[name]
-            ]
-            parent_identity = {
-                name: saved[name] for name in ("parent", "parent_sha256") if name in saved
-            }
-            if differing:
+        elif saved := self.resumable:
+            if differing := differences(saved, claimed):
                 raise UserError(
                     f"{self.path}: holds another run ({'; '.join(differing)}); name another --run, "
                     "or remove the folder"
                 )
-        self.claimed = {**parent_identity, **identity, "parts": parts, "corpus": corpus}
+            if saved.parent:  # a resumed run may do without it
+                inherited = {k: v for k, v in saved.hashes.items() if k == "parent_sha256"}
+                claimed = dataclasses.replace(
+                    claimed, parent=saved.parent, hashes=hashes | inherited
+                )
+        self._claimed = claimed
         if not self.lost_parameters:
             self.save_parameters()
-        digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).digest()
         return int.from_bytes(digest[:6], "big")
 
     @property
-    def rebuilt(self):
-        """Whether the parameters are claimed anew, and not saved yet."""
-        return self.claimed is not None and bool(self.lost_parameters)
+    def rebuilt(self) -> bool:
+        """Whether lost parameters are claimed, and not saved yet."""
+        return self._claimed is not None and bool(self.lost_parameters)
 
-    def save_parameters(self):
+    def save_parameters(self) -> None:
         """Writes params.json, as claimed: rebuilt parameters once checkpoints fit them."""
-        self.write("params.json", self.claimed)
+        self.write("params.json", self._claimed.content)
+        self.parameters = self._claimed
 
-    def options(self, weights=True):
-        """Returns the saved parameters of a trained run, one for each row of params.table().
-
-        Args:
-          weights: False if the run needs no checkpoint.
-
-        Raises:
-          UserError: nothing was trained here, or the file is damaged.
-        """
-        saved = self.options_so_far()
-        if self.lost_parameters:
-            raise self.without_parameters()
-        if saved is None or not self.tokenizer.exists() or (weights and not self.trained):
-            raise UserError(f"{self.path}: no trained run; train it first, or name another run")
-        return saved
-
-    def options_so_far(self):
-        """Returns what `options` does, even before anything is trained; None if there are none."""
-        safety.check_links(self)
-        saved = self.parameters()
-        if saved is None:
-            return None
-        saved = params.values() | saved  # older runs used the defaults of newer parameters
-        wrong = parameters.check(saved)
-        if not wrong and not is_source(saved.get("corpus")):
-            wrong = "corpus names neither a data set nor files"
-        if wrong:
-            raise UserError(
-                f"{self.path / 'params.json'}: {wrong}; restore the file, or name another run"
-            )
-        return saved
-
-    def history(self):
+    def history(self) -> list[dict]:
         """Returns the metrics of each epoch, a dict each; a UserError if they are damaged."""
         needed = ("epoch", "loss", "accuracy", "val_loss", "val_accuracy", "seconds")
         try:
@@ -301,12 +287,21 @@ class Run:
         return list(rows)
 
 
-def is_source(corpus):
-    """Returns whether `corpus` is a source for `load_corpus`: a data set, or files by split."""
-    if not isinstance(corpus, dict) or not ("dataset" in corpus or "train" in corpus):
-        return False
-    files = (names for split, names in corpus.items() if split not in ("dataset", "reverse"))
-    return isinstance(corpus.get("dataset", ""), str) and all(
-        isinstance(names, list) and names and all(isinstance(name, str) for name in names)
-        for names in files
-    )
+def differences(saved: Parameters, claimed: Parameters) -> list[str]:
+    """Returns as text each parameter that identifies a run and differs from the saved one."""
+    changeable = set(CHANGEABLE_PARAMETERS)
+    if claimed.options["schedule"] == "cosine":  # which was scheduled for a number of epochs
+        changeable.remove("epochs")
+    if claimed.options["validate_by"] == "bleu":  # which these define
+        changeable -= {*params.names(params.SCORING)}
+    differing = [
+        f"{name} is {saved.options[name]!r} there, {value!r} here{NOTES.get(name, '')}"
+        for name, value in claimed.options.items()
+        if name not in changeable and value != saved.options[name]
+    ]
+    differing += [
+        f"the {HASH_LABELS[name]} differs"
+        for name, value in claimed.hashes.items()
+        if name not in changeable and value != saved.hashes.get(name)
+    ]
+    return differing

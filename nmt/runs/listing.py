@@ -22,12 +22,12 @@ class Summary:
 
     def __init__(self, run):
         self.run = run
-        saved, scores = run.parameters() or {}, run.read("scores.json", {})
-        self.corpus, source = saved.get("data_path"), saved.get("corpus") or {}
-        if not isinstance(self.corpus, str):
-            raise UserError(f"{run.path / 'params.json'}: names no corpus; restore the file")
-        self.languages = "-".join(source.get("languages") or [])
-        self.epochs, self.planned = len(run.history()), saved.get("epochs")
+        if run.parameters is None:
+            raise run.without_parameters()
+        options, scores = run.parameters.options, run.read("scores.json", {})
+        self.corpus = options["data_path"]
+        self.languages = "-".join(run.parameters.corpus.get("languages", []))
+        self.epochs, self.planned = len(run.history()), options["epochs"]
         self.bleu = scores.get("BLEU", scores.get("BLEU, lower-cased", {})).get("score")
         self.parameters = scores.get("parameters")
         files = [path for path in run.path.rglob("*") if path.is_file() and not path.is_symlink()]
@@ -102,7 +102,7 @@ def find(path: str | Path | Run | None = None, weights: bool = True) -> Run:
     """
     if path:
         run = path if isinstance(path, Run) else Run(path)
-        run.options(weights)
+        run.check_trained(weights)
         return run
     runs = trained()
     if not runs:
@@ -111,9 +111,9 @@ def find(path: str | Path | Run | None = None, weights: bool = True) -> Run:
             "run (--run)"
         )
     runs = [run for run in runs if not run.lost_parameters] or runs
-    corpora = {(run.parameters() or {}).get("data_path") for run in runs}
+    corpora = {run.parameters and run.parameters.options["data_path"] for run in runs}
     if len(corpora) > 1:
         named = "; ".join(f"{run.path} ({describe(run)})" for run in runs)
         raise UserError(f"there are runs of {len(corpora)} corpora; name one by --run: {named}")
-    runs[0].options()
+    runs[0].check_trained()
     return runs[0]

@@ -13,6 +13,7 @@ from nmt.decoding.translator import Translator
 from nmt.messages import log
 from nmt.network.engine import ParallelForward, accelerate
 from nmt.runs import listing, parameters
+from nmt.runs.folder import Run
 from nmt.text import corpora
 from nmt.text.files import is_table
 from nmt.text.tokenizer import Tokenizer
@@ -53,7 +54,7 @@ def load_tokenizer(run):
         tokenizer = Tokenizer(run.tokenizer.read_bytes())
     except (OSError, RuntimeError, ValueError, tf.errors.OpError):
         tokenizer = None
-    trained_with = run.saved.get("tokenizer_sha256")
+    trained_with = run.resumable and run.resumable.hashes.get("tokenizer_sha256")
     if tokenizer is None or trained_with not in (None, tokenizer.sha256):
         raise UserError(
             f"{run.tokenizer}: not the SentencePiece model that the run was trained with; restore "
@@ -62,16 +63,17 @@ def load_tokenizer(run):
     return tokenizer
 
 
-def load_corpus_of(run, options, split, moved=None):
+def load_corpus_of(
+    run: Run, split: str, moved: dict[str, list[str] | None] | None = None
+) -> corpora.Corpus:
     """Returns the Corpus that a run was trained on; a UserError if its `split` has changed.
 
     Args:
       run: the folder.Run.
-      options: its parameters.
       split: "train" or "test", the one that is needed.
       moved: lists of files by split, where they are now if not where they were.
     """
-    source = options["corpus"] | {name: files for name, files in (moved or {}).items() if files}
+    source = run.parameters.corpus | {name: files for name, files in (moved or {}).items() if files}
     if "dataset" in source and moved and moved.get("train"):
         source = {name: files for name, files in source.items() if name != "dataset"}
     named = source.get("dataset")
@@ -80,8 +82,8 @@ def load_corpus_of(run, options, split, moved=None):
             f"--test: the test split is that of {named}; leave it out, or score other text: "
             "evaluate FILE FILE"
         )
-    corpus = corpora.load_corpus(source, options["seed"], only=split)
-    if f"{split}_sha256" in run.saved:
+    corpus = corpora.load_corpus(source, run.parameters.options["seed"], only=split)
+    if f"{split}_sha256" in run.parameters.hashes:
         run.check_text(split, corpora.fingerprint(getattr(corpus, split)))
     else:  # an older run, without a fingerprint of the test split
         run.check_text("train", corpora.fingerprint(corpus.train))
@@ -97,7 +99,7 @@ def check_test_split(run, corpus, moved=None):
       corpus: a Corpus.
       moved: as of `load_corpus_of`.
     """
-    other_corpus = load_corpus_of(run, run.options(), "test", moved)
+    other_corpus = load_corpus_of(run, "test", moved)
     if corpora.fingerprint(other_corpus.test) != corpora.fingerprint(corpus.test):
         raise UserError(
             f"{run.path}: has another test split, so may have been trained on this one; name files "
@@ -116,8 +118,8 @@ def prepare(path=None, weights=True, plain=False, **changed):
       UserError: there is no such run, or it is damaged.
     """
     run = listing.find(path, weights)
-    options = run.options(weights) | changed
-    if wrong := parameters.check(options):
+    options = run.parameters.options | changed
+    if wrong := parameters.error_in_options(options):
         raise UserError(wrong)
     _, parts = devices.find(mirrored=False)
     tokenizer = load_tokenizer(run)
@@ -125,7 +127,8 @@ def prepare(path=None, weights=True, plain=False, **changed):
     transformer = build_transformer(options, tokenizer.vocab_size, plain)
     epoch, steps = tf.Variable(0), tf.Variable(0, dtype=tf.int64)
     forward = ParallelForward(transformer)
-    return run, tokenizer, Model(options, transformer, forward, parts, epoch, steps)
+    model = Model(options, transformer, forward, parts, epoch, steps, corpus=run.parameters.corpus)
+    return run, tokenizer, model
 
 
 def load(path=None, checkpoint=None, plain=False, **changed):

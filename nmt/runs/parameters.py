@@ -1,13 +1,75 @@
-"""The values of a run's parameters, and whether their flags allow them."""
+"""The parameters of a run, which params.json holds, and whether their flags allow them."""
 
 import math
+from dataclasses import dataclass
+from typing import Any
 
 import params
+from nmt import UserError
 
 MAX_INTEGER = 2**31 - 1  # unless a flag has another maximum
+MAX_PARTS = 64  # of a batch on a device, that params.json may name
+UNSAVED = {"parts": 1, "xla": "off"}  # of runs older than these parameters
 
 
-def error_in(value, flag):
+@dataclass(frozen=True)
+class Parameters:
+    """What params.json holds: all that makes the run what it is."""
+
+    options: dict[str, Any]  # values of params.table() by name
+    corpus: dict[str, Any]  # the source of the corpus; see `load_corpus`
+    hashes: dict[str, str]  # of contents, by the names of folder.HASH_LABELS
+    parts: int = 1  # of a batch on a device; see `devices.find`
+    parent: str | None = None  # the path of the run that it began from
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The content of params.json."""
+        parent = {"parent": self.parent} if self.parent else {}
+        return parent | self.options | self.hashes | {"parts": self.parts, "corpus": self.corpus}
+
+
+def parse(content: Any) -> Parameters:
+    """Returns the Parameters that params.json holds. A missing option has its default.
+
+    Args:
+      content: of params.json.
+
+    Raises:
+      UserError: a value is not allowed; the message does not name the file.
+    """
+    if not isinstance(content, dict):
+        raise UserError("is not an object")
+    values = params.values() | UNSAVED | content
+    if wrong := error_in_options(values):
+        raise UserError(wrong)
+    parts, xla = values["parts"], values["xla"]
+    if type(parts) is not int or not 1 <= parts <= MAX_PARTS or xla not in ("on", "off"):
+        raise UserError(f"parts is {parts!r}, xla {xla!r}")
+    if not is_source(values.get("corpus")):
+        raise UserError("corpus names neither a data set nor files")
+    parent = values.get("parent")
+    return Parameters(
+        options={row.name: values[row.name] for row in params.table()},
+        corpus=values["corpus"],
+        hashes={name: str(value) for name, value in values.items() if name.endswith("_sha256")},
+        parts=parts,
+        parent=str(parent) if parent else None,
+    )
+
+
+def is_source(corpus: Any) -> bool:
+    """Returns whether `corpus` is a source for `load_corpus`: a data set, or files by split."""
+    if not isinstance(corpus, dict) or not ("dataset" in corpus or "train" in corpus):
+        return False
+    files = (names for split, names in corpus.items() if split not in ("dataset", "reverse"))
+    return isinstance(corpus.get("dataset", ""), str) and all(
+        isinstance(names, list) and names and all(isinstance(name, str) for name in names)
+        for names in files
+    )
+
+
+def error_in(value: Any, flag: params.Flag) -> str | None:
     """Returns as text what is wrong with a value; None if the flag allows it."""
     if flag.choices and value not in flag.choices:
         return f"{value!r} is not one of {', '.join(flag.choices)}"
@@ -21,8 +83,8 @@ def error_in(value, flag):
     return None
 
 
-def check(values):
-    """Returns as text what is wrong with the first of `values` that its flag does not allow."""
+def error_in_options(values: dict[str, Any]) -> str | None:
+    """Returns as text the first of `values` that its flag does not allow; None if all are right."""
     for row in params.table():
         value = values[row.name]
         number = type(value) in (int, float)

@@ -1,7 +1,6 @@
 """A run that begins with the weights and the tokenizer of another one (--from)."""
 
 import hashlib
-from pathlib import Path
 from typing import NamedTuple
 
 import tensorflow as tf
@@ -12,6 +11,7 @@ from nmt.messages import log
 from nmt.runs import listing
 from nmt.runs.folder import Run
 from nmt.runs.loading import build_transformer
+from nmt.runs.parameters import Parameters
 from nmt.text import corpora
 from nmt.training import checkpoints
 
@@ -54,7 +54,7 @@ class Parent(NamedTuple):
           train_sha256: of the new run's training text.
         """
         held_out = corpora.held_out(source)
-        if held_out and self.run.saved.get("train_sha256") != train_sha256:
+        if held_out and self.run.parameters.hashes.get("train_sha256") != train_sha256:
             log.warning(
                 f"The pairs held out for {' and '.join(held_out)} may occur in the text that "
                 f"{self.run.path} was trained on, and their scores then measure memory. Name files "
@@ -87,44 +87,47 @@ class Parent(NamedTuple):
         return {name: values[name] for name in options} | given | inherited
 
 
-def find(args, saved, run):
-    """Returns the Parent of the run that the command line describes; None if it needs none.
+def find(
+    path: str | None, run: Run, resumed: Parameters | None = None, text_is_named: bool = True
+) -> Parent | None:
+    """Returns the Parent of a run; None if it needs none.
 
     A trained run has weights of its own: if its parent is not there any more, what the run has
     saved of it stands for it.
 
     Args:
-      args: the parsed command line.
-      saved: from `preparation.saved_options`.
-      run: the folder.Run that the command line describes.
+      path: of the parent; None for that of the resumed run, if nothing of it is trained yet.
+      run: the Run that begins from the parent.
+      resumed: its parameters, where the flags do not describe the whole run.
+      text_is_named: whether flags name the text to train on.
 
     Raises:
       UserError: there is no such run, or it is the new run itself, or the text is not named.
     """
-    try:
-        return named(args, saved)
-    except UserError as error:
-        if "parent_sha256" not in run.saved:
-            raise
-        log.info(f"{error}. The run has weights of its own and is resumed without it.")
-        return Parent(run, run.options(), "", run.saved["parent_sha256"])
-
-
-def named(args, saved):
-    """Returns what `find` does, of a parent that is there."""
-    if args.parent is None and (not saved or Run(args.run).trained):
-        return None
-    path = args.parent or saved.get("parent")
+    if path is None and resumed and not run.trained:
+        path = resumed.parent
     if not path:
         return None
+    try:
+        return _load(path, run, text_is_named or resumed is not None)
+    except UserError as error:
+        sha256 = run.resumable and run.resumable.hashes.get("parent_sha256")
+        if not sha256:
+            raise
+        log.info(f"{error}. The run has weights of its own and is resumed without it.")
+        return Parent(run, run.parameters.options, "", sha256)
+
+
+def _load(path: str, child: Run, text_is_named: bool) -> Parent:
+    """Returns the Parent at a path; see `find`."""
     run = listing.find(path)
-    if args.run and Path(args.run).resolve() == run.path.resolve():
+    if child.path.resolve() == run.path.resolve():
         raise UserError(f"--from {path}: is the new run itself; name another --run")
-    if not (args.train or args.data_path or saved):
+    if not text_is_named:
         raise UserError("--from goes with --train or --dataset: name the text to continue on")
     paths = checkpoints.paths(run.final)[-1:] or checkpoints.paths(run.checkpoints)[-1:]
     if not paths:
         raise UserError(f"{run.checkpoints}: no checkpoint yet; name another run by --from")
     with open(f"{paths[0]}.data-00000-of-00001", "rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return Parent(run, run.options(), paths[0], digest)
+    return Parent(run, run.parameters.options, paths[0], digest)

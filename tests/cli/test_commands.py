@@ -734,18 +734,17 @@ def test_while_bleu_says_nothing_the_loss_decides_patience_and_the_best_epoch():
 def test_a_run_validated_by_bleu_keeps_what_defines_it(finished, tmp_path):
     shutil.copytree(finished / "run", tmp_path / "run")
     run = Run(tmp_path / "run")
-    options = run.options()
-    corpus = options.pop("corpus")
+    options, corpus = run.parameters.options, run.parameters.corpus
     assert options["tokenize"] == "13a"
     for name, value in (("tokenize", "intl"), ("lowercase", True)):
         run.write("params.json", {**options, "validate_by": "loss", "corpus": corpus})
-        run.claim({**options, name: value}, corpus)  # of the final scores alone
+        Run(run.path).claim({**options, name: value}, corpus)  # of the final scores alone
         bleu = {**options, "validate_by": "bleu"}
         run.write("params.json", {**bleu, "corpus": corpus})
-        run.claim(bleu, corpus)
+        Run(run.path).claim(bleu, corpus)
         here = rf"{name} is {options[name]!r} there, {value!r} here \(--validate-by bleu .*evaluate"
         with pytest.raises(UserError, match=here):
-            run.claim({**bleu, name: value}, corpus)
+            Run(run.path).claim({**bleu, name: value}, corpus)
 
 
 def test_chinese_is_scored_by_characters_unless_another_tokenizer_is_asked_for(
@@ -779,13 +778,13 @@ def test_an_equal_loss_is_no_better_one():
 def test_more_epochs_suit_a_run_unless_its_schedule_was_laid_out_for_them(finished, tmp_path):
     shutil.copytree(finished / "run", tmp_path / "run")
     run = Run(tmp_path / "run")
-    options = run.options()
-    corpus = options.pop("corpus")
+    options, corpus = run.parameters.options, run.parameters.corpus
     run.claim({**options, "epochs": 3}, corpus)
-    assert run.options()["epochs"] == 3
+    assert run.parameters.options["epochs"] == 3
+    assert Run(tmp_path / "run").parameters == run.parameters
     run.write("params.json", {**options, "schedule": "cosine", "corpus": corpus})
     with pytest.raises(UserError, match=r"epochs is 2 there, 3 here \(a cosine schedule"):
-        run.claim({**options, "schedule": "cosine", "epochs": 3}, corpus)
+        Run(run.path).claim({**options, "schedule": "cosine", "epochs": 3}, corpus)
 
 
 @pytest.mark.slow
@@ -843,17 +842,16 @@ def test_an_older_run_has_the_defaults_of_newer_parameters_and_resumes(finished,
     for name in ("beam", "words_per_piece"):
         del saved[name]
     (tmp_path / "run" / "params.json").write_text(json.dumps(saved))
-    options = Run(tmp_path / "run").options()
+    options = Run(tmp_path / "run").parameters.options
     assert (options["beam"], options["words_per_piece"]) == (params.BEAM, params.WORDS_PER_PIECE)
     hashes = {name.removesuffix("_sha256"): saved[name] for name in saved if "_sha256" in name}
-    options = {row.name: options[row.name] for row in params.table()}
     with pytest.raises(UserError, match="words_per_piece is 220 there, 100 here"):
         Run(tmp_path / "run").claim(options | {"words_per_piece": 100}, {}, **hashes)
     Run(tmp_path / "run").claim(options, {"dataset": "bundled"}, **hashes)
     del saved["corpus"]
     (tmp_path / "run" / "params.json").write_text(json.dumps(saved))
     with pytest.raises(UserError, match="corpus names neither a data set nor files"):
-        Run(tmp_path / "run").options()
+        Run(tmp_path / "run").check_trained()
 
 
 def test_the_newest_run_is_used_where_none_is_named(finished, capsys, monkeypatch):

@@ -158,7 +158,7 @@ def test_a_training_text_without_words_is_reported(tmp_path, capsys):
 def test_every_default_and_preset_is_a_value_that_a_flag_takes():
     defaults = params.values()
     for preset in params.PRESETS.values():
-        assert parameters.check({**defaults, **preset.values}) is None
+        assert parameters.error_in_options({**defaults, **preset.values}) is None
 
 
 # ---- Folders and files that are not the program's ----
@@ -374,7 +374,7 @@ def test_a_run_resumed_on_fewer_cores_ends_bit_for_bit_the_same(run, tmp_path, m
             monkeypatch.setattr(devices, "cores", lambda number=number: number)
             more = ["--dropout-rate", 0.3, "--run", folder]
             assert call(*tiny(run)[:-1], next(epochs), *more) == 0
-        assert Run(folder).saved["parts"] == 2
+        assert Run(folder).parameters.parts == 2
         weights.append(loading.load(folder, "newest")[2].transformer.get_weights())
     for other in weights[1:]:
         for one, two in zip(weights[0], other, strict=True):

@@ -10,7 +10,7 @@ import pytest
 from helpers import LEARNING, PROGRAM, TINY, Untrained, call, sentences, start_process, write_tsv
 
 import params
-from nmt.cli import main, preparation
+from nmt.cli import main, train_corpus
 from nmt.results import evaluation
 from nmt.runs import listing
 from nmt.text import corpora
@@ -217,4 +217,4 @@ def test_a_preset_with_a_data_set_has_a_folder_of_its_own(capsys):
         (["--dataset", "bundled"], ({"dataset": "bundled"}, "bundled", True)),
         ([], ({"dataset": params.DATA_PATH}, params.DATA_PATH, False)),
     ):
-        assert preparation.named_source(main.parse(arguments)) == expected
+        assert train_corpus.choose(main.parse(arguments)) == expected

@@ -7,18 +7,20 @@ from types import SimpleNamespace
 import pytest
 from helpers import TINY, Untrained, as_dataset, call, sentences, write_tsv
 
+import params
 import run_demo
-from nmt.cli import flags, main, preparation
+from nmt.cli import flags, main, train_messages, train_options
+from nmt.runs.parameters import Parameters
 from nmt.text import corpora
 
 
 def test_the_preset_for_a_number_of_pairs_is_suggested(capsys):
     for pairs, name in ((10_000, "tiny"), (51_785, "small"), (999_999, "small"), (10**6, "base")):
-        preparation.suggest_preset(pairs)
+        train_messages.suggest_preset(pairs)
         said = capsys.readouterr().err
         assert f"For a corpus of {pairs:,} pairs, try --preset {name} " in said
         assert said.count("\n") == 1
-    preparation.suggest_preset(9_999)
+    train_messages.suggest_preset(9_999)
     assert not capsys.readouterr().err
 
 
@@ -29,7 +31,7 @@ def test_the_preset_for_a_number_of_pairs_is_suggested(capsys):
 def test_a_preset_is_suggested_only_where_nothing_was_chosen(
     more, suggested, tmp_path, monkeypatch, capsys
 ):
-    monkeypatch.setattr(preparation, "suggest_preset", lambda pairs: print(f"{pairs} pairs"))
+    monkeypatch.setattr(train_messages, "suggest_preset", lambda pairs: print(f"{pairs} pairs"))
     monkeypatch.setattr(run_demo, "Training", Untrained)
     tsv = write_tsv(tmp_path / "n.tsv", sentences(100))
     assert call("--dataset", tsv, "--run", tmp_path / "run", "--max-length", "12", *more) == 130
@@ -106,12 +108,13 @@ def test_a_start_that_failed_leaves_its_flags_to_no_other_text(tmp_path, monkeyp
 def test_a_run_decides_once_which_tokenizer_its_bleu_needs():
     def decided(saved, *given):
         args = main.parse(["--run", "x", *given])
-        run = SimpleNamespace(saved=saved)
+        options = params.values() | saved
+        run = SimpleNamespace(resumable=Parameters(options, {}, {}) if saved else None)
         pairs = as_dataset([("one", "今晚一个孩子去学校。")] * 9)
         corpus = corpora.Corpus("zh", pairs, pairs, pairs)
         options = flags.chosen(args)
         source = {"train": ["a.src", "a.tgt"]}
-        return preparation.tokenizer_of_bleu(args, options, run, source, corpus)
+        return train_options.tokenizer_of_bleu(args, options, run, source, corpus)
 
     assert decided({}) == decided({"tokenize": "zh"}) == "zh"
     assert decided({"tokenize": "13a"}) == "13a"
@@ -122,11 +125,11 @@ def test_a_run_decides_once_which_tokenizer_its_bleu_needs():
 def test_text_that_the_tokenizer_of_the_parent_spells_in_bytes_is_named(tokenizer, capsys):
     pairs = [(f"我在上海学习{number}", target) for number, (_, target) in enumerate(sentences(50))]
     corpus = corpora.Corpus("zh", as_dataset(pairs), None, None)
-    preparation.warn_of_other_letters("runs/parent", corpus, tokenizer)
+    train_messages.warn_of_other_letters("runs/parent", corpus, tokenizer)
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("The tokenizer of runs/parent lacks letters of the source text: 9")
     same = corpora.Corpus("pt", as_dataset(sentences(50)), None, None)
-    preparation.warn_of_other_letters("runs/parent", same, tokenizer)
+    train_messages.warn_of_other_letters("runs/parent", same, tokenizer)
     assert capsys.readouterr().err == ""
 
 

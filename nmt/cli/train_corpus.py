@@ -1,0 +1,144 @@
+"""The corpus that the flags of a training run name, and its vocabulary."""
+
+import itertools
+import shlex
+from argparse import Namespace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import params
+from nmt import UserError
+from nmt.cli.train_options import preset_name
+from nmt.runs import listing, loading
+from nmt.runs.folder import Run
+from nmt.runs.parameters import Parameters
+from nmt.runs.parent import Parent
+from nmt.text import corpora, files
+from nmt.text import tokenizer as tokenizing
+from nmt.text.tokenizer import Tokenizer
+from nmt.training.cluster import Cluster
+
+
+class CorpusChoice(NamedTuple):
+    """The corpus to train on, before it is loaded."""
+
+    source: dict[str, Any]  # for `load_corpus`
+    name: str  # of the corpus, or of the preset that names it
+    explicit: bool  # whether a flag names it: it is then never replaced by another
+
+    def loaded_source(self, corpus: corpora.Corpus) -> dict[str, Any]:
+        """Returns the source with what is known once the Corpus is loaded, for params.json."""
+        source = dict(self.source)
+        if not self.explicit:
+            source["dataset"] = corpus.name.removesuffix(corpora.REVERSED)
+        if languages := corpora.languages(source):
+            source["languages"] = languages
+        return source
+
+
+def choose(args: Namespace, resumed: Parameters | None = None) -> CorpusChoice:
+    """Returns the corpus that the flags, the resumed run or the preset name.
+
+    Args:
+      args: the parsed command line.
+      resumed: the parameters of the run; --train, --valid and --test then name where its files are
+        now.
+
+    Raises:
+      UserError: the flags contradict each other, or a file is not there.
+    """
+    _check_flags(args)
+    file_names = {"train": args.train, "valid": args.valid, "test": args.test}
+    source = {
+        split: [str(Path(path).resolve()) for path in paths]
+        for split, paths in file_names.items()
+        if paths
+    }
+    if resumed:
+        source = resumed.corpus | source
+    if args.reverse:
+        source["reverse"] = True
+    if args.train:
+        source.pop("dataset", None)
+        name, explicit = corpora.file_names(args.train), True
+    elif resumed:
+        name, explicit = resumed.options["data_path"], True
+    else:
+        source["dataset"], name, explicit = _choose_dataset(args)
+    return CorpusChoice(source, corpora.full_name(name, source), explicit)
+
+
+def _check_flags(args: Namespace) -> None:
+    """Raises a UserError if flags of the data contradict each other, or name what is not there."""
+    if args.train and args.data_path is not None:
+        raise UserError(f"--dataset {args.data_path} and --train both name the data; choose one")
+    for flag, names in (("--valid", args.valid), ("--test", args.test)):
+        if heavy := [name for name in names or () if files.weighted(name)[1] > 1]:
+            raise UserError(f"{flag} {heavy[0]}: only --train takes weights; leave it out")
+    for name in itertools.chain(args.train or (), args.valid or (), args.test or ()):
+        files.check_is_stored(name)
+        check_encoding(name)
+    for name in (args.run or listing.FOLDER, args.data_path or ""):
+        check_encoding(name)
+
+
+def check_encoding(path: str | Path) -> None:
+    """Raises a UserError if a path is not UTF-8, which TensorFlow and params.json need."""
+    path = Path(path).resolve()
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        name = str(path).encode(errors="backslashreplace").decode()
+        raise UserError(f"{name}: the path is not UTF-8; rename it") from None
+
+
+def _choose_dataset(args: Namespace) -> tuple[str, str, bool]:
+    """Returns the data set that --dataset or the preset names, its name, and whether a flag does.
+
+    The name is that of the folder of the run, too.
+    """
+    preset = preset_name(args)
+    if args.data_path is None and "data_path" in params.PRESETS[preset].values:
+        return params.PRESETS[preset].values["data_path"], preset, True
+    if args.data_path is None:
+        return params.DATA_PATH, params.DATA_PATH, False
+    files.check_is_stored(args.data_path)
+    if files.is_table(args.data_path):
+        path = str(Path(args.data_path).resolve())
+        return path, corpora.file_names([args.data_path]), True
+    return args.data_path, args.data_path, True
+
+
+def resuming_command(args: Namespace, choice: CorpusChoice, corpus: corpora.Corpus) -> str:
+    """Returns the command that resumes a training run on a loaded Corpus."""
+    source = choice.loaded_source(corpus)
+    data_flags = [] if choice.explicit else ["--dataset", source["dataset"]]
+    return shlex.join(["python", "run_demo.py", *args.given, *data_flags])
+
+
+def vocabulary(
+    run: Run,
+    workers: Cluster,
+    corpus: corpora.Corpus,
+    options: dict[str, Any],
+    parent: Parent | None = None,
+) -> Tokenizer:
+    """Returns the Tokenizer of a run: the chief of the workers learns it from the training text.
+
+    Args:
+      parent: the Parent, whose tokenizer is taken instead.
+
+    Raises:
+      UserError: it cannot be learned, or this worker does not see what the chief has written.
+    """
+    if workers.chief and not run.trained:
+        arguments = {name: options[name] for name in tokenizing.PARAMETERS}
+        learned = None if parent else tokenizing.train_tokenizer(corpus.train, **arguments)
+        run.write(run.tokenizer.name, learned or parent.tokenizer)
+    workers.barrier()
+    if not run.tokenizer.exists():
+        raise UserError(
+            f"{run.path}: does not contain the chief's files; name a --run on a disk that all "
+            "workers see"
+        )
+    return loading.load_tokenizer(run)

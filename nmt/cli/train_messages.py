@@ -1,0 +1,138 @@
+"""What a training run tells the user: what it will do, what may be better, what can follow."""
+
+import shlex
+from argparse import Namespace
+from typing import Any
+
+import params
+from nmt.cli import flags
+from nmt.messages import log, plural
+from nmt.results import evaluation
+from nmt.runs.folder import Run
+from nmt.text import batches as batching
+from nmt.text import corpora
+from nmt.text.tokenizer import Tokenizer
+
+ENOUGH_STEPS = 5  # times those of the warm-up
+SAMPLE_PAIRS = 1000  # of the training text, for the share of tokens that are no words or parts
+MAX_SHARE_WITHOUT_ENTRY = 0.2  # of the tokens; text of the same script has a few percent
+KEPT_SHARE = 0.98  # of the training pairs, that a --max-length should keep
+
+
+def announce(
+    args: Namespace,
+    run: Run,
+    options: dict[str, Any],
+    corpus: corpora.Corpus,
+    tokenizer: Tokenizer,
+    training,
+    batches: batching.Batches,
+) -> None:
+    """Logs what will be done, and what the user may want to change."""
+    if tokenizer.vocab_size < options["vocab_size"] and not args.parent:
+        log.warning(
+            f"Vocabulary: {tokenizer.vocab_size} entries instead of {options['vocab_size']}, "
+            "because the training text is short, or repeats few words."
+        )
+    if args.parent:
+        warn_of_other_letters(args.parent, corpus, tokenizer)
+    chosen_sizes = flags.given(args).keys() & {*params.names(params.NETWORK)}
+    built_in = corpus.name.removesuffix(corpora.REVERSED) in corpora.BUILT_IN_CORPORA
+    if not (args.preset or args.parent or chosen_sizes or built_in or run.trained):
+        suggest_preset(len(corpus.train))
+    log.info(
+        f"Training pairs: {batches.kept}; {dropped(corpus, tokenizer, batches, options)}. "
+        f"{batches.steps} batches per epoch, in buckets of "
+        f"{', '.join(map(str, batches.lengths))} tokens."
+    )
+    validation_overlap, test_overlap = corpora.overlap(corpus)
+    if validation_overlap or test_overlap:
+        log.warning(
+            f"{plural(validation_overlap, 'validation pair')} and "
+            f"{plural(test_overlap, 'test pair')} occur in the training text: "
+            "their scores measure memory. To find them: run_demo.py data"
+        )
+    batching.warn_of_truncation(corpus.validation, tokenizer, "validation")
+    steps = training.steps_per_epoch(batches) * options["epochs"]
+    warmup = options["warmup_steps"]
+    if steps < warmup:
+        tiny = params.PRESETS["tiny"].values
+        epochs = -(-ENOUGH_STEPS * warmup // training.steps_per_epoch(batches))
+        advice = " or --preset tiny" * (tiny["warmup_steps"] < warmup)
+        log.warning(
+            f"Only {plural(steps, 'step')}, fewer than --warmup-steps {warmup}: too few to learn "
+            f"much. In a new --run, try --epochs {epochs}{advice}."
+        )
+
+
+def announce_rest(run: Run, corpus: corpora.Corpus, training, batches: batching.Batches) -> None:
+    """Logs what is left to do of a training run, whose newest checkpoint is restored."""
+    epochs = training.options["epochs"] - int(training.epoch)
+    done = -(-int(training.position) // training.options["accumulate"])  # steps of this epoch
+    steps = training.steps_per_epoch(batches) * epochs - done
+    work = (
+        "no epoch" if training.finished else f"{plural(epochs, 'epoch')}, {plural(steps, 'step')}"
+    )
+    log.info(
+        f"To do: {work}, of a Transformer of {training.transformer.count_params():,} parameters; "
+        f"then the test split is scored, {plural(len(corpus.test), 'line')}. To follow the curves: "
+        f"tensorboard --logdir {shlex.quote(str(run.logs))}"
+    )
+
+
+def warn_of_other_letters(parent: str, corpus: corpora.Corpus, tokenizer: Tokenizer) -> None:
+    """Logs which side of the training text has letters that the parent's tokenizer lacks.
+
+    Args:
+      parent: the path of the run that --from names.
+      corpus: a Corpus.
+      tokenizer: the parent's Tokenizer.
+    """
+    sample = [*evaluation.texts(corpus.train.take(SAMPLE_PAIRS))]
+    for side, lines in zip(("source", "target"), sample, strict=True):
+        share = tokenizer.share_without_entry(lines)
+        if share > MAX_SHARE_WITHOUT_ENTRY:
+            log.warning(
+                f"The tokenizer of {parent} lacks letters of the {side} text: {share:.0%} of the "
+                "tokens are single bytes or unknown, so that sentences are long and hard to learn. "
+                "Without --from, the new run has a tokenizer of its own."
+            )
+
+
+def dropped(
+    corpus: corpora.Corpus,
+    tokenizer: Tokenizer,
+    batches: batching.Batches,
+    options: dict[str, Any],
+) -> str:
+    """Returns in words how many training pairs are too long; of many, what length keeps most."""
+    share = batches.dropped / len(corpus.train)
+    text = f"dropped for more than {options['max_length']} tokens: {batches.dropped} ({share:.1%})"
+    if share <= 1 - KEPT_SHARE:
+        return text
+    length = batching.length_of(corpus.train, tokenizer, KEPT_SHARE)
+    return f"{text}, and --max-length {length} would keep {KEPT_SHARE:.0%}"
+
+
+def suggest_preset(pairs: int) -> None:
+    """Logs which preset is for a number of training pairs, if there is one."""
+    for name, preset in params.PRESETS.items():
+        low, high = preset.pairs
+        if low <= pairs < high:
+            log.info(
+                f"For a corpus of {plural(pairs, 'pair')}, try --preset {name} (its values: "
+                "python run_demo.py train --help)."
+            )
+
+
+def suggest_commands(run: Run, sentence: str) -> None:
+    """Logs what can be done with a run that is trained."""
+    log.info(f"Everything is in {run.path}. Next:")
+    run_flag, sentence = f"--run={shlex.quote(str(run.path))}", shlex.quote(sentence)
+    if not str(run.path).startswith("-"):
+        run_flag = run_flag.replace("=", " ", 1)
+    if sentence.lstrip("'").startswith("-"):
+        sentence = f"-- {sentence}"
+    log.info(f"  python run_demo.py translate {run_flag} {sentence}")
+    log.info(f"  python run_demo.py explore {run_flag} {sentence}")
+    log.info(f"  python run_demo.py export {run_flag}")

@@ -1,0 +1,105 @@
+"""The options of a training run: those of its flags, the run's, its parent's, or a preset's."""
+
+from argparse import Namespace
+from typing import Any
+
+import params
+from nmt import UserError
+from nmt.cli import flags
+from nmt.runs import safety
+from nmt.runs.folder import Run
+from nmt.runs.parameters import Parameters
+from nmt.runs.parent import Parent
+from nmt.text import bleu_tokenizer, corpora
+from nmt.training import cluster
+
+
+def preset_name(args: Namespace) -> str:
+    """Returns the name of the preset that the command line asks for."""
+    named_as_dataset = args.data_path if args.data_path in params.PRESETS else "tutorial"
+    return args.preset or named_as_dataset
+
+
+def resumed_parameters(args: Namespace) -> Parameters | None:
+    """Returns the parameters of the run that --run names; None if there is no such run yet.
+
+    None, too, if --dataset is given, or --train where nothing was trained yet: then the flags
+    describe the whole run.
+    """
+    if not args.run or args.data_path is not None:
+        return None
+    run = Run(args.run)
+    if run.lost_parameters and not (args.train or args.preset):
+        raise run.without_parameters()
+    if args.train and not run.trained:
+        return None
+    safety.check_links(run)
+    return run.parameters
+
+
+def choose(
+    args: Namespace, resumed: Parameters | None = None, parent: Parent | None = None
+) -> dict[str, Any]:
+    """Returns the options of a training run, by name.
+
+    Args:
+      args: the parsed command line.
+      resumed: from `resumed_parameters`.
+      parent: the Parent that --from names.
+
+    Raises:
+      UserError: they contradict each other.
+    """
+    options = flags.chosen(args, preset_name(args))
+    if resumed and not args.preset:
+        options = resumed.options | flags.given(args)
+    elif parent:
+        options = parent.options_for(flags.given(args), options, args.preset)
+    if options["d_model"] % options["num_heads"]:
+        raise UserError(
+            f"--d-model {options['d_model']} is not a multiple of --num-heads "
+            f"{options['num_heads']}; choose one that is"
+        )
+    if options["non_autoregressive"]:
+        options["beam"] = args.beam or 1  # whatever the preset
+        if options["beam"] > 1:
+            raise UserError(
+                f"--beam {args.beam}: --non-autoregressive finds one translation; leave it out"
+            )
+    return options
+
+
+def tokenizer_of_bleu(
+    args: Namespace, options: dict, run: Run, source: dict, corpus: corpora.Corpus
+) -> str:
+    """Returns sacreBLEU's tokenizer for a run, decided once: "auto" becomes that of its text.
+
+    Args:
+      args: the parsed command line.
+      options: of the run.
+      run: the Run.
+      source, corpus: the source of its corpus, once it is loaded, and the Corpus.
+
+    Raises:
+      UserError: the tokenizer is not installed.
+    """
+    name = options["tokenize"]
+    if name == bleu_tokenizer.AUTO and args.tokenize is None and run.resumable:
+        name = run.resumable.options["tokenize"]
+    pairs = corpus.train.take(bleu_tokenizer.SAMPLE_LINES).as_numpy_iterator()
+    targets = [target.decode() for _, target in pairs]
+    return bleu_tokenizer.resolve(name, targets, corpora.target_language(source))
+
+
+def check_same(identity: int, workers: cluster.Cluster) -> None:
+    """Raises a UserError if this worker's run is not the chief's.
+
+    Args:
+      identity: of the run, from `Run.claim`.
+      workers: the cluster.Cluster.
+    """
+    if round(workers.broadcast(identity)) != identity:
+        raise UserError(
+            f"{cluster.VARIABLE}: this worker has other data or other flags than the chief; start "
+            "all with the same command and files"
+        )
