@@ -1,9 +1,21 @@
 """The final weights of a run: the mean of its last checkpoints, or its best epoch (paper 6.1)."""
 
+from typing import NamedTuple
+
+import numpy as np
+
 from nmt import UserError
 from nmt.messages import log
 from nmt.training import checkpoints
 from nmt.training.metrics import metrics_text, value_to_minimize
+
+
+class Candidate(NamedTuple):
+    """Weights that may become the final ones."""
+
+    metrics: dict  # of the validation split, by name
+    title: str  # what they are, for the user
+    weights: list[np.ndarray]
 
 
 def assign(variables, weights):
@@ -35,23 +47,30 @@ def average(checkpoint, variables, keeper, number, validate):
     end = checkpoints.number(newest[-1])
     best = [path for path in checkpoints.paths(run.best)[-1:] if checkpoints.number(path) != end]
     best = checkpoints.readable(checkpoint, best)
-    means = f", means of up to {len(newest)} epochs" * (len(newest) > 1)
-    log.info(f"Validating the last epoch{means}{', the best epoch' * bool(best)} ...")
+    compared = ["the last epoch"]
+    if len(newest) > 1:
+        compared.append(f"means of up to {len(newest)} epochs")
+    if best:
+        compared.append("the best epoch")
+    log.info(f"Validating {', '.join(compared)} ...")
     for count, path in enumerate(reversed(newest), start=1):
         checkpoints.restore(checkpoint, path)
         totals = [v.numpy() + total for v, total in zip(variables, totals, strict=True)]
         means = [total / count for total in totals]
         assign(variables, means)
         title = f"the mean of the newest {count} epochs" if count > 1 else "the last epoch's"
-        candidates.append((validate(), title, means))
+        candidates.append(Candidate(validate(), title, means))
     for path in best:
         checkpoints.restore(checkpoint, path)
         title = f"epoch {checkpoints.number(path)}'s"
-        candidates.append((validate(), title, [variable.numpy() for variable in variables]))
-    metrics, title, weights = min(candidates, key=lambda row: value_to_minimize(row[0]))
+        weights = [variable.numpy() for variable in variables]
+        candidates.append(Candidate(validate(), title, weights))
+    chosen = min(candidates, key=lambda candidate: value_to_minimize(candidate.metrics))
     checkpoints.restore(checkpoint, newest[-1])
-    assign(variables, weights)
+    assign(variables, chosen.weights)
     keeper.save(run.final, end)
-    last_metrics, last_title, _ = candidates[0]
-    last = f"; the last epoch's {metrics_text(last_metrics)}" if title != last_title else ""
-    log.info(f"Final weights: {title}, validation {metrics_text(metrics)}{last}.")
+    last = candidates[0]
+    comparison = "" if chosen is last else f"; the last epoch's {metrics_text(last.metrics)}"
+    log.info(
+        f"Final weights: {chosen.title}, validation {metrics_text(chosen.metrics)}{comparison}."
+    )
