@@ -20,7 +20,7 @@ class Flag(NamedTuple):
     help: str
     low: float | None = None
     high: float | None = None  # of a whole number at most 2^31 - 1
-    also: str | None = None  # a second, better known name of the flag
+    alias: str | None = None  # a second, better known name of the flag
     choices: tuple | None = None  # the only values
 
 
@@ -111,7 +111,7 @@ DATA_PATH: Annotated[
     Flag(
         "a TFDS translation dataset, 'bundled', 'winter-games', or a .tsv or .csv; tutorial's TED "
         "talks",
-        also="dataset",
+        alias="dataset",
     ),
 ] = "ted_hrlr_translate/pt_to_en"
 BUFFER_SIZE: Annotated[int, Flag("shuffle buffer, in pairs; tutorial", 1)] = 20000
@@ -195,7 +195,7 @@ XLA: Annotated[
 class Preset(NamedTuple):
     """A named row of values that differ from the defaults above."""
 
-    source: str
+    description: str
     values: dict
     pairs: tuple = (0, 0)  # numbers of training pairs, lowest and highest, that it is for
 

@@ -24,7 +24,7 @@ def add_parameters(parser, only=None, default=None):
     titles = dict.fromkeys(row.section for row in rows)  # in their order, once each
     groups = {title: parser.add_argument_group(title) for title in titles}
     for row in rows:
-        names = [f"--{name.replace('_', '-')}" for name in (row.flag.also, row.name) if name]
+        names = [f"--{name.replace('_', '-')}" for name in (row.flag.alias, row.name) if name]
         described = default or ("none" if row.default == "" else row.default)
         options = dict(dest=row.name, help=f"{row.flag.help} (default {described})")
         group = groups[row.section]
@@ -59,7 +59,7 @@ def presets():
             f"--{key.replace('_', '-')}" + ("" if value is True else f" {value}")
             for key, value in preset.values.items()
         )
-        text = f"{name}: {preset.source}" + (f": {values}" if values else "")
+        text = f"{name}: {preset.description}" + (f": {values}" if values else "")
         lines += textwrap.wrap(
             text, 96, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
         )

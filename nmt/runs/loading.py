@@ -97,7 +97,7 @@ def check_test_split(run, corpus, moved=None):
     Args:
       run: the folder.Run, which is scored on the corpus, too.
       corpus: a Corpus.
-      moved: as of `load_corpus_of`.
+      moved: see `load_corpus_of`.
     """
     other_corpus = load_corpus_of(run, "test", moved)
     if corpora.fingerprint(other_corpus.test) != corpora.fingerprint(corpus.test):
@@ -111,7 +111,7 @@ def prepare(path=None, weights=True, plain=False, **changed):
     """Returns what `load` does, with newly initialized weights.
 
     Args:
-      path, plain, changed: as of `load`.
+      path, plain, changed: see `load`.
       weights: False if the run needs no checkpoint.
 
     Raises:

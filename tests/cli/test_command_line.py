@@ -15,7 +15,7 @@ def test_every_constant_is_a_flag_with_its_default_and_help(capsys):
     assert call("train", "--help") == 0
     text = "".join(capsys.readouterr().out.split())  # argparse breaks lines at hyphens too
     for row in params.table():
-        assert f"--{(row.flag.also or row.name).replace('_', '-')}" in text
+        assert f"--{(row.flag.alias or row.name).replace('_', '-')}" in text
         assert (
             "".join(
                 f"{row.flag.help} (default {'none' if row.default == '' else row.default})".split()
@@ -70,7 +70,7 @@ def test_the_help_of_train_has_the_groups_of_params(capsys):
     positions = [text.index(f"\n{title}:") for title in titles]
     assert positions == sorted(positions)
     for row in params.table():
-        flag = text.index(f"\n  --{(row.flag.also or row.name).replace('_', '-')}")
+        flag = text.index(f"\n  --{(row.flag.alias or row.name).replace('_', '-')}")
         assert [title for title in titles if text.index(f"\n{title}:") < flag][-1] == row.section
 
 
@@ -199,7 +199,7 @@ def test_a_preset_is_a_row_of_known_values_that_flags_go_before(preset, capsys):
     assert options.items() >= own.items()
     assert call("train", "--help") == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert f"{preset}: {params.PRESETS[preset].source}" in text
+    assert f"{preset}: {params.PRESETS[preset].description}" in text
 
 
 @pytest.mark.slow
@@ -218,3 +218,31 @@ def test_a_checkpoint_too_large_for_the_disk_is_one_line_and_the_run_resumes_lat
     assert last.startswith(f"run_demo.py: {run}")
     assert "Traceback" not in limited.stderr
     assert run_process([*command, *wide]).returncode == 0
+
+
+def test_each_command_is_a_file_and_in_the_only_list():
+    files = {path.stem: path.read_text() for path in (ROOT / "nmt" / "cli").glob("*.py")}
+    names = {name for name, text in files.items() if "\ndef add_flags(" in text}
+    assert names == main.COMMANDS.keys()
+    for name, module in main.COMMANDS.items():
+        assert module.HELP
+        assert hasattr(module, "run") is (name != "train"), name  # which is in run_demo.py
+
+
+def test_the_command_line_is_parsed_once(tmp_path):
+    program = """
+import runpy, sys
+sys.path.insert(0, {root!r})
+from nmt.cli import parser
+parse = parser.Parser.parse
+def counted(*arguments, **options):
+    print("parsed")
+    return parse(*arguments, **options)
+parser.Parser.parse = counted
+sys.argv = ["run_demo.py", "--dataset", "missing.tsv"]
+runpy.run_path({root!r} + "/run_demo.py", run_name="__main__")
+"""
+    done = run_process([sys.executable, "-c", program.format(root=str(ROOT))], cwd=tmp_path)
+    assert done.returncode == 2
+    assert "missing.tsv" in done.stderr
+    assert done.stdout.splitlines() == ["parsed"]

@@ -1,0 +1,52 @@
+"""What must hold of params.json: it is read once, checked once, and written as it was read."""
+
+import dataclasses
+import json
+import re
+from pathlib import Path
+
+import pytest
+from helpers import call
+
+import params
+from nmt import UserError
+from nmt.runs import parameters
+from nmt.runs.folder import Run
+
+
+@pytest.mark.parametrize("command", [["translate", "um."], ["plot", "masks"]])
+def test_a_command_reads_params_json_once(finished, monkeypatch, command):
+    opened, open_path = [], Path.open
+
+    def count(path, *arguments, **options):
+        opened.append(path.name)
+        return open_path(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "open", count)
+    assert call(*command, "--run", finished / "run") == 0
+    assert opened.count("params.json") == 1
+
+
+def test_parameters_are_written_as_they_were_read_and_cannot_be_changed(finished):
+    saved = json.loads((finished / "run" / "params.json").read_text())
+    run_parameters = Run(finished / "run").parameters
+    assert json.dumps(run_parameters.content) == json.dumps(saved)
+    assert list(run_parameters.options) == [row.name for row in params.table()]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        run_parameters.parts = 2
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"d_model": 0}, "d_model: 0 is less than 1"),
+        ({"d_model": "8"}, "d_model is '8', not of type int"),
+        ({"parts": 0}, "parts is 0"),
+        ({"xla": "auto"}, "xla 'auto'"),
+        ({"corpus": {}}, "corpus names neither a data set nor files"),
+    ],
+)
+def test_a_value_that_is_not_allowed_is_named(finished, change, reason):
+    saved = json.loads((finished / "run" / "params.json").read_text())
+    with pytest.raises(UserError, match=re.escape(reason)):
+        parameters.parse(saved | change)
