@@ -2,6 +2,8 @@
 
 import argparse
 import textwrap
+from collections.abc import Callable
+from typing import Any
 
 import params
 from nmt.runs.parameters import error_in
@@ -38,12 +40,12 @@ def add_parameters(parser, only=None, default=None):
         group.add_argument(*names, **options)
 
 
-def chosen(args, preset="tutorial"):
+def chosen(args: argparse.Namespace, preset: str = "tutorial") -> dict[str, Any]:
     """Returns a value by name for each row of params.table(): the flag's, or the preset's."""
     return params.values(preset) | given(args)
 
 
-def given(args):
+def given(args: argparse.Namespace) -> dict[str, Any]:
     """Returns the parameters, by name, whose flags were given."""
     names = {row.name for row in params.table()}
     return {
@@ -51,7 +53,7 @@ def given(args):
     }
 
 
-def presets():
+def presets() -> str:
     """Returns the presets as text for --help, a paragraph each."""
     lines = ["presets: the defaults, except for the values listed; flags given take precedence:"]
     for name, preset in params.PRESETS.items():
@@ -66,14 +68,14 @@ def presets():
     return "\n".join(lines)
 
 
-def filled(text):
+def filled(text: str) -> str:
     """Returns the text of a flag that must not be empty, as from an unset shell variable."""
     if not text:
         raise argparse.ArgumentTypeError("must not be empty")
     return text
 
 
-def in_range(kind, flag):
+def in_range(kind: type, flag: params.Flag) -> Callable[[str], Any]:
     """Returns a function that turns the text of a flag into a `kind` within its bounds."""
 
     def parse(text):
@@ -108,7 +110,7 @@ class Once(argparse.Action):
         setattr(namespace, self.dest, value)
 
 
-def add_run(parser, several=False):
+def add_run(parser: argparse.ArgumentParser, several: bool = False) -> None:
     """Adds the flags that choose a trained run, or `several`."""
     text = "run folder (default: the newest in runs/, if all are of one corpus)"
     if several:
@@ -124,7 +126,7 @@ def add_run(parser, several=False):
     )  # fmt: skip
 
 
-def add_sentences(parser):
+def add_sentences(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", nargs="*", help="sentences; without any, stdin is read")
 
 
@@ -132,11 +134,11 @@ def add_to(parser, metavar, text, kind=filled):
     parser.add_argument("--to", type=kind, metavar=metavar, help=text, action=Once)
 
 
-def add_pairs(parser, nargs, text):
+def add_pairs(parser: argparse.ArgumentParser, nargs: str, text: str) -> None:
     parser.add_argument("files", nargs=nargs, metavar="FILE", help=text)
 
 
-def add_plain(parser, text):
+def add_plain(parser: argparse.ArgumentParser, text: str) -> None:
     """Adds the flags of those who read transformer_model.py and want to see it run."""
     parser.add_argument("--plain", action="store_true", help=text)
     parser.add_argument(
@@ -145,7 +147,7 @@ def add_plain(parser, text):
     )  # fmt: skip
 
 
-def add_data(parser, **splits):
+def add_data(parser: argparse.ArgumentParser, **splits: str) -> None:
     """Adds a flag for the files of each of `splits`, with its help."""
     for split, text in splits.items():
         parser.add_argument(f"--{split}", nargs="+", metavar="FILE", help=text, action=Once)

@@ -4,6 +4,8 @@ import os
 import select
 import shlex
 import sys
+from argparse import Namespace
+from collections.abc import Iterator
 
 from nmt import UserError
 from nmt.messages import log
@@ -13,17 +15,17 @@ WAIT_SECONDS = 0.01  # for a further line, before those that are there are trans
 READ_BYTES = 1 << 16  # at a time; what a pipe holds
 
 
-def lines(args):
+def lines(args: Namespace) -> Iterator[str]:
     """Returns the sentences in the arguments, or else the lines of stdin, as strings."""
     return (line for chunk in chunks(args) for line in chunk)
 
 
-def typed(args):
+def typed(args: Namespace) -> bool:
     """Returns whether sentences are typed at a terminal."""
     return not args.text and sys.stdin is not None and sys.stdin.isatty()
 
 
-def chunks(args):
+def chunks(args: Namespace) -> Iterator[list[str]]:
     """Returns an iterator of lists of strings, which are to be translated together.
 
     They are all arguments; or what waits on stdin, so that a program at the other end of a pipe

@@ -53,13 +53,13 @@ def _signals_end_the_process() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def terminate(number, _frame):
+def terminate(number: int, _frame) -> None:
     """Handles a signal to end: the first one raises Terminated, the next one ends the process."""
     signal.signal(number, signal.SIG_DFL)
     raise Terminated(number)
 
 
-def catch_interrupts():
+def catch_interrupts() -> None:
     """From here on signals to end raise exceptions, which exit_codes.run reports.
 
     Ctrl-C raises KeyboardInterrupt, SIGTERM and SIGHUP raise Terminated; nohup's SIGHUP stays

@@ -20,7 +20,7 @@ class Summary:
       run: a folder.Run.
     """
 
-    def __init__(self, run):
+    def __init__(self, run: Run):
         self.run = run
         if run.parameters is None:
             raise run.without_parameters()
@@ -34,13 +34,13 @@ class Summary:
         self.megabytes = sum(path.stat().st_size for path in files) / 1e6
         self.trained_at = trained_at(run)
 
-    def __str__(self):
+    def __str__(self) -> str:
         """Returns "bundled, pt-en, BLEU 95.0, trained 2 hours ago"."""
         bleu = f"BLEU {self.bleu:.1f}" if self.bleu is not None else "not scored"
         parts = [self.corpus, self.languages, bleu, f"trained {age(self.trained_at)}"]
         return ", ".join(part for part in parts if part)
 
-    def row(self):
+    def row(self) -> tuple[str, ...]:
         """Returns the columns of TITLES, as text."""
         number = f"{self.parameters / 1e6:.1f} M" if self.parameters else ""
         when = datetime.fromtimestamp(self.trained_at)
@@ -55,14 +55,14 @@ TITLES = ("run", "corpus", "languages", "epochs", "BLEU", "parameters", "size", 
 DAMAGED = (UserError, AttributeError, TypeError, OSError, ValueError)  # of files of other content
 
 
-def age(timestamp):
+def age(timestamp: float) -> str:
     """Returns how long ago a time was, as text."""
     seconds = time.time() - timestamp
     unit, unit_seconds = next((row for row in AGES if seconds >= row[1]), (None, None))
     return f"{plural(int(seconds // unit_seconds), unit)} ago" if unit else "just now"
 
 
-def trained_at(run):
+def trained_at(run: Run) -> float:
     """Returns when the newest epoch of a run ended; if unknown, when its checkpoint was written."""
     try:
         return float(run.history()[-1]["ended"])
@@ -70,19 +70,19 @@ def trained_at(run):
         return max(path.stat().st_mtime for path in run.path.rglob("ckpt-*.index"))
 
 
-def default(corpus_name):
+def default(corpus_name: str) -> Path:
     """Returns the default run folder for a corpus: runs/<its name>."""
     return FOLDER / re.sub(r"[^\w.]+", "-", corpus_name)
 
 
-def trained(folder=None):
+def trained(folder: Path | None = None) -> list[Run]:
     """Returns the trained runs in `folder`, the newest first."""
     paths = [path.parent for path in (folder or FOLDER).glob("*/checkpoints")]
     runs = [run for run in map(Run, paths) if run.trained]
     return sorted(runs, key=trained_at, reverse=True)
 
 
-def describe(run):
+def describe(run: Run) -> str:
     """Returns in words what a run is, or that its files are damaged."""
     try:
         return str(Summary(run))

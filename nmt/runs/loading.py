@@ -1,6 +1,7 @@
 """Loading a trained run: its network, tokenizer and options, without an optimizer."""
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 
 import tensorflow as tf
@@ -22,7 +23,7 @@ from nmt.training.optimizer import check_size
 from transformer_model import Transformer
 
 
-def build_transformer(options, vocab_size, plain=False):
+def build_transformer(options: dict, vocab_size: int, plain: bool = False) -> Transformer:
     """Returns a Transformer of the sizes in `options`, with newly initialized weights.
 
     Args:
@@ -48,7 +49,7 @@ def build_transformer(options, vocab_size, plain=False):
     return transformer if plain else accelerate(transformer)
 
 
-def load_tokenizer(run):
+def load_tokenizer(run: Run) -> Tokenizer:
     """Returns the Tokenizer of a run; a UserError if its file is missing or damaged."""
     try:
         tokenizer = Tokenizer(run.tokenizer.read_bytes())
@@ -91,7 +92,9 @@ def load_corpus_of(
     return corpus
 
 
-def check_test_split(run, corpus, moved=None):
+def check_test_split(
+    run: Run, corpus: corpora.Corpus, moved: dict[str, list[str] | None] | None = None
+) -> None:
     """Raises a UserError if a run has another test split than `corpus` has.
 
     Args:
@@ -107,7 +110,9 @@ def check_test_split(run, corpus, moved=None):
         )
 
 
-def prepare(path=None, weights=True, plain=False, **changed):
+def prepare(
+    path: str | Path | Run | None = None, weights: bool = True, plain: bool = False, **changed
+) -> tuple[Run, Tokenizer, Model]:
     """Returns what `load` does, with newly initialized weights.
 
     Args:
@@ -131,7 +136,12 @@ def prepare(path=None, weights=True, plain=False, **changed):
     return run, tokenizer, model
 
 
-def load(path=None, checkpoint=None, plain=False, **changed):
+def load(
+    path: str | Path | Run | None = None,
+    checkpoint: str | None = None,
+    plain: bool = False,
+    **changed,
+) -> tuple[Run, Tokenizer, Model]:
     """Returns a trained folder.Run, its Tokenizer, and its Model.
 
     Args:
@@ -167,7 +177,9 @@ def load(path=None, checkpoint=None, plain=False, **changed):
     return run, tokenizer, model
 
 
-def load_ensemble(paths, checkpoint=None, **changed):
+def load_ensemble(
+    paths: Sequence[str | Path | Run | None], checkpoint: str | None = None, **changed
+) -> tuple[Run, Tokenizer, Model]:
     """Returns what `load` does for the first of `paths`; its model is an ensemble with the others.
 
     Raises:

@@ -14,6 +14,7 @@ from nmt.runs.loading import build_transformer
 from nmt.runs.parameters import Parameters
 from nmt.text import corpora
 from nmt.training import checkpoints
+from transformer_model import Transformer
 
 SIZES = (  # the same in both runs, as is the tokenizer
     "num_layers", "d_model", "dff", "num_heads", "pre_norm", "tie_embeddings", "non_autoregressive",
@@ -30,11 +31,11 @@ class Parent(NamedTuple):
     sha256: str  # of the weights
 
     @property
-    def tokenizer(self):
+    def tokenizer(self) -> bytes:
         """SentencePiece's model, as bytes."""
         return self.run.tokenizer.read_bytes()
 
-    def initialize(self, transformer):
+    def initialize(self, transformer: Transformer) -> None:
         """Sets the weights of a Transformer of the same sizes to the parent's."""
         if not self.weights:
             return
@@ -46,7 +47,7 @@ class Parent(NamedTuple):
         for variable, weights in both:
             variable.assign(weights)
 
-    def warn_of_held_out(self, source, train_sha256):
+    def warn_of_held_out(self, source: dict, train_sha256: str) -> None:
         """Logs that pairs held out of the new run's text may be known from the parent's.
 
         Args:
@@ -61,7 +62,7 @@ class Parent(NamedTuple):
                 f"that it was not: {' '.join(f'--{split}' for split in held_out)}"
             )
 
-    def options_for(self, given, options, preset=None):
+    def options_for(self, given: dict, options: dict, preset: str | None = None) -> dict:
         """Returns the options of the new run: those of the parent, unless flags or a preset differ.
 
         Args:

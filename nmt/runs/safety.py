@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+from pathlib import Path
 
 from nmt import UserError
 
@@ -13,7 +14,7 @@ RUN_FILES = (
 LOCK = b"A run folder of run_demo.py\n"  # the content of its lock
 
 
-def check_links(run):
+def check_links(run) -> None:
     """Raises a UserError if a link in the folder of a folder.Run leads out of it.
 
     Writing or removing files of the run would write or remove files elsewhere.
@@ -35,7 +36,7 @@ def check_links(run):
             raise UserError(f"{path}: leads out of the run folder; replace the link with a copy")
 
 
-def check_is_run_folder(path):
+def check_is_run_folder(path: Path) -> None:
     """Raises a UserError if a folder holds files, but is not a run folder.
 
     The program would overwrite files of the same names, and remove some.
