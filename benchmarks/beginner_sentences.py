@@ -1,0 +1,70 @@
+"""How many of 300 beginner's sentences a run translates right.
+
+    python benchmarks/beginner_sentences.py --run runs/bundled [--list FILE] [--wrong]
+
+The list, `beginner_sentences.tsv`, was written before any run was trained on a corpus for it, by
+somebody who had not seen the corpus. A line is a Portuguese sentence, then the accepted English
+answers, separated by tabs; `[is|are]` in an answer stands for either word. A translation is right
+if it is one of the answers, character by character. The search is that of `run_demo.py translate`.
+
+Prints the share; with `--wrong`, also every wrong translation, with the first accepted answer.
+"""
+
+import argparse
+import itertools
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+
+def expanded(answer):
+    """Returns all sentences that an answer with choices such as `[is|are]` stands for."""
+    parts = [part.split("|") for part in re.split(r"[\[\]]", answer)]
+    return ["".join(words) for words in itertools.product(*parts)]
+
+
+def read_list(path):
+    """Returns the accepted answers by source sentence."""
+    rows = (line.split("\t") for line in path.read_text(encoding="utf-8").splitlines())
+    return {
+        source: [sentence for answer in answers for sentence in expanded(answer)]
+        for source, *answers in rows
+    }
+
+
+def translations(run, sources):
+    """Returns what `run_demo.py translate` makes of the sentences."""
+    command = [sys.executable, HERE.parent / "run_demo.py", "translate", "--run", run]
+    text = "".join(f"{source}\n" for source in sources)
+    process = subprocess.run(command, input=text, capture_output=True, text=True, encoding="utf-8")
+    if process.returncode:
+        raise SystemExit(process.stderr)
+    return process.stdout.splitlines()
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--run", required=True, help="folder of a trained run")
+    parser.add_argument(
+        "--list", type=Path, default=HERE / "beginner_sentences.tsv", help="sentences and answers"
+    )
+    parser.add_argument("--wrong", action="store_true", help="print the wrong translations, too")
+    args = parser.parse_args()
+
+    accepted = read_list(args.list)
+    translated = dict(zip(accepted, translations(Path(args.run).resolve(), accepted), strict=True))
+    wrong = [source for source in accepted if translated[source] not in accepted[source]]
+    if args.wrong:
+        for source in wrong:
+            print(source, translated[source], accepted[source][0], sep="\t")
+    right = len(accepted) - len(wrong)
+    print(f"{right} of {len(accepted)} right: {right / len(accepted):.1%}")
+
+
+if __name__ == "__main__":
+    main()
