@@ -207,7 +207,7 @@ PRESETS = {
         dict(
             data_path="bundled", num_layers=2, pre_norm=True, tie_embeddings=True, batch_size=32,
             dropout_rate=0.0, schedule="cosine", warmup_steps=400, learning_rate_scale=1.5,
-            epochs=5,
+            epochs=6,
         ),
     ),
     "tiny": Preset(

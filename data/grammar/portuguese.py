@@ -127,7 +127,8 @@ def pt_adj(adj, gender, number):
     if adj in ("rosa", "cinza", "simples"):
         return adj
     if gender == "f":
-        special = {"alemão": "alemã", "brincalhão": "brincalhona", "espanhol": "espanhola"}
+        special = {"alemão": "alemã", "brincalhão": "brincalhona", "espanhol": "espanhola",
+            "bom": "boa"}
         if adj in special:
             adj = special[adj]
         elif adj.endswith("o"):
