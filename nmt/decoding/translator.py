@@ -309,6 +309,13 @@ class Translator:
         """Yields the word links of each of `pairs`, in order; see GivenPairs.align."""
         return self._pairs.align(pairs, cut)
 
+    def translate_ids(self, line: str) -> tuple[str, list[int]]:
+        """Translates a line as one sentence. Returns the text, and its ids, START first."""
+        (source,) = self.tokenizer.encode([spelling.trimmed(line)])
+        target = self.searcher.search([source[:MAX_SOURCE_TOKENS]]).ids[:1, 0].numpy()  # (1, 1 + L)
+        (text,) = self.tokenizer.decode(target)
+        return text, [token for token in target[0].tolist() if token != PAD]
+
     def attend(self, line: str) -> Attention:
         """Translates a line. Returns its Attention, from one pass over the finished translation."""
         line = spelling.trimmed(line)

@@ -31,7 +31,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 import params
 import run_demo
 from nmt import UserError
-from nmt.cli import explore, plot, translate
+from nmt.cli import plot, translate
 from nmt.decoding.attention import KINDS
 from nmt.decoding.model import Model
 from nmt.results import architecture, evaluation, plots
@@ -498,20 +498,11 @@ def test_sentences_of_a_line_are_explored_and_drawn_one_by_one(finished, tmp_pat
     translation = capsys.readouterr().out.strip()
     assert call("explore", "--run", finished / "run", "--to", page, line) == 0
     held = json.loads(re.search(r'application/json">(.*?)</script>', page.read_text(), re.S)[1])
-    assert [one["text"] for one in held["sentences"]] == ["Um dois.", "Três quatro."]
-    assert " ".join(one["translation"] for one in held["sentences"]) == translation
+    assert [one["text"] for one in held["examples"]] == ["Um dois.", "Três quatro."]
+    assert " ".join(one["translation"] for one in held["examples"]) == translation
     capsys.readouterr()
     assert call("plot", "masks", line, "--run", finished / "run") == 0
     assert "holds 2 sentences" in capsys.readouterr().err
-
-
-def test_a_page_of_too_many_weights_is_refused(finished, monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(explore, "MAX_WEIGHTS", 1000)
-    page = tmp_path / "page.html"
-    lines = ["um dois três."] * 20
-    assert call("explore", "--run", finished / "run", "--to", page, *lines) == 2
-    assert "20 sentences: the page would hold more than 1,000" in capsys.readouterr().err
-    assert not page.exists()
 
 
 def test_masks_and_architecture_need_no_weights(finished, tmp_path, monkeypatch, capsys):

@@ -1,68 +1,101 @@
-"""What must hold of the attention explorer: what it shows is what the model gave, in a browser."""
+"""What must hold of the explorer: the page computes what the program computes, in a browser."""
 
 import json
 import re
 import shutil
+import time
 
+import keras
 import numpy as np
 import pytest
-from helpers import call, user_environment
+import tensorflow as tf
+from helpers import call, sentences, user_environment
 
-from nmt.decoding.attention import KINDS, Attention
-from nmt.results import explorer
+from nmt import UserError
+from nmt.decoding import non_autoregressive
+from nmt.results.explorer import page
+from nmt.runs import loading
+from nmt.text import spelling
+from transformer_model import Transformer, greedy_translate
 
-SOURCE = ["<s>", "▁um", "▁</script><b>", "שלום", "</s>"]  # the last but one continues a word
-TARGET = ["<s>", "▁one", "▁&amp;", "</s>"]
-
-
-TEXT = "um </script><b>"
-
-
-def sentence(layers=2, heads=3, seed=0, text=TEXT):
-    """Returns a made-up sentence's Attention, of random weights, and markup among its tokens."""
-    rng = np.random.default_rng(seed)
-
-    own, other = len(SOURCE), len(TARGET) - 1
-    sizes = dict(encoder=(own, own), decoder=(other, other), cross=(other, own))
-    weights = {}
-    for kind, (name, _) in KINDS.items():
-        for layer in range(1, layers + 1):
-            found = rng.exponential(size=(heads, *sizes[kind]))
-            found /= found.sum(axis=-1, keepdims=True)
-            weights[name.format(layer)] = found.astype(np.float32)
-    return Attention(SOURCE, TARGET, weights, (text, "one &amp;"))
+SIZES = dict(num_layers=2, d_model=16, num_heads=2, dff=24)
+MARKUP = "um </script><b>dois</b> &amp; <img src=x onerror=alert(1)>"
+ODD = [
+    "", "  ", "😀 um", "日本語", "a   b", "\u00a0um\u200b", "e\u0301", "\u2581x", "um\x00\x1fdois",
+    "ﬁ ½ 1º", "क़", "\u1100\u1161\u11a8", "um " * 199, "\ufeff\u00ad", "שלום עולם", MARKUP,
+]  # fmt: skip
 
 
-def long_sentence():
-    """Returns the Attention of a sentence of 60 tokens, one word of which is wider than a phone."""
-    source = ["<s>", *["▁palavra"] * 57, "▁" + "x" * 80, "</s>"]
-    target = ["<s>", *["▁word"] * 58, "</s>"]
-    sizes = dict(encoder=(60, 60), decoder=(59, 59), cross=(59, 60))
-    weights = {
-        name.format(1): np.full((1, *sizes[kind]), 1 / sizes[kind][1], np.float32)
-        for kind, (name, _) in KINDS.items()
-    }
-    return Attention(source, target, weights, ("palavra " * 57 + "x" * 80, "word " * 58))
+@pytest.fixture(scope="module")
+def run(finished):
+    """The tokenizer and the Transformer of a trained run."""
+    _, tokenizer, model = loading.load(finished / "run")
+    return tokenizer, model.transformer
 
 
-def data(page):
+def random_network(vocab_size, dtype=None, **changes):
+    """Returns a Transformer of random weights that float16 holds exactly."""
+    keras.utils.set_random_seed(1)
+    sizes = SIZES | dict(input_vocab_size=vocab_size, target_vocab_size=vocab_size)
+    network = Transformer(**(sizes | changes), dtype=dtype)
+    network((tf.constant([[2, 3]]), tf.constant([[2]])))
+    rng = np.random.default_rng(0)
+    for weight in network.trainable_variables:
+        values = weight.numpy() + rng.normal(0, 0.1, weight.shape)
+        weight.assign(values.astype(np.float16).astype(np.float32))
+    return network
+
+
+def data(html):
     """Returns what a page holds."""
-    (found,) = re.findall(r'<script id="data" type="application/json">(.*?)</script>', page, re.S)
-    return json.loads(found)
+    (held,) = re.findall(r'<script id="data" type="application/json">(.*?)</script>', html, re.S)
+    return json.loads(held)
 
 
-def test_a_page_holds_the_weights_and_nothing_that_is_markup():
-    one = sentence()
-    held = data(explorer.page("my run", [one]))
-    assert held["run"] == "my run"
-    (found,) = held["sentences"]
-    assert (found["text"], found["translation"]) == (TEXT, "one &amp;")
-    assert (found["source"], found["target"]) == (SOURCE, TARGET)
-    for kind in KINDS:
-        for number, weights in enumerate(found[kind], start=1):
-            np.testing.assert_allclose(weights, one.select(kind, number)[0], atol=1e-4)
-        assert len(found[kind]) == 2
-    assert "http" not in explorer.page("my run", [one]).replace("http://www.w3.org/2000/svg", "")
+# ---- Assembly ----
+
+
+def test_a_page_holds_the_run_and_nothing_that_is_markup(run):
+    tokenizer, transformer = run
+    html = page.assemble(
+        "my </script> run", transformer, tokenizer, [page.Example(MARKUP, "&", [2, 3])]
+    )
+    held = data(html)
+    assert held["run"] == "my </script> run"
+    assert held["examples"] == [dict(text=MARKUP, translation="&", target=[2, 3])]
+    assert held["vocabulary"]["pieces"] == tokenizer.tokens(np.arange(tokenizer.vocab_size))
+    sizes = [int(np.prod(tensor["shape"])) for tensor in held["tensors"]]
+    assert sum(sizes) == held["parameters"] == transformer.count_params()
+    assert html.count("</script>") == 4
+    assert "<b>" not in html
+    assert "http" not in html.replace("http://www.w3.org/2000/svg", "")
+    assert not re.search(r"innerHTML|insertAdjacentHTML|document\.write|eval\(", html)
+
+
+def test_texts_are_in_both_languages_and_all_are_used():
+    texts = json.loads(page.read("texts.json"))
+    for name, (english, chinese) in texts.items():
+        assert english, name
+        assert chinese, name
+        places = re.compile(r"\{\w+\}")
+        assert sorted(places.findall(english)) == sorted(places.findall(chinese)), name
+    used = {*re.findall(r'data-(?:text|label)="([\w-]+)"', page.read("page.html"))}
+    assert used <= texts.keys()
+    program = "".join(page.read(name) for name in page.SCRIPTS)
+    assert {*re.findall(r'say\("([\w-]+)"', program)} <= texts.keys()
+
+
+def test_a_network_that_is_too_large_is_refused(finished, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(page, "MAX_PARAMETERS", 1000)
+    html = tmp_path / "page.html"
+    assert call("explore", "um.", "--run", finished / "run", "--to", html) == 2
+    assert "a page holds at most 1,000; explore a smaller run" in capsys.readouterr().err
+    assert not html.exists()
+
+
+def test_weights_beyond_float16_are_refused():
+    with pytest.raises(UserError, match="x: holds a weight beyond 65,504"):
+        page.encode_weights({"x": np.array([1e6], np.float32)})
 
 
 def test_sentences_are_explored_where_it_is_said(finished, capsys, tmp_path):
@@ -70,16 +103,11 @@ def test_sentences_are_explored_where_it_is_said(finished, capsys, tmp_path):
     path = finished / "run" / "explorer.html"
     assert capsys.readouterr().out.strip() == str(path)
     held = data(path.read_text(encoding="utf-8"))
-    found = held["sentences"]
     assert held["run"] == "run"
-    assert [one["text"] for one in found] == ["um dois.", "três."]
+    assert [one["text"] for one in held["examples"]] == ["um dois.", "três."]
     assert call("translate", "um dois.", "três.", "--run", finished / "run") == 0
     translations = capsys.readouterr().out.splitlines()
-    assert [one["translation"] for one in found] == translations
-    for one in found:
-        cross = np.array(one["cross"])
-        assert cross.shape == (1, 2, len(one["target"]) - 1, len(one["source"]))
-        np.testing.assert_allclose(cross.sum(axis=-1), 1, atol=1e-2)
+    assert [one["translation"] for one in held["examples"]] == translations
     path.unlink()
     for wrong, message in (
         (["um " * 200], "more than 200 tokens"),
@@ -93,140 +121,272 @@ def test_sentences_are_explored_where_it_is_said(finished, capsys, tmp_path):
 # ---- In a browser ----
 
 
+class Page:
+    """Chromium without a display, looking at a page."""
+
+    def __init__(self, driver, folder):
+        self.driver, self.folder = driver, folder
+
+    def open(self, transformer, tokenizer, *texts):
+        examples = [page.Example(text, "", []) for text in texts]
+        path = self.folder / "page.html"
+        path.write_text(page.assemble("my run", transformer, tokenizer, examples), encoding="utf-8")
+        self.driver.get(path.as_uri())
+
+    def ask(self, script, *arguments):
+        """Returns what a script in the page returns."""
+        return self.driver.execute_script(script, *arguments)
+
+    def ids(self, texts):
+        return self.ask("return arguments[0].map(text => tokenizer.encode(text))", texts)
+
+    def target(self):
+        return self.ask("return translation.target")
+
+    def wait(self, source):
+        """Waits until the translation of a source is shown."""
+        for _ in range(200):
+            if self.ask(
+                "return view.source === arguments[0] && job > 0 && translation.done", source
+            ):
+                return
+            time.sleep(0.05)
+        raise AssertionError(f"no translation of {source!r}")
+
+    def at(self, name):
+        return self.driver.find_element("id", name)
+
+    def click(self, name):
+        self.ask("document.getElementById(arguments[0]).click()", name)
+        time.sleep(0.3)
+
+    def choose(self, name, value):
+        from selenium.webdriver.support.select import Select
+
+        Select(self.at(name)).select_by_value(value)
+
+    def lines(self):
+        """Returns the weights of the lines that are drawn, by (query, key)."""
+        lines = self.ask(
+            "return [...document.querySelectorAll('line')].map(one => [one.dataset.query, "
+            "one.dataset.key, getComputedStyle(one).strokeOpacity])"
+        )
+        return {(int(q), int(k)): float(weight) for q, k, weight in lines}
+
+
 @pytest.fixture
 def browser(tmp_path):
-    """Chromium without a display, looking at a page of two sentences."""
     from selenium import webdriver
 
-    page = tmp_path / "page.html"
-    sentences = [sentence(), sentence(seed=1, text="two"), long_sentence()]
-    page.write_text(explorer.page("my run", sentences), encoding="utf-8")
     options = webdriver.ChromeOptions()
-    for flag in ("--headless=new", "--no-sandbox", "--window-size=900,900"):
+    for flag in ("--headless=new", "--no-sandbox", "--window-size=1280,900", "--lang=en"):
         options.add_argument(flag)
     options.binary_location = shutil.which("chromium")
     path = shutil.which("chromedriver")
     service = webdriver.ChromeService(executable_path=path, env=user_environment())
     driver = webdriver.Chrome(options=options, service=service)
-    driver.get(page.as_uri())
-    yield driver
+    yield Page(driver, tmp_path)
     assert driver.get_log("browser") == []  # no error, nothing fetched
     driver.quit()
 
 
-def shown(browser):
-    """Returns the weights of the lines that are drawn, by (query, key)."""
-    lines = browser.execute_script(
-        "return [...document.querySelectorAll('line')].map(one => [one.dataset.query, "
-        "one.dataset.key, getComputedStyle(one).strokeOpacity, one.getTotalLength()])"
+@pytest.mark.slow
+def test_ids_and_translations_are_those_of_the_program(browser, run):
+    tokenizer, transformer = run
+    browser.open(transformer, tokenizer)
+    texts = [source for source, _ in sentences(40, seed=5)] + ODD
+    ids = browser.ids(texts)
+    expected = tokenizer.encode([spelling.trimmed(text) for text in texts])
+    for text, got, wanted in zip(texts, ids, expected, strict=True):
+        assert got == wanted, text
+    for source in ids[:40]:
+        target = browser.ask(
+            "return new Translation(network, arguments[0]).finish().target", source
+        )
+        wanted = greedy_translate(transformer, tf.constant([source]))[0].numpy().tolist()
+        assert target == wanted
+        text = browser.ask("return tokenizer.decode(arguments[0])", target)
+        assert text == tokenizer.decode(np.array([target]))[0]
+
+
+CONFIGURATIONS = [
+    dict(pre_norm=True, tie_embeddings=True), dict(pre_norm=True), dict(tie_embeddings=True),
+    dict(), dict(num_heads=1, num_layers=1), dict(non_autoregressive=True),
+    dict(dtype="mixed_bfloat16", pre_norm=True),
+]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("changes", CONFIGURATIONS, ids=str)
+def test_logits_and_weights_are_those_of_the_program(browser, run, changes):
+    tokenizer, _ = run
+    network = random_network(tokenizer.vocab_size, **changes)
+    browser.open(network, tokenizer)
+    source = tokenizer.encode(["um dois três."])[0]
+    target = browser.ask(
+        "window.done = new Translation(network, arguments[0]).finish(); return done.target", source
     )
-    assert all(length > 50 for *_, length in lines)  # from one side to the other
-    return {(int(q), int(k)): float(weight) for q, k, weight, _ in lines}
-
-
-def labels(browser, side):
-    """Returns the texts of the buttons of "queries" or "keys"."""
-    return [one.text for one in browser.find_elements("css selector", f"#{side} button")]
-
-
-def choose(browser, name, value):
-    from selenium.webdriver.support.select import Select
-
-    Select(browser.find_element("id", name)).select_by_value(value)
-
-
-@pytest.mark.slow
-def test_hovering_shows_the_weights_that_the_model_gave(browser):
-    from selenium.webdriver import ActionChains
-
-    choose(browser, "units", "tokens")
-    for number, kind, layer, head in (
-        ("0", "cross", "0", "0"), ("1", "encoder", "1", "2"), ("0", "decoder", "1", "mean"),
-    ):  # fmt: skip
-        for name, value in zip(
-            ("sentence", "kind", "layer", "head"), (number, kind, layer, head), strict=True
-        ):
-            choose(browser, name, value)
-        weights, *_ = sentence(seed=int(number)).select(kind, int(layer) + 1)
-        weights = weights.mean(axis=0) if head == "mean" else weights[int(head)]
-        queries = browser.find_elements("css selector", "#queries button")
-        keys = browser.find_elements("css selector", "#keys button")
-        assert (len(queries), len(keys)) == weights.shape
-        ActionChains(browser).move_to_element(queries[1]).perform()
-        found = shown(browser)
-        assert list(found) == [(1, k) for k in range(len(keys))]
-        np.testing.assert_allclose(list(found.values()), weights[1], atol=1e-3)
-        ActionChains(browser).move_to_element(keys[2]).perform()
-        found = shown(browser)
-        assert list(found) == [(q, 2) for q in range(len(queries))]
-        np.testing.assert_allclose(list(found.values()), weights[:, 2], atol=1e-3)
+    inp, tar = tf.constant([source]), tf.constant([target[:-1]])
+    if changes.get("non_autoregressive"):
+        tar, _ = non_autoregressive.mask_targets(inp, tf.zeros((1, 0), tf.int32))
+    logits, weights = network((inp, tar), training=False)
+    got = np.array(browser.ask("return done.steps.map(step => [...step.logits])"))
+    tolerance = 0.2 if "dtype" in changes else 1e-4
+    np.testing.assert_allclose(got, logits[0, : len(got)].numpy(), atol=tolerance)
+    if changes.get("non_autoregressive"):
+        return
+    for kind, name in (("encoder", "encoder_layer1"), ("cross", "decoder_layer1_block2")):
+        attention = browser.ask("return done.attention(arguments[0], 1)", kind)
+        expected = tf.cast(weights[name][0], tf.float32).numpy()
+        np.testing.assert_allclose(attention, expected, atol=0.02 if "dtype" in changes else 1e-4)
 
 
 @pytest.mark.slow
-def test_tokens_are_text_whatever_they_hold(browser):
-    choose(browser, "units", "tokens")
-    assert labels(browser, "keys") == ["<s>", "um", "</script><b>", "·שלום", "</s>"]
-    assert labels(browser, "queries") == ["one", "&amp;", "</s>"]
-    assert "· before a token" in browser.find_element("id", "legend").text
-    assert browser.find_element("id", "source").text == TEXT
-    assert browser.find_element("id", "translation").text == "one &amp;"
-    assert browser.find_elements("tag name", "b") == []
+def test_a_word_that_is_typed_is_translated_and_stepped_through(browser, run):
+    tokenizer, transformer = run
+    browser.open(transformer, tokenizer, "um dois.")
+    browser.wait("um dois.")
+    browser.at("source").clear()
+    browser.at("source").send_keys("três quatro.")
+    browser.wait("três quatro.")
+    source = tokenizer.encode(["três quatro."])
+    wanted = greedy_translate(transformer, tf.constant(source))[0].numpy()
+    assert browser.target() == wanted.tolist()
+    assert browser.at("translation").text == tokenizer.decode(wanted[np.newaxis])[0]
+    browser.click("restart")
+    assert browser.target() == [2]
+    browser.click("step")
+    assert browser.target() == wanted[:2].tolist()
+    browser.click("all")
+    assert browser.target() == wanted.tolist()
 
 
 @pytest.mark.slow
-def test_a_page_begins_with_words_and_the_mean_of_heads(browser):
-    weights = sentence().select("cross", 2)[0].mean(axis=0)  # (T, S)
-    merged = np.concatenate(
-        [weights[:, :2], weights[:, 2:4].sum(1, keepdims=True), weights[:, 4:]], 1
+def test_the_translation_continues_from_the_token_that_is_chosen(browser, run):
+    tokenizer, transformer = run
+    browser.open(transformer, tokenizer, "um dois.")
+    browser.wait("um dois.")
+    browser.ask("document.querySelector('#target-tokens button').click()")
+    shown = browser.ask(
+        "return [...document.querySelectorAll('#candidates button')].map(one => +one.dataset.id)"
     )
-    assert labels(browser, "keys") == ["<s>", "um", "</script><b>שלום", "</s>"]
-    expected = {(q, k): w for (q, k), w in np.ndenumerate(merged) if w >= 0.02}
-    assert shown(browser) == pytest.approx(expected, abs=1e-3)
-    choose(browser, "kind", "encoder")  # where queries are merged, too: their mean
-    weights = sentence().select("encoder", 2)[0].mean(axis=0)
-    merged = np.concatenate(
-        [weights[:, :2], weights[:, 2:4].sum(1, keepdims=True), weights[:, 4:]], 1
+    source = tf.constant(tokenizer.encode(["um dois."]))
+    logits, _ = transformer((source, tf.constant([[2]])), training=False)
+    assert shown[:5] == tf.math.top_k(logits[0, 0], 5).indices.numpy().tolist()
+    other = next(number for number in shown[1:] if number > 3)
+    browser.ask(
+        "document.querySelector(`#candidates button[data-id='${arguments[0]}']`).click()", other
     )
-    merged = np.concatenate([merged[:2], merged[2:4].mean(0, keepdims=True), merged[4:]])
-    expected = {(q, k): w for (q, k), w in np.ndenumerate(merged) if w >= 0.02}
-    assert shown(browser) == pytest.approx(expected, abs=1e-3)
-    assert browser.find_element("tag name", "h1").text == "Attention weights of my run"
+    time.sleep(0.5)
+    target = browser.target()
+    assert target[1] == other
+    logits, _ = transformer((source, tf.constant([[2, other]])), training=False)
+    assert target[2] == int(tf.argmax(logits[0, 1]))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("width", [390, 1280])
-def test_nothing_is_wider_than_the_window(browser, width):
-    metrics = dict(width=width, height=800, deviceScaleFactor=1, mobile=width < 500)
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-    for number in ("0", "2"):
-        for units in ("words", "tokens"):
-            choose(browser, "sentence", number)
-            choose(browser, "units", units)
-            assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+def test_each_switch_changes_the_calculation_and_says_what_changed(browser, run):
+    tokenizer, _ = run
+    network = random_network(tokenizer.vocab_size, pre_norm=True)
+    browser.open(network, tokenizer, "um dois três.")
+    browser.wait("um dois três.")
+    before = browser.ask("return [...translation.steps[0].logits]")
+    names = ["positions", "scaling", "paddingTokens", "paddingMask", "cross", "residual"]
+    for name in names:
+        browser.click(f"what-{name}")
+        after = browser.ask("return [...translation.steps[0].logits]")
+        difference = np.abs(np.subtract(before, after)).max()
+        assert (difference < 1e-5) == (name == "paddingTokens"), name
+        assert "tokens changed" in browser.at("changed").text
+        browser.click("reset")
+        assert browser.at("changed").text == "Nothing is switched off."
+    for name, value in (("head", "cross.1.2"), ("layer", "decoder.1")):
+        browser.choose(f"what-{name}", value)
+        time.sleep(0.3)
+        after = browser.ask("return [...translation.steps[0].logits]")
+        assert np.abs(np.subtract(before, after)).max() > 1e-4
+        browser.click("reset")
 
 
 @pytest.mark.slow
-def test_the_keyboard_goes_where_the_mouse_goes(browser):
+def test_a_calculation_by_hand_is_that_of_the_network(browser, run):
+    tokenizer, _ = run
+    network = random_network(tokenizer.vocab_size)
+    browser.open(network, tokenizer, "um dois três.")
+    browser.wait("um dois três.")
+    text = browser.at("hand").text
+    for number in ("0.6405", "0.3595", "1.3595", "1.1547"):  # the tutorial's example
+        assert number in text
+    browser.choose("hand-numbers", "run")
+    browser.choose("kind", "encoder")
+    browser.choose("hand-head", "1")
+    browser.choose("hand-query", "1")
+    browser.choose("hand-key", "2")
+    layer = network.encoder.enc_layers[1]
+    inp = tf.constant(tokenizer.encode(["um dois três."]))
+    _, weights = network((inp, tf.constant([[2]])), training=False)
+    expected = float(weights["encoder_layer2"][0, 1, 1, 2])
+    assert float(browser.at("hand-weight").text.split("=")[1]) == pytest.approx(expected, abs=1e-3)
+    assert layer.mha.depth == browser.ask(
+        "return document.querySelectorAll('#hand table')[0].rows.length - 1"
+    )
+
+
+@pytest.mark.slow
+def test_lines_show_weights_by_mouse_and_by_keyboard(browser, run):
     from selenium.webdriver import ActionChains, Keys
 
-    choose(browser, "units", "tokens")
-    weights = sentence().select("cross", 2)[0].mean(axis=0)  # the last layer's: how a page begins
-    browser.execute_script("document.querySelector('#queries button').focus()")
-    ActionChains(browser).send_keys(Keys.ARROW_DOWN).perform()
-    np.testing.assert_allclose(list(shown(browser).values()), weights[1], atol=1e-3)
-    assert browser.find_element("id", "description").text.replace("⁨", "").startswith("&amp;")
-    ActionChains(browser).send_keys(Keys.ARROW_RIGHT).perform()
-    np.testing.assert_allclose(list(shown(browser).values()), weights[:, 1], atol=1e-3)
-    ActionChains(browser).send_keys(Keys.ESCAPE).perform()
-    assert len(shown(browser)) == (weights >= 0.02).sum()
+    tokenizer, _ = run
+    browser.open(random_network(tokenizer.vocab_size), tokenizer, "um dois.")
+    browser.wait("um dois.")
+    browser.choose("units", "tokens")
+    weights = np.array(browser.ask("return translation.attention('cross', 2)")).mean(axis=0)
+    browser.ask("document.querySelector('#queries button').focus()")
+    ActionChains(browser.driver).send_keys(Keys.ARROW_DOWN).perform()
+    np.testing.assert_allclose(list(browser.lines().values()), weights[1], atol=1e-3)
+    assert "attends to" in browser.at("description").text
+    ActionChains(browser.driver).send_keys(Keys.ARROW_RIGHT).perform()
+    np.testing.assert_allclose(list(browser.lines().values()), weights[:, 1], atol=1e-3)
+    ActionChains(browser.driver).send_keys(Keys.ESCAPE).perform()
+    assert len(browser.lines()) == (weights >= 0.02).sum()
+    browser.choose("head", "1")
+    head = np.array(browser.ask("return translation.attention('cross', 2)"))[1]
+    query = browser.driver.find_elements("css selector", "#queries button")[0]
+    ActionChains(browser.driver).move_to_element(query).perform()
+    np.testing.assert_allclose(list(browser.lines().values()), head[0], atol=1e-3)
+    browser.choose("units", "words")
+    units = browser.ask("return sides.weights")
+    np.testing.assert_allclose(np.sum(units, axis=1), 1, atol=1e-3)
+
+
+@pytest.mark.slow
+def test_text_is_text_whatever_it_holds_in_both_languages_and_widths(browser, run):
+    tokenizer, transformer = run
+    browser.open(transformer, tokenizer, MARKUP, "um " * 150)
+    for width in (390, 1280):
+        metrics = dict(width=width, height=844, deviceScaleFactor=1, mobile=width < 500)
+        browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        for number, text in (("0", MARKUP), ("1", "um " * 150)):
+            browser.choose("sentence", number)
+            browser.wait(text)
+            time.sleep(0.3)
+            for _ in range(2):
+                assert browser.ask("return document.documentElement.scrollWidth") <= width
+                browser.click("language")
+    assert browser.ask("return document.querySelectorAll('b, img').length") == 0
+    browser.click("language")
+    assert browser.ask("return document.documentElement.lang") == "zh"
+    assert browser.driver.find_element("tag name", "h1").text == "翻译，并查看每一个数"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_is_readable_in_light_and_dark(browser, scheme):
+def test_text_is_readable_in_light_and_dark(browser, run, scheme):
+    tokenizer, transformer = run
     feature = [{"name": "prefers-color-scheme", "value": scheme}]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": feature})
-    colors = browser.execute_script(
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": feature})
+    browser.open(transformer, tokenizer)
+    colors = browser.ask(
         "const style = getComputedStyle(document.body); return [style.color, style.backgroundColor]"
     )
     light = [_luminance(color) for color in colors]

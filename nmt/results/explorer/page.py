@@ -1,0 +1,188 @@
+"""The page that runs a model in the browser: one HTML file with weights, vocabulary and program.
+
+page.html is the frame, style.css the look, texts.json what is said in each language. The program is
+read in the order of SCRIPTS: tokenizer.js, network.js and search.js compute, by_hand.js explains a
+single attention weight, drawing.js draws, page.js connects them with the frame.
+"""
+
+import base64
+import json
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from sentencepiece.sentencepiece_model_pb2 import ModelProto
+
+from nmt import UserError
+from nmt.results import architecture
+from nmt.text import spelling
+
+FOLDER = Path(__file__).parent
+SCRIPTS = "tokenizer.js", "network.js", "search.js", "by_hand.js", "drawing.js", "page.js"
+MAX_PARAMETERS = 25_000_000  # a page of 67 MB; a browser needs about 200 MB to open it
+KINDS = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}  # of SentencePiece models
+
+
+class Example(NamedTuple):
+    """A sentence that the page offers."""
+
+    text: str
+    translation: str
+    target: list[int]  # ids by the run's search, START first; [] for the page's greedy search
+
+
+def dense_tensors(name, layer):
+    """Returns the weights of a Dense layer by name; the kernel is transposed to (out, in)."""
+    kernel, bias = layer.get_weights()
+    return {f"{name}.kernel": kernel.T, f"{name}.bias": bias}
+
+
+def norm_tensors(name, layer):
+    """Returns the weights of a LayerNormalization by name."""
+    gamma, beta = layer.get_weights()
+    return {f"{name}.gamma": gamma, f"{name}.beta": beta}
+
+
+def attention_tensors(name, attention):
+    """Returns the weights of a MultiHeadAttention by name."""
+    tensors = {}
+    for part in ("wq", "wk", "wv", "dense"):
+        tensors |= dense_tensors(f"{name}.{part}", getattr(attention, part))
+    return tensors
+
+
+def layer_tensors(name, layer, attentions, norms):
+    """Returns the weights of an EncoderLayer or DecoderLayer by name.
+
+    Args:
+      name: of the layer.
+      layer: the layer.
+      attentions: attribute of the layer by name in the page.
+      norms: the number of normalizations.
+    """
+    tensors = {}
+    for part, attribute in attentions.items():
+        tensors |= attention_tensors(f"{name}.{part}", getattr(layer, attribute))
+    for number in range(1, norms + 1):
+        norm = getattr(layer, f"layernorm{number}")
+        tensors |= norm_tensors(f"{name}.norm{number}", norm)
+    first, second = layer.ffn.layers
+    tensors |= dense_tensors(f"{name}.ffn.first", first)
+    return tensors | dense_tensors(f"{name}.ffn.second", second)
+
+
+def named_tensors(transformer):
+    """Returns the weights of a Transformer by the names that network.js knows, as NumPy arrays."""
+    encoder, decoder = transformer.encoder, transformer.decoder
+    (source_embedding,) = encoder.embedding.get_weights()
+    tensors = {"encoder.embedding": source_embedding}
+    if not transformer.config["tie_embeddings"]:
+        (tensors["decoder.embedding"],) = decoder.embedding.get_weights()
+        tensors |= dense_tensors("final", transformer.final_layer)
+    for number, layer in enumerate(encoder.enc_layers, start=1):
+        tensors |= layer_tensors(f"encoder.{number}", layer, {"self": "mha"}, norms=2)
+    attentions = {"self": "mha1", "cross": "mha2"}
+    for number, layer in enumerate(decoder.dec_layers, start=1):
+        tensors |= layer_tensors(f"decoder.{number}", layer, attentions, norms=3)
+    if transformer.config["pre_norm"]:
+        tensors |= norm_tensors("encoder.norm", encoder.layernorm)
+        tensors |= norm_tensors("decoder.norm", decoder.layernorm)
+    return tensors
+
+
+def encode_weights(tensors):
+    """Returns the float16 numbers of all tensors, one after another, in base64.
+
+    Raises:
+      UserError: a weight is beyond float16's range.
+    """
+    parts = []
+    for name, values in tensors.items():
+        with np.errstate(over="ignore"):
+            half = values.astype("<f2")
+        if not np.isfinite(half).all():
+            raise UserError(
+                f"{name}: holds a weight beyond 65,504, which the page's float16 cannot hold; "
+                "explore a run whose training did not diverge"
+            )
+        parts.append(half.tobytes())
+    return base64.b64encode(b"".join(parts)).decode()
+
+
+def vocabulary(tokenizer):
+    """Returns what tokenizer.js needs to know of a Tokenizer."""
+    model = ModelProto.FromString(tokenizer.model)
+    return dict(
+        kind=KINDS[model.trainer_spec.model_type],
+        prefix=model.normalizer_spec.add_dummy_prefix,
+        pieces=[piece.piece for piece in model.pieces],
+        scores=[piece.score for piece in model.pieces],
+        types=[piece.type for piece in model.pieces],
+        invisible=spelling.INVISIBLE_CHARACTER.pattern,
+        spaces=spelling.SPACE_CHARACTER.pattern,
+        blank=spelling.BLANK_TEXT.pattern,
+    )
+
+
+def blocks(transformer):
+    """Returns the blocks of the architecture figure, of encoder and decoder."""
+    return [[block._asdict() for block in column] for column in architecture.blocks(transformer)]
+
+
+def in_script(value):
+    """Returns a value as JSON that no script element's end or comment can hide in."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c")
+
+
+def read(name):
+    """Returns the text of a file of this folder."""
+    return (FOLDER / name).read_text(encoding="utf-8")
+
+
+def check_size(run, transformer):
+    """Raises a UserError if a Transformer has more than MAX_PARAMETERS parameters.
+
+    Args:
+      run: the name of the run.
+      transformer: a built Transformer.
+    """
+    parameters = transformer.count_params()
+    if parameters > MAX_PARAMETERS:
+        raise UserError(
+            f"run {run}: {parameters:,} parameters, and a page holds at most {MAX_PARAMETERS:,}; "
+            "explore a smaller run (--preset quick, tiny or small)"
+        )
+
+
+def assemble(run, transformer, tokenizer, examples):
+    """Returns the page as HTML.
+
+    Args:
+      run: the name of the run.
+      transformer: a built Transformer.
+      tokenizer: the Tokenizer of the run.
+      examples: Examples that the page offers.
+
+    Raises:
+      UserError: a weight is beyond float16's range.
+    """
+    tensors = named_tensors(transformer)
+    data = dict(
+        run=run,
+        sizes=transformer.config,
+        parameters=transformer.count_params(),
+        vocabulary=vocabulary(tokenizer),
+        tensors=[dict(name=name, shape=values.shape) for name, values in tensors.items()],
+        blocks=blocks(transformer),
+        examples=[example._asdict() for example in examples],
+    )
+    parts = {
+        "STYLE": read("style.css"),
+        "TEXTS": in_script(json.loads(read("texts.json"))),
+        "DATA": in_script(data),
+        "WEIGHTS": encode_weights(tensors),
+        "PROGRAM": "\n".join(read(name) for name in SCRIPTS),
+    }
+    return re.sub(r"/\*([A-Z]+)\*/", lambda match: parts[match[1]], read("page.html"))
