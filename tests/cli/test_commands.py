@@ -497,7 +497,7 @@ def test_sentences_of_a_line_are_explored_and_drawn_one_by_one(finished, tmp_pat
     assert call("translate", "--run", finished / "run", line) == 0
     translation = capsys.readouterr().out.strip()
     assert call("explore", "--run", finished / "run", "--to", page, line) == 0
-    held = json.loads(re.search(r'application/json">(.*?)</script>', page.read_text(), re.S)[1])
+    held = json.loads(re.search(r'id="data".*?>(.*?)</script>', page.read_text(), re.S)[1])
     assert [one["text"] for one in held["examples"]] == ["Um dois.", "Três quatro."]
     assert " ".join(one["translation"] for one in held["examples"]) == translation
     capsys.readouterr()
