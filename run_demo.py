@@ -20,7 +20,6 @@ if __name__ == "__main__":  # a mistake is reported at once: TensorFlow takes se
     ARGS = program.start(sys.argv[1:])  # ends here after any command except train
 
 import keras
-import numpy as np
 import tensorflow as tf
 
 from nmt.cli import exit_codes, startup, train_corpus, train_messages, train_options
@@ -41,7 +40,6 @@ from nmt.training import checkpoints, cluster, devices, metrics
 from nmt.training.averaging import average
 from nmt.training.loop import TrainingLoop
 from nmt.training.optimizer import Adam, Updater, check_size, dense
-from nmt.training.progress import Progress
 
 __all__ = [  # for use from Python and in the notebook
     "Tokenizer", "Training", "build_transformer", "load_corpus", "load_translator", "main", "train",
@@ -73,9 +71,10 @@ class Training(TrainingLoop):
     """
 
     def __init__(self, options, vocab_size, strategy, parts=1, workers=cluster.ALONE, plain=False):
-        self.options, self.strategy, self.parts, self.workers = options, strategy, parts, workers
-        self.vocab_size = vocab_size
-        self.steps = tf.Variable(1, dtype=tf.int64)  # of the whole run; `fit` sets them
+        super().__init__(options, vocab_size, strategy, workers)
+        self.steps = tf.Variable(
+            1, dtype=tf.int64
+        )  # optimizer steps of the whole run; `fit` sets them
         check_size(options, vocab_size)
         with strategy.scope():
             self.transformer = build_transformer(options, vocab_size, plain)
@@ -93,11 +92,6 @@ class Training(TrainingLoop):
         )
         if xla:
             self.loss_and_gradients = tf.function(self.loss_and_gradients, jit_compile=True)
-        self.epoch = tf.Variable(0)  # finished epochs
-        self.history = []  # their metrics
-        self.position = tf.Variable(0)  # batches of the current epoch that are done
-        self.sums_so_far = tf.Variable(tf.zeros(3, tf.float64))  # their `token_sums`
-        self.progress = Progress(self)
         self.model = Model(  # to translate with and to score
             options, self.transformer, self.forward, parts, self.epoch, self.steps, fixed=False
         )
@@ -157,12 +151,10 @@ class Training(TrainingLoop):
         batches = batching.evaluation_batches(pairs, tokenizer, replicas)
         batches = devices.distribute(self.strategy, batches)
         self.validation_step.get_concrete_function(*batches.element_spec)  # one trace
-        started, totals = time.perf_counter(), np.zeros(3)
-        for inp, tar in batches:
-            totals += self.validation_step(inp, tar).numpy()
-        self.progress.validation_seconds = time.perf_counter() - started
-        loss, hits, tokens = totals
-        return loss / tokens, hits / tokens
+        started = time.perf_counter()
+        loss, accuracy = metrics.loss_and_accuracy(self.validation_step, batches)
+        self.times.validation_seconds = time.perf_counter() - started
+        return loss, accuracy
 
     def validate(self, corpus, tokenizer):
         """Returns the metrics of the validation split, by name."""
@@ -173,7 +165,7 @@ class Training(TrainingLoop):
             started = time.perf_counter()
             bleu = evaluation.validation_bleu(self.model, tokenizer, corpus.validation)
             row["val_bleu"] = self.workers.broadcast(bleu)  # all must choose the same epoch
-            self.progress.translation_seconds = time.perf_counter() - started
+            self.times.translation_seconds = time.perf_counter() - started
         return row
 
     def translations_of(self, pairs, tokenizer):
@@ -235,7 +227,7 @@ def train(args):
     # 5. Network, optimizer and batches.
     training = Training(options, tokenizer.vocab_size, strategy, parts, workers, args.plain)
     if args.no_plots:
-        training.progress.picture_seconds = 0
+        training.times.picture_seconds = 0
     if parent:  # a checkpoint of this run, if there is one, then replaces these weights
         parent.initialize(training.transformer)
         parent.warn_of_held_out(source, hashes["train"])

@@ -26,8 +26,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 SIZES = "--num-layers 2 --d-model 64 --dff 128 --num-heads 4 --vocab-size 500 --epochs 2".split()
 MINUTES = 0.02  # between two checkpoints
-# "Epoch 2/2: step 40/100": before an epoch's first step, and then every 20 steps
-STEPS = re.compile(r"^Epoch (\d+)/\d+: step (\d+)/(\d+)", re.M)
+# "Epoch 2/2: batch 40/100": before an epoch's first step, and then every 20 steps
+STEPS = re.compile(r"^Epoch (\d+)/\d+: batch (\d+)/(\d+)", re.M)
 # Where a training is killed, and by what.
 KINDS = (
     ("training", signal.SIGKILL),
@@ -40,7 +40,7 @@ KINDS = (
     ("scoring", signal.SIGTERM),
 )
 BEGINS = {  # what the program says there
-    "training": b": step ",
+    "training": b": batch ",
     "averaging": b"Validating the last epoch",
     "scoring": b"Translating and scoring",
 }
@@ -63,7 +63,7 @@ def reported(*arguments):
 train_epoch = run_demo.Training.train_epoch
 
 def announced(training, batches, steps, title, *more):
-    print(f"{title}: step {int(training.position)}/{steps}", file=sys.stderr, flush=True)
+    print(f"{title}: batch {int(training.position)}/{steps}", file=sys.stderr, flush=True)
     return train_epoch(training, batches, steps, title, *more)
 
 checkpoints.Keeper.save = reported

@@ -173,12 +173,12 @@ def train(builders, options, corpus, tokenizer, epochs):
     batches = batching.training_batches(trainings[0].options, corpus, tokenizer)
     rates, minutes = [[] for _ in trainings], [0.0] * len(trainings)
     for training in trainings:
-        training.steps.assign(batches.steps * epochs)
+        training.steps.assign(batches.per_epoch * epochs)
     for epoch, number in itertools.product(range(1, epochs + 1), range(len(trainings))):
         training, started = trainings[number], time.perf_counter()
         order = batches.epoch(options["buffer_size"], options["seed"] + epoch)
         title = f"Epoch {epoch}/{epochs} of network {number + 1}"
-        rate = training.train_epoch(order, batches.steps, title)
+        rate = training.train_epoch(order, batches.per_epoch, title)
         training.position.assign(0)
         loss, _, tokens = training.sums_so_far.numpy()
         rates[number].append(rate)

@@ -44,7 +44,7 @@ run_demo.Training.train_epoch = announced
 progress.REPORT_SECONDS = 0
 sys.exit(run_demo.main(sys.argv[1:]))
 """
-PROGRESS = re.compile(r"^Epoch \d+/\d+: step \d+/\d+, .*?([\d,]+) tokens/s")
+PROGRESS = re.compile(r"^Epoch \d+/\d+: batch \d+/\d+, .*?([\d,]+) tokens/s")
 
 
 def resident(pid):

@@ -138,7 +138,7 @@ class Untrained(run_demo.Training):
     def __init__(self, options, *_):
         self.options, self.xla = options, options["xla"] == "on"
         self.transformer = SimpleNamespace(count_params=lambda: 0)
-        self.progress, self.checkpoint = SimpleNamespace(), None
+        self.times, self.checkpoint = SimpleNamespace(), None
 
     def fit(self, *_):
         raise KeyboardInterrupt

@@ -170,7 +170,7 @@ def test_a_compiled_step_is_traced_once_static_and_stays_on_its_device(tokenizer
     training = tiny_training(xla="on", vocab_size=tokenizer.vocab_size)
     batches = batching.Batches(pairs, tokenizer, 8, 40, max_buckets=3)
     for seed in range(2):
-        of_epoch(training, batches.epoch(100, seed), batches.steps)
+        of_epoch(training, batches.epoch(100, seed), batches.per_epoch)
         assert training.train_step.experimental_get_tracing_count() == 1
         assert training.loss_and_gradients.experimental_get_tracing_count() == 1
     assert len(batches.lengths) > 1
@@ -208,7 +208,7 @@ training = run_demo.Training(options, tokenizer.vocab_size, strategy)
 batches = batching.Batches(pairs, tokenizer, 16, 40, replicas=2)
 figures = [training.loss_and_accuracy(pairs, tokenizer)]
 for n in range(3):
-    figures.append(of_epoch(training, batches.epoch(100, n), batches.steps))
+    figures.append(of_epoch(training, batches.epoch(100, n), batches.per_epoch))
 print(np.array(figures).tolist())
 """
     one, *both = (

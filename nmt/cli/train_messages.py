@@ -42,7 +42,7 @@ def announce(
         suggest_preset(len(corpus.train))
     log.info(
         f"Training pairs: {batches.kept}; {dropped(corpus, tokenizer, batches, options)}. "
-        f"{batches.steps} batches per epoch, in buckets of "
+        f"{batches.per_epoch} batches per epoch, in buckets of "
         f"{', '.join(map(str, batches.lengths))} tokens."
     )
     validation_overlap, test_overlap = corpora.overlap(corpus)

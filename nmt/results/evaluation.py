@@ -4,11 +4,9 @@ import contextlib
 import sys
 import time
 from collections.abc import Sequence
-from concurrent import futures
 from importlib import metadata
 from typing import NamedTuple
 
-import numpy as np
 import tensorflow as tf
 from tqdm import tqdm
 
@@ -78,12 +76,9 @@ def loss_and_accuracy(
         masked = model.options["non_autoregressive"]
         return tf.stack(metrics.teacher_forced_sums(model.forward, masked, inp, tar))
 
-    with futures.ThreadPoolExecutor(model.parts) as pool:
-        batch_sums = pool.map(
-            lambda batch: sums(*batch), batches.evaluation_batches(pairs, tokenizer)
-        )
-        loss, hits, tokens = np.sum([row.numpy().astype(float) for row in batch_sums], axis=0)
-    return loss / tokens, hits / tokens
+    return metrics.loss_and_accuracy(
+        sums, batches.evaluation_batches(pairs, tokenizer), threads=model.parts
+    )
 
 
 def validation_bleu(model: Model, tokenizer: Tokenizer, pairs: tf.data.Dataset) -> float:

@@ -76,7 +76,7 @@ class Batches:
       lengths: of the buckets, in tokens; the length of a pair is that of its longer side.
       tokens: per batch and side, padding included.
       rows, min_rows: pairs in a batch of each bucket; the fewest of an incomplete batch.
-      steps: batches per epoch.
+      per_epoch: the number of batches per epoch.
 
     Raises:
       UserError: no pair is short enough, or the cache cannot be written.
@@ -121,7 +121,7 @@ class Batches:
             (rows + 1) // 2 if pairs >= rows else 1
             for pairs, rows in zip(in_buckets, self.rows, strict=True)
         ]
-        self.steps = sum(
+        self.per_epoch = sum(
             pairs // rows + (pairs % rows >= fewest)
             for pairs, rows, fewest in zip(in_buckets, self.rows, self.min_rows, strict=True)
         )

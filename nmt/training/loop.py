@@ -1,36 +1,84 @@
 """The epochs of a training run: resume, train, save, validate, and stop when nothing improves."""
 
+import contextlib
+import math
 import time
+from collections.abc import Callable
 
+import numpy as np
 import tensorflow as tf
 
+from nmt import UserError
 from nmt.messages import log, plural
-from nmt.training import checkpoints, devices, progress
+from nmt.text import batches as batching
+from nmt.text.corpora import Corpus
+from nmt.text.tokenizer import Tokenizer
+from nmt.training import checkpoints, cluster, devices, tensorboard
+from nmt.training.estimate import BatchTimer, RunTimes, duration
 from nmt.training.metrics import metrics_text, value_to_improve, value_to_minimize
+from nmt.training.progress import ProgressBar
 
-REFRESH_STEPS = 20  # between two updates of the progress bar, each of which waits for the device
+REFRESH_BATCHES = 20  # between two updates of the progress bar, each of which waits for the device
 TENSORBOARD_SAMPLES = 3  # validation sentences whose translations are logged after each epoch
+FAR_ABOVE = 3  # times the loss of guessing all tokens alike, from which on a loss is reported
 
 
 class TrainingLoop:
     """The epochs of run_demo.Training, which inherits them and defines the network and the step.
 
-    A subclass has the attributes of run_demo.Training and its methods `train_step`,
-    `accumulate_step`, `validate` and `translations_of`.
+    A subclass has the attributes `transformer`, `optimizer`, `updater`, `checkpoint` and `steps`
+    of run_demo.Training, and its methods `train_step`, `accumulate_step`, `validate` and
+    `translations_of`.
+
+    Args:
+      options: values of params.table() by name.
+      vocab_size: vocabulary entries, shared by both languages.
+      strategy: the tf.distribute.Strategy of the devices.
+      workers: the cluster.Cluster that the strategy spans.
+
+    Attributes:
+      epoch: the number of finished epochs.
+      history: the metrics of finished epochs.
+      position: the number of batches of the current epoch that are done.
+      sums_so_far: the sum of their `token_sums`.
     """
 
-    def steps_per_epoch(self, batches):
-        """Returns the number of optimizer steps for a pass over `batches`."""
-        return -(-batches.steps // self.options["accumulate"])
+    def __init__(
+        self, options: dict, vocab_size: int, strategy: tf.distribute.Strategy,
+        workers: cluster.Cluster = cluster.ALONE,
+    ):  # fmt: skip
+        self.options, self.vocab_size = options, vocab_size
+        self.strategy, self.workers = strategy, workers
+        self.epoch, self.history = tf.Variable(0), []
+        self.position, self.sums_so_far = tf.Variable(0), tf.Variable(tf.zeros(3, tf.float64))
+        self.times, self.tensorboard = RunTimes(), tensorboard.TensorBoard()
+        self._warned = False  # that the loss is far too high
 
-    def train_epoch(self, batches, steps, title, keeper=None):
+    def steps_per_epoch(self, batches: batching.Batches) -> int:
+        """Returns the number of optimizer steps for a pass over `batches`."""
+        return -(-batches.per_epoch // self.options["accumulate"])
+
+    @property
+    def step(self) -> int:
+        """The number of optimizer steps so far."""
+        return int(self.optimizer.iterations.numpy())
+
+    # ---- An epoch ----
+
+    def train_epoch(
+        self,
+        batches: tf.data.Dataset,
+        batches_per_epoch: int,
+        title: str,
+        keeper: checkpoints.Keeper | None = None,
+    ) -> float:
         """Trains on the batches of an epoch from `position` on. Returns real tokens per second.
 
         Args:
-          batches: of the whole epoch.
-          steps: their number.
-          title: of the progress bar.
-          keeper: a checkpoints.Keeper, asked after each step whether to save.
+          batches: all batches of the epoch, also those before `position`.
+          batches_per_epoch: the number of these batches.
+          title: the title of the progress bar.
+          keeper: the Keeper that saves within the epoch when that is due; None to save nothing.
 
         Raises:
           UserError: the loss is NaN or infinite.
@@ -42,35 +90,154 @@ class TrainingLoop:
         self.train_step.get_concrete_function(*batches.element_spec)  # one trace for all shapes
         if accumulate > 1:
             self.accumulate_step.get_concrete_function(*batches.element_spec)
-        with self.progress.epoch(title, steps) as bar:
+        self.times.batches = batches_per_epoch
+        tokens_before, timer = float(self.sums_so_far[2]), BatchTimer(first)
+        pending = []  # `token_sums` of the batches since the bar was refreshed
+        with ProgressBar(title, batches_per_epoch, first) as bar:
             for number, (inp, tar) in enumerate(batches, start=first + 1):
-                complete = number % accumulate == 0 or number == steps
+                complete = number % accumulate == 0 or number == batches_per_epoch
                 step = self.train_step if complete else self.accumulate_step
-                bar.add(step(inp, tar))
-                refresh = number % REFRESH_STEPS == 0 or number == steps
-                may_save = keeper is not None and complete and number < steps
+                pending.append(step(inp, tar))
+                refresh = number % REFRESH_BATCHES == 0 or number == batches_per_epoch
                 due = False
+                may_save = keeper is not None and complete and number < batches_per_epoch
                 if may_save and (refresh or self.workers.alone):
                     keeper.agree_on_signals()
                     due = keeper.is_due()
                 if refresh or due:
-                    bar.refresh(number)  # `position` and `sums_so_far` advance, too
+                    new_sums = self.advance(title, pending)
+                    pending.clear()
+                    rate = timer.per_second(float(self.sums_so_far[2]) - tokens_before)
+                    bar.show(number, self.report(title, number, new_sums, rate))
+                    timer.note(number)
+                    self.estimate_once(timer, number)
                 if due:
-                    keeper.save(keeper.run.timed, int(self.optimizer.iterations.numpy()))
-                    self.progress.save_seconds(keeper.run)
+                    keeper.save(keeper.run.timed, self.step)
+                    self.save_seconds(keeper.run)
                     keeper.raise_if_interrupted()
-            return bar.tokens_per_second
+            rate = timer.per_second(float(self.sums_so_far[2]) - tokens_before)
+        self.times.batch_seconds = timer.seconds_per_batch(batches_per_epoch)
+        return rate
 
-    def fit(self, keeper, corpus, tokenizer, batches, announce=None):
+    def advance(self, title: str, pending: list[tf.Tensor]) -> np.ndarray:
+        """Adds the `token_sums` of the newest batches to those of the epoch; returns their sum.
+
+        This waits for the device.
+
+        Args:
+          title: the title of the epoch.
+          pending: the `token_sums` of the batches after `position`.
+
+        Raises:
+          UserError: one of them, or a weight, is NaN or infinite.
+        """
+        sums = np.array([batch_sums.numpy() for batch_sums in pending], np.float64)  # (batches, 3)
+        finite = np.isfinite(sums).all(axis=1).tolist()
+        weights = sum(float(tf.reduce_sum(v)) for v in self.transformer.trainable_variables)
+        if not (all(finite) and np.isfinite(weights)):  # the weights are the last batch's result
+            wrong = finite.index(False) if False in finite else len(finite) - 1
+            raise UserError(
+                f"{title}, batch {int(self.position) + wrong + 1}: the loss is NaN or infinite; "
+                "checkpoints are of earlier steps; try a lower --learning-rate-scale or a "
+                "--clip-norm, in a new --run"
+            )
+        new_sums = sums.sum(axis=0)
+        self.sums_so_far.assign_add(new_sums)
+        self.position.assign_add(len(sums))
+        return new_sums
+
+    def report(self, title: str, number: int, new_sums: np.ndarray, rate: float) -> str:
+        """Logs the metrics of the newest batches. Returns those of the epoch, for the bar.
+
+        Args:
+          title: the title of the epoch.
+          number: the number of the newest batch.
+          new_sums: from `advance`.
+          rate: real tokens per second.
+        """
+        new_loss, new_hits, new_tokens = new_sums
+        self.warn_of_loss(f"{title}, batch {number}", new_loss / new_tokens)
+        self.tensorboard.log(
+            self.step, "training", loss=new_loss / new_tokens, accuracy=new_hits / new_tokens,
+            gradient_norm=self.updater.gradient_norm.numpy(), tokens_per_second=rate,
+            learning_rate=self.optimizer.learning_rate,
+        )  # fmt: skip
+        loss, hits, tokens = self.sums_so_far.numpy()
+        return f"loss {loss / tokens:.3f}, accuracy {hits / tokens:.3f}, {rate:,.0f} tokens/s"
+
+    def warn_of_loss(self, where: str, loss: float) -> None:
+        """Logs, once, that a mean loss per token is far above that of guessing.
+
+        Args:
+          where: epoch and batch, or validation, as text.
+          loss: in nats.
+        """
+        guessing = math.log(self.vocab_size)
+        if self._warned or loss <= FAR_ABOVE * guessing:
+            return
+        self._warned = True
+        log.warning(
+            f"{where}: the loss is {loss:.3g}, that of guessing all tokens alike {guessing:.1f}: "
+            "training diverges. In a new --run, try a lower "
+            "--learning-rate-scale, more --warmup-steps, or a --clip-norm."
+        )
+
+    def estimate_once(self, timer: BatchTimer, number: int) -> None:
+        """Logs, once enough batches are measured, how long training will take.
+
+        Args:
+          timer: the timer of the epoch.
+          number: the number of its newest batch.
+        """
+        if self.times.estimated or not timer.is_measured(number):
+            return
+        self.times.estimated = True
+        epochs = self.options["epochs"] - int(self.epoch)  # this one included
+        batches_left = epochs * self.times.batches - number
+        seconds = timer.seconds_per_batch(number) * batches_left
+        log.info(
+            f"{plural(epochs, 'epoch')} will take about {duration(seconds)}, then come scores and "
+            "pictures."
+        )
+
+    # ---- Seconds of an epoch that is interrupted ----
+
+    def save_seconds(self, run) -> None:
+        """Saves the seconds of this epoch beside a checkpoint that was just saved."""
+        run.write("progress.json", self._place | {"seconds": self.times.epoch_seconds})
+
+    def saved_seconds(self, run) -> float:
+        """Returns the seconds of this epoch up to the checkpoint that was restored; or 0."""
+        with contextlib.suppress(UserError, TypeError, ValueError):  # a damaged file is overwritten
+            saved = dict(run.read("progress.json", {}))
+            if saved and saved == self._place | {"seconds": saved.get("seconds")}:
+                return float(saved["seconds"])
+        return 0.0
+
+    @property
+    def _place(self) -> dict:
+        """Where training is: its finished epochs, and batches of the current one."""
+        return {"epoch": int(self.epoch), "position": int(self.position)}
+
+    # ---- A run ----
+
+    def fit(
+        self,
+        keeper: checkpoints.Keeper,
+        corpus: Corpus,
+        tokenizer: Tokenizer,
+        batches: batching.Batches,
+        announce: Callable[[], None] | None = None,
+    ) -> None:
         """Trains until `finished`, from the newest checkpoint of the run if there is one.
 
         Each epoch ends with a checkpoint, then validation; the best so far is also saved in best/.
 
         Args:
-          keeper: the checkpoints.Keeper of the run.
-          corpus: a corpora.Corpus.
-          tokenizer: its Tokenizer.
-          batches: the batches.Batches to train on.
+          keeper: the Keeper of the run.
+          corpus: the Corpus, for its validation split.
+          tokenizer: the Tokenizer of the run.
+          batches: the Batches to train on.
           announce: called without arguments once it is known what is left to do, or None.
         """
         run, epochs = keeper.run, self.options["epochs"]
@@ -80,31 +247,30 @@ class TrainingLoop:
             log.info(f"Resuming from {newest}: {plural(int(self.epoch), 'epoch')}{within} done.")
         if int(self.epoch) > epochs:
             log.info(f"Already trained for {int(self.epoch)} epochs; --epochs is {epochs}.")
-        progress.drop_later_events(
-            run.logs, int(self.optimizer.iterations.numpy()) if newest else -1
-        )
+        tensorboard.drop_later_events(run.logs, self.step if newest else -1)
         self.steps.assign(self.steps_per_epoch(batches) * epochs)
         self.history = [row for row in run.history() if row["epoch"] <= int(self.epoch)]
         self.recover_best(keeper, corpus, tokenizer, newest)
         if announce:
             announce()
-        self.progress.begin(run)
+        self.tensorboard = tensorboard.TensorBoard(run.logs)
+        self.times.begin_epoch(self.saved_seconds(run))
         if not int(self.position) and not self.is_validated():  # validation was interrupted
             self.end_epoch(keeper, corpus, tokenizer)
         while not self.finished:
             epoch = int(self.epoch) + 1
             if not int(self.position):
-                self.progress.begin_epoch()
+                self.times.begin_epoch()
             rate = self.train_epoch(
                 batches.epoch(self.options["buffer_size"], self.options["seed"] + epoch),
-                batches.steps,
+                batches.per_epoch,
                 f"Epoch {epoch}/{epochs}",
                 keeper,
             )
             self.position.assign(0)
             self.epoch.assign(epoch)
             keeper.save(run.checkpoints, epoch)  # an error in validation then loses nothing
-            self.progress.save_seconds(run)
+            self.save_seconds(run)
             keeper.agree_on_signals()
             keeper.raise_if_interrupted()
             self.end_epoch(keeper, corpus, tokenizer, rate)
@@ -115,12 +281,12 @@ class TrainingLoop:
             )
 
     @property
-    def best_epoch(self):
+    def best_epoch(self) -> int:
         """The number of the epoch with the best validation; the first of equal ones."""
         return min(self.history, key=value_to_minimize)["epoch"]
 
     @property
-    def finished(self):
+    def finished(self) -> bool:
         """Whether all epochs are done, or too many in a row did not improve validation."""
         epoch, patience, waited = int(self.epoch), self.options["patience"], 0
         if self.history:
@@ -128,26 +294,38 @@ class TrainingLoop:
             waited = epoch - improved["epoch"]
         return epoch >= self.options["epochs"] or 0 < patience <= waited
 
-    def is_validated(self):
+    def is_validated(self) -> bool:
         """Returns whether the last finished epoch has its metrics, or there is no such epoch."""
         known = any(row["epoch"] == int(self.epoch) for row in self.history)
         return known or not float(self.sums_so_far[2])
 
-    def metrics_of_epoch(self, corpus, tokenizer, rate=None):
-        """Validates the newest epoch. Returns its row of the history; `rate` as of `end_epoch`."""
+    def metrics_of_epoch(
+        self, corpus: Corpus, tokenizer: Tokenizer, rate: float | None = None
+    ) -> dict:
+        """Validates the newest epoch. Returns its row of the history.
+
+        Args:
+          corpus, tokenizer, rate: see `end_epoch`.
+        """
         loss, hits, tokens = self.sums_so_far.numpy()
         metrics = self.validate(corpus, tokenizer)
         return dict(
             epoch=int(self.epoch), loss=loss / tokens, accuracy=hits / tokens, **metrics,
             tokens_per_second=rate, learning_rate=float(self.optimizer.learning_rate),
-            seconds=self.progress.epoch_seconds, ended=time.time(),
+            seconds=self.times.epoch_seconds, ended=time.time(),
         )  # fmt: skip
 
-    def recover_best(self, keeper, corpus, tokenizer, newest):
+    def recover_best(
+        self,
+        keeper: checkpoints.Keeper,
+        corpus: Corpus,
+        tokenizer: Tokenizer,
+        newest: str | None,
+    ) -> None:
         """Validates the epoch in best/ if its metrics are lost, so that none worse replaces it.
 
         Args:
-          keeper, corpus, tokenizer: as of `fit`.
+          keeper, corpus, tokenizer: see `fit`.
           newest: the path of the checkpoint that was restored; None without any.
         """
         now = int(self.epoch), int(self.position)
@@ -166,16 +344,22 @@ class TrainingLoop:
             keeper.run.write("history.json", self.history)
         checkpoints.restore(self.checkpoint, newest)
 
-    def end_epoch(self, keeper, corpus, tokenizer, rate=None):
+    def end_epoch(
+        self,
+        keeper: checkpoints.Keeper,
+        corpus: Corpus,
+        tokenizer: Tokenizer,
+        rate: float | None = None,
+    ) -> None:
         """Validates an epoch that was trained and saved, and keeps its metrics.
 
         Args:
-          keeper, corpus, tokenizer: as of `fit`.
-          rate: tokens per second of its training; None if before a restart.
+          keeper, corpus, tokenizer: see `fit`.
+          rate: tokens per second in training; None if the epoch was trained before a restart.
         """
         run, epoch, epochs = keeper.run, int(self.epoch), self.options["epochs"]
         row = self.metrics_of_epoch(corpus, tokenizer, rate)
-        self.progress.warn_of_loss(f"Epoch {epoch}/{epochs}, validation", row["val_loss"])
+        self.warn_of_loss(f"Epoch {epoch}/{epochs}, validation", row["val_loss"])
         self.history.append(row)
         if self.best_epoch == epoch:
             keeper.save(run.best, epoch)
@@ -185,11 +369,11 @@ class TrainingLoop:
             for name, value in row.items()
             if name.startswith("val_")
         }
-        self.progress.log("validation", **validation_metrics)
+        self.tensorboard.log(self.step, "validation", **validation_metrics)
         samples = corpus.validation.take(TENSORBOARD_SAMPLES)
-        self.progress.log_translations(self.translations_of(samples, tokenizer))
+        self.tensorboard.log_translations(self.step, self.translations_of(samples, tokenizer))
         test_share = len(corpus.test) / len(corpus.validation)
-        left = self.progress.time_left(epochs - epoch, test_share)
+        left = self.times.time_left(self.options, epochs - epoch, test_share)
         speed = f"; {rate:,.0f} tokens/s, {row['seconds']:.0f} s" if rate else ""
         log.info(
             f"Epoch {epoch}/{epochs}: loss {row['loss']:.3f}, accuracy {row['accuracy']:.3f}; "

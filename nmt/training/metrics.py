@@ -1,11 +1,19 @@
 """What epochs are measured and compared by: loss, accuracy and BLEU of the validation split."""
 
+from collections.abc import Callable, Iterable
+from concurrent import futures
+
+import numpy as np
+import tensorflow as tf
+
 from nmt.network import masked_targets
+from nmt.network.engine import ParallelForward, PlainForward
+from transformer_model import TokenSums
 
 INFORMATIVE_BLEU = 1.0  # a lower one says as little as 0
 
 
-def value_to_minimize(metrics):
+def value_to_minimize(metrics: dict) -> tuple[float, ...]:
     """Returns what epochs are compared by: validation loss; or BLEU, and for equal BLEU the loss.
 
     A BLEU below INFORMATIVE_BLEU counts as 0, so that the loss decides.
@@ -19,7 +27,7 @@ def value_to_minimize(metrics):
     return -round(bleu, 2), metrics["val_loss"]
 
 
-def value_to_improve(metrics):
+def value_to_improve(metrics: dict) -> tuple[float, ...]:
     """Returns what early stopping waits for: the loss, or BLEU alone as soon as it is informative.
 
     Args:
@@ -29,10 +37,33 @@ def value_to_improve(metrics):
     return (first, *loss) if first == 0 else (first,)
 
 
-def teacher_forced_sums(forward, masked, inp, tar):
+def loss_and_accuracy(
+    step: Callable[[tf.Tensor, tf.Tensor], tf.Tensor],
+    batches: Iterable[tuple[tf.Tensor, tf.Tensor]],
+    threads: int = 1,
+) -> tuple[float, float]:
+    """Returns the mean loss in nats, and the accuracy, of all real target tokens of `batches`.
+
+    Args:
+      step: returns the `token_sums`, (3,), of ids (B, S), (B, T).
+      batches: batches of ids, (B, S), (B, T).
+      threads: the number of batches that are computed in parallel.
+    """
+    totals = np.zeros(3)
+    with futures.ThreadPoolExecutor(threads) as pool:
+        run_batches = pool.map if threads > 1 else map
+        for sums in run_batches(lambda batch: step(*batch), batches):
+            totals += sums.numpy()
+    loss, hits, tokens = totals
+    return loss / tokens, hits / tokens
+
+
+def teacher_forced_sums(
+    forward: PlainForward | ParallelForward, masked: bool, inp: tf.Tensor, tar: tf.Tensor
+) -> TokenSums:
     """Returns the `token_sums` of ids (B, S), (B, T), without dropout.
 
-    The decoder's input are the reference tokens, or masked ones.
+    The decoder's input is the reference tokens, or masked ones.
 
     Args:
       forward: a PlainForward or ParallelForward of nmt/network/engine.py.
@@ -45,7 +76,7 @@ def teacher_forced_sums(forward, masked, inp, tar):
     return forward.token_sums(tar_real, predictions)
 
 
-def metrics_text(metrics):
+def metrics_text(metrics: dict) -> str:
     """Returns metrics of the validation split as text."""
     bleu = f", BLEU {metrics['val_bleu']:.1f}" if "val_bleu" in metrics else ""
     return f"loss {metrics['val_loss']:.3f}, accuracy {metrics['val_accuracy']:.3f}{bleu}"

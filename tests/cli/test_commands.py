@@ -9,6 +9,7 @@ import shutil
 import sys
 import unicodedata
 from pathlib import Path
+from types import SimpleNamespace
 
 import keras
 import numpy as np
@@ -40,7 +41,7 @@ from nmt.results.pictures import BY_NAME
 from nmt.runs import listing, loading
 from nmt.runs.folder import Run
 from nmt.text import corpora
-from nmt.training import checkpoints, loop, metrics, progress
+from nmt.training import checkpoints, estimate, loop, metrics
 
 
 def test_a_run_leaves_what_later_commands_need(finished):
@@ -286,15 +287,16 @@ def test_a_trained_run_is_used_from_python(finished, capsys, tmp_path):
 
 
 def test_short_times_are_reported_in_seconds():
-    message = [progress.duration(seconds) for seconds in (0.4, 99.4, 101, 239, 600, 5400)]
+    message = [estimate.duration(seconds) for seconds in (0.4, 99.4, 101, 239, 600, 5400)]
     assert message == ["0 s", "99 s", "1 min 40 s", "4 min 00 s", "10 min", "90 min"]
 
 
 def test_the_estimate_is_of_all_steps_that_are_left(capsys):
     training = tiny_training(epochs=3)
     training.epoch.assign(1)  # one of three is done, and 10 steps of this one in 30 seconds
-    training.progress.steps = 60
-    training.progress.estimate(batches=10, seconds=30.0, left=40)
+    training.times.batches = 60
+    timer = SimpleNamespace(is_measured=lambda _: True, seconds_per_batch=lambda _: 3.0)
+    training.estimate_once(timer, 20)
     assert "2 epochs will take about 5 min 00 s" in capsys.readouterr().err  # 3 s x (40 + 60)
 
 
@@ -351,21 +353,23 @@ def test_a_program_that_has_replaced_stdout_can_call_main():
 
 def test_the_time_left_counts_validation_averaging_scoring_and_pictures():
     training = tiny_training(epochs=5, average=3, beam=5)
-    follow = training.progress
-    assert follow.time_left(epochs=4, test_share=2.0) == ""  # resumed, nothing is measured yet
-    follow.steps, follow.step_seconds, follow.validation_seconds = 100, 0.2, 4.0
-    follow.picture_seconds = 7.0
+    times, options = training.times, training.options
+    assert (
+        times.time_left(options, epochs=4, test_share=2.0) == ""
+    )  # resumed, nothing is measured yet
+    times.batches, times.batch_seconds, times.validation_seconds = 100, 0.2, 4.0
+    times.picture_seconds = 7.0
     # Four epochs; three means and the best epoch; the loss of twice as many lines, and their beams.
-    expected = 4 * (20 + 4) + 4 * 4 + 2 * 4 * (1 + 5 * progress.TRANSLATION_SHARE) + 7
-    assert follow.seconds_left(epochs=4, test_share=2.0) == pytest.approx(expected)
-    assert follow.time_left(4, 2.0) == "; about 2 min 30 s left"
+    expected = 4 * (20 + 4) + 4 * 4 + 2 * 4 * (1 + 5 * estimate.TRANSLATION_SHARE) + 7
+    assert times.seconds_left(options, epochs=4, test_share=2.0) == pytest.approx(expected)
+    assert times.time_left(options, 4, 2.0) == "; about 2 min 30 s left"
     # Validation by BLEU translates, in 60 seconds: the measure of a hypothesis of the search.
-    follow.translation_seconds = 60.0
+    times.translation_seconds = 60.0
     by_bleu = 4 * (20 + 64) + 4 * 64 + 2 * (4 + 5 * 60) + 7
-    assert follow.seconds_left(epochs=4, test_share=2.0) == pytest.approx(by_bleu)
-    follow.translation_seconds = 0.0
-    follow.picture_seconds = 0.0  # --no-plots
-    assert follow.seconds_left(epochs=4, test_share=2.0) == pytest.approx(expected - 7)
+    assert times.seconds_left(options, epochs=4, test_share=2.0) == pytest.approx(by_bleu)
+    times.translation_seconds = 0.0
+    times.picture_seconds = 0.0  # --no-plots
+    assert times.seconds_left(options, epochs=4, test_share=2.0) == pytest.approx(expected - 7)
 
 
 def test_the_bar_of_a_translation_counts_what_is_translated(monkeypatch):
@@ -381,13 +385,14 @@ def test_the_bar_of_a_translation_counts_what_is_translated(monkeypatch):
     assert bars == [(["A", "B"], 2)]
 
 
-def test_a_step_takes_as_long_as_those_after_the_first_ones(monkeypatch):
-    training = tiny_training()
-    times = iter([0.0, 100.0, 130.0])  # the first 60 steps trace functions; 60 more take 30 seconds
-    monkeypatch.setattr(progress.time, "perf_counter", lambda: next(times, 130.0))
-    with training.progress.epoch("", steps=120) as bar:
-        bar.measured = 60, next(times)
-    assert training.progress.step_seconds == pytest.approx(0.5)
+def test_a_batch_takes_as_long_as_those_after_the_first_ones(monkeypatch):
+    times = iter([0.0, 100.0, 130.0])  # the first 60 trace functions; 60 more take 30 seconds
+    monkeypatch.setattr(estimate.time, "perf_counter", lambda: next(times))
+    timer = estimate.BatchTimer()
+    timer.note(60)
+    assert not timer.is_measured(119)
+    assert timer.is_measured(120)
+    assert timer.seconds_per_batch(120) == 0.5
 
 
 def test_tensorboard_gets_figures_by_step_and_translations(finished):
@@ -408,7 +413,7 @@ def test_tensorboard_gets_figures_by_step_and_translations(finished):
     _, losses = values("training/loss")
     epoch = steps[0]
     spread = np.ptp(np.ravel(losses[:3]))  # of the steps' own means; the epoch's hardly move
-    assert len(losses) >= 2 * (epoch // loop.REFRESH_STEPS)
+    assert len(losses) >= 2 * (epoch // loop.REFRESH_BATCHES)
     assert min(losses[-3:]) < history[1]["loss"] < history[0]["loss"] < losses[0]
     assert spread > 0
     (text,) = values("translations")[1][-1].ravel().tolist()

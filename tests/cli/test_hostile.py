@@ -140,7 +140,7 @@ def test_a_batch_holds_no_more_rows_than_there_are_pairs():
     tokenizer = run_demo.Tokenizer(run_demo.train_tokenizer(pairs, 320))
     batches = batching.Batches(pairs, tokenizer, 64, 40, replicas=4, batch_tokens=2**31 - 1)
     assert batches.rows == [40]
-    assert batches.steps == 1
+    assert batches.per_epoch == 1
 
 
 def test_a_run_folder_without_a_name_is_refused(capsys):

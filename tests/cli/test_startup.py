@@ -174,7 +174,7 @@ def test_a_log_file_gets_lines_and_no_bar(capsys):
     training.train_epoch(data, 21, "Epoch 1/1")
     said = capsys.readouterr().err
     assert "\r" not in said
-    assert len(re.findall(r"^Epoch 1/1: step 20/\d+, loss .* tokens/s$", said, re.M)) == 1
+    assert len(re.findall(r"^Epoch 1/1: batch 20/\d+, loss .* tokens/s$", said, re.M)) == 1
     assert max(map(len, said.splitlines())) < 500
 
 

@@ -95,13 +95,13 @@ def test_a_batch_less_than_half_full_is_left_out_unless_it_is_the_only_one(token
         batches = batching.Batches(as_dataset(pairs[:number]), tokenizer, 32, max_length=40)
         epoch = list(batches.epoch(100, 1).as_numpy_iterator())
         assert [int((inp[:, 0] != PAD).sum()) for inp, _ in epoch] == sizes
-        assert len(epoch) == batches.steps
+        assert len(epoch) == batches.per_epoch
 
 
 def test_batches_come_in_few_static_shapes_of_about_the_same_size(batches):
     epoch = list(batches.epoch(100, seed=1).as_numpy_iterator())
     shapes = {inp.shape for inp, _ in epoch}
-    assert len(epoch) == batches.steps
+    assert len(epoch) == batches.per_epoch
     assert all(inp.shape == tar.shape for inp, tar in epoch)
     assert 1 < len(shapes) <= batching.MAX_BUCKETS
     assert {length for _, length in shapes} == set(batches.lengths)

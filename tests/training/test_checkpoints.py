@@ -26,7 +26,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from nmt import Interrupted, UserError
 from nmt.runs.folder import Run
-from nmt.training import averaging, checkpoints, cluster, optimizer, progress, signals
+from nmt.training import averaging, checkpoints, cluster, optimizer, signals, tensorboard
 
 
 class State:
@@ -262,7 +262,7 @@ def test_a_loss_that_is_no_number_stops_the_training_and_names_the_step():
     batches = [(tf.where(inp == 19, 18, inp), tar) for inp, tar in random_batches(9)]
     batches[6] = (tf.where(batches[6][0] > 3, 19, batches[6][0]), batches[6][1])
     data = tf.data.Dataset.from_tensor_slices(tuple(map(tf.stack, zip(*batches, strict=True))))
-    with pytest.raises(UserError, match="Epoch 1, step 7: the loss is NaN or infinite"):
+    with pytest.raises(UserError, match="Epoch 1, batch 7: the loss is NaN or infinite"):
         training.train_epoch(data, 9, "Epoch 1")
 
 
@@ -272,7 +272,7 @@ def test_weights_that_the_last_step_makes_nan_stop_the_training_before_it_is_sav
     training, batches = tiny_training(), random_batches(1)
     data = tf.data.Dataset.from_tensor_slices(tuple(map(tf.stack, zip(*batches, strict=True))))
     assert np.isfinite(training.validation_step(*batches[0]).numpy()).all()
-    with pytest.raises(UserError, match="Epoch 1, step 1: the loss is NaN or infinite"):
+    with pytest.raises(UserError, match="Epoch 1, batch 1: the loss is NaN or infinite"):
         training.train_epoch(data, 1, "Epoch 1")
 
 
@@ -286,7 +286,7 @@ def test_tensorboard_forgets_the_steps_that_are_done_again(tmp_path):
     with next(tmp_path.glob("events*")).open("ab") as file:
         file.write(b"\x10\0\0\0")  # a record that is not whole
     time.sleep(1.1)  # files of events are read in the order of the seconds in their names
-    progress.drop_later_events(tmp_path, 40)  # of a run saved then, and killed after step 80
+    tensorboard.drop_later_events(tmp_path, 40)  # of a run saved then, and killed after step 80
     log(60, 80, 100)
     events = EventAccumulator(str(tmp_path)).Reload()
     assert [one.step for one in events.Tensors("training/loss")] == [20, 40, 60, 80, 100]
@@ -300,7 +300,7 @@ def test_tensorboard_forgets_a_run_that_saved_nothing(tmp_path):
 
     log()
     time.sleep(1.1)
-    progress.drop_later_events(tmp_path, -1)
+    tensorboard.drop_later_events(tmp_path, -1)
     log()
     events = EventAccumulator(str(tmp_path)).Reload()
     assert [one.step for one in events.Tensors("training/loss")] == [0, 20, 40]
@@ -309,20 +309,14 @@ def test_tensorboard_forgets_a_run_that_saved_nothing(tmp_path):
 def test_an_interrupted_epoch_counts_the_seconds_before_and_after(tmp_path):
     run, training = Run(tmp_path), tiny_training()
     training.position.assign(70)
-    before = training.progress
-    before.epoch_started -= 100
-    before.save_seconds(run)
-    after = progress.Progress(training)
-    after.begin(run)
-    assert 100 < after.epoch_seconds < 110
-    after.begin_epoch()
-    assert after.epoch_seconds < 10
-    training.position.assign(60)  # an older checkpoint was restored
-    after.begin(run)
-    assert after.epoch_seconds < 10
+    training.times.begin_epoch(seconds_before=100)
+    training.save_seconds(run)
+    after = tiny_training()
+    assert after.saved_seconds(run) == 0  # of another position
+    after.position.assign(70)
+    assert 100 < after.saved_seconds(run) < 110
     (tmp_path / "progress.json").write_text('["damaged"]')
-    after.begin(run)
-    assert after.epoch_seconds < 10
+    assert after.saved_seconds(run) == 0
 
 
 def test_the_best_epoch_is_kept_where_its_metrics_are_lost(tmp_path, monkeypatch):

@@ -6,13 +6,13 @@ from helpers import tiny_training
 
 
 def test_a_loss_far_above_that_of_guessing_is_reported_once(capsys):
-    progress = tiny_training(vocab_size=20).progress
-    progress.warn_of_loss(
-        "Epoch 1/2, step 20", 2 * math.log(20)
+    training = tiny_training(vocab_size=20)
+    training.warn_of_loss(
+        "Epoch 1/2, batch 20", 2 * math.log(20)
     )  # as at the beginning of many runs
     assert capsys.readouterr().err == ""
-    progress.warn_of_loss("Epoch 1/2, validation", 4e11)
-    progress.warn_of_loss("Epoch 2/2, step 20", 5e11)
+    training.warn_of_loss("Epoch 1/2, validation", 4e11)
+    training.warn_of_loss("Epoch 2/2, batch 20", 5e11)
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("Epoch 1/2, validation: the loss is 4e+11, that of guessing all tokens")
     assert "3.0: training diverges" in line
