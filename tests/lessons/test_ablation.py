@@ -75,6 +75,7 @@ def test_without_positions_a_source_in_another_order_is_the_same(monkeypatch):
         assert np.allclose(*logits, atol=1e-5) == (name == "positions")
 
 
+@pytest.mark.slow
 def test_a_table_and_a_picture_are_made_and_the_network_is_whole_again(
     monkeypatch, tmp_path, capsys
 ):
