@@ -203,7 +203,7 @@ class Preset(NamedTuple):
 PRESETS = {
     "tutorial": Preset("the defaults: TensorFlow's tutorial", {}),
     "quick": Preset(
-        "a first look at the bundled corpus, in two minutes (walkthrough.ipynb trains it)",
+        "a first look at the bundled corpus, in three minutes (walkthrough.ipynb trains it)",
         dict(
             data_path="bundled", num_layers=2, pre_norm=True, tie_embeddings=True, batch_size=32,
             dropout_rate=0.0, schedule="cosine", warmup_steps=400, learning_rate_scale=1.5,

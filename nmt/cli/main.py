@@ -38,7 +38,7 @@ usage: python run_demo.py [COMMAND] [flags]
 Parallel text -> batches -> training -> translations -> scores and pictures.
 
   python run_demo.py                        train on TED talks, evaluate, draw
-  python run_demo.py --preset quick         a first look, in two minutes
+  python run_demo.py --preset quick         a first look, in three minutes
   python run_demo.py --train a.src a.tgt    train on your own aligned files
   python run_demo.py translate "Bom dia."   translate; or a file: < FILE
 
