@@ -135,7 +135,9 @@ def test_pages_are_short_and_the_index_names_them_all():
     lengths = {page.name: len(page.read_text().splitlines()) for page in [ENGLISH, CHINESE, *DOCS]}
     assert {name: length for name, length in lengths.items() if length > 150} == {}
     index = (ROOT / "docs" / "index.md").read_text()
-    assert {page.name for page in DOCS} - {"index.md"} <= {*re.findall(r"\]\((\w+\.md)\)", index)}
+    assert {page.name for page in DOCS} - {"index.md"} <= {
+        *re.findall(r"\]\(([\w.-]+\.md)\)", index)
+    }
 
 
 def test_the_reference_is_that_of_the_program():
