@@ -131,10 +131,12 @@ class Training(TrainingLoop):
         if self.options["non_autoregressive"]:
             seed = self.updater.batch_seed(self.options["seed"])
             tar_inp, tar_real = masked_targets.mask_targets(inp, tar_real, seed)
-        # In the tutorial: predictions, loss_function and accuracy_function.
+        # In the tutorial: predictions, loss_function and accuracy_function. The engine's
+        # predictions are the decoder's outputs, of which token_sums computes logits.
         with tf.GradientTape() as tape:
             predictions = self.forward.predict((inp, tar_inp), training=True)
             sums = self.forward.token_sums(tar_real, predictions, self.options["label_smoothing"])
+        # Of the sum over tokens: the Updater divides by the tokens of all devices.
         gradients = tape.gradient(sums.loss, self.transformer.trainable_variables)
         return sums, dense(gradients)
 

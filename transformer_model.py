@@ -147,6 +147,7 @@ class MultiHeadAttention(TransformerLayer):
         self.dense = keras.layers.Dense(d_model, dtype=dtype)
 
     def build(self, v_shape, k_shape, q_shape):
+        """Creates the variables; Keras 3 asks every layer that holds others to do so."""
         self.wv.build(v_shape)
         self.wk.build(k_shape)
         self.wq.build(q_shape)
@@ -668,19 +669,20 @@ def greedy_translate(transformer, inp, extra_tokens=50):
     Args:
       transformer: an autoregressive Transformer.
       inp: source ids (B, S).
-      extra_tokens: the maximum length of a translation beyond that of its source (paper 6.1).
+      extra_tokens: the maximum length of a translation beyond that of its source (paper 6.1);
+        both count END, and the translation does not count START.
 
     Returns:
       ids (B, 1 + T): START, tokens, END, then PAD. Without END where the limit cut a translation
       off; PAD and START are never chosen.
     """
-    never = np.isin(np.arange(transformer.config["target_vocab_size"]), (PAD, START))  # (V,)
+    forbidden = np.isin(np.arange(transformer.config["target_vocab_size"]), (PAD, START))  # (V,)
     source_tokens = tf.reduce_sum(tf.cast(inp != PAD, tf.int32), axis=1)  # (B,)
     tar = tf.fill((tf.shape(inp)[0], 1), START)  # (B, 1)
     finished = source_tokens == 0  # (B,)
     while not tf.reduce_all(finished):
         logits, _ = transformer((inp, tar), training=False)  # (B, T, V)
-        allowed = tf.where(never, MASKED, logits[:, -1])  # (B, V)
+        allowed = tf.where(forbidden, MASKED, logits[:, -1])  # (B, V)
         token = tf.where(finished, PAD, tf.argmax(allowed, axis=-1, output_type=tf.int32))  # (B,)
         tar = tf.concat([tar, token[:, tf.newaxis]], axis=1)  # (B, 1 + T)
         finished |= (token == END) | (tf.shape(tar)[1] > source_tokens + extra_tokens)
