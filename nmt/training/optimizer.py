@@ -15,7 +15,11 @@ def learning_rate(options, steps):
         return CosineSchedule(*arguments, steps)
     if options["schedule"] == "constant":
         return ConstantSchedule(*arguments)
-    return CustomSchedule(*arguments)
+    if options["schedule"] == "inverse-sqrt":
+        return CustomSchedule(*arguments)
+    raise ValueError(
+        f"params.py allows the schedule {options['schedule']!r}, which has no case here"
+    )
 
 
 def check_size(options, vocab_size, weight_bytes=16):
