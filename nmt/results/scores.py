@@ -164,7 +164,7 @@ def comparison(hypotheses, other_hypotheses, *references, **options):
 
     Args:
       hypotheses, others: the translations of two systems.
-      references, options: as of `score`.
+      references, options: see `score`.
     """
     note_spelling(references)
     hypotheses, other_hypotheses, *references = in_normal_form(

@@ -224,7 +224,7 @@ def training_batches(options, corpus, tokenizer, replicas=1, folder=None):
     Args:
       options: values of params.table() by name.
       corpus: a corpora.Corpus.
-      tokenizer, replicas, folder: as of Batches.
+      tokenizer, replicas, folder: see Batches.
     """
     return Batches(
         corpus.train, tokenizer, options["batch_size"], options["max_length"], replicas, folder,

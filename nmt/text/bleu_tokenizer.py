@@ -24,7 +24,7 @@ LANGUAGES = {  # by code; all others are told by their script
     "zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab",
     **dict.fromkeys(("th", "lo", "km", "my", "bo", "dz"), "char"),
 }  # fmt: skip
-SCRIPTS = {  # as of cleaning.main_script
+SCRIPTS = {  # see cleaning.main_script
     "CJK": "zh", "BOPOMOFO": "zh", "HANGUL": "ko-mecab",
     **dict.fromkeys(
         ("THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN", "TAI", "YI", "JAVANESE", "BALINESE"), "char"
@@ -70,7 +70,7 @@ def choose(name, texts, language=None):
 
     Args:
       name: a value of params.TOKENIZE.
-      texts, language: as of `usual`.
+      texts, language: see `usual`.
     """
     if name != AUTO:
         return name

@@ -130,7 +130,7 @@ class Checker:
         """Returns the names of the problems of a pair, and its source and target as strings.
 
         Args:
-          columns: as of a Pair.
+          columns: see a Pair.
         """
         texts = [column.decode(errors="replace").strip() for column in columns]
         if len(texts) != 2 or any(re.search("[\t\r\n]", text) for text in texts):

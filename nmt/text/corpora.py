@@ -162,7 +162,7 @@ def complete(name, splits, seed, side=0):
     """Returns the Corpus of `splits`, datasets by name; missing ones are held out of training.
 
     Args:
-      side: as of `hold_out`.
+      side: see `hold_out`.
     """
     missing = [split for split in ("validation", "test") if split not in splits]
     pairs = len(splits["train"])
@@ -179,10 +179,10 @@ def from_files(name, train, valid, test, seed, only=None, side=0):
     """Returns the Corpus of the named files.
 
     Args:
-      train, valid, test: each a list of files, as of `files.grouped`; the last two may be None, and
+      train, valid, test: each a list of files, see `files.grouped`; the last two may be None, and
         are then held out of the training pairs.
       only: the split that is needed; others are not loaded if it has files of its own.
-      side: as of `hold_out`.
+      side: see `hold_out`.
 
     Raises:
       UserError: a file that cannot be read, is empty, or is not parallel text.

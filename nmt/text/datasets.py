@@ -127,7 +127,7 @@ def text_dataset(names):
     """Returns the pairs of files as one dataset; those of a group are repeated by its weight.
 
     Args:
-      names: of files, as of `files.grouped`.
+      names: of files, see `files.grouped`.
     """
     groups = files.grouped(names)
     return mixed([checked_dataset(group.paths).repeat(group.weight) for group in groups])

@@ -121,7 +121,7 @@ def join(translations, spaces):
     """Returns translated sentences as one text, with the white space that was between the sources.
 
     Args:
-      translations, spaces: as of `joints`.
+      translations, spaces: see `joints`.
     """
     before = joints(translations, spaces)
     return "".join(map("".join, zip(before, translations, spaces, strict=True)))
