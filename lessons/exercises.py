@@ -26,7 +26,7 @@ TOLERANCE = dict(rtol=1e-4, atol=1e-5)  # of results
 
 
 class Mistake(NamedTuple):
-    """A usual mistake: what to tell a reader whose function computes the same."""
+    """A usual mistake, and the hint for a reader whose function computes the same."""
 
     function: Callable
     en: str

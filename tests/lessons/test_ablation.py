@@ -92,3 +92,13 @@ def test_a_table_and_a_picture_are_made_and_the_network_is_whole_again(
     assert "| residuals | " in printed
     assert "percent, median and range of 2 seeds" in printed
     assert (tmp_path / "copy.png").stat().st_size > 10_000
+
+
+def test_the_bundled_task_is_made_of_pairs_that_end():
+    task = ablation.bundled()
+    inp, tar = next(task.batches(1))
+    assert inp.max() < task.vocab_size
+    assert len(inp) == len(tar) <= ablation.BATCH_SIZE
+    for ids in (inp, tar, *task.test):
+        assert (ids[:, 0] == START).all()
+        assert ((ids == END).sum(axis=1) == 1).all()
