@@ -152,6 +152,16 @@ def test_alignment(finished, tmp_path):
     assert all(numbers(row["other lines"])[0] <= 100 for row in found)
 
 
+def test_beginner_sentences(finished, tmp_path):
+    (tmp_path / "list.tsv").write_text("um dois.\t[one|an] two.\nnove.\tnothing\n")
+    arguments = ["--run", finished / "run", "--list", tmp_path / "list.tsv", "--wrong"]
+    done = run_process([sys.executable, ROOT / "benchmarks" / "beginner_sentences.py", *arguments])
+    assert done.returncode == 0, done.stderr
+    printed = done.stdout
+    assert re.search(r"^[01] of 2 right: (0|50)\.0%$", printed, re.M)
+    assert re.search(r"^nove\.\t.*\tnothing$", printed, re.M)
+
+
 @pytest.mark.slow
 def test_crash(tsv):
     ((row,),) = tables("crash.py", "--kills", 1, "--train", tsv)
