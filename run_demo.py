@@ -72,9 +72,7 @@ class Training(TrainingLoop):
 
     def __init__(self, options, vocab_size, strategy, parts=1, workers=cluster.ALONE, plain=False):
         super().__init__(options, vocab_size, strategy, workers)
-        self.steps = tf.Variable(
-            1, dtype=tf.int64
-        )  # optimizer steps of the whole run; `fit` sets them
+        self.steps = tf.Variable(1, dtype=tf.int64)  # of the optimizer in the whole run; see `fit`
         check_size(options, vocab_size)
         with strategy.scope():
             self.transformer = build_transformer(options, vocab_size, plain)
@@ -212,7 +210,7 @@ def train(args):
     options["data_path"] = corpus.name
     worker_folder = None if workers.chief else cluster.folder()
     run_name = choice.name if choice.explicit else corpus.name
-    run = Run(args.run or listing.default(run_name), own=worker_folder)
+    run = Run(args.run or listing.default(run_name), worker_folder=worker_folder)
     run.lock()
     args.resume = train_corpus.resuming_command(args, choice, corpus)
     options["tokenize"] = train_options.tokenizer_of_bleu(args, options, run, source, corpus)

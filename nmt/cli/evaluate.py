@@ -61,8 +61,8 @@ def run(args: Namespace) -> None:
     model.options["tokenize"] = bleu_tokenizer.resolve(
         model.options["tokenize"], references[0], corpora.target_language(model.corpus)
     )
-    plain = not (args.files or against or model.ensemble or args.checkpoint)
-    if plain and checkpoints.paths(run.final):  # scores.json is of the final weights
+    is_report = not (args.files or against or model.ensemble or args.checkpoint)
+    if is_report and checkpoints.paths(run.final):  # scores.json is of the final weights
         test_scores, rows = evaluation.evaluate(model, tokenizer, corpus, args.ter)
         if unprinted := evaluation.report(run, corpus, model, test_scores, rows):
             raise unprinted
@@ -77,12 +77,10 @@ def run(args: Namespace) -> None:
         return
     other_translations = evaluation.translate_all(other_model, other_tokenizer, sources)
     text = " ".join(args.files) or f"the test split of {corpus.name}"
-    search, other_search = (
-        evaluation.search_name(compared.options) for compared in (model, other_model)
-    )
     paths = " and ".join(str(path) for path in (run.path, *args.ensemble))
     print(
-        f"{plural(len(sources), 'line')} of {text}: {paths} ({search}) against {against.path} "
-        f"({other_search})"
+        f"{plural(len(sources), 'line')} of {text}: {paths} "
+        f"({evaluation.search_name(model.options)}) against {against.path} "
+        f"({evaluation.search_name(other_model.options)})"
     )
     print(scores.comparison(translations, other_translations, *references, **scoring))

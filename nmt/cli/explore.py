@@ -1,6 +1,5 @@
 """The command `explore`."""
 
-import itertools
 import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
@@ -20,15 +19,6 @@ def add_flags(parser: ArgumentParser) -> None:
     flags.add_to(parser, "FILE", "the page (default explorer.html of the run)")
 
 
-def sample_lines(run) -> list[str]:
-    """Returns the first test sentences of a run; [] if it has translated none."""
-    try:
-        with open(run.path / "translations.txt", encoding="utf-8") as file:
-            return [line.split("\t")[0] for line in itertools.islice(file, SAMPLES)]
-    except FileNotFoundError:
-        return []
-
-
 def run(args: Namespace) -> None:
     """Writes an HTML page that holds a run, translates in the browser and shows every number."""
     output.refuse_existing(args.to)
@@ -42,7 +32,7 @@ def run(args: Namespace) -> None:
     from nmt.results.explorer import page
 
     translator = model.text_translator(tokenizer)  # as `translate` does
-    lines = lines or sample_lines(run)
+    lines = lines or [source for source, *_ in run.first_translations(SAMPLES)]
     sentences = [text for line in lines for text, _ in translator.parts(line) if text]
     examples = []
     page.check_size(run.path.name, model.transformer)

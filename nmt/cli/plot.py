@@ -88,7 +88,8 @@ def prepare(args: Namespace, picture: Picture) -> pictures.RunPictures:
         run, tokenizer, model = loading.load(run, args.checkpoint)
     else:
         run, tokenizer, model = loading.prepare(run, weights=False)
-    line, translation = first_translated(run)
+    rows = run.first_translations(1)
+    line, _, translation = rows[0] if rows else ("", "", "")
     if args.sentence is not None:
         (line,) = files.decode_lines([os.fsencode(args.sentence) + b"\n"], "argument")
         translation = None  # not known yet
@@ -102,16 +103,6 @@ def prepare(args: Namespace, picture: Picture) -> pictures.RunPictures:
         return training_batches(model.options, corpus, tokenizer)
 
     return pictures.RunPictures(run, model, tokenizer, line, make_batches, translation)
-
-
-def first_translated(run: Run) -> tuple[str, str]:
-    """Returns the first test sentence of a run and its translation; "" if there is none yet."""
-    try:
-        with open(run.path / "translations.txt", encoding="utf-8") as file:
-            source, _, translation = file.readline().rstrip("\n").split("\t")
-            return source, translation
-    except (OSError, ValueError):
-        return "", ""
 
 
 def first_sentence(translator, line: str) -> str:

@@ -86,9 +86,9 @@ def waiting(file):
             break
         unread.append(data)
         if b"\n" in data:
-            whole, _, rest = b"".join(unread).rpartition(b"\n")
+            whole, _, unfinished = b"".join(unread).rpartition(b"\n")
             lines += [line + b"\n" for line in whole.split(b"\n")]
-            unread = [rest]
+            unread = [unfinished]
         while len(lines) >= CHUNK_LINES:
             yield lines[:CHUNK_LINES]
             del lines[:CHUNK_LINES]

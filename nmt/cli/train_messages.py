@@ -1,4 +1,4 @@
-"""What a training run tells the user: what it will do, what may be better, what can follow."""
+"""What a training run reports: what it will do, what may be better, what can follow."""
 
 import shlex
 from argparse import Namespace

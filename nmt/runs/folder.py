@@ -13,6 +13,7 @@ import dataclasses
 import fcntl
 import functools
 import hashlib
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -53,19 +54,19 @@ class Run:
 
     Args:
       path: of the folder.
-      own: the folder to write to, if that is another one; see cluster.py.
+      worker_folder: the folder to write to, if that is another one; see cluster.py.
     """
 
-    def __init__(self, path: str | Path, own: str | Path | None = None):
-        self.path, self.own = Path(path), Path(own or path)
+    def __init__(self, path: str | Path, worker_folder: str | Path | None = None):
+        self.path, self.worker_folder = Path(path), Path(worker_folder or path)
         self.tokenizer = self.path / "tokenizer.model"
         self.checkpoints = self.path / "checkpoints"  # of epochs
         self.timed = self.checkpoints / "timed"  # within an epoch
         self.best = self.checkpoints / "best"  # of the best validation, by loss or BLEU
         self.final = self.checkpoints / "final"  # of the final weights; see averaging.py
-        self.logs = self.own / "logs"
-        self.plots = self.own / "plots"
-        self.cache = self.own / "cache"  # tokenized text, while training
+        self.logs = self.worker_folder / "logs"
+        self.plots = self.worker_folder / "plots"
+        self.cache = self.worker_folder / "cache"  # tokenized text, while training
         self._claimed: Parameters | None = None  # see `claim`
 
     @property
@@ -129,19 +130,19 @@ class Run:
           UserError: another process has reserved it, or it cannot be written to.
         """
         try:
-            output.make_folder(self.own)
-            safety.check_is_run_folder(self.own)
+            output.make_folder(self.worker_folder)
+            safety.check_is_run_folder(self.worker_folder)
             safety.check_links(self)
-            self.locked = open(self.own / "lock", "a+b", buffering=0)  # noqa: SIM115  # until the end
+            self.locked = open(self.worker_folder / "lock", "a+b", buffering=0)  # noqa: SIM115  # until the end
             fcntl.flock(self.locked, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self.locked.seek(0)
             if self.locked.read() != safety.LOCK:
                 self.locked.truncate(0)
                 self.locked.write(safety.LOCK)
-                output.flush_tree(self.own / "lock")
-                output.flush(self.own)
+                output.flush_tree(self.worker_folder / "lock")
+                output.flush(self.worker_folder)
             for name in safety.RUN_FILES:  # of a process that was killed while writing
-                (self.own / f"{name}.tmp").unlink(missing_ok=True)
+                (self.worker_folder / f"{name}.tmp").unlink(missing_ok=True)
         except BlockingIOError:
             raise UserError(
                 f"{self.path}: another process is training here; wait for it, or name another --run"
@@ -171,9 +172,9 @@ class Run:
         if not isinstance(content, bytes):
             content = (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode()
         with contextlib.suppress(OSError):
-            if (self.own / name).read_bytes() == content:
+            if (self.worker_folder / name).read_bytes() == content:
                 return
-        output.write(self.own / name, content)
+        output.write(self.worker_folder / name, content)
 
     def read(self, name: str, default: Any = None, empty: Any = ...) -> Any:
         """Returns the content of a JSON file of the run.
@@ -199,6 +200,20 @@ class Run:
             return default
         except (OSError, ValueError) as error:
             raise UserError(f"{path}: {error}; restore the file, or name another run") from None
+
+    def first_translations(self, number: int) -> list[list[str]]:
+        """Returns source, reference and translation of the first test lines.
+
+        Args:
+          number: of lines, at most; there are none before the run is scored, or if the file of
+            translations is damaged.
+        """
+        try:
+            with open(self.path / "translations.txt", encoding="utf-8") as file:
+                rows = [line.rstrip("\n").split("\t") for line in itertools.islice(file, number)]
+        except (OSError, ValueError):
+            return []
+        return rows if all(len(row) == 3 for row in rows) else []
 
     def check_text(self, split: str, sha256: str) -> None:
         """Raises a UserError if the text of a split is not what the run was trained on.

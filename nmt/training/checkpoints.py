@@ -165,7 +165,7 @@ class Keeper:
         Older checkpoints there are then removed: those found in the folder, because the list that
         TensorFlow's own manager keeps may name other files.
         """
-        target = self.run.own / folder.relative_to(self.run.path)
+        target = self.run.worker_folder / folder.relative_to(self.run.path)
         path = str(target / f"ckpt-{number}")
         try:
             write(self.checkpoint, Path(path))
@@ -219,7 +219,7 @@ class Keeper:
     def __enter__(self) -> "Keeper":
         """From here on a signal waits until the run is saved; see signals.py."""
         for folder in self._kept_numbers:
-            remove_unfinished(self.run.own / folder.relative_to(self.run.path))
+            remove_unfinished(self.run.worker_folder / folder.relative_to(self.run.path))
         self.signals.__enter__()
         return self
 
