@@ -198,6 +198,53 @@ EXERCISES["look-ahead mask"] = Exercise(
 )
 
 
+def _masks(inp, tar, combine=tf.maximum, cross=None):
+    """Returns the three masks of create_masks with a part changed."""
+    look_ahead = model.create_look_ahead_mask(tar.shape[1])  # (T, T)
+    combined = combine(model.create_padding_mask(tar), look_ahead)  # (B, 1, T, T)
+    source = model.create_padding_mask(inp)  # (B, 1, 1, S)
+    return source, combined, source if cross is None else cross
+
+
+EXERCISES["all masks"] = Exercise(
+    model.create_masks,
+    ((_ids, tf.constant([[2, 5, 6, 3], [2, 7, 3, 0]])), (_ids, tf.constant([[2, 5], [2, 0]]))),
+    "f(inp, tar) -> the masks of the encoder (B, 1, 1, S), of the decoder's self-attention "
+    "(B, 1, T, T) and of cross-attention (B, 1, 1, S), of ids (B, S) and (B, T)",
+    "f(inp, tar) -> 三个掩码：编码器 (B, 1, 1, S)、解码器自注意力 (B, 1, T, T)、"
+    "交叉注意力 (B, 1, 1, S)；inp 是 (B, S)，tar 是 (B, T)",
+    (
+        Mistake(
+            lambda inp, tar: _masks(inp, tar, cross=model.create_padding_mask(tar)),
+            "The third mask hides padding of the target. The keys of cross-attention come from the "
+            "source: hide its padding.",
+            "第三个掩码遮住的是目标句的填充。交叉注意力的键来自源句：应遮住源句的填充。",
+        ),
+        Mistake(
+            lambda inp, tar: _masks(inp, tar, combine=lambda padding, look_ahead: look_ahead),
+            "The second mask hides the future, but not the padding of the target.",
+            "第二个掩码遮住了未来，却没有遮住目标句的填充。",
+        ),
+        Mistake(
+            lambda inp, tar: _masks(inp, tar, combine=lambda padding, look_ahead: padding),
+            "The second mask hides the padding, but not the future: the decoder reads the answer.",
+            "第二个掩码遮住了填充，却没有遮住未来：解码器会读到答案。",
+        ),
+        Mistake(
+            lambda inp, tar: _masks(inp, tar, combine=tf.minimum),
+            "The second mask takes the smaller of the two. A position is hidden if either mask "
+            "hides it: take the larger.",
+            "第二个掩码取了较小者。只要有一个掩码遮住就要遮住：应取较大者。",
+        ),
+        Mistake(
+            lambda inp, tar: _masks(inp, tar, combine=tf.add),
+            "The second mask is 2 where both masks hide. Take the maximum, not the sum.",
+            "两个掩码都遮住的地方变成了 2。应取最大值，不是相加。",
+        ),
+    ),
+)
+
+
 # ---- Attention ----
 
 
@@ -395,6 +442,34 @@ EXERCISES["residual"] = Exercise(
             lambda x, sublayer: x + sublayer(x),
             "The normalization is missing.",
             "缺少归一化。",
+        ),
+    ),
+)
+
+
+class _Echo(model.TransformerLayer):
+    """A layer whose output shows its arguments: 10 is added in training, and so is the mask."""
+
+    def call(self, x, *, training=False, mask=None):
+        x = x + 10.0 if training else x
+        return x if mask is None else x + mask
+
+
+EXERCISES["call"] = Exercise(
+    lambda layer, x, mask: layer(x, training=True, mask=mask),
+    ((_Echo(), _x, tf.ones((3, 4))),),
+    "f(layer, x, mask) -> the output of a Keras 3 layer in training, for x (B, L, D) with a mask",
+    "f(layer, x, mask) -> Keras 3 的层在训练时对 x (B, L, D) 的输出，带掩码 mask",
+    (
+        Mistake(
+            lambda layer, x, mask: layer(x, mask=mask),
+            "The layer does not know that it trains: without training=True, dropout is off.",
+            "层不知道现在是训练：没有 training=True，dropout 不起作用。",
+        ),
+        Mistake(
+            lambda layer, x, mask: layer(x, training=True),
+            "The mask does not arrive. Pass it by its name, mask=mask.",
+            "掩码没有传进去。应按名称传递：mask=mask。",
         ),
     ),
 )

@@ -54,6 +54,11 @@ def test_other_mistakes_are_described_and_errors_named():
         verdict("atention", broken)
 
 
+def test_an_argument_by_position_gets_the_answer_of_keras():
+    answer = verdict("call", lambda layer, x, mask: layer(x, True, mask))
+    assert "call: your function ends in ValueError: Only input tensors may be passed" in answer
+
+
 def test_check_prints_and_the_list_names_every_exercise(capsys):
     check("next token", EXERCISES["next token"].solution, "zh")
     assert capsys.readouterr().out == "next token：正确。\n"
