@@ -1,11 +1,13 @@
 """What must hold of the documents: links lead somewhere, commands and code are right."""
 
 import contextlib
+import itertools
 import json
 import re
 import runpy
 import shlex
 import shutil
+from typing import NamedTuple
 
 import nbclient
 import nbformat
@@ -17,7 +19,7 @@ from nmt.cli import export, main
 
 ENGLISH, CHINESE = ROOT / "README.md", ROOT / "README.zh-CN.md"
 NOTEBOOK, CHINESE_NOTEBOOK = ROOT / "walkthrough.ipynb", ROOT / "walkthrough.zh-CN.ipynb"
-DOCS = sorted(ROOT.glob("docs/*.md"))
+DOCS = sorted(ROOT.glob("docs/**/*.md"))
 PAGES = [
     NOTEBOOK,
     CHINESE_NOTEBOOK,
@@ -25,7 +27,13 @@ PAGES = [
     *DOCS,
     *sorted(ROOT.glob("benchmarks/*.md")),
 ]
+TWINS = [  # the same page in English and Chinese
+    (page, twin)
+    for page in PAGES
+    if page.suffix == ".md" and (twin := page.with_suffix(".zh-CN.md")).exists()
+]
 PROGRAMS = r"(?:run_demo|(?:benchmarks|data|docs|lessons)/\w+)\.py"
+BLOCK = r"(?:^ {4}.*\n|^\n(?= {4}))+"  # indented by four spaces
 WELL_FORMED = r"https://[a-z0-9-]+(\.[a-z0-9-]+)+(/[\w.~%+-]*)*(#[\w-]+)?"
 REGISTRIES = ("pypi.org", "pythonhosted.org", "anaconda.org", "npmjs.com")
 pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -44,10 +52,14 @@ def text(page):
     return page.read_text(encoding="utf-8")
 
 
+def dedent(block):
+    """Returns an indented block of a page without the indentation."""
+    return re.sub(r"^ {4}", "", block, flags=re.M).strip("\n")
+
+
 def blocks(page):
     """Returns the indented blocks of code of a page, without the indentation."""
-    found = re.findall(r"(?:^ {4}.*\n|^\n(?= {4}))+", text(page), re.M)
-    return [re.sub(r"^ {4}", "", block, flags=re.M).strip("\n") for block in found]
+    return [dedent(block) for block in re.findall(BLOCK, text(page), re.M)]
 
 
 def anchors(page):
@@ -115,29 +127,57 @@ def quick(finished, tmp_path_factory):
     return folder
 
 
-def code(page):
-    """Returns the blocks of Python of a page."""
-    return [block for block in blocks(page) if re.match(r"(import|from) ", block)]
+class Example(NamedTuple):
+    """A block of Python of a page."""
+
+    code: str
+    output: str | None  # the block after it, if the page says that it prints this
 
 
-@pytest.mark.parametrize(
-    ("page", "number"),
-    [(page, number) for page in PAGES if page.suffix == ".md" for number in range(len(code(page)))],
-    ids=lambda value: getattr(value, "name", value),
-)
-def test_python_in_the_pages_does_what_it_says(quick, monkeypatch, page, number, capfd):
+def examples(page):
+    """Returns the examples of a page. A line such as "It prints:" comes before an output."""
+    parts = re.split(f"({BLOCK})", text(page), flags=re.M)
+    prose, code_blocks = parts[2::2], [dedent(block) for block in parts[1::2]]
+    outputs = [
+        block if re.search(r"(prints.*:|输出.*：)\s*$", before) else None
+        for before, block in zip(prose, code_blocks[1:], strict=False)
+    ]
+    return [
+        Example(block, output)
+        for block, output in itertools.zip_longest(code_blocks, outputs)
+        if re.match(r"(import|from) ", block)
+    ]
+
+
+# A Chinese page has the code of its English one: see below.
+CHINESE_TWINS = {twin for _, twin in TWINS}
+EXAMPLES = [
+    pytest.param(example, id=f"{page.name}-{number}")
+    for page in PAGES
+    if page.suffix == ".md" and page not in CHINESE_TWINS
+    for number, example in enumerate(examples(page))
+]
+
+
+@pytest.mark.parametrize("example", [it for it in EXAMPLES if it.values[0].output is None])
+def test_python_in_the_pages_runs(quick, monkeypatch, example, capfd):
     monkeypatch.chdir(quick)
-    exec(code(page)[number], {})
+    exec(example.code, {})
     assert capfd.readouterr().out
 
 
+@pytest.mark.parametrize("example", [it for it in EXAMPLES if it.values[0].output is not None])
+def test_python_in_the_pages_prints_what_they_say(example, capfd):
+    exec(example.code, {})
+    assert capfd.readouterr().out == example.output + "\n"
+
+
 def test_pages_are_short_and_the_index_names_them_all():
-    lengths = {page.name: len(page.read_text().splitlines()) for page in [ENGLISH, CHINESE, *DOCS]}
+    lengths = {page.name: len(text(page).splitlines()) for page in [ENGLISH, CHINESE, *DOCS]}
     assert {name: length for name, length in lengths.items() if length > 150} == {}
-    index = (ROOT / "docs" / "index.md").read_text()
-    assert {page.name for page in DOCS} - {"index.md"} <= {
-        *re.findall(r"\]\(([\w.-]+\.md)\)", index)
-    }
+    index = text(ROOT / "docs" / "index.md")
+    names = {str(page.relative_to(ROOT / "docs")) for page in DOCS}
+    assert names - {"index.md"} <= {*re.findall(r"\]\(([\w./-]+\.md)\)", index)}
 
 
 def test_the_reference_is_that_of_the_program():
@@ -156,16 +196,23 @@ def test_the_faq_answers_thirty_questions():
     assert len(re.findall(r"^\*\*.+?\*\* \w", faq, re.M)) >= 30
 
 
-def test_both_readmes_show_the_same_commands_code_and_figures():
+@pytest.mark.parametrize(("page", "twin"), TWINS, ids=lambda page: page.name)
+def test_both_languages_show_the_same_commands_code_and_figures(page, twin):
     def bare(page):
         return [re.sub(r"\s*#.*", "", block, flags=re.M) for block in blocks(page)]
 
-    pairs = zip(bare(ENGLISH), bare(CHINESE), strict=True)
+    pairs = zip(bare(page), bare(twin), strict=True)
     differing = [pair for pair in pairs if len(set(pair)) > 1]
     assert differing == []
-    rows = [re.findall(r"^\|(.*)\|$", text(page), re.M) for page in (ENGLISH, CHINESE)]
+    rows = [re.findall(r"^\|(.*)\|$", text(each), re.M) for each in (page, twin)]
     figures = [[sorted(re.findall(r"\d(?:[\d,.]*\d)?", row)) for row in each] for each in rows]
     assert figures[0] == figures[1]
+
+
+@pytest.mark.parametrize(("page", "twin"), TWINS, ids=lambda page: page.name)
+def test_a_page_begins_with_a_link_to_its_other_language(page, twin):
+    for here, there in ((page, twin), (twin, page)):
+        assert f"]({there.name})" in "".join(text(here).splitlines()[:5])
 
 
 def outputs(cell):
