@@ -33,7 +33,6 @@ from nmt.runs import parent as parents
 from nmt.runs.folder import Run
 from nmt.runs.loading import build_transformer, load_translator
 from nmt.text import batches as batching
-from nmt.text import corpora
 from nmt.text.corpora import load_corpus
 from nmt.text.tokenizer import Tokenizer, train_tokenizer
 from nmt.training import checkpoints, cluster, devices, metrics
@@ -216,11 +215,11 @@ def train(args):
     options["tokenize"] = train_options.tokenizer_of_bleu(args, options, run, source, corpus)
     log.info(f"Corpus: {corpus.name}. Run folder: {run.path}")
 
-    # 3. The vocabulary: learned, or that of the run to begin with.
-    tokenizer = train_corpus.vocabulary(run, workers, corpus, options, parent)
+    # 3. One pass over the text, and the vocabulary: learned from it, or that of the parent.
+    text = train_corpus.read_text(run, workers, corpus, options, parent)
+    tokenizer, hashes = text.tokenizer, text.survey.hashes
 
     # 4. What identifies the run: a resumed one must be the same.
-    hashes = {split: corpora.fingerprint(pairs) for split, pairs in corpus.splits().items()}
     identity = run.claim(options, source, parts, parent, **hashes, tokenizer=tokenizer.sha256)
     train_options.check_same(identity, workers)
 
@@ -234,7 +233,7 @@ def train(args):
     run.remove_cache()  # of a process that was killed
     replicas = strategy.num_replicas_in_sync
     batches = batching.training_batches(options, corpus, tokenizer, replicas, run.cache)
-    train_messages.announce(args, run, options, corpus, tokenizer, training, batches)
+    train_messages.announce(args, run, options, corpus, text, training, batches)
 
     # 6. Training.
     kept_epochs = max(KEPT_CHECKPOINTS, options["average"])

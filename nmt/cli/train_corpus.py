@@ -15,7 +15,8 @@ from nmt.runs.parameters import Parameters
 from nmt.runs.parent import Parent
 from nmt.text import corpora, files
 from nmt.text import tokenizer as tokenizing
-from nmt.text.tokenizer import Tokenizer
+from nmt.text.survey import Survey, survey
+from nmt.text.tokenizer import LineSample, Tokenizer
 from nmt.training.cluster import Cluster
 
 
@@ -116,14 +117,21 @@ def resuming_command(args: Namespace, choice: CorpusChoice, corpus: corpora.Corp
     return shlex.join(["python", "run_demo.py", *args.given, *data_flags])
 
 
-def vocabulary(
+class TrainingText(NamedTuple):
+    """What one pass over the text of a corpus gives."""
+
+    survey: Survey
+    tokenizer: Tokenizer
+
+
+def read_text(
     run: Run,
     workers: Cluster,
     corpus: corpora.Corpus,
     options: dict[str, Any],
     parent: Parent | None = None,
-) -> Tokenizer:
-    """Returns the Tokenizer of a run: the chief of the workers learns it from the training text.
+) -> TrainingText:
+    """Reads the text once; the chief of the workers learns the vocabulary of a new run from it.
 
     Args:
       parent: the Parent, whose tokenizer is taken instead.
@@ -131,14 +139,20 @@ def vocabulary(
     Raises:
       UserError: it cannot be learned, or this worker does not see what the chief has written.
     """
-    if workers.chief and not run.trained:
+    sample = None
+    if workers.chief and not run.trained and not parent:
+        tokenizing.symbol_entries(options["symbols"])  # a wrong one is reported before reading
+        sample = LineSample()
+    text_survey = survey(corpus, sample)
+    if sample:
         arguments = {name: options[name] for name in tokenizing.PARAMETERS}
-        learned = None if parent else tokenizing.train_tokenizer(corpus.train, **arguments)
-        run.write(run.tokenizer.name, learned or parent.tokenizer)
+        run.write(run.tokenizer.name, tokenizing.learn_vocabulary(sample, **arguments))
+    elif workers.chief and not run.trained:
+        run.write(run.tokenizer.name, parent.tokenizer)
     workers.barrier()
     if not run.tokenizer.exists():
         raise UserError(
             f"{run.path}: does not contain the chief's files; name a --run on a disk that all "
             "workers see"
         )
-    return loading.load_tokenizer(run)
+    return TrainingText(text_survey, loading.load_tokenizer(run))

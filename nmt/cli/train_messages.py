@@ -6,6 +6,7 @@ from typing import Any
 
 import params
 from nmt.cli import flags
+from nmt.cli.train_corpus import TrainingText
 from nmt.messages import log, plural
 from nmt.results import evaluation
 from nmt.runs.folder import Run
@@ -24,11 +25,12 @@ def announce(
     run: Run,
     options: dict[str, Any],
     corpus: corpora.Corpus,
-    tokenizer: Tokenizer,
+    text: TrainingText,
     training,
     batches: batching.Batches,
 ) -> None:
     """Logs what will be done, and what the user may want to change."""
+    tokenizer, survey = text.tokenizer, text.survey
     if tokenizer.vocab_size < options["vocab_size"] and not args.parent:
         log.warning(
             f"Vocabulary: {tokenizer.vocab_size} entries instead of {options['vocab_size']}, "
@@ -41,15 +43,14 @@ def announce(
     if not (args.preset or args.parent or chosen_sizes or built_in or run.trained):
         suggest_preset(len(corpus.train))
     log.info(
-        f"Training pairs: {batches.kept}; {dropped(corpus, tokenizer, batches, options)}. "
+        f"Training pairs: {batches.kept}; {dropped(batches, options['max_length'])}. "
         f"{batches.per_epoch} batches per epoch, in buckets of "
         f"{', '.join(map(str, batches.lengths))} tokens."
     )
-    validation_overlap, test_overlap = corpora.overlap(corpus)
-    if validation_overlap or test_overlap:
+    if survey.repeated_validation or survey.repeated_test:
         log.warning(
-            f"{plural(validation_overlap, 'validation pair')} and "
-            f"{plural(test_overlap, 'test pair')} occur in the training text: "
+            f"{plural(survey.repeated_validation, 'validation pair')} and "
+            f"{plural(survey.repeated_test, 'test pair')} occur in the training text: "
             "their scores measure memory. To find them: run_demo.py data"
         )
     batching.warn_of_truncation(corpus.validation, tokenizer, "validation")
@@ -99,18 +100,13 @@ def warn_of_other_letters(parent: str, corpus: corpora.Corpus, tokenizer: Tokeni
             )
 
 
-def dropped(
-    corpus: corpora.Corpus,
-    tokenizer: Tokenizer,
-    batches: batching.Batches,
-    options: dict[str, Any],
-) -> str:
+def dropped(batches: batching.Batches, max_length: int) -> str:
     """Returns in words how many training pairs are too long; of many, what length keeps most."""
-    share = batches.dropped / len(corpus.train)
-    text = f"dropped for more than {options['max_length']} tokens: {batches.dropped} ({share:.1%})"
+    share = batches.dropped / (batches.kept + batches.dropped)
+    text = f"dropped for more than {max_length} tokens: {batches.dropped} ({share:.1%})"
     if share <= 1 - KEPT_SHARE:
         return text
-    length = batching.length_of(corpus.train, tokenizer, KEPT_SHARE)
+    length = batches.length_of(KEPT_SHARE)
     return f"{text}, and --max-length {length} would keep {KEPT_SHARE:.0%}"
 
 

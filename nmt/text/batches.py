@@ -1,6 +1,8 @@
 """Batches of token ids: pairs of similar length together, in few static shapes."""
 
 import collections
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -9,8 +11,9 @@ from nmt import UserError
 from nmt.machine import cores
 from nmt.messages import log, reason
 from nmt.text.cleaning import percentile
+from nmt.text.corpora import Corpus
 from nmt.text.datasets import CHUNK
-from nmt.text.tokenizer import CUT_MARGIN, trimmed_in_graph
+from nmt.text.tokenizer import CUT_MARGIN, Tokenizer, trimmed_in_graph
 
 MAX_BUCKETS = 20
 MAX_COMPILED_BUCKETS = 10  # where XLA compiles each shape
@@ -19,7 +22,9 @@ EVALUATION_TOKENS = 2048  # per batch, padding included
 MAX_SOURCE_TOKENS = 2048  # of a sentence; attention takes memory by the square of their number
 
 
-def encode(pairs, tokenizer, max_tokens=MAX_SOURCE_TOKENS):
+def encode(
+    pairs: tf.data.Dataset, tokenizer: Tokenizer, max_tokens: int = MAX_SOURCE_TOKENS
+) -> tf.data.Dataset:
     """Dataset of string pairs -> dataset of pairs of ids (S,), (T,); ragged for batched pairs.
 
     Of a side of more than `max_tokens`, at least one token more is returned, but its end may be
@@ -36,19 +41,62 @@ def encode(pairs, tokenizer, max_tokens=MAX_SOURCE_TOKENS):
     return pairs.map(ids, cores())
 
 
-def pair_length(inp, tar):
+def pair_length(inp: tf.Tensor, tar: tf.Tensor) -> tf.Tensor:
     """Returns the length of a pair: the tokens of its longer side."""
     return tf.maximum(tf.size(inp), tf.size(tar))
 
 
-def chunk_lengths(inp, tar):
+def chunk_lengths(inp: tf.RaggedTensor, tar: tf.RaggedTensor) -> tf.Tensor:
     """Returns the lengths of ragged pairs, (pairs,)."""
     return tf.maximum(inp.row_lengths(), tar.row_lengths())
 
 
-def fill(ids, rows):
+def fill(ids: tf.Tensor, rows: int | tf.Tensor) -> tf.Tensor:
     """Pads `ids` (B, L) with rows of PAD to the number of `rows`."""
     return tf.pad(ids, [[0, rows - tf.shape(ids, rows.dtype)[0]], [0, 0]])
+
+
+class Buckets(NamedTuple):
+    """The shapes of training batches: a bucket holds the pairs of similar length."""
+
+    lengths: list[int]  # of the buckets, in tokens; that of a pair is that of its longer side
+    rows: list[int]  # pairs in a full batch, by bucket
+    min_rows: list[int]  # the fewest pairs of an incomplete batch, by bucket
+    tokens: float  # per batch and side, padding included
+    per_epoch: int  # the number of batches
+
+
+def rows_in(length: float, tokens: float, pairs: int) -> int:
+    """Returns the number of pairs in a batch of `tokens`: at least one, at most all `pairs`."""
+    return max(1, int(min(tokens / length, pairs)))
+
+
+def plan_buckets(
+    counts: np.ndarray, batch_size: int, max_buckets: int = MAX_BUCKETS, batch_tokens: int = 0
+) -> Buckets:
+    """Returns buckets that hold about the same number of tokens each.
+
+    Args:
+      counts: the number of pairs of each length, 0, 1, ..., not all of them 0.
+      batch_size: pairs of average length per batch.
+      max_buckets: the number of buckets, at most.
+      batch_tokens: tokens per batch, instead of `batch_size`; 0 for none.
+    """
+    pairs = int(counts.sum())
+    tokens_up_to = np.cumsum(counts * np.arange(len(counts)))  # in pairs up to each length
+    total = tokens_up_to[-1]
+    tokens = batch_tokens or batch_size * total / pairs
+    number = np.clip(int(total / tokens / BATCHES_PER_BUCKET), 1, max_buckets)
+    equal_shares = total * np.arange(1, number + 1) / number
+    lengths = sorted(set(np.searchsorted(tokens_up_to, equal_shares).tolist()))
+    in_buckets = np.diff(np.cumsum(counts)[lengths], prepend=0)
+    rows = [rows_in(length, tokens, pairs) for length in lengths]
+    min_rows, per_epoch = [], 0
+    for bucket_pairs, full in zip(in_buckets.tolist(), rows, strict=True):
+        fewest = (full + 1) // 2 if bucket_pairs >= full else 1
+        min_rows.append(fewest)
+        per_epoch += bucket_pairs // full + (bucket_pairs % full >= fewest)
+    return Buckets(lengths, rows, min_rows, tokens, per_epoch)
 
 
 class Batches:
@@ -67,70 +115,78 @@ class Batches:
         dropped.
       replicas: devices that share a batch; its rows are padded to a multiple of them.
       folder: for the cache of ids, a new folder; None to tokenize in each epoch.
-      max_buckets: their number, at most.
+      max_buckets: the number of buckets, at most.
       batch_tokens: tokens per batch, instead of `batch_size`; 0 for none.
 
     Attributes:
-      counts: training pairs by length, up to `max_length`.
+      counts: the number of training pairs of each length up to `max_length`.
+      dropped_counts: the number of dropped pairs, by length; pairs of more than MAX_SOURCE_TOKENS
+        may count as shorter ones.
       kept, dropped: numbers of training pairs.
-      lengths: of the buckets, in tokens; the length of a pair is that of its longer side.
-      tokens: per batch and side, padding included.
-      rows, min_rows: pairs in a batch of each bucket; the fewest of an incomplete batch.
-      per_epoch: the number of batches per epoch.
+      buckets: the Buckets.
 
     Raises:
       UserError: no pair is short enough, or the cache cannot be written.
     """
 
     def __init__(
-        self, pairs, tokenizer, batch_size, max_length, replicas=1, folder=None,
-        max_buckets=MAX_BUCKETS, batch_tokens=0,
+        self, pairs: tf.data.Dataset, tokenizer: Tokenizer, batch_size: int, max_length: int,
+        replicas: int = 1, folder: Path | None = None, max_buckets: int = MAX_BUCKETS,
+        batch_tokens: int = 0,
     ):  # fmt: skip
         def drop_long(inp, tar):  # chunks of ids (pairs, ragged)
-            short = chunk_lengths(inp, tar) <= max_length
-            return tf.ragged.boolean_mask(inp, short), tf.ragged.boolean_mask(tar, short)
+            lengths = chunk_lengths(inp, tar)
+            short = lengths <= max_length
+            dropped_lengths = tf.boolean_mask(lengths, ~short)
+            return (
+                tf.ragged.boolean_mask(inp, short),
+                tf.ragged.boolean_mask(tar, short),
+                dropped_lengths,
+            )
 
         self.replicas = replicas
-        self.chunks = encode(pairs.batch(CHUNK), tokenizer, max_length).map(drop_long)
-        self.counts = counts = np.zeros(max_length + 1, np.int64)
+        ids = encode(pairs.batch(CHUNK), tokenizer, max(max_length, MAX_SOURCE_TOKENS))
+        self.chunks = ids.map(drop_long)
+        self.counts = np.zeros(max_length + 1, np.int64)
+        self.dropped_counts = collections.Counter()
         try:
             if folder:
                 folder.mkdir(parents=True, exist_ok=True)
                 self.chunks = self.chunks.cache(str(folder / "ids"))
-            for chunk in self.chunks:
-                counts += np.bincount(chunk_lengths(*chunk), minlength=len(counts))
+            for inp, tar, dropped_lengths in self.chunks:
+                self.counts += np.bincount(chunk_lengths(inp, tar), minlength=max_length + 1)
+                self.dropped_counts.update(dropped_lengths.numpy().tolist())
         except (tf.errors.OpError, OSError) as error:
             raise UserError(
                 f"{folder}: the tokenized text could not be saved ({reason(error)}); free some "
                 "space, or name another --run"
             ) from None
-        self.kept = int(counts.sum())
-        self.dropped = len(pairs) - self.kept
+        self.kept, self.dropped = int(self.counts.sum()), self.dropped_counts.total()
         if not self.kept:
             raise UserError(
                 f"no training pair has {max_length} tokens or fewer; raise --max-length"
             )
-        tokens = np.cumsum(counts * np.arange(len(counts)))  # in pairs up to each length
-        self.tokens = batch_tokens or batch_size * tokens[-1] / self.kept
-        buckets = np.clip(int(tokens[-1] / self.tokens / BATCHES_PER_BUCKET), 1, max_buckets)
-        equal = tokens[-1] * np.arange(1, buckets + 1) / buckets
-        self.lengths = sorted(set(np.searchsorted(tokens, equal).tolist()))  # of the buckets
-        in_buckets = np.diff(np.cumsum(counts)[self.lengths], prepend=0)
-        self.rows = [self.rows_in(length) for length in self.lengths]
-        self.min_rows = [
-            (rows + 1) // 2 if pairs >= rows else 1
-            for pairs, rows in zip(in_buckets, self.rows, strict=True)
-        ]
-        self.per_epoch = sum(
-            pairs // rows + (pairs % rows >= fewest)
-            for pairs, rows, fewest in zip(in_buckets, self.rows, self.min_rows, strict=True)
-        )
+        self.buckets = plan_buckets(self.counts, batch_size, max_buckets, batch_tokens)
 
-    def rows_in(self, length):
-        """Returns the number of pairs in a batch of a bucket of `length` tokens."""
-        return max(1, int(min(self.tokens / length, self.kept)))  # more would be padding
+    @property
+    def lengths(self) -> list[int]:
+        """The lengths of the buckets, in tokens."""
+        return self.buckets.lengths
 
-    def epoch(self, buffer_size, seed):
+    @property
+    def per_epoch(self) -> int:
+        """The number of batches per epoch."""
+        return self.buckets.per_epoch
+
+    def length_of(self, share: float) -> int:
+        """Returns the least number of tokens that at least a `share` of all pairs do not exceed.
+
+        Pairs that were dropped count, too. A result above MAX_SOURCE_TOKENS may be too small.
+        """
+        kept_counts = collections.Counter(dict(enumerate(self.counts.tolist())))
+        return percentile(kept_counts + self.dropped_counts, share)
+
+    def epoch(self, buffer_size: int, seed: int) -> tf.data.Dataset:
         """Returns shuffled batches of ids (B, L), (B, L), in one shape per bucket.
 
         The last batch of a bucket is filled up with rows of padding. If it is less than half full,
@@ -142,9 +198,11 @@ class Batches:
           buffer_size: pairs that are shuffled together.
           seed: of the order.
         """
-        lengths, rows, min_rows = tf.constant([self.lengths, self.rows, self.min_rows], tf.int64)
+        lengths = tf.constant(self.buckets.lengths, tf.int64)
+        rows = tf.constant(self.buckets.rows, tf.int64)
+        min_rows = tf.constant(self.buckets.min_rows, tf.int64)
 
-        def padded(inp, tar):
+        def pad(inp, tar, _):  # chunks of ids (pairs, ragged)
             shape = (None, self.lengths[-1])
             bucket = tf.searchsorted(lengths, chunk_lengths(inp, tar), out_type=tf.int64)
             return inp.to_tensor(shape=shape), tar.to_tensor(shape=shape), bucket
@@ -154,7 +212,7 @@ class Batches:
             number = -(-rows[bucket[0]] // self.replicas) * self.replicas
             return fill(inp[:, :length], number), fill(tar[:, :length], number)
 
-        pairs = self.chunks.map(padded).unbatch().shuffle(buffer_size, seed)
+        pairs = self.chunks.map(pad).unbatch().shuffle(buffer_size, seed)
         batches = pairs.group_by_window(
             key_func=lambda inp, tar, bucket: bucket,
             reduce_func=lambda bucket, window: window.batch(rows[bucket]),
@@ -166,7 +224,9 @@ class Batches:
         return batches.map(cut).prefetch(8)
 
 
-def evaluation_batches(pairs, tokenizer, replicas=1):
+def evaluation_batches(
+    pairs: tf.data.Dataset, tokenizer: Tokenizer, replicas: int = 1
+) -> tf.data.Dataset:
     """Returns every pair of strings in batches of ids (B, S), (B, T) of EVALUATION_TOKENS.
 
     Padded to the longest pair of the batch, and with rows of padding to a multiple of `replicas`.
@@ -198,7 +258,7 @@ def evaluation_batches(pairs, tokenizer, replicas=1):
     ).prefetch(8)
 
 
-def warn_of_truncation(pairs, tokenizer, name):
+def warn_of_truncation(pairs: tf.data.Dataset, tokenizer: Tokenizer, name: str) -> None:
     """Logs how many pairs of the split `name` are truncated by `evaluation_batches`, if any."""
     chunks = encode(pairs.batch(CHUNK), tokenizer)
     truncated = sum(np.count_nonzero(chunk_lengths(*chunk) > MAX_SOURCE_TOKENS) for chunk in chunks)
@@ -209,16 +269,13 @@ def warn_of_truncation(pairs, tokenizer, name):
         )
 
 
-def length_of(pairs, tokenizer, share):
-    """Returns the least number of tokens that at least a `share` of the pairs do not exceed."""
-    chunks = encode(pairs.batch(CHUNK), tokenizer)
-    counts = collections.Counter()
-    for chunk in chunks:
-        counts.update(chunk_lengths(*chunk).numpy().tolist())
-    return percentile(counts, share)
-
-
-def training_batches(options, corpus, tokenizer, replicas=1, folder=None):
+def training_batches(
+    options: dict[str, Any],
+    corpus: Corpus,
+    tokenizer: Tokenizer,
+    replicas: int = 1,
+    folder: Path | None = None,
+) -> Batches:
     """Returns the Batches of a run.
 
     Args:

@@ -3,6 +3,7 @@
 import hashlib
 import random
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,31 +42,34 @@ class Corpus(NamedTuple):
 # ---- What a dataset holds ----
 
 
-def fingerprint(dataset):
+def raw_pairs(dataset: tf.data.Dataset) -> Iterator[tuple[bytes, bytes]]:
+    """Yields the pairs of a dataset, as bytes."""
+    for sources, targets in dataset.batch(CHUNK).as_numpy_iterator():
+        yield from zip(sources, targets, strict=True)
+
+
+def as_line(pair: tuple[bytes, bytes]) -> bytes:
+    """Returns the line that stands for a pair in a `fingerprint`."""
+    return b"\t".join(pair) + b"\n"
+
+
+def normal_pair(pair: tuple[bytes, bytes]) -> tuple[str, str]:
+    """Returns a pair as it is trained on: strings in their normal form."""
+    source, target = pair
+    return spelling.trimmed(source.decode()), spelling.trimmed(target.decode())
+
+
+def fingerprint(dataset: tf.data.Dataset) -> str:
     """Returns the SHA-256 of all pairs of a dataset, in their order, as hexadecimal digits."""
     digest = hashlib.sha256()
-    for source, target in dataset.batch(CHUNK).as_numpy_iterator():
-        for pair in zip(source, target, strict=True):
-            digest.update(b"\t".join(pair) + b"\n")
+    for pair in raw_pairs(dataset):
+        digest.update(as_line(pair))
     return digest.hexdigest()
 
 
-def trained_on(dataset):
+def trained_on(dataset: tf.data.Dataset) -> Iterator[tuple[str, str]]:
     """Yields the pairs of a dataset as they are trained on: strings in their normal form."""
-    for chunk in dataset.batch(CHUNK).as_numpy_iterator():
-        for pair in zip(*chunk, strict=True):
-            yield tuple(spelling.trimmed(side.decode()) for side in pair)
-
-
-def overlap(corpus):
-    """Returns how many pairs of the validation and of the test split occur in the training text.
-
-    Pairs are compared in the spelling in which they are trained on; equal ones count once.
-    """
-    splits = [{*trained_on(split)} for split in (corpus.validation, corpus.test)]
-    held_out = splits[0] | splits[1]
-    seen = {pair for pair in trained_on(corpus.train) if pair in held_out}
-    return [len(seen & split) for split in splits]
+    return map(normal_pair, raw_pairs(dataset))
 
 
 # ---- Corpora ----

@@ -7,8 +7,10 @@ import math
 import random
 import re
 import tempfile
+from collections.abc import Iterable, Sequence
 from io import BytesIO
 
+import numpy as np
 import sentencepiece
 import tensorflow as tf
 import tensorflow_text as tf_text
@@ -18,7 +20,7 @@ import params
 from nmt import UserError
 from nmt.messages import reason
 from nmt.text import spelling
-from nmt.text.datasets import CHUNK
+from nmt.text.corpora import trained_on
 from nmt.text.words import word_count
 from transformer_model import END, PAD, START, UNKNOWN
 
@@ -40,10 +42,63 @@ PARAMETERS = (
 )  # that define a vocabulary
 
 
+class LineSample:
+    """Lines of a text, from which its vocabulary is learned: all equally likely to be in it.
+
+    Attributes:
+      lines: the sampled lines, at most MAX_LINES, in pieces of at most MAX_CHARACTERS.
+      words: the number of words of the whole text.
+    """
+
+    def __init__(self):
+        self.lines: list[str] = []
+        self.words = 0
+        self._seen = 0  # pieces of lines
+        self._random = random.Random(0)
+
+    def add(self, *texts: str) -> None:
+        """Adds lines of text, in their spelling.trimmed form."""
+        for text in texts:
+            for start in range(0, len(text), MAX_CHARACTERS):
+                self._add_piece(text[start : start + MAX_CHARACTERS])
+
+    def _add_piece(self, line: str) -> None:
+        self._seen += 1
+        self.words += word_count(line)
+        if len(self.lines) < MAX_LINES:
+            self.lines.append(line)
+            return
+        index = self._random.randrange(self._seen)  # reservoir sampling
+        if index < MAX_LINES:
+            self.lines[index] = line
+
+
 def train_tokenizer(
-    pairs, vocab_size, pieces="bpe", words_per_piece=params.WORDS_PER_PIECE, symbols=""
-):
+    pairs: tf.data.Dataset,
+    vocab_size: int,
+    pieces: str = "bpe",
+    words_per_piece: int = params.WORDS_PER_PIECE,
+    symbols: str = "",
+) -> bytes:
     """Learns a vocabulary from both sides of `pairs`. Returns SentencePiece's model as bytes.
+
+    Args:
+      pairs: a dataset of string pairs.
+      vocab_size, pieces, words_per_piece, symbols: see `learn_vocabulary`.
+
+    Raises:
+      UserError: see `learn_vocabulary`.
+    """
+    sample = LineSample()
+    for pair in trained_on(pairs):
+        sample.add(*pair)
+    return learn_vocabulary(sample, vocab_size, pieces, words_per_piece, symbols)
+
+
+def learn_vocabulary(
+    sample: LineSample, vocab_size: int, pieces: str, words_per_piece: int, symbols: str
+) -> bytes:
+    """Learns a vocabulary from a sample of text. Returns SentencePiece's model as bytes.
 
     Equal text gives equal bytes, so that runs with different seeds can form an ensemble.
 
@@ -52,7 +107,7 @@ def train_tokenizer(
     gets a smaller vocabulary.
 
     Args:
-      pairs: a dataset of string pairs.
+      sample: the LineSample of both sides of the training text.
       vocab_size: vocabulary entries, at most.
       pieces: "bpe" or "word".
       words_per_piece: words of text per vocabulary entry, at least.
@@ -62,56 +117,31 @@ def train_tokenizer(
       UserError: SentencePiece cannot learn a vocabulary of that size from this text, or a symbol is
         one of its own.
     """
-    if special := [symbol for symbol in symbols.split() if RESERVED.search(symbol)]:
-        raise UserError(
-            f"--symbols {special[0]}: has a meaning for SentencePiece; choose other words"
-        )
-    symbols = [*dict.fromkeys(spelling.normal(symbols).split())]
-    sample, words, rng = [], 0, random.Random(0)
-    chunks = pairs.batch(CHUNK).as_numpy_iterator()
-    texts = (
-        spelling.trimmed(line.decode())
-        for chunk in chunks
-        for pair in zip(*chunk, strict=True)
-        for line in pair
-    )
-    lines = (
-        text[start : start + MAX_CHARACTERS]
-        for text in texts
-        for start in range(0, len(text), MAX_CHARACTERS)
-    )
-    for seen, line in enumerate(lines, start=1):
-        if len(sample) < MAX_LINES:
-            sample.append(line)
-        elif (index := rng.randrange(seen)) < MAX_LINES:  # reservoir: all equally likely
-            sample[index] = line
-        words += word_count(line)
-    if not words:
+    symbol_list = symbol_entries(symbols)
+    if not sample.words:
         raise UserError("the training text holds no words; name files that do")
-    reserved, shares = BASIC_TOKENS + len(symbols), coverages(sample)
+    reserved, shares = BASIC_TOKENS + len(symbol_list), coverages(sample.lines)
     size = vocab_size
     if pieces == "bpe":
-        enough = reserved + math.ceil(len(shares) / MAX_CHARACTER_SHARE)
-        size = words // words_per_piece + max(0, len(shares) - ALPHABET)
-        size = min(vocab_size, max(MIN_VOCABULARY, enough, size))
-    characters = max(1, int(MAX_CHARACTER_SHARE * (size - reserved)))
+        size = byte_pair_size(vocab_size, sample.words // words_per_piece, len(shares), reserved)
+    max_characters = max(1, int(MAX_CHARACTER_SHARE * (size - reserved)))
     output = BytesIO()
     try:
         with tempfile.NamedTemporaryFile("w", suffix=".tsv") as rules:
             rules.write(spelling.rules())
             rules.flush()
             sentencepiece.SentencePieceTrainer.train(
-                sentence_iterator=iter(sample),
+                sentence_iterator=iter(sample.lines),
                 model_writer=output,
                 model_type=pieces,
                 vocab_size=size,
                 hard_vocab_limit=False,
                 byte_fallback=pieces == "bpe",
-                character_coverage=max(MIN_COVERAGE, shares[:characters][-1]),
+                character_coverage=max(MIN_COVERAGE, shares[:max_characters][-1]),
                 normalization_rule_tsv=rules.name,
                 remove_extra_whitespaces=pieces == "word",
                 pad_id=PAD,
-                user_defined_symbols=symbols,
+                user_defined_symbols=symbol_list,
                 unk_id=UNKNOWN,
                 bos_id=START,
                 eos_id=END,
@@ -132,25 +162,53 @@ def train_tokenizer(
     return model.SerializeToString()
 
 
-def normal_in_graph(texts):
+def symbol_entries(symbols: str) -> list[str]:
+    """Returns `symbols`, words separated by spaces, as a list without repetitions.
+
+    Raises:
+      UserError: one of them has a meaning for SentencePiece.
+    """
+    for symbol in symbols.split():
+        if RESERVED.search(symbol):
+            raise UserError(
+                f"--symbols {symbol}: has a meaning for SentencePiece; choose other words"
+            )
+    return [*dict.fromkeys(spelling.normal(symbols).split())]
+
+
+def byte_pair_size(vocab_size: int, affordable: int, characters: int, reserved: int) -> int:
+    """Returns how many entries a vocabulary of byte pairs gets: fewer for a short text.
+
+    Args:
+      vocab_size: entries, at most.
+      affordable: entries for which the text has enough words.
+      characters: characters of the text that should be entries.
+      reserved: entries that are special tokens, bytes and symbols.
+    """
+    for_characters = reserved + math.ceil(characters / MAX_CHARACTER_SHARE)
+    for_words = affordable + max(0, characters - ALPHABET)
+    return min(vocab_size, max(MIN_VOCABULARY, for_characters, for_words))
+
+
+def normal_in_graph(texts: tf.Tensor) -> tf.Tensor:
     """Returns what spelling.normal does, of strings (...)."""
     texts = tf.strings.regex_replace(texts, spelling.INVISIBLE_CHARACTER.pattern, "")
     texts = tf.strings.regex_replace(texts, spelling.SPACE_CHARACTER.pattern, " ")
     return tf_text.normalize_utf8(texts, "NFC")
 
 
-def printed_in_graph(texts):
+def printed_in_graph(texts: tf.Tensor) -> tf.Tensor:
     """Returns what spelling.printed does, of strings (...)."""
     return tf.strings.regex_replace(texts, spelling.LINE_ENDS.pattern, " ")
 
 
-def trimmed_in_graph(texts):
+def trimmed_in_graph(texts: tf.Tensor) -> tf.Tensor:
     """Returns what spelling.trimmed does, of strings (...)."""
     blank = tf.strings.regex_full_match(texts, spelling.BLANK_TEXT.pattern)
     return tf.where(blank, "", tf.strings.strip(normal_in_graph(texts)))
 
 
-def coverages(lines):
+def coverages(lines: Iterable[str]) -> list[float]:
     """Returns a list, whose nth entry is the coverage by the n most frequent characters of `lines`.
 
     It ends with the last character that occurs often enough to be an entry of the vocabulary. Each
@@ -168,7 +226,7 @@ def coverages(lines):
     return shares
 
 
-def check_characters(lines):
+def check_characters(lines: Iterable[str]) -> None:
     """Raises a UserError if one of `lines` (strings) holds a lone surrogate, which is no character.
 
     Python has them for bytes that were not UTF-8 (errors="surrogateescape"), and for halves of
@@ -194,18 +252,18 @@ class Tokenizer:
       model: bytes of a SentencePiece model.
     """
 
-    def __init__(self, model):
+    def __init__(self, model: bytes):
         self.model, self.sha256 = model, hashlib.sha256(model).hexdigest()
         self.processor = sentencepiece.SentencePieceProcessor(model_proto=model, num_threads=1)
         self.graph_tokenizer = tf_text.SentencepieceTokenizer(model, add_bos=True, add_eos=True)
         self.vocab_size = self.processor.vocab_size()
 
-    def encode_in_graph(self, texts):
+    def encode_in_graph(self, texts: tf.Tensor) -> tf.Tensor | tf.RaggedTensor:
         """Strings (...) -> ids (..., L), START first and END last; ragged unless a scalar."""
         return self.graph_tokenizer.tokenize(normal_in_graph(texts))
 
     @functools.cached_property
-    def token_bytes(self):
+    def token_bytes(self) -> int:
         """The bytes of text that a token stands for, at most; 0 if they have no limit.
 
         A token for unknown words, which a vocabulary without bytes has, stands for any word.
@@ -216,7 +274,7 @@ class Tokenizer:
         pieces = map(self.processor.id_to_piece, ids)
         return max(len(piece.replace(spelling.MARK_OF_SPACE, " ").encode()) for piece in pieces)
 
-    def encode(self, lines, max_tokens=None):
+    def encode(self, lines: Sequence[str], max_tokens: int | None = None) -> list[list[int]]:
         """Strings -> a list of lists of ids, START first and END last.
 
         Args:
@@ -232,7 +290,7 @@ class Tokenizer:
             lines = [line[: self.token_bytes * (max_tokens + CUT_MARGIN)] for line in lines]
         return self.processor.encode(lines, add_bos=True, add_eos=True)
 
-    def share_without_entry(self, lines):
+    def share_without_entry(self, lines: Sequence[str]) -> float:
         """Returns the share of the tokens of `lines` (strings) that are single bytes or UNKNOWN."""
         tokens = [number for ids in self.encode(lines, MAX_CHARACTERS) for number in ids[1:-1]]
         without = sum(
@@ -240,7 +298,7 @@ class Tokenizer:
         )
         return without / max(len(tokens), 1)
 
-    def decode(self, ids):
+    def decode(self, ids: np.ndarray) -> list[str]:
         """Ids (B, L) -> B strings, of one line each, without START, END and PAD.
 
         No reader of lines finds an end of a line in them: control characters become spaces.
@@ -248,6 +306,6 @@ class Tokenizer:
         texts = self.processor.decode(ids.tolist())
         return [*map(spelling.printed, texts)]
 
-    def tokens(self, ids):
+    def tokens(self, ids: Iterable[int]) -> list[str]:
         """Ids (L,) -> a list of L token strings."""
         return self.processor.id_to_piece([int(number) for number in ids])

@@ -140,7 +140,7 @@ def test_a_batch_holds_no_more_rows_than_there_are_pairs():
     pairs = as_dataset(sentences(40))
     tokenizer = run_demo.Tokenizer(run_demo.train_tokenizer(pairs, 320))
     batches = batching.Batches(pairs, tokenizer, 64, 40, replicas=4, batch_tokens=2**31 - 1)
-    assert batches.rows == [40]
+    assert batches.buckets.rows == [40]
     assert batches.per_epoch == 1
 
 

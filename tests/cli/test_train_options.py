@@ -5,13 +5,14 @@ import json
 from types import SimpleNamespace
 
 import pytest
+import tensorflow as tf
 from helpers import TINY, Untrained, as_dataset, call, sentences, write_tsv
 
 import params
 import run_demo
 from nmt.cli import flags, main, train_messages, train_options
 from nmt.runs.parameters import Parameters
-from nmt.text import corpora
+from nmt.text import bleu_tokenizer, corpora, files
 
 
 def test_the_preset_for_a_number_of_pairs_is_suggested(capsys):
@@ -52,6 +53,45 @@ def test_a_length_that_keeps_most_pairs_is_suggested_where_many_are_dropped(
     assert ", and --max-length " in short
     assert "would keep 98%" in short
     assert "dropped for more than 300 tokens: 0 (0.0%). " in long
+
+
+def test_the_training_text_is_read_three_times_before_the_first_step(tmp_path, monkeypatch, capsys):
+    """Counted and checked; for the hash, the vocabulary and repeated pairs; and tokenized."""
+    passes = []
+
+    def count_lines(paths, read_pairs=files.read_pairs):
+        if "train.tsv" in str(paths):
+            passes.append("lines")
+        return read_pairs(paths)
+
+    def count_passes(*arguments, load_corpus=run_demo.load_corpus):
+        corpus = load_corpus(*arguments)
+        last = len(corpus.train) - 1  # a sample from the beginning is no pass
+
+        def note(number):
+            if number == last:
+                passes.append("pairs")
+            return True
+
+        def watch(number, pair):
+            with tf.control_dependencies([tf.numpy_function(note, [number], tf.bool)]):
+                return tuple(map(tf.identity, pair))
+
+        train = corpus.train.enumerate().map(watch)
+        cardinality = tf.data.experimental.assert_cardinality(last + 1)
+        return corpus._replace(train=train.apply(cardinality))
+
+    pairs = [("um " * n, f"one {n}") for n in range(1, 101)]  # many are too long: one is suggested
+    train = write_tsv(tmp_path / "train.tsv", pairs)
+    held_out = write_tsv(tmp_path / "held_out.tsv", sentences(9))
+    monkeypatch.setattr(run_demo, "Training", Untrained)
+    monkeypatch.setattr(run_demo, "load_corpus", count_passes)
+    monkeypatch.setattr(files, "read_pairs", count_lines)
+    monkeypatch.setattr(bleu_tokenizer, "SAMPLE_LINES", 9)
+    command = ["--train", train, "--valid", held_out, "--test", held_out, "--run", tmp_path / "run"]
+    assert call(*command, *TINY) == 130
+    assert "would keep 98%" in capsys.readouterr().err
+    assert passes == ["lines", "pairs", "pairs"]
 
 
 @pytest.mark.slow

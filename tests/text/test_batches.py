@@ -67,11 +67,10 @@ class Watched:
 
 def test_the_end_of_a_line_that_is_too_long_is_not_tokenized(tokenizer):
     pairs = [*sentences(50), ("um " * 100_000, "one"), ("um", "one " * 100_000)]
-    watched = Watched(tokenizer, max_bytes=140 * tokenizer.token_bytes)
-    batches = batching.Batches(as_dataset(pairs), watched, batch_size=16, max_length=40)
-    assert (batches.kept, batches.dropped) == (50, 2)
     limit = batching.MAX_SOURCE_TOKENS
     watched = Watched(tokenizer, max_bytes=(limit + 100) * tokenizer.token_bytes)
+    batches = batching.Batches(as_dataset(pairs), watched, batch_size=16, max_length=40)
+    assert (batches.kept, batches.dropped) == (50, 2)
     found = list(batching.evaluation_batches(as_dataset(pairs), watched))
     assert sum(len(inp) for inp, _ in found) == 52
     expected = tokenizer.encode(["um " * 5000])[0][:limit]
@@ -105,20 +104,22 @@ def test_batches_come_in_few_static_shapes_of_about_the_same_size(batches):
     assert all(inp.shape == tar.shape for inp, tar in epoch)
     assert 1 < len(shapes) <= batching.MAX_BUCKETS
     assert {length for _, length in shapes} == set(batches.lengths)
-    assert all(batches.tokens - length < rows * length <= batches.tokens for rows, length in shapes)
+    tokens = batches.buckets.tokens
+    assert all(tokens - length < rows * length <= tokens for rows, length in shapes)
 
 
 def test_batch_size_counts_sentences_of_average_length(long_and_short, tokenizer):
-    found = batching.Batches(as_dataset(long_and_short), tokenizer, 16, max_length=40)
+    batches = batching.Batches(as_dataset(long_and_short), tokenizer, 16, max_length=40)
     sides = (tokenizer.encode(side) for side in zip(*long_and_short, strict=True))
     lengths = np.array([max(map(len, pair)) for pair in zip(*sides, strict=True)])
-    assert found.tokens == pytest.approx(16 * lengths[lengths <= 40].mean())
-    assert found.rows_in(found.tokens / 16) == 16
+    tokens = batches.buckets.tokens
+    assert tokens == pytest.approx(16 * lengths[lengths <= 40].mean())
+    assert batching.rows_in(tokens / 16, tokens, batches.kept) == 16
 
 
 def test_a_batch_may_be_counted_in_tokens(long_and_short, tokenizer):
     batches = batching.Batches(as_dataset(long_and_short), tokenizer, 64, 40, batch_tokens=300)
-    assert batches.tokens == 300
+    assert batches.buckets.tokens == 300
     for inp, tar in batches.epoch(100, 0):
         assert inp.shape == tar.shape
         assert 300 - inp.shape[1] < tf.size(inp) <= 300
@@ -198,9 +199,11 @@ def test_no_pair_short_enough_is_one_line_of_error(tokenizer):
         batching.Batches(as_dataset(sentences(5)), tokenizer, 16, max_length=3)
 
 
-def test_the_length_that_keeps_a_share_of_the_pairs(tokenizer):
+@pytest.mark.parametrize("max_length", [20, 400])
+def test_the_length_that_keeps_a_share_of_the_pairs(max_length, tokenizer):
     pairs = [("um " * n, "one") for n in range(1, 101)]
     lengths = sorted(max(map(len, tokenizer.encode(map(str.strip, pair)))) for pair in pairs)
+    batches = batching.Batches(as_dataset(pairs), tokenizer, 16, max_length)
+    assert (batches.dropped > 0) is (max_length == 20)
     for share in (0.5, 0.98, 1.0):
-        length = batching.length_of(as_dataset(pairs), tokenizer, share)
-        assert length == lengths[round(share * 100) - 1]
+        assert batches.length_of(share) == lengths[round(share * 100) - 1]

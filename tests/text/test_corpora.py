@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from nmt import UserError
 from nmt.text import cleaning, corpora, datasets, files, spelling
+from nmt.text.survey import survey
 
 # What a line of a text file can hold: anything but its end, NULs, and lone surrogates.
 line_texts = st.text(st.characters(exclude_characters="\r\n\t\0", exclude_categories=["Cs"]))
@@ -245,7 +246,8 @@ def test_pairs_occur_in_the_training_text_however_they_are_spelled(tmp_path):
     ):
         paths[name] = [tmp_path / f"{name}.tsv"]
         paths[name][0].write_text(text)
-    assert corpora.overlap(corpora.from_files("n", **paths, seed=1)) == [1, 1]
+    text_survey = survey(corpora.from_files("n", **paths, seed=1))
+    assert (text_survey.repeated_validation, text_survey.repeated_test) == (1, 1)
 
 
 def test_pairs_of_other_splits_within_the_training_text_are_counted(tmp_path, monkeypatch):
@@ -257,7 +259,11 @@ def test_pairs_of_other_splits_within_the_training_text_are_counted(tmp_path, mo
         paths[name] = [tmp_path / f"{name}.tsv"]
         paths[name][0].write_text("".join(f"{s}\t{t}\n" for s, t in pairs))
     corpus = corpora.from_files("n", **paths, seed=1)
-    assert corpora.overlap(corpus) == [1, 2]
+    text_survey = survey(corpus)
+    assert (text_survey.repeated_validation, text_survey.repeated_test) == (1, 2)
+    assert text_survey.hashes == {
+        split: corpora.fingerprint(dataset) for split, dataset in corpus.splits().items()
+    }
 
 
 # ---- Several files: groups, weights, gzip ----

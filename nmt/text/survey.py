@@ -1,0 +1,48 @@
+"""What must be known of a corpus before it is tokenized: found in one pass over its text."""
+
+import hashlib
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from nmt.text import corpora
+from nmt.text.corpora import Corpus
+from nmt.text.tokenizer import LineSample
+
+
+class Survey(NamedTuple):
+    """What a pass over each split of a corpus finds."""
+
+    hashes: dict[str, str]  # fingerprints by name of the split; see `corpora.fingerprint`
+    repeated_validation: int  # pairs of the validation split that occur in the training text
+    repeated_test: int  # pairs of the test split that do
+
+
+def survey(corpus: Corpus, sample: LineSample | None = None) -> Survey:
+    """Reads each split of a corpus once. Returns the Survey.
+
+    Pairs are compared in the spelling in which they are trained on; equal ones count once.
+
+    Args:
+      corpus: a Corpus, of which all splits are loaded.
+      sample: to which all lines of the training text are added; None if none is needed.
+    """
+    digests = {split: hashlib.sha256() for split in ("train", "validation", "test")}
+    validation = set(_read(corpus.validation, digests["validation"]))
+    test = set(_read(corpus.test, digests["test"]))
+    repeated = set()
+    for pair in _read(corpus.train, digests["train"]):
+        if pair in validation or pair in test:
+            repeated.add(pair)
+        if sample is not None:
+            sample.add(*pair)
+    hashes = {split: digest.hexdigest() for split, digest in digests.items()}
+    return Survey(hashes, len(repeated & validation), len(repeated & test))
+
+
+def _read(dataset: tf.data.Dataset, digest) -> Iterator[tuple[str, str]]:
+    """Yields the pairs of a dataset as they are trained on; updates a digest with their bytes."""
+    for pair in corpora.raw_pairs(dataset):
+        digest.update(corpora.as_line(pair))
+        yield corpora.normal_pair(pair)
