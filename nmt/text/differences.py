@@ -1,0 +1,96 @@
+"""What a translation has lost or added of what must not change: numbers, URLs, placeholders, tags.
+
+Numbers are compared by their digits alone, because languages write "1,234.50" and "1 234,50".
+"""
+
+import collections
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from nmt.text.glossary import fold
+from nmt.text.protected import DEFAULT, Protector, Span, replace
+
+NUMBER = re.compile(r"\d+(?:[.,:/'\u2019-]\d+)*")
+DIGITS = re.compile(r"\d+")
+NUMBER_KINDS = ("number", "code")  # of Spans
+
+
+class Difference(NamedTuple):
+    """What a translation lacks of its source, and what it holds that the source does not."""
+
+    missing: list[str]
+    added: list[str]
+
+    def __str__(self) -> str:
+        """Returns it as text: "missing {name}, 4711; added 471"."""
+        parts = {"missing": self.missing, "added": self.added}
+        return "; ".join(f"{name} {', '.join(texts)}" for name, texts in parts.items() if texts)
+
+
+def difference(source: str, translation: str, protector: Protector = DEFAULT) -> Difference:
+    """Returns the Difference between a source and its translation: two empty lists if none.
+
+    Args:
+      source, translation: texts of any length.
+      protector: a Protector. Of the terms of its glossary that the source holds, the translation
+        must hold the translations.
+    """
+    spans = protector.spans(source)
+    terms = [span.original for span in spans if span.kind == "term"]
+    translation, missing = _take_out(translation, terms)
+    other_text, other_spans = _without_spans(source, spans)
+    translation, translated_spans = _without_spans(translation, protector.spans(translation))
+    missing_spans, added = _compare(other_spans, translated_spans)
+    missing += missing_spans
+    numbers, translated_numbers = NUMBER.findall(other_text), NUMBER.findall(translation)
+    if _digits(numbers) != _digits(translated_numbers):
+        missing_numbers, added_numbers = _compare(numbers, translated_numbers)
+        missing += missing_numbers
+        added += added_numbers
+    return Difference(missing, added)
+
+
+def differing_lines(
+    pairs: Iterable[tuple[str, str]], protector: Protector = DEFAULT
+) -> Iterator[tuple[int, Difference]]:
+    """Yields the number, from 1, and the Difference of each of `pairs` that has one.
+
+    Args:
+      pairs: (source, translation).
+      protector: see `difference`.
+    """
+    for number, (source, translation) in enumerate(pairs, start=1):
+        result = difference(source, translation, protector)
+        if result.missing or result.added:
+            yield number, result
+
+
+def _take_out(text: str, terms: list[str]) -> tuple[str, list[str]]:
+    """Returns a text without `terms`, in any case, and those that it does not hold."""
+    missing = []
+    for term in terms:
+        start = fold(text).find(fold(term))
+        if start < 0:
+            missing.append(term)
+        else:
+            text = f"{text[:start]} {text[start + len(term) :]}"
+    return text, missing
+
+
+def _without_spans(text: str, spans: list[Span]) -> tuple[str, list[str]]:
+    """Returns a text without spans other than numbers, and what these spans are, without terms."""
+    spans = [span for span in spans if span.kind not in NUMBER_KINDS]
+    text = replace(text, spans, [" "] * len(spans))
+    return text, [span.original for span in spans if span.kind != "term"]
+
+
+def _compare(texts: list[str], other_texts: list[str]) -> tuple[list[str], list[str]]:
+    """Returns what `other_texts` lacks of `texts`, and what it holds beyond them."""
+    counts, other_counts = collections.Counter(texts), collections.Counter(other_texts)
+    return [*(counts - other_counts).elements()], [*(other_counts - counts).elements()]
+
+
+def _digits(numbers: list[str]) -> collections.Counter:
+    """Returns how often each group of digits occurs in `numbers`."""
+    return collections.Counter(group for number in numbers for group in DIGITS.findall(number))

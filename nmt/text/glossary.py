@@ -1,0 +1,110 @@
+"""A glossary: terms of the source and what the translation is to hold for them.
+
+A term becomes a symbol, as what must not change does, and its translation takes the symbol's place;
+see protected.py. Nothing is inflected.
+"""
+
+import unicodedata
+
+from nmt import UserError
+from nmt.text import files, spelling
+from nmt.text.protected import Span
+from nmt.text.words import EAST_ASIAN, SOUTH_EAST_ASIAN
+
+COMMENT = "#"
+
+
+class Glossary:
+    """Terms and their translations.
+
+    A term in small letters is found in any case, and the translation gets the case of the source:
+    with `dog TAB chien`, Dog is Chien and DOG is CHIEN. A term with a capital is found as it is
+    written alone: `US` is not "us". Of several terms at a position, the longest is found.
+
+    Args:
+      terms: translations by term.
+    """
+
+    def __init__(self, terms: dict[str, str]):
+        self._terms = terms
+        self._lengths = sorted({len(term) for term in terms}, reverse=True)
+        self._first_letters = {fold(term[0]) for term in terms}
+
+    def spans(self, text: str) -> list[Span]:
+        """Returns the terms in a text as Spans, whose originals are their translations."""
+        folded, spans, start = fold(text), [], 0
+        while start < len(text):
+            end = self._end_of_term(text, folded, start)
+            if end:
+                spans.append(Span(start, end, "term", self._translation(text[start:end])))
+            start = end or start + 1
+        return spans
+
+    def _end_of_term(self, text: str, folded: str, start: int) -> int:
+        """Returns where the longest term that starts at a position ends; 0 if there is none."""
+        if folded[start] not in self._first_letters or _within_word(text, start):
+            return 0
+        for length in self._lengths:
+            end = start + length
+            is_term = text[start:end] in self._terms or folded[start:end] in self._terms
+            if is_term and end <= len(text) and not _within_word(text, end):
+                return end
+        return 0
+
+    def _translation(self, found: str) -> str:
+        """Returns the translation of a term as it is written in a text."""
+        if found in self._terms:
+            return self._terms[found]
+        translation = self._terms[fold(found)]
+        if found.isupper() and len(found) > 1:
+            return translation.upper()
+        if found[0].isupper():
+            return translation[0].upper() + translation[1:]
+        return translation
+
+
+def fold(text: str) -> str:
+    """Returns a text in small letters, character by character: its length stays."""
+    small = text.lower()
+    if len(small) == len(text):
+        return small
+    # "İ" stays: its small form is two characters.
+    return "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)
+
+
+def read(path: str) -> Glossary:
+    """Returns the Glossary of a file: lines of source TAB target, and comments, which begin with #.
+
+    Raises:
+      UserError: a line is something else, a term has two translations, or there are no terms.
+    """
+    terms, numbers = {}, {}
+    for number, line in enumerate(files.read_lines(path), start=1):
+        if spelling.is_blank(line) or line.startswith(COMMENT):
+            continue
+        columns = [spelling.trimmed(column) for column in line.split("\t")]
+        if len(columns) != 2 or not all(columns):
+            raise UserError(f"{path}: line {number} is not one source term, a tab and its target")
+        term, translation = columns
+        if terms.get(term, translation) != translation:
+            raise UserError(
+                f"{path}: line {number} translates {term!r} otherwise than line {numbers[term]}; "
+                "remove one of them"
+            )
+        terms[term] = translation
+        numbers.setdefault(term, number)
+    if not terms:
+        raise UserError(f"{path}: holds no terms; write lines of source term, tab, target term")
+    return Glossary(terms)
+
+
+def _within_word(text: str, position: int) -> bool:
+    """Returns whether a position is within a word; never in a script without spaces."""
+    neighbors = text[max(position - 1, 0) : position + 1]
+    return 0 < position < len(text) and all(map(_is_letter, neighbors))
+
+
+def _is_letter(character: str) -> bool:
+    """Returns whether a character is part of a word that stands between spaces."""
+    unspaced = EAST_ASIAN.match(character) or SOUTH_EAST_ASIAN.match(character)
+    return unicodedata.category(character)[0] in "LMN" and not unspaced

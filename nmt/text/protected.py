@@ -1,0 +1,255 @@
+"""What must not change in translation: numbers, addresses, placeholders and tags.
+
+Each such span of a text is replaced by a symbol, ⟦0⟧ to ⟦9⟧, which is one token of the vocabulary.
+A model copies a symbol where it would have to spell a span, and `restore` puts the originals back:
+
+    "Call {name} at 4711."  ->  "Call ⟦0⟧ at ⟦1⟧.", originals ["{name}", "4711"]
+
+In training, a span becomes a symbol where both sides of a pair hold it: `Protector.training_pair`.
+"""
+
+import collections
+import re
+import zlib
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from nmt import UserError
+
+SYMBOLS = [
+    f"⟦{number}⟧" for number in range(10)
+]  # a text of more spans begins again with the first
+SYMBOL = re.compile(r"⟦([0-9])⟧")
+MIN_PAIRS = 1000  # that hold a span on both sides, to learn from: each symbol is in some 100
+UNPROTECTED_SHARE = 10  # one in so many training pairs is left as it is
+
+LANGUAGE_TAG = re.compile("<.*>")  # such as <2de>, one of --symbols
+
+# The letters of alphabets whose words stand between spaces: "mp3" is one word, "我有3只" is not.
+LETTER = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0370-\u052f_"
+CLOSING = ".,;:!?…'\\])}\u2019\u201d\u00bb"  # ends a sentence or a quotation rather than a URL
+URL_CHARACTER = '\\s<>"\u3000-\u303f\uff00-\uffef'  # what a URL does not hold
+PRINTF = r"%(?:\d+\$)?(?:\(\w{1,80}\))?[-+#0]*\d*(?:\.\d+)?(?:hh?|ll?|[Lzjt])?[diouxXeEfFgGcsp@]"
+ATTRIBUTE = r"""\s+[\w:.@-]+(?:\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>=]+))?"""
+
+# No expression takes more than linear time, whatever the text: each can begin at few characters.
+KINDS = {
+    "symbol": SYMBOL,  # as the user wrote it
+    "url": re.compile(
+        rf"(?<![A-Za-z])(?:(?:https?|ftp)://|(?<![\w@.])www\.)[^{URL_CHARACTER}]*[^{URL_CHARACTER}{CLOSING}]",
+        re.IGNORECASE,
+    ),
+    "email": re.compile(
+        r"(?<![A-Za-z0-9_.+%-])[A-Za-z0-9_.+%-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+"
+    ),
+    "tag": re.compile(
+        rf"</?[A-Za-z][\w:.-]*(?:{ATTRIBUTE})*\s*/?>|<!--[^<>]*-->"
+        r"|&(?:[A-Za-z]\w{1,30}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});"
+    ),
+    "placeholder": re.compile(
+        r"\{\{[^{}\n]{0,80}\}\}|\$?\{[^{}\s]{0,80}\}|\$\{[^{}\n]{0,80}\}"
+        rf"|(?<!\d){PRINTF}(?![{LETTER}])|(?<![\d%])%[A-Za-z_]\w*%"
+    ),
+    "code": re.compile(  # mp3, COVID-19, B2B, v1.2
+        rf"(?<![{LETTER}\d])[{LETTER}]+[-]?\d[{LETTER}\d]*(?:[-.:/]\d[{LETTER}\d]*)*"
+    ),
+    "number": re.compile(
+        rf"(?:(?<![^\s(])[-+\u2212])?(?<![{LETTER}\d])"
+        r"(?:\d{4}-\d\d-\d\d(?!\d)|\d+(?:[.,:/'\u2019]\d+)*)"
+    ),
+}
+SIGNS_OF_SPANS = re.compile(r"[\d⟦<@%{&]|://|www\.", re.IGNORECASE)  # no span is without one
+
+
+class Span(NamedTuple):
+    """A part of a text that must not change."""
+
+    start: int
+    end: int
+    kind: str  # of KINDS; or "pattern", "term", "language"
+    original: str  # what the translation is to hold for it; of a term, its translation
+
+
+class Protected(NamedTuple):
+    """A text with symbols, and what they stand for."""
+
+    text: str
+    originals: list[str]  # in the order of the symbols
+
+
+class Restored(NamedTuple):
+    """A translation with the originals in place of symbols."""
+
+    text: str
+    missing: list[str]  # originals whose symbol the translation lacks
+    surplus: int  # symbols that stood for nothing, and were removed
+
+
+# ---- Spans and symbols ----
+
+
+class Protector:
+    """Replaces the spans of texts with symbols.
+
+    Args:
+      patterns: regular expressions of further spans.
+      finders: functions of a text that return further Spans, such as Glossary.spans.
+      words: those of the vocabulary that are never split (--symbols); language tags among them are
+        no spans.
+
+    Raises:
+      UserError: a pattern is not a regular expression.
+    """
+
+    def __init__(
+        self,
+        patterns: Iterable[str] = (),
+        finders: Iterable[Callable[[str], list[Span]]] = (),
+        words: Iterable[str] = (),
+    ):
+        self._patterns = [compile_pattern(pattern) for pattern in patterns]
+        self._finders = list(finders)
+        tags = [re.escape(word) for word in words if LANGUAGE_TAG.fullmatch(word)]
+        self._tag = re.compile("|".join(tags) or "(?!)")
+
+    def spans(self, text: str) -> list[Span]:
+        """Returns the spans of a text, in order; of overlapping ones, the first or longest."""
+        spans = [span for find in self._finders for span in find(text)]
+        for pattern in self._patterns:
+            spans += _matches("pattern", pattern, text)
+        if SIGNS_OF_SPANS.search(text):
+            spans += _matches("language", self._tag, text)
+            for kind, pattern in KINDS.items():
+                spans += _matches(kind, pattern, text)
+        spans.sort(key=lambda span: (span.start, -span.end))  # stable: patterns before kinds
+        apart, end = [], 0
+        for span in spans:
+            if span.start >= end:
+                apart.append(span)
+                end = span.end
+        return [span for span in apart if span.kind != "language"]
+
+    def protect(self, text: str) -> Protected:
+        """Returns a text with symbols in place of its spans."""
+        spans = self.spans(text)
+        symbols = [SYMBOLS[number % len(SYMBOLS)] for number in range(len(spans))]
+        return Protected(replace(text, spans, symbols), [span.original for span in spans])
+
+    def protect_prefix(self, prefix: str, source: Protected) -> Protected:
+        """Returns what a translation begins with, with the symbols of the source's spans in it.
+
+        Args:
+          prefix: of the translation.
+          source: the Protected source. Its originals follow in the result, and after them symbols
+            that the user wrote into the prefix.
+        """
+        symbols = collections.defaultdict(collections.deque)  # by original
+        for number, original in enumerate(source.originals):
+            symbols[original].append(SYMBOLS[number % len(SYMBOLS)])
+        spans, chosen, originals = self.spans(prefix), [], list(source.originals)
+        for span in spans:
+            if symbols[span.original]:
+                chosen.append(symbols[span.original].popleft())
+            elif span.kind == "symbol":
+                chosen.append(SYMBOLS[len(originals) % len(SYMBOLS)])
+                originals.append(span.original)
+            else:
+                chosen.append(None)
+        return Protected(replace(prefix, spans, chosen), originals)
+
+    def protect_pair(self, source: str, target: str, first: int = 0) -> tuple[str, str]:
+        """Returns both sides of a pair with symbols in place of the spans that both hold.
+
+        Args:
+          source, target: of the pair.
+          first: the number of the first symbol.
+        """
+        source_spans = self.spans(source)
+        target_spans = self.spans(target) if source_spans else []
+        if not target_spans:
+            return source, target
+        unmatched = collections.defaultdict(collections.deque)  # target spans by original
+        for number, span in enumerate(target_spans):
+            unmatched[span.original].append(number)
+        source_symbols, target_symbols = [None] * len(source_spans), [None] * len(target_spans)
+        number = first
+        for index, span in enumerate(source_spans):
+            if unmatched[span.original]:
+                symbol = SYMBOLS[number % len(SYMBOLS)]
+                source_symbols[index] = symbol
+                target_symbols[unmatched[span.original].popleft()] = symbol
+                number += 1
+        source = replace(source, source_spans, source_symbols)
+        return source, replace(target, target_spans, target_symbols)
+
+    def training_pair(self, source: str, target: str) -> tuple[str, str]:
+        """Returns a pair as it is trained on: with symbols, or, one in UNPROTECTED_SHARE, as it is.
+
+        Pairs that stay keep a model able to translate text without symbols. Symbols begin with
+        another number in each pair, so that all are learned. Both follow from the source alone: a
+        pair is the same in every epoch and every process.
+        """
+        number = zlib.crc32(source.encode())
+        if number // len(SYMBOLS) % UNPROTECTED_SHARE == 0:
+            return source, target
+        return self.protect_pair(source, target, first=number % len(SYMBOLS))
+
+    def can_learn(self, pairs: Iterable[tuple[str, str]]) -> bool:
+        """Returns whether at least MIN_PAIRS of `pairs` hold a span on both sides."""
+        count = 0
+        for source, target in pairs:
+            count += self.protect_pair(source, target)[0] != source
+            if count >= MIN_PAIRS:
+                return True
+        return False
+
+
+def compile_pattern(pattern: str) -> re.Pattern:
+    """Returns a compiled pattern of --protect; a UserError if it is not a regular expression."""
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise UserError(f"--protect {pattern}: is not a regular expression ({error})") from None
+
+
+def _matches(kind: str, pattern: re.Pattern, text: str) -> list[Span]:
+    """Returns the matches of a pattern as Spans of a kind."""
+    return [Span(*match.span(), kind, match[0]) for match in pattern.finditer(text) if match[0]]
+
+
+def replace(text: str, spans: list[Span], symbols: Iterable[str | None]) -> str:
+    """Returns a text with `symbols` in place of its spans; a span without a symbol stays."""
+    parts, end = [], 0
+    for span, symbol in zip(spans, symbols, strict=True):
+        if symbol is not None:
+            parts += text[end : span.start], symbol
+            end = span.end
+    return "".join([*parts, text[end:]])
+
+
+def restore(text: str, originals: list[str]) -> Restored:
+    """Returns a text with originals in place of its symbols.
+
+    Symbols of the same number, which stand for several spans of a long text, take their originals
+    in order. A symbol that stands for nothing is removed.
+
+    Args:
+      text: a translation with symbols.
+      originals: of the Protected source.
+    """
+    waiting = [
+        collections.deque(originals[number :: len(SYMBOLS)]) for number in range(len(SYMBOLS))
+    ]
+    surplus = 0
+
+    def original(match: re.Match) -> str:
+        nonlocal surplus
+        queue = waiting[int(match[1])]
+        surplus += not queue
+        return queue.popleft() if queue else ""
+
+    text = SYMBOL.sub(original, text)
+    return Restored(text, [text for queue in waiting for text in queue], surplus)
+
+
+DEFAULT = Protector()  # of what every text may hold

@@ -1,0 +1,42 @@
+"""What must hold of the check of translations: it names what is lost or added, and nothing else."""
+
+import pytest
+
+from nmt.text.differences import difference, differing_lines
+from nmt.text.glossary import Glossary
+from nmt.text.protected import Protector
+
+
+@pytest.mark.parametrize(
+    ("source", "translation", "result"),
+    [
+        ("{a} at 4711", "à 471 {a}", "missing 4711; added 471"),
+        ("1,234.50 euros", "1 234,50 euros", ""),
+        ("1,234.50 euros", "1425 euros", "missing 1,234.50; added 1425"),
+        ("2 and 2", "2 et", "missing 2"),
+        ("<i>a</i>", "<b>a</b>", "missing <i>, </i>; added <b>, </b>"),
+        ("see http://a.b/1", "voir http://a.b/2", "missing http://a.b/1; added http://a.b/2"),
+        ("two dogs", "2 chiens", "added 2"),
+        ("mp3 and %s", "MP3 et %d", "missing %s; added %d"),
+        ("", "", ""),
+    ],
+)
+def test_what_is_lost_or_added_is_named(source, translation, result):
+    assert str(difference(source, translation)) == result
+
+
+def test_terms_of_a_glossary_must_be_translated():
+    protector = Protector(finders=[Glossary({"dog": "chien", "5 stars": "cinq étoiles"}).spans])
+    assert str(difference("A dog with 5 stars", "Un Chien cinq étoiles", protector)) == ""
+    assert str(difference("dog and dog", "chien et chat", protector)) == "missing chien"
+
+
+def test_patterns_of_the_user_are_compared():
+    protector = Protector(patterns=["ACME"])
+    assert str(difference("ACME", "Acme", protector)) == "missing ACME"
+
+
+def test_lines_with_a_difference_are_numbered():
+    pairs = [("1", "1"), ("2", "3"), ("a", "b"), ("{x}", "")]
+    rows = [(number, str(result)) for number, result in differing_lines(pairs)]
+    assert rows == [(2, "missing 2; added 3"), (4, "missing {x}")]

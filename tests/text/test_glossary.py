@@ -1,0 +1,64 @@
+"""What must hold of a glossary: the longest term, whole words, the case of the source."""
+
+import pytest
+
+from nmt import UserError
+from nmt.text import glossary
+from nmt.text.glossary import Glossary
+from nmt.text.protected import Protector, restore
+
+
+def translate(text, terms):
+    """Returns a text whose terms are replaced by their translations, and nothing else."""
+    return restore(*Protector(finders=[Glossary(terms).spans]).protect(text)).text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a dog and an ice hockey game", "a chien and an hockey sur glace game"),
+        ("ice, dogs, hotdog, dog's", "glace, dogs, hotdog, chien's"),
+        ("Dog, DOG, Ice Hockey", "Chien, CHIEN, Hockey sur glace"),
+        ("US and us; PARIS", "États-Unis and us; PARIS"),
+        ("the 5 stars, 5 {dog}", "the cinq étoiles, 5 {dog}"),
+        ("https://dog.com/ice ice", "https://dog.com/ice glace"),
+        ("我的狗好", "我的chien好"),
+    ],
+)
+def test_terms_are_whole_words_the_longest_in_the_case_of_the_source(text, expected):
+    terms = {"dog": "chien", "ice": "glace", "ice hockey": "hockey sur glace", "狗": "chien"}
+    assert translate(text, terms | {"US": "États-Unis", "5 stars": "cinq étoiles"}) == expected
+
+
+def test_a_translation_may_look_like_a_symbol_or_a_term():
+    assert translate("a b", {"a": "⟦1⟧", "b": "a"}) == "⟦1⟧ a"
+
+
+def test_letters_whose_small_form_is_longer_shift_nothing():
+    assert translate("İİ dog", {"dog": "chien"}) == "İİ chien"
+
+
+def test_a_file_has_comments_empty_lines_and_a_term_twice(tmp_path):
+    path = tmp_path / "terms.tsv"
+    path.write_text("\ufeff# animals\ndog\tchien\n\nice hockey\t hockey \ndog\tchien\n")
+    terms = {"dog": "chien", "ice hockey": "hockey"}
+    assert glossary.read(str(path)).spans("dog") == Glossary(terms).spans("dog")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "holds no terms; write lines of source term, tab, target term"),
+        ("# nothing\n", "holds no terms"),
+        ("dog\tchien\ndog chien\n", "line 2 is not one source term, a tab and its target"),
+        ("dog\tchien\tx\n", "line 1 is not one"),
+        ("dog\t \n", "line 1 is not one"),
+        ("dog\tchien\n\ndog\tchienne\n", "line 3 translates 'dog' otherwise than line 1; remove"),
+    ],
+)
+def test_a_damaged_file_is_refused_in_one_line(tmp_path, text, message):
+    path = tmp_path / "terms.tsv"
+    path.write_text(text)
+    with pytest.raises(UserError, match=f"terms.tsv: {message}") as error:
+        glossary.read(str(path))
+    assert "\n" not in str(error.value)

@@ -1,0 +1,130 @@
+"""What must hold of spans and symbols: any text comes back, and both sides of a pair agree."""
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nmt import UserError
+from nmt.text import protected
+from nmt.text.protected import DEFAULT, MIN_PAIRS, SYMBOLS, Protected, Protector, restore
+
+
+def originals(text, **options):
+    return Protector(**options).protect(text).originals
+
+
+@pytest.mark.parametrize(
+    ("text", "spans"),
+    [
+        ("Hello {name}, two dogs.", ["{name}"]),
+        ("{{x}} ${y z} {0} {} %1$s %s, %(n)d.", "{{x}}|${y z}|{0}|{}|%1$s|%s|%(n)d".split("|")),
+        ("1,234.50 euros on 2024-05-06 at 12:30", ["1,234.50", "2024-05-06", "12:30"]),
+        ("-5 degrees, 2-5 people, 50% discount", ["-5", "2", "5", "50"]),
+        ("COVID-19, mp3, v1.2, l'A380; the 3rd", ["COVID-19", "mp3", "v1.2", "A380", "3"]),
+        ("我有3只狗", ["3"]),
+        ("(see http://a.b/c?d=1&e=2, or www.x.org).", ["http://a.b/c?d=1&e=2", "www.x.org"]),
+        ("请看https://a.cn/b。", ["https://a.cn/b"]),
+        ("Write to me.too@x.co.uk.", ["me.too@x.co.uk"]),
+        ('<b>a</b> <x id="1"/> &amp; AT&T', ["<b>", "</b>", '<x id="1"/>', "&amp;"]),
+        ("a < b and c > d, {see below}, 100 %sure", ["100"]),
+        ("no span at all", []),
+    ],
+)
+def test_spans_are_numbers_addresses_placeholders_and_tags(text, spans):
+    assert originals(text) == spans
+
+
+def test_the_user_s_patterns_are_spans_and_overlap_no_others():
+    assert originals("ab-12 and cd", patterns=["[a-z]+-12", "cd"]) == ["ab-12", "cd"]
+    assert originals("http://a.b/cd cd", patterns=["cd"]) == ["http://a.b/cd", "cd"]
+    assert originals("abc", patterns=["x*"]) == []  # which matches nothing everywhere
+    with pytest.raises(UserError, match=r"--protect \(: is not a regular expression"):
+        Protector(patterns=["("])
+
+
+def test_language_tags_are_no_spans():
+    assert originals("<2de> 2 {name}", words=["<2de>", "{name}"]) == ["2", "{name}"]
+
+
+SPANS = st.sampled_from(
+    ["{name}", "%s", "4711", "http://a.b", "<b>", *SYMBOLS, "⟦1", "a", " ", "1"]
+)
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.one_of(SPANS, st.text(max_size=3)), max_size=40))
+def test_any_text_comes_back_whatever_it_holds(parts):
+    text = "".join(parts)
+    assert restore(*DEFAULT.protect(text)) == (text, [], 0)
+
+
+def test_what_a_translation_loses_or_adds_is_counted():
+    text, spans = DEFAULT.protect("{a} 1 2")
+    assert text == "⟦0⟧ ⟦1⟧ ⟦2⟧"
+    assert restore("⟦2⟧ ⟦2⟧, ⟦9⟧⟦0⟧", spans) == ("2 , {a}", ["1"], 2)
+
+
+def test_originals_with_symbols_in_them_are_not_replaced_again():
+    assert restore("⟦0⟧ ⟦1⟧", ["⟦1⟧", "x"]).text == "⟦1⟧ x"
+
+
+def test_more_spans_than_symbols_keep_their_order():
+    text = " ".join(map(str, range(5000)))
+    symbols, spans = DEFAULT.protect(text)
+    assert {*symbols.split()} == {*SYMBOLS}
+    assert restore(symbols, spans).text == text
+
+
+def test_both_sides_of_a_pair_have_the_same_symbol_for_the_same_span():
+    pair = DEFAULT.protect_pair("5 of {n} in 12 h: 5.", "{n} : 5 sur 3, 5.")
+    assert pair == ("⟦0⟧ of ⟦1⟧ in 12 h: ⟦2⟧.", "⟦1⟧ : ⟦0⟧ sur 3, ⟦2⟧.")
+    assert DEFAULT.protect_pair("9 {n}", "{n} 9", first=9) == ("⟦9⟧ ⟦0⟧", "⟦0⟧ ⟦9⟧")
+    assert DEFAULT.protect_pair("1 dog", "un chien") == ("1 dog", "un chien")
+
+
+def test_training_leaves_a_share_and_uses_all_symbols_alike():
+    pairs = [(f"it is {n}", f"es {n}") for n in range(2000)]
+    trained = [DEFAULT.training_pair(*pair) for pair in pairs]
+    assert trained == [DEFAULT.training_pair(*pair) for pair in pairs]
+    unchanged = sum(pair == original for pair, original in zip(trained, pairs, strict=True))
+    assert 140 <= unchanged <= 260  # a tenth
+    for symbol in SYMBOLS:
+        count = sum(symbol in source and symbol in target for source, target in trained)
+        assert 120 <= count <= 240
+
+
+def test_symbols_are_learned_from_enough_pairs_alone():
+    pairs = [("a 1", "b 1")] * (MIN_PAIRS - 1) + [("1", "2")] * MIN_PAIRS
+    assert not DEFAULT.can_learn(pairs)
+    assert DEFAULT.can_learn([*pairs, ("{a}", "{a}")])
+
+
+def test_a_prefix_has_the_symbols_of_its_source():
+    source = DEFAULT.protect("{a} costs 5, 5 or 6")
+    prefix = DEFAULT.protect_prefix("5 {b} ⟦0⟧ 5 5", source)
+    assert prefix.text == "⟦1⟧ {b} ⟦4⟧ ⟦2⟧ 5"
+    assert restore(prefix.text, prefix.originals).text == "5 {b} ⟦0⟧ 5 5"
+    assert DEFAULT.protect_prefix("", source) == Protected("", source.originals)
+
+
+HOSTILE = (
+    "a", "a.", "<a ", "1", "1a", "{", "%", "http://", ".", "&a", "@", "a@", "⟦1⟧", "<!--", "a-",
+    "%1", "%(a", "www.", "<a b='", "b=", " ",
+)  # fmt: skip
+
+
+def test_no_text_takes_long():
+    texts = [part * 10_000 for part in HOSTILE] + ["<a" + " b" * 10_000, "http://" + "." * 10_000]
+    started = time.process_time()
+    for text in texts:
+        assert restore(*DEFAULT.protect(text)).text == text
+    assert time.process_time() - started < 10  # half a second; minutes if one took quadratic time
+
+
+def test_every_kind_of_span_has_a_sign_by_which_texts_are_skipped():
+    examples = ["⟦0⟧", "http://a.b", "WWW.a.b", "a@b.c", "<b>", "&lt;", "{a}", "%s", "mp3", "1"]
+    for text in examples:
+        assert protected.SIGNS_OF_SPANS.search(text)
+        assert originals(text) == [text]
