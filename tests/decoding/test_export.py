@@ -43,7 +43,7 @@ def folder(tmp_path_factory):
     (path / "prefixes").write_text("\n".join(["nine", ""] * 50) + "\n")
     prefixed = model.translator(tokenizer, beam=4, length_penalty=0.6)
     found = prefixed.hypotheses(lines, prefixes=["nine", ""] * 50)
-    (path / "prefix").write_text("".join(f"{best[0][0]}\n" for best in found))
+    (path / "prefix").write_text("".join(f"{best[0].text}\n" for best in found))
     sampling = Sampling(temperature=1.5, top_k=7, top_p=0.95, seed=5)
     drawn = model.translator(tokenizer, beam=1, sampling=sampling)(lines)
     (path / "sample").write_text("".join(f"{text}\n" for text in drawn))
