@@ -57,7 +57,7 @@ class Watched:
 
     def __init__(self, tokenizer, max_bytes):
         self.tokenizer, self.token_bytes = tokenizer, tokenizer.token_bytes
-        self.max_bytes = max_bytes
+        self.max_bytes, self.symbol_ids = max_bytes, tokenizer.symbol_ids
 
     def encode_in_graph(self, texts):
         longest = tf.reduce_max(tf.strings.length(texts))
