@@ -2,11 +2,11 @@
 
     python benchmarks/protected.py --train a.en a.fr --valid v.en v.fr --test t.en t.fr --folder DIR
 
-Gives a share of the lines of a corpus numbers, placeholders and URLs, trains a run with symbols and
-one without (--no-protect) on it, and prints a markdown table: how many of the marked test lines come
-back with all of them exact, and BLEU of the test split as it is. The phrases are English and
-French. Flags after -- go to both training runs. DIR keeps the text and the runs: a second call
-scores them again.
+Puts numbers, placeholders and URLs into a share of the lines of a corpus, in English and French
+phrases, and trains two runs on it: one with symbols, one without (--no-protect). Prints a markdown
+table: how many of the marked test lines come back with all of them exact, and BLEU of the test
+split as it is. Flags after -- go to both training runs. DIR keeps the text and the runs; a second
+call scores them again.
 """
 
 import argparse
