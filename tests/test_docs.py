@@ -186,6 +186,32 @@ def test_the_reference_is_that_of_the_program():
         assert (ROOT / "docs" / name).read_text(encoding="utf-8") == expected
 
 
+def first_number(cell):
+    """Returns the first number in a cell of a table; None where there is none."""
+    match = re.search(r"\d[\d,]*(?:\.\d+)?(?:e-\d+)?", cell)
+    return float(match[0].replace(",", "")) if match else None
+
+
+def test_sources_in_the_help_agree_with_the_table_of_values():
+    constants = {param.name.upper(): param for param in params.table()}
+    line = r"^\| [^|]+ \| ([^|]+) \| ([^|]+) \| [^|]+ \| \[`(\w+)`\]\(\.\./params\.py#L\d+\)(.*)\|$"
+    rows = re.findall(line, text(ROOT / "docs" / "names.md"), re.M)
+    for paper, tutorial, name, note in rows:
+        default, meaning = constants[name].default, constants[name].flag.help
+        if quoted := re.search(r"paper[^:;()]*: ([\d.]+)", meaning):
+            assert float(quoted[1]) == first_number(paper), name
+        elif "paper" in meaning:
+            assert default == first_number(paper), name
+        if "tutorial" in meaning and not note.strip():
+            assert default == first_number(tutorial), name
+    sourced = {
+        name
+        for name, param in constants.items()
+        if param.type in (int, float) and "tutorial" in param.flag.help
+    }
+    assert sourced <= {name for _, _, name, _ in rows}
+
+
 def test_every_preset_has_a_row_in_the_recipes():
     rows = re.findall(r"^\| `([\w-]+)` \|", (ROOT / "docs" / "recipes.md").read_text(), re.M)
     assert {*rows} == params.PRESETS.keys()
