@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import ROUNDING, call, run_process, sentences, write_tsv
-from test_transformer_model import randomised
+from helpers import ROUNDING, call, randomized, run_process, sentences, write_tsv
 
 import run_demo
 from nmt.decoding import export
@@ -167,7 +166,7 @@ def test_ctranslate2_scores_as_we_do_a_network_of_pre_norm_and_tied_embeddings(f
     variant = dict(pre_norm=True, tie_embeddings=True)
     transformer = Transformer(2, 16, 2, 32, size, size, **variant)
     transformer.build(((None, None), (None, None)))
-    randomised(transformer)
+    randomized(transformer)
     export.ctranslate2_model(tmp_path / "ct2", transformer, tokenizer)
     pairs = sentences(3)
     ids = [[np.array(tokenizer.encode([side])) for side in pair] for pair in pairs]

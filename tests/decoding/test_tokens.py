@@ -6,8 +6,7 @@ import math
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import call
-from test_search import small_transformer
+from helpers import biased_transformer, call, small_transformer
 
 from nmt.decoding.tokens import token_likelihoods
 from run_demo import load_translator
@@ -18,7 +17,7 @@ INP, TAR = tf.constant([[5, 6, 7]]), tf.constant([[START, 4, 5, END]])
 
 def test_probabilities_of_each_token_and_of_what_else_was_likely():
     """Of two models: the mean of their softmax."""
-    models = small_transformer(END=1.0), small_transformer(seed=1)
+    models = biased_transformer(END=1.0), small_transformer(seed=1)
     each = [tf.nn.softmax(model((INP, TAR[:, :-1]))[0]).numpy()[0] for model in models]
     mean = np.mean(each, axis=0)  # (T, V)
     likely, best, ids = (t.numpy()[0] for t in token_likelihoods(models, INP, TAR, 3))

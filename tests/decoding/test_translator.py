@@ -9,8 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import as_dataset, run_process, sentences
-from test_transformer_model import randomised
+from helpers import as_dataset, randomized, run_process, sentences
 
 import run_demo
 import transformer_model as tm
@@ -80,7 +79,7 @@ def model(finished):  # trained before: a training run drops the tokenizers that
     size = tokenizer.vocab_size
     transformer = tm.Transformer(**SIZES, input_vocab_size=size, target_vocab_size=size)
     transformer.build(((None, None), (None, None)))
-    randomised(transformer)
+    randomized(transformer)
     kernel, bias = transformer.final_layer.get_weights()
     bias[tm.END] += 3
     transformer.final_layer.set_weights([kernel, bias])
@@ -328,7 +327,7 @@ def test_an_ensemble_scores_pairs_by_the_means_of_probabilities(model, silent):
     transformer, tokenizer = model
     other = tm.Transformer(**transformer.config)
     other.build(((None, None), (None, None)))
-    randomised(other, 9)
+    randomized(other, 9)
     (found,) = Translator(*model, ensemble=(other,)).score([("um dois.", "one two.")])
     inp, tar = (tf.constant(tokenizer.encode([side])) for side in ("um dois.", "one two."))
     each = [tf.nn.softmax(one((inp, tar[:, :-1]))[0])[0].numpy() for one in (transformer, other)]
