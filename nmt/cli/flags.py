@@ -119,6 +119,11 @@ def add_run(parser: argparse.ArgumentParser, several: bool = False) -> None:
         parser.set_defaults(ensemble=[])
     action = FirstAndOthers if several else Once
     parser.add_argument("--run", type=filled, metavar="DIR", help=text, action=action)
+    add_checkpoint(parser)
+
+
+def add_checkpoint(parser: argparse.ArgumentParser) -> None:
+    """Adds the flag that chooses the weights of a trained run."""
     parser.add_argument(
         "--checkpoint", choices=("final", "newest", "best"),
         help="the weights that were scored at the end of training, the last epoch's, or the "
