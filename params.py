@@ -6,9 +6,8 @@ and the value saved in a run's `params.json`. A `Section` begins each group of t
 `--help`. `PRESETS` are named sets of values that replace the defaults.
 
 Sources: "paper" is Vaswani et al. 2017, "Attention Is All You Need" (arXiv 1706.03762); "tutorial"
-is TensorFlow's "Transformer model for language understanding" (Portuguese to English) in its
-edition of 2019 to 2021. "Paper 5.3" is a section, "paper: 6" a value; docs/names.md has the values
-of both, and of the tutorial's later edition, in one table.
+is TensorFlow's "Transformer model for language understanding" (Portuguese to English). "Paper 5.3"
+is a section, "paper: 6" a value.
 """
 
 import sys
@@ -155,13 +154,6 @@ WORDS_PER_PIECE: Annotated[
 SYMBOLS: Annotated[
     str, Flag("words that are never split, such as target-language tags: '<2de> <2fr>'")
 ] = ""
-PROTECT: Annotated[
-    bool,
-    Flag(
-        "learn to copy numbers, addresses, placeholders and tags as symbols, if at least 1,000 "
-        "pairs hold some on both sides"
-    ),
-] = True
 
 SEARCH = Section("Search")
 
@@ -209,7 +201,7 @@ class Preset(NamedTuple):
 
 
 PRESETS = {
-    "tutorial": Preset("the defaults: TensorFlow's tutorial, edition of 2019 to 2021", {}),
+    "tutorial": Preset("the defaults: TensorFlow's tutorial", {}),
     "quick": Preset(
         "a first look at the bundled corpus, in three minutes (walkthrough.ipynb trains it)",
         dict(

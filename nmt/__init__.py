@@ -6,6 +6,7 @@ decoding  search, translator, export
 training  optimizer, devices, workers, checkpoints, averaging
 results   scores, evaluation, pictures, explorer
 runs      run folder, parameters, listing, loading, parent
+serving   the server: APIs, queue, streaming, its page
 cli       command line, commands, start-up, exit codes
 
 messages.py, machine.py and output.py serve all of them.

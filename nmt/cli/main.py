@@ -24,6 +24,7 @@ from nmt.cli import (
     plot,
     runs,
     score,
+    serve,
     startup,
     train,
     translate,
@@ -56,7 +57,7 @@ Results go to stdout, all else to stderr. Exit code 2: a mistake you can fix.
 """.strip()
 
 
-MODULES = (train, translate, evaluate, score, align, plot, explore, export, data, runs)
+MODULES = (train, translate, evaluate, score, align, plot, explore, export, serve, data, runs)
 COMMANDS = {module.__name__.rpartition(".")[2]: module for module in MODULES}
 
 

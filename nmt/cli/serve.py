@@ -1,0 +1,196 @@
+"""The command `serve`: its flags, and the process of the server."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import signal
+import socket
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
+import params
+from nmt import Terminated, UserError
+from nmt.cli import flags, startup
+from nmt.messages import log
+from nmt.runs import listing
+from nmt.runs.folder import Run
+
+if TYPE_CHECKING:  # what imports TensorFlow
+    from nmt.serving.models import ServedModel
+    from nmt.serving.service import Service
+
+HELP = "translate for other programs: a page, and APIs over HTTP"
+VARYING_SHAPES = True
+PACKAGES = "starlette", "uvicorn", "prometheus_client"
+GRACE_SECONDS = 8  # for what is in work when the server is to end
+KEY_VARIABLE = "NMT_API_KEY"  # of the environment; a flag is seen by all users of the machine
+EXAMPLES = 5  # sentences of the test split that the page and the explorer offer
+PROFILE_SENTENCES = 2000  # of the test split, from which languages are recognized
+
+
+def add_flags(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--run", type=flags.filled, metavar="DIR", action="append", default=[], dest="runs",
+        help="run folder (default: the newest in runs/, if all are of one corpus); repeated: "
+        "several directions, or for the same languages an ensemble",
+    )  # fmt: skip
+    parser.add_argument(
+        "--languages", type=flags.filled, metavar="A-B", action="append", default=[],
+        help="languages of each --run in turn, if their names do not say them: de-en, or with "
+        "target tags (<2de> <2fr>) en-de,fr",
+    )  # fmt: skip
+    flags.add_checkpoint(parser)
+    parser.add_argument(
+        "--host", type=flags.filled, default="127.0.0.1", metavar="NAME", action=flags.Once,
+        help="address to listen on; 0.0.0.0 for all (default 127.0.0.1: this machine alone)",
+    )  # fmt: skip
+    add_number(parser, "port", 0, 65_535, 8765, "port to listen on; 0 for any")
+    parser.add_argument(
+        "--api-key", type=flags.filled, metavar="KEY", action=flags.Once,
+        help=f"what clients must send (default: the environment's {KEY_VARIABLE}, or none)",
+    )  # fmt: skip
+    add_number(parser, "max-chars", 1, 1_000_000, 5000, "characters per request")
+    add_number(parser, "rate", 0, 1_000_000, 0, "requests per client and minute; 0 for any number")
+    add_number(parser, "max-waiting", 1, 100_000, 1000, "requests that wait; others are refused")
+    add_number(parser, "workers", 1, 64, 2, "batches translated in parallel")
+
+
+def add_number(parser, name, lowest, highest, default, text):
+    parser.add_argument(
+        f"--{name}", type=flags.in_range(int, params.Flag("", lowest, highest)), metavar="N",
+        default=default, help=f"{text} (default {default})",
+    )  # fmt: skip
+
+
+def run(args: Namespace) -> None:
+    """Serves translations until a signal ends the process."""
+    missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
+    if missing:
+        raise UserError(
+            f"serve needs {', '.join(missing)}; install: pip install -r requirements-serve.txt"
+        )
+    groups = grouped_runs(args)
+    listener = listen(args.host, args.port)
+    startup.import_tensorflow()
+    from nmt.serving.limits import Limits
+    from nmt.serving.models import Models
+    from nmt.serving.service import Service
+
+    served = [load(codes, runs, args.checkpoint) for codes, runs in groups.items()]
+    limits = Limits(args.api_key or os.environ.get(KEY_VARIABLE), args.max_chars, args.rate)
+    service = Service(Models(served), limits, args.workers, args.max_waiting)
+    serve(service, listener)
+
+
+# ---- Runs ----
+
+
+def grouped_runs(args: Namespace) -> dict[tuple[str, ...], list[Run]]:
+    """Returns the runs by their languages: source, and targets. Without TensorFlow.
+
+    Raises:
+      UserError: there is no such run, or its languages are unknown.
+    """
+    runs = [listing.find(path) for path in args.runs or [None]]
+    if args.languages and len(args.languages) != len(runs):
+        raise UserError(
+            f"--languages is given {len(args.languages)} times for {len(runs)} runs; give it once "
+            "for each --run, in the same order"
+        )
+    groups: dict[tuple[str, ...], list[Run]] = {}
+    for number, run in enumerate(runs):
+        if args.languages:
+            codes = parsed_languages(args.languages[number])
+        else:
+            codes = tuple(run.parameters.corpus.get("languages", ()))
+        if len(codes) < 2:
+            raise UserError(
+                f"{run.path}: the languages of its text are unknown; name them: --languages de-en"
+            )
+        groups.setdefault(codes, []).append(run)
+    return groups
+
+
+def parsed_languages(text: str) -> tuple[str, ...]:
+    """Returns the codes in "de-en" or "en-de,fr": the source, and the targets."""
+    source, _, targets = text.partition("-")
+    codes = (source, *targets.split(","))
+    if not all(code.isalpha() and code.isascii() and code.islower() for code in codes):
+        raise UserError(f"--languages {text}: write SOURCE-TARGET, as in de-en, or en-de,fr")
+    return codes
+
+
+def load(codes: tuple[str, ...], runs: list[Run], checkpoint: str | None) -> ServedModel:
+    """Returns a run, or an ensemble of runs, with its languages."""
+    from nmt.runs import loading
+    from nmt.serving.languages import Profile
+    from nmt.serving.models import ServedModel, directions_of
+
+    run, tokenizer, model = loading.load_ensemble(runs, checkpoint)
+    try:
+        directions = directions_of(codes, model.options["symbols"])
+    except ValueError as error:
+        raise UserError(
+            f"{run.path}: several target languages need a tag each, as in <2{codes[1]}>, and the "
+            f"{error}; name one target, or the run that has them"
+        ) from None
+    translations = run.first_translations(PROFILE_SENTENCES)
+    columns = [[row[0] for row in translations], [row[1] for row in translations]]
+    profiles = dict(zip(codes, map(Profile, columns), strict=False))
+    return ServedModel(
+        run.path.resolve().name, model, tokenizer, directions, profiles, columns[0][:EXAMPLES]
+    )
+
+
+# ---- The process ----
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Returns a socket that listens; a UserError if it cannot."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listener = socket.socket(family, kind, protocol)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+    except OSError as error:
+        raise UserError(
+            f"{host} port {port}: {error.strerror}; choose another --port or --host"
+        ) from None
+    return listener
+
+
+def serve(service: Service, listener: socket.socket) -> None:
+    """Answers requests until a signal; what is in work then has GRACE_SECONDS to end.
+
+    Raises:
+      Terminated, KeyboardInterrupt: the signal.
+    """
+    import uvicorn
+
+    from nmt.serving.app import application
+    from nmt.serving.protocol import PatientProtocol
+
+    config = uvicorn.Config(
+        application(service),
+        http=PatientProtocol,
+        ws="none",
+        access_log=False,
+        log_config=None,
+        log_level="warning",
+        server_header=False,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )
+    host, port = listener.getsockname()[:2]
+    address = f"[{host}]" if ":" in host else host
+    pairs = ", ".join(f"{source}-{target}" for source, target in service.models.by_languages)
+    log.info(f"Serving {pairs} at http://{address}:{port}/ (API: /docs). Ctrl-C ends it.")
+    try:
+        uvicorn.Server(config).run(sockets=[listener])
+    except (KeyboardInterrupt, Terminated) as end:
+        if not service.busy:
+            raise
+        log.error("run_demo.py: ended while a batch was being translated")
+        os._exit(128 + getattr(end, "number", signal.SIGINT))  # its thread cannot be interrupted

@@ -1,0 +1,155 @@
+"""Requests that arrive together are translated together: one queue, and workers that take batches.
+
+A worker waits a few milliseconds after the first request for others, takes those at the head of the
+queue that may be translated together, up to a number of tokens, and answers each.
+"""
+
+import asyncio
+import collections
+import dataclasses
+import time
+from collections.abc import Callable, Hashable
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+from nmt import UserError
+from nmt.messages import log
+from nmt.serving.errors import RefusedError
+
+WAIT_SECONDS = 0.005  # of the first request of a batch for others, at most
+MAX_BATCH_TOKENS = 2048  # of the sources of a batch, as estimated
+MAX_WAITING = 1000  # requests; those beyond are refused
+BYTES_PER_TOKEN = 4  # of UTF-8, as an estimate
+
+
+class Item(NamedTuple):
+    """A text to translate."""
+
+    text: str
+    prefix: str = ""  # what the translation begins with
+
+    def tokens(self) -> int:
+        """Returns an estimate of the tokens of the text, which takes no tokenizer."""
+        return 2 + len(self.text.encode()) // BYTES_PER_TOKEN
+
+
+@dataclasses.dataclass(eq=False)
+class Job:
+    """The texts of a request, which waits for their translations."""
+
+    key: Hashable  # jobs of one key may be translated together
+    items: list[Item]
+    answer: asyncio.Future  # a list of results, one per item
+    arrived: float  # seconds of time.monotonic()
+
+    def tokens(self) -> int:
+        return sum(item.tokens() for item in self.items)
+
+
+class Batcher:
+    """The queue of a server, and its workers. To be made and used within a running event loop.
+
+    Args:
+      translate: a function of a key and a list of Items that returns a list of results; it runs
+        in a thread.
+      workers: batches translated in parallel.
+      max_waiting: requests in the queue, at most.
+      observe: a function of the number of items of each batch, for the metrics.
+    """
+
+    def __init__(
+        self,
+        translate: Callable[[Hashable, list[Item]], list],
+        workers: int = 1,
+        max_waiting: int = MAX_WAITING,
+        observe: Callable[[int], None] = lambda items: None,
+    ):
+        self._translate, self._observe = translate, observe
+        self._max_waiting = max_waiting
+        self._waiting: collections.deque[Job] = collections.deque()
+        self._arrival = asyncio.Event()
+        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="translate")
+        self._workers = [asyncio.create_task(self._work()) for _ in range(workers)]
+        self.running = 0  # batches
+
+    @property
+    def waiting(self) -> int:
+        """The number of requests in the queue."""
+        return len(self._waiting)
+
+    async def submit(self, key: Hashable, items: list[Item]) -> list:
+        """Returns the results of `items`. Cancelling the call takes them from the queue.
+
+        Raises:
+          RefusedError: the queue is full.
+          UserError: the request cannot be translated.
+        """
+        if len(self._waiting) >= self._max_waiting:
+            raise RefusedError(429, "too many requests are waiting; try again later", retry_after=1)
+        answer = asyncio.get_running_loop().create_future()
+        job = Job(key, items, answer, time.monotonic())
+        self._waiting.append(job)
+        self._arrival.set()
+        try:
+            return await answer
+        finally:
+            if answer.cancelled() and job in self._waiting:
+                self._waiting.remove(job)
+
+    async def close(self) -> None:
+        """Ends the workers; what is in work goes on in its thread, and nobody waits for it."""
+        for worker in self._workers:
+            worker.cancel()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    async def _work(self) -> None:
+        while True:
+            batch = await self._next_batch()
+            if not batch:
+                continue
+            self.running += 1
+            try:
+                await self._answer(batch)
+            finally:
+                self.running -= 1
+
+    async def _next_batch(self) -> list[Job]:
+        """Returns the jobs at the head of the queue that are translated together, maybe none."""
+        while not self._waiting:
+            self._arrival.clear()
+            await self._arrival.wait()
+        patience = self._waiting[0].arrived + WAIT_SECONDS - time.monotonic()
+        if patience > 0:
+            await asyncio.sleep(patience)
+        batch, tokens = [], 0
+        while self._waiting:
+            job = self._waiting[0]
+            tokens += job.tokens()
+            if batch and (job.key != batch[0].key or tokens > MAX_BATCH_TOKENS):
+                break
+            batch.append(self._waiting.popleft())
+        return batch
+
+    async def _answer(self, batch: list[Job]) -> None:
+        """Translates a batch and answers its jobs; if that fails, each job by itself."""
+        items = [item for job in batch for item in job.items]
+        self._observe(len(items))
+        loop = asyncio.get_running_loop()
+        try:
+            results = await loop.run_in_executor(self._pool, self._translate, batch[0].key, items)
+        except Exception as error:
+            if len(batch) > 1:  # one of them may be the cause
+                for job in batch:
+                    if not job.answer.done():
+                        await self._answer([job])
+                return
+            if not isinstance(error, (UserError, RefusedError)):
+                log.exception("a request failed")
+            if not batch[0].answer.done():
+                batch[0].answer.set_exception(error)
+            return
+        results = iter(results)
+        for job in batch:
+            answer = [next(results) for _ in job.items]
+            if not job.answer.done():  # its client has not left
+                job.answer.set_result(answer)

@@ -1,0 +1,15 @@
+"""What a server refuses, as an exception with its HTTP status."""
+
+
+class RefusedError(Exception):
+    """A request that is not answered as asked. The message is for the client.
+
+    Args:
+      status: the HTTP status.
+      message: what is wrong, and how to mend it.
+      retry_after: seconds after which the client may try again; None if that changes nothing.
+    """
+
+    def __init__(self, status: int, message: str, retry_after: int | None = None):
+        super().__init__(message)
+        self.status, self.message, self.retry_after = status, message, retry_after

@@ -1,0 +1,93 @@
+"""Who may ask, how often, and for how much."""
+
+import collections
+import dataclasses
+import hmac
+import time
+from collections.abc import Callable
+
+from starlette.requests import Request
+
+from nmt.serving.errors import RefusedError
+
+MAX_CHARS = 5000  # of the texts of a request
+MAX_TEXTS = 500  # of a request
+MAX_CLIENTS = 10_000  # whose rates are remembered
+MINUTE = 60.0  # seconds
+
+
+@dataclasses.dataclass
+class Bucket:
+    """The requests that a client may still make; they come back at a constant rate."""
+
+    requests: float
+    filled_at: float  # seconds
+
+
+class Limits:
+    """The limits of a server.
+
+    Args:
+      api_key: what clients must send; None for none.
+      max_chars: Unicode characters of the texts of a request.
+      rate: requests per client and minute; 0 for any number.
+      clock: a function that returns seconds.
+    """
+
+    def __init__(
+        self,
+        api_key: str | None = None,
+        max_chars: int = MAX_CHARS,
+        rate: int = 0,
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        self.api_key, self.max_chars, self.rate = api_key, max_chars, rate
+        self._clock = clock
+        self._buckets: collections.OrderedDict[str, Bucket] = collections.OrderedDict()
+
+    def check_key(self, request: Request, fields: dict) -> None:
+        """Raises a RefusedError unless a request has the key of the server.
+
+        It is the field `api_key`, as LibreTranslate's clients send it, or the last word of the
+        header Authorization ("DeepL-Auth-Key KEY", "Bearer KEY").
+        """
+        if self.api_key is None:
+            return
+        header = request.headers.get("authorization", "").rpartition(" ")[2]
+        key = fields.get("api_key") or header
+        # In constant time: how long the answer takes says nothing of the key.
+        if not hmac.compare_digest(str(key).encode("utf-8", "replace"), self.api_key.encode()):
+            raise RefusedError(403, "the API key is missing or wrong; ask the server's operator")
+
+    def check_rate(self, client: str) -> None:
+        """Counts a request; a RefusedError if its client has made too many.
+
+        Args:
+          client: the address of the client.
+        """
+        if not self.rate:
+            return
+        now = self._clock()
+        bucket = self._buckets.pop(client, None) or Bucket(self.rate, now)
+        gained = (now - bucket.filled_at) * self.rate / MINUTE
+        bucket.requests, bucket.filled_at = min(self.rate, bucket.requests + gained), now
+        self._buckets[client] = bucket
+        if len(self._buckets) > MAX_CLIENTS:
+            self._buckets.popitem(last=False)  # the one that has been silent for longest
+        if bucket.requests < 1:
+            seconds = int((1 - bucket.requests) * MINUTE / self.rate) + 1
+            raise RefusedError(
+                429, f"more than {self.rate} requests per minute; try again in {seconds} s",
+                retry_after=seconds,
+            )  # fmt: skip
+        bucket.requests -= 1
+
+    def check_texts(self, texts: list[str]) -> None:
+        """Raises a RefusedError if there are too many texts, or too long ones."""
+        if len(texts) > MAX_TEXTS:
+            raise RefusedError(413, f"{len(texts)} texts; send at most {MAX_TEXTS} per request")
+        characters = sum(map(len, texts))
+        if characters > self.max_chars:
+            raise RefusedError(
+                413, f"{characters} characters; send at most {self.max_chars} per request"
+            )

@@ -1,0 +1,44 @@
+"""What Prometheus collects of a server."""
+
+import prometheus_client as prometheus
+from prometheus_client import exposition
+
+SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+SENTENCES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+CONTENT_TYPE = exposition.CONTENT_TYPE_LATEST
+
+
+class Metrics:
+    """The counters of a server, in a registry of its own: several servers may be in a process.
+
+    Args:
+      waiting: a function that returns the number of requests in the queue.
+    """
+
+    def __init__(self, waiting):
+        self.registry = prometheus.CollectorRegistry()
+        options = dict(registry=self.registry)
+        self.requests = prometheus.Counter(
+            "nmt_requests_total",
+            "Requests by route and HTTP status.",
+            ["route", "status"],
+            **options,
+        )
+        self.seconds = prometheus.Histogram(
+            "nmt_request_seconds", "Seconds until the answer, by route.", ["route"],
+            buckets=SECONDS, **options,
+        )  # fmt: skip
+        self.characters = prometheus.Counter(
+            "nmt_characters_total", "Characters translated.", ["source", "target"], **options
+        )
+        self.batch = prometheus.Histogram(
+            "nmt_batch_texts", "Texts per batch.", buckets=SENTENCES, **options
+        )
+        prometheus.Gauge("nmt_waiting_requests", "Requests in the queue.", **options).set_function(
+            waiting
+        )
+        prometheus.ProcessCollector(registry=self.registry)
+
+    def text(self) -> bytes:
+        """Returns all figures in Prometheus's text format."""
+        return prometheus.generate_latest(self.registry)

@@ -1,0 +1,247 @@
+"""The runs that a server holds in memory, and the searches that its routes may ask for.
+
+The searches are few, whatever numbers a client sends: TensorFlow traces each for a second or two,
+and memory must not grow with the requests.
+"""
+
+import dataclasses
+import threading
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from nmt.decoding.model import Model
+from nmt.decoding.sampling import Sampling
+from nmt.decoding.sentence import TokenScore
+from nmt.decoding.translator import Translator
+from nmt.serving import languages
+from nmt.serving.batching import Item
+from nmt.serving.errors import RefusedError
+from nmt.serving.languages import Detection, Profile
+from nmt.text.tokenizer import Tokenizer
+
+BEAMS = (1, 4, 8)  # of searches; the smallest that holds the translations asked for
+MAX_N_BEST = BEAMS[-1]
+MAX_ALTERNATIVES = 8  # likeliest tokens per position
+
+
+class Direction(NamedTuple):
+    """A source and a target language that a run translates between."""
+
+    source: str  # code
+    target: str
+    tag: str = ""  # a symbol of the run, which sources begin with: <2de>
+
+
+class Query(NamedTuple):
+    """What is asked of a run, beside the texts. Texts of one Query are translated together."""
+
+    model: str  # name of a ServedModel
+    direction: Direction
+    n_best: int = 1  # translations per text, or samples
+    beam: int | None = None  # None for that of the run
+    sampling: Sampling | None = None  # None for a search
+    details: bool = False  # tokens with scores and alternatives, and word links
+    scored: bool = False  # log-probabilities, which greedy search does without
+
+
+@dataclasses.dataclass
+class Result:
+    """A translation of a text."""
+
+    text: str
+    log_probability: float  # natural, of all its tokens
+    tokens: list[TokenScore] = dataclasses.field(default_factory=list)  # with Query.details
+    links: list[tuple[int, int]] = dataclasses.field(default_factory=list)  # (source, target) words
+
+
+class VariableSampling:
+    """A Sampling whose numbers are TensorFlow variables, so that one trace serves them all."""
+
+    def __init__(self):
+        numbers = {}
+        for name, default in Sampling()._asdict().items():
+            numbers[name] = tf.Variable(default, trainable=False, name=name)
+        self.sampling = Sampling(**numbers)
+        self.lock = threading.Lock()  # one batch at a time has the variables
+
+    def assign(self, sampling: Sampling) -> None:
+        for variable, number in zip(self.sampling, sampling, strict=True):
+            variable.assign(number)
+
+
+@dataclasses.dataclass(eq=False)
+class ServedModel:
+    """A run, or an ensemble of runs, with the languages that it translates between."""
+
+    name: str
+    model: Model
+    tokenizer: Tokenizer
+    directions: list[Direction]
+    profiles: dict[str, Profile] = dataclasses.field(default_factory=dict)  # of its languages
+    examples: list[str] = dataclasses.field(default_factory=list)  # sentences of its test split
+    _translators: dict = dataclasses.field(default_factory=dict, init=False, repr=False)
+    _sampling: VariableSampling | None = dataclasses.field(default=None, init=False, repr=False)
+    _lock: threading.Lock = dataclasses.field(default_factory=threading.Lock, init=False)
+
+    @property
+    def beam(self) -> int:
+        """The hypotheses that the run's own search follows."""
+        return self.model.options["beam"]
+
+    def translate(self, query: Query, items: Sequence[Item]) -> list[list[Result]]:
+        """Returns the translations of each item, the best first.
+
+        Args:
+          query: what is asked of this run.
+          items: the texts.
+        """
+        tag = query.direction.tag and query.direction.tag + " "
+        lines = [tag + item.text for item in items]
+        prefixes = [item.prefix for item in items]
+        if query.sampling is None:
+            return self._run(self.translator(query), lines, prefixes, query)
+        translator = self.translator(query)
+        with self._sampling.lock:
+            self._sampling.assign(query.sampling)
+            return self._run(translator, lines, prefixes, query)
+
+    def translator(self, query: Query) -> Translator:
+        """Returns the Translator of a query; there are few, each made once."""
+        beam = query.beam or self.beam
+        if query.sampling is not None:
+            key = ("sample", size_of_beam(query.n_best))
+        elif query.details:
+            key = ("details", beam)
+        else:
+            key = ("search", max(beam, size_of_beam(query.n_best)) if query.n_best > 1 else beam)
+        with self._lock:
+            if key not in self._translators:
+                self._translators[key] = self._make(*key)
+            return self._translators[key]
+
+    def _make(self, kind: str, number: int) -> Translator:
+        options = self.model.search_options
+        if kind == "sample":
+            self._sampling = self._sampling or VariableSampling()
+            options |= dict(beam=1, n_best=number, sampling=self._sampling.sampling)
+        elif kind == "details":
+            options |= dict(beam=number, alternatives=MAX_ALTERNATIVES, alignments=True)
+        else:
+            options |= dict(beam=number, n_best=number)
+        source, *_ = self.directions[0]
+        return Translator(
+            self.model.transformer,
+            self.tokenizer,
+            workers=self.model.parts,
+            ensemble=self.model.ensemble,
+            # Compiling would stop the server for seconds, in the middle of its work.
+            fixed=False,
+            language=source,
+            symbols=tuple(self.model.options["symbols"].split()),
+            **options,
+        )
+
+    def _run(self, translator, lines, prefixes, query) -> list[list[Result]]:
+        """Returns the Results of each line."""
+        results = []
+        for best in translator.translate_chunks([lines], iter(prefixes), query.scored):
+            results.append([_result(row, query) for row in best[: query.n_best]])
+        return results
+
+
+def _result(row: tuple, query: Query) -> Result:
+    """Returns the Result of what a Translator yields for a line."""
+    text, log_probability, *columns = row
+    if not query.details:
+        return Result(text, log_probability)
+    links, tokens = columns
+    if query.direction.tag:  # the first word of the source, which the client has not sent
+        links = [(source - 1, target) for source, target in links if source]
+    return Result(text, log_probability, tokens, links)
+
+
+def size_of_beam(n_best: int) -> int:
+    """Returns the smallest of BEAMS that finds `n_best` translations."""
+    return next(beam for beam in BEAMS if beam >= n_best)
+
+
+class Models:
+    """All runs of a server, by direction.
+
+    Args:
+      served: ServedModels; no two translate between the same languages.
+    """
+
+    def __init__(self, served: Sequence[ServedModel]):
+        self.by_name = {model.name: model for model in served}
+        self.by_languages: dict[tuple[str, str], Query] = {}
+        self.profiles: dict[str, Profile] = {}
+        for model in served:
+            for direction in model.directions:
+                pair = direction.source, direction.target
+                self.by_languages[pair] = Query(model.name, direction)
+                profile = model.profiles.get(direction.source, Profile(()))
+                self.profiles.setdefault(direction.source, profile)
+
+    @property
+    def sources(self) -> list[str]:
+        """The codes of all source languages."""
+        return list(self.profiles)
+
+    @property
+    def targets(self) -> list[str]:
+        """The codes of all target languages."""
+        return list(dict.fromkeys(target for _, target in self.by_languages))
+
+    def targets_of(self, source: str) -> list[str]:
+        """Returns the codes of the languages that texts of a language are translated into."""
+        return [target for known, target in self.by_languages if known == source]
+
+    def detect(self, text: str) -> list[Detection]:
+        """Returns the source languages that a text may be in, the likeliest first."""
+        return languages.detect(text, self.profiles)
+
+    def query(self, source: str, target: str) -> Query:
+        """Returns the Query of two languages, which asks for one translation.
+
+        Raises:
+          RefusedError: no run translates between them.
+        """
+        query = self.by_languages.get((source, target))
+        if query is None:
+            known = ", ".join(f"{source}-{target}" for source, target in self.by_languages)
+            raise RefusedError(
+                400, f"{source[:40]} to {target[:40]} is not available; this server has {known}"
+            )
+        return query
+
+    def translate(self, query: Query, items: Sequence[Item]) -> list[list[Result]]:
+        """Returns the translations of each item; see ServedModel.translate."""
+        return self.by_name[query.model].translate(query, items)
+
+    def warm_up(self) -> None:
+        """Translates a few words with each run, for which TensorFlow traces its search."""
+        for query in self.by_languages.values():
+            self.translate(query, [Item("1 2 3.")])
+
+
+def directions_of(codes: Sequence[str], symbols: str) -> list[Direction]:
+    """Returns the Directions of a run.
+
+    Args:
+      codes: of its source language and its target languages; several targets need a tag each.
+      symbols: of the run, separated by spaces: <2de> <2fr>.
+
+    Raises:
+      ValueError: a target of several has no tag.
+    """
+    source, *targets = codes
+    tags = {f"<2{target}>": target for target in targets}
+    tagged = [tag for tag in tags if tag in symbols.split()]
+    if len(targets) == 1 and not tagged:
+        return [Direction(source, targets[0])]
+    if len(tagged) < len(targets):
+        raise ValueError(f"symbols of the run are {symbols or 'none'}")
+    return [Direction(source, tags[tag], tag) for tag in tagged]

@@ -1,0 +1,206 @@
+"""This server's own routes: what the APIs of others have no words for."""
+
+import math
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from nmt.decoding.attention import KINDS
+from nmt.decoding.sampling import Sampling
+from nmt.results.explorer import page as explorer
+from nmt.serving import fields, metrics
+from nmt.serving.batching import Item
+from nmt.serving.errors import RefusedError
+from nmt.serving.models import MAX_N_BEST, Query, Result, ServedModel
+from nmt.serving.service import AUTO, Service
+
+SAMPLING_FIELDS = ("temperature", "top_k", "top_p", "seed")
+MAX_PREFIX_TOKENS = 500  # of a sentence
+STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # for proxies
+
+
+async def n_best(request: Request) -> Response:
+    """Answers each text with its n best translations, or samples, and their probabilities."""
+    service: Service = request.app.state.service
+    asked = await service.admit(request)
+    texts = fields.texts(asked.get("text"), "text")
+    query, _ = service.query(
+        fields.text(asked, "source", AUTO), fields.text(asked, "target"), texts
+    )
+    number = fields.number(asked, "n_best", int, 1, MAX_N_BEST, 1)
+    prefix = fields.text(asked, "prefix", "")
+    query = query._replace(n_best=number, scored=True, sampling=sampling_of(asked))
+    queries = [query]
+    if fields.flag(asked, "details"):
+        if query.sampling:
+            raise RefusedError(400, "samples have no details; leave one of the two out")
+        queries.append(query._replace(n_best=1, details=True))
+    items = [Item(text, prefix) for text in texts]
+    candidates, *details = await service.translate_items(request, queries, items)
+    answers = []
+    for row in range(len(texts)):
+        answer = {
+            "source": query.direction.source,
+            "target": query.direction.target,
+            "translations": [_translation(result) for result in candidates[row]],
+        }
+        if details:
+            answer |= _details(details[0][row][0])
+        answers.append(answer)
+    return JSONResponse(answers if isinstance(asked["text"], list) else answers[0])
+
+
+def sampling_of(asked: dict) -> Sampling | None:
+    """Returns how samples are drawn; None if none are asked for."""
+    if not fields.flag(asked, "sample"):
+        if given := [name for name in SAMPLING_FIELDS if name in asked]:
+            raise RefusedError(400, f"{given[0]} goes with sample: true")
+        return None
+    return Sampling(
+        temperature=fields.number(asked, "temperature", float, 0.01, 100, 1.0),
+        top_k=fields.number(asked, "top_k", int, 0, 1_000_000, 0),
+        top_p=fields.number(asked, "top_p", float, 1e-6, 1, 1.0),
+        seed=fields.number(asked, "seed", int, 0, 2**31 - 1, 0),
+    )
+
+
+def _translation(result: Result) -> dict:
+    return {
+        "text": result.text,
+        "log_probability": round(result.log_probability, 4),
+        "probability": float(f"{math.exp(result.log_probability):.4g}"),
+    }
+
+
+def _details(result: Result) -> dict:
+    """Returns the tokens of a translation, and which words belong together."""
+    return {
+        "tokens": [
+            {
+                "token": score.token,
+                "probability": round(math.exp(score.log_probability), 4),
+                "alternatives": {
+                    token: round(probability, 4) for token, probability in score.alternatives
+                },
+            }
+            for score in result.tokens
+        ],
+        "alignment": result.links,
+    }
+
+
+async def stream(request: Request) -> Response:
+    """Answers with server-sent events: the translation as it is generated, token by token."""
+    service: Service = request.app.state.service
+    asked = await service.admit(request)
+    text = fields.text(asked, "text")
+    query, _ = service.query(
+        fields.text(asked, "source", AUTO), fields.text(asked, "target"), [text]
+    )
+    served = service.models.by_name[query.model]
+    if served.model.options["non_autoregressive"]:
+        raise RefusedError(400, "the run is non-autoregressive: all tokens come together")
+    prefixes = prefixes_of(asked, served.tokenizer.vocab_size)
+    service.count(query, [text])
+    events = service.stream(query, text, prefixes)
+    return StreamingResponse(events, media_type="text/event-stream", headers=STREAM_HEADERS)
+
+
+def prefixes_of(asked: dict, vocab_size: int) -> list[list[int]]:
+    """Returns the token ids that the translation of each sentence is to begin with."""
+    prefixes = asked.get("prefixes", [])
+    for prefix in prefixes if isinstance(prefixes, list) else [None]:
+        if not isinstance(prefix, list) or len(prefix) > MAX_PREFIX_TOKENS:
+            raise RefusedError(
+                400, f"prefixes must be lists of at most {MAX_PREFIX_TOKENS} token ids"
+            )
+        for number in prefix:
+            if type(number) is not int or not 3 < number < vocab_size:  # PAD, UNKNOWN, START, END
+                raise RefusedError(400, "prefixes must hold ids of tokens of the run")
+    return prefixes
+
+
+async def attention(request: Request) -> Response:
+    """Answers with the attention weights of a text, which is translated as one sentence."""
+    service: Service = request.app.state.service
+    asked = await service.admit(request)
+    text = fields.text(asked, "text")
+    query, _ = service.query(
+        fields.text(asked, "source", AUTO), fields.text(asked, "target"), [text]
+    )
+    kind = fields.text(asked, "kind", "cross")
+    result = await service.attend(query, text)
+    layer = fields.number(asked, "layer", int, 1, result.layers, result.layers)
+    if kind not in KINDS:
+        raise RefusedError(400, f"kind must be one of {', '.join(KINDS)}")
+    weights, queries, keys = result.select(kind, layer)
+    return JSONResponse({
+        "text": result.texts[0],
+        "translation": result.texts[1],
+        "kind": kind,
+        "layer": layer,
+        "queries": queries,
+        "keys": keys,
+        "weights": weights.astype(float).round(4).tolist(),  # heads, queries, keys
+    })  # fmt: skip
+
+
+async def runs(request: Request) -> Response:
+    """Answers with the runs of the server, and what they can do."""
+    service: Service = request.app.state.service
+    answer = []
+    for served in service.models.by_name.values():
+        directions = [
+            {"source": direction.source, "target": direction.target}
+            for direction in served.directions
+        ]
+        answer.append({
+            "name": served.name,
+            "languages": directions,
+            "beam": served.beam,
+            "parameters": served.model.transformer.count_params(),
+            "ensemble": 1 + len(served.model.ensemble),
+            "streams": not served.model.options["non_autoregressive"],
+            "explorer": explorable(served),
+            "examples": served.examples,
+        })  # fmt: skip
+    return JSONResponse(answer)
+
+
+async def explore(request: Request) -> Response:
+    """Answers with the explorer of a run, a page that runs it in the browser."""
+    service: Service = request.app.state.service
+    served = service.models.by_name.get(request.path_params["name"])
+    if served is None or not explorable(served):
+        raise RefusedError(404, "there is no explorer of such a run")
+    return HTMLResponse(await service.in_thread(lambda: explorer_page(served)))
+
+
+def explorable(served: ServedModel) -> bool:
+    """Returns whether a page can hold a run."""
+    parameters = served.model.transformer.count_params()
+    return not served.model.ensemble and parameters <= explorer.MAX_PARAMETERS
+
+
+def explorer_page(served: ServedModel) -> str:
+    """Returns the explorer of a run as HTML, with some sentences of its test split."""
+    translator = served.translator(Query(served.name, served.directions[0]))
+    examples = [explorer.Example(text, *translator.translate_ids(text)) for text in served.examples]
+    return explorer.assemble(served.name, served.model.transformer, served.tokenizer, examples)
+
+
+async def prometheus(request: Request) -> Response:
+    """Answers with the figures that Prometheus collects."""
+    service: Service = request.app.state.service
+    return Response(service.metrics.text(), media_type=metrics.CONTENT_TYPE)
+
+
+ROUTES = [
+    Route("/n-best", n_best, methods=["POST"]),
+    Route("/stream", stream, methods=["POST"]),
+    Route("/attention", attention, methods=["POST"]),
+    Route("/runs", runs, methods=["GET"]),
+    Route("/explorer/{name}", explore, methods=["GET"]),
+    Route("/metrics", prometheus, methods=["GET"]),
+]

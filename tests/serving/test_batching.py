@@ -1,0 +1,122 @@
+"""What must hold of the queue: who shares a batch, who is refused, who may leave."""
+
+import asyncio
+import threading
+
+import pytest
+
+from nmt import UserError
+from nmt.serving import batching
+from nmt.serving.batching import Batcher, Item
+from nmt.serving.errors import RefusedError
+
+
+class Translations:
+    """A function that translates to capital letters, and notes its batches."""
+
+    def __init__(self):
+        self.batches, self.open = [], threading.Event()
+        self.open.set()
+
+    def __call__(self, key, items):
+        self.open.wait(10)
+        texts = [item.text for item in items]
+        self.batches.append((key, texts))
+        if "bad" in texts:
+            raise UserError("bad text")
+        return [text.upper() for text in texts]
+
+
+def run(scenario, workers=1, **options):
+    """Runs a coroutine function of a Batcher and its Translations. Returns what it returns."""
+
+    async def main():
+        translations = Translations()
+        batcher = Batcher(translations, workers, **options)
+        try:
+            return await scenario(batcher, translations)
+        finally:
+            translations.open.set()
+            await batcher.close()
+
+    return asyncio.run(main())
+
+
+def submit(batcher, *texts, key="de-en"):
+    return asyncio.ensure_future(batcher.submit(key, [Item(text) for text in texts]))
+
+
+def test_requests_that_arrive_together_are_translated_together():
+    async def scenario(batcher, translations):
+        answers = await asyncio.gather(submit(batcher, "a", "b"), submit(batcher, "c"))
+        return answers, translations.batches
+
+    answers, batches = run(scenario)
+    assert answers == [["A", "B"], ["C"]]
+    assert batches == [("de-en", ["a", "b", "c"])]
+
+
+def test_requests_of_different_kinds_are_not():
+    async def scenario(batcher, translations):
+        waiting = [submit(batcher, text, key=key) for text, key in ("ax", "by", "cy")]
+        return await asyncio.gather(*waiting), translations.batches
+
+    answers, batches = run(scenario)
+    assert answers == [["A"], ["B"], ["C"]]
+    assert batches == [("x", ["a"]), ("y", ["b", "c"])]
+
+
+def test_a_batch_has_a_number_of_tokens(monkeypatch):
+    monkeypatch.setattr(batching, "MAX_BATCH_TOKENS", 10)
+
+    async def scenario(batcher, translations):
+        await asyncio.gather(submit(batcher, "a" * 20), submit(batcher, "b"), submit(batcher, "c"))
+        return translations.batches
+
+    sizes = [len(texts) for _, texts in run(scenario)]
+    assert sizes == [2, 1]  # 7 and 2 tokens, then 2
+
+
+def test_what_waits_while_a_batch_is_translated_makes_the_next_one():
+    async def scenario(batcher, translations):
+        translations.open.clear()
+        first = submit(batcher, "a")
+        await asyncio.sleep(2 * batching.WAIT_SECONDS)
+        others = [submit(batcher, text) for text in "bcd"]
+        translations.open.set()
+        await asyncio.gather(first, *others)
+        return translations.batches
+
+    assert [texts for _, texts in run(scenario)] == [["a"], ["b", "c", "d"]]
+
+
+def test_a_request_that_cannot_be_translated_does_no_harm_to_others():
+    async def scenario(batcher, translations):
+        waiting = [submit(batcher, text) for text in ("a", "bad", "c")]
+        return await asyncio.gather(*waiting, return_exceptions=True)
+
+    first, wrong, last = run(scenario)
+    assert (first, last) == (["A"], ["C"])
+    assert isinstance(wrong, UserError)
+
+
+def test_a_full_queue_refuses():
+    async def scenario(batcher, translations):
+        waiting = [submit(batcher, text) for text in "ab"]
+        await asyncio.sleep(0)
+        with pytest.raises(RefusedError) as refusal:
+            await batcher.submit("de-en", [Item("c")])
+        return refusal.value.status, await asyncio.gather(*waiting)
+
+    assert run(scenario, max_waiting=2) == (429, [["A"], ["B"]])
+
+
+def test_a_client_that_leaves_takes_its_texts_along():
+    async def scenario(batcher, translations):
+        leaving, staying = submit(batcher, "a"), submit(batcher, "b")
+        await asyncio.sleep(0)
+        leaving.cancel()
+        await staying
+        return translations.batches, batcher.waiting
+
+    assert run(scenario) == ([("de-en", ["b"])], 0)

@@ -1,0 +1,65 @@
+"""What must hold of the limits: who may ask, how often, for how much."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from nmt.serving import limits
+from nmt.serving.errors import RefusedError
+from nmt.serving.limits import Limits
+
+
+def request(**headers):
+    return SimpleNamespace(headers=headers)
+
+
+@pytest.mark.parametrize(
+    ("fields", "headers"),
+    [
+        ({"api_key": "söcret"}, {}),
+        ({}, {"authorization": "DeepL-Auth-Key söcret"}),
+        ({}, {"authorization": "Bearer söcret"}),
+    ],
+)
+def test_the_key_is_a_field_or_a_header(fields, headers):
+    Limits(api_key="söcret").check_key(request(**headers), fields)
+    with pytest.raises(RefusedError, match="API key") as refusal:
+        Limits(api_key="other").check_key(request(**headers), fields)
+    assert refusal.value.status == 403
+
+
+@pytest.mark.parametrize("key", [None, "", ["a"], {"a": 1}, "\ud800", 0])
+def test_no_other_key_will_do(key):
+    with pytest.raises(RefusedError):
+        Limits(api_key="a").check_key(request(), {"api_key": key})
+
+
+def test_a_client_may_make_so_many_requests_per_minute():
+    now = 0.0
+    rated = Limits(rate=2, clock=lambda: now)
+    rated.check_rate("a")
+    rated.check_rate("a")
+    with pytest.raises(RefusedError, match="in 31 s") as refusal:
+        rated.check_rate("a")
+    assert (refusal.value.status, refusal.value.retry_after) == (429, 31)
+    rated.check_rate("b")
+    now = 30.0
+    rated.check_rate("a")
+
+
+def test_no_more_clients_are_remembered_than_fit(monkeypatch):
+    monkeypatch.setattr(limits, "MAX_CLIENTS", 3)
+    rated = Limits(rate=1)
+    for number in range(10):
+        rated.check_rate(str(number))
+    assert len(rated._buckets) == 3
+
+
+def test_texts_have_a_number_of_characters():
+    small = Limits(max_chars=5)
+    small.check_texts(["日本語", "ab"])
+    with pytest.raises(RefusedError, match="6 characters; send at most 5") as refusal:
+        small.check_texts(["日本語", "abc"])
+    assert refusal.value.status == 413
+    with pytest.raises(RefusedError, match="501 texts"):
+        small.check_texts([""] * 501)

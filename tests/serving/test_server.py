@@ -1,0 +1,321 @@
+"""What must hold of the server's answers: whoever asks, in whichever way, of a tiny run."""
+
+import json
+
+import keras
+import pytest
+from starlette.testclient import TestClient
+
+import params
+from nmt.decoding.model import Model
+from nmt.decoding.translator import Translator
+from nmt.runs import loading
+from nmt.serving import app, fields, openapi
+from nmt.serving.app import application
+from nmt.serving.languages import Profile
+from nmt.serving.limits import Limits
+from nmt.serving.models import Direction, Models, ServedModel
+from nmt.serving.service import Service
+from transformer_model import END
+
+TEXT = "Um dois três."
+ASKED = {"q": TEXT, "source": "pt", "target": "en"}
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+MARKUP = "<img src=x onerror=alert(1)> & \x00"
+
+
+@pytest.fixture(scope="module")
+def served(tokenizer):
+    """A run of random weights whose translations are short."""
+    options = params.values()
+    options |= dict(num_layers=1, d_model=16, dff=16, num_heads=2, beam=1)
+    keras.utils.set_random_seed(1)
+    transformer = loading.build_transformer(options, tokenizer.vocab_size)
+    kernel, bias = transformer.final_layer.get_weights()
+    bias[END] += 0.5
+    transformer.final_layer.set_weights([kernel, bias])
+    model = Model(options, transformer, None, 1, None, None)
+    profiles = {"pt": Profile([TEXT]), "en": Profile(["one two three."])}
+    return ServedModel("numbers", model, tokenizer, [Direction("pt", "en")], profiles, [TEXT])
+
+
+def client_of(served, **limits):
+    return TestClient(
+        application(Service(Models([served]), Limits(**limits), workers=1)),
+        raise_server_exceptions=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def client(served):
+    with client_of(served) as test_client:
+        yield test_client
+
+
+@pytest.fixture(scope="module")
+def translation(served):
+    """The translation of TEXT by the Translator alone."""
+    translator = Translator(served.model.transformer, served.tokenizer, beam=1, language="pt")
+    text = next(translator([TEXT]))
+    assert text
+    return text
+
+
+def events(answer):
+    """Returns the server-sent events of an answer: name and data."""
+    blocks = [block.split("\n") for block in answer.text.strip().split("\n\n")]
+    return [
+        (name.removeprefix("event: "), json.loads(data.removeprefix("data: ")))
+        for name, data in blocks
+    ]
+
+
+# ---- LibreTranslate ----
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        dict(json=ASKED),
+        dict(data=ASKED),
+        dict(params=ASKED),
+        dict(files={name: (None, value) for name, value in ASKED.items()}),
+        dict(content=json.dumps(ASKED), headers={"Content-Type": "text/plain"}),
+        dict(content=json.dumps(ASKED), headers=FORM),
+    ],
+    ids=["json", "form", "query", "multipart", "untyped", "curl"],
+)
+def test_a_text_may_be_sent_in_five_ways(client, translation, options):
+    answer = client.post("/translate", **options)
+    assert answer.json() == {"translatedText": translation}
+
+
+def test_a_text_may_be_sent_by_get(client, translation):
+    assert client.get("/translate", params=ASKED).json() == {"translatedText": translation}
+
+
+def test_a_list_is_answered_by_a_list_as_long(client, translation):
+    answer = client.post("/translate", json=ASKED | {"q": [TEXT, "", TEXT]}).json()
+    assert answer == {"translatedText": [translation, "", translation]}
+    answer = client.post("/translate", json=ASKED | {"q": []}).json()
+    assert answer == {"translatedText": []}
+
+
+def test_a_language_is_detected_if_that_is_asked(client):
+    answer = client.post("/translate", json=ASKED | {"source": "auto"}).json()
+    assert answer["detectedLanguage"] == {"confidence": 100.0, "language": "pt"}
+    assert client.post("/detect", data={"q": TEXT}).json() == [
+        {"confidence": 100.0, "language": "pt"}
+    ]
+
+
+def test_html_keeps_its_tags(client, translation):
+    asked = ASKED | {"q": f"<p>{TEXT}</p>", "format": "html"}
+    answer = client.post("/translate", json=asked).json()["translatedText"]
+    assert answer.startswith("<p>")
+    assert answer.endswith("</p>")
+
+
+def test_clients_learn_the_languages_and_the_limits(client):
+    assert client.get("/languages").json() == [
+        {"code": "pt", "name": "Portuguese", "targets": ["en"]},
+        {"code": "en", "name": "English", "targets": []},
+    ]
+    settings = client.get("/frontend/settings").json()
+    assert settings["charLimit"] == 5000
+    assert settings["keyRequired"] is False
+    assert client.get("/health").json()["status"] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "message"),
+    [
+        (dict(content=b"{"), 400, "not JSON"),
+        (dict(content=b"[" * 100_000), 400, "not JSON"),
+        (dict(content=b"[1]"), 400, "JSON object"),
+        (dict(content=b"\xff\xfe"), 400, "not UTF-8"),
+        (dict(content="q=%ff", headers=FORM), 400, "not UTF-8"),
+        (dict(json={}), 400, "q is missing"),
+        (dict(json=ASKED | {"q": 1}), 400, "must be a string"),
+        (dict(json=ASKED | {"q": [None]}), 400, "must be a string"),
+        (dict(json=ASKED | {"q": "x" * 5001}), 413, "5001 characters"),
+        (dict(content=b'{"q": "\\ud800", "source": "pt", "target": "en"}'), 400, "half a char"),
+        (dict(json=ASKED | {"target": "xx"}), 400, "this server has pt-en"),
+        (dict(json={"q": "a"}), 400, "target is missing"),
+        (dict(json=ASKED | {"format": "pdf"}), 400, "format must be"),
+        (dict(json=ASKED | {"alternatives": "many"}), 400, "alternatives must be a number"),
+        (dict(params=ASKED | {"alternatives": "1e400"}), 400, "alternatives must be a number"),
+        (dict(content=b" " * 2_000_001), 413, "2000001 bytes"),
+        (dict(headers={"Content-Type": "multipart/form-data"}, content=b"x"), 400, "multipart"),
+    ],
+)
+def test_a_wrong_request_is_told_what_is_wrong(client, options, status, message):
+    answer = client.post("/translate", **options)
+    assert answer.status_code == status
+    assert message in answer.json()["error"]
+    assert answer.headers["access-control-allow-origin"] == "*"
+
+
+def test_every_answer_may_be_read_by_other_pages(client):
+    for answer in (client.get("/"), client.get("/nothing"), client.options("/translate")):
+        assert answer.headers["access-control-allow-origin"] == "*"
+    assert client.get("/nothing").json() == {"error": "there is no such path; see /docs"}
+    assert client.put("/translate").status_code == 405
+
+
+def test_a_failure_is_an_answer_and_the_server_lives(client, served, monkeypatch, capsys):
+    monkeypatch.setattr(ServedModel, "translate", lambda *_: 1 / 0)
+    answer = client.post("/translate", json=ASKED)
+    assert (answer.status_code, answer.json()) == (
+        500,
+        {"error": "the server failed; its log says why"},
+    )
+    assert "ZeroDivisionError" in capsys.readouterr().err
+    monkeypatch.undo()
+    assert client.post("/translate", json=ASKED).status_code == 200
+
+
+def test_a_server_with_a_key_wants_it(served):
+    locked = client_of(served, api_key="k", rate=4)
+    assert locked.post("/detect", json=ASKED).status_code == 403
+    assert locked.post("/detect", json=ASKED | {"api_key": "k"}).status_code == 200
+    message = "the API key is missing or wrong; ask the server's operator"
+    assert locked.post("/v2/usage").json() == {"message": message}
+    header = {"Authorization": "DeepL-Auth-Key k"}
+    assert locked.get("/v2/usage", headers=header).json()["character_count"] == 0
+    too_many = locked.get("/v2/usage", headers=header)
+    assert (too_many.status_code, too_many.headers["retry-after"]) == (429, "15")
+
+
+# ---- DeepL and TensorFlow Serving ----
+
+
+def test_deepl_clients_are_answered(client, translation):
+    asked = {"text": [TEXT, TEXT], "target_lang": "EN-US"}
+    assert client.post("/v2/translate", json=asked).json() == {
+        "translations": [
+            {"detected_source_language": "PT", "text": translation, "billed_characters": len(TEXT)}
+        ]
+        * 2
+    }
+    assert client.get("/v2/languages").json() == [
+        {"language": "PT", "name": "Portuguese", "supports_formality": False}
+    ]
+    targets = client.get("/v2/languages?type=target").json()
+    assert [target["language"] for target in targets] == ["EN-GB", "EN-US"]
+
+
+@pytest.mark.slow
+def test_clients_of_tensorflow_serving_are_answered(client, translation):
+    path = "/v1/models/numbers:predict"
+    columns = client.post(path, json={"inputs": {"sentences": [TEXT]}}).json()["outputs"]
+    rows = client.post(path, json={"instances": [{"sentences": TEXT}]}).json()["predictions"]
+    assert columns["translations"] == [translation]
+    assert rows == [{"translations": translation, "scores": columns["scores"][0]}]
+    assert columns["scores"][0] < 0
+    assert client.get("/v1/models/numbers").status_code == 200
+    assert client.get("/v1/models/other").status_code == 404
+
+
+# ---- The server's own ----
+
+
+def test_a_translation_is_streamed_as_it_is_generated(client, served, translation):
+    asked = {"text": f"{TEXT} {TEXT}", "source": "pt", "target": "en"}
+    received = events(client.post("/stream", json=asked))
+    names = [name for name, _ in received]
+    assert names[0] == "partial"
+    assert names[-1] == "end"
+    finished = [data for name, data in received if name == "sentence"]
+    assert [data["text"] for data in finished] == [translation, translation]
+    partial = [data["text"] for name, data in received if name == "partial"]
+    assert partial[0] == ""
+    assert sorted(partial[: names.index("sentence")], key=len)[-1] in translation
+    tokens = finished[0]["tokens"]
+    assert tokens[0]["alternatives"][0]["id"] == tokens[0]["id"]  # greedy
+    assert len(finished[0]["attention"]) == len(tokens)
+    assert len(finished[0]["attention"][0]) == len(finished[0]["source"])
+
+    chosen = tokens[0]["alternatives"][3]["id"]
+    again = events(client.post("/stream", json=asked | {"prefixes": [[chosen], []]}))
+    texts = [data for name, data in again if name == "sentence"]
+    assert texts[0]["tokens"][0]["id"] == chosen
+    assert texts[1]["text"] == translation
+
+
+@pytest.mark.slow
+def test_a_translation_has_its_tokens_and_its_alignment(client, translation):
+    asked = {"text": TEXT, "source": "pt", "target": "en", "details": True}
+    answer = client.post("/n-best", json=asked).json()
+    assert answer["translations"][0]["text"] == translation
+    assert answer["translations"][0]["log_probability"] < 0
+    first, *_ = answer["tokens"]
+    assert first["token"] == next(iter(first["alternatives"]))  # greedy
+    assert len(first["alternatives"]) == 8
+    assert all(source < 3 for source, _ in answer["alignment"])
+
+
+@pytest.mark.parametrize(
+    ("path", "asked", "message"),
+    [
+        ("/n-best", {"n_best": 9}, "n_best must be a number from 1 to 8"),
+        ("/n-best", {"top_k": 3}, "top_k goes with sample"),
+        ("/n-best", {"sample": True, "temperature": 0}, "temperature must be"),
+        ("/n-best", {"sample": True, "details": True}, "samples have no details"),
+        ("/stream", {"prefixes": [[0]]}, "ids of tokens"),
+        ("/stream", {"prefixes": "x"}, "lists of at most"),
+        ("/stream", {"prefixes": [[10**9]]}, "ids of tokens"),
+        ("/attention", {"text": "um " * 300}, "more than 200 tokens"),
+        ("/attention", {"kind": "x"}, "kind must be one of"),
+    ],
+)
+def test_wrong_requests_of_other_routes_are_told_so(client, path, asked, message):
+    answer = client.post(path, json={"text": TEXT, "target": "en"} | asked)
+    assert message in answer.json()["error"]
+
+
+def test_attention_is_that_of_the_network(client, translation):
+    answer = client.post("/attention", json={"text": TEXT, "target": "en"}).json()
+    assert answer["translation"] == translation
+    (heads, queries, keys) = (2, len(answer["queries"]), len(answer["keys"]))
+    assert [len(answer["weights"]), len(answer["weights"][0])] == [heads, queries]
+    assert sum(answer["weights"][0][0]) == pytest.approx(1, abs=0.01)
+    assert keys == len(answer["weights"][0][0])
+
+
+def test_every_route_is_described(client):
+    paths = client.get("/openapi.json").json()["paths"]
+    routes = {route.path for route in client.app._routes}
+    assert routes - set(paths) == {*app.PAGE_FILES, "/docs", "/openapi.json"}
+    assert set(paths) <= routes
+    page = client.get("/docs").text
+    for operation in openapi.OPERATIONS:
+        assert operation.path in page
+
+
+def test_figures_are_by_route_whatever_paths_clients_invent(client):
+    for number in range(3):
+        client.get(f"/invented/{number}")
+    client.post("/translate", json=ASKED)
+    figures = client.get("/metrics").text
+    assert 'nmt_requests_total{route="other",status="404"}' in figures
+    assert "invented" not in figures
+    assert 'nmt_characters_total{source="pt",target="en"}' in figures
+
+
+def test_a_run_can_be_explored(client):
+    (run,) = client.get("/runs").json()
+    assert run["explorer"] is True
+    assert run["languages"] == [{"source": "pt", "target": "en"}]
+    assert client.get("/explorer/numbers").text.startswith("<!DOCTYPE html>")
+    assert client.get("/explorer/..%2Fparams.py").status_code == 404
+
+
+@pytest.mark.parametrize("text", [MARKUP, "\x00", "\u202e", "a" * 4000, "\n\n", "<s> </s> <pad>"])
+def test_any_text_is_translated(client, text):
+    assert client.post("/translate", json=ASKED | {"q": text}).status_code == 200
+
+
+def test_a_slow_body_is_refused(client, monkeypatch):
+    monkeypatch.setattr(fields, "BODY_SECONDS", 0.0)
+    assert client.post("/translate", json=ASKED).status_code == 408
