@@ -28,9 +28,7 @@ from nmt.messages import log
 from nmt.network import masked_targets
 from nmt.network.engine import ParallelForward, PlainForward
 from nmt.results import evaluation
-from nmt.runs import listing
 from nmt.runs import parent as parents
-from nmt.runs.folder import Run
 from nmt.runs.loading import build_transformer, load_translator
 from nmt.text import batches as batching
 from nmt.text.corpora import load_corpus
@@ -71,7 +69,7 @@ class Training(TrainingLoop):
 
     def __init__(self, options, vocab_size, strategy, parts=1, workers=cluster.ALONE, plain=False):
         super().__init__(options, vocab_size, strategy, workers)
-        self.steps = tf.Variable(1, dtype=tf.int64)  # of the optimizer in the whole run; see `fit`
+        self.steps = tf.Variable(1, dtype=tf.int64)  # of all epochs, for the schedule; see `fit`
         check_size(options, vocab_size)
         with strategy.scope():
             self.transformer = build_transformer(options, vocab_size, plain)
@@ -82,19 +80,18 @@ class Training(TrainingLoop):
                 self.optimizer, variables, options["accumulate"], options["clip_norm"]
             )
         xla = options["xla"] == "on"
-        self.forward = (
-            PlainForward(self.transformer)
-            if plain
-            else ParallelForward(self.transformer, parts, static_shapes=xla)
-        )
-        if xla:
+        if plain:  # a call of the network, as it stands
+            self.forward = PlainForward(self.transformer)
+        else:
+            self.forward = ParallelForward(self.transformer, parts, static_shapes=xla)
+        if xla:  # compiled for each shape of a batch
             self.loss_and_gradients = tf.function(self.loss_and_gradients, jit_compile=True)
         self.model = Model(  # to translate with and to score
             options, self.transformer, self.forward, parts, self.epoch, self.steps, fixed=False
         )
         self.checkpoint = tf.train.Checkpoint(
-            # One by one, as a list: TensorFlow would not save the layers that Keras keeps in lists,
-            # nor the state of dropout's random numbers.
+            # A list of variables, not the model: TensorFlow would leave out the layers that Keras
+            # keeps in lists, and the state of dropout's random numbers.
             model=[variable.value for variable in self.transformer.variables],
             optimizer=self.optimizer,
             epoch=self.epoch,
@@ -128,12 +125,13 @@ class Training(TrainingLoop):
         if self.options["non_autoregressive"]:
             seed = self.updater.batch_seed(self.options["seed"])
             tar_inp, tar_real = masked_targets.mask_targets(inp, tar_real, seed)
-        # In the tutorial: predictions, loss_function and accuracy_function. The engine's
-        # predictions are the decoder's outputs, of which token_sums computes logits.
+        # The tutorial calls loss_function and accuracy_function. Here both are quotients of
+        # `token_sums`, which can be added over devices. The engine's predictions are not logits yet
+        # but the decoder's outputs.
         with tf.GradientTape() as tape:
             predictions = self.forward.predict((inp, tar_inp), training=True)
             sums = self.forward.token_sums(tar_real, predictions, self.options["label_smoothing"])
-        # Of the sum over tokens: the Updater divides by the tokens of all devices.
+        # The loss is a sum over tokens: the Updater divides by the tokens of all devices.
         gradients = tape.gradient(sums.loss, self.transformer.trainable_variables)
         return sums, dense(gradients)
 
@@ -149,7 +147,7 @@ class Training(TrainingLoop):
         replicas = self.strategy.num_replicas_in_sync
         batches = batching.evaluation_batches(pairs, tokenizer, replicas)
         batches = devices.distribute(self.strategy, batches)
-        self.validation_step.get_concrete_function(*batches.element_spec)  # one trace
+        self.validation_step.get_concrete_function(*batches.element_spec)  # traced before timing
         started = time.perf_counter()
         loss, accuracy = metrics.loss_and_accuracy(self.validation_step, batches)
         self.times.validation_seconds = time.perf_counter() - started
@@ -158,14 +156,15 @@ class Training(TrainingLoop):
     def validate(self, corpus, tokenizer):
         """Returns the metrics of the validation split, by name."""
         loss, accuracy = self.loss_and_accuracy(corpus.validation, tokenizer)
-        row = dict(val_loss=loss, val_accuracy=accuracy)
+        validation_metrics = dict(val_loss=loss, val_accuracy=accuracy)
         if self.options["validate_by"] == "bleu":
-            self.translations_of(corpus.validation.take(1), tokenizer)  # one trace
+            self.translations_of(corpus.validation.take(1), tokenizer)  # traced before timing
             started = time.perf_counter()
             bleu = evaluation.validation_bleu(self.model, tokenizer, corpus.validation)
-            row["val_bleu"] = self.workers.broadcast(bleu)  # all must choose the same epoch
+            # The chief's: all workers must choose the same epoch.
+            validation_metrics["val_bleu"] = self.workers.broadcast(bleu)
             self.times.translation_seconds = time.perf_counter() - started
-        return row
+        return validation_metrics
 
     def translations_of(self, pairs, tokenizer):
         """Returns (source, reference, greedy translation) of each of a few `pairs`."""
@@ -186,33 +185,31 @@ def train(args):
     from nmt.results import scores  # noqa: F401  # fails before training if missing
     from nmt.results.pictures import RunPictures
 
-    # 1. The options, the devices, and the run folder.
+    # 1. The run folder, the options and the devices.
     devices.run_plainly(args)
+    workers = cluster.configured()
     resumed = train_options.resumed_parameters(args)
     choice = train_corpus.choose(args, resumed)
-    before = Run(args.run or listing.default(choice.name))
-    saved = before.resumable
-    parent = parents.find(args.parent, before, resumed, bool(args.train or args.data_path))
-    options = train_options.choose(args, resumed, parent)
-    keras.utils.set_random_seed(options["seed"])  # before a tokenizer exists: this resets it
-    if options["xla"] == "auto":  # decided once, on the machine on which a run begins
-        on = saved.options["xla"] == "on" if saved else devices.gpus()[0]
-        options["xla"] = "on" if on else "off"
-    workers = cluster.configured()
-    strategy, parts = devices.find(options["xla"] == "on", workers, saved and saved.parts)
+    run = train_corpus.run_of(args, choice.name, workers)
+    parent = parents.find(args.parent, run, resumed, bool(args.train or args.data_path))
+    inherited = parents.options_to_inherit(args.parent, parent, run)
+    options = train_options.choose(args, resumed, inherited)
+    keras.utils.set_random_seed(options["seed"])  # before a tokenizer exists: this resets its state
+    xla = train_options.uses_xla(options, run.resumable)
+    saved_parts = run.resumable.parts if run.resumable else None
+    strategy, parts = devices.configure(xla, workers, saved_parts)
 
     # 2. The corpus: the chief downloads it, then the other workers read it.
     corpus = workers.in_turn(
-        lambda: load_corpus(choice.source, options["seed"], not choice.explicit)
+        lambda: load_corpus(choice.source, options["seed"], may_fall_back=not choice.explicit)
     )
     source = choice.loaded_source(corpus)
-    options["data_path"] = corpus.name
-    worker_folder = None if workers.chief else cluster.folder()
-    run_name = choice.name if choice.explicit else corpus.name
-    run = Run(args.run or listing.default(run_name), worker_folder=worker_folder)
+    if choice.is_replaced_by(corpus):  # the default could not be downloaded
+        run = train_corpus.run_of(args, corpus.name, workers)
     run.lock()
     args.resume = train_corpus.resuming_command(args, choice, corpus)
-    options["tokenize"] = train_options.tokenizer_of_bleu(args, options, run, source, corpus)
+    tokenize = train_options.tokenizer_of_bleu(args, options, run, source, corpus)
+    options |= dict(data_path=corpus.name, tokenize=tokenize, xla="on" if xla else "off")
     log.info(f"Corpus: {corpus.name}. Run folder: {run.path}")
 
     # 3. One pass over the text, and the vocabulary: learned from it, or that of the parent.
@@ -226,11 +223,11 @@ def train(args):
     # 5. Network, optimizer and batches.
     training = Training(options, tokenizer.vocab_size, strategy, parts, workers, args.plain)
     if args.no_plots:
-        training.times.picture_seconds = 0
-    if parent:  # a checkpoint of this run, if there is one, then replaces these weights
-        parent.initialize(training.transformer)
+        training.times.picture_seconds = 0  # of the time that a run is estimated to take
+    if parent:
+        parent.initialize(training.transformer)  # step 6 restores the run's own weights, if any
         parent.warn_of_held_out(source, hashes["train"])
-    run.remove_cache()  # of a process that was killed
+    run.remove_cache()  # left by a process that was killed
     replicas = strategy.num_replicas_in_sync
     batches = batching.training_batches(options, corpus, tokenizer, replicas, run.cache)
     train_messages.announce(args, run, options, corpus, text, training, batches)
@@ -239,8 +236,10 @@ def train(args):
     kept_epochs = max(KEPT_CHECKPOINTS, options["average"])
     minutes = options["checkpoint_minutes"]
     with checkpoints.Keeper(training.checkpoint, run, kept_epochs, minutes, workers) as keeper:
-        announce = functools.partial(train_messages.announce_rest, run, corpus, training, batches)
-        training.fit(keeper, corpus, tokenizer, batches, announce)
+        training.fit(
+            keeper, corpus, tokenizer, batches,
+            lambda: train_messages.announce_training(run, corpus, training, batches),
+        )  # fmt: skip
 
     # 7. Averaging, of the newest checkpoints.
     average(
@@ -249,18 +248,22 @@ def train(args):
     )  # fmt: skip
 
     # 8. Evaluation, on the test split.
-    test_scores, rows = evaluation.evaluate(training.model, tokenizer, corpus)
-    print_error = None
+    test_scores, test_lines = evaluation.evaluate(training.model, tokenizer, corpus)
+    stdout_error = None
     if workers.chief:
         # 9. The report.
-        print_error = evaluation.report(run, corpus, training.model, test_scores, rows)
+        try:
+            evaluation.report(run, corpus, training.model, test_scores, test_lines)
+        except OSError as error:  # stdout is closed: the run is finished all the same
+            stdout_error = error
         # 10. Pictures.
+        sentence = test_lines[0].source
         if not args.no_plots:
-            RunPictures(run, training.model, tokenizer, rows[0][0], lambda: batches).draw_all()
-        train_messages.suggest_commands(run, rows[0][0])
+            RunPictures(run, training.model, tokenizer, sentence, lambda: batches).draw_all()
+        train_messages.suggest_commands(run, sentence)
     workers.barrier()  # a worker that ends before the others counts as lost
-    if print_error:
-        raise print_error
+    if stdout_error:
+        raise stdout_error
 
 
 def main(arguments):

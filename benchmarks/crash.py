@@ -41,7 +41,7 @@ KINDS = (
 )
 BEGINS = {  # what the program says there
     "training": b": batch ",
-    "averaging": b"Validating the last epoch",
+    "averaging": b"Comparing the last epoch",
     "scoring": b"Translating and scoring",
 }
 # The program with a word on stderr before and after each checkpoint, which takes some 50 ms to

@@ -161,7 +161,7 @@ def train(builders, options, corpus, tokenizer, epochs):
         for build in builders:
             run_demo.build_transformer = build
             keras.utils.set_random_seed(options["seed"])  # which drops the kernels of tokenizers
-            strategy, parts = devices.find()
+            strategy, parts = devices.configure()
             vocab_size = tokenizer.vocab_size
             training = run_demo.Training(options, vocab_size, strategy, parts)
             if isinstance(training.transformer, Recurrent):

@@ -99,7 +99,7 @@ def ours(work):
     from nmt.training import devices
 
     xla = work.get("xla", "off")
-    strategy, parts = devices.find(xla == "on")  # before TensorFlow starts
+    strategy, parts = devices.configure(xla == "on")  # before TensorFlow starts
     corpus, tokenizer, options = text(work)
     options.update(mixed_precision=work.get("mixed", False), xla=xla)
     training = run_demo.Training(options, tokenizer.vocab_size, strategy, parts)

@@ -91,7 +91,7 @@ def main():
     args = parser.parse_args()
     if min(args.lengths) < SOURCE:
         parser.error(f"--lengths are of {SOURCE} tokens or more")
-    devices.find()
+    devices.configure()
     sizes = {name: flags.chosen(args)[name] for name in SIZES}
     transformer, columns = endless_transformer(sizes.values()), {}
     for name, (rows, find) in searches(transformer).items():

@@ -64,8 +64,7 @@ def run(args: Namespace) -> None:
     is_report = not (args.files or against or model.ensemble or args.checkpoint)
     if is_report and checkpoints.paths(run.final):  # scores.json is of the final weights
         test_scores, rows = evaluation.evaluate(model, tokenizer, corpus, args.ter)
-        if unprinted := evaluation.report(run, corpus, model, test_scores, rows):
-            raise unprinted
+        evaluation.report(run, corpus, model, test_scores, rows)
         return
     scoring = evaluation.scoring_options(model, references[0]) | {"ter": args.ter}
     scores.warn_of_tokenized_text(references[0], **scoring)

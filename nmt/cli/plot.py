@@ -87,7 +87,7 @@ def prepare(args: Namespace, picture: Picture) -> pictures.RunPictures:
     if weights:
         run, tokenizer, model = loading.load(run, args.checkpoint)
     else:
-        run, tokenizer, model = loading.prepare(run, weights=False)
+        run, tokenizer, model = loading.load_without_weights(run, weights=False)
     rows = run.first_translations(1)
     line, _, translation = rows[0] if rows else ("", "", "")
     if args.sentence is not None:

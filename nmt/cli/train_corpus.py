@@ -17,6 +17,7 @@ from nmt.text import corpora, files
 from nmt.text import tokenizer as tokenizing
 from nmt.text.survey import Survey, survey
 from nmt.text.tokenizer import LineSample, Tokenizer
+from nmt.training import cluster
 from nmt.training.cluster import Cluster
 
 
@@ -26,6 +27,10 @@ class CorpusChoice(NamedTuple):
     source: dict[str, Any]  # for `load_corpus`
     name: str  # of the corpus, or of the preset that names it
     explicit: bool  # whether a flag names it: it is then never replaced by another
+
+    def is_replaced_by(self, corpus: corpora.Corpus) -> bool:
+        """Returns whether a loaded Corpus is another one: the default may be replaced."""
+        return not self.explicit and corpus.name != self.name
 
     def loaded_source(self, corpus: corpora.Corpus) -> dict[str, Any]:
         """Returns the source with what is known once the Corpus is loaded, for params.json."""
@@ -65,8 +70,21 @@ def choose(args: Namespace, resumed: Parameters | None = None) -> CorpusChoice:
     elif resumed:
         name, explicit = resumed.options["data_path"], True
     else:
-        source["dataset"], name, explicit = _choose_dataset(args)
+        dataset = _choose_dataset(args)
+        source["dataset"], name, explicit = dataset.path, dataset.name, dataset.explicit
     return CorpusChoice(source, corpora.full_name(name, source), explicit)
+
+
+def run_of(args: Namespace, corpus_name: str, workers: Cluster) -> Run:
+    """Returns the Run that --run names, or the default one of a corpus.
+
+    Args:
+      args: the parsed command line.
+      corpus_name: the name of the corpus, or of the preset that names it.
+      workers: the Cluster; all workers but the chief write to folders of their own.
+    """
+    worker_folder = None if workers.chief else cluster.folder()
+    return Run(args.run or listing.default(corpus_name), worker_folder)
 
 
 def _check_flags(args: Namespace) -> None:
@@ -93,21 +111,26 @@ def check_encoding(path: str | Path) -> None:
         raise UserError(f"{name}: the path is not UTF-8; rename it") from None
 
 
-def _choose_dataset(args: Namespace) -> tuple[str, str, bool]:
-    """Returns the data set that --dataset or the preset names, its name, and whether a flag does.
+class _Dataset(NamedTuple):
+    """A data set to train on."""
 
-    The name is that of the folder of the run, too.
-    """
+    path: str  # of a .tsv or .csv file; of any other data set, its name
+    name: str  # for the corpus and its run folder
+    explicit: bool  # whether a flag names it
+
+
+def _choose_dataset(args: Namespace) -> _Dataset:
+    """Returns the data set that --dataset or the preset names, or else the default one."""
     preset = preset_name(args)
     if args.data_path is None and "data_path" in params.PRESETS[preset].values:
-        return params.PRESETS[preset].values["data_path"], preset, True
+        return _Dataset(params.PRESETS[preset].values["data_path"], preset, explicit=True)
     if args.data_path is None:
-        return params.DATA_PATH, params.DATA_PATH, False
+        return _Dataset(params.DATA_PATH, params.DATA_PATH, explicit=False)
     files.check_is_stored(args.data_path)
     if files.is_table(args.data_path):
         path = str(Path(args.data_path).resolve())
-        return path, corpora.file_names([args.data_path]), True
-    return args.data_path, args.data_path, True
+        return _Dataset(path, corpora.file_names([args.data_path]), explicit=True)
+    return _Dataset(args.data_path, args.data_path, explicit=True)
 
 
 def resuming_command(args: Namespace, choice: CorpusChoice, corpus: corpora.Corpus) -> str:

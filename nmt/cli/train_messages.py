@@ -59,24 +59,29 @@ def announce(
     if steps < warmup:
         tiny = params.PRESETS["tiny"].values
         epochs = -(-ENOUGH_STEPS * warmup // training.steps_per_epoch(batches))
-        advice = " or --preset tiny" * (tiny["warmup_steps"] < warmup)
+        advice = " or --preset tiny" if tiny["warmup_steps"] < warmup else ""
         log.warning(
             f"Only {plural(steps, 'step')}, fewer than --warmup-steps {warmup}: too few to learn "
             f"much. In a new --run, try --epochs {epochs}{advice}."
         )
 
 
-def announce_rest(run: Run, corpus: corpora.Corpus, training, batches: batching.Batches) -> None:
+def announce_training(
+    run: Run, corpus: corpora.Corpus, training, batches: batching.Batches
+) -> None:
     """Logs what is left to do of a training run, whose newest checkpoint is restored."""
+    scoring = f"scoring {plural(len(corpus.test), 'test line')}"
+    if training.finished:
+        log.info(f"All epochs are trained: {scoring}.")
+        return
     epochs = training.options["epochs"] - int(training.epoch)
-    done = -(-int(training.position) // training.options["accumulate"])  # steps of this epoch
-    steps = training.steps_per_epoch(batches) * epochs - done
-    work = (
-        "no epoch" if training.finished else f"{plural(epochs, 'epoch')}, {plural(steps, 'step')}"
-    )
+    steps_done = -(-int(training.position) // training.options["accumulate"])  # of this epoch
+    steps = training.steps_per_epoch(batches) * epochs - steps_done
+    begun = int(training.epoch) or steps_done
+    epochs_left = plural(epochs, "more epoch" if begun else "epoch")
     log.info(
-        f"To do: {work}, of a Transformer of {training.transformer.count_params():,} parameters; "
-        f"then the test split is scored, {plural(len(corpus.test), 'line')}. To follow the curves: "
+        f"Training a Transformer with {training.transformer.count_params():,} parameters for "
+        f"{epochs_left} ({plural(steps, 'step')}), then {scoring}. To follow the curves: "
         f"tensorboard --logdir {shlex.quote(str(run.logs))}"
     )
 

@@ -6,12 +6,12 @@ from typing import Any
 import params
 from nmt import UserError
 from nmt.cli import flags
+from nmt.runs import parent as parents
 from nmt.runs import safety
 from nmt.runs.folder import Run
 from nmt.runs.parameters import Parameters
-from nmt.runs.parent import Parent
 from nmt.text import bleu_tokenizer, corpora
-from nmt.training import cluster
+from nmt.training import cluster, devices
 
 
 def preset_name(args: Namespace) -> str:
@@ -38,14 +38,16 @@ def resumed_parameters(args: Namespace) -> Parameters | None:
 
 
 def choose(
-    args: Namespace, resumed: Parameters | None = None, parent: Parent | None = None
+    args: Namespace,
+    resumed: Parameters | None = None,
+    inherited: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Returns the options of a training run, by name.
 
     Args:
       args: the parsed command line.
       resumed: from `resumed_parameters`.
-      parent: the Parent that --from names.
+      inherited: the options of the run that --from names.
 
     Raises:
       UserError: they contradict each other.
@@ -53,8 +55,8 @@ def choose(
     options = flags.chosen(args, preset_name(args))
     if resumed and not args.preset:
         options = resumed.options | flags.given(args)
-    elif parent:
-        options = parent.options_for(flags.given(args), options, args.preset)
+    elif inherited:
+        options = parents.inherit(inherited, flags.given(args), options, args.preset)
     if options["d_model"] % options["num_heads"]:
         raise UserError(
             f"--d-model {options['d_model']} is not a multiple of --num-heads "
@@ -67,6 +69,18 @@ def choose(
                 f"--beam {args.beam}: --non-autoregressive finds one translation; leave it out"
             )
     return options
+
+
+def uses_xla(options: dict[str, Any], saved: Parameters | None) -> bool:
+    """Returns whether XLA compiles the training step: "auto" is decided where a run begins.
+
+    Args:
+      options: of the run.
+      saved: the parameters of a run that is resumed.
+    """
+    if options["xla"] != "auto":
+        return options["xla"] == "on"
+    return saved.options["xla"] == "on" if saved else bool(devices.gpus().gpus)
 
 
 def tokenizer_of_bleu(

@@ -12,8 +12,7 @@ from nmt.runs import listing
 from nmt.runs.folder import Run
 
 if TYPE_CHECKING:  # what imports TensorFlow
-    from nmt.decoding.model import Model
-    from nmt.text.tokenizer import Tokenizer
+    from nmt.runs.loading import TrainedRun
 
 
 def find_runs(args: Namespace, weights: bool = True) -> list[Run]:
@@ -29,8 +28,8 @@ def find_runs(args: Namespace, weights: bool = True) -> list[Run]:
     return [listing.find(path, weights) for path in (args.run, *getattr(args, "ensemble", ()))]
 
 
-def load_runs(args: Namespace, runs: list[Run]) -> tuple[Run, Tokenizer, Model]:
-    """Imports TensorFlow. Returns the first run, its Tokenizer, and its Model.
+def load_runs(args: Namespace, runs: list[Run]) -> TrainedRun:
+    """Imports TensorFlow. Returns the first run, loaded.
 
     Several runs are an ensemble; see `loading.load_ensemble`.
 

@@ -127,7 +127,7 @@ def evaluate(
 
 def print_report(
     corpus: corpora.Corpus, model: Model, test_scores: dict, lines: list[TranslatedLine]
-):
+) -> None:
     """Prints samples and scores; for arguments see `report`."""
     from nmt.results import scores
 
@@ -144,7 +144,7 @@ def print_report(
 
 def report(
     run, corpus: corpora.Corpus, model: Model, test_scores: dict, lines: list[TranslatedLine]
-) -> OSError | None:
+) -> None:
     """Prints scores and samples, then writes scores.json and translations.txt.
 
     They are printed even if they cannot be written, and written even if they cannot be printed.
@@ -155,14 +155,20 @@ def report(
       model: the Model of the run.
       test_scores, lines: what `evaluate` returned.
 
-    Returns:
-      The OSError of a stdout that could not be written to, for the caller to raise; else None.
+    Raises:
+      OSError: stdout could not be written to.
+      UserError: the folder could not be written to.
     """
-    print_error = None
     try:
         print_report(corpus, model, test_scores, lines)
-    except OSError as error:
-        print_error = error
+    finally:
+        write_report(run, corpus, model, test_scores, lines)
+
+
+def write_report(
+    run, corpus: corpora.Corpus, model: Model, test_scores: dict, lines: list[TranslatedLine]
+) -> None:
+    """Writes scores.json and translations.txt; for arguments see `report`."""
     epochs, pairs, splits = int(model.epoch), {}, corpus.splits()
     history = [row for row in run.history() if row["epoch"] <= epochs]
     with contextlib.suppress(UserError, AttributeError, TypeError, ValueError):
@@ -183,4 +189,3 @@ def report(
             "versions": {name: metadata.version(name) for name in libraries},
         },
     )
-    return print_error

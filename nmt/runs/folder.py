@@ -12,7 +12,6 @@ import contextlib
 import dataclasses
 import fcntl
 import functools
-import hashlib
 import itertools
 import json
 from pathlib import Path
@@ -67,7 +66,7 @@ class Run:
         self.logs = self.worker_folder / "logs"
         self.plots = self.worker_folder / "plots"
         self.cache = self.worker_folder / "cache"  # tokenized text, while training
-        self._claimed: Parameters | None = None  # see `claim`
+        self.unconfirmed: Parameters | None = None  # in place of lost ones; see `claim`
 
     @property
     def trained(self) -> bool:
@@ -126,6 +125,8 @@ class Run:
     def lock(self) -> None:
         """Reserves the folder for this process, until it ends.
 
+        Until then another process may have trained here: the parameters are read again.
+
         Raises:
           UserError: another process has reserved it, or it cannot be written to.
         """
@@ -141,6 +142,7 @@ class Run:
                 self.locked.write(safety.LOCK)
                 output.flush_tree(self.worker_folder / "lock")
                 output.flush(self.worker_folder)
+            self.__dict__.pop("parameters", None)
             for name in safety.RUN_FILES:  # of a process that was killed while writing
                 (self.worker_folder / f"{name}.tmp").unlink(missing_ok=True)
         except BlockingIOError:
@@ -231,12 +233,13 @@ class Run:
     def claim(self, options: dict, corpus: dict, parts: int = 1, parent=None, **hashes: str) -> int:
         """Saves the parameters of a new run, or checks that those of a resumed one are the same.
 
-        Those of a run that has lost its parameters are saved by `save_parameters`, later.
+        Those of a run that has lost its parameters are `unconfirmed`, and saved by `confirm`, once
+        a checkpoint fits them.
 
         Args:
           options: values by name, one for each row of params.table().
           corpus: the source of the corpus, as JSON; the files may have moved.
-          parts: of a batch on a device; see `devices.find`. They are saved, not compared.
+          parts: of a batch on a device; see `devices.configure`. They are saved, not compared.
           parent: the parent.Parent of the run, if it is needed.
           hashes: of the training data, by name.
 
@@ -252,37 +255,49 @@ class Run:
         claimed = Parameters(
             options, corpus, hashes, parts, str(parent.run.path) if parent else None
         )
-        digest = hashlib.sha256(json.dumps(options | hashes, sort_keys=True).encode()).digest()
         if self.lost_parameters:
             log.warning(
                 f"{self.lost_parameters}: rebuilt from this command, which must be the one that "
                 "trained the run: only its sizes can be checked."
             )
-        elif saved := self.resumable:
-            if differing := differences(saved, claimed):
-                raise UserError(
-                    f"{self.path}: holds another run ({'; '.join(differing)}); name another --run, "
-                    "or remove the folder"
-                )
-            if saved.parent:  # a resumed run may do without it
-                inherited = {k: v for k, v in saved.hashes.items() if k == "parent_sha256"}
-                claimed = dataclasses.replace(
-                    claimed, parent=saved.parent, hashes=hashes | inherited
-                )
-        self._claimed = claimed
-        if not self.lost_parameters:
-            self.save_parameters()
-        return int.from_bytes(digest[:6], "big")
+            self.unconfirmed = claimed
+        elif self.resumable:
+            self._check_same(claimed)
+            self._save_parameters(self._with_parent(claimed))
+        else:
+            self._save_parameters(claimed)
+        return claimed.identity
 
-    @property
-    def rebuilt(self) -> bool:
-        """Whether lost parameters are claimed, and not saved yet."""
-        return self._claimed is not None and bool(self.lost_parameters)
+    def confirm(self) -> None:
+        """Saves the `unconfirmed` parameters, now that a checkpoint has turned out to fit them."""
+        self._save_parameters(self.unconfirmed)
+        self.unconfirmed = None
 
-    def save_parameters(self) -> None:
-        """Writes params.json, as claimed: rebuilt parameters once checkpoints fit them."""
-        self.write("params.json", self._claimed.content)
-        self.parameters = self._claimed
+    def _check_same(self, claimed: Parameters) -> None:
+        """Raises a UserError if a parameter that identifies the run differs from the saved one."""
+        if differing := differences(self.resumable, claimed):
+            raise UserError(
+                f"{self.path}: holds another run ({'; '.join(differing)}); name another --run, "
+                "or remove the folder"
+            )
+
+    def _with_parent(self, claimed: Parameters) -> Parameters:
+        """Returns `claimed` with the parent of the saved run, if it has one.
+
+        A resumed run may do without it: the command that resumes it need not name it.
+        """
+        saved = self.resumable
+        if not saved.parent:
+            return claimed
+        hashes = dict(claimed.hashes)
+        if "parent_sha256" in saved.hashes:
+            hashes["parent_sha256"] = saved.hashes["parent_sha256"]
+        return dataclasses.replace(claimed, parent=saved.parent, hashes=hashes)
+
+    def _save_parameters(self, parameters: Parameters) -> None:
+        """Writes params.json."""
+        self.write("params.json", parameters.content)
+        self.parameters = parameters
 
     def history(self) -> list[dict]:
         """Returns the metrics of each epoch, a dict each; a UserError if they are damaged."""

@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import tensorflow as tf
 
@@ -21,6 +22,14 @@ from nmt.text.tokenizer import Tokenizer
 from nmt.training import checkpoints, devices
 from nmt.training.optimizer import check_size
 from transformer_model import Transformer
+
+
+class TrainedRun(NamedTuple):
+    """A run that is loaded."""
+
+    run: Run
+    tokenizer: Tokenizer
+    model: Model
 
 
 def build_transformer(options: dict, vocab_size: int, plain: bool = False) -> Transformer:
@@ -110,9 +119,9 @@ def check_test_split(
         )
 
 
-def prepare(
+def load_without_weights(
     path: str | Path | Run | None = None, weights: bool = True, plain: bool = False, **changed
-) -> tuple[Run, Tokenizer, Model]:
+) -> TrainedRun:
     """Returns what `load` does, with newly initialized weights.
 
     Args:
@@ -126,14 +135,14 @@ def prepare(
     options = run.parameters.options | changed
     if wrong := parameters.error_in_options(options):
         raise UserError(wrong)
-    _, parts = devices.find(mirrored=False)
+    parts = devices.configure(mirrored=False).parts
     tokenizer = load_tokenizer(run)
     check_size(options, tokenizer.vocab_size, weight_bytes=4)
     transformer = build_transformer(options, tokenizer.vocab_size, plain)
     epoch, steps = tf.Variable(0), tf.Variable(0, dtype=tf.int64)
     forward = ParallelForward(transformer)
     model = Model(options, transformer, forward, parts, epoch, steps, corpus=run.parameters.corpus)
-    return run, tokenizer, model
+    return TrainedRun(run, tokenizer, model)
 
 
 def load(
@@ -141,8 +150,8 @@ def load(
     checkpoint: str | None = None,
     plain: bool = False,
     **changed,
-) -> tuple[Run, Tokenizer, Model]:
-    """Returns a trained folder.Run, its Tokenizer, and its Model.
+) -> TrainedRun:
+    """Returns a TrainedRun: the folder.Run, its Tokenizer, and its Model.
 
     Args:
       path: the run folder; None for the newest one in runs/, if all are of one corpus.
@@ -154,7 +163,8 @@ def load(
     Raises:
       UserError: there is no such run or checkpoint, or it is damaged.
     """
-    run, tokenizer, model = prepare(path, plain=plain, **changed)
+    trained = load_without_weights(path, plain=plain, **changed)
+    run, model = trained.run, trained.model
     folders = {"final": run.final, "newest": run.checkpoints, "best": run.best}
     wanted = [checkpoint] if checkpoint else ["final", "newest"]
     paths = [path for name in wanted for path in checkpoints.paths(folders[name])[-1:]]
@@ -174,31 +184,30 @@ def load(
             "which overwrites it"
         ) from None
     log.info(f"Using {paths[0]}: {listing.describe(run)}")
-    return run, tokenizer, model
+    return trained
 
 
 def load_ensemble(
     paths: Sequence[str | Path | Run | None], checkpoint: str | None = None, **changed
-) -> tuple[Run, Tokenizer, Model]:
+) -> TrainedRun:
     """Returns what `load` does for the first of `paths`; its model is an ensemble with the others.
 
     Raises:
       UserError: as `load`; or the runs have different tokenizers.
     """
-    first, *other_paths = paths
-    run, tokenizer, model = load(first, checkpoint, **changed)
+    first = load(paths[0], checkpoint, **changed)
     transformers = []
-    for path in other_paths:
-        other, other_tokenizer, other_model = load(path, checkpoint)
-        if other_tokenizer.sha256 != tokenizer.sha256:
+    for path in paths[1:]:
+        member = load(path, checkpoint)
+        if member.tokenizer.sha256 != first.tokenizer.sha256:
             raise UserError(
-                f"{other.path}: has another tokenizer than {run.path}; an ensemble needs runs with "
-                "the same one (trained on the same text, or with --from)"
+                f"{member.run.path}: has another tokenizer than {first.run.path}; an ensemble "
+                "needs runs with the same one (trained on the same text, or with --from)"
             )
-        if other_model.options["non_autoregressive"]:
-            raise UserError(f"{other.path}: is non-autoregressive; leave it out")
-        transformers.append(other_model.transformer)
-    return run, tokenizer, dataclasses.replace(model, ensemble=tuple(transformers))
+        if member.model.options["non_autoregressive"]:
+            raise UserError(f"{member.run.path}: is non-autoregressive; leave it out")
+        transformers.append(member.model.transformer)
+    return first._replace(model=dataclasses.replace(first.model, ensemble=tuple(transformers)))
 
 
 def load_translator(
@@ -235,6 +244,7 @@ def load_translator(
     paths = path if isinstance(path, (list, tuple)) else [path]
     if not paths:
         raise UserError("load_translator was given an empty list; name one run folder or several")
-    _, tokenizer, model = load_ensemble(paths, checkpoint, **changed)
+    trained = load_ensemble(paths, checkpoint, **changed)
+    model = trained.model
     options |= dict(rows=rows, workers=model.parts if workers is None else workers)
-    return model.text_translator(tokenizer, split, **options)
+    return model.text_translator(trained.tokenizer, split, **options)

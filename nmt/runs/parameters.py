@@ -1,5 +1,7 @@
 """The parameters of a run, which params.json holds, and whether their flags allow them."""
 
+import hashlib
+import json
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -19,8 +21,14 @@ class Parameters:
     options: dict[str, Any]  # values of params.table() by name
     corpus: dict[str, Any]  # the source of the corpus; see `load_corpus`
     hashes: dict[str, str]  # of contents, by the names of folder.HASH_LABELS
-    parts: int = 1  # of a batch on a device; see `devices.find`
+    parts: int = 1  # of a batch on a device; see `devices.configure`
     parent: str | None = None  # the path of the run that it began from
+
+    @property
+    def identity(self) -> int:
+        """A number that identifies the run: equal for equal options and hashes."""
+        content = json.dumps(self.options | self.hashes, sort_keys=True)
+        return int.from_bytes(hashlib.sha256(content.encode()).digest()[:6], "big")
 
     @property
     def content(self) -> dict[str, Any]:

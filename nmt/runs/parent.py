@@ -1,7 +1,7 @@
 """A run that begins with the weights and the tokenizer of another one (--from)."""
 
 import hashlib
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
@@ -27,7 +27,7 @@ class Parent(NamedTuple):
 
     run: Run
     options: dict  # values of params.table() by name
-    weights: str  # the path of its final checkpoint, or else its newest; "" if the run has its own
+    weights: str  # the path of its final checkpoint, or else of its newest
     sha256: str  # of the weights
 
     @property
@@ -37,8 +37,6 @@ class Parent(NamedTuple):
 
     def initialize(self, transformer: Transformer) -> None:
         """Sets the weights of a Transformer of the same sizes to the parent's."""
-        if not self.weights:
-            return
         # All variables of a network are in its checkpoint: with other dropout rates, other ones.
         parent_network = build_transformer(self.options, transformer.config["target_vocab_size"])
         variables = [variable.value for variable in parent_network.variables]
@@ -62,30 +60,37 @@ class Parent(NamedTuple):
                 f"that it was not: {' '.join(f'--{split}' for split in held_out)}"
             )
 
-    def options_for(self, given: dict, options: dict, preset: str | None = None) -> dict:
-        """Returns the options of the new run: those of the parent, unless flags or a preset differ.
 
-        Args:
-          given: the values of the flags given, by name.
-          options: those of the flags and the preset.
-          preset: its name, if one is given.
+def inherit(
+    inherited: dict[str, Any],
+    given: dict[str, Any],
+    options: dict[str, Any],
+    preset: str | None = None,
+) -> dict[str, Any]:
+    """Returns the options of a run that begins with another: those of the other, but for flags.
 
-        Raises:
-          UserError: a flag names another size or tokenizer than the parent has.
-        """
-        for name in FIXED:
-            if given.get(name, self.options[name]) != self.options[name]:
-                raise UserError(
-                    f"--{name.replace('_', '-')} {given[name]}: the run that --from names has "
-                    f"{self.options[name]}; leave the flag out"
-                )
-        values = options
-        if not preset:  # but for what depends on this machine and on the new text
-            values = {**self.options, "xla": options["xla"]}
-            if self.options["tokenize"] != "none":  # else the text is tokenized, the new one, too
-                values["tokenize"] = options["tokenize"]
-        inherited = {name: self.options[name] for name in FIXED}
-        return {name: values[name] for name in options} | given | inherited
+    Args:
+      inherited: the options of the other run.
+      given: the values of the flags given, by name.
+      options: those of the flags and the preset.
+      preset: its name, if one is given.
+
+    Raises:
+      UserError: a flag names another size or tokenizer than the other run has.
+    """
+    for name in FIXED:
+        if given.get(name, inherited[name]) != inherited[name]:
+            raise UserError(
+                f"--{name.replace('_', '-')} {given[name]}: the run that --from names has "
+                f"{inherited[name]}; leave the flag out"
+            )
+    values = options
+    if not preset:  # but for what depends on this machine and on the new text
+        values = {**inherited, "xla": options["xla"]}
+        if inherited["tokenize"] != "none":  # else the text is tokenized, the new one, too
+            values["tokenize"] = options["tokenize"]
+    fixed = {name: inherited[name] for name in FIXED}
+    return {name: values[name] for name in options} | given | fixed
 
 
 def find(
@@ -93,8 +98,7 @@ def find(
 ) -> Parent | None:
     """Returns the Parent of a run; None if it needs none.
 
-    A trained run has weights of its own: if its parent is not there any more, what the run has
-    saved of it stands for it.
+    A trained run has weights of its own, and needs no parent that is not there any more.
 
     Args:
       path: of the parent; None for that of the resumed run, if nothing of it is trained yet.
@@ -112,11 +116,25 @@ def find(
     try:
         return _load(path, run, text_is_named or resumed is not None)
     except UserError as error:
-        sha256 = run.resumable and run.resumable.hashes.get("parent_sha256")
-        if not sha256:
+        if not (run.resumable and run.resumable.parent):
             raise
         log.info(f"{error}. The run has weights of its own and is resumed without it.")
-        return Parent(run, run.parameters.options, "", sha256)
+        return None
+
+
+def options_to_inherit(path: str | None, parent: Parent | None, run: Run) -> dict[str, Any] | None:
+    """Returns the options that a run begins with: its parent's; None if --from names none.
+
+    If the parent is not there any more, they are those that the run has inherited.
+
+    Args:
+      path: of the parent, if --from names one.
+      parent: from `find`.
+      run: the Run that begins from the parent.
+    """
+    if parent:
+        return parent.options
+    return run.resumable.options if path else None
 
 
 def _load(path: str, child: Run, text_is_named: bool) -> Parent:

@@ -1,8 +1,11 @@
 """The final weights of a run: the mean of its last checkpoints, or its best epoch (paper 6.1)."""
 
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+import keras
 import numpy as np
+import tensorflow as tf
 
 from nmt import UserError
 from nmt.messages import log
@@ -13,18 +16,25 @@ from nmt.training.metrics import metrics_text, value_to_minimize
 class Candidate(NamedTuple):
     """Weights that may become the final ones."""
 
-    metrics: dict  # of the validation split, by name
     title: str  # what they are, for the user
     weights: list[np.ndarray]
+    metrics: dict[str, float]  # of the validation split, by name
+    path: str  # the checkpoint of the newest epoch in them
 
 
-def assign(variables, weights):
+def assign(variables: Sequence[keras.Variable], weights: Sequence[np.ndarray]) -> None:
     """Sets `variables` to `weights`, arrays in their order."""
     for variable, value in zip(variables, weights, strict=True):
         variable.assign(value)
 
 
-def average(checkpoint, variables, keeper, number, validate):
+def average(
+    checkpoint: tf.train.Checkpoint,
+    variables: Sequence[keras.Variable],
+    keeper: checkpoints.Keeper,
+    number: int,
+    validate: Callable[[], dict[str, float]],
+) -> None:
     """Saves the weights that validate best as `final`, and leaves the network with them.
 
     The candidates are the best epoch's weights and the means of the newest one, two, ... up to
@@ -33,44 +43,72 @@ def average(checkpoint, variables, keeper, number, validate):
 
     Args:
       checkpoint: the tf.train.Checkpoint of the run.
-      variables: the trainable ones of the network.
+      variables: the trainable variables of the network.
       keeper: the checkpoints.Keeper of the run.
-      number: of epochs, at most.
+      number: the number of epochs that are averaged, at most.
       validate: a function that returns the metrics of the network's current weights.
+
+    Raises:
+      UserError: no checkpoint of an epoch can be read.
     """
     run = keeper.run
     keeper.workers.barrier()  # the chief has saved the last epoch
-    newest = checkpoints.readable(checkpoint, checkpoints.paths(run.checkpoints)[-number:])
-    if not newest:
+    epoch_paths = checkpoints.paths(run.checkpoints)[-number:]
+    best_paths = checkpoints.paths(run.best)[-1:]
+    log.info(f"{comparison_title(epoch_paths, best_paths)} ...")
+    candidates = validate_averages(checkpoint, variables, epoch_paths, validate)
+    if not candidates:
         raise UserError(f"{run.checkpoints}: no checkpoint there can be read; restore one")
-    totals, candidates = [0.0] * len(variables), []
-    end = checkpoints.number(newest[-1])
-    best = [path for path in checkpoints.paths(run.best)[-1:] if checkpoints.number(path) != end]
-    best = checkpoints.readable(checkpoint, best)
-    compared = ["the last epoch"]
-    if len(newest) > 1:
-        compared.append(f"means of up to {len(newest)} epochs")
-    if best:
-        compared.append("the best epoch")
-    log.info(f"Validating {', '.join(compared)} ...")
-    for count, path in enumerate(reversed(newest), start=1):
-        checkpoints.restore(checkpoint, path)
-        totals = [v.numpy() + total for v, total in zip(variables, totals, strict=True)]
-        means = [total / count for total in totals]
-        assign(variables, means)
-        title = f"the mean of the newest {count} epochs" if count > 1 else "the last epoch's"
-        candidates.append(Candidate(validate(), title, means))
-    for path in best:
-        checkpoints.restore(checkpoint, path)
-        title = f"epoch {checkpoints.number(path)}'s"
-        weights = [variable.numpy() for variable in variables]
-        candidates.append(Candidate(validate(), title, weights))
-    chosen = min(candidates, key=lambda candidate: value_to_minimize(candidate.metrics))
-    checkpoints.restore(checkpoint, newest[-1])
-    assign(variables, chosen.weights)
-    keeper.save(run.final, end)
     last = candidates[0]
+    for path in best_paths:
+        is_last = checkpoints.number(path) == checkpoints.number(last.path)
+        if not is_last and checkpoints.try_restore(checkpoint, path):
+            weights = [variable.numpy() for variable in variables]
+            title = f"epoch {checkpoints.number(path)}'s"
+            candidates.append(Candidate(title, weights, validate(), path))
+    chosen = min(candidates, key=lambda candidate: value_to_minimize(candidate.metrics))
+    checkpoints.restore(checkpoint, last.path)
+    assign(variables, chosen.weights)
+    keeper.save(run.final, checkpoints.number(last.path))
     comparison = "" if chosen is last else f"; the last epoch's {metrics_text(last.metrics)}"
     log.info(
         f"Final weights: {chosen.title}, validation {metrics_text(chosen.metrics)}{comparison}."
     )
+
+
+def validate_averages(
+    checkpoint: tf.train.Checkpoint,
+    variables: Sequence[keras.Variable],
+    epoch_paths: Sequence[str],
+    validate: Callable[[], dict[str, float]],
+) -> list[Candidate]:
+    """Returns the last epoch's weights and the means of the newest two, three, ... epochs.
+
+    Args:
+      epoch_paths: checkpoints, the oldest first; those that cannot be restored are left out.
+      checkpoint, variables, validate: see `average`.
+    """
+    candidates, newest = [], ""
+    totals = [0.0] * len(variables)
+    for path in reversed(epoch_paths):
+        if not checkpoints.try_restore(checkpoint, path):
+            continue
+        newest, count = newest or path, len(candidates) + 1
+        totals = [v.numpy() + total for v, total in zip(variables, totals, strict=True)]
+        means = [total / count for total in totals]
+        assign(variables, means)
+        title = f"the mean of the newest {count} epochs" if count > 1 else "the last epoch's"
+        candidates.append(Candidate(title, means, validate(), newest))
+    return candidates
+
+
+def comparison_title(epoch_paths: Sequence[str], best_paths: Sequence[str]) -> str:
+    """Returns as text which weights are compared, given the checkpoints of epochs and the best."""
+    rivals = []
+    if len(epoch_paths) > 1:
+        rivals.append(f"averages of up to {len(epoch_paths)} epochs")
+    if {*map(checkpoints.number, best_paths)} - {*map(checkpoints.number, epoch_paths[-1:])}:
+        rivals.append("the best epoch")
+    if not rivals:
+        return "Validating the last epoch"
+    return f"Comparing the last epoch with {' and '.join(rivals)}"

@@ -17,7 +17,9 @@ import re
 import shutil
 import tempfile
 import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import tensorflow as tf
 
@@ -33,12 +35,12 @@ GLOB = re.compile(r"[\\\[*?]")  # TensorFlow takes these in a path for a pattern
 UNFINISHED = "unfinished"  # the folder in which a checkpoint is written
 
 
-def number(path):
+def number(path: str | Path) -> int:
     """Returns the number of a checkpoint, its epoch or, within an epoch, its step."""
     return int(Path(path).name.removeprefix("ckpt-"))
 
 
-def paths(folder):
+def paths(folder: Path) -> list[str]:
     """Returns the checkpoints in a folder, the oldest first, as the paths TensorFlow takes."""
     index_files = (
         path for path in folder.glob("ckpt-*.index") if re.fullmatch(r"ckpt-\d+", path.stem)
@@ -47,7 +49,7 @@ def paths(folder):
 
 
 @contextlib.contextmanager
-def readable_path(path):
+def readable_path(path: str | Path) -> Iterator[str | Path]:
     """Yields a path of a checkpoint that TensorFlow can read: by a link, if GLOB is in its own.
 
     Raises:
@@ -67,15 +69,23 @@ def readable_path(path):
         yield os.path.join(temporary, "link", name)
 
 
-def position(path):
-    """Returns the finished epochs and the batches after them, of a checkpoint."""
+class Position(NamedTuple):
+    """How far a training run had come when a checkpoint was saved."""
+
+    epoch: int  # finished epochs
+    batch: int  # finished batches of the next one
+
+
+def position(path: str) -> Position:
+    """Returns the Position of a checkpoint."""
     with readable_path(path) as readable:
         reader = tf.train.load_checkpoint(readable)
-        names = ("epoch", "position")
-        return [int(reader.get_tensor(f"{name}/.ATTRIBUTES/VARIABLE_VALUE")) for name in names]
+        epoch = reader.get_tensor("epoch/.ATTRIBUTES/VARIABLE_VALUE")
+        batch = reader.get_tensor("position/.ATTRIBUTES/VARIABLE_VALUE")
+        return Position(int(epoch), int(batch))
 
 
-def restore(checkpoint, path):
+def restore(checkpoint: tf.train.Checkpoint, path: str) -> None:
     """Restores all of `checkpoint`, a tf.train.Checkpoint; a UserError if that is not possible."""
     try:
         with readable_path(path) as readable:
@@ -87,20 +97,17 @@ def restore(checkpoint, path):
         ) from None
 
 
-def readable(checkpoint, candidates):
-    """Returns those of `candidates`, paths, that can be restored into `checkpoint`; logs others."""
-    intact = []
-    for path in candidates:
-        try:
-            restore(checkpoint, path)
-        except UserError as error:
-            log.warning(f"{error}. It is left out of the final weights.")
-        else:
-            intact.append(path)
-    return intact
+def try_restore(checkpoint: tf.train.Checkpoint, path: str) -> bool:
+    """Restores all of `checkpoint`. Returns whether that was possible; if not, logs why."""
+    try:
+        restore(checkpoint, path)
+    except UserError as error:
+        log.warning(f"{error}. It is left out of the final weights.")
+        return False
+    return True
 
 
-def write(checkpoint, path):
+def write(checkpoint: tf.train.Checkpoint, path: Path) -> None:
     """Saves a tf.train.Checkpoint: its files are on the disk before any of them has its name."""
     unfinished = path.parent / UNFINISHED
     shutil.rmtree(unfinished, ignore_errors=True)
@@ -119,7 +126,7 @@ def write(checkpoint, path):
         shutil.rmtree(unfinished, ignore_errors=True)
 
 
-def prune(folder, kept_paths):
+def prune(folder: Path, kept_paths: Iterable[str]) -> None:
     """Removes all checkpoints but `kept_paths`, and files left by an interrupted save."""
     names = [Path(path).name for path in kept_paths]
     files = sorted(folder.glob("ckpt-*"), key=lambda path: path.suffix != ".index")  # first
@@ -135,7 +142,7 @@ def prune(folder, kept_paths):
             file.unlink()
 
 
-def remove_unfinished(folder):
+def remove_unfinished(folder: Path) -> None:
     """Removes from a folder what a killed process left of checkpoints that it was saving."""
     shutil.rmtree(folder / UNFINISHED, ignore_errors=True)
     prune(folder, paths(folder))
@@ -152,14 +159,17 @@ class Keeper:
       workers: the cluster.Cluster that trains.
     """
 
-    def __init__(self, checkpoint, run, kept_epochs, minutes, workers=cluster.ALONE):
+    def __init__(
+        self, checkpoint: tf.train.Checkpoint, run, kept_epochs: int, minutes: float,
+        workers: cluster.Cluster = cluster.ALONE,
+    ):  # fmt: skip
         self.checkpoint, self.minutes, self.workers = checkpoint, minutes, workers
         self.run, self.saved = run, time.monotonic()
         self.signals = Signals(workers)
         self._due = False
         self._kept_numbers = {run.checkpoints: kept_epochs, run.timed: 1, run.best: 1, run.final: 1}
 
-    def save(self, folder, number):
+    def save(self, folder: Path, number: int) -> None:
         """Saves into one of the run's folders; a UserError if it cannot be written to.
 
         Older checkpoints there are then removed: those found in the folder, because the list that
@@ -178,7 +188,7 @@ class Keeper:
             ) from None
         self.saved = time.monotonic()
 
-    def restore_newest(self):
+    def restore_newest(self) -> str | None:
         """Restores the newest readable checkpoint. Returns its path, or None if there is none.
 
         Raises:
@@ -187,22 +197,22 @@ class Keeper:
         with readable_path(self.run.checkpoints / "ckpt-0"):
             pass  # before anything is trained, if it raises an error
         epochs, timed = paths(self.run.checkpoints), paths(self.run.timed)
-        candidates = [(number(path), 0, path) for path in epochs]
+        candidates = [(Position(number(path), 0), path) for path in epochs]
         for path in timed:
             try:
-                candidates.append((*position(path), path))
+                candidates.append((position(path), path))
             except UNREADABLE as error:
                 log.warning(f"{path} cannot be read ({reason(error)}); it is left out.")
-        for _, _, path in sorted(candidates, reverse=True):
+        for _, path in sorted(candidates, reverse=True):
             try:
                 restore(self.checkpoint, path)
             except UserError as error:
                 log.warning(f"{error}: trying the one before it.")
             else:
-                if self.run.rebuilt:
-                    self.run.save_parameters()
+                if self.run.unconfirmed:
+                    self.run.confirm()
                 return path
-        if self.run.rebuilt:
+        if self.run.unconfirmed:
             raise UserError(
                 f"{self.run.checkpoints}: no checkpoint there fits this command; repeat the one "
                 "that trained the run, with its data and flags"
@@ -236,6 +246,11 @@ class Keeper:
     def is_due(self) -> bool:
         """Returns whether to save now; the same on all workers, see `agree_on_signals`."""
         return self._due
+
+    def agree_to_save(self) -> bool:
+        """Agrees with all workers, which call this together. Returns whether to save now."""
+        self.agree_on_signals()
+        return self.is_due()
 
     def raise_if_interrupted(self) -> None:
         """Raises Interrupted if a signal, on which all workers agreed, asks training to end."""

@@ -11,11 +11,15 @@ import os
 import shutil
 import signal
 import tempfile
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import tensorflow as tf
 
 from nmt import UserError
 from nmt.messages import log, reason
+
+Result = TypeVar("Result")
 
 VARIABLE = "TF_CONFIG"
 HELP = (
@@ -34,21 +38,22 @@ class Cluster:
       index: which of them this process is.
     """
 
-    def __init__(self, workers=("localhost",), index=0):
+    def __init__(self, workers: Sequence[str] = ("localhost",), index: int = 0):
         self.workers, self.index = tuple(workers), index
-        self.summed = None  # a function that sums a value over the workers, once they are joined
+        # Sums a value over the workers, once they are joined.
+        self.summed: Callable[[tf.Tensor], tf.Tensor] | None = None
 
     @property
-    def alone(self):
+    def alone(self) -> bool:
         """Whether this is the only worker."""
         return len(self.workers) == 1
 
     @property
-    def chief(self):
+    def chief(self) -> bool:
         """Whether this process is the worker that writes."""
         return self.index == 0
 
-    def join(self):
+    def join(self) -> tf.distribute.Strategy:
         """Returns the strategy that spans the workers, once all of them are there.
 
         Raises:
@@ -82,19 +87,19 @@ class Cluster:
         self.summed = summed
         return strategy
 
-    def total(self, value):
+    def total(self, value: float) -> float:
         """Returns the sum of all workers' `value`s, floats, once all have reached this call."""
         return value if self.alone else float(self.summed(tf.constant(value, tf.float64)))
 
-    def broadcast(self, value):
+    def broadcast(self, value: float) -> float:
         """Returns the chief's `value`, a float, once all workers have reached this call."""
         return self.total(value if self.chief else 0.0)
 
-    def barrier(self):
+    def barrier(self) -> None:
         """Waits until all workers have reached this call."""
         self.total(0.0)
 
-    def in_turn(self, function):
+    def in_turn(self, function: Callable[[], Result]) -> Result:
         """Calls `function` on the chief, then on the other workers. Returns its result."""
         if not self.chief:
             self.barrier()
@@ -107,7 +112,7 @@ class Cluster:
 ALONE = Cluster()
 
 
-def configured():
+def configured() -> Cluster:
     """Returns the Cluster that the environment's TF_CONFIG names; ALONE where it names none.
 
     Raises:
@@ -139,7 +144,7 @@ def configured():
     return Cluster(chiefs + workers, index + (len(chiefs) if kind == "worker" else 0))
 
 
-def folder():
+def folder() -> str:
     """Returns a folder for what a worker other than the chief writes; it goes with the process."""
     path = tempfile.mkdtemp()
     atexit.register(shutil.rmtree, path, ignore_errors=True)

@@ -4,6 +4,9 @@ import contextlib
 import functools
 import shutil
 import subprocess
+from argparse import Namespace
+from collections.abc import Callable
+from typing import NamedTuple
 
 import tensorflow as tf
 
@@ -16,16 +19,35 @@ PLAIN = "The code of transformer_model.py computes alone (--plain), without the 
 MAX_PARTS = 4  # parts of a smaller batch would cost more than they gain
 
 
+class SeenGpus(NamedTuple):
+    """The GPUs that TensorFlow sees."""
+
+    gpus: list[tf.config.PhysicalDevice]
+    notes: str  # what TensorFlow wrote to stderr when it first searched for them
+
+
+class Devices(NamedTuple):
+    """What a training run computes on."""
+
+    strategy: tf.distribute.Strategy
+    parts: int  # into which a device's share of a batch is split, to be computed in parallel
+
+
 @functools.cache
-def gpus():
-    """Returns the GPUs that TensorFlow sees, and its notes from when it first searched for them."""
+def gpus() -> SeenGpus:
+    """Searches for GPUs, without TensorFlow's notes on stderr, which are returned."""
     with quiet() as dropped:
         seen = tf.config.list_physical_devices("GPU")
-    return seen, b"".join(dropped).decode(errors="replace").rstrip()
+    return SeenGpus(seen, b"".join(dropped).decode(errors="replace").rstrip())
 
 
-def find(whole=False, workers=cluster.ALONE, parts=None, mirrored=True):
-    """Returns the tf.distribute strategy for this machine, and the parts of a batch on a device.
+def configure(
+    whole: bool = False,
+    workers: cluster.Cluster = cluster.ALONE,
+    parts: int | None = None,
+    mirrored: bool = True,
+) -> Devices:
+    """Sets TensorFlow up for the devices of this machine, and logs them. Returns the Devices.
 
     With several GPUs the strategy is mirrored; with several `workers` it spans them, once all of
     them have started. A CPU computes the parts of a batch in parallel, each on one core while there
@@ -41,37 +63,47 @@ def find(whole=False, workers=cluster.ALONE, parts=None, mirrored=True):
     Raises:
       UserError: the workers cannot be joined.
     """
-    seen, notes = gpus()
-    for gpu in seen:
+    if gpus().gpus:
+        return _configure_gpus(workers, parts or 1, mirrored)
+    return _configure_cpu(workers, parts or (1 if whole else min(cores(), MAX_PARTS)))
+
+
+def _configure_gpus(workers: cluster.Cluster, parts: int, mirrored: bool) -> Devices:
+    """Takes memory of GPUs as it is needed, not all of it at the start; see `configure`."""
+    names = []
+    for gpu in gpus().gpus:
         with contextlib.suppress(RuntimeError):  # already initialized, as in a notebook
             tf.config.experimental.set_memory_growth(gpu, True)
-    if seen:
-        details = map(tf.config.experimental.get_device_details, seen)
-        names = [detail.get("device_name", "GPU") for detail in details]
-        log.info(f"Device: {', '.join(names)}")
-        if not workers.alone:
-            return workers.join(), parts or 1
-        mirrored = mirrored and len(seen) > 1
-        strategy = tf.distribute.MirroredStrategy() if mirrored else tf.distribute.get_strategy()
-        return strategy, parts or 1
+        details = tf.config.experimental.get_device_details(gpu)
+        names.append(details.get("device_name", "GPU"))
+    log.info(f"Device: {', '.join(names)}")
+    if not workers.alone:
+        return Devices(workers.join(), parts)
+    if mirrored and len(names) > 1:
+        return Devices(tf.distribute.MirroredStrategy(), parts)
+    return Devices(tf.distribute.get_strategy(), parts)
+
+
+def _configure_cpu(workers: cluster.Cluster, parts: int) -> Devices:
+    """Sets numbers of threads, and names a GPU that TensorFlow does not see; see `configure`."""
     log.info(f"Device: CPU, {plural(cores(), 'core')}")
     if unseen := listed_by_driver():
         log.warning(
             f"This machine has a GPU that TensorFlow does not see ({unseen}); to train on it: "
             f"pip install 'tensorflow[and-cuda]=={tf.__version__}'"
         )
-        log.warning(notes)  # the reason, perhaps
-    parts = parts or (1 if whole else min(cores(), MAX_PARTS))
+        log.warning(gpus().notes)  # the reason, perhaps
     with contextlib.suppress(RuntimeError):
         # The threads that share a product belong to the process, not to a part.
         tf.config.threading.set_intra_op_parallelism_threads(1 if cores() <= parts else cores())
         tf.config.threading.set_inter_op_parallelism_threads(max(cores(), 2))
     if workers.alone:
-        return tf.distribute.get_strategy(), parts
-    return workers.join(), int(workers.broadcast(parts))  # so that all make the same batches
+        return Devices(tf.distribute.get_strategy(), parts)
+    # All workers split alike, so that all make the same batches.
+    return Devices(workers.join(), int(workers.broadcast(parts)))
 
 
-def run_plainly(args):
+def run_plainly(args: Namespace) -> None:
     """Says what --plain costs, and switches tf.function off for --eager.
 
     Args:
@@ -88,7 +120,7 @@ def run_plainly(args):
         tf.config.run_functions_eagerly(True)
 
 
-def listed_by_driver():
+def listed_by_driver() -> str | None:
     """Returns nvidia-smi's line for the first GPU, or None if there is none."""
     if shutil.which("nvidia-smi") is None:
         return None
@@ -102,7 +134,9 @@ def listed_by_driver():
     return first if listing.returncode == 0 and first.startswith("GPU") else None
 
 
-def run_and_sum(strategy, function, *args):
+def run_and_sum(
+    strategy: tf.distribute.Strategy, function: Callable[..., tuple[tf.Tensor, ...]], *args
+) -> tf.Tensor:
     """Returns the sums over all replicas of what `function` returns for their shares of `args`.
 
     Args:
@@ -115,7 +149,9 @@ def run_and_sum(strategy, function, *args):
     return strategy.reduce(tf.distribute.ReduceOp.SUM, replica_sums, axis=None)
 
 
-def distribute(strategy, batches):
+def distribute(
+    strategy: tf.distribute.Strategy, batches: tf.data.Dataset
+) -> tf.distribute.DistributedDataset:
     """Splits global `batches` of (B, S), (B, T) between replicas: (B / replicas, S), ..."""
 
     def shares(context):

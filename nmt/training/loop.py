@@ -15,7 +15,7 @@ from nmt.text.corpora import Corpus
 from nmt.text.tokenizer import Tokenizer
 from nmt.training import checkpoints, cluster, devices, tensorboard
 from nmt.training.estimate import BatchTimer, RunTimes, duration
-from nmt.training.metrics import metrics_text, value_to_improve, value_to_minimize
+from nmt.training.metrics import metrics_text, value_for_early_stopping, value_to_minimize
 from nmt.training.progress import ProgressBar
 
 REFRESH_BATCHES = 20  # between two updates of the progress bar, each of which waits for the device
@@ -92,32 +92,37 @@ class TrainingLoop:
             self.accumulate_step.get_concrete_function(*batches.element_spec)
         self.times.batches = batches_per_epoch
         tokens_before, timer = float(self.sums_so_far[2]), BatchTimer(first)
+
+        def rate() -> float:
+            return timer.per_second(float(self.sums_so_far[2]) - tokens_before)
+
         pending = []  # `token_sums` of the batches since the bar was refreshed
         with ProgressBar(title, batches_per_epoch, first) as bar:
             for number, (inp, tar) in enumerate(batches, start=first + 1):
-                complete = number % accumulate == 0 or number == batches_per_epoch
-                step = self.train_step if complete else self.accumulate_step
+                is_last = number == batches_per_epoch
+                ends_step = is_last or number % accumulate == 0
+                step = self.train_step if ends_step else self.accumulate_step
                 pending.append(step(inp, tar))
-                refresh = number % REFRESH_BATCHES == 0 or number == batches_per_epoch
-                due = False
-                may_save = keeper is not None and complete and number < batches_per_epoch
-                if may_save and (refresh or self.workers.alone):
-                    keeper.agree_on_signals()
-                    due = keeper.is_due()
-                if refresh or due:
+                refresh = is_last or number % REFRESH_BATCHES == 0
+                save = False
+                if keeper and ends_step and not is_last and (refresh or self.workers.alone):
+                    save = keeper.agree_to_save()
+                if refresh or save:
                     new_sums = self.advance(title, pending)
                     pending.clear()
-                    rate = timer.per_second(float(self.sums_so_far[2]) - tokens_before)
-                    bar.show(number, self.report(title, number, new_sums, rate))
+                    bar.show(number, self.report(title, number, new_sums, rate()))
                     timer.note(number)
                     self.estimate_once(timer, number)
-                if due:
-                    keeper.save(keeper.run.timed, self.step)
-                    self.save_seconds(keeper.run)
-                    keeper.raise_if_interrupted()
-            rate = timer.per_second(float(self.sums_so_far[2]) - tokens_before)
+                if save:
+                    self.save_within_epoch(keeper)
         self.times.batch_seconds = timer.seconds_per_batch(batches_per_epoch)
-        return rate
+        return rate()
+
+    def save_within_epoch(self, keeper: checkpoints.Keeper) -> None:
+        """Saves a checkpoint in timed/; then ends training if a signal has asked for it."""
+        keeper.save(keeper.run.timed, self.step)
+        self.save_seconds(keeper.run)
+        keeper.raise_if_interrupted()
 
     def advance(self, title: str, pending: list[tf.Tensor]) -> np.ndarray:
         """Adds the `token_sums` of the newest batches to those of the epoch; returns their sum.
@@ -290,7 +295,7 @@ class TrainingLoop:
         """Whether all epochs are done, or too many in a row did not improve validation."""
         epoch, patience, waited = int(self.epoch), self.options["patience"], 0
         if self.history:
-            improved = min(self.history, key=value_to_improve)
+            improved = min(self.history, key=value_for_early_stopping)
             waited = epoch - improved["epoch"]
         return epoch >= self.options["epochs"] or 0 < patience <= waited
 
@@ -337,7 +342,8 @@ class TrainingLoop:
         ]
         if not (newest and best):
             return
-        for path in checkpoints.readable(self.checkpoint, best):
+        (path,) = best
+        if checkpoints.try_restore(self.checkpoint, path):
             log.info(f"Validating {path}: history.json does not hold its metrics.")
             row = self.metrics_of_epoch(corpus, tokenizer) | dict(seconds=0.0)
             self.history = sorted([*self.history, row], key=lambda row: row["epoch"])

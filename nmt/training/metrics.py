@@ -1,6 +1,7 @@
 """What epochs are measured and compared by: loss, accuracy and BLEU of the validation split."""
 
-from collections.abc import Callable, Iterable
+import collections
+from collections.abc import Callable, Iterable, Iterator
 from concurrent import futures
 
 import numpy as np
@@ -27,14 +28,15 @@ def value_to_minimize(metrics: dict) -> tuple[float, ...]:
     return -round(bleu, 2), metrics["val_loss"]
 
 
-def value_to_improve(metrics: dict) -> tuple[float, ...]:
+def value_for_early_stopping(metrics: dict) -> tuple[float, ...]:
     """Returns what early stopping waits for: the loss, or BLEU alone as soon as it is informative.
 
     Args:
       metrics: of the validation split, by name.
     """
-    first, *loss = value_to_minimize(metrics)
-    return (first, *loss) if first == 0 else (first,)
+    value = value_to_minimize(metrics)
+    bleu_counts = "val_bleu" in metrics and value[0] < 0
+    return value[:1] if bleu_counts else value
 
 
 def loss_and_accuracy(
@@ -50,12 +52,36 @@ def loss_and_accuracy(
       threads: the number of batches that are computed in parallel.
     """
     totals = np.zeros(3)
-    with futures.ThreadPoolExecutor(threads) as pool:
-        run_batches = pool.map if threads > 1 else map
-        for sums in run_batches(lambda batch: step(*batch), batches):
-            totals += sums.numpy()
+    for sums in in_parallel(step, batches, threads):
+        totals += sums.numpy()
     loss, hits, tokens = totals
     return loss / tokens, hits / tokens
+
+
+def in_parallel(
+    step: Callable[..., tf.Tensor], batches: Iterable[tuple[tf.Tensor, ...]], threads: int
+) -> Iterator[tf.Tensor]:
+    """Yields the results of `step` in the order of `batches`.
+
+    Each thread has a batch to compute and one that waits: more would only take memory.
+
+    Args:
+      step: a function of one batch.
+      batches: the arguments of its calls.
+      threads: the number of batches that are computed in parallel.
+    """
+    if threads == 1:
+        for batch in batches:
+            yield step(*batch)
+        return
+    pending = collections.deque()
+    with futures.ThreadPoolExecutor(threads) as pool:
+        for batch in batches:
+            pending.append(pool.submit(step, *batch))
+            if len(pending) == 2 * threads:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
 
 
 def teacher_forced_sums(

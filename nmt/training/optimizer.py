@@ -1,5 +1,8 @@
 """What turns gradients into steps: learning rates by name, Adam, and the Updater."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import keras
 import tensorflow as tf
 
@@ -8,7 +11,9 @@ from nmt.machine import memory
 from transformer_model import ConstantSchedule, CosineSchedule, CustomSchedule
 
 
-def learning_rate(options, steps):
+def learning_rate(
+    options: dict[str, Any], steps: int | tf.Variable
+) -> keras.optimizers.schedules.LearningRateSchedule:
     """Returns the schedule that `options` name, for a training run of `steps`."""
     arguments = options["d_model"], options["warmup_steps"], options["learning_rate_scale"]
     if options["schedule"] == "cosine":
@@ -22,7 +27,7 @@ def learning_rate(options, steps):
     )
 
 
-def check_size(options, vocab_size, weight_bytes=16):
+def check_size(options: dict[str, Any], vocab_size: int, weight_bytes: int = 16) -> None:
     """Raises a UserError if a Transformer of these sizes cannot fit into memory.
 
     Args:
@@ -49,7 +54,7 @@ class Adam(keras.optimizers.Adam):
       steps: of the training run; a number, or a scalar variable to be set later.
     """
 
-    def __init__(self, options, steps):
+    def __init__(self, options: dict[str, Any], steps: int | tf.Variable):
         super().__init__(
             learning_rate(options, steps),
             beta_1=options["adam_beta_1"],
@@ -61,7 +66,9 @@ class Adam(keras.optimizers.Adam):
         """Keras would sum the gradients of all devices here; the Updater has done so."""
         return grads_and_vars
 
-    def update_step(self, gradient, variable, learning_rate):
+    def update_step(
+        self, gradient: tf.Tensor, variable: keras.Variable, learning_rate: tf.Tensor
+    ) -> None:
         """Updates one variable, by the formulas of Kingma & Ba 2015 (end of section 2)."""
         number = self._get_variable_index(variable)
         step = tf.cast(self.iterations + 1, tf.float32)
@@ -79,7 +86,7 @@ class Adam(keras.optimizers.Adam):
         )
 
 
-def dense(gradients):
+def dense(gradients: Sequence[tf.Tensor | tf.IndexedSlices]) -> list[tf.Tensor]:
     """Returns `gradients` as tensors of the shapes of their variables.
 
     The gradient of an embedding has one row per token, and Keras's Adam would square the rows of a
@@ -101,7 +108,10 @@ class Updater:
       clip_norm: the greatest global gradient norm; 0 for any.
     """
 
-    def __init__(self, optimizer, variables, accumulate=1, clip_norm=0.0):
+    def __init__(
+        self, optimizer: keras.Optimizer, variables: Sequence[keras.Variable],
+        accumulate: int = 1, clip_norm: float = 0.0,
+    ):  # fmt: skip
         self.optimizer, self.variables, self.clip_norm = optimizer, variables, clip_norm
         self.gradient_norm = tf.Variable(  # of the newest step
             0.0, trainable=False, synchronization=tf.VariableSynchronization.ON_READ,
@@ -117,7 +127,7 @@ class Updater:
             for shape in shapes
         ]  # fmt: skip
 
-    def accumulate(self, gradients, tokens):
+    def accumulate(self, gradients: Sequence[tf.Tensor], tokens: tf.Tensor) -> list[tf.Tensor]:
         """Returns the sums, on this device, of all gradients since the last step, and of tokens.
 
         Args:
@@ -131,7 +141,7 @@ class Updater:
             total.assign_add(summand)
         return [tf.convert_to_tensor(total) for total in self.totals]
 
-    def apply(self, totals):
+    def apply(self, totals: Sequence[tf.Tensor]) -> None:
         """Makes one optimizer step, in a replica context; then the sums begin at zero.
 
         Args:
@@ -148,7 +158,7 @@ class Updater:
         for total in self.totals:
             total.assign(tf.zeros_like(total))
 
-    def batch_seed(self, seed):
+    def batch_seed(self, seed: int) -> tf.Tensor:
         """Returns a seed (2,) of random numbers, different for each batch and each device.
 
         Args:

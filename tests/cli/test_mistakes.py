@@ -143,11 +143,11 @@ def test_a_gpu_that_tensorflow_does_not_see_is_named_with_the_remedy(tmp_path, m
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     monkeypatch.setattr(devices, "gpus", lambda: ([], "no library for it"))
-    devices.find()
+    devices.configure()
     error = capsys.readouterr().err
     assert "NVIDIA Test" in error
     assert error.endswith("no library for it\n")
     assert "pip install 'tensorflow[and-cuda]==2.21" in error
     tool.write_text("#!/bin/sh\necho 'No devices were found'\nexit 6\n")
-    devices.find()
+    devices.configure()
     assert "pip" not in capsys.readouterr().err

@@ -13,7 +13,7 @@ import run_demo
 from nmt import UserError
 from nmt.cli import flags, main
 from nmt.runs import loading
-from nmt.runs.parent import Parent
+from nmt.runs.parent import Parent, inherit
 from nmt.training import checkpoints
 
 
@@ -183,7 +183,7 @@ def test_a_child_chooses_the_tokenizer_of_bleu_for_its_own_text_unless_text_is_t
     def inherited(saved, *given):
         options = params.values() | {"tokenize": saved, "lowercase": True}
         args = main.parse(["--from", "x", "--dataset", "a.tsv", *given])
-        made = Parent(None, options, "", "").options_for(flags.given(args), flags.chosen(args))
+        made = inherit(options, flags.given(args), flags.chosen(args))
         assert made["lowercase"]
         return made["tokenize"]
 

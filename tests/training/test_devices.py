@@ -55,7 +55,7 @@ from pathlib import Path
 from nmt.training import devices
 cores = int(sys.argv[1])
 devices.cores = lambda: cores
-strategy, parts = devices.find()
+strategy, parts = devices.configure()
 import run_demo
 from helpers import random_batches
 import params
