@@ -92,7 +92,7 @@ def _check_flags(args: Namespace) -> None:
     if args.train and args.data_path is not None:
         raise UserError(f"--dataset {args.data_path} and --train both name the data; choose one")
     for flag, names in (("--valid", args.valid), ("--test", args.test)):
-        if heavy := [name for name in names or () if files.weighted(name)[1] > 1]:
+        if heavy := [name for name in names or () if files.weighted(name).weight > 1]:
             raise UserError(f"{flag} {heavy[0]}: only --train takes weights; leave it out")
     for name in itertools.chain(args.train or (), args.valid or (), args.test or ()):
         files.check_is_stored(name)

@@ -15,13 +15,16 @@ import functools
 import itertools
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import params
 from nmt import UserError, output
 from nmt.messages import log
 from nmt.runs import safety
 from nmt.runs.parameters import Parameters, parse
+
+if TYPE_CHECKING:  # it imports this module, and TensorFlow
+    from nmt.runs.parent import Parent
 
 # A run may be resumed with other values of these; all others identify the run. So do its data, by
 # content, not by name.
@@ -230,7 +233,14 @@ class Run:
                 "trained (the files, or the split); restore it, or name files to evaluate"
             )
 
-    def claim(self, options: dict, corpus: dict, parts: int = 1, parent=None, **hashes: str) -> int:
+    def claim(
+        self,
+        options: dict,
+        corpus: dict,
+        parts: int = 1,
+        parent: "Parent | None" = None,
+        **hashes: str,
+    ) -> int:
         """Saves the parameters of a new run, or checks that those of a resumed one are the same.
 
         Those of a run that has lost its parameters are `unconfirmed`, and saved by `confirm`, once

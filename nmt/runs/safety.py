@@ -3,8 +3,12 @@
 import contextlib
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nmt import UserError
+
+if TYPE_CHECKING:  # it imports this module
+    from nmt.runs.folder import Run
 
 # The contents of a run folder.
 RUN_FILES = (
@@ -14,7 +18,7 @@ RUN_FILES = (
 LOCK = b"A run folder of run_demo.py\n"  # the content of its lock
 
 
-def check_links(run) -> None:
+def check_links(run: "Run") -> None:
     """Raises a UserError if a link in the folder of a folder.Run leads out of it.
 
     Writing or removing files of the run would write or remove files elsewhere.

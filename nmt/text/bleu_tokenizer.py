@@ -7,6 +7,7 @@ spaces a whole sentence is one word, and even a perfect model has a BLEU of 0.
 import collections
 import functools
 import re
+from collections.abc import Sequence
 
 from nmt import UserError
 from nmt.messages import log
@@ -36,7 +37,7 @@ WORDS_BY_SPACES = ("13a", "none", "intl")
 MAX_WORD = 8  # letters between two spaces, on average, of a text that has spaces between words
 
 
-def usual(texts, language=None):
+def usual(texts: Sequence[str], language: str | None = None) -> str:
     """Returns the tokenizer that is usual for a text, whether it is installed or not.
 
     Args:
@@ -54,7 +55,7 @@ def usual(texts, language=None):
 
 
 @functools.cache
-def is_installed(name):
+def is_installed(name: str) -> bool:
     """Returns whether sacreBLEU has all that a tokenizer needs."""
     import sacrebleu
 
@@ -65,7 +66,7 @@ def is_installed(name):
     return True
 
 
-def choose(name, texts, language=None):
+def choose(name: str, texts: Sequence[str], language: str | None = None) -> str:
     """Returns the tokenizer for a text: `name`, unless that is "auto".
 
     Args:
@@ -78,7 +79,7 @@ def choose(name, texts, language=None):
     return best if is_installed(best) else STAND_INS[best]
 
 
-def resolve(name, texts, language=None):
+def resolve(name: str, texts: Sequence[str], language: str | None = None) -> str:
     """Returns what `choose` does, and says what the user may want to change.
 
     Raises:
@@ -108,7 +109,7 @@ def resolve(name, texts, language=None):
     return chosen
 
 
-def lacks_spaces(texts, language=None):
+def lacks_spaces(texts: Sequence[str], language: str | None = None) -> bool:
     """Returns whether a text is of a script that has no spaces, and has none: is not tokenized."""
     if usual(texts, language) in (DEFAULT, "ko-mecab"):
         return False

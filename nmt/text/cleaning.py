@@ -9,6 +9,8 @@ import functools
 import itertools
 import re
 import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from nmt.messages import plural
@@ -52,14 +54,14 @@ class Pair(NamedTuple):
     columns: list  # of bytes
 
 
-def raw_lines(path):
+def raw_lines(path: str | Path) -> Iterator[bytes]:
     """Yields the lines of a file, as bytes, without their ends and without a BOM at its start."""
     with files.opened(path) as file:
         for number, line in enumerate(file):
             yield (line if number else line.removeprefix(codecs.BOM_UTF8)).rstrip(b"\r\n")
 
 
-def read(paths):
+def read(paths: Sequence[str | Path]) -> Iterator[Pair]:
     """Yields the Pairs of a .tsv, a .csv or two aligned files, however damaged their lines are.
 
     Empty lines of a .tsv or .csv are no pairs.
@@ -86,7 +88,7 @@ def read(paths):
 
 
 @functools.cache
-def script(letter):
+def script(letter: str) -> str | None:
     """Returns the script of a letter, such as LATIN; CJK for those that Japanese mixes, too.
 
     None for what is no letter.
@@ -98,7 +100,7 @@ def script(letter):
     return "CJK" if first in ("HIRAGANA", "KATAKANA", "IDEOGRAPHIC") else first
 
 
-def main_script(text):
+def main_script(text: str) -> str | None:
     """Returns the script of most letters of a text; None if it has no letters."""
     if text.isascii():
         return "LATIN" if re.search("[A-Za-z]", text) else None
@@ -115,7 +117,7 @@ class Checker:
       test_sources: lines of the test text, as strings.
     """
 
-    def __init__(self, sample, test_sources=()):
+    def __init__(self, sample: Iterable[Pair], test_sources: Iterable[str] = ()):
         self.test_sources = {hash(spelling.trimmed(line)) for line in test_sources}
         self.seen = set()  # hashes of pairs
         scripts = [collections.Counter(), collections.Counter()]  # of each side
@@ -126,7 +128,7 @@ class Checker:
             counts.pop(None, None)
         self.usual = [max(counts, key=counts.get, default=None) for counts in scripts]
 
-    def problems(self, columns):
+    def problems(self, columns: list[bytes]) -> tuple[list[str], list[str]]:
         """Returns the names of the problems of a pair, and its source and target as strings.
 
         Args:
@@ -178,14 +180,14 @@ class Report:
       checker: a Checker.
     """
 
-    def __init__(self, checker):
+    def __init__(self, checker: Checker):
         self.checker = checker
         self.pairs = self.clean = 0
         self.words = [collections.Counter(), collections.Counter()]  # lines by number of words
         self.counts = collections.Counter()  # pairs by problem
         self.examples = collections.defaultdict(list)
 
-    def add(self, pair):
+    def add(self, pair: Pair) -> tuple[list[str], str, str]:
         """Takes a Pair. Returns the names of its problems, its source and its target."""
         names, texts = self.checker.problems(pair.columns)
         self.pairs += 1
@@ -198,7 +200,7 @@ class Report:
                 self.examples[name].append((pair.number, *texts))
         return names, *texts
 
-    def lines(self):
+    def lines(self) -> Iterator[str]:
         """Yields the report as lines of text."""
         yield f"{plural(self.pairs, 'pair')}, {self.clean:,} without a problem"
         yield ""
@@ -219,7 +221,7 @@ class Report:
                     yield f"  {number}: " + " | ".join(excerpt(text) for text in texts)
 
 
-def percentile(counts, share):
+def percentile(counts: collections.Counter, share: float) -> int:
     """Returns the smallest number that at least a `share` of the counted lines do not exceed."""
     total, so_far = counts.total(), 0
     for number in sorted(counts):
@@ -229,7 +231,7 @@ def percentile(counts, share):
     return 0
 
 
-def excerpt(text):
+def excerpt(text: str) -> str:
     """Returns the beginning of a text, with what nobody would see of it spelled out: \\u200b."""
 
     def spell_out(character):

@@ -3,7 +3,7 @@
 import hashlib
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,10 +33,10 @@ class Corpus(NamedTuple):
     validation: tf.data.Dataset | None
     test: tf.data.Dataset | None
 
-    def splits(self):
+    def splits(self) -> dict[str, tf.data.Dataset]:
         """Returns the loaded datasets by name of their split."""
-        named = zip(self._fields[1:], self[1:], strict=True)
-        return {split: dataset for split, dataset in named if dataset is not None}
+        datasets = {"train": self.train, "validation": self.validation, "test": self.test}
+        return {split: dataset for split, dataset in datasets.items() if dataset is not None}
 
 
 # ---- What a dataset holds ----
@@ -75,7 +75,7 @@ def trained_on(dataset: tf.data.Dataset) -> Iterator[tuple[str, str]]:
 # ---- Corpora ----
 
 
-def held_out_numbers(dataset, parts, seed, side):
+def held_out_numbers(dataset: tf.data.Dataset, parts: int, seed: int, side: int) -> list[list[int]]:
     """Returns the numbers of the pairs that `hold_out` holds out, a list for each part.
 
     Sources are drawn by drawing pairs. All pairs of a drawn source go to the same part, until it
@@ -114,7 +114,9 @@ def held_out_numbers(dataset, parts, seed, side):
     return held_out
 
 
-def hold_out(dataset, parts, seed, side=0):
+def hold_out(
+    dataset: tf.data.Dataset, parts: int, seed: int, side: int = 0
+) -> list[tf.data.Dataset]:
     """Splits a seeded 2% (at least 1 pair, about 1,000 at most) off `dataset`, `parts` times.
 
     No source is in two of the results: what is translated otherwise in each of its pairs would be
@@ -131,27 +133,39 @@ def hold_out(dataset, parts, seed, side=0):
         return [dataset]
     held_out = held_out_numbers(dataset, parts, seed, side)
     part_of = {number: part for part, chosen in enumerate(held_out, 1) for number in chosen}
-    table = tf.lookup.StaticHashTable(
-        tf.lookup.KeyValueTensorInitializer(
-            tf.constant([*part_of], tf.int64), tf.constant([*part_of.values()])
-        ),
-        default_value=0,
+    remaining = len(dataset) - len(part_of)
+    numbers, values = tf.constant([*part_of], tf.int64), tf.constant([*part_of.values()])
+    parts_by_number = tf.lookup.StaticHashTable(
+        tf.lookup.KeyValueTensorInitializer(numbers, values), default_value=0
     )
-    sizes = [len(dataset) - len(part_of), *map(len, held_out)]
-
-    def split(part):
-        def kept(number, chunk):
-            numbers = number * CHUNK + tf.range(tf.size(chunk[0], tf.int64), dtype=tf.int64)
-            in_part = tf.equal(table.lookup(numbers), part)
-            return tuple(tf.boolean_mask(side, in_part) for side in chunk)
-
-        kept_pairs = dataset.batch(CHUNK).enumerate().map(kept).unbatch()
-        return kept_pairs.apply(tf.data.experimental.assert_cardinality(sizes[part]))
-
-    return [split(part) for part in range(1 + parts)]
+    return [
+        select_part(dataset, parts_by_number, part, size)
+        for part, size in enumerate([remaining, *map(len, held_out)])
+    ]
 
 
-def without_autotuning(dataset):
+def select_part(
+    dataset: tf.data.Dataset, parts_by_number: tf.lookup.StaticHashTable, part: int, size: int
+) -> tf.data.Dataset:
+    """Returns the pairs of a dataset that are in a part.
+
+    Args:
+      parts_by_number: the part of each pair, by the number of the pair.
+      part: the part.
+      size: the number of its pairs.
+    """
+
+    def select(chunk_number, chunk):  # of pairs: sources (CHUNK,), targets (CHUNK,)
+        sources, targets = chunk
+        numbers = chunk_number * CHUNK + tf.range(tf.size(sources, tf.int64), dtype=tf.int64)
+        in_part = tf.equal(parts_by_number.lookup(numbers), part)
+        return tf.boolean_mask(sources, in_part), tf.boolean_mask(targets, in_part)
+
+    pairs = dataset.batch(CHUNK).enumerate().map(select).unbatch()
+    return pairs.apply(tf.data.experimental.assert_cardinality(size))
+
+
+def without_autotuning(dataset: tf.data.Dataset) -> tf.data.Dataset:
     """Returns a dataset without tf.data's autotuning.
 
     It gains nothing here, and the end of every iteration waits for its thread, which sleeps for up
@@ -162,7 +176,9 @@ def without_autotuning(dataset):
     return dataset.with_options(options)
 
 
-def complete(name, splits, seed, side=0):
+def complete(
+    name: str, splits: dict[str, tf.data.Dataset], seed: int | None, side: int = 0
+) -> Corpus:
     """Returns the Corpus of `splits`, datasets by name; missing ones are held out of training.
 
     Args:
@@ -170,16 +186,25 @@ def complete(name, splits, seed, side=0):
     """
     missing = [split for split in ("validation", "test") if split not in splits]
     pairs = len(splits["train"])
-    train, *held = hold_out(splits["train"], len(missing), seed, side)
-    for split, dataset in zip(missing, held, strict=True):
+    train, *held_out_pairs = hold_out(splits["train"], len(missing), seed, side)
+    splits = splits | {"train": train}
+    for split, dataset in zip(missing, held_out_pairs, strict=True):
         log.info(
             f"{name} has no {split} split: {len(dataset)} of {pairs} pairs are held out for it."
         )
-    splits = {**splits, "train": train, **dict(zip(missing, held, strict=True))}
+        splits[split] = dataset
     return Corpus(name, **{split: without_autotuning(data) for split, data in splits.items()})
 
 
-def from_files(name, train, valid, test, seed, only=None, side=0):
+def from_files(
+    name: str,
+    train: Sequence[str | Path],
+    valid: Sequence[str | Path] | None,
+    test: Sequence[str | Path] | None,
+    seed: int | None,
+    only: str | None = None,
+    side: int = 0,
+) -> Corpus:
     """Returns the Corpus of the named files.
 
     Args:
@@ -195,7 +220,7 @@ def from_files(name, train, valid, test, seed, only=None, side=0):
     if only and named[only] and (only != "train" or (valid and test)):
         needed = without_autotuning(text_dataset(named[only]))
         return Corpus(name, **dict.fromkeys(named) | {only: needed})
-    if not (valid and test) and any(files.weighted(file)[1] > 1 for file in train):
+    if not (valid and test) and any(files.weighted(file).weight > 1 for file in train):
         raise UserError(
             "weights need --valid and --test files: of a repeated pair, one could be held out and "
             "the other trained on"
@@ -204,12 +229,13 @@ def from_files(name, train, valid, test, seed, only=None, side=0):
     return complete(name, splits, seed, side)
 
 
-def built_in(name):
+def built_in(name: str) -> Corpus:
     """Returns one of BUILT_IN_CORPORA."""
-    return from_files(name, *([path] for path in BUILT_IN_CORPORA[name]), seed=None)
+    train, validation, test = BUILT_IN_CORPORA[name]
+    return from_files(name, [train], [validation], [test], seed=None)
 
 
-def load_tfds(name, seed, side=0):
+def load_tfds(name: str, seed: int, side: int = 0) -> Corpus:
     """Returns the Corpus of a TFDS translation dataset, which is downloaded if necessary.
 
     Raises:
@@ -232,7 +258,7 @@ def load_tfds(name, seed, side=0):
     return complete(name, sources, seed, side)
 
 
-def file_names(paths):
+def file_names(paths: Sequence[str | Path]) -> str:
     """Returns the name of the corpus that consists of these files."""
     return " ".join(Path(path).name for path in paths)
 
@@ -262,9 +288,10 @@ def languages(source: dict) -> list:
     return [*language_codes][:: -1 if source.get("reverse") else 1]
 
 
-def target_language(source: dict):
+def target_language(source: dict) -> str | None:
     """Returns the code of the language that a corpus is translated into; None if unknown."""
-    return (*languages(source), None, None)[1]
+    codes = languages(source)
+    return codes[1] if len(codes) == 2 else None
 
 
 def held_out(source: dict) -> list:
@@ -277,9 +304,11 @@ def held_out(source: dict) -> list:
     return [split for split in ("valid", "test") if from_files and not source.get(split)]
 
 
-def full_name(name, source):
+def full_name(name: str, source: dict) -> str:
     """Returns the `name` of a corpus, and whether its `source` reverses it."""
-    return name if name.endswith(REVERSED) or not source.get("reverse") else name + REVERSED
+    if source.get("reverse") and not name.endswith(REVERSED):
+        return name + REVERSED
+    return name
 
 
 def load_corpus(
@@ -301,11 +330,14 @@ def load_corpus(
     corpus = load_forward(source, seed, may_fall_back, only)
     if not source.get("reverse"):
         return corpus
-    splits = {split: data.map(lambda *pair: pair[::-1]) for split, data in corpus.splits().items()}
+    splits = {
+        split: data.map(lambda source, target: (target, source))
+        for split, data in corpus.splits().items()
+    }
     return corpus._replace(name=full_name(corpus.name, source), **splits)
 
 
-def load_forward(source, seed, may_fall_back, only):
+def load_forward(source: dict, seed: int, may_fall_back: bool, only: str | None) -> Corpus:
     """Returns what `load_corpus` does, in the direction of the files."""
     name, side = source.get("dataset"), int(source.get("reverse", False))
     valid, test = source.get("valid"), source.get("test")

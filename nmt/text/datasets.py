@@ -6,6 +6,8 @@ read, Python copies to a temporary file: .csv files, and unusual gzip files.
 """
 
 import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import tensorflow as tf
 
@@ -17,12 +19,12 @@ COPIES = []  # open temporary files, which are removed when the program ends
 CHUNK = 1024  # pairs read at a time: a call of tf.data per pair would take longer
 
 
-def compression(path):
+def compression(path: str | Path) -> str | None:
     """Returns the compression of a file, as tf.data names it; None for none."""
     return "GZIP" if str(path).endswith(files.GZIP) else None
 
 
-def same_lines(path):
+def same_lines(path: str | Path) -> bool:
     """Returns whether tf.data reads as many lines of a gzip file as Python does.
 
     TensorFlow 2.21 stops at an empty member, as bgzip writes one, and fails at padding.
@@ -36,7 +38,7 @@ def same_lines(path):
         return number == sum(1 for _ in file)
 
 
-def copied(path, lines):
+def copied(path: str | Path, lines: Iterable[str]) -> str:
     """Writes `lines` (strings) of a file to a temporary one. Returns its path.
 
     Raises:
@@ -56,7 +58,7 @@ def copied(path, lines):
     return copy.name
 
 
-def readable(paths):
+def readable(paths: Sequence[str | Path]) -> list[str | Path]:
     """Returns the files of a checked corpus as ones that tf.data reads: themselves, or copies."""
     if files.kind(paths[0]) == "csv":
         return [copied(paths[0], map("\t".join, files.read_pairs(paths)))]
@@ -66,7 +68,7 @@ def readable(paths):
     ]
 
 
-def checked_dataset(paths):
+def checked_dataset(paths: Sequence[str | Path]) -> tf.data.Dataset:
     """Reads the files through once. Returns them as a dataset of string pairs, of known length."""
     for path in paths:
         files.check_is_stored(path)
@@ -93,7 +95,7 @@ def checked_dataset(paths):
     return chunks.unbatch().apply(tf.data.experimental.assert_cardinality(pairs))
 
 
-def spread(data, chunks):
+def spread(data: tf.data.Dataset, chunks: int) -> tf.data.Dataset:
     """Returns the pairs of a dataset in so many batches of about equal size, some of them empty."""
     size = -(-len(data) // chunks)
     full = -(-len(data) // size)
@@ -106,7 +108,7 @@ def spread(data, chunks):
     return tf.data.Dataset.choose_from_datasets([data.batch(size), empty], which)
 
 
-def mixed(datasets):
+def mixed(datasets: Sequence[tf.data.Dataset]) -> tf.data.Dataset:
     """Returns one dataset of the pairs of all `datasets`, evenly mixed, always in the same order.
 
     Each CHUNK of it holds pairs of each dataset by their numbers: what is shuffled later holds few
@@ -123,7 +125,7 @@ def mixed(datasets):
     return joined.unbatch().apply(tf.data.experimental.assert_cardinality(pairs))
 
 
-def text_dataset(names):
+def text_dataset(names: Sequence[str | Path]) -> tf.data.Dataset:
     """Returns the pairs of files as one dataset; those of a group are repeated by its weight.
 
     Args:

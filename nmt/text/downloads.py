@@ -6,14 +6,19 @@ import re
 import sys
 import threading
 import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from nmt import UserError
 from nmt.messages import reason
 
+if TYPE_CHECKING:  # which imports TensorFlow
+    from tensorflow_datasets.core import DatasetBuilder
+
 PROBE_SECONDS = 5  # TFDS itself tries for minutes before it says that there is no network
 
 
-def probe(urls):
+def probe(urls: Sequence[str]) -> None:
     """Raises ConnectionError unless one of `urls` can be read from within seconds."""
     import requests  # what TFDS downloads with, so that a proxy is used as it will be then
 
@@ -37,7 +42,7 @@ def probe(urls):
         raise ConnectionError(f"no connection to {urls[0]}")
 
 
-def parallel_text(name):
+def parallel_text(name: str) -> "DatasetBuilder":
     """Returns the TFDS builder of a translation dataset, downloaded and prepared if necessary.
 
     Raises:

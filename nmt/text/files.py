@@ -10,8 +10,9 @@ import gzip
 import itertools
 import re
 import zlib
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from nmt import UserError
 from nmt.messages import plural
@@ -38,21 +39,28 @@ MAX_WEIGHT = 1000  # of a corpus
 class Group(NamedTuple):
     """A file of TABLES, or a source and a target file, and the weight of their pairs."""
 
-    paths: list
+    paths: list[str]
     weight: int  # how often each pair occurs in the training text
 
 
-def kind(name):
+def kind(name: str | Path) -> str:
     """Returns what the name of a file ends in, without .gz: "tsv", "de"."""
     return Path(str(name).removesuffix(GZIP)).suffix[1:]
 
 
-def is_table(name):
+def is_table(name: str | Path) -> bool:
     """Returns whether a name is that of a file of pairs: .tsv, .csv, or one of them with .gz."""
     return kind(name) in TABLES
 
 
-def weighted(name):
+class WeightedFile(NamedTuple):
+    """A file of training text, and how often each of its pairs occurs in it."""
+
+    path: str
+    weight: int
+
+
+def weighted(name: str | Path) -> WeightedFile:
     """Splits "a.tsv:2" into a path and its weight, which is 1 unless given.
 
     Raises:
@@ -61,15 +69,15 @@ def weighted(name):
     path, colon, weight = str(name).rpartition(":")
     version = re.fullmatch(r"\d+\.\d+\.\d+", weight)  # of a data set: name:1.0.0
     if not colon or version or is_file(name) or not re.fullmatch(r"[-+.\d]+", weight):
-        return str(name), 1
+        return WeightedFile(str(name), 1)
     if not weight.isdecimal() or not 1 <= int(weight) <= MAX_WEIGHT:
         raise UserError(
             f"{name}: a weight is a whole number from 1 to {MAX_WEIGHT}, as in {path}:2"
         )
-    return path, int(weight)
+    return WeightedFile(path, int(weight))
 
 
-def grouped(names):
+def grouped(names: Sequence[str | Path]) -> list[Group]:
     """Returns a Group for each .tsv or .csv, and for each two other files: a source and its target.
 
     Args:
@@ -81,8 +89,9 @@ def grouped(names):
     """
     groups, waiting = [], [weighted(name) for name in names]
     while waiting:
-        size = 1 if is_table(waiting[0][0]) or len(names) == 1 else 2
-        paths, weights = zip(*waiting[:size], strict=True)
+        size = 1 if is_table(waiting[0].path) or len(names) == 1 else 2
+        paths = [file.path for file in waiting[:size]]
+        weights = [file.weight for file in waiting[:size]]
         if len(paths) < size or any(map(is_table, paths[1:])):
             raise UserError(
                 f"{paths[0]}: is not followed by the file of its translations; name a source and a "
@@ -90,12 +99,12 @@ def grouped(names):
             )
         if len({*weights} - {1}) > 1:
             raise UserError(f"{paths[0]} and {paths[1]}: have different weights; write one of them")
-        groups.append(Group(list(paths), max(weights)))
+        groups.append(Group(paths, max(weights)))
         del waiting[:size]
     return groups
 
 
-def is_file(text):
+def is_file(text: str | Path) -> bool:
     """Returns whether `text` names a file; a text too long for a file name does not."""
     try:
         return Path(text).is_file()
@@ -103,12 +112,12 @@ def is_file(text):
         return False
 
 
-def check_is_stored(name):
+def check_is_stored(name: str | Path) -> None:
     """Raises a UserError if a name, perhaps with a weight, is that of a pipe or a device.
 
     What is read several times, as in training, must be a file.
     """
-    path = Path(weighted(name)[0])
+    path = Path(weighted(name).path)
     try:
         stored = path.is_file() or path.is_dir() or not path.exists()
     except (OSError, ValueError):
@@ -123,7 +132,7 @@ def check_is_stored(name):
 # ---- Their text ----
 
 
-def utf_16(sample):
+def utf_16(sample: bytes) -> str | None:
     """Returns in words what bytes of UTF-16 or UTF-32 are and how to convert them; None for others.
 
     Without a byte order mark, UTF-16 is recognized by the NULs beside line feeds and ASCII.
@@ -152,7 +161,7 @@ def utf_16(sample):
     return f"looks like UTF-16, not UTF-8; convert it first: iconv -f utf-16{order} -t utf-8"
 
 
-def check_beginning(path, zipped, sample):
+def check_beginning(path: str | Path, zipped: bool, sample: bytes) -> None:
     """Raises a UserError if a file does not begin as UTF-8 text, or as its name says.
 
     Args:
@@ -169,7 +178,7 @@ def check_beginning(path, zipped, sample):
 
 
 @contextlib.contextmanager
-def opened(path):
+def opened(path: str | Path) -> Iterator[BinaryIO]:
     """Yields a file to read bytes from, decompressed if its name ends in .gz.
 
     Raises:
@@ -190,7 +199,7 @@ def opened(path):
         raise UserError(f"{path}: {why}; name a readable text file") from None
 
 
-def decode_lines(file, name, first=1):
+def decode_lines(file: Iterable[bytes], name: str | Path, first: int = 1) -> Iterator[str]:
     """Yields the lines of a binary `file` as strings, without line ends and without BOMs.
 
     Args:
@@ -225,13 +234,13 @@ def decode_lines(file, name, first=1):
             yield text.removeprefix(BOM)
 
 
-def read_lines(path):
+def read_lines(path: str | Path) -> Iterator[str]:
     """Yields the lines of a text file as `decode_lines` does; a UserError if it cannot be read."""
     with opened(path) as file:
         yield from decode_lines(file, path)
 
 
-def csv_rows(lines, path):
+def csv_rows(lines: Iterable[str], path: str | Path) -> Iterator[tuple[int, list[str]]]:
     """Yields (number of its last line, list of cells) of each row of a .csv file, by RFC 4180.
 
     A first row of nothing but the words source and target is left out, as are empty lines.
@@ -253,7 +262,7 @@ def csv_rows(lines, path):
         ) from None
 
 
-def rows(path):
+def rows(path: str | Path) -> Iterator[tuple[int, list[str]]]:
     """Yields (line number, list of columns) of a .tsv or .csv file, as strings."""
     if kind(path) == "csv":
         yield from csv_rows(read_lines(path), path)
@@ -263,7 +272,7 @@ def rows(path):
                 yield number, line.split("\t")
 
 
-def read_table(path):
+def read_table(path: str | Path) -> Iterator[tuple[str, str]]:
     """Yields (source, target) from a .tsv or .csv file; lines of nothing are skipped."""
     for number, columns in rows(path):
         if len(columns) != 2:
@@ -283,7 +292,7 @@ def read_table(path):
         yield columns[0], columns[1]
 
 
-def read_aligned(*paths):
+def read_aligned(*paths: str | Path) -> Iterator[tuple[str, ...]]:
     """Yields the lines n of aligned files, together: a source, a target and other targets."""
     columns = itertools.zip_longest(*map(read_lines, paths))
     for number, lines in enumerate(columns, start=1):
@@ -297,12 +306,12 @@ def read_aligned(*paths):
         yield lines
 
 
-def without_pairs(path):
+def without_pairs(path: str | Path) -> UserError:
     """Returns the UserError of a corpus that was read to its end and holds no pair."""
     return UserError(f"{path}: holds no pair; name a file with one sentence per line")
 
 
-def check_one_corpus(paths):
+def check_one_corpus(paths: Sequence[str | Path]) -> None:
     """Raises a UserError unless `paths` are a .tsv or .csv, or a source and a target file."""
     if len(paths) > 2 or (len(paths) == 2 and any(map(is_table, paths))):
         raise UserError(
@@ -311,13 +320,13 @@ def check_one_corpus(paths):
         )
 
 
-def read_pairs(paths):
+def read_pairs(paths: Sequence[str | Path]) -> Iterator[tuple[str, str]]:
     """Returns an iterator of the (source, target) pairs of a .tsv, a .csv or two aligned files."""
     check_one_corpus(paths)
     return read_table(*paths) if len(paths) == 1 else read_aligned(*paths)
 
 
-def read_references(paths):
+def read_references(paths: Sequence[str | Path]) -> Iterator[tuple[str, ...]]:
     """Returns an iterator of a source and its references, one or more, from files.
 
     Args:

@@ -8,6 +8,7 @@ translated together with the sentence after it.
 import itertools
 import re
 import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
 
 import sentencex
 from icu4py.breakers import SentenceBreaker
@@ -20,7 +21,7 @@ BETWEEN = re.compile(rf"\s*(?:[{re.escape(CLOSING)}]+(?=\s|$)\s*)?")
 LINE = re.compile("[^\\r\\n]*(?:\\r\\n|\\r|\\n)|[^\\r\\n]+")  # nothing else ends a line
 
 
-def ends(segments, text):
+def ends(segments: Iterable[str], text: str) -> set[int]:
     """Returns the positions in `text` where its consecutive `segments` end, BETWEEN included.
 
     One segmenter ends before what is BETWEEN, another after it.
@@ -32,7 +33,7 @@ def ends(segments, text):
     return positions
 
 
-def segments(line, language):
+def segments(line: str, language: str) -> list[str]:
     """Returns the sentences of a line as sentencex divides it; the whole line if it fails.
 
     It is written in Rust, whose panics are a BaseException: "C\\u00a0. D" causes one in version 1.
@@ -45,7 +46,7 @@ def segments(line, language):
         raise
 
 
-def sentence_ends(line, language):
+def sentence_ends(line: str, language: str) -> list[int]:
     """Returns the positions in a line at which a sentence begins or ends, in order."""
     line = spelling.SPACE_CHARACTER.sub(" ", line)  # one space is as good as another
     positions = {0, len(line)}
@@ -56,7 +57,7 @@ def sentence_ends(line, language):
     return sorted(positions)
 
 
-def split(text, language="en"):
+def split(text: str, language: str = "en") -> list[tuple[str, str]]:
     """Splits text into sentences: at line breaks, and where sentences end.
 
     Args:
@@ -79,14 +80,14 @@ def split(text, language="en"):
     return sentences or [("", "")]
 
 
-def tags(symbols):
+def tags(symbols: Iterable[str]) -> re.Pattern[str]:
     """Returns the pattern of the tags at the start of a line: of `symbols` (strings) like <2de>."""
     tag_symbols = (symbol for symbol in symbols if re.fullmatch("<.*>", symbol))
     either = "|".join(map(re.escape, tag_symbols)) or "(?!)"
     return re.compile(rf"(?:\s*(?:{either}))*\s*")
 
 
-def split_tagged(line, language, tags):
+def split_tagged(line: str, language: str, tags: re.Pattern[str]) -> list[tuple[str, str]]:
     """Returns what `split` does; each sentence begins with the tags that begin the line.
 
     Args:
@@ -98,7 +99,7 @@ def split_tagged(line, language, tags):
     return [(tag + text if text or alone else "", space) for text, space in sentences]
 
 
-def joints(translations, spaces):
+def joints(translations: Iterable[str], spaces: Iterable[str]) -> Iterator[str]:
     """Yields what stands before each of translated sentences: nothing, or a space.
 
     Between two sentences that had none, as in Chinese, there is a space, unless the translation is
@@ -117,7 +118,7 @@ def joints(translations, spaces):
             letter = translation.rstrip(CLOSING)[-1:]
 
 
-def join(translations, spaces):
+def join(translations: Sequence[str], spaces: Sequence[str]) -> str:
     """Returns translated sentences as one text, with the white space that was between the sources.
 
     Args:

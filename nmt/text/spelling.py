@@ -9,6 +9,7 @@ import functools
 import itertools
 import re
 import unicodedata
+from collections.abc import Iterator
 
 MARK_OF_SPACE = "\u2581"  # SentencePiece's own
 # Soft hyphen, zero-width space, word joiner, byte order mark, marks of direction, invisible
@@ -38,28 +39,28 @@ UNPRINTED_SPACE = re.compile(f"[\t\v\f\x1c-\x1f\x85\u2028\u2029{MARK_OF_SPACE}]"
 LAST = 0x2FFFF  # no character after it has another spelling
 
 
-def is_blank(text):
+def is_blank(text: str) -> bool:
     """Returns whether a text shows nothing: it is empty, or all spaces and invisible marks."""
     return BLANK_TEXT.fullmatch(text) is not None
 
 
-def normal(text):
+def normal(text: str) -> str:
     """Returns the normal form of a text."""
     text = SPACE_CHARACTER.sub(" ", INVISIBLE_CHARACTER.sub("", text))
     return unicodedata.normalize("NFC", text)
 
 
-def trimmed(text):
+def trimmed(text: str) -> str:
     """Returns the normal form of a text without spaces around it; "" of a blank one."""
     return "" if is_blank(text) else normal(text).strip(" ")
 
 
-def printed(text):
+def printed(text: str) -> str:
     """Returns a text without control characters, at some of which a reader would end a line."""
     return LINE_ENDS.sub(" ", text)
 
 
-def visible(text):
+def visible(text: str) -> str:
     """Returns a text in NFC without invisible marks; its spaces and line breaks are as they were.
 
     Only what is no line break, but some readers take for one, becomes a space; U+2581, too.
@@ -68,7 +69,7 @@ def visible(text):
     return unicodedata.normalize("NFC", text)
 
 
-def spellings(character):
+def spellings(character: str) -> Iterator[str]:
     """Yields strings that are canonically equivalent to a character: its NFD, marks in other
     orders, some of them composed."""
     yield character
@@ -80,7 +81,7 @@ def spellings(character):
 
 
 @functools.cache
-def rules():
+def rules() -> str:
     """Returns the normal form as rules of SentencePiece: lines of code points TAB code points.
 
     They hold every spelling of every single character, so that a vocabulary alone, outside of this

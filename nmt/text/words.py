@@ -16,7 +16,7 @@ EAST_ASIAN_CHARACTERS, SOUTH_EAST_ASIAN_CHARACTERS = 1.6, 4.5  # per word
 PUNCTUATION = re.compile("[\u3000-\u303f\uff00-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65]")
 
 
-def word_count(text):
+def word_count(text: str) -> int:
     """Returns the number of words of a text: of what stands between spaces, and, where a script has
     none, an estimate from its characters."""
     if text.isascii():

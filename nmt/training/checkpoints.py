@@ -19,7 +19,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import tensorflow as tf
 
@@ -148,6 +148,29 @@ def remove_unfinished(folder: Path) -> None:
     prune(folder, paths(folder))
 
 
+class RunFolder(Protocol):
+    """What training uses of a runs.folder.Run."""
+
+    path: Path
+    worker_folder: Path  # to write to
+    checkpoints: Path
+    timed: Path
+    best: Path
+    final: Path
+    logs: Path
+    unconfirmed: Any  # parameters that `confirm` saves; None if there are none
+
+    def confirm(self) -> None: ...
+
+    def remove_cache(self) -> None: ...
+
+    def history(self) -> list[dict]: ...
+
+    def read(self, name: str, default: Any = None) -> Any: ...
+
+    def write(self, name: str, content: Any) -> None: ...
+
+
 class Keeper:
     """Saves and restores a training run.
 
@@ -160,7 +183,7 @@ class Keeper:
     """
 
     def __init__(
-        self, checkpoint: tf.train.Checkpoint, run, kept_epochs: int, minutes: float,
+        self, checkpoint: tf.train.Checkpoint, run: RunFolder, kept_epochs: int, minutes: float,
         workers: cluster.Cluster = cluster.ALONE,
     ):  # fmt: skip
         self.checkpoint, self.minutes, self.workers = checkpoint, minutes, workers

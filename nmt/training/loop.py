@@ -207,11 +207,11 @@ class TrainingLoop:
 
     # ---- Seconds of an epoch that is interrupted ----
 
-    def save_seconds(self, run) -> None:
+    def save_seconds(self, run: checkpoints.RunFolder) -> None:
         """Saves the seconds of this epoch beside a checkpoint that was just saved."""
         run.write("progress.json", self._place | {"seconds": self.times.epoch_seconds})
 
-    def saved_seconds(self, run) -> float:
+    def saved_seconds(self, run: checkpoints.RunFolder) -> float:
         """Returns the seconds of this epoch up to the checkpoint that was restored; or 0."""
         with contextlib.suppress(UserError, TypeError, ValueError):  # a damaged file is overwritten
             saved = dict(run.read("progress.json", {}))
