@@ -31,9 +31,10 @@ function table(heads, rows, chosen = -1) {
   return element("table", {}, element("thead", {}, cells("th", heads)), element("tbody", {}, ...body));
 }
 
-function scrolling(child) {
+function scrolling(child, label) {
   const box = element("div", { className: "scroll", tabIndex: 0 }, child);
   box.setAttribute("role", "group");
+  box.setAttribute("aria-label", label);
   return box;
 }
 
@@ -42,15 +43,16 @@ function heatmap(canvas, rows, width = 128) { // one row per vector; at most `wi
   canvas.width = columns;
   canvas.height = rows.length;
   canvas.style.height = `${Math.min(320, Math.max(40, 9 * rows.length))}px`;
-  const style = getComputedStyle(document.documentElement);
-  const [blue, orange] = ["--mark", "--against"].map((name) => style.getPropertyValue(name));
+  const style = getComputedStyle(document.documentElement), image = context.createImageData(columns, rows.length);
+  const [blue, orange] = ["--mark", "--against"].map((name) => style.getPropertyValue(name).split(",").map(Number));
   const largest = Math.max(1e-9, ...rows.map((row) => row.reduce((a, b) => Math.max(a, Math.abs(b)), 0)));
   rows.forEach((row, y) => {
     for (let x = 0; x < columns; x++) {
-      context.fillStyle = `rgba(${row[x] < 0 ? orange : blue}, ${Math.abs(row[x]) / largest})`;
-      context.fillRect(x, y, 1, 1);
+      image.data.set(row[x] < 0 ? orange : blue, 4 * (y * columns + x));
+      image.data[4 * (y * columns + x) + 3] = (255 * Math.abs(row[x])) / largest;
     }
   });
+  context.putImageData(image, 0, 0);
 }
 
 const isSpecial = (token) => /^<.+>$/.test(token);

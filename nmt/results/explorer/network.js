@@ -1,7 +1,8 @@
 // The Transformer of transformer_model.py, with every number in reach: each layer leaves a trace.
 //
 // A vector is a Float32Array; `rows` are vectors, one per position. Weights of a dense layer are
-// stored (out, in), so that each output is one dot product.
+// stored (out, in), so that each output is one dot product. What computes many rows is a generator
+// that yields after each of them, so that the page can draw and listen in between.
 
 const MASKED = -1e9;
 
@@ -65,6 +66,22 @@ function positionalEncoding(position, width) { // sine on even dimensions, cosin
   });
 }
 
+function complete(steps) { // runs a generator to its end -> what it returns
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+function* perRow(rows, compute) { // -> compute(row, number) of each row
+  const results = [];
+  for (const [number, row] of rows.entries()) {
+    results.push(compute(row, number));
+    yield;
+  }
+  return results;
+}
+
 class Network {
   constructor(sizes, tensors) {
     this.sizes = sizes; // num_layers, d_model, num_heads, pre_norm, non_autoregressive, ...
@@ -97,10 +114,10 @@ class Network {
     });
   }
 
-  project(name, rows) { // -> keys and values of rows
+  *project(name, rows) { // -> keys and values of rows
     return {
-      keys: rows.map((row) => this.dense(`${name}.wk`, row)),
-      values: rows.map((row) => this.dense(`${name}.wv`, row)),
+      keys: yield* perRow(rows, (row) => this.dense(`${name}.wk`, row)),
+      values: yield* perRow(rows, (row) => this.dense(`${name}.wv`, row)),
     };
   }
 
@@ -140,28 +157,27 @@ class Network {
   }
 
   // Appends rows to a cache of keys and values, then lets each attend. -> traces, one per row
-  selfAttention(stack, layer, rows, cache, masked, what) {
+  *selfAttention(stack, layer, rows, cache, masked, what) {
     const name = `${stack}.${layer}.self`, normName = `${stack}.${layer}.norm1`, first = cache.keys.length;
     const inputs = rows.map((row) => (this.sizes.pre_norm ? this.normalize(normName, row) : row));
-    const { keys, values } = this.project(name, inputs);
+    const { keys, values } = yield* this.project(name, inputs);
     cache.keys.push(...keys);
     cache.values.push(...values);
-    const kind = stack === "encoder" ? "encoder" : "decoder";
-    const off = (head) => what.withoutHeads.includes(`${kind}.${layer}.${head + 1}`);
-    return rows.map((row, n) => this.sublayer(normName, row, (input) =>
+    const off = (head) => what.withoutHeads.includes(`${stack}.${layer}.${head + 1}`);
+    return yield* perRow(rows, (row, n) => this.sublayer(normName, row, (input) =>
       this.attend(name, input, cache, (k) => masked(first + n, k), what, off), what));
   }
 
   // -> {ids, layers: [{self: [trace], ffn: [trace], keys, values}], output: [row]}
-  encode(ids, what = AS_TRAINED) {
+  *encode(ids, what = AS_TRAINED) {
     ids = [...ids, ...Array(what.paddingTokens).fill(PAD)];
     let rows = this.embed("encoder", ids, what);
     const layers = [], embedded = rows, masked = (q, k) => what.paddingMask && ids[k] === PAD;
     for (let layer = 1; layer <= this.sizes.num_layers; layer++) {
       if (what.withoutLayers.includes(`encoder.${layer}`)) { layers.push(null); continue; }
       const cache = { keys: [], values: [] };
-      const self = this.selfAttention("encoder", layer, rows, cache, masked, what);
-      const ffn = self.map(({ stream }) => this.sublayer(`encoder.${layer}.norm2`, stream,
+      const self = yield* this.selfAttention("encoder", layer, rows, cache, masked, what);
+      const ffn = yield* perRow(self, ({ stream }) => this.sublayer(`encoder.${layer}.norm2`, stream,
         (input) => this.feedForward(`encoder.${layer}.ffn`, input), what));
       layers.push({ self, ffn, ...cache });
       rows = ffn.map(({ stream }) => stream);
@@ -175,42 +191,44 @@ class Network {
   }
 
   // The decoder before its first token: caches of keys and values, empty, and those of the source.
-  start(encoded) {
-    const numbers = Array.from({ length: this.sizes.num_layers }, (_, n) => n + 1);
-    return {
-      encoded, ids: [], embedded: [], output: [],
-      layers: numbers.map((layer) => ({
-        self: [], cross: [], ffn: [], keys: [], values: [],
-        source: this.project(`decoder.${layer}.cross`, encoded.output),
-      })),
-    };
+  *start(encoded) {
+    const layers = [];
+    for (let layer = 1; layer <= this.sizes.num_layers; layer++) {
+      const source = yield* this.project(`decoder.${layer}.cross`, encoded.output);
+      layers.push({ self: [], cross: [], ffn: [], keys: [], values: [], source });
+    }
+    return { encoded, ids: [], embedded: [], output: [], layers };
   }
 
-  // Runs the decoder over further ids of the target, at once. -> logits of each of them
-  decode(state, ids, what = AS_TRAINED, lookAhead = !this.sizes.non_autoregressive && what.lookAhead) {
+  // Runs the decoder over further ids of the target, in parallel. -> logits of each of them
+  *decode(state, ids, what = AS_TRAINED) {
     let rows = this.embed("decoder", ids, what, state.ids.length);
     const all = [...state.ids, ...ids];
     state.embedded.push(...rows);
-    state.layers.forEach((trace, n) => {
-      const layer = n + 1, name = `decoder.${layer}`;
-      if (what.withoutLayers.includes(name)) return;
-      const masked = (q, k) => (lookAhead && k > q) || all[k] === PAD;
-      const self = this.selfAttention("decoder", layer, rows, trace, masked, what);
-      const off = (head) => what.withoutHeads.includes(`cross.${layer}.${head + 1}`);
-      const cross = self.map(({ stream }) => (!what.cross ? { stream } : this.sublayer(
-        `${name}.norm2`, stream, (input) =>
-          this.attend(`${name}.cross`, input, trace.source, state.encoded.masked, what, off), what)));
-      const ffn = cross.map(({ stream }) => this.sublayer(`${name}.norm3`, stream,
-        (input) => this.feedForward(`${name}.ffn`, input), what));
-      trace.self.push(...self);
-      trace.cross.push(...cross);
-      trace.ffn.push(...ffn);
-      rows = ffn.map(({ stream }) => stream);
-    });
+    for (const [n, trace] of state.layers.entries()) {
+      if (what.withoutLayers.includes(`decoder.${n + 1}`)) continue;
+      rows = yield* this.decoderLayer(n + 1, rows, trace, all, state.encoded.masked, what);
+    }
     state.ids.push(...ids);
     const output = this.finish("decoder", rows);
     state.output.push(...output);
-    return output.map((row) => this.logits(row));
+    return yield* perRow(output, (row) => this.logits(row));
+  }
+
+  *decoderLayer(layer, rows, trace, ids, sourceMasked, what) { // -> rows; appends to the trace
+    const name = `decoder.${layer}`, lookAhead = what.lookAhead && !this.sizes.non_autoregressive;
+    const masked = (q, k) => (lookAhead && k > q) || ids[k] === PAD;
+    const self = yield* this.selfAttention("decoder", layer, rows, trace, masked, what);
+    const off = (head) => what.withoutHeads.includes(`cross.${layer}.${head + 1}`);
+    const attend = (input) => this.attend(`${name}.cross`, input, trace.source, sourceMasked, what, off);
+    const cross = yield* perRow(self, ({ stream }) =>
+      (what.cross ? this.sublayer(`${name}.norm2`, stream, attend, what) : { stream }));
+    const ffn = yield* perRow(cross, ({ stream }) => this.sublayer(`${name}.norm3`, stream,
+      (input) => this.feedForward(`${name}.ffn`, input), what));
+    trace.self.push(...self);
+    trace.cross.push(...cross);
+    trace.ffn.push(...ffn);
+    return ffn.map(({ stream }) => stream);
   }
 
   logits(row) { // of a vector that leaves the decoder -> (V,)

@@ -10,11 +10,11 @@ const fileSize = document.documentElement.outerHTML.length / 1e6;
 let language = navigator.language.startsWith("zh") ? 1 : 0; // a column of texts
 
 const view = { // what the reader has chosen
-  source: "", forced: [], step: 0, what: { ...AS_TRAINED, withoutHeads: [], withoutLayers: [] },
-  held: null, block: null, playing: 0, stepping: false, fromRun: false,
+  source: "", forced: [], step: 0, what: asTrained(),
+  held: null, block: { stack: 1, number: 0, layer: 1, position: 0 }, playing: 0, stepping: false, fromRun: false, milliseconds: 0,
 };
-let translation = new Translation(network, [START, END]); // with the switches
-let former = null; // as trained, while something is switched off
+let translation = new Translation(network, [START, END]).finish(); // with the switches
+let former = null; // what `compare` returns, while something is switched off
 
 function say(name, filled = {}) {
   return texts[name][language].replace(/\{(\w+)\}/g, (_, key) => filled[key] ?? "");
@@ -44,56 +44,56 @@ function sourceIds() {
   return tooLong ? ids.slice(0, MAX_TOKENS) : ids;
 }
 
-let job = 0; // number of the translation that is wanted: a later one ends those before it
+// ---- Work in slices: typing and scrolling never wait for the network or for drawing ----
 
-async function translate() { // with pauses, so that typing never waits
-  const current = ++job, begin = performance.now(), ids = sourceIds();
-  const next = new Translation(network, ids, view.what, view.forced, sampling());
-  let slice = performance.now();
-  if (!view.stepping) {
-    while (next.step()) {
-      if (performance.now() - slice < 30) continue;
-      await new Promise((resume) => setTimeout(resume));
-      if (current !== job) return;
-      slice = performance.now();
-    }
+const SLICE = 16; // milliseconds
+let job = 0; // number of the latest translation
+let drawing = 0; // number of the latest drawing
+
+// Runs a generator with pauses, as long as `isWanted` returns true. -> a promise
+async function inSlices(steps, isWanted) {
+  let begin = performance.now();
+  while (!steps.next().done) {
+    if (performance.now() - begin < SLICE) continue;
+    await new Promise((resume) => setTimeout(resume));
+    if (!isWanted()) return;
+    begin = performance.now();
   }
+}
+
+function* translating(current) {
+  const begin = performance.now(), ids = sourceIds();
+  const next = new Translation(network, ids, view.what, view.forced, sampling());
+  yield* (view.stepping ? next.prepare() : next.translate());
   translation = next;
-  view.step = Math.max(0, translation.steps.length - 1);
-  if (view.focusStep !== undefined) view.step = Math.min(view.focusStep, view.step);
+  view.step = Math.max(0, Math.min(view.focusStep ?? Infinity, next.steps.length - 1));
+  view.focusStep = undefined;
   view.held = null;
-  const ms = (performance.now() - begin).toFixed(0);
-  compare(ids);
-  show(say("milliseconds", { ms, tokens: translation.steps.length }));
+  former = null;
+  view.milliseconds = performance.now() - begin;
+  show();
+  former = yield* compare(ids);
+  if (current === job && former) showChanged();
 }
 
-function switchedOff() {
-  return JSON.stringify(view.what) !== JSON.stringify(AS_TRAINED);
-}
-
-function compare(ids) { // what the switches change
-  if (!switchedOff() || view.stepping || ids.length <= 2) { former = null; return; }
-  former = new Translation(network, ids, AS_TRAINED, view.forced).finish();
-  const again = network.sizes.non_autoregressive ? translation
-    : new Translation(network, ids, view.what, former.target.slice(1)).finish();
-  const logs = again.steps.slice(0, former.steps.length).reduce((sum, { probabilities }, n) =>
-    sum + Math.log(probabilities[former.target[n + 1]]), 0);
-  const longest = Math.max(former.target.length, translation.target.length);
-  former.changed = Array.from({ length: longest }, (_, n) => former.target[n] !== translation.target[n])
-    .filter(Boolean).length;
-  Object.assign(former, { all: longest - 1, now: Math.exp(logs), before: Math.exp(former.logProbability()) });
+function translate() { // a later one ends those before it
+  const current = ++job;
+  return inSlices(translating(current), () => current === job);
 }
 
 // ---- Showing ----
 
-function show(timing) {
-  if (timing) at("timing").textContent = timing;
-  showTranslation();
-  showAttention();
-  showHand();
-  showChanged();
-  showInside();
-  showBlock();
+function* drawn() {
+  for (const draw of [showTranslation, showAttention, showHand, showChanged, showBlock]) {
+    draw();
+    yield;
+  }
+  yield* showInside();
+}
+
+function show() {
+  const current = ++drawing;
+  return inSlices(drawn(), () => current === drawing);
 }
 
 function chip(id, chosen) {
@@ -104,7 +104,7 @@ function showTranslation() {
   at("source-tokens").replaceChildren(...translation.encoded.ids.map((id) =>
     element("span", { dir: "auto" }, ...chip(id))));
   at("translation").textContent = tokenizer.decode(translation.target);
-  const notes = [at("timing").textContent.split(" · ")[0]];
+  const notes = [say("milliseconds", { ms: view.milliseconds.toFixed(0), tokens: translation.steps.length })];
   if (view.fromRun) notes.push(say("as-run"));
   else if (view.forced.length) notes.push(say("forced", { number: view.forced.length }));
   at("timing").textContent = notes.join(" · ");
@@ -145,7 +145,8 @@ function showCandidates() {
       view.forced = [...translation.target.slice(1, view.step + 1), id];
       view.fromRun = false;
       view.focusStep = view.step;
-      if (view.stepping) { stepTo(view.forced.length); view.focusStep = undefined; } else translate().then(() => { view.focusStep = undefined; });
+      if (view.stepping) stepTo(view.forced.length);
+      else translate();
     });
     return element("li", {}, button);
   }));
@@ -232,174 +233,6 @@ function showHand() {
   drawByHand(at("hand"), { ...given, q: given.all[query], masked: given.masked(query) }, key, say);
 }
 
-function showChanged() {
-  at("changed").textContent = !former ? (switchedOff() ? "" : say("unchanged")) : say("changed", {
-    changed: former.changed, all: former.all, before: percent(former.before), after: percent(former.now),
-    text: `\u2068${tokenizer.decode(former.target)}\u2069` });
-}
-
-// The residual stream at the chosen step: [{name, layer, stream}] after each sub-layer.
-function streamAt(step) {
-  const { state } = translation, result = [{ name: "embedded", layer: 0, stream: state.embedded[step] }];
-  state.layers.forEach((trace, n) => {
-    for (const [part, name] of [["self", "self-attention"], ["cross", "cross-attention"], ["ffn", "feed-forward"]]) {
-      if (trace[part][step]?.output) result.push({ name, layer: n + 1, stream: trace[part][step].stream });
-    }
-  });
-  return result;
-}
-
-function showInside() {
-  if (!translation.steps.length) { at("stream").replaceChildren(); at("layernorm").textContent = ""; at("fires").replaceChildren(); return; }
-  const rows = streamAt(view.step).map(({ name, layer, stream }) => {
-    const [finished] = network.finish("decoder", [stream]);
-    const [best] = likeliest(softmax(network.logits(finished)), 1);
-    return [say(name, { layer }), figure(norm(stream)), `\u2068${label(best.id)}\u2069 ${percent(best.probability)}`];
-  });
-  at("stream").replaceChildren(table([say("after"), say("length"), say("prediction")], rows));
-  const layers = translation.state.layers.map((trace, n) => [trace.ffn[view.step], n + 1]).filter(([one]) => one);
-  at("fires").replaceChildren(...layers.map(([trace, layer]) => {
-    const strongest = likeliest(trace.hidden, 5).map(({ id, probability }) => `${id}: ${probability.toFixed(3)}`);
-    return element("p", { className: "figures", textContent: say("units-fire", { layer, all: trace.hidden.length,
-      active: trace.hidden.filter((value) => value > 0).length, list: strongest.join(", ") }) });
-  }));
-  const last = layers.at(-1)?.[0];
-  const before = last ? (network.sizes.pre_norm ? translation.state.layers[layers.at(-1)[1] - 1].cross[view.step].stream
-    : add(last.input, last.output)) : [];
-  const mean = before.reduce((a, b) => a + b, 0) / before.length;
-  const deviation = Math.sqrt(before.reduce((a, b) => a + (b - mean) ** 2, 0) / before.length);
-  at("layernorm").textContent = last ? say("layernorm", { mean: figure(mean), deviation: figure(deviation) }) : "";
-}
-
-function showPositions() {
-  const width = network.sizes.d_model, position = Math.max(0, Number(at("position").value) || 0);
-  const dimension = Math.min(width - 1, Math.max(0, Number(at("dimension").value) || 0));
-  const even = 2 * (dimension >> 1), angle = position / 10000 ** (even / width);
-  at("dimension").max = width - 1;
-  at("formula").textContent = say("position-formula", { function: dimension % 2 ? "cos" : "sin", position, even, width,
-    angle: figure(angle), value: figure(positionalEncoding(position, width)[dimension]) });
-  heatmap(at("encoding"), Array.from({ length: 40 }, (_, n) => positionalEncoding(n, width)));
-}
-
-// ---- The map ----
-
-const BLOCK_PARTS = [["Self-attention", "self"], ["Masked self-attention", "self"], ["Cross-attention", "cross"],
-  ["Feed-forward", "ffn"]];
-
-function blockNumbers(stack, number) { // the rows that leave a block: [[name, rows]]
-  const column = data.blocks[stack], block = column[number], layer = view.block.layer;
-  const source = stack === 0 ? translation.encoded : translation.state;
-  const trace = source.layers[layer - 1];
-  if (block.kind === "embedding" || block.kind === "positions") {
-    const width = network.sizes.d_model, ids = source.ids;
-    const embedded = network.embed(stack ? "decoder" : "encoder", ids, { positions: block.kind === "positions" && view.what.positions });
-    return [[block.title, embedded]];
-  }
-  if (block.kind === "output") {
-    const rows = translation.steps.map(({ logits, probabilities }) => (block.title === "Softmax" ? probabilities : logits));
-    return [[block.title, rows]];
-  }
-  if (!block.layers) return [[block.title, source.output]];
-  const neighbour = block.kind === "norm" ? column[number + (network.sizes.pre_norm ? 1 : -1)] : block;
-  const part = BLOCK_PARTS.find(([title]) => neighbour.title.startsWith(title))[1], traces = trace?.[part] ?? [];
-  const rows = (name) => traces.filter((one) => one[name]).map((one) => one[name]);
-  if (block.kind === "norm") return [[block.title, rows(network.sizes.pre_norm ? "input" : "stream")]];
-  if (part === "ffn") return [["max(0, x W1 + b1)", rows("hidden")], ["W2 + b2", rows("output")], ["x + …", rows("stream")]];
-  const cache = part === "cross" ? trace?.source : trace;
-  return [["q", rows("q")], ["k", cache?.keys ?? []], ["v", cache?.values ?? []], ["output", rows("output")], ["x + …", rows("stream")]];
-}
-
-function showArchitecture() {
-  const columns = data.blocks.map((column, stack) => {
-    const list = column.map((block, number) => {
-      const count = block.shared ? "=" : block.parameters ? block.parameters.toLocaleString("en") : "";
-      const button = element("button", { type: "button", className: block.kind },
-        element("span", { textContent: block.title }), element("span", { textContent: count }));
-      button.classList.toggle("layered", block.layers > 0);
-      button.addEventListener("click", () => {
-        view.block = { stack, number, layer: view.block?.layer ?? 1, position: view.block?.position ?? 0 };
-        showBlock();
-      });
-      return button;
-    });
-    const title = element("h3", { textContent: say(stack ? "decoder" : "encoder") });
-    return element("div", {}, ...list, title);
-  });
-  at("architecture").replaceChildren(...columns);
-}
-
-function showBlock() {
-  [...at("architecture").children].forEach((column, stack) => [...column.querySelectorAll("button")].forEach((button, number) => {
-    const chosen = view.block?.stack === stack && view.block.number === number;
-    button.classList.toggle("chosen", chosen);
-    button.setAttribute("aria-pressed", chosen);
-  }));
-  if (!view.block) return;
-  const block = data.blocks[view.block.stack][view.block.number], parts = blockNumbers(view.block.stack, view.block.number);
-  const longest = Math.max(1, ...parts.map(([, rows]) => rows.length));
-  const position = view.block.position = Math.min(view.block.position, longest - 1);
-  const select = (name, count, value, first) => {
-    const box = element("select");
-    box.setAttribute("aria-label", say(name));
-    options(box, Array.from({ length: count }, (_, n) => `${say(name)} ${n + first}`));
-    box.value = value;
-    return box;
-  };
-  const layers = select("block-layer", network.sizes.num_layers, view.block.layer - 1, 1);
-  const positions = select("block-position", longest, position, 0);
-  layers.hidden = !block.layers;
-  layers.addEventListener("change", () => { view.block.layer = Number(layers.value) + 1; showBlock(); });
-  positions.addEventListener("change", () => { view.block.position = Number(positions.value); showBlock(); });
-  const drawn = parts.filter(([, rows]) => rows.length).flatMap(([name, rows]) => {
-    const canvas = element("canvas"), numbers = [...(rows[position] ?? [])].slice(0, 512).map((value) => value.toFixed(3));
-    canvas.setAttribute("aria-hidden", "true");
-    heatmap(canvas, rows, 512);
-    return [element("h3", { textContent: `${name}: ${say("block-shape", { shape: `${rows.length} × ${rows[0].length}` })}` }), canvas,
-      element("div", { className: "scroll figures faint", tabIndex: 0, textContent: numbers.join("  ") })];
-  });
-  at("block").replaceChildren(element("h2", { textContent: `${block.title}${block.detail ? `: ${block.detail}` : ""}` }),
-    element("div", { className: "row" }, layers, positions), element("p", { className: "faint", textContent: say("block-hint") }), ...drawn);
-}
-
-// ---- Switches ----
-
-const SWITCHES = [["positions", false], ["scaling", false], ["lookAhead", false], ["paddingTokens", 8],
-  ["paddingMask", false], ["cross", false], ["residual", false]]; // what a checked box sets
-
-function showSwitches() {
-  const question = (name) => [element("p", { className: "faint", textContent: say(`ask-${name}`) }),
-    element("details", {}, element("summary", { textContent: say("expect") }), element("p", { textContent: say(`expect-${name}`) }))];
-  const boxes = SWITCHES.map(([name, off]) => {
-    const box = element("input", { type: "checkbox", id: `what-${name}`, checked: view.what[name] === off });
-    box.addEventListener("change", () => {
-      view.what[name] = box.checked ? off : AS_TRAINED[name];
-      if (name === "paddingMask" && box.checked) view.what.paddingTokens = 8;
-      if (name === "paddingTokens" && !box.checked) view.what.paddingMask = true;
-      changeSwitches();
-    });
-    return element("div", { className: "switch" }, element("label", {}, box, say(`what-${name}`)), ...question(name));
-  });
-  const { num_layers, num_heads } = network.sizes, layers = Array.from({ length: num_layers }, (_, n) => n + 1);
-  const heads = ["encoder", "decoder", "cross"].flatMap((kind) => layers.flatMap((layer) =>
-    Array.from({ length: num_heads }, (_, head) => `${kind}.${layer}.${head + 1}`)));
-  const menu = (name, field, values) => {
-    const box = element("select", { id: `what-${name}` });
-    options(box, [say("none"), ...values.map((value) => value.replaceAll(".", " "))], ["", ...values]);
-    box.value = view.what[field][0] ?? "";
-    box.addEventListener("change", () => { view.what[field] = box.value ? [box.value] : []; changeSwitches(); });
-    return element("div", { className: "switch" }, element("label", {}, say(`what-${name}`), box), ...question(name));
-  };
-  at("switches").replaceChildren(...boxes, menu("head", "withoutHeads", heads),
-    menu("layer", "withoutLayers", ["encoder", "decoder"].flatMap((stack) => layers.map((layer) => `${stack}.${layer}`))));
-}
-
-function changeSwitches() {
-  for (const [name, off] of SWITCHES) at(`what-${name}`).checked = view.what[name] === off;
-  view.forced = [];
-  view.fromRun = false;
-  translate();
-}
-
 // ---- Events ----
 
 function setSource(text, target = []) {
@@ -423,20 +256,25 @@ function pause() {
 
 function stepTo(length) { // translates so many tokens
   view.stepping = true;
+  view.focusStep = undefined;
   ++job;
   former = null;
   translation = new Translation(network, sourceIds(), view.what, view.forced, sampling());
-  while (translation.steps.length < length && translation.step());
+  complete(translation.prepare());
+  while (translation.steps.length < length && !translation.done) complete(translation.step());
+  showStep();
+}
+
+function showStep() { // the last one
   view.step = Math.max(0, translation.steps.length - 1);
   show();
 }
 
 function oneStep() { // -> whether there is something left to do
-  if (network.sizes.non_autoregressive) return false;
+  if (translation.parallel) return false;
   if (!view.stepping) stepTo(0);
-  translation.step();
-  view.step = Math.max(0, translation.steps.length - 1);
-  show();
+  complete(translation.step());
+  showStep();
   if (translation.done) pause();
   return !translation.done;
 }
@@ -460,7 +298,7 @@ function setLanguage(number) {
   options(at("layer"), Array.from({ length: num_layers }, (_, n) => `${n + 1}`));
   options(at("head"), [...heads.map((n) => `${n + 1}`), say("mean")], [...heads, MEAN]);
   options(at("hand-head"), heads.map((n) => `${n + 1}`));
-  showArchitecture();
+  showMap();
   showSwitches();
   showPositions();
   show();
@@ -512,7 +350,7 @@ at("restart").addEventListener("click", () => { pause(); stepTo(0); });
 at("all").addEventListener("click", () => { pause(); view.stepping = false; translate(); });
 at("language").addEventListener("click", () => setLanguage(1 - language));
 at("reset").addEventListener("click", () => {
-  view.what = { ...AS_TRAINED, withoutHeads: [], withoutLayers: [] };
+  view.what = asTrained();
   showSwitches();
   changeSwitches();
 });
@@ -523,9 +361,10 @@ addEventListener("keydown", (event) => {
   else return;
   event.preventDefault();
 });
-addEventListener("resize", () => choose(view.held));
+addEventListener("resize", () => { choose(view.held); drawPaths(); });
 
 setLanguage(language);
+view.block.number = crossAttention();
 at("layer").selectedIndex = at("layer").length - 1; // as in the tutorial
 at("head").value = MEAN;
 at("sentence").selectedIndex = 0;

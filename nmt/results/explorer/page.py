@@ -2,7 +2,8 @@
 
 page.html is the frame, style.css the look, texts.json what is said in each language. The program is
 read in the order of SCRIPTS: tokenizer.js, network.js and search.js compute, by_hand.js explains a
-single attention weight, drawing.js draws, page.js connects them with the frame.
+single attention weight, drawing.js draws; map.js, what_if.js and inside.js are sections of the
+page; page.js has the other sections and connects all with the frame.
 """
 
 import base64
@@ -19,7 +20,10 @@ from nmt.results import architecture
 from nmt.text import spelling
 
 FOLDER = Path(__file__).parent
-SCRIPTS = "tokenizer.js", "network.js", "search.js", "by_hand.js", "drawing.js", "page.js"
+SCRIPTS = (
+    "tokenizer.js", "network.js", "search.js", "by_hand.js", "drawing.js", "map.js", "what_if.js",
+    "inside.js", "page.js",
+)  # fmt: skip
 MAX_PARAMETERS = 25_000_000  # a page of 67 MB; a browser needs about 200 MB to open it
 KINDS = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}  # of SentencePiece models
 

@@ -56,28 +56,41 @@ class Translation {
   constructor(network, source, what = AS_TRAINED, forced = [], how = GREEDY) {
     Object.assign(this, { network, source, what, forced, how });
     this.parallel = network.sizes.non_autoregressive;
-    this.encoded = network.encode(source, what);
-    this.state = network.start(this.encoded);
     this.target = [START];
     this.steps = []; // of each generated token: {logits, probabilities}
+    this.encoded = this.state = null; // computed by `prepare`
     this.done = source.length <= 2; // START, END: nothing to translate
   }
 
-  step() { // generates one token, or all of them at once. -> whether there is something left to do
-    if (this.done) return false;
-    if (this.parallel) this.decodeInParallel();
-    else this.append(this.nextLogits());
-    return !this.done;
+  *prepare() { // runs the encoder, and the decoder's projections of its output
+    this.encoded = yield* this.network.encode(this.source, this.what);
+    this.state = yield* this.network.start(this.encoded);
   }
 
-  nextLogits() {
+  *step() { // generates one token, or all of them in parallel
+    if (!this.state) yield* this.prepare();
+    if (this.done) return;
+    if (this.parallel) yield* this.decodeInParallel();
+    else this.append(yield* this.nextLogits());
+  }
+
+  *translate() { // generates all tokens
+    do yield* this.step(); while (!this.done);
+  }
+
+  finish() {
+    complete(this.translate());
+    return this;
+  }
+
+  *nextLogits() {
     if (this.what.lookAhead) {
-      const [logits] = this.network.decode(this.state, [this.target.at(-1)], this.what);
+      const [logits] = yield* this.network.decode(this.state, [this.target.at(-1)], this.what);
       return logits;
     }
     // Without the mask, earlier positions see later ones: all are computed again.
-    this.state = this.network.start(this.encoded);
-    return this.network.decode(this.state, this.target, this.what).at(-1);
+    this.state = yield* this.network.start(this.encoded);
+    return (yield* this.network.decode(this.state, this.target, this.what)).at(-1);
   }
 
   append(logits) {
@@ -89,20 +102,15 @@ class Translation {
     this.done = id === END || this.target.length > Math.max(limit, this.forced.length + 1);
   }
 
-  decodeInParallel() {
+  *decodeInParallel() {
     const length = Math.floor((this.source.length * 5) / 4) + 8;
-    const rows = this.network.decode(this.state, Array(length).fill(MASK), this.what);
+    const rows = yield* this.network.decode(this.state, Array(length).fill(MASK), this.what);
     for (const logits of rows) {
       this.steps.push({ logits, probabilities: softmax(logits) });
       this.target.push(highest(allowedLogits(logits, [PAD, START, UNKNOWN])));
       if (this.target.at(-1) === END) break;
     }
     this.done = true;
-  }
-
-  finish() {
-    while (this.step());
-    return this;
   }
 
   // The natural logarithm of the probability of the target.

@@ -1,0 +1,230 @@
+// The architecture as the map of the page: the blocks of the run as in nmt/results/architecture.py,
+// with the paths between them; a block that is chosen shows the tensors that leave it.
+//
+// A block is chosen as {stack: 0 (encoder) | 1 (decoder), number: from the input upwards, layer, position}.
+
+const STACKS = ["encoder", "decoder"];
+const MAX_FIGURES = 512; // numbers of a tensor that are written out
+const PARTS = { "Self-attention": "self", "Masked self-attention": "self", "Cross-attention": "cross", "Feed-forward": "ffn" };
+const SECTIONS = { // where else a block is explained
+  embedding: ["translate"], positions: ["positions"], attention: ["attention", "by-hand"], norm: ["inside"],
+  ffn: ["inside"], output: ["translate"],
+};
+
+const shapeText = (...sizes) => sizes.map((size) => size.toLocaleString("en")).join(" × ");
+const bareTitle = (block) => block.title.replace(/, add$/, "");
+
+function blockTitle(block) {
+  const title = say(`block: ${bareTitle(block)}`);
+  return block.title.endsWith(", add") ? say("block-add", { title }) : title;
+}
+
+function blockDetail(block) {
+  const { num_heads, d_model } = network.sizes;
+  if (block.kind === "attention") return say("block-heads", { heads: num_heads, depth: d_model / num_heads });
+  return block.kind === "positions" ? say("block-sines") : block.detail;
+}
+
+// The blocks of a stack that stand in its layers come in pairs, a normalization and a sub-layer or the
+// reverse. -> {block, number, part, norm}; part, of both: "self", "cross" or "ffn"; norm: from 1
+function layeredBlocks(stack) {
+  const blocks = data.blocks[stack].map((block, number) => ({ block, number })).filter(({ block }) => block.layers);
+  return blocks.map((one, n) => {
+    const pair = [one.block, blocks[n ^ 1].block].find(({ kind }) => kind !== "norm");
+    return { ...one, part: PARTS[bareTitle(pair)], norm: (n >> 1) + 1 };
+  });
+}
+
+function crossAttention() { // the number of the block in the decoder
+  return data.blocks[1].findIndex((block) => bareTitle(block) === "Cross-attention");
+}
+
+// ---- The tensors of a block ----
+
+// What leaves the chosen block: [{name, shape, rows (drawn as colors), numbers (written)}].
+function blockTensors(chosen) {
+  const { stack, number, layer } = chosen, block = data.blocks[stack][number];
+  const run = stack ? translation.state : translation.encoded;
+  const tensor = (name, rows) => ({ name, rows, numbers: rows[chosen.position] ?? rows.at(-1),
+    shape: rows.length ? shapeText(rows.length, rows[0].length) : "" });
+  const whole = (rows) => [tensor(blockTitle(block), rows)];
+  if (block.kind === "embedding" || block.kind === "positions") {
+    const positions = block.kind === "positions" && view.what.positions;
+    return whole(network.embed(STACKS[stack], run.ids, { positions }));
+  }
+  if (block.title === "Softmax") return whole(translation.steps.map(({ probabilities }) => probabilities));
+  if (block.kind === "output") return whole(translation.steps.map(({ logits }) => logits));
+  if (!block.layers) return whole(run.output);
+  const trace = run.layers[layer - 1], { part } = layeredBlocks(stack).find((one) => one.number === number);
+  const traces = trace?.[part] ?? []; // none: the layer, or cross-attention, is switched off
+  const rows = (field) => traces.filter((one) => one[field]).map((one) => one[field]);
+  if (block.kind === "norm") return whole(rows(network.sizes.pre_norm ? "input" : "stream"));
+  const output = [tensor(say("block-output"), rows("output"))];
+  if (network.sizes.pre_norm) output.push(tensor(say("block-sum"), rows("stream")));
+  if (part === "ffn") return [tensor("max(0, x W₁ + b₁)", rows("hidden")), ...output];
+  const { keys, values } = (part === "cross" ? trace?.source : trace) ?? { keys: [], values: [] };
+  const weights = rows("weights");
+  return [tensor("q", rows("q")), tensor("k", keys), tensor("v", values),
+    ...(weights.length ? [headsTensor(weights, chosen.position, keys.length)] : []), ...output];
+}
+
+// The weights of attention, of which those of one query are shown. weights: [query][head][key]
+function headsTensor(weights, position, keys) {
+  const heads = (weights[position] ?? weights.at(-1)).map((row) => // 0 for keys after the query
+    Array.from({ length: keys }, (_, key) => row[key] ?? 0));
+  return { name: say("block-weights"), shape: shapeText(weights.length, heads.length, keys),
+    rows: heads, numbers: heads.flat() };
+}
+
+// The parameters of the chosen block: [{name, shape}] of the tensors that the page holds.
+function blockParameters({ stack, number, layer }) {
+  const block = data.blocks[stack][number], name = STACKS[stack];
+  const layered = layeredBlocks(stack).find((one) => one.number === number);
+  const prefix = !layered ? { embedding: `${name}.embedding`, norm: `${name}.norm.`, output: "final." }[block.kind]
+    : `${name}.${layer}.${block.kind === "norm" ? `norm${layered.norm}` : layered.part}.`;
+  if (!prefix || block.title === "Softmax") return [];
+  return data.tensors.filter((tensor) => tensor.name.startsWith(prefix))
+    .map((tensor) => ({ name: tensor.name.replace(`${name}.${layer}.`, ""), shape: tensor.shape }));
+}
+
+// ---- Drawing ----
+
+function blockButton(block, stack, number) {
+  const count = block.shared ? say("shared") : block.parameters ? block.parameters.toLocaleString("en") : "";
+  const button = element("button", { type: "button", className: block.kind },
+    element("span", { textContent: blockTitle(block) }), element("span", { textContent: count }),
+    element("small", { textContent: blockDetail(block) }));
+  Object.assign(button.dataset, { stack, number });
+  button.addEventListener("click", () => {
+    view.block = { ...view.block, stack, number };
+    showBlock();
+  });
+  return button;
+}
+
+function showMap() {
+  const columns = data.blocks.map((blocks, stack) => {
+    const buttons = blocks.map((block, number) => blockButton(block, stack, number));
+    const isLayered = (_, number) => blocks[number].layers > 0, first = blocks.findIndex(({ layers }) => layers);
+    const frame = element("div", { className: "layers" }, ...buttons.filter(isLayered),
+      element("small", { textContent: `${network.sizes.num_layers} ×` }));
+    const column = element("div", { className: "stack" }, element("small", { className: "enters" }),
+      ...buttons.slice(0, first), frame, ...buttons.slice(first).filter((_, n) => !isLayered(_, first + n)),
+      element("small", { className: "leaves" }), element("h3", { textContent: say(STACKS[stack]) }));
+    column.setAttribute("role", "group");
+    column.setAttribute("aria-label", say(STACKS[stack]));
+    return column;
+  });
+  at("architecture").replaceChildren(at("paths"), ...columns);
+}
+
+// The paths of the residual stream: upwards from block to block, around each sub-layer, and from the
+// output of the encoder to cross-attention.
+function drawPaths() {
+  const area = at("architecture").getBoundingClientRect(), paths = [];
+  const box = (one) => {
+    const { left, right, top, bottom } = one.getBoundingClientRect();
+    return { left: left - area.left, right: right - area.left, top: top - area.top, bottom: bottom - area.top,
+      x: (left + right) / 2 - area.left, y: (top + bottom) / 2 - area.top };
+  };
+  const path = (name, ...points) => {
+    const line = document.createElementNS("http://www.w3.org/2000/svg", "polyline");
+    line.setAttribute("points", points.map((point) => point.join(",")).join(" "));
+    line.setAttribute("class", name);
+    paths.push(line);
+  };
+  const boxes = STACKS.map((_, stack) => [...at("architecture").querySelectorAll(`[data-stack="${stack}"]`)].map(box));
+  const gap = boxes[0][0].top - boxes[0][1].bottom;
+  boxes.forEach((column, stack) => {
+    column.forEach(({ x, top, bottom }, n) => {
+      path("flow", [x, bottom + gap], [x, bottom]);
+      if (n === column.length - 1) path("flow", [x, top], [x, top - gap]);
+    });
+    const layered = layeredBlocks(stack);
+    for (let n = 0; n < layered.length; n += 2) { // outside, around a pair
+      const below = column[layered[n].number], above = column[layered[n + 1].number], y = below.bottom + gap / 2;
+      const [edge, side] = stack ? [above.right, above.right + 0.8 * gap] : [above.left, above.left - 0.8 * gap];
+      path("residual", [below.x, y], [side, y], [side, above.y], [edge, above.y]);
+    }
+  });
+  const cross = boxes[1][crossAttention()];
+  const { x, top } = boxes[0].at(-1), between = (boxes[0][0].right + cross.left) / 2;
+  path("flow", [x, top - gap / 2], [between, top - gap / 2], [between, cross.y], [cross.left, cross.y]);
+  at("paths").replaceChildren(at("arrow-head").parentNode, ...paths);
+}
+
+function choice(name, number, chosen, first, change) { // a select of numbers with a name
+  const box = element("select", { id: name });
+  box.setAttribute("aria-label", say(name));
+  options(box, Array.from({ length: number }, (_, n) => `${say(name)} ${n + first}`));
+  box.value = chosen;
+  box.addEventListener("change", () => {
+    change(Number(box.value));
+    showBlock();
+    at(name).focus();
+  });
+  return box;
+}
+
+function drawTensor({ name, shape, rows, numbers }) {
+  const canvas = element("canvas"), written = [...numbers].slice(0, MAX_FIGURES);
+  canvas.setAttribute("aria-hidden", "true");
+  heatmap(canvas, rows, MAX_FIGURES);
+  const text = written.map((value) => value.toFixed(3).replace("-", "−")).join("  ");
+  return [element("h3", {}, `${name}: `, element("span", { className: "shape", textContent: shape })), canvas,
+    scrolling(element("span", { className: "figures faint", textContent: text + (written.length < numbers.length ? " …" : "") }), name)];
+}
+
+function seeAlso(block, { stack, number, layer }) { // links to the sections that explain a block
+  const links = SECTIONS[block.kind].map((section) => element("a", { href: `#${section}`, textContent: say(section) }));
+  for (const link of links) {
+    link.addEventListener("click", () => {
+      if (block.kind !== "attention") return;
+      const { part } = layeredBlocks(stack).find((one) => one.number === number);
+      at("kind").value = part === "cross" ? "cross" : STACKS[stack];
+      at("layer").value = layer - 1;
+      at("hand-numbers").value = "run";
+      showAttention();
+      showHand();
+    });
+  }
+  return element("p", {}, say("see-also"), ...links.flatMap((link) => [" ", link]));
+}
+
+function showSizes() { // of this sentence, where its ids enter and vectors leave
+  const width = network.sizes.d_model, source = translation.encoded.ids.length, target = translation.steps.length;
+  const texts = { enters: [say("map-source", { number: source }), say("map-target", { number: target })],
+    leaves: [say("map-encoded", { shape: shapeText(source, width) }),
+      say("map-logits", { shape: shapeText(target, network.sizes.target_vocab_size) })] };
+  for (const [place, labels] of Object.entries(texts)) {
+    at("architecture").querySelectorAll(`.${place}`).forEach((one, stack) => { one.textContent = labels[stack]; });
+  }
+}
+
+function showBlock() {
+  showSizes();
+  drawPaths();
+  for (const button of at("architecture").querySelectorAll("button")) {
+    const chosen = Number(button.dataset.stack) === view.block.stack && Number(button.dataset.number) === view.block.number;
+    button.classList.toggle("chosen", chosen);
+    button.setAttribute("aria-pressed", chosen);
+  }
+  const block = data.blocks[view.block.stack][view.block.number];
+  const tensors = blockTensors(view.block).filter(({ rows }) => rows.length);
+  const positions = (view.block.stack ? translation.state : translation.encoded).ids.length;
+  const position = Math.max(0, Math.min(view.block.position, positions - 1));
+  const parameters = blockParameters(view.block).map(({ name, shape }) => `${name} ${shapeText(...shape)}`);
+  const choices = element("div", { className: "row" });
+  if (block.layers) {
+    choices.append(choice("block-layer", network.sizes.num_layers, view.block.layer - 1, 1,
+      (layer) => { view.block.layer = layer + 1; }));
+  }
+  choices.append(choice("block-position", Math.max(1, positions), position, 0,
+    (chosen) => { view.block.position = chosen; }));
+  const detail = blockDetail(block);
+  at("block").replaceChildren(element("h2", { textContent: blockTitle(block) + (detail ? `: ${detail}` : "") }), choices,
+    element("p", { className: "faint", textContent: say("block-hint") }), ...tensors.flatMap(drawTensor),
+    element("p", { className: "faint", id: "parameters", textContent: block.shared ? say("block-shared")
+      : parameters.length ? say("block-parameters", { list: parameters.join(", ") }) : say("block-none") }),
+    seeAlso(block, view.block));
+}

@@ -1,0 +1,89 @@
+// Switches that change the calculation, and what they change.
+
+const SWITCHES = [ // the value that a checked box sets
+  { name: "positions", value: false }, { name: "scaling", value: false }, { name: "lookAhead", value: false },
+  { name: "paddingTokens", value: 8 }, { name: "paddingMask", value: false }, { name: "cross", value: false },
+  { name: "residual", value: false },
+];
+
+const asTrained = () => ({ ...AS_TRAINED, withoutHeads: [], withoutLayers: [] });
+const isSwitched = () => JSON.stringify(view.what) !== JSON.stringify(AS_TRAINED);
+
+function question(name) {
+  return [element("p", { className: "faint", textContent: say(`ask-${name}`) }),
+    element("details", {}, element("summary", { textContent: say("expect") }),
+      element("p", { textContent: say(`expect-${name}`) }))];
+}
+
+function switchBox({ name, value }) {
+  const box = element("input", { type: "checkbox", id: `what-${name}`, checked: view.what[name] === value });
+  box.addEventListener("change", () => {
+    view.what[name] = box.checked ? value : AS_TRAINED[name];
+    if (name === "paddingMask" && box.checked) view.what.paddingTokens = 8;
+    if (name === "paddingTokens" && !box.checked) view.what.paddingMask = true;
+    changeSwitches();
+  });
+  return element("div", { className: "switch" }, element("label", {}, box, say(`what-${name}`)), ...question(name));
+}
+
+function switchMenu(name, field, values) { // names such as "encoder.1.2", one of which is left out
+  const box = element("select", { id: `what-${name}` });
+  const labels = values.map((value) => {
+    const [stack, layer, head] = value.split(".");
+    return say(head ? "menu-head" : "menu-layer", { stack: say(`menu-${stack}`), layer, head });
+  });
+  options(box, [say("none"), ...labels], ["", ...values]);
+  box.value = view.what[field][0] ?? "";
+  box.addEventListener("change", () => {
+    view.what[field] = box.value ? [box.value] : [];
+    changeSwitches();
+  });
+  return element("div", { className: "switch" }, element("label", {}, say(`what-${name}`), box), ...question(name));
+}
+
+function showSwitches() {
+  const numbers = (length) => Array.from({ length }, (_, n) => n + 1);
+  const layers = numbers(network.sizes.num_layers), heads = numbers(network.sizes.num_heads);
+  const headNames = ["encoder", "decoder", "cross"].flatMap((kind) =>
+    layers.flatMap((layer) => heads.map((head) => `${kind}.${layer}.${head}`)));
+  const layerNames = ["encoder", "decoder"].flatMap((stack) => layers.map((layer) => `${stack}.${layer}`));
+  at("switches").replaceChildren(...SWITCHES.map(switchBox),
+    switchMenu("head", "withoutHeads", headNames), switchMenu("layer", "withoutLayers", layerNames));
+}
+
+function changeSwitches() {
+  for (const { name, value } of SWITCHES) at(`what-${name}`).checked = view.what[name] === value;
+  view.forced = [];
+  view.fromRun = false;
+  translate();
+}
+
+// The translation as trained, and what the switches make of it. -> null if nothing is switched, else
+// {target, changed (tokens), all, before, after (probability of its target)}
+function* compare(ids) {
+  if (!isSwitched() || view.stepping || ids.length <= 2) return null;
+  const trained = new Translation(network, ids, AS_TRAINED, view.forced);
+  yield* trained.translate();
+  const { target } = trained;
+  let forced = translation; // with the switches, the same tokens
+  if (!forced.parallel) {
+    forced = new Translation(network, ids, view.what, target.slice(1));
+    yield* forced.translate();
+  }
+  const logs = forced.steps.slice(0, trained.steps.length)
+    .map(({ probabilities }, n) => Math.log(probabilities[target[n + 1]]));
+  const length = Math.max(target.length, translation.target.length);
+  const changed = Array.from({ length }, (_, n) => target[n] !== translation.target[n]).filter(Boolean).length;
+  return { target, changed, all: length - 1, before: Math.exp(trained.logProbability()),
+    after: Math.exp(logs.reduce((sum, log) => sum + log, 0)) };
+}
+
+function showChanged() {
+  if (!former) {
+    at("changed").textContent = !isSwitched() ? say("unchanged") : view.stepping ? say("not-compared") : "…";
+    return;
+  }
+  const quoted = (target) => `\u2068${tokenizer.decode(target)}\u2069`;
+  at("changed").textContent = say("changed", { changed: former.changed, all: former.all, before: percent(former.before),
+    after: percent(former.after), now: quoted(translation.target), text: quoted(former.target) });
+}
