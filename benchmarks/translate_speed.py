@@ -70,7 +70,7 @@ def ours(transformer, tokenizer, rows, beam, workers):
     at_a_time = translator.CHUNK_LINES if rows > 1 else 1
 
     def run(lines):
-        return [best[0][0] for best in translate.hypotheses(lines, at_a_time, scored=False)]
+        return [best[0].text for best in translate.hypotheses(lines, at_a_time, scored=False)]
 
     return run
 

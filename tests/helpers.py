@@ -1,4 +1,4 @@
-"""What several tests share: a small corpus of numbers, tiny sizes, the program, processes."""
+"""What several tests share: a corpus of numbers, small networks, the program, processes."""
 
 import contextlib
 import os
@@ -7,12 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
 import params
 import run_demo
+import transformer_model as tm
 from transformer_model import END, PAD, START
 
 ROOT = Path(run_demo.__file__).parent
@@ -53,6 +55,12 @@ def write_tsv(path, pairs):
 def as_dataset(pairs):
     """Returns pairs of strings as a dataset."""
     return tf.data.Dataset.from_tensor_slices(tuple(map(list, zip(*pairs, strict=True))))
+
+
+def dataset_graph(dataset):
+    """Returns the graph of a dataset's operations, as the bytes of a GraphDef."""
+    variant = tf.data.experimental.to_variant(dataset)
+    return tf.raw_ops.DatasetToGraphV2(input_dataset=variant).numpy()
 
 
 def call(*arguments):
@@ -118,6 +126,70 @@ def kill_started():
             with contextlib.suppress(AttributeError, OSError):  # none; unwritten text
                 stream.close()
         process.wait()
+
+
+# ---- Networks of random weights ----
+
+SIZES = dict(
+    num_layers=2, d_model=8, num_heads=2, dff=16, input_vocab_size=11, target_vocab_size=13
+)
+
+# Three sources of 5, 3 and 4 tokens; PAD fills the rest.
+INP = np.array([[4, 9, 5, 10, 6], [7, 4, 8, 0, 0], [5, 5, 10, 9, 0]], np.int32)
+
+
+def randomized(layer, seed=2):
+    """Draws every weight of a built layer at random, so that outputs depend on every input.
+
+    Vectors vary less than matrices: large biases would drown what they are added to. With the
+    default seed, searches of `small_transformer` end in different ways. Returns the layer.
+    """
+    rng = np.random.default_rng(seed)
+    layer.set_weights(
+        [
+            rng.normal(w.path.endswith("gamma"), 0.5 if len(w.shape) > 1 else 0.1, w.shape)
+            for w in layer.weights
+        ]
+    )
+    return layer
+
+
+def small_transformer(seed=2, **options):
+    """Returns a Transformer of random weights; `options` replace some of SIZES."""
+    model = tm.Transformer(**{**SIZES, **options})
+    model.build(((None, None), (None, None)))
+    return randomized(model, seed)
+
+
+def biased_transformer(seed=2, target_vocab_size=13, **biases):
+    """Returns a small Transformer whose last layer has these biases for END, PAD and START."""
+    model = small_transformer(seed, target_vocab_size=target_vocab_size)
+    kernel, bias = model.final_layer.get_weights()
+    for token, value in biases.items():
+        bias[getattr(tm, token)] = value
+    model.final_layer.set_weights([kernel, bias])
+    return model
+
+
+class Candidate(NamedTuple):
+    """One hypothesis of a search."""
+
+    ids: tuple  # without padding
+    score: float
+    log_probability: float
+    finished: bool
+
+
+def hypotheses_of(results):
+    """Returns search.Hypotheses as lists of Candidate, one list per source, best first."""
+    fields = [field.numpy() for field in results[:4]]
+    return [
+        [
+            Candidate(tuple(ids[ids != PAD].tolist()), score, total, finished)
+            for ids, score, total, finished in zip(*row, strict=True)
+        ]
+        for row in zip(*fields, strict=True)
+    ]
 
 
 # ---- Trainings ----

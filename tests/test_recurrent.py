@@ -5,8 +5,7 @@ import sys
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import ROOT
-from test_transformer_model import randomised
+from helpers import ROOT, randomized
 
 from transformer_model import END, PAD, START
 
@@ -22,7 +21,7 @@ def model(request):
     """A small network of random weights."""
     model = Recurrent(12, 4, 6, 2, 0.1, attends=request.param)
     model.build()
-    return randomised(model)
+    return randomized(model)
 
 
 def test_attention_is_that_of_the_slides(model):

@@ -17,7 +17,15 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import ROUNDING, run_process
+from helpers import (
+    INP,
+    ROUNDING,
+    SIZES,
+    biased_transformer,
+    randomized,
+    run_process,
+    small_transformer,
+)
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -37,41 +45,13 @@ def random(*shape, seed=0):
     return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
 
 
-def randomised(layer, seed=2):
-    """Returns a built layer with every weight drawn anew, so that outputs hang on every input.
-
-    Vectors vary less than matrices: large biases would drown what they are added to. Under the
-    default seed, the searches below end in different ways.
-    """
-    rng = np.random.default_rng(seed)
-    layer.set_weights(
-        [
-            rng.normal(w.path.endswith("gamma"), 0.5 if len(w.shape) > 1 else 0.1, w.shape)
-            for w in layer.weights
-        ]
-    )
-    return layer
-
-
-SIZES = dict(
-    num_layers=2, d_model=8, num_heads=2, dff=16, input_vocab_size=11, target_vocab_size=13
-)
-
-
-def small_transformer(**options):
-    model = tm.Transformer(**{**SIZES, **options})
-    model.build(((None, None), (None, None)))
-    return randomised(model)
-
-
 @pytest.fixture(scope="module")
 def model():
     """One small Transformer for all tests that only look."""
     return small_transformer()
 
 
-# Three sentences of 5, 3 and 4 tokens and what they become; PAD fills the rest.
-INP = np.array([[4, 9, 5, 10, 6], [7, 4, 8, 0, 0], [5, 5, 10, 9, 0]], np.int32)
+# Targets of INP: 4, 2 and 3 tokens; PAD fills the rest.
 TAR = np.array([[2, 12, 4, 7], [2, 5, 0, 0], [2, 6, 11, 0]], np.int32)
 
 
@@ -350,7 +330,7 @@ def attention_case():
     v, k, q = random(2, 5, 16, seed=1), random(2, 5, 16, seed=2), random(2, 3, 16, seed=3)
     mha = tm.MultiHeadAttention(16, 4)
     mha(v, k, q)
-    return randomised(mha), v, k, q, tm.create_padding_mask(tf.constant(INP[:2]))
+    return randomized(mha), v, k, q, tm.create_padding_mask(tf.constant(INP[:2]))
 
 
 def test_kerass_own_attention_is_the_same_with_the_mask_inverted():
@@ -404,7 +384,7 @@ def test_feed_forward_is_two_products_with_a_relu_between():
     x = random(2, 3, 4)
     ffn = tm.point_wise_feed_forward_network(4, 10)
     ffn.build(x.shape)
-    w1, b1, w2, b2 = randomised(ffn).get_weights()
+    w1, b1, w2, b2 = randomized(ffn).get_weights()
     assert w1.shape == (4, 10)
     assert_close(ffn(x), np.maximum(0, x @ w1 + b1) @ w2 + b2, 1e-5)
 
@@ -437,7 +417,7 @@ def test_an_encoder_layer_equals_one_of_keras_parts():
     x, mask = random(3, 5, 8), tm.create_padding_mask(INP)
     layer = tm.EncoderLayer(8, 2, 16)
     layer(x)
-    output, weights = randomised(layer)(x, mask=mask)
+    output, weights = randomized(layer)(x, mask=mask)
 
     ffn, (norm1, norm2) = keras_parts(layer)
     seen = tf.equal(mask[:, 0], 0)
@@ -469,7 +449,7 @@ def test_pre_norm_normalizes_what_sub_layers_take():
     x, mask = random(3, 5, 8), tm.create_padding_mask(INP)
     layer = tm.PreNormEncoderLayer(8, 2, 16)
     layer(x)
-    output, _ = randomised(layer)(x, mask=mask)
+    output, _ = randomized(layer)(x, mask=mask)
     ffn, (norm1, norm2) = keras_parts(layer)
     y = norm1(x)
     x += keras_attention(layer.mha)(y, y, attention_mask=tf.equal(mask[:, 0], 0))
@@ -478,7 +458,7 @@ def test_pre_norm_normalizes_what_sub_layers_take():
     x, enc_output = random(3, 4, 8), random(3, 5, 8, seed=1)
     layer = tm.PreNormDecoderLayer(8, 2, 16)
     layer(x, enc_output)
-    output, _, _ = randomised(layer)(x, enc_output)
+    output, _, _ = randomized(layer)(x, enc_output)
     ffn, (norm1, norm2, norm3) = keras_parts(layer)
     y = norm1(x)
     x += keras_attention(layer.mha1)(y, y)
@@ -491,7 +471,7 @@ def test_a_decoder_layer_equals_one_of_keras_parts():
     _, look_ahead_mask, padding_mask = tm.create_masks(INP, TAR)
     layer = tm.DecoderLayer(8, 2, 16)
     layer(x, enc_output)
-    output, block1, block2 = randomised(layer)(
+    output, block1, block2 = randomized(layer)(
         x, enc_output, look_ahead_mask=look_ahead_mask, padding_mask=padding_mask
     )
 
@@ -974,16 +954,6 @@ def cached_ids(*arguments, **more):
     return greedy_search(*arguments, **more).ids[:, 0]
 
 
-def searcher(**bias):
-    """Returns a small Transformer whose last layer has these biases for END, PAD and START."""
-    model = small_transformer()
-    kernel, biases = model.final_layer.get_weights()
-    for name, value in bias.items():
-        biases[getattr(tm, name)] = value
-    model.final_layer.set_weights([kernel, biases])
-    return model
-
-
 @pytest.fixture(params=[tm.greedy_translate, cached_ids], ids=["by definition", "cached"])
 def search(request):
     """Returns a function of a model and ids that finds ids (B, L), as long as the longest."""
@@ -1007,7 +977,7 @@ def search_step_by_step(model, source):
 
 
 def test_search_equals_calling_the_whole_model_for_every_token(search):
-    model = searcher(END=1.5)
+    model = biased_transformer(END=1.5)
     expected = [search_step_by_step(model, source) for source in INP]
     assert {row[-1] == END for row in expected} == {True, False}  # one way to stop and the other
     width = max(map(len, expected))
@@ -1016,7 +986,7 @@ def test_search_equals_calling_the_whole_model_for_every_token(search):
 
 
 def test_search_is_the_same_in_a_graph():
-    model = searcher(END=1.5)
+    model = biased_transformer(END=1.5)
     ids = tf.TensorSpec((None, None), tf.int32)
     compiled = tf.function(
         lambda inp: greedy_search(model, inp, extra_tokens=EXTRA), input_signature=(ids,)
@@ -1026,7 +996,7 @@ def test_search_is_the_same_in_a_graph():
 
 
 def test_a_translation_does_not_depend_on_batch_mates_or_padding(search):
-    model = searcher(END=1.5)
+    model = biased_transformer(END=1.5)
     together = search(model, INP)
     np.testing.assert_array_equal(search(model, widened(INP, 3)), together)
     np.testing.assert_array_equal(search(model, INP[::-1]), together[::-1])
@@ -1039,7 +1009,7 @@ def test_a_translation_does_not_depend_on_batch_mates_or_padding(search):
 @pytest.mark.parametrize("end", [-2.0, 1.5])
 def test_padding_and_start_are_never_chosen(end, search):
     """However likely: a row is START, tokens, END (unless the limit came first), then PAD."""
-    found = search(searcher(END=end, PAD=1e4, START=1e4), INP)
+    found = search(biased_transformer(END=end, PAD=1e4, START=1e4), INP)
     for row, source in zip(found, INP, strict=True):
         length = np.count_nonzero(row)
         assert row[0] == START
@@ -1050,17 +1020,17 @@ def test_padding_and_start_are_never_chosen(end, search):
 
 
 def test_a_translation_ends_at_its_end_token(search):
-    found = search(searcher(END=1e4), INP)
+    found = search(biased_transformer(END=1e4), INP)
     np.testing.assert_array_equal(found, [[START, END]] * 3)
 
 
 def test_a_translation_without_end_stops_at_its_own_limit(search):
     """Each row at the length of its own source and `extra_tokens` more."""
-    lengths = np.count_nonzero(search(searcher(END=-1e4), INP), axis=1)
+    lengths = np.count_nonzero(search(biased_transformer(END=-1e4), INP), axis=1)
     np.testing.assert_array_equal(lengths, 1 + np.array([5, 3, 4]) + EXTRA)
 
 
 @pytest.mark.parametrize("find", [tm.greedy_translate, cached_ids])
 def test_a_translation_without_end_has_50_tokens_more_than_its_source(find):
     """As in the paper (6.1)."""
-    assert np.count_nonzero(find(searcher(END=-1e4), tf.constant([[4, 5]]))) == 1 + 2 + 50
+    assert np.count_nonzero(find(biased_transformer(END=-1e4), tf.constant([[4, 5]]))) == 1 + 2 + 50

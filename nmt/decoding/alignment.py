@@ -11,12 +11,10 @@ import dataclasses
 
 import numpy as np
 
-from nmt.decoding.sentence import Sentence
+from nmt.decoding.sentence import Links, Sentence
 from nmt.text import sentences, spelling
 
 UNKNOWN_WORD = "<unk>"
-
-Links = list[tuple[int, int]]  # (source word, target word), numbered from 0
 
 
 def word_numbers(tokens: list[str]) -> np.ndarray:

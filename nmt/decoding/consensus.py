@@ -8,6 +8,7 @@ import collections
 import functools
 import math
 
+from nmt.decoding.sentence import Translation
 from nmt.text import bleu_tokenizer
 
 UTILITIES = "chrf", "bleu"
@@ -30,20 +31,22 @@ def metric(utility: str, tokenize: str):
 
 
 def choose(
-    candidates: list[tuple[str, float]], utility: str = "chrf", sampled: bool = True
-) -> tuple[str, float]:
-    """Returns the candidate of the greatest utility, (text, log-probability); the first of equals.
+    candidates: list[Translation], utility: str = "chrf", sampled: bool = True
+) -> Translation:
+    """Returns the candidate of the greatest utility; the first of equals.
 
     Args:
-      candidates: (text, log-probability), at least one.
+      candidates: at least one.
       utility: one of UTILITIES.
       sampled: candidates were drawn at random, and each counts once; those of a search count by
         their probabilities.
     """
-    weights = collections.Counter()
-    best = max(number for _, number in candidates)
-    for text, number in candidates:
-        weights[text] += 1 if sampled else math.exp(number - best)
+    weights = collections.Counter()  # by text
+    best = max(candidate.log_probability for candidate in candidates)
+    for candidate in candidates:
+        # Relative to the best, as probabilities may be too small for a float.
+        probability = math.exp(candidate.log_probability - best)
+        weights[candidate.text] += 1 if sampled else probability
     if len(weights) == 1:
         return candidates[0]
     tokenize = bleu_tokenizer.choose(bleu_tokenizer.AUTO, list(weights))
@@ -54,4 +57,4 @@ def choose(
         return sum(weight * score(text, [other]).score for other, weight in weights.items())
 
     utilities = {text: utility_of(text) for text in weights}
-    return max(candidates, key=lambda candidate: utilities[candidate[0]])
+    return max(candidates, key=lambda candidate: utilities[candidate.text])

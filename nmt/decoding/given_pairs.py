@@ -8,10 +8,10 @@ import tensorflow as tf
 
 from nmt import UserError
 from nmt.decoding import alignment
-from nmt.decoding.alignment import Links
 from nmt.decoding.attention import Attention
 from nmt.decoding.batching import CHUNK_LINES, Batching
 from nmt.decoding.searcher import Searcher, pad
+from nmt.decoding.sentence import Links
 from nmt.network.masked_targets import mask_targets
 from nmt.text import spelling
 from nmt.text.batches import MAX_SOURCE_TOKENS

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nmt.decoding.sentence import Candidate, Sentence
+from nmt.decoding.sentence import Candidate, Sentence, Translation
 from nmt.text import sentences
 
 
@@ -46,8 +46,8 @@ class Beginning(NamedTuple):
         return texts[::-1]
 
 
-def combine_n_best(line: list[Sentence], number: int) -> list[tuple[str, float]]:
-    """Returns the best `number` translations of a line, (text, log-probability)."""
+def combine_n_best(line: list[Sentence], number: int) -> list[Translation]:
+    """Returns the best `number` translations of a line, the best first."""
     best = [Beginning(None, "", 0.0, 0.0)]
     for sentence in line:
         longer = []
@@ -60,20 +60,22 @@ def combine_n_best(line: list[Sentence], number: int) -> list[tuple[str, float]]
                 longer.append(Beginning(beginning, candidate.text, log_probability, score))
         best = sorted(longer, key=lambda beginning: -beginning.score)[:number]
     spaces = [sentence.space for sentence in line]
-    return [
-        (sentences.join(beginning.texts(), spaces), beginning.log_probability) for beginning in best
-    ]
+    translations = []
+    for beginning in best:
+        text = sentences.join(beginning.texts(), spaces)
+        translations.append(Translation(text, beginning.log_probability))
+    return translations
 
 
-def combine_samples(line: list[Sentence]) -> list[tuple[str, float]]:
-    """Returns the samples of a line, (text, log-probability).
+def combine_samples(line: list[Sentence]) -> list[Translation]:
+    """Returns the samples of a line, in the order drawn.
 
     The first samples of its sentences make the first one of the line, and so on.
     """
     spaces = [sentence.space for sentence in line]
-    lines = []
+    samples = []
     for number in range(len(line[0].candidates)):
         parts = [sentence.candidates[number] for sentence in line]
         text = sentences.join([part.text for part in parts], spaces)
-        lines.append((text, sum(part.log_probability for part in parts)))
-    return lines
+        samples.append(Translation(text, sum(part.log_probability for part in parts)))
+    return samples

@@ -27,6 +27,11 @@ class SearchOptions(NamedTuple):
     token_scores: bool = False  # report its tokens with log-probabilities; see tokens.py
     alternatives: int = 0  # report this many of the likeliest tokens per position, too
 
+    @property
+    def scores_tokens(self) -> bool:
+        """Whether the tokens of the best translation are reported with log-probabilities."""
+        return self.token_scores or self.alternatives > 0
+
     def check(self, non_autoregressive: bool, ensemble: bool):
         """Raises a UserError if a number is out of its range, or two contradict each other.
 
@@ -56,18 +61,17 @@ class SearchOptions(NamedTuple):
         if self.alternatives < 0:
             raise UserError(f"alternatives is {self.alternatives}; it must be 0 or more")
         several = max(self.beam, self.n_best) > 1
-        scores_tokens = self.token_scores or self.alternatives
         if non_autoregressive and (several or ensemble or self.repetition or self.sampling):
             raise UserError(
                 "the run is non-autoregressive: leave out --beam, --n-best, --sample, penalties, "
                 "ensembles"
             )
-        if (self.alignments or scores_tokens) and non_autoregressive:
+        if (self.alignments or self.scores_tokens) and non_autoregressive:
             raise UserError(
                 "the run is non-autoregressive: it has no alignments and no scores of tokens; "
                 "leave out --alignments, --token-scores, --alternatives"
             )
-        if (self.alignments or scores_tokens) and self.n_best > 1:
+        if (self.alignments or self.scores_tokens) and self.n_best > 1:
             raise UserError(
                 "only the best translation has alignments and scores of tokens: leave out --n-best "
                 "and --mbr"

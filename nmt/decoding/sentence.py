@@ -1,8 +1,10 @@
-"""A sentence on its way from text to its translations: the record that each stage fills in."""
+"""The records of translating: a sentence, which each stage fills in, and a line's translation."""
 
 import dataclasses
 from dataclasses import field
 from typing import NamedTuple
+
+Links = list[tuple[int, int]]  # (source word, target word), numbered from 0; see alignment.py
 
 
 class Candidate(NamedTuple):
@@ -21,6 +23,15 @@ class TokenScore(NamedTuple):
     alternatives: list[tuple[str, float]]  # the likeliest tokens there, with their probabilities
 
 
+class Translation(NamedTuple):
+    """A translation of a line, and what the SearchOptions ask to know of it."""
+
+    text: str
+    log_probability: float | None  # natural, of all its tokens; None if no score was asked for
+    links: Links | None = None  # None without `alignments`
+    tokens: list[TokenScore] | None = None  # None without `token_scores` and `alternatives`
+
+
 NOTHING = Candidate("", 0.0, 0.0)  # the translation of a sentence without tokens
 
 
@@ -28,23 +39,21 @@ NOTHING = Candidate("", 0.0, 0.0)  # the translation of a sentence without token
 class Sentence:
     """A sentence of a line.
 
-    It is made with its text and space; tokenizing fills in the ids, the search the candidates and
-    their tokens, alignment the links.
+    It begins with its text and space. Tokenizing fills in the ids, the search the candidates and
+    the tokens, and alignment the links.
     """
 
     text: str  # with the tags that begin its line
     space: str  # the white space after it in the line
-    source: list[int] = field(default_factory=list)  # ids, START first and END last
-    prefix: list[int] = field(
-        default_factory=list
-    )  # ids that the translation begins with, often none
-    candidates: list[Candidate] = field(
-        default_factory=list
-    )  # the best first; samples in the order drawn
-    tokens: list[TokenScore] = field(default_factory=list)  # of the best candidate
-    links: list[tuple[int, int]] = field(
-        default_factory=list
-    )  # of the best candidate; see alignment.py
+    # Ids, START first and END last.
+    source: list[int] = field(default_factory=list)
+    # The ids that the translation begins with, often none.
+    prefix: list[int] = field(default_factory=list)
+    # The best first; samples in the order drawn.
+    candidates: list[Candidate] = field(default_factory=list)
+    # Of the best candidate.
+    tokens: list[TokenScore] = field(default_factory=list)
+    links: Links = field(default_factory=list)
 
     @property
     def translation(self) -> str:

@@ -16,7 +16,6 @@ import tensorflow as tf
 
 from nmt import UserError
 from nmt.decoding import alignment, consensus
-from nmt.decoding.alignment import Links
 from nmt.decoding.attention import Attention
 from nmt.decoding.batching import CHUNK_LINES, Batching
 from nmt.decoding.given_pairs import GivenPairs
@@ -24,7 +23,7 @@ from nmt.decoding.n_best import combine_n_best, combine_samples, merge_equal_tex
 from nmt.decoding.options import SearchOptions
 from nmt.decoding.search import Hypotheses
 from nmt.decoding.searcher import Searcher, pad
-from nmt.decoding.sentence import NOTHING, Candidate, Sentence
+from nmt.decoding.sentence import NOTHING, Candidate, Links, Sentence, TokenScore, Translation
 from nmt.decoding.tokens import token_scores
 from nmt.messages import log, plural
 from nmt.text import sentences, spelling
@@ -48,6 +47,13 @@ class _Request(NamedTuple):
         """
         source, prefix = len(self.sentence.source), len(self.sentence.prefix)
         return max(min(source, MAX_SOURCE_TOKENS), prefix)
+
+
+class _SearchedBatch(NamedTuple):
+    """What the search returns for the requests of a batch."""
+
+    hypotheses: Hypotheses
+    tokens: list[list[TokenScore]] | None  # of the best hypothesis; None if they are not asked for
 
 
 class Translator:
@@ -105,8 +111,7 @@ class Translator:
     def __call__(self, lines: Iterable[str]) -> Iterator[str]:
         """Yields one translation for each of `lines`, in order."""
         for translations in self.hypotheses(lines, scored=False):
-            text, *_ = translations[0]
-            yield text
+            yield translations[0].text
 
     def hypotheses(
         self,
@@ -114,19 +119,19 @@ class Translator:
         at_a_time: int = CHUNK_LINES,
         prefixes: Iterable[str] = NO_PREFIXES,
         scored: bool = True,
-    ) -> Iterator[list[tuple]]:
-        """Yields for each of `lines`, in order, a list of (text, log-probability).
+    ) -> Iterator[list[Translation]]:
+        """Yields for each of `lines`, in order, the list of its Translations.
 
         There are up to `n_best` different texts, the best first; of samples, `n_best` in the order
         drawn, which may be equal; with `mbr`, one. An empty line stays empty, its log-probability
-        is 0. With `alignments`, a list of links follows, see `align`; with `token_scores` or
-        `alternatives`, a list of TokenScores.
+        is 0.
 
         Args:
           lines: strings.
           at_a_time: lines that are collected, sorted by length and translated together.
           prefixes: what the translation of each line begins with; "" for anything.
-          scored: False if log-probabilities are of no interest; greedy search then computes none.
+          scored: False for Translations without log-probabilities, which greedy search then does
+            not compute.
         """
         if isinstance(lines, str):
             raise TypeError("lines is one string; it must be a list of strings")
@@ -142,7 +147,7 @@ class Translator:
         chunks: Iterable[list[str]],
         prefixes: Iterator[str] = NO_PREFIXES,
         scored: bool = True,
-    ) -> Iterator[list[tuple]]:
+    ) -> Iterator[list[Translation]]:
         """Yields what `hypotheses` does; the lines of a chunk are translated together.
 
         Args:
@@ -163,7 +168,7 @@ class Translator:
                 longest = max(len(sentence.source) for sentence in line)
                 cut += longest > MAX_SOURCE_TOKENS
                 too_long += longest > (self.trained_length or math.inf)
-                yield self._join_sentences(text, line)
+                yield self._join_sentences(text, line, scored)
         if too_long:
             log.warning(
                 f"{too_long} of {plural(total, 'line')}: longer than the {self.trained_length} "
@@ -219,7 +224,7 @@ class Translator:
         return split_lines
 
     def _search_sentences(self, chunk: list[Sentence], scored: bool):
-        """Fills in the candidates of Sentences, and the scored tokens if they are asked for."""
+        """Fills in the candidates of Sentences, and their tokens if scores of tokens are wanted."""
         samples = self.options.n_best if self.options.sampling else 1
         requests = [
             _Request(sentence, sample)
@@ -228,33 +233,39 @@ class Translator:
             for sample in range(samples)
         ]
         batches = self._batching.batches(requests, _Request.length)
-        run_batches = map if len(batches) == 1 else self._pool.map
-        results = run_batches(lambda batch: self._search_batch(batch, scored), batches)
-        for batch, hypotheses in zip(batches, results, strict=True):
-            self._add_candidates(batch, hypotheses)
+        for batch, searched in zip(batches, self._search_batches(batches, scored), strict=True):
+            self._add_candidates(batch, searched.hypotheses)
+            if searched.tokens is not None:
+                for request, tokens in zip(batch, searched.tokens, strict=True):
+                    request.sentence.tokens = tokens
         for sentence in chunk:
             if not sentence.candidates:
                 sentence.candidates = [NOTHING] * samples
 
-    def _search_batch(self, batch: list[_Request], scored: bool) -> Hypotheses:
-        """Returns the Hypotheses of a batch; fills in the scored tokens of each sentence."""
+    def _search_batches(
+        self, batches: list[list[_Request]], scored: bool
+    ) -> Iterator[_SearchedBatch]:
+        """Yields what `_search_batch` returns for each of `batches`, several in parallel."""
+        if len(batches) == 1:  # without the cost of another thread
+            return iter([self._search_batch(batches[0], scored)])
+        return self._pool.map(lambda batch: self._search_batch(batch, scored), batches)
+
+    def _search_batch(self, batch: list[_Request], scored: bool) -> _SearchedBatch:
+        """Searches for translations of a batch. Threads run it: it changes no Sentence."""
         sources = [request.sentence.source[:MAX_SOURCE_TOKENS] for request in batch]
         prefixes = [request.sentence.prefix for request in batch]
         samples = [request.sample for request in batch]
         hypotheses = self.searcher.search(sources, prefixes, samples, scored)
-        if self.options.token_scores or self.options.alternatives:
-            tar = hypotheses.ids[:, 0]  # (B, 1 + L)
-            tar = tar[:, : tf.reduce_max(tf.math.count_nonzero(tar, axis=1))]  # (B, 1 + T)
-            likelihoods = self.searcher.token_likelihoods(
-                pad(sources), tar, self.options.alternatives
-            )
-            batch_scores = token_scores(self.tokenizer, tar.numpy(), likelihoods)
-            for request, scores in zip(batch, batch_scores, strict=True):
-                request.sentence.tokens = scores
-        return hypotheses
+        if not self.options.scores_tokens:
+            return _SearchedBatch(hypotheses, None)
+        tar = hypotheses.ids[:, 0]  # (B, 1 + L)
+        tar = tar[:, : tf.reduce_max(tf.math.count_nonzero(tar, axis=1))]  # (B, 1 + T)
+        likelihoods = self.searcher.token_likelihoods(pad(sources), tar, self.options.alternatives)
+        tokens = list(token_scores(self.tokenizer, tar.numpy(), likelihoods))
+        return _SearchedBatch(hypotheses, tokens)
 
     def _add_candidates(self, batch: list[_Request], hypotheses: Hypotheses):
-        """Adds the translations that a search has returned to the Sentences of its batch."""
+        """Adds the texts of the hypotheses of a batch to its Sentences, as candidates."""
         ids = hypotheses.ids.numpy()  # (B, N, 1 + L)
         log_probabilities = hypotheses.log_probabilities.numpy().tolist()  # (B, N)
         scores = hypotheses.scores.numpy().tolist()  # (B, N)
@@ -275,12 +286,13 @@ class Translator:
         for sentence, links in zip(chunk, pair_links, strict=True):
             sentence.links = links
 
-    def _join_sentences(self, text: str, line: list[Sentence]) -> list[tuple]:
-        """Returns the translations of a line, as `hypotheses` yields them.
+    def _join_sentences(self, text: str, line: list[Sentence], scored: bool) -> list[Translation]:
+        """Returns the Translations of a line, the best first.
 
         Args:
           text: the line as it was given.
           line: the Sentences of the line.
+          scored: see `hypotheses`.
         """
         options = self.options
         if options.sampling:
@@ -289,15 +301,19 @@ class Translator:
             translations = combine_n_best(line, options.n_best)
         if options.mbr:
             translations = [consensus.choose(translations, options.mbr, bool(options.sampling))]
-        columns = ()
-        if options.alignments:
+        if options.alignments:  # of the only translation, see SearchOptions.check
             tag = self.tags.match(line[0].text)[0]
             links = alignment.join_links(line, tag)
-            translation, _ = translations[0]
-            columns += (alignment.as_given(links, text, translation),)
-        if options.token_scores or options.alternatives:
-            columns += ([token for sentence in line for token in sentence.tokens],)
-        return [translation + columns for translation in translations]
+            links = alignment.as_given(links, text, translations[0].text)
+            translations = [translations[0]._replace(links=links)]
+        if options.scores_tokens:
+            tokens = [token for sentence in line for token in sentence.tokens]
+            translations = [translations[0]._replace(tokens=tokens)]
+        if not scored:
+            translations = [
+                translation._replace(log_probability=None) for translation in translations
+            ]
+        return translations
 
     # ---- Given pairs ----
 

@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from nmt.decoding.model import Model
 from nmt.decoding.sampling import Sampling
-from nmt.decoding.sentence import TokenScore
+from nmt.decoding.sentence import TokenScore, Translation
 from nmt.decoding.translator import Translator
 from nmt.serving import languages
 from nmt.serving.batching import Item
@@ -51,7 +51,7 @@ class Result:
     """A translation of a text."""
 
     text: str
-    log_probability: float  # natural, of all its tokens
+    log_probability: float | None  # natural, of all its tokens; None without Query.scored
     tokens: list[TokenScore] = dataclasses.field(default_factory=list)  # with Query.details
     links: list[tuple[int, int]] = dataclasses.field(default_factory=list)  # (source, target) words
 
@@ -147,19 +147,18 @@ class ServedModel:
         """Returns the Results of each line."""
         results = []
         for best in translator.translate_chunks([lines], iter(prefixes), query.scored):
-            results.append([_result(row, query) for row in best[: query.n_best]])
+            results.append([_result(translation, query) for translation in best[: query.n_best]])
         return results
 
 
-def _result(row: tuple, query: Query) -> Result:
+def _result(translation: Translation, query: Query) -> Result:
     """Returns the Result of what a Translator yields for a line."""
-    text, log_probability, *columns = row
     if not query.details:
-        return Result(text, log_probability)
-    links, tokens = columns
+        return Result(translation.text, translation.log_probability)
+    links = translation.links
     if query.direction.tag:  # the first word of the source, which the client has not sent
         links = [(source - 1, target) for source, target in links if source]
-    return Result(text, log_probability, tokens, links)
+    return Result(translation.text, translation.log_probability, translation.tokens, links)
 
 
 def size_of_beam(n_best: int) -> int:

@@ -7,8 +7,6 @@ import select
 import sys
 from subprocess import PIPE
 
-import keras
-import numpy as np
 import pytest
 import tensorflow as tf
 from helpers import (
@@ -21,9 +19,7 @@ from helpers import (
     tiny_training,
 )
 
-import params
 from nmt import messages
-from nmt.training import optimizer as optimizers
 
 NOTES = (
     b"WARNING: All log messages before absl::InitializeLog() is called are written to STDERR\n"
@@ -176,35 +172,3 @@ def test_a_log_file_gets_lines_and_no_bar(capsys):
     assert "\r" not in said
     assert len(re.findall(r"^Epoch 1/1: batch 20/\d+, loss .* tokens/s$", said, re.M)) == 1
     assert max(map(len, said.splitlines())) < 500
-
-
-# ---- Ties to one version of Keras ----
-
-
-def test_keras_still_is_what_the_faster_adam_builds_on(monkeypatch):
-    needed = (
-        "optimizer.Adam overrides Keras's private {}: Keras has changed it; see requirements.txt"
-    )
-    base = keras.optimizers.Adam
-    for name in ("_all_reduce_sum_gradients", "_get_variable_index", "update_step"):
-        assert hasattr(base, name), needed.format(name)
-    monkeypatch.setattr(optimizers, "learning_rate", lambda *_: 0.1)
-    optimizer = optimizers.Adam(params.values(), 1)
-    variable = keras.Variable([1.0, 2.0])
-    optimizer.build([variable])
-    for name in ("_momentums", "_velocities", "iterations"):
-        assert hasattr(optimizer, name), needed.format(name)
-    calls = []
-    for name in ("_all_reduce_sum_gradients", "update_step"):
-        own = getattr(optimizer, name)
-        monkeypatch.setattr(
-            optimizer, name, lambda *given, own=own, name=name: calls.append(name) or own(*given)
-        )
-    optimizer.apply_gradients([(tf.constant([1.0, -1.0]), variable)])
-    assert set(calls) == {"_all_reduce_sum_gradients", "update_step"}, needed.format(
-        "calls of these"
-    )
-    np.testing.assert_allclose(variable.numpy(), [0.9, 2.1], rtol=1e-5)
-    assert "ResourceApplyAdam" in dir(tf.raw_ops), "TensorFlow has no ResourceApplyAdam any more"
-    pinned = (ROOT / "requirements.txt").read_text()
-    assert re.search(r"^keras==\d+\.\d+\.\*", pinned, re.M)

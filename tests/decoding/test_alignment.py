@@ -174,10 +174,10 @@ def aligner(finished):
 def test_every_word_of_the_printed_lines_is_linked_by_its_number(aligner, rows):
     """Each source word and each target word has a link, so both sides must be counted alike."""
     line = "".join(map("".join, rows))
-    ((text, _, links),) = next(aligner.hypotheses([line]))
+    (best,) = next(aligner.hypotheses([line]))
     visible = [n for n, word in enumerate(line.split()) if not spelling.is_blank(word)]
-    assert {i for i, _ in links} == {*visible}
-    assert {j for _, j in links} == {*range(len(text.split()))}
+    assert {i for i, _ in best.links} == {*visible}
+    assert {j for _, j in best.links} == {*range(len(best.text.split()))}
     (given_links,) = aligner.align([(line, line)])
     assert {i for i, _ in given_links} == {j for _, j in given_links} == {*visible}
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import ROUNDING, call, run_process, sentences, write_tsv
-from test_transformer_model import randomised
+from helpers import ROUNDING, call, randomized, run_process, sentences, write_tsv
 
 import run_demo
 from nmt.decoding import export
@@ -43,7 +42,7 @@ def folder(tmp_path_factory):
     (path / "prefixes").write_text("\n".join(["nine", ""] * 50) + "\n")
     prefixed = model.translator(tokenizer, beam=4, length_penalty=0.6)
     found = prefixed.hypotheses(lines, prefixes=["nine", ""] * 50)
-    (path / "prefix").write_text("".join(f"{best[0][0]}\n" for best in found))
+    (path / "prefix").write_text("".join(f"{best[0].text}\n" for best in found))
     sampling = Sampling(temperature=1.5, top_k=7, top_p=0.95, seed=5)
     drawn = model.translator(tokenizer, beam=1, sampling=sampling)(lines)
     (path / "sample").write_text("".join(f"{text}\n" for text in drawn))
@@ -167,7 +166,7 @@ def test_ctranslate2_scores_as_we_do_a_network_of_pre_norm_and_tied_embeddings(f
     variant = dict(pre_norm=True, tie_embeddings=True)
     transformer = Transformer(2, 16, 2, 32, size, size, **variant)
     transformer.build(((None, None), (None, None)))
-    randomised(transformer)
+    randomized(transformer)
     export.ctranslate2_model(tmp_path / "ct2", transformer, tokenizer)
     pairs = sentences(3)
     ids = [[np.array(tokenizer.encode([side])) for side in pair] for pair in pairs]

@@ -1,6 +1,6 @@
 """What must hold of a model: one Translator for each choice of options."""
 
-from test_search import small_transformer
+from helpers import small_transformer
 
 from nmt.decoding.model import Model
 from nmt.network.engine import ParallelForward

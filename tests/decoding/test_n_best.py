@@ -8,7 +8,7 @@ import pytest
 
 from nmt.decoding import n_best
 from nmt.decoding.n_best import combine_n_best, merge_equal_texts
-from nmt.decoding.sentence import Candidate, Sentence
+from nmt.decoding.sentence import Candidate, Sentence, Translation
 
 
 def test_two_segmentations_of_a_text_are_one_translation_whose_probabilities_add():
@@ -51,8 +51,10 @@ def test_the_best_of_a_line_are_the_best_combinations_of_its_sentences():
     first = [("a", -1.0, -1.0), ("b", -2.0, -2.0)]
     second = [("x", -1.0, -1.0), ("y", -1.5, -1.5), ("z", -9.0, -9.0)]
     found = combine_n_best(line_of([first, second], [" ", ""]), 3)
-    assert found == [("a x", -2.0), ("a y", -2.5), ("b x", -3.0)]
-    assert combine_n_best(line_of([[("", 0.0, 0.0)]], [""]), 3) == [("", 0.0)]
+    assert [(best.text, best.log_probability) for best in found] == [
+        ("a x", -2.0), ("a y", -2.5), ("b x", -3.0)
+    ]  # fmt: skip
+    assert combine_n_best(line_of([[("", 0.0, 0.0)]], [""]), 3) == [Translation("", 0.0)]
 
 
 def test_a_long_line_has_the_best_combinations_without_trying_all(monkeypatch):
@@ -68,8 +70,9 @@ def test_a_long_line_has_the_best_combinations_without_trying_all(monkeypatch):
     ]
     expected = sorted(lines, key=lambda line: -line[2])[:7]
     found = combine_n_best(line_of(rows, [" "] * 3 + [""]), 7)
-    assert [text for text, _ in found] == [text for text, *_ in expected]
-    assert [total for _, total in found] == pytest.approx([total for _, total, _ in expected])
+    assert [best.text for best in found] == [text for text, *_ in expected]
+    totals = [best.log_probability for best in found]
+    assert totals == pytest.approx([total for _, total, _ in expected])
     made = []
     make = n_best.Beginning
     monkeypatch.setattr(n_best, "Beginning", lambda *row: made.append(1) or make(*row))

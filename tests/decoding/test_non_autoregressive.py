@@ -6,8 +6,7 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import TINY, as_dataset, call, sentences, tiny_training, write_tsv
-from test_transformer_model import randomised
+from helpers import TINY, as_dataset, call, randomized, sentences, tiny_training, write_tsv
 
 import run_demo
 from nmt import UserError
@@ -27,7 +26,7 @@ def model():
     """A small non-autoregressive Transformer of random weights."""
     model = Transformer(2, 8, 2, 16, 20, 20, non_autoregressive=True)
     model.build(((None, None), (None, None)))
-    return randomised(model)
+    return randomized(model)
 
 
 def test_the_decoder_input_is_masked_tokens_longer_than_the_source():

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import call
-from test_search import EXTRA, INP, of, small_transformer
+from helpers import INP, biased_transformer, call, hypotheses_of
 
 from nmt import UserError
 from nmt.decoding import search
 from nmt.decoding.repetition import Repetition
 from transformer_model import END, MASKED, PAD, START
 
+EXTRA = 4
 IDS = [[START, 4, 5, 6, 4, 5, PAD, PAD], [START, 4, 4, 4, 7, 4, PAD, PAD]]  # up to position 5
 
 
@@ -55,43 +55,46 @@ def test_tokens_that_would_repeat_an_n_gram_are_banned(ngram, position, banned):
 @pytest.mark.parametrize("beam", [1, 3])
 @pytest.mark.parametrize("extra_positions", [None, EXTRA + 3])
 def test_no_translation_repeats_an_n_gram(beam, extra_positions):
-    model = small_transformer(END=-1e4)  # which would never end
+    model = biased_transformer(END=-1e4)  # which would never end
     more = dict(extra_tokens=EXTRA + 3, extra_positions=extra_positions)
     for ngram in (1, 2, 3):
         restrict = Repetition(ngram=ngram).restrict
-        found = of(search.search(model, tf.constant(INP), beam, restrict=restrict, **more))
+        found = hypotheses_of(
+            search.search(model, tf.constant(INP), beam, restrict=restrict, **more)
+        )
         for rows in found:
-            ids = [token for token in rows[0][0][1:] if token != END]
+            ids = [token for token in rows[0].ids[1:] if token != END]
             ngrams = [tuple(ids[i : i + ngram]) for i in range(len(ids) - ngram + 1)]
             assert len({*ngrams}) == len(ngrams)
-    free = of(search.search(model, tf.constant(INP), beam, **more))
-    assert any(len({*rows[0][0]}) < len(rows[0][0]) for rows in free)
+    free = hypotheses_of(search.search(model, tf.constant(INP), beam, **more))
+    assert any(len({*rows[0].ids}) < len(rows[0].ids) for rows in free)
 
 
 @pytest.mark.parametrize("beam", [1, 3])
 def test_a_prefix_may_repeat(beam):
-    model, prefix = small_transformer(END=1.5), [5, 5, 6, 5]
+    model, prefix = biased_transformer(END=1.5), [5, 5, 6, 5]
     found = search.search(
         model, tf.constant(INP), beam, extra_tokens=EXTRA, prefix=tf.constant([prefix] * len(INP)),
         restrict=Repetition(2.0, 1).restrict,
     )  # fmt: skip
-    for source, rows in zip(INP, of(found), strict=True):
+    for source, rows in zip(INP, hypotheses_of(found), strict=True):
         if source.any():
-            assert list(rows[0][0][1:5]) == prefix
+            assert list(rows[0].ids[1:5]) == prefix
 
 
 @pytest.mark.parametrize("beam", [1, 3])
 def test_restrictions_are_the_same_compiled_by_xla(beam):
-    model, restrict = small_transformer(END=-1e4), Repetition(2.0, 2).restrict
+    model, restrict = biased_transformer(END=-1e4), Repetition(2.0, 2).restrict
 
     def find(inp):
         more = dict(extra_tokens=EXTRA, extra_positions=EXTRA, restrict=restrict)
         return search.search(model, inp, beam, **more)
 
     found, expected = (
-        of(function(tf.constant(INP))) for function in (tf.function(find, jit_compile=True), find)
+        hypotheses_of(function(tf.constant(INP)))
+        for function in (tf.function(find, jit_compile=True), find)
     )
-    assert [rows[0][0] for rows in found] == [rows[0][0] for rows in expected]
+    assert [rows[0].ids for rows in found] == [rows[0].ids for rows in expected]
 
 
 def test_flags_against_repetition(finished, capsys):

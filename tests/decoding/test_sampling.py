@@ -7,6 +7,7 @@ from helpers import call
 
 from nmt import UserError
 from nmt.decoding.sampling import Sampling
+from nmt.decoding.sentence import Translation
 from nmt.runs import loading
 
 PROBABILITIES = np.array([0.2, 0.5, 0.3])  # of a toy of three tokens
@@ -114,38 +115,39 @@ def sampled(finished):
 
 def texts(found):
     """Returns the texts of what `sampled` returns."""
-    return [[text for text, _ in best] for best in found]
+    return [[sample.text for sample in samples] for samples in found]
 
 
 def test_the_same_seed_gives_the_same_text_whatever_the_batch(sampled):
     found = sampled(LINES)
     assert [len(best) for best in found] == [3] * len(LINES)
     assert texts(found[:1]) == texts(found[4:])  # the same line
-    assert found[2] == [("", 0.0)] * 3
-    numbers = [number for best in found for _, number in best]
+    assert found[2] == [Translation("", 0.0)] * 3
+    expected = [sample.log_probability for samples in found for sample in samples]
     for rows, workers in ((1, 1), (2, 2), (64, 1)):
         again = sampled(LINES[::-1], rows=rows, workers=workers)[::-1]
         assert texts(again) == texts(found)
-        others = [number for best in again for _, number in best]
-        np.testing.assert_allclose(others, numbers, atol=1e-4)
+        totals = [sample.log_probability for samples in again for sample in samples]
+        np.testing.assert_allclose(totals, expected, atol=1e-4)
     assert len({*texts(sampled(LINES[:1], 9))[0]}) > 1
     assert texts(sampled(LINES, seed=8)) != texts(found)
     assert texts(sampled(LINES, n_best=1)) == [best[:1] for best in texts(found)]
 
 
 def test_log_probabilities_of_samples_are_those_of_score(finished, sampled):
-    (best,) = sampled(["um dois três."], 8, changes=dict(temperature=0.5, top_k=5))
+    (samples,) = sampled(["um dois três."], 8, changes=dict(temperature=0.5, top_k=5))
     translate = loading.load_translator(finished / "run")
-    scores = list(translate.score([("um dois três.", text) for text, _ in best]))
+    scores = translate.score([("um dois três.", sample.text) for sample in samples])
     # A text may have been drawn in other tokens than those that `score` gives it: no more likely.
-    assert all(number < score + 1e-3 for score, (_, number) in zip(scores, best, strict=True))
-    assert sum(number > score - 1e-3 for score, (_, number) in zip(scores, best, strict=True)) >= 4
+    excess = np.array([sample.log_probability for sample in samples]) - list(scores)
+    assert all(excess < 1e-3)
+    assert sum(excess > -1e-3) >= 4
 
 
 def test_one_token_to_draw_from_is_greedy_search(finished, sampled):
     greedy = loading.load_translator(finished / "run", beam=1)
     found = sampled(LINES, 1, changes=dict(top_k=1))
-    assert [best[0][0] for best in found] == list(greedy(LINES))
+    assert [samples[0].text for samples in found] == list(greedy(LINES))
 
 
 def test_the_attention_of_a_sample_is_that_of_its_text(finished):
@@ -153,7 +155,7 @@ def test_the_attention_of_a_sample_is_that_of_its_text(finished):
     translate = loading.load_translator(finished / "run", n_best=2, sampling=sampling)
     found = translate.attend("um dois três.")
     (best,) = translate.hypotheses(["um dois três."])
-    assert found.texts[1] == best[0][0]
+    assert found.texts[1] == best[0].text
 
 
 def test_samples_are_printed_and_wrong_flags_refused(finished, capsys):

@@ -5,8 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import tensorflow as tf
-import test_transformer_model
-from test_transformer_model import INP, SIZES, randomised
+from helpers import INP, SIZES, biased_transformer, hypotheses_of, small_transformer
 
 import transformer_model as tm
 from nmt.decoding import cached_decoder, search
@@ -14,18 +13,6 @@ from nmt.decoding.tokens import log_probabilities
 from transformer_model import END, PAD, START
 
 EXTRA = 4
-
-
-def small_transformer(seed=2, target_vocab_size=13, **bias):
-    """Returns a Transformer of random weights, whose last layer has these biases for its tokens."""
-    model = tm.Transformer(**{**SIZES, "target_vocab_size": target_vocab_size})
-    model.build(((None, None), (None, None)))
-    randomised(model, seed)
-    kernel, biases = model.final_layer.get_weights()
-    for name, value in bias.items():
-        biases[getattr(tm, name)] = value
-    model.final_layer.set_weights([kernel, biases])
-    return model
 
 
 def log_probability(model, source, tokens):
@@ -38,15 +25,6 @@ def next_log_probabilities(model, source, tokens):
     """Returns (T, V), by one pass of the whole model, in float64."""
     logits = model((np.array([source]), np.array([tokens])))[0].numpy()[0].astype(np.float64)
     return logits - np.log(np.exp(logits).sum(-1, keepdims=True))
-
-
-def of(hypotheses):
-    """Returns Hypotheses as (ids of a row without padding, score, log-probability, finished)."""
-    found = [value.numpy() for value in hypotheses[:4]]
-    return [
-        [(tuple(i[i != PAD].tolist()), s, p, f) for i, s, p, f in zip(*row, strict=True)]
-        for row in zip(*found, strict=True)
-    ]
 
 
 # ---- The cache ----
@@ -65,7 +43,7 @@ def of(hypotheses):
 def test_a_cached_step_equals_a_call_of_the_whole_model(beam, extra_positions, variant):
     """At every step to 1e-5, for sources of unequal lengths and hypotheses that change places."""
     rng = np.random.default_rng(1)
-    model = test_transformer_model.small_transformer(**variant)
+    model = small_transformer(**variant)
     decoding = cached_decoder.CachedDecoder(model, tf.constant(INP), beam, EXTRA, extra_positions)
     batch, length = len(INP), INP.shape[1] + EXTRA
     ids = np.full((batch, beam, 1), START)
@@ -110,7 +88,7 @@ def test_the_likeliest_tokens_are_found_in_their_blocks(number):
 
 def test_a_beam_of_everything_is_exhaustive_search():
     """Three ordinary tokens (1, 4 and 5) and END, at most four of them: 121 translations."""
-    model = small_transformer(target_vocab_size=6, END=1.0)
+    model = biased_transformer(target_vocab_size=6, END=1.0)
     source, alpha = [4, 5, 6], 0.6
     ended = [
         (START, *body, END) for n in range(4) for body in itertools.product((1, 4, 5), repeat=n)
@@ -128,10 +106,10 @@ def test_a_beam_of_everything_is_exhaustive_search():
         for row, total in zip(tokens, totals, strict=True)
     }
     assert len(expected) == 121
-    found = of(
+    found = hypotheses_of(
         search.beam_search(model, tf.constant([source]), 121, alpha, n_best=121, extra_tokens=1)
     )[0]
-    assert {row[0] for row in found} == set(expected)
+    assert {row.ids for row in found} == set(expected)
     assert found[0][0] == max(expected, key=expected.get)
     scores = [score for _, score, _, _ in found]
     assert scores == sorted(scores, reverse=True)
@@ -158,40 +136,48 @@ def beam_by_hand(model, source, beam, alpha, limit):
 
 @pytest.mark.parametrize("alpha", [0.0, pytest.param(0.6, marks=pytest.mark.slow), 2.0])
 def test_beam_search_equals_a_search_without_cache_or_early_stop(alpha):
-    model = small_transformer(END=1.0)
-    found = of(search.beam_search(model, tf.constant(INP), 3, alpha, n_best=3, extra_tokens=EXTRA))
+    model = biased_transformer(END=1.0)
+    found = hypotheses_of(
+        search.beam_search(model, tf.constant(INP), 3, alpha, n_best=3, extra_tokens=EXTRA)
+    )
     for source, rows in zip(INP, found, strict=True):
         source = source[source != PAD].tolist()
         expected = beam_by_hand(model, source, 3, alpha, len(source) + EXTRA)
-        assert [row[0] for row in rows] == [tokens for _, tokens in expected]
-        np.testing.assert_allclose([row[1] for row in rows], [s for s, _ in expected], atol=1e-4)
+        assert [row.ids for row in rows] == [tokens for _, tokens in expected]
+        np.testing.assert_allclose([row.score for row in rows], [s for s, _ in expected], atol=1e-4)
 
 
 def test_a_long_translation_may_overtake_a_short_one_that_ended_before():
     """With a large alpha; one sentence at a time, because a batch searches until all are done."""
-    model = small_transformer(END=3.0)
+    model = biased_transformer(END=3.0)
     for source in INP:
         source = source[source != PAD].tolist()
         inp = tf.constant([source])
-        ((ids, *_),) = of(search.beam_search(model, inp, 3, alpha=5.0, extra_tokens=EXTRA))[0]
+        ((ids, *_),) = hypotheses_of(
+            search.beam_search(model, inp, 3, alpha=5.0, extra_tokens=EXTRA)
+        )[0]
         assert ids == beam_by_hand(model, source, 3, 5.0, len(source) + EXTRA)[0][1]
         assert len(ids) > 4
 
 
 def test_one_best_is_the_first_of_n_best():
-    model = small_transformer(END=1.0)
-    best = of(search.beam_search(model, tf.constant(INP), 3, n_best=1, extra_tokens=EXTRA))
-    all_three = of(search.beam_search(model, tf.constant(INP), 3, n_best=3, extra_tokens=EXTRA))
+    model = biased_transformer(END=1.0)
+    best = hypotheses_of(
+        search.beam_search(model, tf.constant(INP), 3, n_best=1, extra_tokens=EXTRA)
+    )
+    all_three = hypotheses_of(
+        search.beam_search(model, tf.constant(INP), 3, n_best=3, extra_tokens=EXTRA)
+    )
     for one, three in zip(best, all_three, strict=True):
-        assert one[0][0] == three[0][0]
-        assert len({row[0] for row in three}) == 3
-        assert [row[1] for row in three] == sorted((row[1] for row in three), reverse=True)
+        assert one[0].ids == three[0].ids
+        assert len({row.ids for row in three}) == 3
+        assert [row.score for row in three] == sorted((row.score for row in three), reverse=True)
 
 
 def test_a_hypothesis_at_the_limit_is_returned_and_flagged():
-    found = of(
+    found = hypotheses_of(
         search.beam_search(
-            small_transformer(END=-1e4), tf.constant(INP), 2, n_best=2, extra_tokens=EXTRA
+            biased_transformer(END=-1e4), tf.constant(INP), 2, n_best=2, extra_tokens=EXTRA
         )
     )
     for source, rows in zip(INP, found, strict=True):
@@ -202,39 +188,39 @@ def test_a_hypothesis_at_the_limit_is_returned_and_flagged():
 
 @pytest.mark.parametrize("beam", [1, 3])
 def test_a_translation_does_not_depend_on_batch_mates_or_padding(beam):
-    model = small_transformer(END=1.5)
+    model = biased_transformer(END=1.5)
 
     def find(inp):
-        return of(search.search(model, tf.constant(inp), beam, extra_tokens=EXTRA))
+        return hypotheses_of(search.search(model, tf.constant(inp), beam, extra_tokens=EXTRA))
 
     together = find(INP)
     others = [find(np.pad(INP, [[0, 0], [0, 3]])), find(INP[::-1])[::-1]]
     others.append([find(source[np.newaxis])[0] for source in INP])
     for other in others:
         for rows, expected in zip(other, together, strict=True):
-            assert [row[0] for row in rows] == [row[0] for row in expected]
+            assert [row.ids for row in rows] == [row.ids for row in expected]
             np.testing.assert_allclose(rows[0][1:3], expected[0][1:3], atol=1e-5)
 
 
 @pytest.mark.parametrize("beam", [1, 3])
 def test_a_search_is_the_same_compiled_by_xla(beam):
-    model = small_transformer(END=1.5)
+    model = biased_transformer(END=1.5)
     compiled = tf.function(
         lambda inp: search.search(model, inp, beam, extra_tokens=EXTRA, extra_positions=EXTRA),
         jit_compile=True,
     )
     for rows, expected in zip(
-        of(compiled(tf.constant(INP))),
-        of(search.search(model, tf.constant(INP), beam, extra_tokens=EXTRA)),
+        hypotheses_of(compiled(tf.constant(INP))),
+        hypotheses_of(search.search(model, tf.constant(INP), beam, extra_tokens=EXTRA)),
         strict=True,
     ):
-        assert [row[0] for row in rows] == [row[0] for row in expected]
+        assert [row.ids for row in rows] == [row.ids for row in expected]
 
 
 @pytest.mark.parametrize("beam", [1, 3])
 def test_a_search_with_too_short_a_cache_says_so_and_otherwise_finds_the_same(beam):
     """Room for 6 tokens each: of these sources, some translations end, and some do not."""
-    model, inp = small_transformer(END=1.5), tf.constant(INP)
+    model, inp = biased_transformer(END=1.5), tf.constant(INP)
     free = search.search(model, inp, beam, extra_tokens=EXTRA)
     found = search.search(
         model, inp, beam, extra_tokens=EXTRA, extra_positions=6 - INP.shape[1]
@@ -251,9 +237,9 @@ def test_a_search_with_too_short_a_cache_says_so_and_otherwise_finds_the_same(be
 
 
 def test_greedy_scores_are_those_of_its_own_tokens():
-    model = small_transformer(END=1.5)
+    model = biased_transformer(END=1.5)
     for source, rows in zip(
-        INP, of(search.search(model, tf.constant(INP), extra_tokens=EXTRA)), strict=True
+        INP, hypotheses_of(search.search(model, tf.constant(INP), extra_tokens=EXTRA)), strict=True
     ):
         ((ids, score, total, finished),) = rows
         source = source[source != PAD].tolist()
@@ -268,14 +254,11 @@ def test_greedy_scores_are_those_of_its_own_tokens():
 def test_products_of_a_search_are_in_bfloat16_where_the_model_is_mixed(beam):
     low = tm.Transformer(**SIZES, dtype="mixed_bfloat16")
     low.build(((None, None), (None, None)))
-    graph = (
-        tf.function(lambda: search.search(low, tf.constant(INP), beam))
-        .get_concrete_function()
-        .graph
-    )
-    graphs = [graph, *(part.graph for part in graph._functions.values())]
-    operations = [operation for graph in graphs for operation in graph.get_operations()]
-    kinds = [product.outputs[0].dtype for product in operations if "MatMul" in product.type]
+    find = tf.function(lambda: search.search(low, tf.constant(INP), beam))
+    graph = find.get_concrete_function().graph.as_graph_def()
+    nodes = [*graph.node, *(node for part in graph.library.function for node in part.node_def)]
+    products = [node.attr for node in nodes if "MatMul" in node.op]
+    kinds = [tf.as_dtype(attr["Tout" if "Tout" in attr else "T"].type) for attr in products]
     assert kinds.count(tf.float32) == 1  # that of the logits
     assert search.search(low, tf.constant(INP), beam).scores.dtype == tf.float32
 
@@ -286,31 +269,31 @@ def test_products_of_a_search_are_in_bfloat16_where_the_model_is_mixed(beam):
 @pytest.mark.parametrize("beam", [1, 3])
 @pytest.mark.parametrize("extra_positions", [None, EXTRA])
 def test_a_prefix_that_the_search_would_find_changes_nothing(beam, extra_positions):
-    model = small_transformer(END=1.5)
+    model = biased_transformer(END=1.5)
     more = dict(extra_tokens=EXTRA, extra_positions=extra_positions)
-    free = of(search.search(model, tf.constant(INP), beam, **more))
+    free = hypotheses_of(search.search(model, tf.constant(INP), beam, **more))
     for number in (1, 2, 3):
-        prefixes = [rows[0][0][1 : 1 + number] for rows in free]
+        prefixes = [rows[0].ids[1 : 1 + number] for rows in free]
         prefixes = [[token for token in ids if token != END] for ids in prefixes]
         prefix = tf.constant([ids + [PAD] * (number - len(ids)) for ids in prefixes])
-        found = of(search.search(model, tf.constant(INP), beam, prefix=prefix, **more))
+        found = hypotheses_of(search.search(model, tf.constant(INP), beam, prefix=prefix, **more))
         for rows, expected in zip(found, free, strict=True):
-            assert rows[0][0] == expected[0][0]
+            assert rows[0].ids == expected[0].ids
             np.testing.assert_allclose(rows[0][1:3], expected[0][1:3], atol=1e-5)
 
 
 @pytest.mark.parametrize("beam", [1, 3])
 def test_translations_begin_with_their_prefixes_which_count(beam):
-    model = small_transformer(END=1.5)
+    model = biased_transformer(END=1.5)
     prefix = np.full((len(INP), EXTRA + 20), PAD)  # longer than any translation would be
     prefix[0] = np.arange(EXTRA + 20) % 5 + 4
     prefix[1, :3] = [7, 5, 7]
-    found = of(
+    found = hypotheses_of(
         search.search(
             model, tf.constant(INP), beam, extra_tokens=EXTRA, prefix=tf.constant(prefix, tf.int32)
         )
     )
-    free = of(search.search(model, tf.constant(INP), beam, extra_tokens=EXTRA))
+    free = hypotheses_of(search.search(model, tf.constant(INP), beam, extra_tokens=EXTRA))
     for row, its in ((0, prefix[0]), (1, prefix[1, :3])):
         ((ids, _, total, _), *_) = found[row]
         assert list(ids[1 : 1 + len(its)]) == list(its)
@@ -319,7 +302,7 @@ def test_translations_begin_with_their_prefixes_which_count(beam):
     for rows, expected in zip(
         found[2:], free[2:], strict=True
     ):  # without a prefix, in the same batch
-        assert rows[0][0] == expected[0][0]
+        assert rows[0].ids == expected[0].ids
 
 
 # ---- Ensembles ----
@@ -329,22 +312,22 @@ def test_translations_begin_with_their_prefixes_which_count(beam):
 @pytest.mark.parametrize("extra_positions", [None, EXTRA])
 def test_an_ensemble_of_a_model_with_itself_is_that_model(beam, extra_positions):
     model, more = (
-        small_transformer(END=1.5),
+        biased_transformer(END=1.5),
         dict(extra_tokens=EXTRA, extra_positions=extra_positions),
     )
-    alone = of(search.search(model, tf.constant(INP), beam, **more))
-    twice = of(search.search((model, model), tf.constant(INP), beam, **more))
+    alone = hypotheses_of(search.search(model, tf.constant(INP), beam, **more))
+    twice = hypotheses_of(search.search((model, model), tf.constant(INP), beam, **more))
     for rows, expected in zip(twice, alone, strict=True):
-        assert rows[0][0] == expected[0][0]
+        assert rows[0].ids == expected[0].ids
         np.testing.assert_allclose(rows[0][1:3], expected[0][1:3], atol=1e-5)
 
 
 @pytest.mark.parametrize("beam", [1, 3])
 def test_the_probabilities_of_an_ensemble_are_the_means_of_its_members(beam):
-    models = small_transformer(END=1.5), small_transformer(END=0.5, seed=9)
+    models = biased_transformer(END=1.5), biased_transformer(END=0.5, seed=9)
     source = [token for token in INP[0] if token != PAD]
     found = search.search(models, tf.constant([source]), beam, extra_tokens=EXTRA)
-    ((ids, _, total, _), *_) = of(found)[0]
+    ((ids, _, total, _), *_) = hypotheses_of(found)[0]
     each = [np.exp(next_log_probabilities(model, source, ids[:-1])) for model in models]
     mean = np.log(np.mean(each, axis=0))
     expected = sum(mean[t, token] for t, token in enumerate(ids[1:]))

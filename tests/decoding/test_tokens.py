@@ -6,8 +6,7 @@ import math
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import call
-from test_search import small_transformer
+from helpers import biased_transformer, call, small_transformer
 
 from nmt.decoding.tokens import token_likelihoods
 from run_demo import load_translator
@@ -18,7 +17,7 @@ INP, TAR = tf.constant([[5, 6, 7]]), tf.constant([[START, 4, 5, END]])
 
 def test_probabilities_of_each_token_and_of_what_else_was_likely():
     """Of two models: the mean of their softmax."""
-    models = small_transformer(END=1.0), small_transformer(seed=1)
+    models = biased_transformer(END=1.0), small_transformer(seed=1)
     each = [tf.nn.softmax(model((INP, TAR[:, :-1]))[0]).numpy()[0] for model in models]
     mean = np.mean(each, axis=0)  # (T, V)
     likely, best, ids = (t.numpy()[0] for t in token_likelihoods(models, INP, TAR, 3))
@@ -36,15 +35,16 @@ def test_probabilities_of_each_token_and_of_what_else_was_likely():
 def test_scores_of_tokens_add_up_to_that_of_the_translation(finished, beam):
     translate = load_translator(finished / "run", beam=beam, alternatives=2)
     lines = ["um dois três.", "", "Um dois. Três quatro. Cinco."]
-    for ((text, total, tokens),) in translate.hypotheses(lines):
-        assert sum(number for _, number, _ in tokens) == pytest.approx(total, abs=1e-4)
-        words = "".join(token for token, _, _ in tokens).replace("</s>", "").replace("\u2581", " ")
-        assert words.split() == text.split()
-        for token, number, others in tokens:
-            assert len(others) == 2
-            assert others[0][1] >= others[1][1]
+    for (best,) in translate.hypotheses(lines):
+        total = sum(score.log_probability for score in best.tokens)
+        assert total == pytest.approx(best.log_probability, abs=1e-4)
+        words = "".join(score.token for score in best.tokens)
+        words = words.replace("</s>", "").replace("\u2581", " ")
+        assert words.split() == best.text.split()
+        for token, log_probability, (likeliest, second) in best.tokens:
+            assert likeliest[1] >= second[1]
             if beam == 1:  # greedy search takes the likeliest
-                assert others[0] == (token, pytest.approx(math.exp(number), abs=1e-4))
+                assert likeliest == (token, pytest.approx(math.exp(log_probability), abs=1e-4))
 
 
 def test_token_scores_are_printed_and_wrong_flags_refused(finished, capsys):

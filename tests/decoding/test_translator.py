@@ -9,8 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import as_dataset, run_process, sentences
-from test_transformer_model import randomised
+from helpers import as_dataset, randomized, run_process, sentences
 
 import run_demo
 import transformer_model as tm
@@ -19,6 +18,7 @@ from nmt.decoding import batching, consensus, export, given_pairs, search, searc
 from nmt.decoding.attention import KINDS
 from nmt.decoding.repetition import Repetition
 from nmt.decoding.sampling import Sampling
+from nmt.decoding.sentence import Translation
 from nmt.decoding.translator import Translator
 from nmt.text import spelling
 
@@ -79,7 +79,7 @@ def model(finished):  # trained before: a training run drops the tokenizers that
     size = tokenizer.vocab_size
     transformer = tm.Transformer(**SIZES, input_vocab_size=size, target_vocab_size=size)
     transformer.build(((None, None), (None, None)))
-    randomised(transformer)
+    randomized(transformer)
     kernel, bias = transformer.final_layer.get_weights()
     bias[tm.END] += 3
     transformer.final_layer.set_weights([kernel, bias])
@@ -119,8 +119,8 @@ def test_lines_come_back_in_their_order_as_if_each_were_alone(
     found = Translator(*model, beam=beam, workers=2).hypotheses(iter(lines), at_a_time=15)
     for line, best in zip(lines, found, strict=True):
         text, total = alone(line, beam) if line else ("", 0.0)
-        assert best[0][0] == text
-        assert best[0][1] == pytest.approx(total, rel=1e-5, abs=1e-4)
+        assert best[0].text == text
+        assert best[0].log_probability == pytest.approx(total, rel=1e-5, abs=1e-4)
 
 
 def test_single_sentences_are_the_same_once_xla_compiles_them(model, alone, monkeypatch, silent):
@@ -130,7 +130,7 @@ def test_single_sentences_are_the_same_once_xla_compiles_them(model, alone, monk
     compiled, calls = found.searcher.search_compiled, []
     found.searcher.search_compiled = lambda inp: calls.append(inp) or compiled(inp)
     lines = SOURCES[:12]
-    assert [best[0][0] for best in found.hypotheses(lines, at_a_time=1)] == [
+    assert [best[0].text for best in found.hypotheses(lines, at_a_time=1)] == [
         alone(line)[0] for line in lines
     ]
     widths = [inp.shape[1] for inp in calls]
@@ -147,8 +147,8 @@ def test_a_translation_too_long_for_the_compiled_search_is_complete(model, alone
     search_batch = found.searcher.search_batch
     found.searcher.search_batch = lambda inp: uncompiled.append(inp) or search_batch(inp)
     lines = [line for line in SOURCES if line][:12]
-    best = [best[0] for best in found.hypotheses(lines, at_a_time=1)]
-    assert [text for text, _ in best] == [alone(line)[0] for line in lines]
+    texts = [best[0].text for best in found.hypotheses(lines, at_a_time=1)]
+    assert texts == [alone(line)[0] for line in lines]
     assert uncompiled
 
 
@@ -180,9 +180,22 @@ def test_memory_of_a_resident_translator_is_bounded_over_all_widths():
 def test_a_penalty_gives_the_same_text_whether_it_is_scored_or_not(model):
     """It multiplies log-probabilities: raw logits may be positive, and would grow."""
     penalized, free = Translator(*model, repetition=Repetition(1.5)), Translator(*model)
-    texts = [best[0][0] for best in penalized.hypotheses(SOURCES)]
+    texts = [best[0].text for best in penalized.hypotheses(SOURCES)]
     assert list(penalized(SOURCES)) == texts
     assert list(free(SOURCES)) != texts
+
+
+@pytest.mark.parametrize("beam", [1, 2])
+def test_a_translation_has_what_was_asked_for_and_else_none(model, beam):
+    """0 would be the log-probability of a translation that is certain."""
+    (plain,) = next(Translator(*model, beam=beam).hypotheses(["um dois."], scored=False))
+    assert plain[1:] == (None, None, None)
+    reporting = Translator(*model, beam=beam, alignments=True, token_scores=True)
+    (full,) = next(reporting.hypotheses(["um dois."]))
+    assert full.text == plain.text
+    total = sum(score.log_probability for score in full.tokens)
+    assert full.log_probability == pytest.approx(total, abs=1e-4)
+    assert {i for i, _ in full.links} == {0, 1}
 
 
 def test_weights_that_still_change_are_never_compiled_in(model, monkeypatch, silent):
@@ -208,10 +221,10 @@ def test_any_text_gets_a_translation_in_order(model, alone, monkeypatch, capsys)
     found = list(Translator(*model).hypotheses(HOSTILE))
     said = capsys.readouterr().err.splitlines()
     assert len(found) == len(HOSTILE)
-    assert all("\n" not in best[0][0] for best in found)
-    assert found[0] == found[8] == [("", 0.0)]
+    assert all("\n" not in best[0].text for best in found)
+    assert found[0] == found[8] == [Translation("", 0.0)]
     for place in (1, 3, 4, 10):
-        assert found[place][0][0] == alone(spelling.trimmed(HOSTILE[place]))[0]
+        assert found[place][0].text == alone(spelling.trimmed(HOSTILE[place]))[0]
     assert said == ["2 of 11 lines: cut off after 500 tokens."]
 
 
@@ -221,9 +234,10 @@ def test_each_sentence_of_a_line_is_translated_by_itself(model, alone):
     parts = [["um dois.", "Três."], [""], ["nove.", "", "quatro um.", "Dois."], ["zero."]]
     parts.append(["um.", "Dois.", "Três."])
     spaces = [[" ", ""], [""], ["\n", "\n", "  ", ""], [""], [" ", " ", ""]]
-    for ((line, _),), own, between in zip(found, parts, spaces, strict=True):
+    for (best,), own, between in zip(found, parts, spaces, strict=True):
         texts = [alone(sentence)[0] if sentence else "" for sentence in own]
-        assert line == "".join(text + space for text, space in zip(texts, between, strict=True))
+        pairs = zip(texts, between, strict=True)
+        assert best.text == "".join(text + space for text, space in pairs)
     assert (
         next(iter(Translator(*model)(lines))) == alone(lines[0])[0]
     )  # without a language, as it is
@@ -247,9 +261,9 @@ def test_one_string_is_not_taken_for_a_list_of_its_letters(model):
 
 def test_n_best_translations_differ(model):
     found = list(Translator(*model, beam=8, n_best=8).hypotheses(["um dois.", "nove nove.", ""]))
-    assert found[2] == [("", 0.0)]
-    for best in found[:2]:
-        texts = [text for text, _ in best]
+    assert found[2] == [Translation("", 0.0)]
+    for translations in found[:2]:
+        texts = [translation.text for translation in translations]
         assert len(set(texts)) == len(texts) > 1
 
 
@@ -264,8 +278,9 @@ def test_n_best_are_of_all_hypotheses_of_the_beam_where_several_are_one_text(mod
     )
     assert [len(rows) for rows in best] == [min(2, len(rows)) for rows in every]
     for rows, first in zip(every, best, strict=True):
-        assert [text for text, _ in first] == [text for text, _ in rows[:2]]
-        np.testing.assert_allclose([n for _, n in first], [n for _, n in rows[:2]], atol=1e-4)
+        assert [row.text for row in first] == [row.text for row in rows[:2]]
+        expected = [row.log_probability for row in rows[:2]]
+        np.testing.assert_allclose([row.log_probability for row in first], expected, atol=1e-4)
     assert max(map(len, every)) > 1
 
 
@@ -287,10 +302,10 @@ def test_minimum_bayes_risk_weights_those_of_a_beam_and_counts_samples(model, op
 def test_tags_are_no_words_of_a_line_but_at_its_start(model):
     lines = ["<2de> Um dois. Três quatro. Nove.", "Um dois. Três quatro. Nove."]
     translate = Translator(*model, language="pt", symbols=("<2de>",), alignments=True)
-    for line, ((text, _, links),) in zip(lines, translate.hypotheses(lines), strict=True):
-        words, translated = line.split(), text.split()
-        assert {i for i, _ in links} - {0} == {*range(1, len(words))}
-        assert all(j < len(translated) for _, j in links)
+    for line, (best,) in zip(lines, translate.hypotheses(lines), strict=True):
+        words, translated = line.split(), best.text.split()
+        assert {i for i, _ in best.links} - {0} == {*range(1, len(words))}
+        assert all(j < len(translated) for _, j in best.links)
 
 
 def test_scores_of_given_pairs_are_those_of_the_translations_themselves(model, monkeypatch, silent):
@@ -312,7 +327,7 @@ def test_an_ensemble_scores_pairs_by_the_means_of_probabilities(model, silent):
     transformer, tokenizer = model
     other = tm.Transformer(**transformer.config)
     other.build(((None, None), (None, None)))
-    randomised(other, 9)
+    randomized(other, 9)
     (found,) = Translator(*model, ensemble=(other,)).score([("um dois.", "one two.")])
     inp, tar = (tf.constant(tokenizer.encode([side])) for side in ("um dois.", "one two."))
     each = [tf.nn.softmax(one((inp, tar[:, :-1]))[0])[0].numpy() for one in (transformer, other)]
@@ -372,12 +387,12 @@ def test_translations_begin_with_what_their_lines_are_given(model, alone):
     prefixes = ["nine nine", "", "one", "two  "]
     for more in (dict(), dict(beam=3, n_best=2), dict(n_best=2, sampling=Sampling(seed=1))):
         translate = Translator(*model, language="pt", **more)
-        found = [best[0][0] for best in translate.hypotheses(lines, prefixes=prefixes)]
+        found = [best[0].text for best in translate.hypotheses(lines, prefixes=prefixes)]
         assert found[0].startswith("nine nine")
         assert found[2] == ""
         assert found[3].startswith("two")
     found = Translator(*model, language="pt").hypotheses(lines, prefixes=["", "three", "", ""])
-    texts = [best[0][0] for best in found]
+    texts = [best[0].text for best in found]
     assert texts[0] == alone(lines[0])[0]
     assert texts[1].startswith("three")
     assert texts[1].endswith(alone("Cinco.")[0])  # the second sentence is free
@@ -437,7 +452,7 @@ def test_lines_that_show_nothing_stay_as_they_are(model, language):
     translate = Translator(*model, language=language)
     assert list(translate(BLANK)) == [line.strip(" ") for line in BLANK]
     assert list(translate(["\u2028", "\x85\t", "\u2029\u200b\x1c"])) == ["", "", "\u200b"]
-    assert list(translate.hypotheses(BLANK[:1])) == [[(BLANK[0], 0.0)]]
+    assert list(translate.hypotheses(BLANK[:1])) == [[Translation(BLANK[0], 0.0)]]
 
 
 @pytest.mark.parametrize("language", ["pt", None])

@@ -1,0 +1,55 @@
+"""A canary: the private attributes of Keras that the product needs are still there.
+
+Where one of these tests fails, Keras has changed; requirements.txt names the version that has them.
+No other test uses a private attribute of TensorFlow or Keras.
+"""
+
+import re
+
+import keras
+import numpy as np
+import tensorflow as tf
+from helpers import ROOT
+
+import params
+from nmt.training import optimizer as optimizers
+
+
+def test_requirements_name_the_minor_version_of_keras():
+    pinned = (ROOT / "requirements.txt").read_text()
+    assert re.search(r"^keras==\d+\.\d+\.\*", pinned, re.M)
+
+
+def test_adam_has_the_methods_that_the_faster_adam_overrides(monkeypatch):
+    base = keras.optimizers.Adam
+    for name in ("_all_reduce_sum_gradients", "_get_variable_index", "update_step"):
+        assert hasattr(base, name), name
+    assert hasattr(tf.raw_ops, "ResourceApplyAdam")
+
+
+def test_adam_calls_the_methods_that_the_faster_adam_overrides(monkeypatch):
+    monkeypatch.setattr(optimizers, "learning_rate", lambda *_: 0.1)
+    optimizer = optimizers.Adam(params.values(), 1)
+    variable = keras.Variable([1.0, 2.0])
+    optimizer.build([variable])
+    for name in ("_momentums", "_velocities", "iterations"):
+        assert hasattr(optimizer, name), name
+    called = []
+
+    def spy_on(name):
+        method = getattr(optimizer, name)
+        monkeypatch.setattr(
+            optimizer, name, lambda *arguments: called.append(name) or method(*arguments)
+        )
+
+    spy_on("_all_reduce_sum_gradients")
+    spy_on("update_step")
+    optimizer.apply_gradients([(tf.constant([1.0, -1.0]), variable)])
+    assert set(called) == {"_all_reduce_sum_gradients", "update_step"}
+    np.testing.assert_allclose(variable.numpy(), [0.9, 2.1], rtol=1e-5)
+
+
+def test_a_layer_lists_all_layers_within_it():
+    inner = keras.layers.Dense(1)
+    outer = keras.Sequential([keras.Sequential([inner])])
+    assert inner in outer._flatten_layers()  # what nmt/network/engine.py replaces
