@@ -6,8 +6,9 @@ and the value saved in a run's `params.json`. A `Section` begins each group of t
 `--help`. `PRESETS` are named sets of values that replace the defaults.
 
 Sources: "paper" is Vaswani et al. 2017, "Attention Is All You Need" (arXiv 1706.03762); "tutorial"
-is TensorFlow's "Transformer model for language understanding" (Portuguese to English). "Paper 5.3"
-is a section, "paper: 6" a value.
+is TensorFlow's "Transformer model for language understanding" (Portuguese to English) in its
+edition of 2019 to 2021. "Paper 5.3" is a section, "paper: 6" a value; docs/names.md has the values
+of both, and of the tutorial's later edition, in one table.
 """
 
 import sys
@@ -201,7 +202,7 @@ class Preset(NamedTuple):
 
 
 PRESETS = {
-    "tutorial": Preset("the defaults: TensorFlow's tutorial", {}),
+    "tutorial": Preset("the defaults: TensorFlow's tutorial, edition of 2019 to 2021", {}),
     "quick": Preset(
         "a first look at the bundled corpus, in three minutes (walkthrough.ipynb trains it)",
         dict(

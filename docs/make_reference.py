@@ -20,7 +20,8 @@ HEADS = {
 
 `python docs/make_reference.py` writes this page from the program itself. The rows in bold are the
 sections of `params.py`, where `NUM_LAYERS` is the constant of `--num-layers`. "Paper" is Vaswani et
-al. 2017, "tutorial" TensorFlow's. The flags of all other commands: [commands](commands.md).""",
+al. 2017, "tutorial" TensorFlow's in its edition of 2019 to 2021 ([names](names.md)). The flags of
+all other commands: [commands](commands.md).""",
     "commands.md": """# What does this flag of a command do?
 
 `python docs/make_reference.py` writes this page from the program itself. A command comes before

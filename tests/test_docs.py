@@ -33,6 +33,7 @@ TWINS = [  # the same page in English and Chinese
     if page.suffix == ".md" and (twin := page.with_suffix(".zh-CN.md")).exists()
 ]
 PROGRAMS = r"(?:run_demo|(?:benchmarks|data|docs|lessons)/\w+)\.py"
+CHINESE_TWINS = {twin for _, twin in TWINS}
 BLOCK = r"(?:^ {4}.*\n|^\n(?= {4}))+"  # indented by four spaces
 WELL_FORMED = r"https://[a-z0-9-]+(\.[a-z0-9-]+)+(/[\w.~%+-]*)*(#[\w-]+)?"
 REGISTRIES = ("pypi.org", "pythonhosted.org", "anaconda.org", "npmjs.com")
@@ -149,12 +150,10 @@ def examples(page):
     ]
 
 
-# A Chinese page has the code of its English one: see below.
-CHINESE_TWINS = {twin for _, twin in TWINS}
 EXAMPLES = [
     pytest.param(example, id=f"{page.name}-{number}")
     for page in PAGES
-    if page.suffix == ".md" and page not in CHINESE_TWINS
+    if page.suffix == ".md" and page not in CHINESE_TWINS  # which have the same code: see below
     for number, example in enumerate(examples(page))
 ]
 
@@ -175,15 +174,45 @@ def test_python_in_the_pages_prints_what_they_say(example, capfd):
 def test_pages_are_short_and_the_index_names_them_all():
     lengths = {page.name: len(text(page).splitlines()) for page in [ENGLISH, CHINESE, *DOCS]}
     assert {name: length for name, length in lengths.items() if length > 150} == {}
-    index = text(ROOT / "docs" / "index.md")
-    names = {str(page.relative_to(ROOT / "docs")) for page in DOCS}
-    assert names - {"index.md"} <= {*re.findall(r"\]\(([\w./-]+\.md)\)", index)}
+    for index, pages_named in (
+        ("index.md", {page for page in DOCS if page not in CHINESE_TWINS}),
+        ("index.zh-CN.md", {page for page in DOCS if page in CHINESE_TWINS}),
+    ):
+        links = re.findall(r"\]\(([\w./-]+\.md)\)", text(ROOT / "docs" / index))
+        names = {str(page.relative_to(ROOT / "docs")) for page in pages_named}
+        assert names - {index} <= {*links}
 
 
 def test_the_reference_is_that_of_the_program():
     program = runpy.run_path(str(ROOT / "docs" / "make_reference.py"))
     for name, expected in program["pages"]().items():
         assert (ROOT / "docs" / name).read_text(encoding="utf-8") == expected
+
+
+def first_number(cell):
+    """Returns the first number in a cell of a table; None where there is none."""
+    match = re.search(r"\d[\d,]*(?:\.\d+)?(?:e-\d+)?", cell)
+    return float(match[0].replace(",", "")) if match else None
+
+
+def test_sources_in_the_help_agree_with_the_table_of_values():
+    constants = {param.name.upper(): param for param in params.table()}
+    line = r"^\| [^|]+ \| ([^|]+) \| ([^|]+) \| [^|]+ \| \[`(\w+)`\]\(\.\./params\.py#L\d+\)(.*)\|$"
+    rows = re.findall(line, text(ROOT / "docs" / "names.md"), re.M)
+    for paper, tutorial, name, note in rows:
+        default, meaning = constants[name].default, constants[name].flag.help
+        if quoted := re.search(r"paper[^:;()]*: ([\d.]+)", meaning):
+            assert float(quoted[1]) == first_number(paper), name
+        elif "paper" in meaning:
+            assert default == first_number(paper), name
+        if "tutorial" in meaning and not note.strip():
+            assert default == first_number(tutorial), name
+    sourced = {
+        name
+        for name, param in constants.items()
+        if param.type in (int, float) and "tutorial" in param.flag.help
+    }
+    assert sourced <= {name for _, _, name, _ in rows}
 
 
 def test_every_preset_has_a_row_in_the_recipes():
