@@ -155,6 +155,13 @@ WORDS_PER_PIECE: Annotated[
 SYMBOLS: Annotated[
     str, Flag("words that are never split, such as target-language tags: '<2de> <2fr>'")
 ] = ""
+PROTECT: Annotated[
+    bool,
+    Flag(
+        "learn to copy numbers, addresses, placeholders and tags as symbols, if at least 1,000 "
+        "pairs hold some on both sides"
+    ),
+] = True
 
 SEARCH = Section("Search")
 

@@ -84,5 +84,32 @@ def test_tests_start_processes_by_helpers_with_the_environment_of_a_user():
         assert not re.search(starts, path.read_text(), re.M), path
 
 
+TESTS = sorted((ROOT / "tests").rglob("*.py"))
+
+
+def test_no_test_file_imports_another():
+    """What several of them share is in tests/helpers.py."""
+    names = {path.stem for path in TESTS} - {"helpers"}
+    imports = {path.stem: imported(path.read_text()) & names for path in TESTS}
+    assert {name: shared for name, shared in imports.items() if shared} == {}
+
+
+def private_attributes(source):
+    """Returns the private attributes in a file's text; a named tuple's are public."""
+    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Attribute)]
+    private = {node.attr for node in nodes if re.match(r"_[a-z]", node.attr)}
+    return private - {"_replace", "_asdict", "_fields"}
+
+
+def test_the_canary_alone_uses_private_attributes():
+    users = {path.stem for path in TESTS if private_attributes(path.read_text())}
+    assert users == {"test_private_attributes"}
+
+
+def test_folders_of_tests_mirror_the_packages():
+    folders = {path.parent.name for path in TESTS} - {"tests"}
+    assert folders == {*ROOMS, "lessons"}
+
+
 def test_three_modules_stand_at_the_top_level():
     assert {path.stem for path in ROOT.glob("*.py")} == set(STORY)

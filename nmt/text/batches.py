@@ -1,6 +1,7 @@
 """Batches of token ids: pairs of similar length together, in few static shapes."""
 
 import collections
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from nmt.messages import log, reason
 from nmt.text.cleaning import percentile
 from nmt.text.corpora import Corpus
 from nmt.text.datasets import CHUNK
+from nmt.text.protected import Protector
 from nmt.text.tokenizer import CUT_MARGIN, Tokenizer, trimmed_in_graph
 
 MAX_BUCKETS = 20
@@ -22,18 +24,48 @@ EVALUATION_TOKENS = 2048  # per batch, padding included
 MAX_SOURCE_TOKENS = 2048  # of a sentence; attention takes memory by the square of their number
 
 
+def protect_in_graph(
+    source: tf.Tensor, target: tf.Tensor, protect: Callable[[str, str], tuple[str, str]]
+) -> list[tf.Tensor]:
+    """Returns both sides (...) of pairs of strings as `protect`, a function of a pair, has them."""
+
+    def protect_arrays(*sides):  # arrays of bytes, or bytes for a single pair
+        flat = [np.atleast_1d(np.asarray(side, object)) for side in sides]
+        pairs = [
+            protect(source.decode(), target.decode()) for source, target in zip(*flat, strict=True)
+        ]
+        columns = zip(*pairs, strict=True) if pairs else ((), ())
+        return [
+            np.array([text.encode() for text in column], object).reshape(np.shape(side))
+            for column, side in zip(columns, sides, strict=True)
+        ]
+
+    sides = tf.numpy_function(protect_arrays, [source, target], [tf.string, tf.string])
+    return [tf.ensure_shape(side, source.shape) for side in sides]
+
+
 def encode(
-    pairs: tf.data.Dataset, tokenizer: Tokenizer, max_tokens: int = MAX_SOURCE_TOKENS
+    pairs: tf.data.Dataset,
+    tokenizer: Tokenizer,
+    max_tokens: int = MAX_SOURCE_TOKENS,
+    training: bool = False,
 ) -> tf.data.Dataset:
     """Dataset of string pairs -> dataset of pairs of ids (S,), (T,); ragged for batched pairs.
 
     Of a side of more than `max_tokens`, at least one token more is returned, but its end may be
     missing; see Tokenizer.encode.
+
+    What must not change is encoded as symbols, if the vocabulary has them; see protected.py. In
+    `training`, a share of the pairs is left as it is.
     """
+    protector = Protector(words=tokenizer.words) if tokenizer.symbol_ids else None
     max_bytes = tokenizer.token_bytes * (max_tokens + CUT_MARGIN)
 
     def ids(*pair):
         sides = [trimmed_in_graph(side) for side in pair]
+        if protector:
+            protect = protector.training_pair if training else protector.protect_pair
+            sides = protect_in_graph(*sides, protect)
         if max_bytes:
             sides = [tf.strings.substr(side, 0, max_bytes) for side in sides]
         return tuple(tokenizer.encode_in_graph(side) for side in sides)
@@ -145,7 +177,8 @@ class Batches:
             )
 
         self.replicas = replicas
-        ids = encode(pairs.batch(CHUNK), tokenizer, max(max_length, MAX_SOURCE_TOKENS))
+        max_tokens = max(max_length, MAX_SOURCE_TOKENS)
+        ids = encode(pairs.batch(CHUNK), tokenizer, max_tokens, training=True)
         self.chunks = ids.map(drop_long)
         self.counts = np.zeros(max_length + 1, np.int64)
         self.dropped_counts = collections.Counter()

@@ -20,7 +20,7 @@ SYMBOLS = [
     f"⟦{number}⟧" for number in range(10)
 ]  # a text of more spans begins again with the first
 SYMBOL = re.compile(r"⟦([0-9])⟧")
-MIN_PAIRS = 1000  # that hold a span on both sides, to learn from: each symbol is in some 100
+MIN_PAIRS = 1000  # that hold a span on both sides, for a vocabulary to get the symbols
 UNPROTECTED_SHARE = 10  # one in so many training pairs is left as it is
 
 LANGUAGE_TAG = re.compile("<.*>")  # such as <2de>, one of --symbols
@@ -193,15 +193,6 @@ class Protector:
         if number // len(SYMBOLS) % UNPROTECTED_SHARE == 0:
             return source, target
         return self.protect_pair(source, target, first=number % len(SYMBOLS))
-
-    def can_learn(self, pairs: Iterable[tuple[str, str]]) -> bool:
-        """Returns whether at least MIN_PAIRS of `pairs` hold a span on both sides."""
-        count = 0
-        for source, target in pairs:
-            count += self.protect_pair(source, target)[0] != source
-            if count >= MIN_PAIRS:
-                return True
-        return False
 
 
 def compile_pattern(pattern: str) -> re.Pattern:

@@ -19,7 +19,7 @@ from sentencepiece.sentencepiece_model_pb2 import ModelProto
 import params
 from nmt import UserError
 from nmt.messages import reason
-from nmt.text import spelling
+from nmt.text import protected, spelling
 from nmt.text.corpora import trained_on
 from nmt.text.words import word_count
 from transformer_model import END, PAD, START, UNKNOWN
@@ -32,13 +32,14 @@ COVERAGE = 0.9995  # of the text, by characters that are entries, unless those a
 MIN_COVERAGE = 0.98  # SentencePiece's
 MAX_CHARACTER_SHARE = 0.75  # of the vocabulary, for characters
 ALPHABET = 200  # characters that a vocabulary counted in words has entries for; Chinese has more
-RESERVED = re.compile("^<(s|/s|pad|unk|0x..)>$|\u2581")  # symbols of its own
+RESERVED = re.compile(f"^<(s|/s|pad|unk|0x..)>$|\u2581|{protected.SYMBOL.pattern}")
 BASIC_TOKENS = 4 + 256  # PAD, UNKNOWN, START, END, and the bytes
 PARAMETERS = (
     "vocab_size",
     "pieces",
     "words_per_piece",
     "symbols",
+    "protect",
 )  # that define a vocabulary
 
 
@@ -48,17 +49,19 @@ class LineSample:
     Attributes:
       lines: the sampled lines, at most MAX_LINES, in pieces of at most MAX_CHARACTERS.
       words: the number of words of the whole text.
+      pairs_with_spans: the number of pairs that hold a span on both sides; see protected.py.
     """
 
     def __init__(self):
         self.lines: list[str] = []
-        self.words = 0
+        self.words = self.pairs_with_spans = 0
         self._seen = 0  # pieces of lines
         self._random = random.Random(0)
 
-    def add(self, *texts: str) -> None:
-        """Adds lines of text, in their spelling.trimmed form."""
-        for text in texts:
+    def add(self, source: str, target: str) -> None:
+        """Adds both sides of a pair, in their spelling.trimmed form."""
+        self.pairs_with_spans += protected.DEFAULT.protect_pair(source, target)[0] != source
+        for text in (source, target):
             for start in range(0, len(text), MAX_CHARACTERS):
                 self._add_piece(text[start : start + MAX_CHARACTERS])
 
@@ -79,12 +82,13 @@ def train_tokenizer(
     pieces: str = "bpe",
     words_per_piece: int = params.WORDS_PER_PIECE,
     symbols: str = "",
+    protect: bool = True,
 ) -> bytes:
     """Learns a vocabulary from both sides of `pairs`. Returns SentencePiece's model as bytes.
 
     Args:
       pairs: a dataset of string pairs.
-      vocab_size, pieces, words_per_piece, symbols: see `learn_vocabulary`.
+      vocab_size, pieces, words_per_piece, symbols, protect: see `learn_vocabulary`.
 
     Raises:
       UserError: see `learn_vocabulary`.
@@ -92,11 +96,16 @@ def train_tokenizer(
     sample = LineSample()
     for pair in trained_on(pairs):
         sample.add(*pair)
-    return learn_vocabulary(sample, vocab_size, pieces, words_per_piece, symbols)
+    return learn_vocabulary(sample, vocab_size, pieces, words_per_piece, symbols, protect)
 
 
 def learn_vocabulary(
-    sample: LineSample, vocab_size: int, pieces: str, words_per_piece: int, symbols: str
+    sample: LineSample,
+    vocab_size: int,
+    pieces: str,
+    words_per_piece: int,
+    symbols: str,
+    protect: bool,
 ) -> bytes:
     """Learns a vocabulary from a sample of text. Returns SentencePiece's model as bytes.
 
@@ -112,12 +121,15 @@ def learn_vocabulary(
       pieces: "bpe" or "word".
       words_per_piece: words of text per vocabulary entry, at least.
       symbols: words that are entries of the vocabulary, and never split, separated by spaces.
+      protect: add protected.SYMBOLS, if enough pairs hold a span on both sides to learn them from.
 
     Raises:
       UserError: SentencePiece cannot learn a vocabulary of that size from this text, or a symbol is
         one of its own.
     """
     symbol_list = symbol_entries(symbols)
+    if protect and sample.pairs_with_spans >= protected.MIN_PAIRS:
+        symbol_list = [*protected.SYMBOLS, *symbol_list]  # first: see Tokenizer.symbol_ids
     if not sample.words:
         raise UserError("the training text holds no words; name files that do")
     reserved, shares = BASIC_TOKENS + len(symbol_list), coverages(sample.lines)
@@ -166,13 +178,11 @@ def symbol_entries(symbols: str) -> list[str]:
     """Returns `symbols`, words separated by spaces, as a list without repetitions.
 
     Raises:
-      UserError: one of them has a meaning for SentencePiece.
+      UserError: one of them has a meaning for SentencePiece, or is one of protected.SYMBOLS.
     """
     for symbol in symbols.split():
         if RESERVED.search(symbol):
-            raise UserError(
-                f"--symbols {symbol}: has a meaning for SentencePiece; choose other words"
-            )
+            raise UserError(f"--symbols {symbol}: has a meaning of its own; choose other words")
     return [*dict.fromkeys(spelling.normal(symbols).split())]
 
 
@@ -250,6 +260,10 @@ class Tokenizer:
 
     Args:
       model: bytes of a SentencePiece model.
+
+    Attributes:
+      vocab_size: vocabulary entries.
+      symbol_ids: the ids of protected.SYMBOLS, or none if the vocabulary lacks them.
     """
 
     def __init__(self, model: bytes):
@@ -257,10 +271,20 @@ class Tokenizer:
         self.processor = sentencepiece.SentencePieceProcessor(model_proto=model, num_threads=1)
         self.graph_tokenizer = tf_text.SentencepieceTokenizer(model, add_bos=True, add_eos=True)
         self.vocab_size = self.processor.vocab_size()
+        first_ids = range(END + 1, min(END + 1 + len(protected.SYMBOLS), self.vocab_size))
+        has_symbols = self.tokens(first_ids) == protected.SYMBOLS
+        self.symbol_ids = first_ids if has_symbols else range(0)
 
     def encode_in_graph(self, texts: tf.Tensor) -> tf.Tensor | tf.RaggedTensor:
         """Strings (...) -> ids (..., L), START first and END last; ragged unless a scalar."""
         return self.graph_tokenizer.tokenize(normal_in_graph(texts))
+
+    @functools.cached_property
+    def words(self) -> list[str]:
+        """The words of --symbols that are never split."""
+        pieces = ModelProto.FromString(self.model).pieces
+        symbols = [piece.piece for piece in pieces if piece.type == piece.USER_DEFINED]
+        return [symbol for symbol in symbols if symbol not in protected.SYMBOLS]
 
     @functools.cached_property
     def token_bytes(self) -> int:

@@ -2,13 +2,16 @@
 
 import time
 
+import numpy as np
 import pytest
+from helpers import as_dataset, sentences
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt import UserError
-from nmt.text import protected
+from nmt.text import batches, corpora, protected
 from nmt.text.protected import DEFAULT, MIN_PAIRS, SYMBOLS, Protected, Protector, restore
+from nmt.text.tokenizer import LineSample, Tokenizer, train_tokenizer
 
 
 def originals(text, **options):
@@ -95,12 +98,6 @@ def test_training_leaves_a_share_and_uses_all_symbols_alike():
         assert 120 <= count <= 240
 
 
-def test_symbols_are_learned_from_enough_pairs_alone():
-    pairs = [("a 1", "b 1")] * (MIN_PAIRS - 1) + [("1", "2")] * MIN_PAIRS
-    assert not DEFAULT.can_learn(pairs)
-    assert DEFAULT.can_learn([*pairs, ("{a}", "{a}")])
-
-
 def test_a_prefix_has_the_symbols_of_its_source():
     source = DEFAULT.protect("{a} costs 5, 5 or 6")
     prefix = DEFAULT.protect_prefix("5 {b} ⟦0⟧ 5 5", source)
@@ -128,3 +125,57 @@ def test_every_kind_of_span_has_a_sign_by_which_texts_are_skipped():
     for text in examples:
         assert protected.SIGNS_OF_SPANS.search(text)
         assert originals(text) == [text]
+
+
+# ---- The vocabulary, and training ----
+
+NUMBERED = [
+    (f"{n} {source}", f"{n} {target}") for n, (source, target) in enumerate(sentences(1000))
+]
+
+
+@pytest.fixture(scope="module")
+def symbol_tokenizer():
+    """A tokenizer with the symbols, and a language tag that holds a number."""
+    return Tokenizer(train_tokenizer(as_dataset(NUMBERED), 330, symbols="<2en>"))
+
+
+def test_a_vocabulary_gets_symbols_if_enough_pairs_hold_spans(symbol_tokenizer):
+    assert symbol_tokenizer.tokens(symbol_tokenizer.symbol_ids) == SYMBOLS
+    assert symbol_tokenizer.words == ["<2en>"]
+    text = "um ⟦0⟧, ⟦9⟧⟦1⟧."
+    assert symbol_tokenizer.decode(np.array(symbol_tokenizer.encode([text]))) == [text]
+
+
+def test_other_vocabularies_are_what_they_were_before_there_were_symbols():
+    pairs = as_dataset(NUMBERED[: MIN_PAIRS - 1])
+    model = train_tokenizer(pairs, 330)
+    assert model == train_tokenizer(pairs, 330, protect=False)
+    assert not Tokenizer(model).symbol_ids
+    assert not Tokenizer(train_tokenizer(as_dataset(NUMBERED), 330, protect=False)).symbol_ids
+
+
+def test_the_bundled_corpus_has_no_symbols():
+    sample = LineSample()
+    for pair in corpora.trained_on(corpora.built_in("bundled").train):
+        sample.add(*pair)
+    assert sample.pairs_with_spans < MIN_PAIRS / 2
+
+
+def test_training_pairs_have_symbols_on_both_sides_and_evaluation_leaves_none_out(symbol_tokenizer):
+    pairs = [(f"<2en> {source} {{n}}", target) for source, target in NUMBERED]
+    expected = [Protector(words=["<2en>"]).training_pair(*pair) for pair in pairs]
+    assert any("⟦" in source for source, _ in expected)
+    sources, targets = zip(*expected, strict=True)
+    dataset = as_dataset(pairs)
+    (chunk,) = batches.encode(dataset.batch(len(pairs)), symbol_tokenizer, training=True)
+    assert chunk[0].to_list() == symbol_tokenizer.encode(sources)
+    assert chunk[1].to_list() == symbol_tokenizer.encode(targets)
+    (source, target), *_ = batches.encode(dataset, symbol_tokenizer)  # one by one
+    expected = Protector(words=["<2en>"]).protect_pair(*pairs[0])
+    assert [source.numpy().tolist(), target.numpy().tolist()] == symbol_tokenizer.encode(expected)
+
+
+def test_symbols_cannot_be_chosen_as_words():
+    with pytest.raises(UserError, match="--symbols ⟦3⟧: has a meaning"):
+        train_tokenizer(as_dataset(NUMBERED[:9]), 330, symbols="⟦3⟧")

@@ -114,7 +114,7 @@ def test_symbols_are_single_entries_wherever_they_stand():
 
 @pytest.mark.parametrize("symbols", ["<s>", "x </s>", "<unk>", "<pad>", "<0x0A>", "a\u2581b"])
 def test_symbols_that_sentencepiece_uses_itself_are_refused(symbols):
-    with pytest.raises(UserError, match=r"--symbols .*: has a meaning for SentencePiece"):
+    with pytest.raises(UserError, match=r"--symbols .*: has a meaning of its own"):
         run_demo.train_tokenizer(as_dataset(sentences(50)), 320, symbols=symbols)
 
 
