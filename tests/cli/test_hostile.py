@@ -325,7 +325,7 @@ def test_an_interrupt_prints_the_command_that_resumes(run, capsys, monkeypatch, 
 
     small = run_demo.load_corpus({"dataset": tiny(run)[1]}, 1)._replace(name="bundled")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(run_demo, "load_corpus", lambda *_: small)  # no network: it fell back
+    monkeypatch.setattr(run_demo, "load_corpus", lambda *_, **__: small)  # no network: it fell back
     monkeypatch.setattr(run_demo.Training, "fit", interrupted)
     assert call(*TINY) == 130
     command = f"python run_demo.py {' '.join(TINY)} --dataset bundled"

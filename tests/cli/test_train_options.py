@@ -64,8 +64,8 @@ def test_the_training_text_is_read_three_times_before_the_first_step(tmp_path, m
             passes.append("lines")
         return read_pairs(paths)
 
-    def count_passes(*arguments, load_corpus=run_demo.load_corpus):
-        corpus = load_corpus(*arguments)
+    def count_passes(*arguments, load_corpus=run_demo.load_corpus, **named):
+        corpus = load_corpus(*arguments, **named)
         last = len(corpus.train) - 1  # a sample from the beginning is no pass
 
         def note(number):
