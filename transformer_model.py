@@ -7,7 +7,8 @@ no files, no text, no command line. No line is here for speed: nmt/network/ hold
 
 Shapes in comments: B sentences, L tokens (S source, T target), H heads, D = d_model, V vocabulary
 size. "Real" tokens are those that are not padding. Masks are 1.0 at positions that must not be
-attended to. Arguments of calls that are not tensors are passed by keyword, as Keras 3 requires.
+attended to. Keras 3 takes only tensors by position: all other arguments of a call have keywords.
+Each layer has a `build`, which creates its variables from the shapes of its inputs.
 """
 
 from typing import NamedTuple
@@ -28,8 +29,9 @@ if keras.backend.backend() != "tensorflow":
 
 PAD, UNKNOWN, START, END = 0, 1, 2, 3  # ids of the special tokens; TensorFlow pads with 0
 
-MASKED = -1e9  # for a logit that must not win; beyond float16's range, within bfloat16's
+MASKED = -1e9  # makes the softmax of a logit 0; bfloat16 holds it, float16 does not
 
+# Keras rebuilds a saved model (.keras) from classes that are registered.
 register = keras.saving.register_keras_serializable(package="transformer_model")
 
 
@@ -147,7 +149,7 @@ class MultiHeadAttention(TransformerLayer):
         self.dense = keras.layers.Dense(d_model, dtype=dtype)
 
     def build(self, v_shape, k_shape, q_shape):
-        """Creates the variables; Keras 3 asks every layer that holds others to do so."""
+        """Creates the variables of all parts, as Keras 3 asks of each layer that has parts."""
         self.wv.build(v_shape)
         self.wk.build(k_shape)
         self.wq.build(q_shape)
@@ -164,9 +166,7 @@ class MultiHeadAttention(TransformerLayer):
         return tf.reshape(x, (tf.shape(x)[0], -1, self.d_model))
 
     def call(self, v, k, q, mask=None):
-        """Attends from `q` (B, len_q, D) to `k`, `v` (B, len_k, D).
-
-        The order of arguments is the tutorial's.
+        """Attends from `q` (B, len_q, D) to `k`, `v` (B, len_k, D); the tutorial's order.
 
         Returns:
           output (B, len_q, D) and attention weights (B, H, len_q, len_k).
@@ -504,7 +504,7 @@ class Transformer(keras.Model):
             non_autoregressive=non_autoregressive,
         )  # fmt: skip
         embedding = None
-        if tie_embeddings:  # vectors of a length of about 1: `embed` scales them, logits stay small
+        if tie_embeddings:  # of vectors of length 1: logits start small, and `embed` scales by √D
             normal = keras.initializers.RandomNormal(stddev=d_model**-0.5)
             embedding = keras.layers.Embedding(
                 input_vocab_size, d_model, embeddings_initializer=normal, dtype=dtype
@@ -586,7 +586,8 @@ class CosineSchedule(CustomSchedule):
 
     Args:
       d_model, warmup_steps, scale: see CustomSchedule.
-      steps: of the whole training run; a number, or a scalar variable to be set later.
+      steps: optimizer steps of the whole training run; a number, or a scalar variable that is set
+        later.
     """
 
     def __init__(self, d_model, warmup_steps=4000, scale=1.0, steps=100_000):
@@ -644,7 +645,8 @@ def token_sums(real, pred, label_smoothing=0.0):
 def loss_function(real, pred, label_smoothing=0.0):
     """Returns the mean cross-entropy, in nats, of the real tokens of ids (B, T), logits (B, T, V).
 
-    For one batch on one device; over several, the program adds `token_sums`.
+    run_demo.py trains on this quotient, too, but adds its `token_sums` over batches and devices
+    before it divides.
     """
     sums = token_sums(real, pred, label_smoothing)
     return tf.math.divide_no_nan(sums.loss, sums.tokens)
@@ -673,13 +675,13 @@ def greedy_translate(transformer, inp, extra_tokens=50):
         both count END, and the translation does not count START.
 
     Returns:
-      ids (B, 1 + T): START, tokens, END, then PAD. Without END where the limit cut a translation
-      off; PAD and START are never chosen.
+      ids (B, 1 + T): START, tokens, END, then PAD. A translation cut off by the limit has no END;
+      PAD and START are never chosen.
     """
     forbidden = np.isin(np.arange(transformer.config["target_vocab_size"]), (PAD, START))  # (V,)
     source_tokens = tf.reduce_sum(tf.cast(inp != PAD, tf.int32), axis=1)  # (B,)
     tar = tf.fill((tf.shape(inp)[0], 1), START)  # (B, 1)
-    finished = source_tokens == 0  # (B,)
+    finished = source_tokens == 0  # (B,); a row of padding needs no translation
     while not tf.reduce_all(finished):
         logits, _ = transformer((inp, tar), training=False)  # (B, T, V)
         allowed = tf.where(forbidden, MASKED, logits[:, -1])  # (B, V)
