@@ -19,6 +19,10 @@ class UserError(Exception):
     """A mistake that the user can fix: shown as one line (what, where, how to fix), exit code 2."""
 
 
+class CheckFailed(Exception):  # noqa: N818  # not an error
+    """A check that the user asked for has found something: exit code 3."""
+
+
 class Interrupted(Exception):  # noqa: N818  # not an error
     """A signal ended the training run, which is saved.
 

@@ -192,6 +192,20 @@ def test_parallel(finished, sources, tmp_path):
 
 
 @pytest.mark.slow
+def test_protected(tmp_path):
+    pairs = [(f"a dog {source}", f"un chien {target}") for source, target in sentences(1000)]
+    tsv = write_tsv(tmp_path / "pairs.tsv", pairs)
+    test = write_tsv(tmp_path / "test.tsv", pairs[:4])
+    data = "--train", tsv, "--valid", test, "--test", test, "--folder", tmp_path / "runs"
+    small = [*SMALL, "--epochs", 1, "--vocab-size", 330, "--batch-size", 500]
+    marked, terms = tables("protected.py", *data, "--share", 1, "--", *small)
+    assert [row["run"] for row in marked] == ["symbols", "no-protect"]
+    assert numbers(marked[0]["all exact, phrases as in training"]) == [100]
+    assert [row["glossary"] for row in terms] == ["none", "15 terms"]
+    assert numbers(terms[1]["terms present"]) == [100]
+
+
+@pytest.mark.slow
 def test_recurrent(tsv):
     data = "--train", tsv, "--valid", tsv, "--test", tsv
     small = [*SMALL, "--units", 8, "--epochs", 1, "--vocab-size", 320]

@@ -3,6 +3,7 @@
 0  done                    75  a worker of several was lost; start them again
 1  an error of the program 128 + n  ended by signal n
 2  the user can fix it     141  the reader of stdout has ended
+3  translate --strict: a translation lacks numbers, placeholders, URLs or tags, or has others
 """
 
 import contextlib
@@ -14,7 +15,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable
 
-from nmt import Interrupted, Terminated, UserError, messages
+from nmt import CheckFailed, Interrupted, Terminated, UserError, messages
 from nmt.messages import log, reason
 
 PROGRAM = "run_demo.py"  # begins every line on what went wrong
@@ -48,6 +49,9 @@ def exit_code(command: Callable[[], None], args: Namespace) -> int:
     except UserError as error:
         log.error(f"{PROGRAM}: {error}")
         return 2
+    except CheckFailed as failure:
+        log.error(f"{PROGRAM}: {failure}")
+        return 3
     except Interrupted as end:
         log.error(f"{PROGRAM}: interrupted; the run is saved; {resume(args)}")
         return 128 + end.number

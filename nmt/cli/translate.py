@@ -6,14 +6,17 @@ import argparse
 import itertools
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import params
 from nmt import UserError
 from nmt.cli import flags, sentences_given, trained_runs
+from nmt.cli.translation_check import TranslationCheck
 from nmt.cli.translation_formats import FORMATS, Layout
 from nmt.decoding.consensus import UTILITIES
 from nmt.text import files
+from nmt.text.glossary import read_glossary
+from nmt.text.protected import compile_pattern
 
 if TYPE_CHECKING:  # what imports TensorFlow
     from nmt.decoding.model import Model
@@ -70,6 +73,7 @@ def add_flags(parser: ArgumentParser) -> None:
         help="of the --n-best translations or samples, the one most like the others (minimum Bayes "
         "risk), by chrF or BLEU",
     )  # fmt: skip
+    add_protection_flags(parser)
     add_sampling_flags(parser)
     parser.add_argument(
         "--split", action=argparse.BooleanOptionalAction, default=True,
@@ -121,6 +125,31 @@ def add_restrictions(parser: ArgumentParser) -> None:
     )  # fmt: skip
 
 
+def add_protection_flags(parser: ArgumentParser) -> None:
+    """Adds the flags of what must not change, and of terms."""
+    group = parser.add_argument_group("What must not change (docs/protecting.md)")
+    group.add_argument(
+        "--no-protect", action="store_false", dest="protection",
+        help="translate numbers, addresses, placeholders and tags as text, not as symbols",
+    )  # fmt: skip
+    group.add_argument(
+        "--protect", action="append", metavar="REGEX", dest="patterns", default=[],
+        help="what matches must not change, either (repeatable)",
+    )  # fmt: skip
+    group.add_argument(
+        "--glossary", type=flags.filled, metavar="FILE", action=flags.Once,
+        help="terms and their translations, lines of source TAB target; # begins a comment",
+    )  # fmt: skip
+    group.add_argument(
+        "--check", action="store_true",
+        help="name on stderr the lines whose numbers, placeholders, URLs or tags are not those of "
+        "the source",
+    )  # fmt: skip
+    group.add_argument(
+        "--strict", action="store_true", help="--check, with exit code 3 if there is such a line"
+    )
+
+
 def add_sampling_flags(parser: ArgumentParser) -> None:
     """Adds --sample and the flags of it."""
     group = parser.add_argument_group("Sampling")
@@ -147,11 +176,13 @@ def _number(kind: type, lowest: float, highest: float) -> Callable[[str], float]
 def run(args: Namespace) -> None:
     """Prints the translation, or the `n_best`, of each argument or line of stdin."""
     check_flags(args)
+    protection = read_protection(args)
     runs = trained_runs.find_runs(args)
     chunks, prefixes = sentences_given.chunks(args), read_prefixes(args)
     _, tokenizer, model = trained_runs.load_runs(args, runs)
     options = search_options(args, model)
-    translator = model.text_translator(tokenizer, args.split, **options._asdict())
+    options_by_name = options._asdict() | protection
+    translator = model.text_translator(tokenizer, args.split, **options_by_name)
     layout = Layout(
         log_probabilities=args.score,
         links=options.alignments,
@@ -160,12 +191,18 @@ def run(args: Namespace) -> None:
     as_lines = FORMATS[args.format]
     scored = args.score or args.format != "text"
     typed = sentences_given.typed(args)
+    check = TranslationCheck(translator.protector) if args.check or args.strict else None
+    chunks = check.remember(chunks) if check else chunks
     results = translate_chunks(translator, chunks, prefixes, scored, typed)
     for number, translations in enumerate(results, start=1):
         for line in as_lines(number, translations, layout):
             print(line)
+        if check:
+            check.compare(translations[0].text)
     if args.prefixes and next(prefixes, None) is not None:
         raise UserError(f"--prefixes {args.prefixes}: more lines than the input; cut it")
+    if check:
+        check.report(args.strict)
 
 
 def check_flags(args: Namespace) -> None:
@@ -178,6 +215,23 @@ def check_flags(args: Namespace) -> None:
     if names and not args.sample:
         flag = names[0].replace("_", "-")
         raise UserError(f"--{flag} goes with --sample; add that, or leave it out")
+
+
+def read_protection(args: Namespace) -> dict[str, Any]:
+    """Returns the arguments of a Translator on what must not change, by name.
+
+    Raises:
+      UserError: they contradict each other, or the glossary cannot be read.
+    """
+    if not args.protection and (args.patterns or args.glossary):
+        raise UserError("--no-protect contradicts --protect and --glossary; leave it out")
+    for pattern in args.patterns:
+        compile_pattern(pattern)  # a wrong one is reported before anything is loaded
+    return dict(
+        protect=args.protection,
+        patterns=tuple(args.patterns),
+        glossary=read_glossary(args.glossary) if args.glossary else None,
+    )
 
 
 def sampling_values(args: Namespace) -> dict[str, float]:

@@ -15,31 +15,42 @@ from transformer_model import END, MASKED
 class CopiedSymbols:
     """The symbols of a vocabulary: the tokens that follow END."""
 
-    ids: range  # N of them, from END + 1
+    ids: range  # N of them, from END + 1; a vocabulary without symbols has none
+
+    def are_in(self, source: list[int]) -> bool:
+        """Returns whether ids hold a symbol."""
+        return bool(self.ids) and any(token in self.ids for token in source)
 
     def count(self, ids: tf.Tensor) -> tf.Tensor:
         """Returns how often ids (..., L) hold each symbol, (..., N) int32."""
         is_symbol = tf.one_hot(ids - self.ids.start, len(self.ids), dtype=tf.int32)  # (..., L, N)
         return tf.reduce_sum(is_symbol, axis=-2)
 
-    def restrict(self, likely: tf.Tensor, ids: tf.Tensor, required: tf.Tensor) -> tf.Tensor:
+    def restrict(
+        self, likely: tf.Tensor, ids: tf.Tensor, required: tf.Tensor, left: tf.Tensor
+    ) -> tf.Tensor:
         """Returns `likely` where no symbol is lost, repeated or invented.
 
         A symbol can follow only as long as it is missing, and END only when none is. Where END
         would be likelier than all missing symbols, the likeliest of them takes its probability: a
-        translation that would end goes on with what it lacks.
+        translation that would end goes on with what it lacks. Where no more tokens are left than
+        symbols are missing, nothing else can follow.
 
         Args:
           likely: log-probabilities (B, K, V) of the next token.
           ids: (B, K, 1 + L), the tokens so far.
           required: how often a translation must hold each symbol, (B, N) int32.
+          left: how many tokens may follow at most, (B,) int32.
         """
-        is_missing = required[:, tf.newaxis] > self.count(ids)  # (B, K, N)
-        is_whole = ~tf.reduce_any(is_missing, axis=2, keepdims=True)  # (B, K, 1)
+        missing = tf.maximum(required[:, tf.newaxis] - self.count(ids), 0)  # (B, K, N)
+        number = tf.reduce_sum(missing, axis=2, keepdims=True)  # (B, K, 1)
+        is_whole = number == 0
+        is_urgent = ~is_whole & (number >= left[:, tf.newaxis, tf.newaxis])
         first, last = self.ids.start, self.ids.stop
         end = likely[..., END:first]  # (B, K, 1)
-        symbols = tf.where(is_missing, likely[..., first:last], MASKED)  # (B, K, N)
+        symbols = tf.where(missing > 0, likely[..., first:last], MASKED)  # (B, K, N)
         likeliest = symbols == tf.reduce_max(symbols, axis=2, keepdims=True)
-        symbols = tf.where(is_missing & likeliest, tf.maximum(symbols, end), symbols)
+        symbols = tf.where((missing > 0) & likeliest, tf.maximum(symbols, end), symbols)
+        likely = tf.where(is_urgent, MASKED, likely)
         end = tf.where(is_whole, end, MASKED)
         return tf.concat([likely[..., :END], end, symbols, likely[..., last:]], axis=2)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from nmt.decoding.cached_decoder import EXTRA_TOKENS, Transformers, allow_prefix, cached_decoder
+from nmt.decoding.copied_symbols import CopiedSymbols
 from nmt.decoding.loop import loop
 from nmt.decoding.sampling import Sampling
 from transformer_model import END, MASKED, PAD, START
@@ -66,6 +67,7 @@ class GreedyState(NamedTuple):
     """The state of greedy search between two steps."""
 
     decoder: dict  # tensors of each sentence: CachedDecoder.state, and `numbers` if there are any
+    required: tf.Tensor | tuple[()]  # see CopiedSymbols.restrict; () without symbols
     token: tf.Tensor  # (B, 1) int32: the newest one
     results: GreedyResults
 
@@ -81,6 +83,7 @@ def greedy_search(
     numbers: tf.Tensor | None = None,
     restrict: Callable = unrestricted,
     scored: bool = True,
+    copied: CopiedSymbols | None = None,
 ) -> Hypotheses:
     """Takes one token at each step, the likeliest. Returns Hypotheses, one per sentence.
 
@@ -96,6 +99,7 @@ def greedy_search(
       numbers: (B, L), at least as long as the longest translation; or None.
       restrict: a function like `unrestricted`, which may make tokens less likely.
       scored: False to compute no log-probabilities; then they are 0, and both functions get logits.
+      copied: symbols that a translation holds as often as its source; None for no such rule.
     """
     decoder = cached_decoder(transformer, inp, 1, extra_tokens, extra_positions, prefix)
 
@@ -106,7 +110,11 @@ def greedy_search(
         ids, log_probability, finished, complete = state.results
         logits, sources = decoder.logits(state.token, position, None, state.decoder)  # (B, 1, V)
         likely = (tf.nn.log_softmax(logits) if scored else logits) + decoder.never
-        likely = allow_prefix(likely, restrict(likely, ids, position), position, sources)
+        restricted = restrict(likely, ids, position)
+        if copied is not None:
+            left = sources["limits"] - position  # (B,) tokens
+            restricted = copied.restrict(restricted, ids, state.required, left)
+        likely = allow_prefix(likely, restricted, position, sources)
         number = sources["numbers"][:, position, tf.newaxis] if "numbers" in sources else None
         token = choose(likely, number)  # (B, 1)
         if scored:
@@ -116,7 +124,7 @@ def greedy_search(
         finished |= token == END
         complete |= finished | (position + 1 >= sources["limits"][:, tf.newaxis])
         results = GreedyResults(ids, log_probability, finished, complete)
-        return GreedyState(sources, token, results)
+        return GreedyState(sources, state.required, token, results)
 
     limits = decoder.state["limits"][:, tf.newaxis]  # (B, 1)
     token = tf.fill(tf.shape(limits), START)
@@ -127,7 +135,8 @@ def greedy_search(
         complete=limits == 0,
     )
     sources = decoder.state if numbers is None else {**decoder.state, "numbers": numbers}
-    state = GreedyState(sources, token, results)
+    required = () if copied is None else copied.count(inp)
+    state = GreedyState(sources, required, token, results)
     results, ended = loop(unfinished, step, state, decoder.cache_length)
     is_token = tf.cast(results.ids != PAD, tf.int32)
     tokens = tf.reduce_sum(is_token, axis=-1) - 1  # START does not count
@@ -180,6 +189,7 @@ class BeamState(NamedTuple):
     """The state of beam search between two steps."""
 
     decoder: dict  # tensors of each sentence: CachedDecoder.state
+    required: tf.Tensor | tuple[()]  # see CopiedSymbols.restrict; () without symbols
     live: LiveHypotheses
     results: CompleteHypotheses
 
@@ -244,6 +254,7 @@ def beam_search(
     extra_positions: int | None = None,
     prefix: tf.Tensor | None = None,
     restrict: Callable = unrestricted,
+    copied: CopiedSymbols | None = None,
 ) -> Hypotheses:
     """Follows the `beam` likeliest hypotheses of each sentence. Returns the `n_best` complete ones.
 
@@ -259,7 +270,7 @@ def beam_search(
       alpha: of `length_penalty`, 0 or more.
       n_best: translations per sentence, at most `beam`.
       extra_tokens, extra_positions, prefix: see CachedDecoder.
-      restrict: see `greedy_search`.
+      restrict, copied: see `greedy_search`.
     """
     decoder = cached_decoder(transformer, inp, beam, extra_tokens, extra_positions, prefix, BLOCK)
 
@@ -276,7 +287,11 @@ def beam_search(
         origin = set_position(live.origin, position, cache_rows)  # (B, K, L)
         logits, sources = decoder.logits(tokens, position, origin, state.decoder)  # (B, K, V)
         likely = tf.nn.log_softmax(logits)
-        likely = allow_prefix(likely, restrict(likely, live.ids, position), position, sources)
+        restricted = restrict(likely, live.ids, position)
+        if copied is not None:
+            left = sources["limits"] - position  # (B,) tokens
+            restricted = copied.restrict(restricted, live.ids, state.required, left)
+        likely = allow_prefix(likely, restricted, position, sources)
 
         # Each live hypothesis has one END: at most K of the best 2 K end, at least K stay live.
         new = best_tokens(likely, decoder.never, live.log_probability, 2 * beam)  # (B, 2 K)
@@ -302,7 +317,7 @@ def beam_search(
         live_log_probability = tf.where(is_complete, MASKED, new.log_probability)
         live = LiveHypotheses(new_ids, new_origin, live_log_probability)  # (B, 2 K, ...)
         live = take(live, tf.math.top_k(live_log_probability, beam).indices)
-        return BeamState(sources, live, complete)
+        return BeamState(sources, state.required, live, complete)
 
     limits = tf.tile(decoder.state["limits"][:, tf.newaxis], (1, beam))  # (B, K)
     ids = tf.fill(tf.shape(limits), START)[..., tf.newaxis]
@@ -314,7 +329,8 @@ def beam_search(
         log_probability=tf.where(tf.range(beam) == 0, 0.0, masked),  # all K start the same
     )
     complete = CompleteHypotheses(ids, masked, masked, finished=tf.zeros_like(limits, tf.bool))
-    state = BeamState(decoder.state, live, complete)
+    required = () if copied is None else copied.count(inp)
+    state = BeamState(decoder.state, required, live, complete)
     complete, ended = loop(unfinished, step, state, decoder.cache_length)
     return Hypotheses(
         ids=complete.ids[:, :n_best],

@@ -16,6 +16,7 @@ import tensorflow as tf
 from nmt import UserError
 from nmt.decoding import non_autoregressive
 from nmt.decoding.attention import KINDS
+from nmt.decoding.copied_symbols import CopiedSymbols
 from nmt.decoding.options import SearchOptions
 from nmt.decoding.search import Hypotheses, length_penalty, sample, search
 from nmt.decoding.tokens import TokenLikelihoods, log_probabilities, token_likelihoods
@@ -89,14 +90,15 @@ def traced_once(method: Callable, *signature: tf.TensorSpec) -> TracedOnce:
 class Searcher:
     """Searches for the token ids of translations, given the token ids of sources.
 
-    Its TensorFlow functions are `search_batch`, `search_batch_unscored`, `search_with_prefixes`
-    and `search_compiled`; `search` chooses one of them.
+    Its TensorFlow functions are `search_batch`, `search_batch_unscored`, `search_with_prefixes`,
+    `search_with_symbols` and `search_compiled`; `search` chooses one of them.
 
     Args:
       transformer: a Transformer.
       options: SearchOptions.
       fixed: the weights will not change, so the search for single sentences may be compiled.
       ensemble: other Transformers of the same vocabulary; their probabilities are averaged.
+      symbol_ids: of the vocabulary's symbols, which a translation holds as often as its source.
     """
 
     def __init__(
@@ -105,16 +107,19 @@ class Searcher:
         options: SearchOptions,
         fixed: bool = True,
         ensemble: tuple[Transformer, ...] = (),
+        symbol_ids: range = range(0),
     ):
         self.transformer, self.options = transformer, options
         self._members = (transformer, *ensemble)
         self._compiles = fixed and not ensemble
         self._non_autoregressive = transformer.config["non_autoregressive"]
+        self._copied = CopiedSymbols(symbol_ids)
         self.sentences_by_width = collections.Counter()  # single ones
 
         self.search_batch = traced_once(self._search_batch, IDS)
         self.search_batch_unscored = traced_once(self._search_batch_unscored, IDS)
         self.search_with_prefixes = traced_once(self._search_with_prefixes, IDS, SAMPLES, IDS)
+        self.search_with_symbols = traced_once(self._search_with_symbols, IDS, SAMPLES, IDS)
         self.search_compiled = compiled(transformer, self._search_compiled)
         self.log_probabilities = traced_once(self._log_probabilities, IDS, IDS)
         self.cross_attention = traced_once(self._cross_attention, IDS, IDS)
@@ -131,17 +136,22 @@ class Searcher:
     def _search_with_prefixes(self, inp, samples, prefix):
         return self._hypotheses(inp, samples, prefix)
 
+    def _search_with_symbols(self, inp, samples, prefix):
+        return self._hypotheses(inp, samples, prefix, copied=self._copied)
+
     def _search_compiled(self, inp):
         return self._hypotheses(inp, extra_positions=EXTRA_POSITIONS)
 
-    def _hypotheses(self, inp, samples=None, prefix=None, extra_positions=None, scored=True):
+    def _hypotheses(
+        self, inp, samples=None, prefix=None, extra_positions=None, scored=True, copied=None
+    ):
         """Returns the Hypotheses of the search, or of the samples, that the options choose."""
         options = self.options
         alpha = options.length_penalty
         if self._non_autoregressive:
             return non_autoregressive.search(self.transformer, inp, alpha)
         transformer = self._members if len(self._members) > 1 else self.transformer
-        search_options = dict(extra_positions=extra_positions, prefix=prefix)
+        search_options = dict(extra_positions=extra_positions, prefix=prefix, copied=copied)
         if options.repetition:
             search_options["restrict"] = options.repetition.restrict
             scored = True  # a penalty multiplies log-probabilities
@@ -208,10 +218,12 @@ class Searcher:
             if any(prefixes):
                 raise UserError("--plain takes no prefix; leave it out")
             return self._search_plainly(pad(sources))
-        if self.options.sampling or any(prefixes):
+        has_symbols = any(self._copied.are_in(source) for source in sources)
+        if has_symbols or self.options.sampling or any(prefixes):
             samples = samples or [0] * len(sources)
             prefixes = prefixes or [[]] * len(sources)
-            return self.search_with_prefixes(pad(sources), samples, pad(prefixes))
+            search_batch = self.search_with_symbols if has_symbols else self.search_with_prefixes
+            return search_batch(pad(sources), samples, pad(prefixes))
         if len(sources) == 1 and self._compiles:
             hypotheses = self._search_one_compiled(sources)
             if hypotheses is not None:

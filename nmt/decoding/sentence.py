@@ -4,6 +4,8 @@ import dataclasses
 from dataclasses import field
 from typing import NamedTuple
 
+from nmt.text.protected import Protected
+
 Links = list[tuple[int, int]]  # (source word, target word), numbered from 0; see alignment.py
 
 
@@ -45,6 +47,10 @@ class Sentence:
 
     text: str  # with the tags that begin its line
     space: str  # the white space after it in the line
+    # The text with symbols, and what they stand for; see text/protected.py.
+    protected: Protected | None = None
+    # What the likeliest candidate lacks of it.
+    missing: list[str] = field(default_factory=list)
     # Ids, START first and END last.
     source: list[int] = field(default_factory=list)
     # The ids that the translation begins with, often none.

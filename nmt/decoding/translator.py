@@ -28,6 +28,8 @@ from nmt.decoding.tokens import token_scores
 from nmt.messages import log, plural
 from nmt.text import sentences, spelling
 from nmt.text.batches import MAX_SOURCE_TOKENS
+from nmt.text.glossary import Glossary
+from nmt.text.protected import MIN_PAIRS, Protector, restore
 from nmt.text.tokenizer import Tokenizer, check_characters
 from transformer_model import PAD, Transformer
 
@@ -70,10 +72,18 @@ class Translator:
       symbols: words that, if they begin a line, belong to each of its sentences: language tags.
       trained_length: of sentences in training, in tokens; longer ones cause a warning, unless None.
       ensemble: other Transformers of the same vocabulary; their probabilities are averaged.
+      protect: what must not change is translated as symbols, if the vocabulary has them; see
+        text/protected.py.
+      patterns: regular expressions of what must not change, either.
+      glossary: terms and their translations.
       options: fields of SearchOptions.
 
+    Attributes:
+      protector: the Protector, which finds what must not change.
+
     Raises:
-      UserError: a number is out of its range, or options contradict each other.
+      UserError: a number is out of its range, options contradict each other, or there are patterns
+        or a glossary, but no symbols.
     """
 
     def __init__(
@@ -88,6 +98,9 @@ class Translator:
         symbols: tuple[str, ...] = (),
         trained_length: int | None = None,
         ensemble: tuple[Transformer, ...] = (),
+        protect: bool = True,
+        patterns: tuple[str, ...] = (),
+        glossary: Glossary | None = None,
         **options,
     ):
         self.options = SearchOptions(**options)
@@ -101,7 +114,15 @@ class Translator:
         self.transformer, self.tokenizer = transformer, tokenizer
         self.language, self.trained_length = language, trained_length
         self.tags: re.Pattern = sentences.tags(symbols)
-        self.searcher = Searcher(transformer, self.options, fixed, ensemble)
+        self.protector = Protector(patterns, glossary, tokenizer.words)
+        self._protects = protect and bool(tokenizer.symbol_ids)
+        if (patterns or glossary) and not self._protects:
+            raise UserError(
+                "--glossary and --protect need a run whose vocabulary has symbols: one trained "
+                f"without --no-protect on text of which {MIN_PAIRS:,} pairs hold the same number, "
+                "placeholder or URL on both sides"
+            )
+        self.searcher = Searcher(transformer, self.options, fixed, ensemble, tokenizer.symbol_ids)
         self._batching = Batching(rows, self.options.beam)
         self._pairs = GivenPairs(self.searcher, tokenizer, self._batching)
         self._pool = futures.ThreadPoolExecutor(workers)
@@ -155,7 +176,7 @@ class Translator:
           prefixes: what the translation of each line begins with.
           scored: see `hypotheses`.
         """
-        total = too_long = cut = 0  # lines
+        total = too_long = cut = incomplete = 0  # lines
         for chunk in chunks:
             check_characters(chunk)
             lines = self._split_lines(chunk, list(itertools.islice(prefixes, len(chunk))))
@@ -168,6 +189,7 @@ class Translator:
                 longest = max(len(sentence.source) for sentence in line)
                 cut += longest > MAX_SOURCE_TOKENS
                 too_long += longest > (self.trained_length or math.inf)
+                incomplete += any(sentence.missing for sentence in line)
                 yield self._join_sentences(text, line, scored)
         if too_long:
             log.warning(
@@ -177,6 +199,12 @@ class Translator:
         if cut:
             log.warning(
                 f"{cut} of {plural(total, 'line')}: cut off after {MAX_SOURCE_TOKENS} tokens."
+            )
+
+        if incomplete:
+            log.warning(
+                f"{incomplete} of {plural(total, 'line')}: the translation lacks numbers, "
+                "placeholders or tags of the source; translate --check names them."
             )
 
     def parts(self, line: str) -> list[tuple[str, str]]:
@@ -211,17 +239,33 @@ class Translator:
         for line in lines:
             split_lines.append([Sentence(text, space) for text, space in self.parts(line)])
         chunk_sentences = [sentence for line in split_lines for sentence in line]
-        sources = self.tokenizer.encode(
-            spelling.trimmed(sentence.text) for sentence in chunk_sentences
-        )
+        texts = [self._protect(sentence) for sentence in chunk_sentences]
+        sources = self.tokenizer.encode(map(spelling.trimmed, texts))
         for sentence, ids in zip(chunk_sentences, sources, strict=True):
             sentence.source = ids
-        prefix_ids = self.tokenizer.encode(
-            (spelling.trimmed(prefix) for prefix in prefixes), MAX_SOURCE_TOKENS
-        )
+        prefix_texts = [
+            self._protect_prefix(prefix, line[0])
+            for prefix, line in zip(prefixes, split_lines, strict=True)
+        ]
+        prefix_ids = self.tokenizer.encode(map(spelling.trimmed, prefix_texts), MAX_SOURCE_TOKENS)
         for line, ids in zip(split_lines, prefix_ids, strict=True):
             line[0].prefix = ids[1:-1]  # without START and END
         return split_lines
+
+    def _protect(self, sentence: Sentence) -> str:
+        """Returns the text of a Sentence, with symbols, and fills in what they stand for."""
+        if not self._protects:
+            return sentence.text
+        sentence.protected = self.protector.protect(sentence.text)
+        return sentence.protected.text
+
+    def _protect_prefix(self, prefix: str, sentence: Sentence) -> str:
+        """Returns what the translation of a Sentence begins with, with the symbols of its spans."""
+        if not self._protects or not prefix:
+            return prefix
+        text, originals = self.protector.protect_prefix(prefix, sentence.protected.originals)
+        sentence.protected = sentence.protected._replace(originals=originals)
+        return text
 
     def _search_sentences(self, chunk: list[Sentence], scored: bool):
         """Fills in the candidates of Sentences, and their tokens if scores of tokens are wanted."""
@@ -275,6 +319,11 @@ class Translator:
             candidates = []
             for rank in range(number):
                 text = texts[row * number + rank]
+                if request.sentence.protected:
+                    restored = restore(text, request.sentence.protected)
+                    text = spelling.printed(restored.text)
+                    if rank == 0:
+                        request.sentence.missing = restored.missing
                 candidates.append(Candidate(text, log_probabilities[row][rank], scores[row][rank]))
             best = merge_equal_texts(candidates, self.options.n_best)
             request.sentence.candidates += best
@@ -319,6 +368,8 @@ class Translator:
 
     def score(self, pairs: Iterable[tuple[str, str]]) -> Iterator[float]:
         """Yields the log-probability of each of `pairs`, in order; see GivenPairs.score."""
+        if self._protects:
+            pairs = itertools.starmap(self.protector.protect_pair, pairs)
         return self._pairs.score(pairs)
 
     def align(self, pairs: Iterable[tuple[str, str]], cut: bool = False) -> Iterator[Links]:

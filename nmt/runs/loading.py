@@ -18,6 +18,7 @@ from nmt.runs import listing, parameters
 from nmt.runs.folder import Run
 from nmt.text import corpora
 from nmt.text.files import is_table
+from nmt.text.glossary import read_glossary
 from nmt.text.tokenizer import Tokenizer
 from nmt.training import checkpoints, devices
 from nmt.training.optimizer import check_size
@@ -217,6 +218,9 @@ def load_translator(
     rows: int | None = None,
     workers: int | None = None,
     split: bool = True,
+    protect: bool = True,
+    patterns: Sequence[str] = (),
+    glossary: str | Path | None = None,
     **options,
 ) -> Translator:
     """Returns the Translator of a trained run, for use from Python.
@@ -230,11 +234,15 @@ def load_translator(
       rows: sentences per batch; None for as many as suit their length.
       workers: batches translated in parallel; None for one per core, at most four.
       split: translate each sentence of a line by itself.
+      protect: copy numbers, placeholders and the like, if the run has learned to; see
+        docs/protecting.md.
+      patterns: regular expressions of what must not change, either.
+      glossary: a file of terms and their translations, source TAB target.
       options: of decoding.options.SearchOptions, such as `beam`; without `beam` and
         `length_penalty`, those of the run.
 
     Raises:
-      UserError: there is no such run, it is damaged, or a number is out of its range.
+      UserError: there is no such run, it is damaged, or an argument is not allowed.
     """
     options = {name: value for name, value in options.items() if value is not None}
     SearchOptions(**options)  # a TypeError if there is no such option
@@ -247,4 +255,6 @@ def load_translator(
     trained = load_ensemble(paths, checkpoint, **changed)
     model = trained.model
     options |= dict(rows=rows, workers=model.parts if workers is None else workers)
+    options |= dict(protect=protect, patterns=tuple(patterns))
+    options["glossary"] = read_glossary(glossary) if glossary else None
     return model.text_translator(trained.tokenizer, split, **options)

@@ -5,6 +5,7 @@ see protected.py. Nothing is inflected.
 """
 
 import unicodedata
+from pathlib import Path
 
 from nmt import UserError
 from nmt.text import files, spelling
@@ -72,7 +73,7 @@ def fold(text: str) -> str:
     return "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)
 
 
-def read(path: str) -> Glossary:
+def read_glossary(path: str | Path) -> Glossary:
     """Returns the Glossary of a file: lines of source TAB target, and comments, which begin with #.
 
     Raises:

@@ -8,17 +8,20 @@ A model copies a symbol where it would have to spell a span, and `restore` puts 
 In training, a span becomes a symbol where both sides of a pair hold it: `Protector.training_pair`.
 """
 
+from __future__ import annotations
+
 import collections
 import re
 import zlib
-from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
 
 from nmt import UserError
 
-SYMBOLS = [
-    f"⟦{number}⟧" for number in range(10)
-]  # a text of more spans begins again with the first
+if TYPE_CHECKING:
+    from nmt.text.glossary import Glossary
+
+SYMBOLS = [f"⟦{number}⟧" for number in range(10)]  # of more spans, the eleventh is ⟦0⟧ again
 SYMBOL = re.compile(r"⟦([0-9])⟧")
 MIN_PAIRS = 1000  # that hold a span on both sides, for a vocabulary to get the symbols
 UNPROTECTED_SHARE = 10  # one in so many training pairs is left as it is
@@ -36,7 +39,8 @@ ATTRIBUTE = r"""\s+[\w:.@-]+(?:\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>=]+))?"""
 KINDS = {
     "symbol": SYMBOL,  # as the user wrote it
     "url": re.compile(
-        rf"(?<![A-Za-z])(?:(?:https?|ftp)://|(?<![\w@.])www\.)[^{URL_CHARACTER}]*[^{URL_CHARACTER}{CLOSING}]",
+        rf"(?<![A-Za-z])(?:(?:https?|ftp)://|(?<![\w@.])www\.)"
+        rf"[^{URL_CHARACTER}]*[^{URL_CHARACTER}{CLOSING}]",
         re.IGNORECASE,
     ),
     "email": re.compile(
@@ -58,6 +62,10 @@ KINDS = {
         r"(?:\d{4}-\d\d-\d\d(?!\d)|\d+(?:[.,:/'\u2019]\d+)*)"
     ),
 }
+TAG_NAME = re.compile(r"<(/?)([A-Za-z][\w:.-]*)[^>]*?(/?)>")
+VOID_ELEMENTS = {"br", "hr", "img", "input", "wbr", "area", "base", "col", "embed", "link", "meta"}
+ATTACHED_SYMBOL = re.compile(r"(?<=\S)⟦([0-9])⟧")
+WORD_END = re.compile(rf"[{LETTER}\d.,;:!?)\]}}>%]")  # after which a symbol needs a space
 SIGNS_OF_SPANS = re.compile(r"[\d⟦<@%{&]|://|www\.", re.IGNORECASE)  # no span is without one
 
 
@@ -93,7 +101,7 @@ class Protector:
 
     Args:
       patterns: regular expressions of further spans.
-      finders: functions of a text that return further Spans, such as Glossary.spans.
+      glossary: terms, whose translations take their place.
       words: those of the vocabulary that are never split (--symbols); language tags among them are
         no spans.
 
@@ -104,17 +112,17 @@ class Protector:
     def __init__(
         self,
         patterns: Iterable[str] = (),
-        finders: Iterable[Callable[[str], list[Span]]] = (),
+        glossary: Glossary | None = None,
         words: Iterable[str] = (),
     ):
         self._patterns = [compile_pattern(pattern) for pattern in patterns]
-        self._finders = list(finders)
+        self._glossary = glossary
         tags = [re.escape(word) for word in words if LANGUAGE_TAG.fullmatch(word)]
         self._tag = re.compile("|".join(tags) or "(?!)")
 
     def spans(self, text: str) -> list[Span]:
         """Returns the spans of a text, in order; of overlapping ones, the first or longest."""
-        spans = [span for find in self._finders for span in find(text)]
+        spans = self._glossary.spans(text) if self._glossary else []
         for pattern in self._patterns:
             spans += _matches("pattern", pattern, text)
         if SIGNS_OF_SPANS.search(text):
@@ -135,18 +143,18 @@ class Protector:
         symbols = [SYMBOLS[number % len(SYMBOLS)] for number in range(len(spans))]
         return Protected(replace(text, spans, symbols), [span.original for span in spans])
 
-    def protect_prefix(self, prefix: str, source: Protected) -> Protected:
+    def protect_prefix(self, prefix: str, originals: list[str]) -> Protected:
         """Returns what a translation begins with, with the symbols of the source's spans in it.
 
         Args:
           prefix: of the translation.
-          source: the Protected source. Its originals follow in the result, and after them symbols
-            that the user wrote into the prefix.
+          originals: those of the Protected source. In the result, symbols that the user wrote into
+            the prefix follow them.
         """
         symbols = collections.defaultdict(collections.deque)  # by original
-        for number, original in enumerate(source.originals):
+        for number, original in enumerate(originals):
             symbols[original].append(SYMBOLS[number % len(SYMBOLS)])
-        spans, chosen, originals = self.spans(prefix), [], list(source.originals)
+        spans, chosen, originals = self.spans(prefix), [], list(originals)
         for span in spans:
             if symbols[span.original]:
                 chosen.append(symbols[span.original].popleft())
@@ -218,29 +226,77 @@ def replace(text: str, spans: list[Span], symbols: Iterable[str | None]) -> str:
     return "".join([*parts, text[end:]])
 
 
-def restore(text: str, originals: list[str]) -> Restored:
+def restore(text: str, source: Protected) -> Restored:
     """Returns a text with originals in place of its symbols.
 
     Symbols of the same number, which stand for several spans of a long text, take their originals
-    in order. A symbol that stands for nothing is removed.
+    in order. A symbol that stands for nothing is removed. Tags that would not be nested as in the
+    source take the places of tags in its order. A symbol other than a tag that follows a space in
+    the source, but a word, a sentence or another symbol in the translation, gets a space before it:
+    a search that has to put in what is missing puts it right after the last token.
 
     Args:
       text: a translation with symbols.
-      originals: of the Protected source.
+      source: the Protected source.
     """
+    originals = source.originals
     waiting = [
         collections.deque(originals[number :: len(SYMBOLS)]) for number in range(len(SYMBOLS))
     ]
-    surplus = 0
+    parts = SYMBOL.split(text)  # text, number of a symbol, text, ...
+    texts, numbers = parts[::2], parts[1::2]
+    restored, surplus = [], 0
+    for number in map(int, numbers):
+        surplus += not waiting[number]
+        restored.append(waiting[number].popleft() if waiting[number] else "")
+    missing = [original for queue in waiting for original in queue]
+    restored = _nest_tags(restored, originals)
+    apart = set(SYMBOL.findall(source.text)) - set(ATTACHED_SYMBOL.findall(source.text))
+    pieces, last = [texts[0]], texts[0][-1:]  # the last character so far
+    for number, original, following in zip(numbers, restored, texts[1:], strict=True):
+        if number in apart and original and WORD_END.match(last) and not TAG_NAME.match(original):
+            pieces.append(" ")
+        pieces += original, following
+        last = (original + following)[-1:] or last
+    return Restored("".join(pieces), missing, surplus)
 
-    def original(match: re.Match) -> str:
-        nonlocal surplus
-        queue = waiting[int(match[1])]
-        surplus += not queue
-        return queue.popleft() if queue else ""
 
-    text = SYMBOL.sub(original, text)
-    return Restored(text, [text for queue in waiting for text in queue], surplus)
+def _nest_tags(restored: list[str], originals: list[str]) -> list[str]:
+    """Returns `restored` with its tags in the order of the source if they are not nested as there.
+
+    Args:
+      restored: originals in the order of a translation.
+      originals: in the order of the source.
+    """
+    tags = [original for original in originals if TAG_NAME.match(original)]
+    positions = [index for index, original in enumerate(restored) if TAG_NAME.match(original)]
+    translated_tags = [restored[index] for index in positions]
+    if len(tags) != len(positions) or _open_tags(translated_tags) == _open_tags(tags):
+        return restored
+    restored = list(restored)
+    for index, tag in zip(positions, tags, strict=True):
+        restored[index] = tag
+    return restored
+
+
+def _open_tags(tags: list[str]) -> tuple[list[str], list[str]] | None:
+    """Returns the names that tags close before they open them, and those that they leave open.
+
+    None if an element ends within another one that is still open.
+    """
+    closed, opened = [], []
+    for tag in tags:
+        is_end, name, is_empty = TAG_NAME.match(tag).groups()
+        if not is_end:
+            if not is_empty and name.lower() not in VOID_ELEMENTS:
+                opened.append(name)
+        elif opened and opened[-1] == name:
+            opened.pop()
+        elif opened:
+            return None
+        else:
+            closed.append(name)
+    return closed, opened
 
 
 DEFAULT = Protector()  # of what every text may hold

@@ -131,6 +131,26 @@ def test_n_best_are_printed_with_scores_best_first(finished, capsys):
     assert "--n-best 2 needs a --beam of as many" in capsys.readouterr().err
 
 
+def test_lines_that_lose_a_number_are_named_and_make_a_strict_check_fail(finished, capsys):
+    command = ["translate", "--run", finished / "run", "um dois.", "4711 {x}"]
+    assert call(*command, "--check") == 0
+    checked = capsys.readouterr()
+    assert checked.out.count("\n") == 2
+    assert "line 2: missing {x}, 4711" in checked.err
+    assert "1 of 2 lines: other numbers, placeholders, URLs or tags" in checked.err
+    assert call(*command, "--strict") == 3
+    strict = capsys.readouterr()
+    assert strict.out == checked.out
+    assert strict.err.splitlines()[-1].startswith("run_demo.py: 1 of 2 lines: other numbers")
+
+
+def test_a_glossary_needs_a_run_with_symbols(finished, capsys, tmp_path):
+    (tmp_path / "terms.tsv").write_text("um\tone\n")
+    terms = "--glossary", tmp_path / "terms.tsv"
+    assert call("translate", "--run", finished / "run", *terms, "um.") == 2
+    assert "need a run whose vocabulary has symbols" in capsys.readouterr().err
+
+
 def test_given_pairs_are_scored_one_per_line(finished, capsys, tmp_path):
     (tmp_path / "s").write_text("um dois.\ntres.\n")
     assert call("translate", "--run", finished / "run", "--score", "um dois.", "tres.") == 0

@@ -59,6 +59,13 @@ from nmt.training import devices
         (["no-such-command"], "'no-such-command' is not a command"),
         (["translate", "--run", "nothing-here", "Bom dia."], "nothing-here: no trained run"),
         (["translate", "Bom dia."], "no trained run"),
+        (["translate", "--protect", "(", "um."], "--protect (: is not a regular expression"),
+        (["translate", "--no-protect", "--protect", "um", "um."], "--no-protect contradicts"),
+        (["translate", "--glossary", "nothing.tsv", "um."], "nothing.tsv: No such file"),
+        (
+            ["translate", "--glossary", "three.txt", "um."],
+            "three.txt: line 1 is not one source term",
+        ),
         (["evaluate", "--run", "nothing-here"], "nothing-here: no trained run"),
         (["plot", "no-such-picture"], "invalid choice"),
         (["--dataset", "bundled", "--run", "/dev/null/run"], "/dev/null/run"),

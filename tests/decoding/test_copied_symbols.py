@@ -1,19 +1,29 @@
 """What must hold of symbols in a search: each is in a translation as often as in its source."""
 
 import numpy as np
+import pytest
 import tensorflow as tf
+from helpers import as_dataset, randomized, sentences
 
+from nmt import UserError, messages
+from nmt.decoding import searcher
 from nmt.decoding.copied_symbols import CopiedSymbols
-from transformer_model import END, MASKED, PAD, START
+from nmt.decoding.sampling import Sampling
+from nmt.decoding.translator import Translator
+from nmt.text.glossary import Glossary
+from nmt.text.tokenizer import Tokenizer, train_tokenizer
+from transformer_model import END, MASKED, PAD, START, Transformer
 
 SYMBOLS = CopiedSymbols(range(END + 1, END + 4))  # A, B, C
 A, B, C, WORD = END + 1, END + 2, END + 3, END + 4
 
 
-def restricted(required, ids, likely):
+def restricted(required, ids, likely, left=9):
     """Returns what may follow `ids`: log-probabilities (5,) of END, A, B, C and WORD."""
     likely = tf.constant([[[-90.0] * END + likely]])  # (1, 1, V)
-    result = SYMBOLS.restrict(likely, tf.constant([[ids]]), tf.constant([required]))
+    result = SYMBOLS.restrict(
+        likely, tf.constant([[ids]]), tf.constant([required]), tf.constant([left])
+    )
     return result[0, 0, END:].numpy().tolist()
 
 
@@ -38,9 +48,106 @@ def test_nothing_is_left_but_the_end_and_words_once_all_symbols_are_there():
     assert found == [-0.5, MASKED, MASKED, MASKED, -1.0]
 
 
+def test_nothing_but_missing_symbols_can_follow_where_as_few_tokens_are_left():
+    likely = [-0.5, -9.0, -7.0, -2.0, -1.0]
+    expected = [MASKED, -9.0, -0.5, MASKED, MASKED]
+    assert restricted([2, 1, 0], [START], likely, left=3) == expected
+    assert restricted([2, 1, 0], [START], likely, left=4)[-1] == -1.0
+
+
 def test_each_row_has_symbols_of_its_own():
     likely = tf.zeros((2, 2, 8))
     ids = tf.constant([[[START, A], [START, WORD]], [[START, A], [START, B]]])
-    result = SYMBOLS.restrict(likely, ids, tf.constant([[1, 0, 0], [0, 1, 0]])).numpy()
+    result = SYMBOLS.restrict(likely, ids, tf.constant([[1, 0, 0], [0, 1, 0]]), tf.constant([9, 9]))
+    result = result.numpy()
     may_end = result[..., END] == 0
     np.testing.assert_array_equal(may_end, [[True, False], [False, True]])
+
+
+# ---- Translations ----
+
+SIZES = dict(num_layers=1, d_model=16, num_heads=2, dff=32, rate=0.0)
+LINES = [
+    "{name}: 4711 um dois.",
+    "três",
+    "%s %s %d http://a.b/c",
+    " ".join(map(str, range(1000, 1013))),
+]
+
+
+def random_model(tokenizer):
+    """Returns a Transformer of random weights, which ends its translations early."""
+    size = tokenizer.vocab_size
+    transformer = Transformer(**SIZES, input_vocab_size=size, target_vocab_size=size)
+    transformer.build(((None, None), (None, None)))
+    randomized(transformer)
+    kernel, bias = transformer.final_layer.get_weights()
+    bias[END] += 3
+    transformer.final_layer.set_weights([kernel, bias])
+    return transformer
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    """A tokenizer with symbols."""
+    pairs = [
+        (f"{n} {source}", f"{n} {target}") for n, (source, target) in enumerate(sentences(1000))
+    ]
+    return Tokenizer(train_tokenizer(as_dataset(pairs), 330))
+
+
+@pytest.fixture(scope="module")
+def model(tokenizer):
+    return random_model(tokenizer), tokenizer
+
+
+@pytest.fixture(scope="module")
+def translate(model):
+    return Translator(*model)
+
+
+@pytest.mark.parametrize("search", ["greedy", "beam and ensemble", "sampling"])
+def test_no_search_loses_or_repeats_what_must_not_change(model, translate, search):
+    if search == "beam and ensemble":
+        translate = Translator(*model, beam=3, n_best=3, ensemble=(random_model(model[1]),))
+    elif search == "sampling":
+        translate = Translator(*model, sampling=Sampling(), n_best=2)
+    for line, translations in zip(LINES, translate.hypotheses(LINES), strict=True):
+        for translation in translations:
+            for span in ("{name}", "4711", "%s", "%d", "http://a.b/c", "1001", "1012"):
+                assert translation.text.count(span) == line.count(span)
+
+
+def test_a_prefix_holds_symbols_too(translate):
+    (translations,) = translate.hypotheses(["um 4711 {x}"], prefixes=["{x} ⟦3⟧"])
+    text = translations[0].text
+    assert text.startswith("{x} ⟦3⟧")
+    assert text.count("{x}") == text.count("4711") == 1
+
+
+def test_lines_without_symbols_are_searched_for_as_before(model, translate, monkeypatch):
+    lines = ["um dois", "três"]
+    monkeypatch.delattr(translate.searcher, "search_with_symbols")
+    assert [*translate(lines)] == [*Translator(*model, protect=False)(lines)]
+
+
+def test_terms_of_a_glossary_and_patterns_are_in_the_translation(model):
+    terms = Glossary({"dois": "zwei drei"})
+    translate = Translator(*model, glossary=terms, patterns=("tr.s",))
+    assert "Zwei drei" in next(translate(["Dois um"]))
+    assert "três" in next(translate(["um três"]))
+
+
+def test_what_cannot_be_repaired_is_reported(model, capsys, monkeypatch):
+    messages.show()
+    translate = Translator(*model, plain=True)
+    monkeypatch.setattr(searcher, "greedy_translate", lambda *_: tf.constant([[START, 300, END]]))
+    list(translate(["4711"]))
+    assert "1 of 1 line: the translation lacks numbers" in capsys.readouterr().err
+
+
+def test_without_symbols_a_glossary_is_refused(model):
+    with pytest.raises(UserError, match="need a run whose vocabulary has symbols"):
+        Translator(*model, glossary=Glossary({"a": "b"}), protect=False)
+    with pytest.raises(UserError, match="need a run whose vocabulary has symbols"):
+        Translator(*model, patterns=("x",), protect=False)

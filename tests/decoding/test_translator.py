@@ -30,7 +30,7 @@ from pathlib import Path
 
 import params
 import transformer_model as tm
-from nmt.decoding import searcher, translator
+from nmt.decoding import options, searcher
 
 searcher.COMPILE_AFTER = 0
 sizes = params.NUM_LAYERS, params.D_MODEL, params.NUM_HEADS, params.DFF
@@ -39,7 +39,7 @@ transformer.build(((None, None), (None, None)))
 kernel, bias = transformer.final_layer.get_weights()
 bias[tm.END] += 1000
 transformer.final_layer.set_weights([kernel, bias])
-found = translator.Translator(transformer, None, beam=4)
+found = searcher.Searcher(transformer, options.SearchOptions(beam=4))
 
 
 def resident():
@@ -49,10 +49,10 @@ def resident():
 
 
 for length in (8, 256):
-    found.searcher.search_batch(searcher.pad([[tm.START] * length]))
+    found.search_batch(searcher.pad([[tm.START] * length]))
 before = resident()
 for length in (*range(8, 129, 8), 256):
-    found.searcher.search([[tm.START] * length])
+    found.search([[tm.START] * length])
 print(resident() - before)  # MiB
 """
 SIZES = dict(num_layers=1, d_model=16, num_heads=2, dff=32, rate=0.0)

@@ -26,7 +26,7 @@ def test_what_is_lost_or_added_is_named(source, translation, result):
 
 
 def test_terms_of_a_glossary_must_be_translated():
-    protector = Protector(finders=[Glossary({"dog": "chien", "5 stars": "cinq étoiles"}).spans])
+    protector = Protector(glossary=Glossary({"dog": "chien", "5 stars": "cinq étoiles"}))
     assert str(difference("A dog with 5 stars", "Un Chien cinq étoiles", protector)) == ""
     assert str(difference("dog and dog", "chien et chat", protector)) == "missing chien"
 

@@ -3,14 +3,14 @@
 import pytest
 
 from nmt import UserError
-from nmt.text import glossary
-from nmt.text.glossary import Glossary
+from nmt.text.glossary import Glossary, read_glossary
 from nmt.text.protected import Protector, restore
 
 
 def translate(text, terms):
     """Returns a text whose terms are replaced by their translations, and nothing else."""
-    return restore(*Protector(finders=[Glossary(terms).spans]).protect(text)).text
+    source = Protector(glossary=Glossary(terms)).protect(text)
+    return restore(source.text, source).text
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_a_file_has_comments_empty_lines_and_a_term_twice(tmp_path):
     path = tmp_path / "terms.tsv"
     path.write_text("\ufeff# animals\ndog\tchien\n\nice hockey\t hockey \ndog\tchien\n")
     terms = {"dog": "chien", "ice hockey": "hockey"}
-    assert glossary.read(str(path)).spans("dog") == Glossary(terms).spans("dog")
+    assert read_glossary(path).spans("dog") == Glossary(terms).spans("dog")
 
 
 @pytest.mark.parametrize(
@@ -60,5 +60,5 @@ def test_a_damaged_file_is_refused_in_one_line(tmp_path, text, message):
     path = tmp_path / "terms.tsv"
     path.write_text(text)
     with pytest.raises(UserError, match=f"terms.tsv: {message}") as error:
-        glossary.read(str(path))
+        read_glossary(path)
     assert "\n" not in str(error.value)

@@ -60,24 +60,46 @@ SPANS = st.sampled_from(
 @given(st.lists(st.one_of(SPANS, st.text(max_size=3)), max_size=40))
 def test_any_text_comes_back_whatever_it_holds(parts):
     text = "".join(parts)
-    assert restore(*DEFAULT.protect(text)) == (text, [], 0)
+    source = DEFAULT.protect(text)
+    assert restore(source.text, source) == (text, [], 0)
 
 
 def test_what_a_translation_loses_or_adds_is_counted():
-    text, spans = DEFAULT.protect("{a} 1 2")
-    assert text == "⟦0⟧ ⟦1⟧ ⟦2⟧"
-    assert restore("⟦2⟧ ⟦2⟧, ⟦9⟧⟦0⟧", spans) == ("2 , {a}", ["1"], 2)
+    source = DEFAULT.protect("{a} 1 2")
+    assert source.text == "⟦0⟧ ⟦1⟧ ⟦2⟧"
+    assert restore("⟦2⟧ ⟦2⟧, ⟦9⟧⟦0⟧", source) == ("2 , {a}", ["1"], 2)
+
+
+def test_what_is_put_in_after_a_word_or_a_symbol_gets_a_space_if_it_had_one():
+    source = DEFAULT.protect("see {a} {b} <b>5</b>")
+    assert restore("voir ⟦3⟧x⟦4⟧.⟦0⟧⟦1⟧⟦2⟧", source).text == "voir 5x<b>. {a} {b}</b>"
+    assert restore("l'⟦0⟧ 我⟦1⟧", source).text == "l'{a} 我{b}"
+
+
+@pytest.mark.parametrize(
+    ("source", "translation", "expected"),
+    [
+        ("<b>a</b> c", "⟦1⟧x⟦0⟧ y", "<b>x</b> y"),
+        ("<b>a</b> <i>c</i>", "⟦2⟧x⟦3⟧ ⟦0⟧y⟦1⟧", "<i>x</i> <b>y</b>"),  # nested as it is
+        ("<b>a</b> <i>c</i>", "⟦2⟧x⟦1⟧ ⟦0⟧y⟦3⟧", "<b>x</b> <i>y</i>"),
+        ("<b><i>5</i></b>", "⟦0⟧⟦2⟧⟦3⟧⟦1⟧⟦4⟧", "<b>5<i></i></b>"),
+        ("a</i> b<b>", "⟦1⟧a⟦0⟧", "</i>a<b>"),  # of a sentence within a line
+        ('a<br>b <x id="1"/> <b>', "⟦1⟧ ⟦2⟧ ⟦0⟧", '<x id="1"/> <b> <br>'),
+    ],
+)
+def test_tags_are_nested_as_in_the_source(source, translation, expected):
+    assert restore(translation, DEFAULT.protect(source)).text == expected
 
 
 def test_originals_with_symbols_in_them_are_not_replaced_again():
-    assert restore("⟦0⟧ ⟦1⟧", ["⟦1⟧", "x"]).text == "⟦1⟧ x"
+    assert restore("⟦0⟧ ⟦1⟧", Protected("", ["⟦1⟧", "x"])).text == "⟦1⟧ x"
 
 
 def test_more_spans_than_symbols_keep_their_order():
     text = " ".join(map(str, range(5000)))
-    symbols, spans = DEFAULT.protect(text)
-    assert {*symbols.split()} == {*SYMBOLS}
-    assert restore(symbols, spans).text == text
+    source = DEFAULT.protect(text)
+    assert {*source.text.split()} == {*SYMBOLS}
+    assert restore(source.text, source).text == text
 
 
 def test_both_sides_of_a_pair_have_the_same_symbol_for_the_same_span():
@@ -100,10 +122,10 @@ def test_training_leaves_a_share_and_uses_all_symbols_alike():
 
 def test_a_prefix_has_the_symbols_of_its_source():
     source = DEFAULT.protect("{a} costs 5, 5 or 6")
-    prefix = DEFAULT.protect_prefix("5 {b} ⟦0⟧ 5 5", source)
+    prefix = DEFAULT.protect_prefix("5 {b} ⟦0⟧ 5 5", source.originals)
     assert prefix.text == "⟦1⟧ {b} ⟦4⟧ ⟦2⟧ 5"
-    assert restore(prefix.text, prefix.originals).text == "5 {b} ⟦0⟧ 5 5"
-    assert DEFAULT.protect_prefix("", source) == Protected("", source.originals)
+    assert restore(prefix.text, prefix).text == "5 {b} ⟦0⟧ 5 5"
+    assert DEFAULT.protect_prefix("", source.originals) == Protected("", source.originals)
 
 
 HOSTILE = (
@@ -116,7 +138,8 @@ def test_no_text_takes_long():
     texts = [part * 10_000 for part in HOSTILE] + ["<a" + " b" * 10_000, "http://" + "." * 10_000]
     started = time.process_time()
     for text in texts:
-        assert restore(*DEFAULT.protect(text)).text == text
+        source = DEFAULT.protect(text)
+        assert restore(source.text, source).text == text
     assert time.process_time() - started < 10  # half a second; minutes if one took quadratic time
 
 
