@@ -390,8 +390,9 @@ def test_a_run_keeps_the_step_that_it_began_with_where_a_gpu_comes_or_goes(
         raise UserError(f"xla is {training.options['xla']}")
 
     monkeypatch.setattr(run_demo.Training, "fit", stop)
-    monkeypatch.setattr(devices, "gpus", lambda: (["a GPU"], ""))
-    monkeypatch.setattr(devices, "find", lambda *_: (tf.distribute.get_strategy(), 1))
+    monkeypatch.setattr(devices, "gpus", lambda: devices.SeenGpus(["a GPU"], ""))
+    strategy = tf.distribute.get_strategy()
+    monkeypatch.setattr(devices, "configure", lambda *_: devices.Devices(strategy, 1))
     command = ["--dataset", tiny(run)[1], *LEARNING, "--run", run]
     assert "xla is off" in refused(capsys, *command)  # begun without one
     assert "xla is 'off' there, 'on' here" in refused(capsys, *command, "--xla", "on")

@@ -149,7 +149,7 @@ def test_a_gpu_that_tensorflow_does_not_see_is_named_with_the_remedy(tmp_path, m
     tool.write_text("#!/bin/sh\necho 'GPU 0: NVIDIA Test (UUID: GPU-1)'\n")
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    monkeypatch.setattr(devices, "gpus", lambda: ([], "no library for it"))
+    monkeypatch.setattr(devices, "gpus", lambda: devices.SeenGpus([], "no library for it"))
     devices.configure()
     error = capsys.readouterr().err
     assert "NVIDIA Test" in error
