@@ -55,6 +55,26 @@ def test_a_length_that_keeps_most_pairs_is_suggested_where_many_are_dropped(
     assert "dropped for more than 300 tokens: 0 (0.0%). " in long
 
 
+def test_a_run_says_what_it_trains_for_how_long_and_what_follows(capsys):
+    training = SimpleNamespace(
+        options=dict(epochs=6, accumulate=2), epoch=0, position=0, finished=False,
+        transformer=SimpleNamespace(count_params=lambda: 1_310_208),
+        steps_per_epoch=lambda batches: 500,
+    )  # fmt: skip
+    corpus = corpora.Corpus("n", None, None, as_dataset(sentences(9)))
+
+    def announced():
+        train_messages.announce_training(SimpleNamespace(logs="logs"), corpus, training, None)
+        return capsys.readouterr().err
+
+    begins = "Training a Transformer with 1,310,208 parameters for "
+    assert f"{begins}6 epochs (3000 steps), then scoring 9 test lines." in announced()
+    training.epoch, training.position = 4, 100  # 50 of the steps of epoch 5
+    assert f"{begins}2 more epochs (950 steps), then scoring 9 test lines." in announced()
+    training.epoch, training.position, training.finished = 6, 0, True
+    assert announced() == "All epochs are trained: scoring 9 test lines.\n"
+
+
 def test_the_training_text_is_read_three_times_before_the_first_step(tmp_path, monkeypatch, capsys):
     """Counted and checked; for the hash, the vocabulary and repeated pairs; and tokenized."""
     passes = []

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from helpers import LEARNING, call
 
+import params
 from nmt.cli import startup
 from nmt.results import evaluation
 from nmt.runs import listing
@@ -125,6 +126,15 @@ def test_a_closed_stdout_takes_no_scores(run, monkeypatch, capsys):
         assert "BLEU" in json.loads((run / "scores.json").read_text())
         (run / "scores.json").unlink()
     assert "Everything is in" in capsys.readouterr().err
+
+
+def test_parameters_are_read_again_once_the_folder_is_reserved(tmp_path):
+    run = Run(tmp_path)
+    assert run.parameters is None
+    options = params.values() | {"xla": "off"}
+    Run(tmp_path).claim(options, {"dataset": "bundled"}, tokenizer="0")  # by another process
+    run.lock()
+    assert run.parameters.options == options
 
 
 def test_what_is_unchanged_is_not_written_again(tmp_path):
