@@ -270,7 +270,10 @@ def test_n_best_translations_differ(model):
 def test_n_best_are_of_all_hypotheses_of_the_beam_where_several_are_one_text(model):
     transformer, tokenizer = model
     short = SimpleNamespace(  # many hypotheses have the same first letters
-        encode=tokenizer.encode, decode=lambda ids: [text[:2] for text in tokenizer.decode(ids)]
+        encode=tokenizer.encode,
+        decode=lambda ids: [text[:2] for text in tokenizer.decode(ids)],
+        words=[],
+        symbol_ids=range(0),
     )
     every, best = (
         list(Translator(transformer, short, beam=8, n_best=number).hypotheses(SOURCES[:6]))
