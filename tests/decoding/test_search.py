@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import INP, SIZES, biased_transformer, hypotheses_of, small_transformer
+from helpers import INP, SIZES, biased_transformer, graph_of, hypotheses_of, small_transformer
 
 import transformer_model as tm
 from nmt.decoding import cached_decoder, search
@@ -23,7 +23,7 @@ def log_probability(model, source, tokens):
 
 def next_log_probabilities(model, source, tokens):
     """Returns (T, V), by one pass of the whole model, in float64."""
-    logits = model((np.array([source]), np.array([tokens])))[0].numpy()[0].astype(np.float64)
+    logits = graph_of(model)([source], [tokens]).numpy()[0].astype(np.float64)
     return logits - np.log(np.exp(logits).sum(-1, keepdims=True))
 
 
@@ -58,7 +58,7 @@ def test_a_cached_step_equals_a_call_of_the_whole_model(beam, extra_positions, v
         )
         cached = tf.nn.log_softmax(logits)
         for place in range(beam):
-            logits = model((INP, ids[:, place]))[0][:, -1]
+            logits = graph_of(model)(INP, ids[:, place])[:, -1]
             whole = tf.nn.log_softmax(logits)
             np.testing.assert_allclose(cached[:, place], whole, rtol=0, atol=1e-5)
         parent = rng.integers(beam, size=(batch, beam))  # as if these were the best to follow
