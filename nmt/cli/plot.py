@@ -11,7 +11,7 @@ from nmt import UserError, output
 from nmt.cli import flags, startup, trained_runs
 from nmt.decoding.attention import KINDS
 from nmt.messages import log
-from nmt.results import pictures
+from nmt.results import pictures, texts
 from nmt.results.pictures import Picture
 from nmt.runs.folder import Run
 from nmt.text import files, spelling
@@ -55,6 +55,9 @@ def add_flags(parser: ArgumentParser) -> None:
         help="runs whose curves are drawn too",
         action=flags.Once,
     )
+    parser.add_argument(
+        "--lang", choices=texts.LANGUAGES, default="en", help="language of its texts (default en)"
+    )
     flags.add_data(parser, train="where the run's training files are now, for lengths")
 
 
@@ -72,7 +75,7 @@ def run(args: Namespace) -> None:
         from nmt.training import devices
 
         devices.gpus()  # TensorFlow looks for them here, quietly
-        drawing = pictures.Pictures(Path("plots"), params.values())
+        drawing = pictures.Pictures(Path("plots"), params.values(), language=args.lang)
     print(drawing.draw(picture, args.to, **choices))
 
 
@@ -102,7 +105,7 @@ def prepare(args: Namespace, picture: Picture) -> pictures.RunPictures:
         corpus = loading.load_corpus_of(run, "train", moved)
         return training_batches(model.options, corpus, tokenizer)
 
-    return pictures.RunPictures(run, model, tokenizer, line, make_batches, translation)
+    return pictures.RunPictures(run, model, tokenizer, line, make_batches, translation, args.lang)
 
 
 def first_sentence(translator, line: str) -> str:

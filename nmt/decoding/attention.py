@@ -18,7 +18,7 @@ class Kind(NamedTuple):
 KINDS = {
     "encoder": Kind("encoder_layer{}", "Encoder self-attention: source attends to source"),
     "decoder": Kind("decoder_layer{}_block1", "Decoder self-attention: target attends to target"),
-    "cross": Kind("decoder_layer{}_block2", "Cross-attention: generated tokens attend to source"),
+    "cross": Kind("decoder_layer{}_block2", "Cross-attention: target attends to source"),
 }
 
 

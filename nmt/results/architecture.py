@@ -1,18 +1,27 @@
 """The architecture of a Transformer, drawn from its real layers: blocks, shapes, parameters."""
 
+import itertools
 from typing import NamedTuple
 
-from matplotlib.patches import FancyBboxPatch
+from matplotlib.patches import Circle, FancyBboxPatch
 
 from nmt.results import figures
+from nmt.results.texts import Say, english
 
 COLORS = {  # of blocks; as in the paper's figure 1, lighter
     "embedding": "#f9dcdc", "attention": "#fde3c4", "norm": "#f4f2c0", "ffn": "#d3e8f4",
     "output": "#dcd9ec", "positions": "#ffffff",
 }  # fmt: skip
-WIDTH, HEIGHT, GAP = 4.4, 0.62, 0.34  # of a block and between two, in units of the axes
-CROSS = "Cross-attention"
-COLUMNS = 0.0, 6.4  # where those of encoder and decoder begin
+INK, GREY = "#444444", "#666666"
+WIDTH, HEIGHT = 4.7, 0.66  # of a block, in units of the axes
+GAP, ADD_GAP, FRAME_GAP = 0.36, 0.82, 0.8  # between two blocks; with a +; where a frame begins
+LEAVING_GAP = 0.16  # more, where a frame ends
+ADD_ABOVE = 0.36  # from a sub-layer to the middle of its +
+BRANCH = 0.2  # below a block: where its residual connection begins
+RADIUS = 0.13  # of a +
+COLUMNS = 0.0, 7.2  # where those of encoder and decoder begin
+RESIDUAL = 0.34  # right of the blocks: the line of the residual connections
+FONT_SIZE = 9
 
 
 class Block(NamedTuple):
@@ -23,166 +32,248 @@ class Block(NamedTuple):
     detail: str
     parameters: int  # of one such block
     layers: int = 0  # that have such a block; 0: it stands outside of them
-    shared: bool = False  # its parameters are counted elsewhere
+    shared: str = ""  # with what its parameters are shared, which counts them
+    keys_from_encoder: bool = False  # cross-attention
+
+    @property
+    def is_sublayer(self) -> bool:
+        """Whether a residual connection leads around it."""
+        return self.kind in ("attention", "ffn")
 
 
-def blocks(transformer):
-    """Returns the Blocks of encoder and decoder, each from the input upwards."""
+def blocks(transformer, say: Say = english) -> tuple[list[Block], list[Block]]:
+    """Returns the Blocks of encoder and decoder, from the input upwards."""
     sizes, encoder, decoder = transformer.config, transformer.encoder, transformer.decoder
     width, heads, layers = sizes["d_model"], sizes["num_heads"], sizes["num_layers"]
-    vocab, tied = sizes["target_vocab_size"], sizes["tie_embeddings"]
-    per_head = f"{heads} heads of {width // heads}"
-    pre_norm = sizes["pre_norm"]
+    vocabulary, tied, rate = sizes["target_vocab_size"], sizes["tie_embeddings"], sizes["rate"]
+    tied_to_source = say("shared with the\nsource embedding") if tied else ""
 
-    add = ", add" if pre_norm else ""  # to the input of the sub-layer
-
-    def attention(title, layer, norm):
-        return pair(Block("attention", title + add, per_head, layer.count_params(), layers), norm)
+    def attention(title, layer, norm, **source):
+        text = "{heads} heads: softmax(q · k / √{depth}) v"
+        detail = say(text, heads=heads, depth=width // heads)
+        block = Block("attention", title, detail, layer.count_params(), layers, **source)
+        return with_normalization(block, norm)
 
     def ffn(layer, norm):
-        detail = f"{width} → {sizes['dff']:,} → {width}, ReLU"
-        return pair(Block("ffn", "Feed-forward" + add, detail, layer.count_params(), layers), norm)
+        detail = say("{width} → {inner:,} → {width}, ReLU", width=width, inner=sizes["dff"])
+        block = Block("ffn", say("Feed-forward"), detail, layer.count_params(), layers)
+        return with_normalization(block, norm)
 
-    def pair(block, norm):  # the normalization stands before the sub-layer, or after it
-        count = norm.count_params()
-        if pre_norm:
-            return [Block("norm", "Layer normalization", "", count, layers), block]
-        return [block, Block("norm", "Add, layer normalization", "", count, layers)]
+    def with_normalization(block, norm):
+        layer_norm = Block("norm", say("Layer normalization"), "", norm.count_params(), layers)
+        return [layer_norm, block] if sizes["pre_norm"] else [block, layer_norm]
 
-    def begin(side, embedding, vocab_size, shared=False):
-        count = embedding.count_params()
+    def begin(title, embedding, vocab_size, shared=""):
+        text = "{vocabulary:,} × {width}, output times √{width}"
+        detail = say(text, vocabulary=vocab_size, width=width)
+        waves = "sines and cosines; then dropout {rate:g}" if rate else "sines and cosines"
         return [
-            Block(
-                "embedding", f"{side} embedding", f"{vocab_size:,} × {width}", count, shared=shared
-            ),
-            Block("positions", "+ positional encoding", "sines and cosines", 0),
+            Block("embedding", title, detail, embedding.count_params(), shared=shared),
+            Block("positions", say("+ positional encoding"), say(waves, rate=rate), 0),
         ]
 
     def end(stack):
-        if not pre_norm:
+        if not sizes["pre_norm"]:
             return []
-        return [Block("norm", "Layer normalization", "", stack.layernorm.count_params())]
+        return [Block("norm", say("Layer normalization"), "", stack.layernorm.count_params())]
 
     first, last = encoder.enc_layers[0], decoder.dec_layers[0]
     masked = "Self-attention" if sizes["non_autoregressive"] else "Masked self-attention"
     linear = 0 if tied else transformer.final_layer.count_params()
     return (
         [
-            *begin("Source", encoder.embedding, sizes["input_vocab_size"]),
-            *attention("Self-attention", first.mha, first.layernorm1),
+            *begin(say("Source embedding"), encoder.embedding, sizes["input_vocab_size"]),
+            *attention(say("Self-attention"), first.mha, first.layernorm1),
             *ffn(first.ffn, first.layernorm2),
             *end(encoder),
         ],
         [
-            *begin("Target", decoder.embedding, vocab, tied),
-            *attention(masked, last.mha1, last.layernorm1),
-            *attention(CROSS, last.mha2, last.layernorm2),
+            *begin(say("Target embedding"), decoder.embedding, vocabulary, tied_to_source),
+            *attention(say(masked), last.mha1, last.layernorm1),
+            *attention(say("Cross-attention"), last.mha2, last.layernorm2, keys_from_encoder=True),
             *ffn(last.ffn, last.layernorm3),
             *end(decoder),
-            Block("output", "Linear", f"{width} → {vocab:,}", linear, shared=tied),
-            Block("output", "Softmax", "", 0),
+            Block(
+                "output", say("Linear"), f"{width} → {vocabulary:,}", linear, shared=tied_to_source
+            ),
+            Block("output", say("Softmax"), "", 0),
         ],
     )
 
 
-def number(block):
-    """Returns the parameters of a Block as text."""
-    if block.shared:
-        return "shared"
-    return f"{block.parameters:,}" if block.parameters else ""
+# ---- Drawing ----
 
 
-def draw_column(axes, left, column, shapes):
-    """Draws the Blocks of one stack, upwards. Returns the heights of their middles by title.
-
-    Args:
-      axes: of matplotlib.
-      left: where the column begins.
-      column: Blocks.
-      shapes: texts below the first block, after the positions, and above the last block.
-    """
-    middles, layered = {}, []
-    for level, block in enumerate(column):
-        bottom = level * (HEIGHT + GAP)
-        middle = bottom + HEIGHT / 2
-        axes.add_patch(
-            FancyBboxPatch(
-                (left, bottom), WIDTH, HEIGHT, boxstyle="round,pad=0,rounding_size=0.08",
-                facecolor=COLORS[block.kind], edgecolor="#444444", linewidth=0.8, zorder=2,
-            )
-        )  # fmt: skip
-        title = f"{block.title}\n{block.detail}" if block.detail else block.title
-        axes.text(left + 0.12, middle, title, va="center", fontsize=8, zorder=3, linespacing=1.2)
-        axes.text(
-            left + WIDTH - 0.12,
-            middle,
-            number(block),
-            va="center",
-            ha="right",
-            fontsize=8,
-            zorder=3,
-        )
-        arrow(axes, (left + WIDTH / 2, bottom - GAP), (left + WIDTH / 2, bottom))
-        middles.setdefault(block.title.removesuffix(", add"), middle)
-        layered += [bottom] if block.layers else []
-    top = len(column) * (HEIGHT + GAP)
-    arrow(axes, (left + WIDTH / 2, top - GAP), (left + WIDTH / 2, top))
-    bottom, above = min(layered), max(layered) + HEIGHT
-    layers = max(block.layers for block in column)
-    axes.add_patch(
-        FancyBboxPatch(
-            (left - 0.25, bottom - 0.17), WIDTH + 0.5, above - bottom + 0.34, zorder=1,
-            boxstyle="round,pad=0,rounding_size=0.15", facecolor="#f5f5f5", edgecolor="#999999",
-        )
-    )  # fmt: skip
-    axes.text(
-        left - 0.38, (bottom + above) / 2, f"{layers} ×", ha="right", va="center", fontsize=13
-    )
-    heights = (-GAP - 0.06, 2 * (HEIGHT + GAP) - GAP / 2, top + 0.06)
-    for text, height, align in zip(shapes, heights, ("top", "center", "bottom"), strict=True):
-        side = left + WIDTH / 2 + (0.1 if align == "center" else 0)
-        axes.text(
-            side, height, text, fontsize=8, color="#555555", va=align,
-            ha="left" if align == "center" else "center", zorder=4,
-            bbox=dict(facecolor="white", edgecolor="none", pad=0.5),
-        )  # fmt: skip
-    return middles
+def bottoms(column: list[Block]) -> list[float]:
+    """Returns the heights at which the Blocks begin, and the height above the last one."""
+    heights = [0.0]
+    for below, above in itertools.pairwise([*column, None]):
+        enters = above is not None and above.layers and not below.layers
+        leaves = below.layers and above is not None and not above.layers
+        gap = FRAME_GAP if enters else ADD_GAP if below.is_sublayer else GAP
+        gap += LEAVING_GAP if leaves else 0
+        heights.append(heights[-1] + HEIGHT + gap)
+    return heights
 
 
 def arrow(axes, start, end):
     """Draws an arrow between two points."""
     axes.annotate(
-        "", end, start, arrowprops=dict(arrowstyle="-|>", color="#444444", shrinkA=0, shrinkB=0)
+        "", end, start, arrowprops=dict(arrowstyle="-|>", color=INK, shrinkA=0, shrinkB=0)
     )
 
 
-def draw(path, transformer):
+def note(axes, x, y, text, align="left", **options):
+    """Writes a small grey text beside an arrow."""
+    axes.text(
+        x, y, text, fontsize=FONT_SIZE, color=GREY, va="center", ha=align, zorder=4, **options
+    )
+
+
+def draw_block(axes, left, bottom, block):
+    """Draws one Block, with its parameters at the right."""
+    axes.add_patch(
+        FancyBboxPatch(
+            (left, bottom), WIDTH, HEIGHT, boxstyle="round,pad=0,rounding_size=0.08",
+            facecolor=COLORS[block.kind], edgecolor=INK, linewidth=0.8, zorder=2,
+        )
+    )  # fmt: skip
+    text = dict(va="center", fontsize=FONT_SIZE, zorder=3, linespacing=1.25)
+    title = f"{block.title}\n{block.detail}" if block.detail else block.title
+    axes.text(left + 0.12, bottom + HEIGHT / 2, title, **text)
+    number = f"{block.parameters:,}" if block.parameters else ""
+    axes.text(left + WIDTH - 0.12, bottom + HEIGHT / 2, block.shared or number, ha="right", **text)
+
+
+def draw_residual(axes, left, branch, bottom):
+    """Draws a residual connection: from the height `branch` to the + above a sub-layer.
+
+    Args:
+      bottom: of the sub-layer.
+
+    Returns:
+      The height of the +.
+    """
+    middle, right, add = left + WIDTH / 2, left + WIDTH + RESIDUAL, bottom + HEIGHT + ADD_ABOVE
+    axes.plot([middle, right, right], [branch, branch, add], color=INK, linewidth=1, zorder=1.5)
+    arrow(axes, (right, add), (middle + RADIUS, add))
+    axes.add_patch(Circle((middle, add), RADIUS, facecolor="white", edgecolor=INK, zorder=3))
+    axes.plot([middle - 0.07, middle + 0.07], [add, add], color=INK, linewidth=1, zorder=4)
+    axes.plot([middle, middle], [add - 0.07, add + 0.07], color=INK, linewidth=1, zorder=4)
+    note(axes, right - 0.08, add - 0.15, "x", align="right", style="italic")
+    return add
+
+
+def draw_frame(axes, left, bottom, top, layers):
+    """Draws the frame around the blocks of a layer, and at its outer side how many layers."""
+    begin, width = left - 0.3, WIDTH + RESIDUAL + 0.55
+    axes.add_patch(
+        FancyBboxPatch(
+            (begin, bottom), width, top - bottom, zorder=1, facecolor="#f5f5f5",
+            boxstyle="round,pad=0,rounding_size=0.15", edgecolor="#999999",
+        )
+    )  # fmt: skip
+    is_encoder = left == COLUMNS[0]
+    axes.text(
+        begin - 0.12 if is_encoder else begin + width + 0.12, (bottom + top) / 2, f"{layers} ×",
+        ha="right" if is_encoder else "left", va="center", fontsize=14,
+    )  # fmt: skip
+
+
+def is_pre_norm(column: list[Block]) -> bool:
+    """Whether the first Block of a layer is its normalization."""
+    return next(block for block in column if block.layers).kind == "norm"
+
+
+def draw_column(axes, left, column):
+    """Draws the Blocks of one stack, upwards. Returns the heights at which they begin.
+
+    Args:
+      axes: of matplotlib.
+      left: where the column begins.
+      column: Blocks.
+    """
+    heights, middle = bottoms(column), left + WIDTH / 2
+    arrow_from = -GAP
+    for number, (block, bottom) in enumerate(zip(column, heights, strict=False)):
+        draw_block(axes, left, bottom, block)
+        arrow(axes, (middle, arrow_from), (middle, bottom))
+        arrow_from = bottom + HEIGHT
+        if block.is_sublayer:
+            first = heights[number - 1 if is_pre_norm(column) else number]
+            add = draw_residual(axes, left, first - BRANCH, bottom)
+            arrow(axes, (middle, bottom + HEIGHT), (middle, add - RADIUS))
+            arrow_from = add + RADIUS
+        if block.kind == "attention":
+            queries = "q" if block.keys_from_encoder else "q, k, v"
+            note(axes, middle - 0.1, bottom - 0.17, queries, align="right", style="italic")
+    arrow(axes, (middle, arrow_from), (middle, heights[-1]))
+    layer = [number for number, block in enumerate(column) if block.layers]
+    frame_top = heights[layer[-1] + 1] - 0.15
+    draw_frame(axes, left, heights[layer[0]] - BRANCH - 0.16, frame_top, column[layer[0]].layers)
+    return heights
+
+
+def draw_shapes(axes, left, heights, below, inside, above):
+    """Writes the shapes of tensors: below the first block, after the positions, at the top."""
+    middle = left + WIDTH / 2
+    note(axes, middle, -GAP - 0.18, below, align="center")
+    note(axes, middle + 0.12, heights[2] - FRAME_GAP + 0.2, inside)
+    note(axes, middle, heights[-1] + 0.18, above, align="center")
+
+
+def draw_keys_and_values(axes, encoder_top, column, heights):
+    """Draws the encoder's output to cross-attention, as keys and values."""
+    cross = next(n for n, block in enumerate(column) if block.keys_from_encoder)
+    height, start = heights[cross] + HEIGHT / 2, COLUMNS[0] + WIDTH / 2
+    between = (COLUMNS[0] + WIDTH + RESIDUAL + COLUMNS[1]) / 2 - 0.2
+    level = encoder_top - GAP / 2
+    axes.plot([start, between, between], [level, level, height], color=INK, linewidth=1)
+    arrow(axes, (between, height), (COLUMNS[1], height))
+    note(axes, between + 0.08, height + 0.17, "k, v", style="italic")
+
+
+def heading(transformer, say: Say) -> str:
+    """Returns the title: the number of parameters, the order of normalization, dropout."""
+    norm = (
+        "pre-norm: x + sublayer(LayerNorm(x))"
+        if transformer.config["pre_norm"]
+        else "post-norm: LayerNorm(x + sublayer(x))"
+    )
+    rate = transformer.config["rate"]
+    dropout = say("dropout {rate:g} before each +", rate=rate) if rate else say("no dropout")
+    return "\n".join(
+        (
+            say(
+                "Transformer with {parameters:,} parameters", parameters=transformer.count_params()
+            ),
+            f"{say(norm)}; {dropout}",
+            say("right: parameters per block; B sentences, S source and T target tokens"),
+        )
+    )
+
+
+def draw(path, transformer, say: Say = english):
     """Draws the blocks of a built Transformer, with the parameters of each, into `path`.
 
     The numbers add up to all parameters, those of a block in the layers times their number.
     """
-    encoder, decoder = blocks(transformer)
-    width = transformer.config["d_model"]
-    vocab = transformer.config["target_vocab_size"]
-    levels = max(len(encoder), len(decoder))
-    figure, axes = figures.subplots(figsize=(9.2, 0.6 + 0.62 * levels))
-    draw_column(
-        axes, COLUMNS[0], encoder,
-        ("source ids (B, S)", f"(B, S, {width})", f"output of the encoder (B, S, {width})"),
+    encoder, decoder = blocks(transformer, say)
+    width, vocabulary = (transformer.config[name] for name in ("d_model", "target_vocab_size"))
+    top = max(bottoms(encoder)[-1], bottoms(decoder)[-1])
+    figure, axes = figures.subplots(figsize=(10.8, 0.9 + 0.7 * top))
+    encoder_heights = draw_column(axes, COLUMNS[0], encoder)
+    draw_shapes(
+        axes, COLUMNS[0], encoder_heights, say("source ids (B, S)"), f"(B, S, {width})",
+        say("output of the encoder (B, S, {width})", width=width),
     )  # fmt: skip
-    middles = draw_column(
-        axes, COLUMNS[1], decoder,
-        ("target ids so far (B, T)", f"(B, T, {width})", f"next tokens: (B, T, {vocab:,})"),
+    decoder_heights = draw_column(axes, COLUMNS[1], decoder)
+    draw_shapes(
+        axes, COLUMNS[1], decoder_heights, say("target ids so far (B, T)"), f"(B, T, {width})",
+        say("next tokens: (B, T, {vocabulary:,})", vocabulary=vocabulary),
     )  # fmt: skip
-    top = len(encoder) * (HEIGHT + GAP) - GAP / 2  # the encoder's output goes to cross-attention
-    start, between = COLUMNS[0] + WIDTH / 2, (COLUMNS[0] + WIDTH + COLUMNS[1]) / 2 - 0.25
-    axes.plot([start, between, between], [top, top, middles[CROSS]], color="#444444", linewidth=1)
-    arrow(axes, (between, middles[CROSS]), (COLUMNS[1], middles[CROSS]))
-    axes.set(xlim=(-1.3, COLUMNS[1] + WIDTH + 0.4), ylim=(-0.75, levels * (HEIGHT + GAP) + 0.4))
+    draw_keys_and_values(axes, encoder_heights[-1], decoder, decoder_heights)
+    axes.set(xlim=(-1.3, COLUMNS[1] + WIDTH + RESIDUAL + 1.2), ylim=(-0.85, top + 0.4))
     axes.axis("off")
-    axes.set_title(
-        f"Transformer of {transformer.count_params():,} parameters\n"
-        "right in each block: the parameters of one; B sentences, S and T tokens",
-        fontsize=10,
-    )
+    axes.set_title(heading(transformer, say), fontsize=11)
     return figures.save(figure, path)

@@ -9,9 +9,9 @@ from matplotlib import font_manager
 from matplotlib.figure import Figure
 
 from nmt import output
+from nmt.results.texts import Say, english
 
 PLAIN = mpl.rcParams["font.sans-serif"][0]  # matplotlib's own font: Latin, Greek, Cyrillic, Arabic
-
 
 DOTS_PER_INCH = 200
 MAX_TOKENS = 60  # of a side of a picture of attention or masks; more would not be readable
@@ -44,7 +44,6 @@ def use_fonts_for(*texts):
 
 
 CONTINUES = "\u00b7"  # before a token that does not begin a word
-EXPLAINED = f"{CONTINUES} before a token: it continues the word before it"
 
 
 def labels(tokens):
@@ -60,10 +59,24 @@ def labels(tokens):
     ]
 
 
-def limited(tokens, what):
+def explained(shown, say: Say = english):
+    """Returns what CONTINUES means, if it stands before one of the labels that are shown."""
+    if not any(label.startswith(CONTINUES) for label in shown):
+        return ""
+    return say("{mark} before a token: it continues the word before it", mark=CONTINUES)
+
+
+def limited(tokens, side, say: Say = english):
     """Returns MAX_TOKENS tokens at most, and as text what is left out."""
-    left_out = f"{what}: the first {MAX_TOKENS} of {len(tokens)} tokens"
-    return tokens[:MAX_TOKENS], left_out if len(tokens) > MAX_TOKENS else ""
+    if len(tokens) <= MAX_TOKENS:
+        return tokens, ""
+    text = "{side}: the first {most} of {number} tokens"
+    return tokens[:MAX_TOKENS], say(text, side=say(side), most=MAX_TOKENS, number=len(tokens))
+
+
+def notes(*texts):
+    """Returns those texts that are not empty as one."""
+    return "; ".join(text for text in texts if text)
 
 
 def subplots(*grid, figsize, **options):

@@ -13,6 +13,7 @@ from typing import Any
 from nmt import UserError, output
 from nmt.decoding.attention import KINDS
 from nmt.messages import log, plural
+from nmt.results import texts
 
 MAX_ENCODING_VALUES = 10_000_000  # positions times dimensions: drawing takes a second per million
 TUTORIAL_STEPS = 40_000  # of its picture of the learning rate
@@ -26,10 +27,12 @@ class Pictures:
       folder: where they go.
       options: values of params.table() by name.
       steps: of training, for the learning rate.
+      language: of the texts, one of texts.LANGUAGES.
     """
 
-    def __init__(self, folder, options, steps=TUTORIAL_STEPS):
+    def __init__(self, folder, options, steps=TUTORIAL_STEPS, language="en"):
         self.folder, self.options, self.steps = folder, options, steps
+        self.language, self.say = language, texts.in_language(language)
 
     def draw(self, picture: "Picture", to: str | Path | None = None, **choices) -> str | Path:
         """Draws a picture. Returns the path of the file.
@@ -39,6 +42,8 @@ class Pictures:
           to: the path; None for a .png in the folder, whose name says what was chosen.
           choices: values of the picture's flags, by name.
         """
+        if self.language == "zh":
+            self.use_chinese_fonts()
         if to:
             with output.new(to) as unfinished:
                 picture.draw(self, unfinished, **picture.flags | choices)
@@ -48,7 +53,23 @@ class Pictures:
             if choice != "beside" and value != picture.flags[choice]:
                 text = value if isinstance(value, str) else f"{choice}{value}"
                 name += "-mean" if value is True else f"-{text}"
+        if self.language != "en":
+            name += f"-{self.language}"
         return picture.draw(self, self.folder / f"{name}.png", **picture.flags | choices)
+
+    def use_chinese_fonts(self):
+        """Chooses fonts that show the Chinese texts.
+
+        Raises:
+          UserError: none is installed.
+        """
+        from nmt.results import figures
+
+        if figures.use_fonts_for(*texts.CHINESE.values()):
+            raise UserError(
+                "--lang zh: no installed font shows Chinese; install one, for example on Debian or "
+                "Ubuntu: apt install fonts-noto-cjk"
+            )
 
     def positional_encoding(self, path, positions, depth, position):
         """Of `positions` in `depth` dimensions (d_model); `position` is compared with the others.
@@ -69,12 +90,12 @@ class Pictures:
                 f"--positions {positions} and --depth {depth}: {positions * depth:,} values; at "
                 f"most {MAX_ENCODING_VALUES:,} are drawn; lower one of them"
             )
-        return plots.positional_encoding(path, positions, depth, position)
+        return plots.positional_encoding(path, positions, depth, position, self.say)
 
     def scaling(self, path):
         from nmt.results import plots
 
-        return plots.scaling(path)
+        return plots.scaling(path, say=self.say)
 
     def schedule(self, path):
         from nmt.results import plots
@@ -83,19 +104,25 @@ class Pictures:
         trained = int(self.steps)
         steps = max(trained, 2 * self.options["warmup_steps"])  # drawn
         schedules = {
-            f"{name} (chosen)" if name == self.options["schedule"] else name: learning_rate(
-                {**self.options, "schedule": name}, trained
-            )
+            self.say("{name} (chosen)", name=name)
+            if name == self.options["schedule"]
+            else name: learning_rate({**self.options, "schedule": name}, trained)
             for name in ("inverse-sqrt", "cosine", "constant")
         }
-        return plots.schedule(path, schedules, steps)
+        scale = self.options["learning_rate_scale"]
+        return plots.schedule(path, schedules, steps, scale, self.say)
 
 
-def use_fonts_for(*tokens):
-    """Makes pictures show the letters of tokens (strings); logs those that no font has."""
+def use_fonts_for(*tokens, language="en"):
+    """Makes pictures show the letters of tokens (strings); logs those that no font has.
+
+    Args:
+      language: of the texts, whose letters stay visible.
+    """
     from nmt.results import figures
 
-    if unknown := figures.use_fonts_for(*tokens):
+    shown = texts.CHINESE.values() if language == "zh" else ()
+    if unknown := figures.use_fonts_for(*tokens, *shown):
         log.warning(f"No installed font has {unknown}; install one (for Chinese: fonts-noto-cjk).")
 
 
@@ -109,10 +136,11 @@ class RunPictures(Pictures):
       line: the sentence whose attention and masks are drawn.
       make_batches: a function that returns the run's batches.Batches.
       translation: of the line, where it is known: masks then need no weights.
+      language: of the texts, one of texts.LANGUAGES.
     """
 
-    def __init__(self, run, model, tokenizer, line, make_batches, translation=None):
-        super().__init__(run.plots, model.options, model.steps)
+    def __init__(self, run, model, tokenizer, line, make_batches, translation=None, language="en"):
+        super().__init__(run.plots, model.options, model.steps, language)
         self.run, self.model, self.tokenizer = run, model, tokenizer
         self.line, self.make_batches, self.translation = line, make_batches, translation
 
@@ -128,13 +156,13 @@ class RunPictures(Pictures):
         """The Attention of `line`; pictures can show its letters from then on."""
         translate = self.model.translator(self.tokenizer, **self.model.search_options)
         weights = translate.attend(self.line)
-        use_fonts_for(*weights.source, *weights.target)
+        use_fonts_for(*weights.source, *weights.target, language=self.language)
         return weights
 
     def architecture(self, path):
         from nmt.results import architecture
 
-        return architecture.draw(path, self.model.transformer)
+        return architecture.draw(path, self.model.transformer, self.say)
 
     def masks(self, path):
         from nmt.results import plots
@@ -144,26 +172,33 @@ class RunPictures(Pictures):
         else:
             ids = self.tokenizer.encode([self.line, self.translation])
             source, target = map(self.tokenizer.tokens, ids)
-            use_fonts_for(*source, *target)
-        return plots.masks(path, source, target[:-1], not self.options["non_autoregressive"])
+            use_fonts_for(*source, *target, language=self.language)
+        if self.options["non_autoregressive"]:
+            return plots.masks(path, source, target[1:], look_ahead=False, say=self.say)
+        return plots.masks(path, source, target[:-1], predicted=target[1:], say=self.say)
 
     def lengths(self, path):
         from nmt.results import plots
 
         batches = self.make_batches()
-        return plots.lengths(path, batches.counts, batches.dropped, batches.lengths)
+        return plots.lengths(path, batches.counts, batches.dropped, batches.lengths, self.say)
 
     def curves(self, path, beside):
         """Of this run, and of the runs `beside`."""
-        from nmt.results import figures, plots
+        from nmt.results import plots
 
         histories = {
             # matplotlib's legend leaves labels out that begin with _
             re.sub("^_", "./_", str(run.path)): run.history()
             for run in (self.run, *beside)
         }
-        figures.use_fonts_for(*histories)
-        return plots.curves(path, histories)
+        all_options = [self.options, *(run.parameters.options for run in beside)]
+        noise = {
+            name: any(options[key] > 0 for options in all_options)
+            for name, key in (("dropout", "dropout_rate"), ("label_smoothing", "label_smoothing"))
+        }
+        use_fonts_for(*histories, language=self.language)
+        return plots.curves(path, histories, **noise, say=self.say)
 
     def attention(self, path, kind, layer, head, mean):
         """Of one of KINDS and one layer (the last): one head (1, 2, ...), all heads, or their mean.
@@ -181,13 +216,22 @@ class RunPictures(Pictures):
                 )
         layer = layer or self.options["num_layers"]
         heads, queries, keys = self.weights.select(kind, layer)
-        names = [f"Head {number}" for number in range(1, len(heads) + 1)]
+        say, rows = self.say, "row: query, column: key"
+        if kind != "encoder" and self.options["non_autoregressive"]:
+            generated = self.weights.target[1:]
+            queries, keys = generated, generated if kind == "decoder" else keys
+            rows = "row: the token predicted there (the query); column: the key"
+        elif kind != "encoder":
+            queries = plots.steps(self.weights.target[:-1], self.weights.target[1:])
+            rows = "row: the token read (the query) → the token predicted from it; column: the key"
+        names = [say("Head {number}", number=number) for number in range(1, len(heads) + 1)]
         if mean:
-            heads, names = heads.mean(axis=0, keepdims=True), [f"Mean of {len(heads)} heads"]
+            names = [say("Mean of {number} heads", number=len(heads))]
+            heads = heads.mean(axis=0, keepdims=True)
         elif head:
             heads, names = heads[head - 1 : head], names[head - 1 : head]
-        title = f"{KINDS[kind].title}; layer {layer}"
-        return plots.attention(path, heads, names, keys, queries, title)
+        title = say("{title}; layer {number}", title=say(KINDS[kind].title), number=layer)
+        return plots.attention(path, heads, names, keys, queries, title, say(rows), say)
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,16 @@ readable for the color-blind, and on paper.
 """
 
 import numpy as np
+from matplotlib.colors import PowerNorm
 
 import transformer_model as model
-from nmt.messages import plural
-from nmt.results.figures import EXPLAINED, labels, limited, save, subplots
+from nmt.results.figures import explained, labels, limited, notes, save, subplots
+from nmt.results.texts import Say, english
+
+COLOR_STEPS = 10  # the scale of attention weights ends with a tenth
 
 
-def positional_encoding(path, position=50, d_model=128, chosen=None):
+def positional_encoding(path, position=50, d_model=128, chosen=None, say: Say = english):
     """The tutorial's map, one row per position and one column per dimension, and similarities.
 
     Args:
@@ -23,30 +26,46 @@ def positional_encoding(path, position=50, d_model=128, chosen=None):
     """
     chosen = position // 2 if chosen is None else chosen
     encoding = model.positional_encoding(position, d_model)[0]  # (position, D)
-    figure, (axes, beside) = subplots(1, 2, figsize=(13, 5), sharey=True, width_ratios=(3, 1))
+    figure, (axes, beside) = subplots(1, 2, figsize=(13, 5.4), sharey=True, width_ratios=(3, 1))
     mesh = axes.pcolormesh(
         np.arange(d_model + 1), np.arange(position + 1) - 0.5, encoding,
         cmap="RdBu", vmin=-1, vmax=1,
     )  # fmt: skip
+    title = "Positional encoding of {positions} positions in {depth} dimensions"
     axes.set(
-        title=f"Positional encoding of {position} positions in {d_model} dimensions",
-        xlabel="Dimension", ylabel="Position", xlim=(0, d_model),
+        title=say(title, positions=position, depth=d_model),
+        xlabel=say("Dimension"), ylabel=say("Position"), xlim=(0, d_model),
     )  # fmt: skip
-    figure.colorbar(mesh, ax=axes, label="value")
+    figure.colorbar(
+        mesh, ax=axes, location="bottom", label=say("value of the encoding"), aspect=50, shrink=0.6
+    )
     # Every encoding has the same length, sqrt(d_model / 2): sin^2 + cos^2 of each frequency.
     similarity = np.asarray(encoding) @ np.asarray(encoding)[chosen] / (d_model / 2)
     beside.plot(similarity, np.arange(position))
     beside.axhline(chosen, color="grey", linestyle=":")
     beside.set(
-        title=f"Similarity to position {chosen}",
-        xlabel="cosine of the angle between encodings",
+        title=say("Similarity to position {position}", position=chosen),
+        xlabel=say("cosine of the angle between encodings"), ylabel=say("Position"),
         xlim=(min(similarity) - 0.05, 1.05),
-    )
+    )  # fmt: skip
+    beside.tick_params(labelleft=True)
     beside.grid(alpha=0.3)
     return save(figure, path)
 
 
-def masks(path, source, target, look_ahead=True, padding=2):
+def steps(read, predicted):
+    """Returns labels of queries of the decoder: "g → reet", the token read and the one predicted.
+
+    Args:
+      read: input token strings of the decoder.
+      predicted: the token string predicted at each; None if that is not known.
+    """
+    if predicted is None:
+        return labels(read)
+    return [f"{a} → {b}" for a, b in zip(labels(read), labels(predicted), strict=True)]
+
+
+def masks(path, source, target, look_ahead=True, padding=2, predicted=None, say: Say = english):
     """The three masks of one pair, dark where attention is masked.
 
     Args:
@@ -54,145 +73,206 @@ def masks(path, source, target, look_ahead=True, padding=2):
       source, target: token strings, the inputs of encoder and decoder.
       look_ahead: whether the decoder may not attend to later positions.
       padding: tokens of padding after each.
+      predicted: token strings, those predicted at each of `target`, if known.
     """
-    (source, cut_off), (target, and_more) = limited(source, "source"), limited(target, "target")
+    source, cut_off = limited(source, "source", say)
+    target, and_more = limited(target, "target", say)
     ids = (np.pad(np.ones((1, len(side))), ((0, 0), (0, padding))) for side in (source, target))
     inp, tar = ids
     enc_padding, combined, dec_padding = model.create_masks(inp, tar)
     decoder = "future and padding", combined
     if not look_ahead:
         decoder = "padding", model.create_padding_mask(tar)
-    source, target = ([*labels(side), *["<pad>"] * padding] for side in (source, target))
+    pad = ["<pad>"] * padding
+    rows = [*steps(target, predicted and predicted[: len(target)]), *pad]
+    source, target = ([*labels(side), *pad] for side in (source, target))
+    decoder_queries = "queries: token read → token predicted" if predicted else "queries"
     panels = (
-        ("Encoder self-attention: padding", enc_padding, source, source),
-        (f"Decoder self-attention: {decoder[0]}", decoder[1], target, target),
-        ("Decoder cross-attention: padding of the source", dec_padding, target, source),
-    )
+        ("Encoder self-attention: padding", enc_padding, source, source, "queries"),
+        (f"Decoder self-attention: {decoder[0]}", decoder[1], rows, target, decoder_queries),
+        ("Decoder cross-attention: padding of the source", dec_padding, rows, source, decoder_queries),  # noqa: E501
+    )  # fmt: skip
     side = min(max(6.0, 0.27 * max(len(source), len(target))), 16.0)  # inches, for the tick labels
     figure, all_axes = subplots(1, 3, figsize=(3 * side, side))
-    for axes, (title, mask, queries, keys) in zip(all_axes, panels, strict=True):
+    for axes, (title, mask, queries, keys, ylabel) in zip(all_axes, panels, strict=True):
         grid = np.broadcast_to(mask[0, 0], (len(queries), len(keys)))
         axes.imshow(grid, cmap="Greys", vmin=0, vmax=1.4, aspect="auto")
-        axes.set_xticks(range(len(keys)), keys, rotation=90, parse_math=False)
-        axes.set_yticks(range(len(queries)), queries, parse_math=False)
+        axes.set_xticks(range(len(keys)), keys, rotation=90, fontsize=11, parse_math=False)
+        axes.set_yticks(range(len(queries)), queries, fontsize=11, parse_math=False)
         axes.set_xticks(np.arange(len(keys)) - 0.5, minor=True)
         axes.set_yticks(np.arange(len(queries)) - 0.5, minor=True)
         axes.grid(which="minor", color="silver", linewidth=0.5)
         axes.tick_params(which="minor", length=0)
-        axes.set(title=title, xlabel="keys", ylabel="queries")
-    title = "Masks of one padded pair: dark = masked"
-    figure.suptitle("; ".join(part for part in (title, cut_off, and_more) if part))
-    figure.supxlabel(EXPLAINED, fontsize=9)
+        axes.set_title(say(title), fontsize=13)
+        axes.set_xlabel(say("keys"), fontsize=12)
+        axes.set_ylabel(say(ylabel), fontsize=12)
+    title = say("Masks of one padded pair: dark = masked")
+    figure.suptitle(notes(title, cut_off, and_more), fontsize=14)
+    padding_rows = say(
+        "Rows of <pad> need no mask: they are computed, but nothing attends to them, and the loss "
+        "leaves them out"
+    )
+    figure.supxlabel(notes(padding_rows, explained([*source, *target], say)), fontsize=11)
     return save(figure, path)
 
 
-def schedule(path, schedules, steps):
-    """The learning rate over `steps` steps by each of `schedules`, by name; peaks are marked."""
+def schedule(path, schedules, steps, scale=1.0, say: Say = english):
+    """The learning rate over `steps` steps by each of `schedules`, by name; peaks are marked.
+
+    Args:
+      path: of the file.
+      schedules: functions of the step, with d_model and warmup_steps.
+      steps: number of steps.
+      scale: what multiplies the paper's rate in all of them.
+    """
     figure, axes = subplots(figsize=(9, 5))
-    step = np.linspace(0, steps, 1000)
+    step, peaks = np.linspace(0, steps, 1000), {}
     for (name, rates), style in zip(schedules.items(), ("-", "--", ":", "-."), strict=False):
-        (line,) = axes.plot(step, rates(step), style, linewidth=2)
-        warmup_steps = rates.warmup_steps
-        peak = float(rates(warmup_steps))
-        line.set_label(f"{name}: peak {peak:.2e} at step {warmup_steps:,}")
+        axes.plot(step, rates(step), style, linewidth=2, label=name)
+        peaks[name] = rates.warmup_steps, float(rates(rates.warmup_steps))
+    if len(schedules) > 1 and len({(at, f"{peak:.2e}") for at, peak in peaks.values()}) == 1:
+        peaks = {"": next(iter(peaks.values()))}  # one mark for all
+    for name, (warmup_steps, peak) in peaks.items():
         if steps >= warmup_steps:
-            axes.plot([warmup_steps], [peak], "o", color=line.get_color())
+            text = "{name}: peak {peak:.2e} at step {step:,}"
+            text = text if name else "all reach {peak:.2e} at step {step:,}"
+            axes.plot(
+                [warmup_steps], [peak], "o", color="black", markersize=5, zorder=3,
+                label=say(text, name=name, peak=peak, step=warmup_steps),
+            )  # fmt: skip
+    rates = next(iter(schedules.values()))
+    text = "Learning rate over {steps:,} steps: d_model {depth}, {warmup:,} warm-up steps"
+    title = say(text, steps=steps, depth=rates.d_model, warmup=rates.warmup_steps)
+    scaled = say("{times:g} times the paper's rate (--learning-rate-scale)", times=scale)
     axes.set(
-        title=f"Learning rate over {steps:,} steps, d_model {rates.d_model}",
-        xlabel="Step", ylabel="Learning rate",
+        title=f"{title}\n{scaled}" if scale != 1 else title,
+        xlabel=say("Step"), ylabel=say("Learning rate"), ylim=(0, None),
     )  # fmt: skip
     axes.grid(alpha=0.3)
     axes.legend()
     return save(figure, path)
 
 
-def scaling(path, depths=(8, 64, 512), keys=16, samples=2000):
+def softmax_weights(scores):
+    """Softmax over the last axis of an array."""
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+def random_scores(d_k, keys, samples):
+    """Scores (samples, keys) of random queries and keys of d_k values: their variance is d_k."""
+    rng = np.random.default_rng(d_k)
+    key = rng.standard_normal((samples, keys, d_k), np.float32)
+    query = rng.standard_normal((samples, d_k, 1), np.float32)
+    return (key @ query)[..., 0]
+
+
+def gradient_norm(weights):
+    """Mean Frobenius norm of the derivative of softmax weights (samples, keys) by their scores."""
+    # diag(w) - w w^T
+    jacobian = weights[:, :, None] * (np.eye(weights.shape[-1]) - weights[:, None, :])
+    return np.sqrt((jacobian**2).sum(axis=(1, 2))).mean()
+
+
+def scaling(path, depths=(8, 64, 512), keys=16, samples=2000, say: Say = english):
     """Why scores are divided by sqrt(d_k) (paper 3.2.1), with random queries and keys.
 
     Mean weights of `samples` queries for `keys` keys, the largest first, for each of `depths`; and
     the norm of the softmax's gradient, which vanishes where one weight is near 1.
     """
-    rng = np.random.default_rng(0)
     figure, (plain, scaled, slope) = subplots(1, 3, figsize=(15, 5))
-    lengths = []
     for d_k, style in zip(depths, ("o-", "s--", "^:"), strict=True):
-        key = rng.standard_normal((samples, keys, d_k), np.float32)
-        query = rng.standard_normal((samples, d_k, 1), np.float32)
-        scores = (key @ query)[..., 0]  # (samples, keys), of variance d_k
+        scores = random_scores(d_k, keys, samples)
         for axes, divisor in ((plain, 1.0), (scaled, np.sqrt(d_k))):
-            powers = np.exp((scores - scores.max(axis=1, keepdims=True)) / divisor)
-            weights = powers / powers.sum(axis=1, keepdims=True)
+            weights = softmax_weights(scores / divisor)
             means = np.sort(weights, axis=1)[:, ::-1].mean(axis=0)
             axes.plot(range(1, keys + 1), means, style, markersize=4, label=f"d_k = {d_k}")
-            # The derivative of weights by scores: diag(w) - w w^T, by its Frobenius norm.
-            jacobian = weights[:, :, None] * (np.eye(keys) - weights[:, None, :])
-            lengths.append(np.sqrt((jacobian**2).sum(axis=(1, 2))).mean())
     for axes, title in (
         (plain, "softmax(q · k): one key takes all"),
         (scaled, "softmax(q · k / √d_k): the same for every d_k"),
     ):
         axes.set(
-            title=title, xlabel=f"rank of the key among {keys}, 1 = largest weight",
-            ylabel=f"attention weight, mean of {samples:,} queries", ylim=(0, 1),
-        )  # fmt: skip
+            title=say(title),
+            xlabel=say("rank of the key among {keys}, 1 = largest weight", keys=keys),
+            ylabel=say("attention weight, mean of {samples:,} queries", samples=samples),
+            ylim=(0, 1),
+        )
         axes.grid(alpha=0.3)
         axes.legend()
-    slope.plot(depths, lengths[0::2], "o-", label="q · k")
-    slope.plot(depths, lengths[1::2], "s--", label="q · k / √d_k")
+    widths = [2**power for power in range(10)]  # 1 to 512
+    norms = {"q · k": [], "q · k / √d_k": []}
+    for width in widths:
+        scores = random_scores(width, keys, samples // 4)
+        norms["q · k"].append(gradient_norm(softmax_weights(scores)))
+        norms["q · k / √d_k"].append(gradient_norm(softmax_weights(scores / np.sqrt(width))))
+    for (name, values), style in zip(norms.items(), ("o-", "s--"), strict=True):
+        slope.plot(widths, values, style, markersize=4, label=name)
     slope.set(
-        title="Gradient of the weights with respect to the scores",
-        xlabel="d_k, the width of queries and keys", ylabel="norm of the gradient, mean",
-        xscale="log", ylim=(0, None),
-    )  # fmt: skip
-    slope.set_xticks(depths, depths)
+        title=say("Gradient of the weights with respect to the scores"),
+        xlabel=say("d_k, the width of queries and keys (logarithmic)"),
+        ylabel=say("norm of the gradient, mean"),
+        xscale="log",
+        ylim=(0, None),
+    )
+    slope.set_xticks(widths, widths)
     slope.minorticks_off()
     slope.grid(alpha=0.3)
     slope.legend()
-    figure.suptitle(f"Why scores are scaled: random queries and {keys} keys of d_k values each")
+    figure.suptitle(
+        say("Why scores are scaled: random queries and {keys} keys of d_k values each", keys=keys)
+    )
     return save(figure, path)
 
 
-def curves(path, histories):
+# Panels of the curves: the key of an epoch's metric, the title, and the axis.
+CURVES = (
+    ("loss", "Loss by epoch", "loss, nats per token"),
+    ("accuracy", "Accuracy by epoch", "accuracy, share of tokens predicted right"),
+    ("learning_rate", "Learning rate by epoch", "learning rate, at the end of the epoch"),
+)
+
+
+def curves(path, histories, dropout=False, label_smoothing=False, say: Say = english):
     """Loss, accuracy, learning rate by epoch; training solid, validation dashed, a color per run.
 
     Args:
       path: of the file.
       histories: by name of the run, a dict for each epoch, with epoch, loss, accuracy, val_loss,
         val_accuracy, learning_rate.
+      dropout, label_smoothing: whether one of the runs trains with them, as a note says.
     """
     figure, all_axes = subplots(1, 3, figsize=(16, 5))
     alone = len(histories) == 1  # training and validation in two hues; else a hue for each run
-    panels = (
-        ("loss", "nats per token"),
-        ("accuracy", "share of tokens predicted right"),
-        ("learning_rate", "at the end of the epoch"),
-    )
-    for axes, (key, unit) in zip(all_axes, panels, strict=True):
+    for axes, (key, title, unit) in zip(all_axes, CURVES, strict=True):
         for number, (name, history) in enumerate(histories.items()):
             epochs = [row["epoch"] for row in history]
             for prefix, split, style in (("", "training", "o-"), ("val_", "validation", "s--")):
                 values = [row.get(prefix + key) for row in history]
                 if None not in values:
-                    label = split if alone else f"{name}: {split}"
+                    label = say(split)
+                    if not alone:
+                        label = say("{run}: {split}", run=name, split=label)
                     axes.plot(
                         epochs, values, style, markersize=4,
                         color=f"C{int(bool(prefix)) if alone else number}",
                         label=name if key == "learning_rate" else label,
                     )  # fmt: skip
-        title = key.replace("_", " ")
-        axes.set(title=f"{title.capitalize()} by epoch", xlabel="Epoch", ylabel=f"{title}, {unit}")
+        axes.set(title=say(title), xlabel=say("Epoch"), ylabel=say(unit))
         axes.xaxis.get_major_locator().set_params(integer=True)
         axes.grid(alpha=0.3)
         if key != "learning_rate" or not alone:
             for text in axes.legend().get_texts():
                 text.set_parse_math(False)  # a path may hold a $
     figure.suptitle(", ".join(histories), parse_math=False)
-    note = "Values of training are means over the epoch, with dropout and label smoothing"
-    figure.supxlabel(note, fontsize=9)
+    note = say("Training values are averages over an epoch in which the weights still change")
+    noise = ["dropout"] * dropout + ["label smoothing"] * label_smoothing
+    if noise:
+        note = say("{note}, computed with {what}", note=note, what=say(" and ".join(noise)))
+    figure.supxlabel(note, fontsize=10)
     return save(figure, path)
 
 
-def lengths(path, counts, dropped, buckets):
+def lengths(path, counts, dropped, buckets, say: Say = english):
     """The lengths of the training pairs, and the buckets.
 
     Args:
@@ -202,50 +282,79 @@ def lengths(path, counts, dropped, buckets):
       buckets: the maximum length of each.
     """
     figure, axes = subplots(figsize=(10, 5))
-    axes.bar(range(len(counts)), counts, width=1.0, label="training pairs of that length")
+    bars = say("training pairs of that length")
+    axes.bar(range(len(counts)), counts, width=1.0, label=bars)
+    boundary = say("bucket boundary: pairs of one bucket share batches")
     for number, length in enumerate(buckets):
-        label = "where a bucket ends: pairs of one bucket share batches" if number == 0 else None
+        label = boundary if number == 0 else None
         axes.axvline(length + 0.5, color="C1", linewidth=1, linestyle="--", label=label)
-    share = dropped / (dropped + sum(counts))
+    in_buckets = say("1 bucket" if len(buckets) == 1 else "{number} buckets", number=len(buckets))
+    title = say(
+        "Training pairs by length: {pairs:,} in {buckets}; {dropped:,} ({share:.1%}) dropped for "
+        "more than {most} tokens",
+        pairs=sum(counts), buckets=in_buckets, dropped=dropped, most=len(counts) - 1,
+        share=dropped / (dropped + sum(counts)),
+    )  # fmt: skip
+    shortest = next((length for length, pairs in enumerate(counts) if pairs), 0)
     axes.set(
-        title=f"Training pairs by length: {sum(counts):,} in {plural(len(buckets), 'bucket')}; "
-        f"{dropped:,} ({share:.1%}) dropped for more than {len(counts) - 1} tokens",
-        xlabel="Tokens of the longer side, START and END included", ylabel="Pairs",
+        title=title, ylabel=say("Pairs"), xlim=(shortest - 1, len(counts)),
+        xlabel=say("Tokens of the longer side, START and END included"),
     )  # fmt: skip
     axes.grid(alpha=0.3, axis="y")
     axes.legend(loc="upper right", framealpha=1)
     return save(figure, path)
 
 
-def attention(path, weights, names, keys, queries, title):
+def color_limit(weights):
+    """Returns where the color scale ends: the largest weight, rounded up to a tenth."""
+    return max(np.ceil(weights.max() * COLOR_STEPS - 1e-6), 1) / COLOR_STEPS
+
+
+def attention(path, weights, names, keys, queries, title, rows="", say: Say = english):
     """Attention weights of one sentence, a panel per head: keys across, queries down.
 
     Args:
       path: of the file.
       weights: (H, T, S), each row with sum 1.
       names: H titles of panels.
-      keys, queries: S and T token strings.
+      keys: S token strings.
+      queries: T token strings, or `steps` as labels.
       title: of the figure.
+      rows: what the labels of rows and columns are; "" to leave it out.
     """
-    (keys, cut_off), (queries, and_more) = limited(keys, "across"), limited(queries, "down")
+    keys, cut_off = limited(keys, "across", say)
+    queries, and_more = limited(queries, "down", say)
     weights = weights[:, : len(queries), : len(keys)]
-    heads, keys, queries = len(weights), labels(keys), labels(queries)
+    heads, keys = len(weights), labels(keys)
+    if not any(" → " in query for query in queries):
+        queries = labels(queries)
     columns = min(heads, 4)
-    rows = -(-heads // columns)
-    width, height = (min(0.28 * len(tokens), 20.0) + 1.6 for tokens in (keys, queries))  # inches
+    grid_rows = -(-heads // columns)
+    width = min(0.3 * len(keys), 20.0)  # inches, without labels
+    height = min(0.28 * len(queries), 20.0)
+    left = 0.09 * max(map(len, queries)) + 0.4  # of the labels of the first column
     figure, all_axes = subplots(
-        rows, columns, figsize=(max(columns * width, 6), rows * height + 0.8), squeeze=False,
+        grid_rows, columns, sharex=True, sharey=True, squeeze=False,
+        figsize=(max(columns * width + left + 1.4, 6), grid_rows * (height + 0.4) + 1.8),
     )  # fmt: skip
+    # Among heads of weights near 1, those of small weights would be white.
+    norm = PowerNorm(0.5 if heads > 1 else 1.0, vmin=0, vmax=color_limit(weights))
     for head, axes in enumerate(all_axes.flat):
         if head >= heads:
             axes.axis("off")
             continue
-        image = axes.imshow(weights[head], cmap="Blues", vmin=0, vmax=1, aspect="auto")
-        axes.set_xticks(range(len(keys)), keys, rotation=90, fontsize=9, parse_math=False)
-        axes.set_yticks(range(len(queries)), queries, fontsize=9, parse_math=False)
-        axes.set_title(names[head], fontsize=10)
-    scale = "attention weight" + ", one scale for all heads" * (heads > 1)
-    figure.colorbar(image, ax=all_axes, label=scale, shrink=0.7)
-    figure.suptitle("; ".join(part for part in (title, cut_off, and_more) if part))
-    figure.supxlabel(EXPLAINED, fontsize=9)
+        image = axes.imshow(weights[head], cmap="Blues", norm=norm, aspect="auto")
+        axes.set_xticks(range(len(keys)), keys, rotation=90, fontsize=11, parse_math=False)
+        axes.set_yticks(range(len(queries)), queries, fontsize=11, parse_math=False)
+        axes.set_title(names[head], fontsize=12)
+        axes.tick_params(labelbottom=head + columns >= heads)
+    scale = (
+        "attention weight, one scale for all heads (square root)"
+        if heads > 1
+        else "attention weight"
+    )
+    figure.colorbar(image, ax=all_axes, label=say(scale), shrink=0.7, pad=0.02)
+    figure.suptitle(notes(title, cut_off, and_more), fontsize=13)
+    below = [text for text in (rows, explained([*keys, *queries], say)) if text]
+    figure.supxlabel("\n".join(below), fontsize=10)
     return save(figure, path)

@@ -1,6 +1,8 @@
 """What must hold of pictures: what they show and are called; nothing is overwritten."""
 
+import ast
 import errno
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,7 +11,7 @@ import pytest
 from helpers import call
 
 import transformer_model as tm
-from nmt.results import architecture, pictures, plots
+from nmt.results import architecture, figures, pictures, plots, texts
 from nmt.results.figures import labels
 from nmt.runs.folder import Run
 
@@ -31,7 +33,80 @@ def test_a_side_of_more_tokens_than_are_readable_says_what_is_left_out(monkeypat
     assert title == "T; across: the first 60 of 75 tokens; down: the first 60 of 61 tokens"
     images = [axes.images[0] for axes in drawn[0].axes if axes.images]
     assert [image.get_array().shape for image in images] == [(60, 60)] * 2
-    assert {image.get_clim() for image in images} == {(0, 1)}  # one scale
+    assert {image.get_clim() for image in images} == {(0, 0.1)}  # one scale, up to the largest
+
+
+def test_every_text_of_a_picture_is_in_the_table_with_the_same_gaps():
+    said = set()
+    for module in (architecture, figures, pictures, plots):
+        for node in ast.walk(ast.parse(Path(module.__file__).read_text(encoding="utf-8"))):
+            function = getattr(node, "func", None)  # of a call
+            if "say" in (getattr(function, "attr", ""), getattr(function, "id", "")):
+                said |= {part.value for part in node.args if isinstance(part, ast.Constant)}
+    assert len(said) > 40
+    assert not said - {*texts.CHINESE}
+    for english, chinese in texts.CHINESE.items():
+        assert sorted(re.findall(r"{\w+", english)) == sorted(re.findall(r"{\w+", chinese)), english
+
+
+def test_pictures_are_drawn_in_chinese(monkeypatch, tmp_path):
+    drawn = []
+    monkeypatch.setattr(plots, "save", lambda figure, path: drawn.append(figure))
+    say = texts.in_language("zh")
+    plots.lengths(tmp_path / "x.png", [0, 0, 3, 1], 0, [2, 3], say)
+    plots.masks(tmp_path / "x.png", ["▁a"], ["<s>"], predicted=["▁b"], say=say)
+    assert drawn[0].axes[0].get_xlabel() == "较长一侧的词元数，含 START 与 END"
+    assert drawn[1].axes[0].get_title() == "编码器自注意力：填充掩码"
+
+
+def test_chinese_texts_need_a_font_that_has_them(monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(figures, "use_fonts_for", lambda *_: "位")
+    assert call("plot", "scaling", "--lang", "zh") == 2
+    assert "apt install fonts-noto-cjk" in capsys.readouterr().err
+    assert not [*tmp_path.rglob("*.png")]
+    monkeypatch.setattr(figures, "use_fonts_for", lambda *_: "")
+    monkeypatch.setattr(plots, "scaling", lambda path, say: path)
+    assert call("plot", "scaling", "--lang", "zh") == 0
+    assert capsys.readouterr().out.strip() == "plots/scaling-zh.png"
+
+
+def test_rows_of_the_decoder_name_the_token_read_and_the_one_predicted(monkeypatch, tmp_path):
+    drawn = []
+    monkeypatch.setattr(plots, "save", lambda figure, path: drawn.append(figure))
+    plots.masks(tmp_path / "x.png", ["▁a"], ["<s>", "▁g"], predicted=["▁g", "reet"])
+    for axes in drawn[0].axes[1:]:
+        rows = [label.get_text() for label in axes.get_yticklabels()]
+        assert rows == ["<s> → g", "g → ·reet", "<pad>", "<pad>"]
+
+
+def test_continued_words_are_explained_only_where_there_is_one():
+    assert not figures.explained(["<s>", "word", "."])
+    assert figures.explained(["word", "·s"]).startswith("· before a token")
+
+
+def test_the_curves_mention_dropout_only_where_there_is_some(monkeypatch, tmp_path):
+    drawn = []
+    monkeypatch.setattr(plots, "save", lambda figure, path: drawn.append(figure))
+    row = dict(epoch=1, loss=1.0, val_loss=2.0, accuracy=0.1, val_accuracy=0.2, learning_rate=1e-3)
+    plots.curves(tmp_path / "x.png", {"one": [row]})
+    plots.curves(tmp_path / "x.png", {"one": [row]}, dropout=True, label_smoothing=True)
+    plain, noisy = (figure.get_supxlabel() for figure in drawn)
+    assert "dropout" not in plain
+    assert noisy.endswith("computed with dropout and label smoothing")
+
+
+def test_equal_peaks_of_the_learning_rate_are_marked_once_and_the_scale_is_named(
+    monkeypatch, tmp_path
+):
+    drawn = []
+    monkeypatch.setattr(plots, "save", lambda figure, path: drawn.append(figure))
+    rates = tm.CustomSchedule(128, 400)
+    plots.schedule(tmp_path / "x.png", {"one": rates, "two": rates}, 1000, scale=1.5)
+    axes = drawn[0].axes[0]
+    assert len(axes.lines) == 3
+    assert "all reach" in axes.lines[2].get_label()
+    assert "1.5 times the paper's rate" in axes.get_title()
 
 
 @pytest.mark.parametrize("suffix", pictures.FORMATS)
@@ -166,8 +241,10 @@ def test_a_run_of_any_name_has_curves(name, tmp_path, monkeypatch):
         dict(epoch=1, loss=1, accuracy=0, val_loss=1, val_accuracy=0, learning_rate=1, seconds=1)
     ]
     monkeypatch.setattr(Run, "history", lambda _: history)
+    options = dict(dropout_rate=0.1, label_smoothing=0.0)
+    monkeypatch.setattr(Run, "parameters", SimpleNamespace(options=options))
     run = Run(name)
-    model = SimpleNamespace(options={}, steps=1)
+    model = SimpleNamespace(options=options, steps=1)
     pictures.RunPictures(run, model, None, "", None).curves(tmp_path / "a.png", [Run("other")])
     (tmp_path / "a.png").read_bytes().startswith(STARTS[".png"])
     labels = [text.get_text() for text in drawn[0].axes[0].get_legend().get_texts()]
