@@ -7,9 +7,9 @@ Starts `serve` on a port of its own, and asks it over loopback for one sentence 
 in the same run, `translate < FILE` translates the same sentences; the start of that process, which
 the server's clients do not wait for, is not counted. The clients share the cores with the server.
 
-Prints a markdown table: requests per second, the median, 95th and 99th percentile of the time to an
-answer, errors, and the share of the rate of `translate < FILE`. With --requests, a second table: the
-memory of the server at the start, in the middle and at the end of so many requests by 32 clients.
+Prints a markdown table: requests per second, the median, 95th and 99th percentile of the time to
+an answer, errors, and the share of the rate of `translate < FILE`. With --requests, a second one:
+the memory of the server from the start to the end of so many requests by 32 clients.
 """
 
 import argparse
@@ -130,9 +130,7 @@ async def load(port, contents, clients, seconds=float("inf"), number=None):
     times, failures = [], []
     begin = time.perf_counter()
     until = begin + seconds
-    await asyncio.gather(
-        *(client(port, waiting, until, times, failures) for _ in range(clients))
-    )
+    await asyncio.gather(*(client(port, waiting, until, times, failures) for _ in range(clients)))
     return Load(time.perf_counter() - begin, times, len(failures))
 
 

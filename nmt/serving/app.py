@@ -50,7 +50,7 @@ class CommonAnswers:
     """
 
     def __init__(self, app: ASGIApp, service: Service, routes: list[Route]):
-        self.app, self._metrics, self._routes = app, service.metrics, routes
+        self.app, self._metrics, self.routes = app, service.metrics, routes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -77,7 +77,7 @@ class CommonAnswers:
 
     def _path(self, scope: Scope) -> str:
         """Returns the path of the route that a request matches; "other" if none does."""
-        for route in self._routes:
+        for route in self.routes:
             match, _ = route.matches(scope)
             if match is not Match.NONE:
                 return route.path

@@ -43,7 +43,7 @@ class Limits:
     ):
         self.api_key, self.max_chars, self.rate = api_key, max_chars, rate
         self._clock = clock
-        self._buckets: collections.OrderedDict[str, Bucket] = collections.OrderedDict()
+        self.buckets: collections.OrderedDict[str, Bucket] = collections.OrderedDict()
 
     def check_key(self, request: Request, fields: dict) -> None:
         """Raises a RefusedError unless a request has the key of the server.
@@ -68,12 +68,12 @@ class Limits:
         if not self.rate:
             return
         now = self._clock()
-        bucket = self._buckets.pop(client, None) or Bucket(self.rate, now)
+        bucket = self.buckets.pop(client, None) or Bucket(self.rate, now)
         gained = (now - bucket.filled_at) * self.rate / MINUTE
         bucket.requests, bucket.filled_at = min(self.rate, bucket.requests + gained), now
-        self._buckets[client] = bucket
-        if len(self._buckets) > MAX_CLIENTS:
-            self._buckets.popitem(last=False)  # the one that has been silent for longest
+        self.buckets[client] = bucket
+        if len(self.buckets) > MAX_CLIENTS:
+            self.buckets.popitem(last=False)  # the one that has been silent for longest
         if bucket.requests < 1:
             seconds = int((1 - bucket.requests) * MINUTE / self.rate) + 1
             raise RefusedError(

@@ -52,7 +52,7 @@ def test_no_more_clients_are_remembered_than_fit(monkeypatch):
     rated = Limits(rate=1)
     for number in range(10):
         rated.check_rate(str(number))
-    assert len(rated._buckets) == 3
+    assert len(rated.buckets) == 3
 
 
 def test_texts_have_a_number_of_characters():

@@ -285,7 +285,7 @@ def test_attention_is_that_of_the_network(client, translation):
 
 def test_every_route_is_described(client):
     paths = client.get("/openapi.json").json()["paths"]
-    routes = {route.path for route in client.app._routes}
+    routes = {route.path for route in client.app.routes}
     assert routes - set(paths) == {*app.PAGE_FILES, "/docs", "/openapi.json"}
     assert set(paths) <= routes
     page = client.get("/docs").text
