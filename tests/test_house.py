@@ -1,4 +1,4 @@
-"""What must hold of the house: three modules, eight rooms, and imports that run one way."""
+"""What must hold of the house: three modules, nine rooms, and imports that run one way."""
 
 import ast
 import re
@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 # Each room may use those before it; training and decoding do not use each other.
-ROOMS = ["text", "network", "decoding", "training", "results", "runs", "serving", "cli"]
+ROOMS = ["text", "network", "decoding", "exports", "training", "results", "runs", "serving", "cli"]
 STORY = ["params", "transformer_model", "run_demo"]
 PRODUCT = [*(ROOT / f"{name}.py" for name in STORY), *sorted((ROOT / "nmt").rglob("*.py"))]
 

@@ -2,13 +2,19 @@
 
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
+from typing import Any
 
 from nmt import UserError, output
 from nmt.cli import flags, trained_runs
+from nmt.runs.folder import Run
 
-HELP = "write the model as SavedModel, .keras or CTranslate2"
-FORMATS = ("saved_model", "keras", "ctranslate2")
-QUANTIZATIONS = ("int8", "float16")  # of CTranslate2
+HELP = "write the model for other programs: TensorFlow, CTranslate2, Hugging Face, Argos, LiteRT"
+FORMATS = ("saved_model", "keras", "ctranslate2", "huggingface", "argos", "litert")
+QUANTIZATIONS = {  # by format
+    "ctranslate2": ("int8", "float16"),
+    "argos": ("int8", "float16"),
+    "litert": ("int8",),
+}
 
 
 def add_flags(parser: ArgumentParser) -> None:
@@ -18,17 +24,20 @@ def add_flags(parser: ArgumentParser) -> None:
         help="of the exported model (default saved_model)",
     )  # fmt: skip
     flags.add_to(parser, "PATH", "a new path (default: in export/ of the run)")
-    parser.add_argument("--quantization", choices=QUANTIZATIONS, help="of CTranslate2's weights")
+    parser.add_argument(
+        "--quantization", choices=("int8", "float16"),
+        help="of the weights in formats ctranslate2, argos, and (int8) litert",
+    )  # fmt: skip
 
 
 def run(args: Namespace) -> None:
     """Exports the model of a trained run and prints its path."""
-    if args.quantization and args.format != "ctranslate2":
-        raise UserError("--quantization goes with --format ctranslate2; add that, or leave it out")
+    check_quantization(args.format, args.quantization)
     output.refuse_existing(args.to)
     runs = trained_runs.find_runs(args)
     run, tokenizer, model = trained_runs.load_runs(args, runs)
     from nmt.decoding import export as exporting
+    from nmt.exports import argos, hugging_face, litert
 
     path = Path(args.to) if args.to else exporting.default_path(run.path / "export", args.format)
     if args.format == "saved_model":
@@ -37,6 +46,56 @@ def run(args: Namespace) -> None:
         if path.suffix != ".keras":  # Keras requires it
             path = path.with_name(f"{path.name}.keras")
         exporting.keras_file(path, model.transformer)
-    else:
+    elif args.format == "ctranslate2":
         exporting.ctranslate2_model(path, model.transformer, tokenizer, args.quantization)
+    elif args.format == "huggingface":
+        card = hugging_face.ModelCard(**facts(run, model.options))
+        hugging_face.hugging_face_model(path, model.transformer, tokenizer, card)
+    elif args.format == "argos":
+        languages = argos.LanguagePair(*languages_of(run))
+        argos.argos_package(path, model.transformer, tokenizer, languages, args.quantization)
+    else:
+        litert.litert_model(path, model.transformer, tokenizer, args.quantization)
     print(path)
+
+
+def check_quantization(name: str, quantization: str | None) -> None:
+    """Raises a UserError if the format of that name has no such quantization."""
+    if quantization and quantization not in QUANTIZATIONS.get(name, ()):
+        formats = [name for name, allowed in QUANTIZATIONS.items() if quantization in allowed]
+        raise UserError(
+            f"--quantization {quantization} goes with --format {', '.join(formats)}; choose one "
+            "of them, or leave it out"
+        )
+
+
+def facts(run: Run, options: dict[str, Any]) -> dict[str, Any]:
+    """Returns the fields of a ModelCard."""
+    scores = run.read("scores.json", {})
+    metrics = {name: score for name, score in scores.items() if isinstance(score, dict)}
+    return {
+        "name": run.path.name,
+        "corpus": scores.get("dataset", "text of its own"),
+        "beam": options["beam"],
+        "length_penalty": options["length_penalty"],
+        "scores": {
+            name: f"{score['score']:.1f} ± {score['interval']:.1f}"
+            for name, score in metrics.items()
+            if "score" in score and "interval" in score
+        },
+    }
+
+
+def languages_of(run: Run) -> list[str]:
+    """Returns the codes of the two languages of a run.
+
+    Raises:
+      UserError: the names of its files did not tell them.
+    """
+    languages = run.parameters.corpus.get("languages", [])
+    if len(languages) != 2:
+        raise UserError(
+            f"{run.path}: the languages of its text are unknown, which a package for Argos names; "
+            "train on files whose names end in a language, as in train.pt train.en"
+        )
+    return languages

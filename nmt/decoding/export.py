@@ -21,14 +21,15 @@ MAX_CTRANSLATE2_TOKENS = 1024  # the length of its table of positions
 
 
 def default_path(folder: Path, kind: str) -> Path:
-    """Returns the path within `folder` of an export of a `kind`: saved_model, keras or ctranslate2.
+    """Returns the path within `folder` of an export of a `kind`, such as saved_model.
 
     A SavedModel gets a new version, 1 or the next: TensorFlow Serving loads the highest.
     """
     if kind == "saved_model":
         versions = [int(path.name) for path in (folder / kind).glob("*") if path.name.isdigit()]
         return folder / kind / str(max(versions, default=0) + 1)
-    return folder / ("model.keras" if kind == "keras" else kind)
+    names = {"keras": "model.keras", "argos": "package.argosmodel"}  # these endings are required
+    return folder / names.get(kind, kind)
 
 
 class SavedTranslator(tf.Module):

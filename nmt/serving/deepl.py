@@ -7,9 +7,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from nmt.serving import fields, languages
+from nmt.serving import fields
 from nmt.serving.errors import RefusedError
 from nmt.serving.service import AUTO, Service
+from nmt.text.language_names import language_name
 
 UNLIMITED = 10**12  # characters, as clients show it
 REGIONS = {"en": ("EN-GB", "EN-US"), "pt": ("PT-BR", "PT-PT")}  # targets have them, sources not
@@ -59,7 +60,7 @@ async def list_languages(request: Request) -> Response:
     else:
         raise RefusedError(400, "type must be source or target")
     return JSONResponse([
-        {"language": region, "name": languages.name(code), "supports_formality": False}
+        {"language": region, "name": language_name(code), "supports_formality": False}
         for region, code in codes.items()
     ])  # fmt: skip
 

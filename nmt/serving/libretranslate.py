@@ -7,12 +7,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from nmt.serving import fields, languages
+from nmt.serving import fields
 from nmt.serving.errors import RefusedError
 from nmt.serving.languages import Detection
 from nmt.serving.markup import translatable, with_translations
 from nmt.serving.models import MAX_N_BEST, Result
 from nmt.serving.service import AUTO, Service
+from nmt.text.language_names import language_name
 
 FORMATS = ("text", "html")
 
@@ -77,7 +78,7 @@ async def list_languages(request: Request) -> Response:
     models = request.app.state.service.models
     codes = dict.fromkeys([*models.sources, *models.targets])  # clients look targets up there, too
     return JSONResponse([
-        {"code": code, "name": languages.name(code), "targets": models.targets_of(code)}
+        {"code": code, "name": language_name(code), "targets": models.targets_of(code)}
         for code in codes
     ])  # fmt: skip
 
@@ -99,8 +100,8 @@ async def settings(request: Request) -> Response:
         "charLimit": service.limits.max_chars,
         "frontendTimeout": 500,
         "language": {
-            "source": {"code": source, "name": languages.name(source)},
-            "target": {"code": target, "name": languages.name(target)},
+            "source": {"code": source, "name": language_name(source)},
+            "target": {"code": target, "name": language_name(target)},
         },
         "suggestions": False,
         "supportedFilesFormat": [],

@@ -2,7 +2,6 @@
 
 import pytest
 
-from nmt.serving import languages
 from nmt.serving.languages import Profile, detect
 from nmt.serving.models import Direction, directions_of
 
@@ -29,11 +28,6 @@ def test_a_language_without_sentences_is_still_possible():
         detection.code for detection in detect("x", {"de": Profile(GERMAN), "fr": Profile([])})
     ]
     assert sorted(codes) == ["de", "fr"]
-
-
-def test_a_language_without_a_name_has_its_code():
-    assert languages.name("de") == "German"
-    assert languages.name("xx") == "xx"
 
 
 def test_several_targets_have_tags():

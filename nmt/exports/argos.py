@@ -1,0 +1,64 @@
+"""Export for Argos Translate and LibreTranslate: a package (.argosmodel) to install there."""
+
+import json
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import NamedTuple
+
+from nmt import UserError, output
+from nmt.decoding.export import ctranslate2_model
+from nmt.text.language_names import language_name
+from nmt.text.tokenizer import Tokenizer
+from transformer_model import Transformer
+
+PACKAGE_VERSION = "1.0"
+ARGOS_VERSION = "1.9"  # the oldest that reads this form of a package
+
+
+class LanguagePair(NamedTuple):
+    """The codes of the languages of a run, such as pt and en."""
+
+    source: str
+    target: str
+
+
+def argos_package(
+    path: Path,
+    transformer: Transformer,
+    tokenizer: Tokenizer,
+    languages: LanguagePair,
+    quantization: str | None = None,
+) -> None:
+    """Writes a package: a CTranslate2 model, the vocabulary, and the languages.
+
+    Sentences are split by Argos itself, which gets its models for that from the network.
+
+    Raises:
+      UserError: as `ctranslate2_model`; or the path does not end in .argosmodel.
+    """
+    if path.suffix != ".argosmodel":
+        raise UserError(f"--to {path}: a package for Argos Translate must end in .argosmodel")
+    name = f"translate-{languages.source}_{languages.target}"
+    with output.new(path) as unfinished, tempfile.TemporaryDirectory() as folder:
+        model = Path(folder) / "model"
+        ctranslate2_model(model, transformer, tokenizer, quantization)
+        (model / "tokenizer.model").rename(Path(folder) / "sentencepiece.model")
+        metadata = json.dumps(package_metadata(languages), indent=1)
+        (Path(folder) / "metadata.json").write_text(metadata, encoding="utf-8")
+        with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as package:
+            for file in sorted(Path(folder).rglob("*")):
+                if file.is_file():
+                    package.write(file, f"{name}/{file.relative_to(folder)}")
+
+
+def package_metadata(languages: LanguagePair) -> dict:
+    """Returns metadata.json."""
+    return {
+        "package_version": PACKAGE_VERSION,
+        "argos_version": ARGOS_VERSION,
+        "from_code": languages.source,
+        "from_name": language_name(languages.source),
+        "to_code": languages.target,
+        "to_name": language_name(languages.target),
+    }

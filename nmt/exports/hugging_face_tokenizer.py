@@ -1,0 +1,174 @@
+"""The vocabulary of a run as tokenizer.json, which Hugging Face's tokenizers read.
+
+It gives any text the ids that the program gives it: spelling, bytes for characters without an
+entry, and symbols that are never split included.
+"""
+
+from typing import NamedTuple
+
+from sentencepiece.sentencepiece_model_pb2 import ModelProto
+
+from nmt import UserError
+from nmt.text import spelling
+from nmt.text.tokenizer import Tokenizer
+from transformer_model import END, PAD, START, UNKNOWN
+
+SPECIAL = (PAD, UNKNOWN, START, END)
+
+
+def merges(pieces: list[str], scores: list[float]) -> list[tuple[str, str]]:
+    """Returns the pairs of pieces that byte-pair encoding joins, the first to join first.
+
+    SentencePiece stores no merges: it joins the pair whose union has the highest score.
+
+    Args:
+      pieces: entries of the vocabulary that are learned, not symbols or bytes.
+      scores: of the pieces.
+    """
+    known = set(pieces)
+    ranked = []
+    for piece, score in zip(pieces, scores, strict=True):
+        for cut in range(1, len(piece)):
+            left, right = piece[:cut], piece[cut:]
+            if left in known and right in known:
+                ranked.append((-score, cut, left, right))
+    return [(left, right) for _, _, left, right in sorted(ranked)]
+
+
+def replace(pattern: str, content: str) -> dict:
+    """Returns a normalizer of tokenizer.json that replaces each match of a regular expression."""
+    return {"type": "Replace", "pattern": {"Regex": pattern}, "content": content}
+
+
+class Vocabulary(NamedTuple):
+    """The entries of a vocabulary by kind; what is in neither list is special, or a byte."""
+
+    pieces: list[str]  # all of them, by id
+    learned: list[int]  # ids of the pieces that byte-pair encoding joins from others
+    symbols: list[str]  # pieces that are never split: --symbols
+
+
+def vocabulary(tokenizer: Tokenizer) -> Vocabulary:
+    """Returns the entries of a vocabulary by kind."""
+    entries = ModelProto.FromString(tokenizer.model).pieces
+    kind = ModelProto.SentencePiece
+    return Vocabulary(
+        [entry.piece for entry in entries],
+        [number for number, entry in enumerate(entries) if entry.type == kind.NORMAL],
+        [entry.piece for entry in entries if entry.type == kind.USER_DEFINED],
+    )
+
+
+def tokenizer_description(tokenizer: Tokenizer) -> dict:
+    """Returns tokenizer.json: byte-pair encoding with bytes for unseen characters.
+
+    Raises:
+      UserError: the vocabulary holds whole words.
+    """
+    if not tokenizer.token_bytes:
+        raise UserError(
+            "an export to Hugging Face needs a vocabulary of --pieces bpe, and this run's holds "
+            "words; choose another --format"
+        )
+    pieces, learned, symbols = vocabulary(tokenizer)
+    scores = [tokenizer.processor.get_score(number) for number in learned]
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [special_token(number, pieces[number]) for number in SPECIAL],
+        "normalizer": {"type": "Sequence", "normalizers": normalizers()},
+        "pre_tokenizer": split_at(symbols) if symbols else None,
+        "post_processor": post_processor(pieces[START], pieces[END]),
+        "decoder": {"type": "Sequence", "decoders": decoders()},
+        "model": {
+            "type": "BPE",
+            "dropout": None,
+            "unk_token": pieces[UNKNOWN],
+            "continuing_subword_prefix": None,
+            "end_of_word_suffix": None,
+            "fuse_unk": True,
+            "byte_fallback": True,
+            "ignore_merges": bool(symbols),  # a symbol is an entry that nothing is joined to
+            "vocab": {piece: number for number, piece in enumerate(pieces)},
+            "merges": merges([pieces[number] for number in learned], scores),
+        },
+    }
+
+
+def split_at(symbols: list[str]) -> dict:
+    """Returns the step that cuts a text before and after each of `symbols`, the longest first."""
+    longest_first = sorted(symbols, key=len, reverse=True)
+    return {
+        "type": "Split",
+        "pattern": {"Regex": "|".join(map(escaped, longest_first))},
+        "behavior": "Isolated",
+        "invert": False,
+    }
+
+
+def escaped(text: str) -> str:
+    """Returns a regular expression that matches a text, in the syntax of tokenizers."""
+    return "".join(c if c.isalnum() else f"\\x{{{ord(c):x}}}" for c in text)
+
+
+def special_token(number: int, piece: str) -> dict:
+    return {
+        "id": number, "content": piece, "single_word": False, "lstrip": False, "rstrip": False,
+        "normalized": False, "special": True,
+    }  # fmt: skip
+
+
+def normalizers() -> list[dict]:
+    """Returns steps that do what spelling.trimmed does, and mark words as SentencePiece does."""
+    mark = spelling.MARK_OF_SPACE
+    return [
+        replace(f"[{spelling.INVISIBLE}]", ""),
+        replace(f"[{spelling.SPACES}{spelling.CONTROL}]", " "),
+        {"type": "NFC"},
+        {"type": "Strip", "strip_left": True, "strip_right": True},
+        {"type": "Prepend", "prepend": mark},
+        replace(" ", mark),
+    ]
+
+
+def decoders() -> list[dict]:
+    """Returns steps from tokens to text: bytes to characters, marks to spaces, none in front."""
+    return [
+        {"type": "Replace", "pattern": {"String": spelling.MARK_OF_SPACE}, "content": " "},
+        {"type": "ByteFallback"},
+        {"type": "Fuse"},
+        {"type": "Strip", "content": " ", "start": 1, "stop": 0},
+    ]
+
+
+def post_processor(start: str, end: str) -> dict:
+    """Returns the step that puts START before and END after the tokens of a text."""
+    text = {"Sequence": {"id": "A", "type_id": 0}}
+    single = [{"SpecialToken": {"id": start, "type_id": 0}}, text,
+              {"SpecialToken": {"id": end, "type_id": 0}}]  # fmt: skip
+    return {
+        "type": "TemplateProcessing",
+        "single": single,
+        "pair": [*single, {"Sequence": {"id": "B", "type_id": 1}}],
+        "special_tokens": {
+            start: {"id": start, "ids": [START], "tokens": [start]},
+            end: {"id": end, "ids": [END], "tokens": [end]},
+        },
+    }
+
+
+def tokenizer_configuration(tokenizer: Tokenizer, max_tokens: int) -> dict:
+    """Returns tokenizer_config.json; texts have at most `max_tokens`."""
+    pad, unknown, start, end = tokenizer.tokens([PAD, UNKNOWN, START, END])
+    return {
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "bos_token": start,
+        "eos_token": end,
+        "unk_token": unknown,
+        "pad_token": pad,
+        "model_max_length": max_tokens,
+        "clean_up_tokenization_spaces": False,
+        "split_special_tokens": True,  # "</s>" in a text is text
+        "model_input_names": ["input_ids", "attention_mask"],
+    }

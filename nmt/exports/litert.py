@@ -1,0 +1,78 @@
+"""Export for phones and small computers: a LiteRT model (.tflite) of ids to ids.
+
+LiteRT wants fixed shapes, so that the file has one signature per width of the source; they share
+the weights.
+"""
+
+import tempfile
+from pathlib import Path
+
+import tensorflow as tf
+
+from nmt import UserError, output
+from nmt.decoding import non_autoregressive
+from nmt.decoding.search import greedy_search
+from nmt.text.tokenizer import Tokenizer
+from transformer_model import Transformer
+
+WIDTHS = (16, 32, 64, 128)  # source tokens, START and END included
+
+
+class FixedWidths(tf.Module):
+    """Greedy search with sources of fixed widths, as functions that a SavedModel can hold.
+
+    Args:
+      transformer: the network.
+      widths: of the sources, in tokens.
+    """
+
+    def __init__(self, transformer: Transformer, widths: tuple[int, ...]):
+        super().__init__()
+        self.transformer = transformer
+        # One by one: Keras leaves layers in lists out of what TensorFlow saves of a model.
+        self.weights = [variable.value for variable in transformer.variables]
+        parallel = transformer.config["non_autoregressive"]
+        self.search = non_autoregressive.search if parallel else greedy_search
+        self.functions = {f"translate_{width}": self.function(width) for width in widths}
+
+    def function(self, width: int):
+        """Returns a function from ids (1, width), filled up with PAD, to ids (1, T)."""
+
+        @tf.function(input_signature=[tf.TensorSpec((1, width), tf.int32, name="ids")])
+        def translate(ids):
+            return {"ids": self.search(self.transformer, ids).ids[:, 0]}  # (1, T)
+
+        return translate
+
+
+def litert_model(
+    path: Path, transformer: Transformer, tokenizer: Tokenizer, quantization: str | None = None
+) -> None:
+    """Writes a folder with model.tflite and the run's tokenizer.model.
+
+    The signature `translate_W` takes ids (1, W) of a source, START first, END last, then PAD, and
+    returns ids (1, T) of its translation by greedy search, with END.
+
+    Args:
+      path: of the folder.
+      transformer: the network.
+      tokenizer: its Tokenizer.
+      quantization: "int8" for weights of 8 bits; None for float32.
+
+    Raises:
+      UserError: there is no such quantization.
+    """
+    if quantization not in (None, "int8"):
+        raise UserError(f"--quantization {quantization}: LiteRT takes int8, or none")
+    module = FixedWidths(transformer, WIDTHS)
+    with output.new(path) as unfinished, tempfile.TemporaryDirectory() as folder:
+        tf.saved_model.save(module, folder, signatures=module.functions)
+        converter = tf.lite.TFLiteConverter.from_saved_model(
+            folder, signature_keys=list(module.functions)
+        )
+        if quantization:
+            converter.optimizations = [tf.lite.Optimize.DEFAULT]
+        model = converter.convert()
+        unfinished.mkdir()
+        (unfinished / "model.tflite").write_bytes(model)
+        (unfinished / "tokenizer.model").write_bytes(tokenizer.model)

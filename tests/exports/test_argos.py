@@ -1,0 +1,53 @@
+"""What must hold of a package for Argos: its calls find metadata, model and vocabulary."""
+
+import json
+import zipfile
+
+import ctranslate2
+import pytest
+import sentencepiece
+import tensorflow as tf
+from helpers import as_dataset, randomized, sentences
+
+from nmt import UserError
+from nmt.decoding.search import greedy_search
+from nmt.exports import argos
+from nmt.text.tokenizer import Tokenizer, train_tokenizer
+from transformer_model import Transformer
+
+
+@pytest.fixture(scope="module")
+def model():
+    """A Tokenizer and a network of random weights."""
+    tokenizer = Tokenizer(train_tokenizer(as_dataset(sentences(200)), 340))
+    size = tokenizer.vocab_size
+    transformer = Transformer(1, 16, 4, 24, size, size)
+    transformer.build(((None, None), (None, None)))
+    return tokenizer, randomized(transformer)
+
+
+def test_a_package_translates_with_the_calls_of_argos(model, tmp_path):
+    tokenizer, transformer = model
+    package = tmp_path / "pt_en.argosmodel"
+    argos.argos_package(package, transformer, tokenizer, argos.LanguagePair("pt", "en"))
+    with zipfile.ZipFile(package) as archive:
+        archive.extractall(tmp_path / "installed")
+    (folder,) = (tmp_path / "installed").iterdir()  # a folder of its own among all packages
+    metadata = json.loads((folder / "metadata.json").read_text())
+    assert (metadata["from_code"], metadata["to_name"]) == ("pt", "English")
+    pieces = sentencepiece.SentencePieceProcessor(model_file=str(folder / "sentencepiece.model"))
+    line, _ = sentences(1, seed=1)[0]
+    translator = ctranslate2.Translator(str(folder / "model"))
+    (result,) = translator.translate_batch(
+        [pieces.encode(line, out_type=str)], beam_size=1, max_decoding_length=12
+    )
+    ids = greedy_search(transformer, tf.constant(tokenizer.encode([line]))).ids[0, 0, 1:13]
+    assert [pieces.piece_to_id(piece) for piece in result.hypotheses[0]] == ids.numpy().tolist()
+
+
+def test_a_package_must_have_the_ending_of_argos(model, tmp_path):
+    tokenizer, transformer = model
+    with pytest.raises(UserError, match="argosmodel"):
+        argos.argos_package(
+            tmp_path / "x.zip", transformer, tokenizer, argos.LanguagePair("pt", "en")
+        )

@@ -1,0 +1,47 @@
+"""What must hold of an export to LiteRT: its runtime finds the translations of the program."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from helpers import as_dataset, randomized, sentences
+
+from nmt import UserError
+from nmt.decoding.search import greedy_search
+from nmt.exports import litert
+from nmt.text.tokenizer import Tokenizer, train_tokenizer
+from transformer_model import Transformer
+
+
+@pytest.fixture(scope="module")
+def model():
+    """A Tokenizer and a network of random weights."""
+    tokenizer = Tokenizer(train_tokenizer(as_dataset(sentences(200)), 340))
+    size = tokenizer.vocab_size
+    transformer = Transformer(1, 16, 4, 24, size, size, pre_norm=True)
+    transformer.build(((None, None), (None, None)))
+    return tokenizer, randomized(transformer)
+
+
+def test_an_unknown_quantization_is_refused(model, tmp_path):
+    tokenizer, transformer = model
+    with pytest.raises(UserError, match="int8"):
+        litert.litert_model(tmp_path / "lite", transformer, tokenizer, "float16")
+    assert not (tmp_path / "lite").exists()
+
+
+@pytest.mark.slow  # converts two graphs
+def test_each_width_gives_the_ids_of_greedy_search(model, tmp_path, monkeypatch):
+    from ai_edge_litert.interpreter import Interpreter
+
+    tokenizer, transformer = model
+    monkeypatch.setattr(litert, "WIDTHS", (16, 32))
+    litert.litert_model(tmp_path / "lite", transformer, tokenizer)
+    assert (tmp_path / "lite" / "tokenizer.model").read_bytes() == tokenizer.model
+    interpreter = Interpreter(str(tmp_path / "lite" / "model.tflite"))
+    for ids in tokenizer.encode([source for source, _ in sentences(8, seed=1)]):
+        (expected,) = greedy_search(transformer, tf.constant([ids])).ids[:, 0].numpy()
+        for width in (16, 32):
+            inp = np.pad([ids], ((0, 0), (0, width - len(ids)))).astype(np.int32)  # (1, width)
+            (output,) = interpreter.get_signature_runner(f"translate_{width}")(ids=inp)["ids"]
+            assert output[: len(expected)].tolist() == expected.tolist()
+            assert not output[len(expected) :].any()
