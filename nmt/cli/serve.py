@@ -155,6 +155,7 @@ def listen(host: str, port: int) -> socket.socket:
         listener = socket.socket(family, kind, protocol)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
+        listener.listen()
     except OSError as error:
         raise UserError(
             f"{host} port {port}: {error.strerror}; choose another --port or --host"
