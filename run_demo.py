@@ -260,7 +260,7 @@ def train(args):
         sentence = test_lines[0].source
         if not args.no_plots:
             RunPictures(run, training.model, tokenizer, sentence, lambda: batches).draw_all()
-        train_messages.suggest_commands(run, sentence)
+        train_messages.suggest_commands(run, sentence, corpus.name)
     workers.barrier()  # a worker that ends before the others counts as lost
     if stdout_error:
         raise stdout_error

@@ -16,6 +16,7 @@ from grammar.clauses import (
     pt_clause,
     with_time,
 )
+from grammar.draw import UnfitError
 from grammar.english import BE
 from grammar.families import act, family
 from grammar.family_be_and_have import JOB_LEMMAS
@@ -31,7 +32,6 @@ from grammar.phrases import (
     QUALITIES,
     VP,
     WORD,
-    UnfitError,
     at,
     chance,
     choice,

@@ -19,6 +19,7 @@ from grammar.clauses import (
     with_time,
     wrap,
 )
+from grammar.draw import UnfitError
 from grammar.english import BE, a_an
 from grammar.families import NO_DEGREE, THINGS, again, family, plain_clause, silent
 from grammar.family_objects import MODAL_VERBS
@@ -30,7 +31,6 @@ from grammar.phrases import (
     STATES,
     VP,
     WORD,
-    UnfitError,
     chance,
     choice,
     city,

@@ -3,8 +3,9 @@
 import itertools
 import re
 
+from grammar.draw import UnfitError
 from grammar.families import FAMILIES
-from grammar.phrases import DRAW, UnfitError
+from grammar.phrases import DRAW
 from grammar.portuguese import pt_merge
 
 # Tables and calls are packed by hand from here on.

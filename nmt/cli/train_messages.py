@@ -126,8 +126,14 @@ def suggest_preset(pairs: int) -> None:
             )
 
 
-def suggest_commands(run: Run, sentence: str) -> None:
-    """Logs what can be done with a run that is trained."""
+def suggest_commands(run: Run, sentence: str, corpus_name: str) -> None:
+    """Logs what can be done with a run that is trained.
+
+    Args:
+      run: the run.
+      sentence: for the commands.
+      corpus_name: of the corpus; for a bundled one, further sentences are named.
+    """
     log.info(f"Everything is in {run.path}. Next:")
     run_flag, sentence = f"--run={shlex.quote(str(run.path))}", shlex.quote(sentence)
     if not str(run.path).startswith("-"):
@@ -137,3 +143,5 @@ def suggest_commands(run: Run, sentence: str) -> None:
     log.info(f"  python run_demo.py translate {run_flag} {sentence}")
     log.info(f"  python run_demo.py explore {run_flag} {sentence}")
     log.info(f"  python run_demo.py export {run_flag}")
+    if to_try := corpora.sentences_to_try(corpus_name):
+        log.info("\n  ".join(("Sentences to try:", *to_try)))

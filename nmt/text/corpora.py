@@ -15,11 +15,17 @@ from nmt.text import downloads, files, spelling
 from nmt.text.datasets import CHUNK, text_dataset
 
 DATA = Path(__file__).parents[2] / "data"
+SPLIT_NAMES = ("train", "validation", "test")
 BUILT_IN_CORPORA = {  # training, validation and test pairs
-    "bundled": [DATA / "pt_en" / f"{split}.tsv" for split in ("train", "validation", "test")],
+    "bundled": [DATA / "pt_en" / f"{split}.tsv" for split in SPLIT_NAMES],
+    "bundled-zh": [DATA / "zh_en" / f"{split}.tsv" for split in SPLIT_NAMES],
     "winter-games": [DATA / "winter_games.tsv"] * 3,  # one pair, to be memorized
 }
-BUILT_IN_LANGUAGES = {"bundled": ["pt", "en"], "winter-games": ["en", "zh"]}
+BUILT_IN_LANGUAGES = {
+    "bundled": ["pt", "en"],
+    "bundled-zh": ["zh", "en"],
+    "winter-games": ["en", "zh"],
+}
 REVERSED = ", reversed"  # ends the name of a corpus whose targets are translated into its sources
 HELD_OUT_SHARE, MAX_HELD_OUT = 0.02, 1000  # pairs, for each of validation and test
 SPARE_SOURCES = 100  # drawn in case that a part would get none
@@ -233,6 +239,13 @@ def built_in(name: str) -> Corpus:
     """Returns one of BUILT_IN_CORPORA."""
     train, validation, test = BUILT_IN_CORPORA[name]
     return from_files(name, [train], [validation], [test], seed=None)
+
+
+def sentences_to_try(name: str) -> list[str]:
+    """Returns sentences that a visitor may try on a model of a bundled corpus; [] for others."""
+    lines = (DATA / "sentences_to_try.tsv").read_text(encoding="utf-8").splitlines()
+    rows = [line.split("\t") for line in lines]
+    return [sentence for corpus, sentence in rows if corpus == name]
 
 
 def load_tfds(name: str, seed: int, side: int = 0) -> Corpus:

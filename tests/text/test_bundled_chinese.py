@@ -1,0 +1,77 @@
+"""What must hold of the bundled Chinese-English corpus: its text, its splits, its grammar."""
+
+import re
+import sys
+
+import pytest
+from helpers import run_process
+
+from nmt.cli import train_messages
+from nmt.runs.folder import Run
+from nmt.text import corpora, files, sentences
+
+NAMES = ("train", "validation", "test")
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    """All pairs of strings, by split."""
+    named = zip(NAMES, corpora.BUILT_IN_CORPORA["bundled-zh"], strict=True)
+    return {split: list(files.read_pairs([path])) for split, path in named}
+
+
+def test_no_source_is_twice_or_in_two_splits(pairs):
+    assert [len(pairs[split]) for split in NAMES] == [12_000, 500, 500]
+    sources = [source for split in NAMES for source, _ in pairs[split]]
+    assert len(set(sources)) == len(sources)
+
+
+def test_the_chinese_is_written_as_chinese(pairs):
+    sources = [source for split in NAMES for source, _ in pairs[split]]
+    wrong = " |[A-SU-Za-z]|一(书|车|猫|苹果)(?!架|包|店)|(?<!十)二(个|本|只|杯|件|张|点)"
+    assert not [source for source in sources if re.search(wrong, source)]
+    full_width = sum(source[-1] in "。？！" for source in sources)
+    assert 0.85 < full_width / len(sources) < 0.97  # the others are as many people type
+
+
+def test_the_english_has_capitals_marks_and_articles(pairs):
+    slip = r"(?<!')\b(a [aeio]|an [bcdfgjklmnpqrstvwxyz])|[{}\[\]]|  "
+    for split in NAMES:
+        for source, target in pairs[split]:
+            assert re.fullmatch("[A-Z].*[.?!]", target), source
+            assert not re.search(slip, target), target
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["了", "过", "在", "吗？", "吧", "不", "没", "比", "谁", "哪", "什么",
+     "[两三四五六][个本只杯件张]",
+     "我们", "妈妈", "色", "星期", "点", "喜欢", "想", "会", "可以"],
+)  # fmt: skip
+def test_the_patterns_of_a_beginners_textbook_are_frequent(pairs, pattern):
+    assert sum(bool(re.search(pattern, source)) for source, _ in pairs["train"]) >= 100
+
+
+def test_its_languages_decide_on_sentences_and_scores():
+    source = {"dataset": "bundled-zh"}
+    assert corpora.languages(source) == ["zh", "en"]
+    assert [text for text, _ in sentences.split("你好！我爱你。", "zh")] == ["你好！", "我爱你。"]
+    assert corpora.target_language(source | {"reverse": True}) == "zh"  # scored by sacreBLEU's zh
+
+
+def test_sentences_to_try_are_named_after_training_on_a_bundled_corpus(tmp_path, caplog):
+    caplog.set_level("INFO", "nmt")
+    for name in ("bundled", "bundled-zh"):
+        assert len(corpora.sentences_to_try(name)) == 12
+        train_messages.suggest_commands(Run(tmp_path), "x", name)
+        assert corpora.sentences_to_try(name)[-1] in caplog.text
+    caplog.clear()
+    train_messages.suggest_commands(Run(tmp_path), "x", "mine.tsv")
+    assert "to try" not in caplog.text
+
+
+def test_the_grammar_writes_the_committed_files_byte_for_byte(tmp_path):
+    script = corpora.DATA / "make_corpus_zh.py"
+    run_process([sys.executable, script, "--out", tmp_path], check=True)
+    for name in (f"{split}.tsv" for split in NAMES):
+        assert (tmp_path / name).read_bytes() == (corpora.DATA / "zh_en" / name).read_bytes(), name
