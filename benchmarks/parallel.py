@@ -32,7 +32,7 @@ from nmt import UserError
 from nmt.cli import flags
 from nmt.decoding import non_autoregressive, searcher
 from nmt.decoding.search import greedy_search
-from nmt.decoding.searcher import compiled
+from nmt.decoding.tracing import compiled
 from nmt.decoding.translator import Translator
 from nmt.results import evaluation, scores
 from nmt.runs import loading

@@ -1,103 +1,39 @@
-"""The decoder, one position at a time, with a cache of keys and values; or several of them.
+"""The decoder, one position at a time, for a batch of sources that the encoder reads once.
 
-The encoder runs once; each decoder layer keeps the keys and values of earlier positions. Shapes in
-comments as in transformer_model.py, and K hypotheses.
+Each layer keeps the keys and values of earlier positions; see layer_step.py. Shapes in comments as
+in transformer_model.py, L positions, K hypotheses and P tokens of a prefix.
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
+from nmt.decoding.layer_step import KeysAndValues, decoder_layer_step
 from nmt.network.layers import join_projections, project
 from transformer_model import (
     MASKED,
     PAD,
     START,
-    PreNormDecoderLayer,
     Transformer,
     create_padding_mask,
     positional_encoding,
-    scaled_dot_product_attention,
 )
 
 EXTRA_TOKENS = 50  # of a translation, at most, beyond the tokens of its source (paper 6.1)
 
-Transformers = Transformer | tuple[Transformer, ...]  # one, or the members of an ensemble
 
+class DecoderState(NamedTuple):
+    """What the decoder knows of each source between two steps.
 
-def append(cache, new, position=None):
-    """Returns `cache` (B, H, L K, D / H), keys or values of earlier positions, with `new` appended.
-
-    Args:
-      new: (B, H, K, D / H), one more position of K hypotheses.
-      position: None for a cache that grows; or the number of earlier positions, for a cache of the
-        final length, which XLA needs because its shapes are fixed.
+    A search may drop the same sources from all of its tensors.
     """
-    if position is None:
-        return tf.concat([cache, new], axis=2)
-    cache_rows, beam = cache.shape[2], new.shape[2]
-    here = tf.range(cache_rows) // beam == position  # (L K,)
-    return tf.where(here[:, tf.newaxis], tf.tile(new, (1, 1, cache_rows // beam, 1)), cache)
 
-
-def attend(mha, q, keys_and_values, mask):
-    """Returns what a MultiHeadAttention does after its projections, (B, K, D).
-
-    Args:
-      q: projected queries (B, H, K, D / H).
-      keys_and_values: projected, of the target (B, H, L K, D / H) each, of the source
-        (B, H, S, D / H).
-      mask: see MultiHeadAttention.
-    """
-    keys, values = keys_and_values
-    heads, _ = scaled_dot_product_attention(q, keys, values, mask)  # (B, H, K, D / H)
-    return mha.dense(mha.join_heads(heads))
-
-
-def decoder_step(layer, x, self_projection, cache, source, position, look_ahead_mask, padding_mask):
-    """Computes one position of a DecoderLayer, given its keys and values of earlier positions.
-
-    Args:
-      layer: a DecoderLayer of either order of normalization.
-      x: (B, K, D).
-      self_projection: the Projection of queries, keys and values of its self-attention.
-      cache: keys and values of earlier positions of self-attention, (B, H, L K, D / H) each.
-      source: keys and values of cross-attention, (B, H, S, D / H) each.
-      position: see `append`.
-      look_ahead_mask, padding_mask: see DecoderLayer.
-
-    Returns:
-      output (B, K, D), and the cache with the new position.
-    """
-    pre_norm = isinstance(layer, PreNormDecoderLayer)
-
-    def sublayer_input(normalize, x):
-        return normalize(x) if pre_norm else x
-
-    def add_and_norm(normalize, x, output):
-        return x + output if pre_norm else normalize(x + output)
-
-    y = sublayer_input(layer.layernorm1, x)
-    q, new_keys, new_values = project(y, self_projection, layer.mha1.num_heads)
-    keys, values = cache
-    cache = append(keys, new_keys, position), append(values, new_values, position)
-    x = add_and_norm(layer.layernorm1, x, attend(layer.mha1, q, cache, look_ahead_mask))
-
-    y = sublayer_input(layer.layernorm2, x)
-    (q,) = project(y, join_projections(layer.mha2.wq), layer.mha2.num_heads)
-    x = add_and_norm(layer.layernorm2, x, attend(layer.mha2, q, source, padding_mask))
-
-    x = add_and_norm(layer.layernorm3, x, layer.ffn(sublayer_input(layer.layernorm3, x)))
-    return x, cache
-
-
-def mean_probability(logarithms):
-    """Returns the logarithm of the mean of probabilities, given as logarithms, n tensors (...)."""
-    if len(logarithms) == 1:
-        return logarithms[0]
-    return tf.reduce_logsumexp(tf.stack(logarithms), axis=0) - math.log(len(logarithms))
+    limits: tf.Tensor  # (B,) int32: the most tokens of a translation; 0 for an empty source
+    prefix: tf.Tensor | tuple[()]  # (B, L) int32: see CachedDecoder; () without prefixes
+    padding_mask: tf.Tensor  # (B, 1, 1, S)
+    sources: list[KeysAndValues]  # by layer, for cross-attention: (B, H, S, D / H)
+    caches: list[KeysAndValues]  # by layer, for self-attention: (B, H, L K, D / H)
 
 
 class OutputWeights(NamedTuple):
@@ -111,9 +47,6 @@ class OutputWeights(NamedTuple):
 class CachedDecoder:
     """The decoder, one position at a time, for a batch of sources that the encoder has read.
 
-    `state` holds, by name, the tensors of each source that every step needs; a search adds its own,
-    and may drop the same rows from all of them.
-
     Args:
       transformer: a Transformer.
       inp: source ids (B, S).
@@ -124,6 +57,12 @@ class CachedDecoder:
       prefix: the ids (B, P) that each translation begins with, PAD after them; None for none.
       block: logits are of a multiple of `block` tokens; those beyond the vocabulary are never
         chosen.
+
+    Attributes:
+      length: L, the tokens of the longest translation.
+      cache_length: the positions of the caches; None if they grow.
+      never: (V,), to be added to logits: PAD and START are never chosen.
+      state: the DecoderState before the first step.
     """
 
     def __init__(
@@ -136,40 +75,21 @@ class CachedDecoder:
         prefix: tf.Tensor | None = None,
         block: int = 1,
     ):
-        self.transformer, self.beam = transformer, beam
-        self.layers, sizes = transformer.decoder.dec_layers, transformer.config
-        padding_mask = create_padding_mask(inp)
-        enc_output, _ = transformer.encoder(inp, training=False, mask=padding_mask)
-        # Constants where they are known: XLA needs them.
-        batch, longest = inp.shape
-        batch = tf.shape(inp)[0] if batch is None else batch
-        longest = tf.shape(inp)[1] if longest is None else longest  # of the sources and prefixes
-        tokens = tf.reduce_sum(tf.cast(inp != PAD, tf.int32), axis=1)  # (B,)
-        self.state = dict(padding_mask=padding_mask)
+        self.beam = beam
+        self._transformer, self._layers = transformer, transformer.decoder.dec_layers
+        longest = _size(inp, axis=1)
         if prefix is not None:
             longest = tf.maximum(longest, tf.shape(prefix)[1])
-            lengths = tf.reduce_sum(tf.cast(prefix != PAD, tf.int32), axis=1)  # (B,)
-            tokens = tf.where(tokens > 0, tf.maximum(tokens, lengths), 0)
-            padding = longest + extra_tokens - tf.shape(prefix)[1]
-            self.state["prefix"] = tf.pad(prefix, [[0, 0], [0, padding]])  # (B, L), of PAD (0)
-        self.state["limits"] = tf.where(tokens > 0, tokens + extra_tokens, 0)  # (B,), 0 if empty
-        heads, depth = sizes["num_heads"], sizes["d_model"] // sizes["num_heads"]
         self.length = longest + extra_tokens
         self.cache_length = None if extra_positions is None else longest + extra_positions
-        length = 0 if extra_positions is None else self.cache_length * beam
-        empty = tf.zeros((batch, heads, length, depth), enc_output.dtype)
-        self.state["caches"] = [(empty, empty)] * sizes["num_layers"]
-        self.state["sources"] = [
-            project(enc_output, join_projections(layer.mha2.wk, layer.mha2.wv), heads)
-            for layer in self.layers
+        self._positions = positional_encoding(self.length, transformer.config["d_model"])
+        self._projections = [  # joined once, not at each step
+            join_projections(layer.mha1.wq, layer.mha1.wk, layer.mha1.wv) for layer in self._layers
         ]
-        self.positions = positional_encoding(self.length, sizes["d_model"])  # (1, L, D)
-        self.projections = [  # joined once, not at each step
-            join_projections(layer.mha1.wq, layer.mha1.wk, layer.mha1.wv) for layer in self.layers
-        ]
-        self.output = self._output_weights(-sizes["target_vocab_size"] % block)
-        vocab_size = self.output.bias.shape[0]
-        self.never = tf.constant(np.isin(np.arange(vocab_size), (PAD, START)) * np.float32(MASKED))
+        self._output = self._output_weights(-transformer.config["target_vocab_size"] % block)
+        tokens = np.arange(self._output.bias.shape[0])
+        self.never = tf.constant(np.isin(tokens, (PAD, START)) * np.float32(MASKED))
+        self.state = self._first_state(inp, prefix, extra_tokens)
 
     def _output_weights(self, extra_entries: int) -> OutputWeights:
         """Returns the OutputWeights, for `extra_entries` more tokens, which are never chosen.
@@ -177,7 +97,8 @@ class CachedDecoder:
         Products of few rows with a kernel (V, D) take up to four times as long, so tied embeddings
         are transposed, once; but not for a single row.
         """
-        layer, transposed = self.transformer.final_layer, self.transformer.config["tie_embeddings"]
+        layer = self._transformer.final_layer
+        transposed = self._transformer.config["tie_embeddings"]
         kernel = tf.convert_to_tensor(layer.embedding.embeddings if transposed else layer.kernel)
         bias = tf.zeros(kernel.shape[:1]) if transposed else tf.convert_to_tensor(layer.bias)
         if transposed and (self.beam > 1 or self.cache_length is None):
@@ -185,87 +106,123 @@ class CachedDecoder:
         if extra_entries:
             entries = [0, extra_entries]
             kernel = tf.pad(kernel, [entries, [0, 0]] if transposed else [[0, 0], entries])
-            below = 8 * MASKED  # what is masked more than once
+            below = 8 * MASKED  # less than what is masked more than once
             bias = tf.pad(bias, [entries], constant_values=below)
         return OutputWeights(kernel, bias, transposed)
 
-    def logits(self, tokens, position, origin, state):
+    def _first_state(
+        self, inp: tf.Tensor, prefix: tf.Tensor | None, extra_tokens: int
+    ) -> DecoderState:
+        """Runs the encoder. Returns the state before the first step, with empty caches."""
+        padding_mask = create_padding_mask(inp)
+        enc_output, _ = self._transformer.encoder(inp, training=False, mask=padding_mask)
+        heads = self._transformer.config["num_heads"]
+        sources = []
+        for layer in self._layers:
+            projection = join_projections(layer.mha2.wk, layer.mha2.wv)
+            keys, values = project(enc_output, projection, heads)
+            sources.append(KeysAndValues(keys, values))
+        positions = 0 if self.cache_length is None else self.cache_length * self.beam
+        depth = self._transformer.config["d_model"] // heads
+        empty = tf.zeros((_size(inp, axis=0), heads, positions, depth), enc_output.dtype)
+        if prefix is not None:  # as long as a translation: each step reads a position of it
+            padding = self.length - tf.shape(prefix)[1]
+            padded_prefix = tf.pad(prefix, [[0, 0], [0, padding]], constant_values=PAD)  # (B, L)
+        return DecoderState(
+            limits=_token_limits(inp, prefix, extra_tokens),
+            prefix=() if prefix is None else padded_prefix,
+            padding_mask=padding_mask,
+            sources=sources,
+            caches=[KeysAndValues(empty, empty)] * len(self._layers),
+        )
+
+    def logits(
+        self,
+        tokens: tf.Tensor,
+        position: tf.Tensor,
+        origin: tf.Tensor | None,
+        state: DecoderState,
+    ) -> tuple[tf.Tensor, DecoderState]:
         """Returns logits of the next token, (B, K, V), and the state with longer caches.
 
         Args:
           tokens: ids (B, K) at `position`.
+          position: a number, from 0.
           origin: (B, K, L), which of the K cache rows holds a hypothesis's past at each position up
             to this one, -1 beyond; None where K is 1.
-          state: see above.
+          state: the DecoderState before this step.
         """
-        look_ahead_mask = None  # a cache that grows holds nothing but one hypothesis's past
-        length = position + 1 if self.cache_length is None else self.cache_length
-        if origin is not None:
-            past = tf.one_hot(origin[:, :, :length], self.beam)  # (B, K, L, K), all 0 for a -1
-            look_ahead_mask = 1 - tf.reshape(past, (-1, 1, self.beam, length * self.beam))
-        elif self.cache_length is not None:
-            look_ahead_mask = tf.cast(tf.range(length) > position, tf.float32)  # (L,)
-        x = self.transformer.decoder.embedding(tokens)  # (B, K, D)
-        encoding = self.positions[:, position, tf.newaxis]  # (1, 1, D)
+        look_ahead_mask = self._look_ahead_mask(position, origin)
+        x = self._transformer.decoder.embedding(tokens)  # (B, K, D)
+        encoding = self._positions[:, position, tf.newaxis]  # (1, 1, D)
         x = x * x.shape[-1] ** 0.5 + tf.cast(encoding, x.dtype)
         caches = []
-        for n, layer in enumerate(self.layers):
-            x, cache = decoder_step(
-                layer, x, self.projections[n], state["caches"][n], state["sources"][n],
-                None if self.cache_length is None else position, look_ahead_mask,
-                state["padding_mask"],
-            )  # fmt: skip
+        for n, layer in enumerate(self._layers):
+            x, cache = decoder_layer_step(
+                layer,
+                x,
+                self._projections[n],
+                state.caches[n],
+                state.sources[n],
+                None if self.cache_length is None else position,
+                look_ahead_mask,
+                state.padding_mask,
+            )
             caches.append(cache)
-        if self.transformer.decoder.pre_norm:
-            x = self.transformer.decoder.layernorm(x)
-        kernel, bias, transposed = self.output
+        if self._transformer.decoder.pre_norm:
+            x = self._transformer.decoder.layernorm(x)
+        kernel, bias, transposed = self._output
         x = tf.cast(tf.reshape(x, (-1, x.shape[-1])), tf.float32)  # (B K, D)
         logits = tf.nn.bias_add(tf.matmul(x, kernel, transpose_b=transposed), bias)  # (B K, V)
         logits = tf.reshape(logits, (-1, self.beam, logits.shape[-1]))
-        return logits, {**state, "caches": caches}
+        return logits, state._replace(caches=caches)
 
-
-class Ensemble:
-    """The decoders of several Transformers of one vocabulary, for the same batch of sources.
-
-    It has what a search needs of a CachedDecoder. The probability of a token is the members' mean.
-
-    Args:
-      transformers: two or more.
-      arguments: the others of CachedDecoder.
-    """
-
-    def __init__(self, transformers: tuple[Transformer, ...], *arguments):
-        self.members = [CachedDecoder(transformer, *arguments) for transformer in transformers]
-        first = self.members[0]  # all have the same limits, vocabulary and prefixes
-        self.length, self.cache_length, self.never = first.length, first.cache_length, first.never
-        self.state = {"members": [member.state for member in self.members]}
-        for name in ("limits", "prefix"):
-            if name in first.state:
-                self.state[name] = first.state[name]
-
-    def logits(self, tokens, position, origin, state):
-        """Returns the log-probabilities of the next token, (B, K, V), and the state.
+    def _look_ahead_mask(self, position: tf.Tensor, origin: tf.Tensor | None) -> tf.Tensor | None:
+        """Returns 1 for each cache row that is not of a hypothesis's past, else 0.
 
         Args:
-          tokens, position, origin, state: see CachedDecoder.
+          position, origin: see `logits`.
+
+        Returns:
+          (B, 1, K, L K); (L,) where K is 1; None if the cache holds nothing but its past.
         """
-        likely, member_states = [], []
-        for member, member_state in zip(self.members, state["members"], strict=True):
-            logits, member_state = member.logits(tokens, position, origin, member_state)
-            likely.append(tf.nn.log_softmax(logits))
-            member_states.append(member_state)
-        return mean_probability(likely), {**state, "members": member_states}
+        length = position + 1 if self.cache_length is None else self.cache_length
+        if origin is not None:
+            past = tf.one_hot(origin[:, :, :length], self.beam)  # (B, K, L, K), all 0 for a -1
+            return 1 - tf.reshape(past, (-1, 1, self.beam, length * self.beam))
+        if self.cache_length is not None:
+            return tf.cast(tf.range(length) > position, tf.float32)  # (L,)
+        return None
 
 
-def cached_decoder(transformer: Transformers, *arguments) -> CachedDecoder | Ensemble:
-    """Returns the CachedDecoder of a Transformer, or the Ensemble of a tuple of them."""
-    if isinstance(transformer, tuple):
-        return Ensemble(transformer, *arguments)
-    return CachedDecoder(transformer, *arguments)
+def _size(tensor: tf.Tensor, axis: int) -> int | tf.Tensor:
+    """Returns the size of an axis: a constant where it is known, which XLA needs."""
+    return tf.shape(tensor)[axis] if tensor.shape[axis] is None else tensor.shape[axis]
 
 
-def allow_prefix(likely, restricted, position, state):
+def _count_tokens(ids: tf.Tensor) -> tf.Tensor:
+    """Returns the number (B,) of `ids` (B, L) that are not PAD."""
+    return tf.reduce_sum(tf.cast(ids != PAD, tf.int32), axis=1)
+
+
+def _token_limits(inp: tf.Tensor, prefix: tf.Tensor | None, extra_tokens: int) -> tf.Tensor:
+    """Returns the most tokens (B,) of each translation, 0 for an empty source.
+
+    Args:
+      inp, prefix, extra_tokens: see CachedDecoder.
+    """
+    tokens = _count_tokens(inp)
+    if prefix is not None:
+        tokens = tf.where(tokens > 0, tf.maximum(tokens, _count_tokens(prefix)), 0)
+    return tf.where(tokens > 0, tokens + extra_tokens, 0)
+
+
+def allow_prefix(
+    likely: tf.Tensor,
+    restricted: tf.Tensor,
+    position: tf.Tensor,
+    prefix: tf.Tensor | tuple[()],
+) -> tf.Tensor:
     """Returns log-probabilities (B, K, V): `restricted` ones, or of the prefix's token alone.
 
     A token of a prefix keeps its log-probability in `likely`: no restriction is stronger.
@@ -273,10 +230,10 @@ def allow_prefix(likely, restricted, position, state):
     Args:
       likely, restricted: log-probabilities (B, K, V), without and with the restriction.
       position: of the token before.
-      state: that of the decoder.
+      prefix: see DecoderState.
     """
-    if "prefix" not in state:
+    if isinstance(prefix, tuple):
         return restricted
-    token = state["prefix"][:, position, tf.newaxis, tf.newaxis]  # (B, 1, 1)
+    token = prefix[:, position, tf.newaxis, tf.newaxis]  # (B, 1, 1)
     alone = tf.where(tf.range(likely.shape[-1]) == token, likely, likely + MASKED)
     return tf.where(token == PAD, restricted, alone)

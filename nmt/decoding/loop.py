@@ -1,28 +1,20 @@
 """The loop over the positions of a batch of translations, which finished ones leave."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-
-def shapes(state):
-    """Returns the shapes of nested tensors (B, ...); B may change, and what has size 0 may grow."""
-
-    def shape(tensor):
-        return tf.TensorShape([None] + [size or None for size in tensor.shape[1:]])
-
-    return tf.nest.map_structure(shape, state)
+Nested = Any  # tensors (B, ...) in records, tuples and lists, as tf.nest takes them
 
 
 def loop(
-    unfinished: Callable, step: Callable, state: NamedTuple, max_steps: int | None = None
-) -> tuple:
+    unfinished: Callable[[tf.Tensor, NamedTuple], tf.Tensor],
+    step: Callable[[tf.Tensor, NamedTuple], NamedTuple],
+    state: NamedTuple,
+    max_steps: int | None = None,
+) -> tuple[Nested, tf.Tensor]:
     """Takes steps until all rows are finished. Returns their results, and whether they ended.
-
-    A batch takes as many steps as its longest translation, and most rows end earlier: whenever a
-    quarter of the rows are finished, they leave. A finished row's result must not change if the row
-    stays.
 
     Args:
       unfinished: a function of the position, from 0, and the state that returns booleans (B,).
@@ -35,44 +27,72 @@ def loop(
       the last `results` of all rows; booleans (B,), False for rows that `max_steps` ended.
     """
 
-    def next_step(position, state):
+    def next_step(position: tf.Tensor, state: NamedTuple) -> tuple[tf.Tensor, NamedTuple]:
         return position + 1, step(position, state)
 
-    position = tf.constant(0)
     if max_steps is not None:
+        return _loop_of_all_rows(unfinished, next_step, state, max_steps)
+    return _loop_that_rows_leave(unfinished, next_step, state)
 
-        def any_left(position, state):
-            return tf.reduce_any(unfinished(position, state)) & (position < max_steps)
 
-        position, state = tf.while_loop(any_left, next_step, (position, state))
-        return state.results, ~unfinished(position, state)
+def _loop_of_all_rows(
+    unfinished: Callable, next_step: Callable, state: NamedTuple, max_steps: int
+) -> tuple[Nested, tf.Tensor]:
+    """Returns what `loop` does; no row leaves."""
 
-    def stretch(position, state, rows, results):
+    def any_unfinished(position, state):
+        return tf.reduce_any(unfinished(position, state)) & (position < max_steps)
+
+    position, state = tf.while_loop(any_unfinished, next_step, (tf.constant(0), state))
+    return state.results, ~unfinished(position, state)
+
+
+def _loop_that_rows_leave(
+    unfinished: Callable, next_step: Callable, state: NamedTuple
+) -> tuple[Nested, tf.Tensor]:
+    """Returns what `loop` does; whenever a quarter of the rows are finished, they leave.
+
+    A batch takes as many steps as its longest translation, and most rows end earlier. A finished
+    row's result must not change if the row stays.
+    """
+
+    def few_finished(position, state):
+        active = unfinished(position, state)  # (R,), R rows of the batch
+        return 4 * tf.math.count_nonzero(active, dtype=tf.int32) > 3 * tf.size(active)
+
+    def take_steps(position, state, rows, results):
         """Steps until a quarter of the `rows` are finished. They move to `results` and leave."""
-
-        def full(position, state):
-            left = tf.math.count_nonzero(unfinished(position, state), dtype=tf.int32)
-            return 4 * left > 3 * tf.size(rows)
-
         position, state = tf.while_loop(
-            full, next_step, (position, state), shape_invariants=(position.shape, shapes(state))
+            few_finished,
+            next_step,
+            (position, state),
+            shape_invariants=(position.shape, shapes(state)),
         )
         results = tf.nest.map_structure(
             lambda tensor, new: tf.tensor_scatter_nd_update(tensor, rows[:, tf.newaxis], new),
             results,
             state.results,
         )
-        left = tf.where(unfinished(position, state))[:, 0]  # indices into the rows
-        state = tf.nest.map_structure(lambda tensor: tf.gather(tensor, left), state)
-        return position, state, tf.gather(rows, left), results
+        active = tf.where(unfinished(position, state))[:, 0]  # indices into the rows
+        state = tf.nest.map_structure(lambda tensor: tf.gather(tensor, active), state)
+        return position, state, tf.gather(rows, active), results
 
-    results = state.results
+    position, results = tf.constant(0), state.results
     ended = tf.fill(tf.shape(tf.nest.flatten(results)[0])[:1], True)  # (B,)
     rows = tf.range(tf.size(ended))  # their numbers in the batch
-    _, _, _, results = tf.while_loop(
+    *_, results = tf.while_loop(
         lambda position, state, rows, results: tf.size(rows) > 0,
-        stretch,
+        take_steps,
         (position, state, rows, results),
         shape_invariants=(position.shape, shapes(state), shapes(rows), shapes(results)),
     )
     return results, ended
+
+
+def shapes(state: Nested) -> Nested:
+    """Returns the shapes of nested tensors (B, ...); B may change, and what has size 0 may grow."""
+
+    def shape(tensor: tf.Tensor) -> tf.TensorShape:
+        return tf.TensorShape([None] + [size or None for size in tensor.shape[1:]])
+
+    return tf.nest.map_structure(shape, state)

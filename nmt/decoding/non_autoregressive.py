@@ -9,7 +9,7 @@ For the decoder's input see nmt/network/masked_targets.py.
 import numpy as np
 import tensorflow as tf
 
-from nmt.decoding.search import Hypotheses, length_penalty
+from nmt.decoding.hypotheses import Hypotheses, length_penalty
 from nmt.network.loss import cross_entropy
 from nmt.network.masked_targets import mask_targets
 from transformer_model import END, MASKED, PAD, START, UNKNOWN, Transformer

@@ -6,8 +6,7 @@ come; for a few widths only, because TensorFlow never releases a compiled progra
 
 import collections
 import math
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import keras
 import numpy as np
@@ -17,16 +16,17 @@ from nmt import UserError
 from nmt.decoding import non_autoregressive
 from nmt.decoding.attention import KINDS
 from nmt.decoding.copied_symbols import CopiedSymbols
+from nmt.decoding.hypotheses import Hypotheses, length_penalty
 from nmt.decoding.options import SearchOptions
-from nmt.decoding.search import Hypotheses, length_penalty, sample, search
+from nmt.decoding.search import sample, search
 from nmt.decoding.tokens import TokenLikelihoods, log_probabilities, token_likelihoods
+from nmt.decoding.tracing import compiled, traced_once
 from transformer_model import END, PAD, Transformer, greedy_translate
 
 COMPILED_WIDTHS = 16, 32, 64  # tokens, padding included; 340 MiB in all, never released
 EXTRA_POSITIONS = 8  # beyond that width; longer translations are searched for uncompiled
 LOGIT_TOKENS = 2048  # whose logits are computed at a time
 COMPILE_AFTER = 300  # single sentences of one width, to make up for the seconds of compiling
-
 
 IDS = tf.TensorSpec((None, None), tf.int32)  # (B, L)
 SAMPLES = tf.TensorSpec((None,), tf.int32)  # (B,)
@@ -38,53 +38,6 @@ def pad(rows: list[list[int]], step: int = 1) -> np.ndarray:
     longest = max((len(row) for row in rows), default=0)
     length = math.ceil(max(1, longest) / step) * step
     return keras.utils.pad_sequences(rows, length, padding="post", value=PAD)
-
-
-def compiled(transformer: Transformer, function: Callable) -> tf.types.experimental.GenericFunction:
-    """Returns `function`, of ids, which runs the Transformer, compiled by XLA per shape.
-
-    The weights are those of the first call for a shape. Each compiled program takes them as
-    arguments and shares the memory of the variables. That is about as fast as constants, of which
-    each program would hold copies; the variables themselves as arguments, locked and read at each
-    call, take 5% to 20% longer for short sentences.
-    """
-
-    def with_fixed_weights(inp):
-        variables = transformer.trainable_variables
-        with tf.init_scope():  # eager tensors, which the graph takes as arguments
-            weights = [tf.convert_to_tensor(variable) for variable in variables]
-        with keras.StatelessScope(list(zip(variables, weights, strict=True))):
-            return function(inp)
-
-    return tf.function(with_fixed_weights, jit_compile=True, autograph=False)
-
-
-class TracedOnce:
-    """A tf.function of one signature, traced before its first call, by one thread alone.
-
-    TensorFlow counts a call during which a function of the same code is traced, in whatever thread
-    and for whatever model, and warns of retracing after five.
-
-    Args:
-      function: a tf.function with an input signature.
-    """
-
-    def __init__(self, function: tf.types.experimental.GenericFunction):
-        self._function, self._lock, self._traced = function, threading.Lock(), False
-
-    def __call__(self, *arguments):
-        if not self._traced:
-            with self._lock:
-                self._function.get_concrete_function()
-                self._traced = True
-        return self._function(*arguments)
-
-
-def traced_once(method: Callable, *signature: tf.TensorSpec) -> TracedOnce:
-    """Returns a method as a TensorFlow function with one trace for all shapes."""
-    # AutoGraph would take three quarters of the time to the first translation, and has nothing to
-    # convert here.
-    return TracedOnce(tf.function(method, input_signature=signature, autograph=False))
 
 
 class Searcher:
@@ -111,7 +64,7 @@ class Searcher:
     ):
         self.transformer, self.options = transformer, options
         self._members = (transformer, *ensemble)
-        self._compiles = fixed and not ensemble
+        self._may_compile = fixed and not ensemble
         self._non_autoregressive = transformer.config["non_autoregressive"]
         self._copied = CopiedSymbols(symbol_ids)
         self.sentences_by_width = collections.Counter()  # single ones
@@ -127,24 +80,34 @@ class Searcher:
 
     # ---- What TensorFlow traces: source ids `inp` (B, S) and target ids `tar` (B, 1 + T) ----
 
-    def _search_batch(self, inp):
+    def _search_batch(self, inp: tf.Tensor) -> Hypotheses:
         return self._hypotheses(inp)
 
-    def _search_batch_unscored(self, inp):
+    def _search_batch_unscored(self, inp: tf.Tensor) -> Hypotheses:
         return self._hypotheses(inp, scored=False)
 
-    def _search_with_prefixes(self, inp, samples, prefix):
+    def _search_with_prefixes(
+        self, inp: tf.Tensor, samples: tf.Tensor, prefix: tf.Tensor
+    ) -> Hypotheses:
         return self._hypotheses(inp, samples, prefix)
 
-    def _search_with_symbols(self, inp, samples, prefix):
+    def _search_with_symbols(
+        self, inp: tf.Tensor, samples: tf.Tensor, prefix: tf.Tensor
+    ) -> Hypotheses:
         return self._hypotheses(inp, samples, prefix, copied=self._copied)
 
-    def _search_compiled(self, inp):
+    def _search_compiled(self, inp: tf.Tensor) -> Hypotheses:
         return self._hypotheses(inp, extra_positions=EXTRA_POSITIONS)
 
     def _hypotheses(
-        self, inp, samples=None, prefix=None, extra_positions=None, scored=True, copied=None
-    ):
+        self,
+        inp: tf.Tensor,
+        samples: tf.Tensor | None = None,
+        prefix: tf.Tensor | None = None,
+        extra_positions: int | None = None,
+        scored: bool = True,
+        copied: CopiedSymbols | None = None,
+    ) -> Hypotheses:
         """Returns the Hypotheses of the search, or of the samples, that the options choose."""
         options = self.options
         alpha = options.length_penalty
@@ -160,19 +123,21 @@ class Searcher:
         n_best = options.beam if options.n_best > 1 else 1  # several may be the same text
         return search(transformer, inp, options.beam, alpha, n_best, scored, **search_options)
 
-    def _log_probabilities(self, inp, tar):
+    def _log_probabilities(self, inp: tf.Tensor, tar: tf.Tensor) -> tf.Tensor:
         """Returns the log-probabilities (B,) of target ids."""
         if self._non_autoregressive:
             return non_autoregressive.log_probabilities(self.transformer, inp, tar)
         return log_probabilities(self._members, inp, tar)
 
-    def _cross_attention(self, inp, tar):
+    def _cross_attention(self, inp: tf.Tensor, tar: tf.Tensor) -> tf.Tensor:
         """Returns the attention weights (B, T, S) of the last layer, the mean of its heads."""
         _, weights = self.transformer((inp, tar), training=False)
         layers = self.transformer.config["num_layers"]
         return tf.reduce_mean(weights[KINDS["cross"].layer.format(layers)], axis=1)
 
-    def _token_likelihoods(self, inp, tar, number):
+    def _token_likelihoods(
+        self, inp: tf.Tensor, tar: tf.Tensor, number: tf.Tensor
+    ) -> TokenLikelihoods:
         """Returns the TokenLikelihoods of target ids."""
         return token_likelihoods(self._members, inp, tar, number)
 
@@ -224,30 +189,30 @@ class Searcher:
             prefixes = prefixes or [[]] * len(sources)
             search_batch = self.search_with_symbols if has_symbols else self.search_with_prefixes
             return search_batch(pad(sources), samples, pad(prefixes))
-        if len(sources) == 1 and self._compiles:
-            hypotheses = self._search_one_compiled(sources)
+        if len(sources) == 1 and self._may_compile:
+            hypotheses = self._search_one_compiled(sources[0])
             if hypotheses is not None:
                 return hypotheses
         search_batch = self.search_batch if scored else self.search_batch_unscored
         return search_batch(pad(sources))
 
-    def _search_one_compiled(self, sources):
+    def _search_one_compiled(self, source: list[int]) -> Hypotheses | None:
         """Returns the Hypotheses of one source by the compiled search, or None.
 
         None if the source is too wide, or one of the first of its width, or its translation too
         long.
         """
-        widths = [width for width in COMPILED_WIDTHS if width >= len(sources[0])]
+        widths = [width for width in COMPILED_WIDTHS if width >= len(source)]
         if not widths:
             return None
         width = widths[0]
         self.sentences_by_width[width] += 1
         if self.sentences_by_width[width] <= COMPILE_AFTER:
             return None
-        hypotheses = self.search_compiled(pad(sources, width))
+        hypotheses = self.search_compiled(pad([source], width))
         return hypotheses if hypotheses.ended.numpy().all() else None
 
-    def _search_plainly(self, inp):
+    def _search_plainly(self, inp: np.ndarray) -> Hypotheses:
         """Returns Hypotheses of source ids `inp` (B, S), by the greedy loop of the story."""
         ids = greedy_translate(self.transformer, inp)  # (B, 1 + T)
         log_probabilities = self.log_probabilities(inp, ids)[:, tf.newaxis]  # (B, 1)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from nmt.decoding.cached_decoder import mean_probability
+from nmt.decoding.ensemble import mean_probability
 from nmt.decoding.sentence import TokenScore
 from nmt.text.tokenizer import Tokenizer
 from transformer_model import PAD, Transformer
@@ -68,10 +68,10 @@ def token_scores(
         scores = []
         for position, token in enumerate(tokenizer.tokens(ids[:length])):
             alternatives = []
-            names = tokenizer.tokens(likelihoods.likeliest_ids[row, position])
-            for rank, name in enumerate(names):
+            likeliest = tokenizer.tokens(likelihoods.likeliest_ids[row, position])
+            for rank, other_token in enumerate(likeliest):
                 probability = math.exp(likelihoods.likeliest[row, position, rank])
-                alternatives.append((name, probability))
+                alternatives.append((other_token, probability))
             log_probability = float(likelihoods.log_probabilities[row, position])
             scores.append(TokenScore(token, log_probability, alternatives))
         yield scores

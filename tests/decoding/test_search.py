@@ -9,6 +9,7 @@ from helpers import INP, SIZES, biased_transformer, graph_of, hypotheses_of, sma
 
 import transformer_model as tm
 from nmt.decoding import cached_decoder, search
+from nmt.decoding.beam import BLOCK, best_continuations
 from nmt.decoding.tokens import log_probabilities
 from transformer_model import END, PAD, START
 
@@ -74,14 +75,14 @@ def test_a_cached_step_equals_a_call_of_the_whole_model(beam, extra_positions, v
 def test_the_likeliest_tokens_are_found_in_their_blocks(number):
     """As in all sums of log-probabilities; PAD and START, though the likeliest, are not chosen."""
     rng = np.random.default_rng(number)
-    likely = rng.normal(size=(4, 3, 5 * search.BLOCK)).astype(np.float32)
+    likely = rng.normal(size=(4, 3, 5 * BLOCK)).astype(np.float32)
     likely[:, :, [PAD, START]] = 9.0
     live = rng.normal(size=(4, 3), scale=3.0).astype(np.float32)
-    never = np.zeros(5 * search.BLOCK, np.float32)
+    never = np.zeros(5 * BLOCK, np.float32)
     never[[PAD, START]] = tm.MASKED
     sums = (likely + never + live[..., np.newaxis]).reshape(4, -1)
     order = np.argsort(-sums, axis=1)[:, :number]
-    found, parent, token = search.best_tokens(likely, never, live, number)
+    found, parent, token = best_continuations(likely, never, live, number)
     np.testing.assert_array_equal(parent * likely.shape[2] + token, order)
     np.testing.assert_allclose(found, np.take_along_axis(sums, order, axis=1), atol=1e-5)
 

@@ -14,8 +14,18 @@ from helpers import as_dataset, randomized, run_process, sentences
 import run_demo
 import transformer_model as tm
 from nmt import UserError
-from nmt.decoding import batching, consensus, export, given_pairs, search, searcher, translator
+from nmt.decoding import (
+    batching,
+    consensus,
+    export,
+    given_pairs,
+    search,
+    searcher,
+    tracing,
+    translator,
+)
 from nmt.decoding.attention import KINDS
+from nmt.decoding.hypotheses import Hypotheses
 from nmt.decoding.repetition import Repetition
 from nmt.decoding.sampling import Sampling
 from nmt.decoding.sentence import Translation
@@ -156,7 +166,7 @@ def test_sentences_of_all_lengths_need_few_compiled_programs(model, monkeypatch,
     """TensorFlow releases none of them."""
     monkeypatch.setattr(searcher, "COMPILE_AFTER", 0)
     found, shapes, uncompiled = Translator(*model), set(), []
-    any_found = search.Hypotheses(*[tf.zeros(1)] * 4, tf.constant([True]))
+    any_found = Hypotheses(*[tf.zeros(1)] * 4, tf.constant([True]))
     found.searcher.search_compiled = lambda inp: shapes.add(inp.shape) or any_found
     found.searcher.search_batch = lambda inp: uncompiled.append(inp.shape[1])
     for length in range(1, translator.MAX_SOURCE_TOKENS + 1):
@@ -492,7 +502,7 @@ def test_functions_of_many_models_and_threads_are_traced_once_each_without_a_war
         return inp + 1
 
     signature = [tf.TensorSpec((None,), tf.int32)]
-    functions = [searcher.TracedOnce(tf.function(find, signature)) for _ in range(12)]
+    functions = [tracing.TracedOnce(tf.function(find, signature)) for _ in range(12)]
     with futures.ThreadPoolExecutor(8) as pool:
         found = [*pool.map(lambda index: functions[index % 12]([index]), range(96))]
     assert [int(ids[0]) for ids in found] == [*range(1, 97)]

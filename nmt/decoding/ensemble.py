@@ -1,0 +1,80 @@
+"""Several Transformers of one vocabulary that translate together: their probabilities are averaged.
+
+Shapes in comments as in transformer_model.py, and K hypotheses.
+"""
+
+import math
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from nmt.decoding.cached_decoder import CachedDecoder, DecoderState
+from transformer_model import Transformer
+
+Transformers = Transformer | tuple[Transformer, ...]  # one, or the members of an ensemble
+
+
+class EnsembleState(NamedTuple):
+    """What the decoders of an ensemble know of each source; see DecoderState."""
+
+    members: list[DecoderState]
+
+    @property
+    def limits(self) -> tf.Tensor:
+        """The most tokens (B,) of each translation, the same for all members."""
+        return self.members[0].limits
+
+    @property
+    def prefix(self) -> tf.Tensor | tuple[()]:
+        """What each translation begins with, the same for all members."""
+        return self.members[0].prefix
+
+
+class Ensemble:
+    """The decoders of several Transformers of one vocabulary, for the same batch of sources.
+
+    It has what a search needs of a CachedDecoder. The probability of a token is the members' mean.
+
+    Args:
+      transformers: two or more.
+      arguments: the others of CachedDecoder.
+    """
+
+    def __init__(self, transformers: tuple[Transformer, ...], *arguments):
+        self.members = [CachedDecoder(transformer, *arguments) for transformer in transformers]
+        first = self.members[0]  # all have the same lengths and vocabulary
+        self.length, self.cache_length, self.never = first.length, first.cache_length, first.never
+        self.state = EnsembleState([member.state for member in self.members])
+
+    def logits(
+        self,
+        tokens: tf.Tensor,
+        position: tf.Tensor,
+        origin: tf.Tensor | None,
+        state: EnsembleState,
+    ) -> tuple[tf.Tensor, EnsembleState]:
+        """Returns the log-probabilities of the next token, (B, K, V), and the state.
+
+        Args:
+          tokens, position, origin, state: see CachedDecoder.
+        """
+        likely, states = [], []
+        for member, member_state in zip(self.members, state.members, strict=True):
+            logits, new_state = member.logits(tokens, position, origin, member_state)
+            likely.append(tf.nn.log_softmax(logits))
+            states.append(new_state)
+        return mean_probability(likely), EnsembleState(states)
+
+
+def mean_probability(likely: list[tf.Tensor]) -> tf.Tensor:
+    """Returns the logarithm of the mean of probabilities, given as logarithms, n tensors (...)."""
+    if len(likely) == 1:
+        return likely[0]
+    return tf.reduce_logsumexp(tf.stack(likely), axis=0) - math.log(len(likely))
+
+
+def cached_decoder(transformer: Transformers, *arguments) -> CachedDecoder | Ensemble:
+    """Returns the CachedDecoder of a Transformer, or the Ensemble of a tuple of them."""
+    if isinstance(transformer, tuple):
+        return Ensemble(transformer, *arguments)
+    return CachedDecoder(transformer, *arguments)

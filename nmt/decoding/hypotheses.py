@@ -1,0 +1,37 @@
+"""What every search returns, and what ranks it.
+
+Shapes in comments as in transformer_model.py, K hypotheses, N best ones and L positions.
+"""
+
+from typing import NamedTuple
+
+import tensorflow as tf
+
+
+class Hypotheses(NamedTuple):
+    """The N best translations of each of B sentences, the best first."""
+
+    ids: tf.Tensor  # (B, N, 1 + L) int32: START, tokens, END, then PAD
+    scores: tf.Tensor  # (B, N) float32: log-probability over length penalty; they rank by it
+    log_probabilities: tf.Tensor  # (B, N) float32, natural, of all tokens with END
+    finished: tf.Tensor  # (B, N) bool: False where a translation was cut off at the length limit
+    ended: tf.Tensor | bool = True  # (B,): False where the cache was too short to continue
+
+
+def length_penalty(length: tf.Tensor, alpha: float) -> tf.Tensor:
+    """((5 + length) / 6)^alpha, which divides log-probabilities (Wu et al. 2016, equation 14).
+
+    Length is in tokens and counts END, not START. With alpha = 0, log-probabilities alone rank.
+    """
+    return ((5 + tf.cast(length, tf.float32)) / 6) ** alpha
+
+
+def set_position(tensor: tf.Tensor, index: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
+    """Returns `tensor` (..., L) with `value` (...) at `index` of its last axis."""
+    is_index = tf.range(tf.shape(tensor)[-1]) == index  # (L,)
+    return tf.where(is_index, value[..., tf.newaxis], tensor)
+
+
+def unrestricted(likely: tf.Tensor, ids: tf.Tensor, position: tf.Tensor) -> tf.Tensor:
+    """Returns the log-probabilities `likely` (B, K, V): any token may follow ids (B, K, 1 + L)."""
+    return likely
