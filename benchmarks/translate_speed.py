@@ -40,7 +40,7 @@ import tensorflow as tf
 
 import run_demo
 from nmt import UserError
-from nmt.decoding import export, searcher, translator
+from nmt.decoding import ctranslate2_spec, export, searcher, translator
 from nmt.runs import loading
 from nmt.text import files
 from nmt.training import devices
@@ -215,7 +215,7 @@ def ctranslate(folder, tokenizer, rows, beam, compute_type, inter_threads, intra
             results = model.translate_batch(
                 tokenizer.processor.encode(call, out_type=str),  # it adds START and END
                 beam_size=beam, length_penalty=0.0, max_batch_size=rows,
-                max_decoding_length=export.MAX_CTRANSLATE2_TOKENS,
+                max_decoding_length=ctranslate2_spec.MAX_TOKENS,
             )  # fmt: skip
             found += tokenizer.processor.decode([best.hypotheses[0] for best in results])
         return found

@@ -1,0 +1,123 @@
+"""A Transformer as the specification of a CTranslate2 model: its weights, sizes and vocabulary."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import keras
+import tensorflow as tf
+
+from nmt import UserError
+from nmt.text.tokenizer import Tokenizer
+from transformer_model import (
+    END,
+    START,
+    UNKNOWN,
+    Decoder,
+    Encoder,
+    MultiHeadAttention,
+    Transformer,
+    positional_encoding,
+)
+
+if TYPE_CHECKING:  # an optional package
+    from ctranslate2.specs import TransformerSpec
+    from ctranslate2.specs.model_spec import LayerSpec
+
+MAX_TOKENS = 1024  # of a source or a translation: the length of the table of positions
+
+
+def transformer_spec(transformer: Transformer, tokenizer: Tokenizer) -> TransformerSpec:
+    """Returns the specification of an autoregressive Transformer, validated.
+
+    Args:
+      transformer: a Transformer.
+      tokenizer: the Tokenizer of it, whose entries are the vocabulary.
+
+    Raises:
+      UserError: the package ctranslate2 is not installed.
+    """
+    try:
+        from ctranslate2.specs import TransformerSpec
+    except ImportError:
+        raise UserError(
+            "exporting to CTranslate2 needs its package; install it (pip install ctranslate2)"
+        ) from None
+    config = transformer.config
+    spec = TransformerSpec.from_config(
+        config["num_layers"], config["num_heads"], pre_norm=config["pre_norm"]
+    )
+    positions = positional_encoding(MAX_TOKENS, config["d_model"])[0].numpy()  # (MAX_TOKENS, D)
+    spec.encoder.position_encodings.encodings = positions
+    spec.decoder.position_encodings.encodings = positions
+    _set_encoder(spec.encoder, transformer.encoder)
+    _set_decoder(spec.decoder, transformer.decoder)
+    if config["tie_embeddings"]:
+        spec.decoder.projection.weight = spec.decoder.embeddings.weight
+    else:
+        _set_linear(spec.decoder.projection, transformer.final_layer)
+    spec.config.layer_norm_epsilon = transformer.encoder.enc_layers[0].layernorm1.epsilon
+    _set_vocabulary(spec, tokenizer)
+    spec.validate()
+    return spec
+
+
+def _set_encoder(spec: LayerSpec, encoder: Encoder) -> None:
+    spec.embeddings[0].weight = encoder.embedding.embeddings.numpy()
+    for layer_spec, layer in zip(spec.layer, encoder.enc_layers, strict=True):
+        _set_self_attention(layer_spec.self_attention, layer.mha)
+        _set_norm(layer_spec.self_attention.layer_norm, layer.layernorm1)
+        _set_feed_forward(layer_spec.ffn, layer.ffn)
+        _set_norm(layer_spec.ffn.layer_norm, layer.layernorm2)
+    if encoder.pre_norm:
+        _set_norm(spec.layer_norm, encoder.layernorm)
+
+
+def _set_decoder(spec: LayerSpec, decoder: Decoder) -> None:
+    spec.embeddings.weight = decoder.embedding.embeddings.numpy()
+    for layer_spec, layer in zip(spec.layer, decoder.dec_layers, strict=True):
+        _set_self_attention(layer_spec.self_attention, layer.mha1)
+        _set_norm(layer_spec.self_attention.layer_norm, layer.layernorm1)
+        _set_cross_attention(layer_spec.attention, layer.mha2)
+        _set_norm(layer_spec.attention.layer_norm, layer.layernorm2)
+        _set_feed_forward(layer_spec.ffn, layer.ffn)
+        _set_norm(layer_spec.ffn.layer_norm, layer.layernorm3)
+    if decoder.pre_norm:
+        _set_norm(spec.layer_norm, decoder.layernorm)
+
+
+def _set_self_attention(spec: LayerSpec, mha: MultiHeadAttention) -> None:
+    _set_linear(spec.linear[0], mha.wq, mha.wk, mha.wv)
+    _set_linear(spec.linear[1], mha.dense)
+
+
+def _set_cross_attention(spec: LayerSpec, mha: MultiHeadAttention) -> None:
+    _set_linear(spec.linear[0], mha.wq)
+    _set_linear(spec.linear[1], mha.wk, mha.wv)
+    _set_linear(spec.linear[2], mha.dense)
+
+
+def _set_feed_forward(spec: LayerSpec, ffn: keras.Sequential) -> None:
+    _set_linear(spec.linear_0, ffn.layers[0])
+    _set_linear(spec.linear_1, ffn.layers[-1])
+
+
+def _set_linear(spec: LayerSpec, *layers: keras.layers.Dense) -> None:
+    """Sets weight (outputs, inputs) and bias (outputs,) to those of Dense layers, concatenated."""
+    spec.weight = tf.concat([tf.transpose(layer.kernel) for layer in layers], axis=0).numpy()
+    spec.bias = tf.concat([layer.bias for layer in layers], axis=0).numpy()
+
+
+def _set_norm(spec: LayerSpec, layer: keras.layers.LayerNormalization) -> None:
+    spec.gamma, spec.beta = layer.gamma.numpy(), layer.beta.numpy()
+
+
+def _set_vocabulary(spec: TransformerSpec, tokenizer: Tokenizer) -> None:
+    """Registers the entries, and what begins and ends a source and a translation."""
+    vocabulary = tokenizer.tokens(range(tokenizer.vocab_size))
+    spec.register_source_vocabulary(vocabulary)
+    spec.register_target_vocabulary(vocabulary)
+    spec.config.unk_token = vocabulary[UNKNOWN]
+    spec.config.bos_token = spec.config.decoder_start_token = vocabulary[START]
+    spec.config.eos_token = vocabulary[END]
+    spec.config.add_source_bos = spec.config.add_source_eos = True
