@@ -1,13 +1,16 @@
 """The sentences that a command is given: as arguments, on stdin, or typed at a prompt."""
 
+import itertools
 import os
 import select
 import shlex
 import sys
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO
 
 from nmt import UserError
+from nmt.decoding.batching import CHUNK_LINES
 from nmt.messages import log
 from nmt.text import files
 
@@ -17,7 +20,7 @@ READ_BYTES = 1 << 16  # at a time; what a pipe holds
 
 def lines(args: Namespace) -> Iterator[str]:
     """Returns the sentences in the arguments, or else the lines of stdin, as strings."""
-    return (line for chunk in chunks(args) for line in chunk)
+    return itertools.chain.from_iterable(chunks(args))
 
 
 def typed(args: Namespace) -> bool:
@@ -41,22 +44,28 @@ def chunks(args: Namespace) -> Iterator[list[str]]:
                 f"{shlex.quote(text)}"
             )
     if args.text:  # as bytes, to be checked like the lines of stdin
-        given = [os.fsencode(text).replace(b"\r\n", b"\n") + b"\n" for text in args.text]
-        return decoded([given], "argument")
+        sentences = [os.fsencode(text).replace(b"\r\n", b"\n") + b"\n" for text in args.text]
+        return decode_chunks([sentences], "argument")
     if sys.stdin is None:
         raise UserError("stdin is closed; give sentences as arguments, or a file: < FILE")
-    return decoded(prompt() if typed(args) else waiting(sys.stdin.buffer), "stdin")
+    line_chunks = prompt_lines() if typed(args) else waiting_lines(sys.stdin.buffer)
+    return decode_chunks(line_chunks, "stdin")
 
 
-def decoded(chunks, name):
-    """Yields lists of lines, which are bytes, as lists of strings."""
-    number = 1
+def decode_chunks(chunks: Iterable[list[bytes]], name: str) -> Iterator[list[str]]:
+    """Yields lists of lines as strings.
+
+    Args:
+      chunks: lists of lines, with their line breaks.
+      name: what the lines are called if they are not UTF-8.
+    """
+    first_number = 1
     for chunk in chunks:
-        yield list(files.decode_lines(chunk, name, number))
-        number += len(chunk)
+        yield list(files.decode_lines(chunk, name, first_number))
+        first_number += len(chunk)
 
 
-def prompt():
+def prompt_lines() -> Iterator[list[bytes]]:
     """Yields the lines that are typed, one by one, until Ctrl-D."""
     log.info("Type a sentence and Enter; Ctrl-D ends.")
     while True:
@@ -69,14 +78,12 @@ def prompt():
         yield [line]
 
 
-def waiting(file):
-    """Yields lists of the lines of a binary file that can be read without waiting for more."""
-    from nmt.decoding.translator import CHUNK_LINES  # TensorFlow is imported by then
-
-    unread = []  # pieces of a line whose end is not yet read
+def waiting_lines(file: BinaryIO) -> Iterator[list[bytes]]:
+    """Yields lists of the lines of a file that can be read without waiting for another."""
     lines = []
+    pieces = []  # of a line whose end is not yet read
     while True:
-        if lines and not ready(file):
+        if lines and not is_ready(file):
             yield lines
             lines = []
         if not lines:
@@ -84,20 +91,22 @@ def waiting(file):
         data = file.read1(READ_BYTES)
         if not data:
             break
-        unread.append(data)
+        pieces.append(data)
         if b"\n" in data:
-            whole, _, unfinished = b"".join(unread).rpartition(b"\n")
-            lines += [line + b"\n" for line in whole.split(b"\n")]
-            unread = [unfinished]
+            whole_lines, _, beginning = b"".join(pieces).rpartition(b"\n")
+            lines += [line + b"\n" for line in whole_lines.split(b"\n")]
+            pieces = [beginning]
         while len(lines) >= CHUNK_LINES:
             yield lines[:CHUNK_LINES]
             del lines[:CHUNK_LINES]
-    lines += [line for line in [b"".join(unread)] if line]
+    last = b"".join(pieces)  # without a line break at its end
+    if last:
+        lines.append(last)
     if lines:
         yield lines
 
 
-def ready(file):
+def is_ready(file: BinaryIO) -> bool:
     """Returns whether a binary file can be read without waiting, or has ended."""
     try:
         return bool(select.select([file], [], [], WAIT_SECONDS)[0])

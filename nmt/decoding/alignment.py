@@ -20,14 +20,19 @@ UNKNOWN_WORD = "<unk>"
 def word_numbers(tokens: list[str]) -> np.ndarray:
     """Returns the number of the word that each of `tokens` belongs to, from 0.
 
-    They are tokens of a spelling.normal form, in which nothing but U+0020 divides words.
+    They are tokens of a spelling.normal form, in which nothing but U+0020 divides words. Tokens of
+    spaces alone belong to the word after them.
     """
-    numbers, word, in_word = [], -1, False
+    numbers = []
+    word = 0
+    has_letters = False  # so far, the word has no token, or tokens of spaces alone
     for token in tokens:
-        if token == UNKNOWN_WORD or not in_word or token.startswith(spelling.MARK_OF_SPACE):
-            # Spaces alone belong to the word after them.
-            word += in_word or word < 0
-            in_word = token.strip(spelling.MARK_OF_SPACE) != ""
+        begins_word = token == UNKNOWN_WORD or token.startswith(spelling.MARK_OF_SPACE)
+        if begins_word and has_letters:
+            word += 1
+            has_letters = False
+        if token.strip(spelling.MARK_OF_SPACE):
+            has_letters = True
         numbers.append(word)
     return np.array(numbers, int)
 
@@ -37,17 +42,22 @@ def words_as_given(text: str) -> list[int]:
 
     U+2581 divides a word of the former, and a word of invisible marks is not in it.
     """
-    numbers, word, in_word, in_normal_word = [], -1, False, False
+    numbers = []
+    word = -1  # the number in text.split() of the word that the character is in
+    in_word = in_normal_word = False
     for character in text:
-        is_space = character.isspace()
-        word += not is_space and not in_word
-        in_word = not is_space
+        if character.isspace():
+            in_word = False
+        elif not in_word:
+            in_word = True
+            word += 1
         if spelling.INVISIBLE_CHARACTER.match(character):
-            continue
-        is_letter = not spelling.SPACE_CHARACTER.match(character)
-        if is_letter and not in_normal_word:
+            continue  # it neither begins nor ends a normal word
+        if spelling.SPACE_CHARACTER.match(character):
+            in_normal_word = False
+        elif not in_normal_word:
+            in_normal_word = True
             numbers.append(word)
-        in_normal_word = is_letter
     return numbers
 
 
@@ -68,7 +78,8 @@ def attention_by_word(weights: np.ndarray, source: np.ndarray, target: np.ndarra
     """
     from_target = np.eye(target[-1] + 1)[target].T  # (words, T)
     from_target /= from_target.sum(axis=1, keepdims=True)
-    return from_target @ weights @ np.eye(source[-1] + 1)[source]
+    to_source = np.eye(source[-1] + 1)[source]  # (S, words)
+    return from_target @ weights @ to_source
 
 
 def links(weights: np.ndarray, source: list[str], target: list[str]) -> Links:

@@ -4,6 +4,7 @@ import dataclasses
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 
+import numpy as np
 import tensorflow as tf
 
 from nmt import UserError
@@ -106,32 +107,32 @@ class GivenPairs:
         target_tokens = self._tokenizer.tokens(target)
         return Attention(source_tokens, target_tokens, weights, (text, translation))
 
-    def _refuse_non_autoregressive(self):
+    def _refuse_non_autoregressive(self) -> None:
         if self._non_autoregressive:
             raise UserError("the run is non-autoregressive: its attention says nothing of words")
 
-    def _score_batch(self, batch: list[_Pair], inp, tar):
-        log_probabilities = self._searcher.log_probabilities(inp, tar).numpy().tolist()
-        for pair, log_probability in zip(batch, log_probabilities, strict=True):
-            pair.result = log_probability
+    def _score_batch(self, batch: list[_Pair], inp: np.ndarray, tar: np.ndarray) -> list[float]:
+        return self._searcher.log_probabilities(inp, tar).numpy().tolist()
 
-    def _link_batch(self, batch: list[_Pair], inp, tar):
+    def _link_batch(self, batch: list[_Pair], inp: np.ndarray, tar: np.ndarray) -> list[Links]:
         weights = self._searcher.cross_attention(inp, tar[:, :-1]).numpy()  # (B, T, S)
+        batch_links = []
         for row, pair in enumerate(batch):
             source = self._tokenizer.tokens(_truncated(pair.source)[1:-1])  # no START, no END
             target = self._tokenizer.tokens(_truncated(pair.target)[1:-1])
             pair_weights = weights[row, : len(target), 1 : 1 + len(source)]
-            pair.result = alignment.links(pair_weights, source, target)
+            batch_links.append(alignment.links(pair_weights, source, target))
+        return batch_links
 
     def _map_batches(
-        self, pairs: Iterable[tuple[str, str]], fill: Callable, cut: bool = False
+        self, pairs: Iterable[tuple[str, str]], compute: Callable[..., list], cut: bool = False
     ) -> Iterator[_Pair]:
         """Yields `pairs` in order, with results.
 
         Args:
           pairs: (source, target).
-          fill: a function of a batch of _Pairs and its ids (B, S) and (B, 1 + T), which sets their
-            results.
+          compute: a function of a batch of _Pairs and its ids (B, S) and (B, 1 + T) that returns
+            their results.
           cut: see `align`.
         """
         pairs, first_number = iter(pairs), 1
@@ -143,7 +144,8 @@ class GivenPairs:
             for batch in self._batching.batches(chunk, _Pair.length):
                 inp = pad([_truncated(pair.source) for pair in batch])
                 tar = pad([_truncated(pair.target) for pair in batch])
-                fill(batch, inp, tar)
+                for pair, result in zip(batch, compute(batch, inp, tar), strict=True):
+                    pair.result = result
             yield from chunk
 
     def _encode(self, texts: list[tuple[str, str]]) -> list[_Pair]:
@@ -160,7 +162,7 @@ def _truncated(ids: list[int]) -> list[int]:
     return ids[:MAX_SOURCE_TOKENS]
 
 
-def _check_lengths(chunk: list[_Pair], first_number: int):
+def _check_lengths(chunk: list[_Pair], first_number: int) -> None:
     """Raises a UserError if a pair is too long; the first one has this number."""
     for number, pair in enumerate(chunk, start=first_number):
         if pair.length() > MAX_SOURCE_TOKENS:

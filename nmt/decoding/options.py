@@ -17,7 +17,7 @@ class SearchOptions(NamedTuple):
     """
 
     beam: int = params.BEAM  # hypotheses followed per sentence; 1 is greedy search
-    length_penalty: float = params.LENGTH_PENALTY  # alpha of search.length_penalty
+    length_penalty: float = params.LENGTH_PENALTY  # alpha of hypotheses.length_penalty
     n_best: int = 1  # translations of a sentence, at most `beam`; or samples
     plain: bool = False  # greedy search by transformer_model.greedy_translate
     sampling: Sampling | None = None  # how samples are drawn at random; None for a search
@@ -32,7 +32,13 @@ class SearchOptions(NamedTuple):
         """Whether the tokens of the best translation are reported with log-probabilities."""
         return self.token_scores or self.alternatives > 0
 
-    def check(self, non_autoregressive: bool, ensemble: bool):
+    @property
+    def _is_greedy(self) -> bool:
+        """Whether one likeliest token follows the other, without any other option."""
+        several = max(self.beam, self.n_best) > 1
+        return not (several or self.repetition or self.sampling)
+
+    def check(self, non_autoregressive: bool, ensemble: bool) -> None:
         """Raises a UserError if a number is out of its range, or two contradict each other.
 
         Args:
@@ -42,15 +48,24 @@ class SearchOptions(NamedTuple):
         for name in ("beam", "n_best", "alternatives"):
             if not isinstance(getattr(self, name), numbers.Integral):
                 raise UserError(f"{name} is {getattr(self, name)!r}; it must be a whole number")
-        if self.plain and (
-            max(self.beam, self.n_best) > 1 or ensemble or self.repetition or self.sampling
-        ):
+        if self.plain:
+            self._check_plain(non_autoregressive, ensemble)
+        self._check_ranges()
+        if non_autoregressive:
+            self._check_non_autoregressive(ensemble)
+        self._check_reports()
+        self._check_number_of_translations()
+
+    def _check_plain(self, non_autoregressive: bool, ensemble: bool) -> None:
+        if ensemble or not self._is_greedy:
             raise UserError(
                 "--plain is greedy search (--beam 1): leave out --n-best, --sample, penalties, "
                 "ensembles"
             )
-        if self.plain and non_autoregressive:
+        if non_autoregressive:
             raise UserError("--plain predicts one token after the other, and this run does not")
+
+    def _check_ranges(self) -> None:
         for name in ("beam", "n_best"):
             if getattr(self, name) < 1:
                 raise UserError(f"{name} is {getattr(self, name)}; it must be at least 1")
@@ -60,17 +75,25 @@ class SearchOptions(NamedTuple):
             raise UserError(f"mbr is {self.mbr!r}; choose one of {', '.join(UTILITIES)}")
         if self.alternatives < 0:
             raise UserError(f"alternatives is {self.alternatives}; it must be 0 or more")
-        several = max(self.beam, self.n_best) > 1
-        if non_autoregressive and (several or ensemble or self.repetition or self.sampling):
+        if self.repetition:
+            self.repetition.check()
+        if self.sampling:
+            self.sampling.check()
+
+    def _check_non_autoregressive(self, ensemble: bool) -> None:
+        """Raises a UserError for what takes one token after the other."""
+        if ensemble or not self._is_greedy:
             raise UserError(
                 "the run is non-autoregressive: leave out --beam, --n-best, --sample, penalties, "
                 "ensembles"
             )
-        if (self.alignments or self.scores_tokens) and non_autoregressive:
+        if self.alignments or self.scores_tokens:
             raise UserError(
                 "the run is non-autoregressive: it has no alignments and no scores of tokens; "
                 "leave out --alignments, --token-scores, --alternatives"
             )
+
+    def _check_reports(self) -> None:
         if (self.alignments or self.scores_tokens) and self.n_best > 1:
             raise UserError(
                 "only the best translation has alignments and scores of tokens: leave out --n-best "
@@ -78,13 +101,11 @@ class SearchOptions(NamedTuple):
             )
         if self.mbr and self.n_best == 1:
             raise UserError("mbr chooses one of several: it needs n_best (--n-best) of 2 or more")
-        if self.repetition:
-            self.repetition.check()
-        if self.sampling:
-            self.sampling.check()
-            if self.beam > 1:
-                raise UserError("sampling takes one token at a time: it needs a beam of 1")
-        elif self.n_best > self.beam:
+
+    def _check_number_of_translations(self) -> None:
+        if self.sampling and self.beam > 1:
+            raise UserError("sampling takes one token at a time: it needs a beam of 1")
+        if not self.sampling and self.n_best > self.beam:
             raise UserError(
                 f"n_best is {self.n_best}, and the beam {self.beam}: a beam of K finds K "
                 "translations; raise the beam (--beam), or lower n_best (--n-best)"

@@ -18,7 +18,7 @@ class Repetition(NamedTuple):
     penalty: float = 1.0  # 1: none
     ngram: int = 0  # 0: no limit
 
-    def check(self):
+    def check(self) -> None:
         """Raises a UserError if a number is out of its range."""
         if not 1 <= self.penalty <= 100:
             raise UserError(f"repetition_penalty is {self.penalty}; it must be from 1 to 100")
@@ -35,17 +35,21 @@ class Repetition(NamedTuple):
         """
         batch, beam, vocab_size = tf.unstack(tf.shape(likely))
         rows, length = batch * beam, tf.shape(ids)[2]
-        flat, ids = tf.reshape(likely, (rows, vocab_size)), tf.reshape(ids, (rows, length))
+        flat = tf.reshape(likely, (rows, vocab_size))  # (R, V), R = B K
+        ids = tf.reshape(ids, (rows, length))  # (R, 1 + L)
         if self.penalty > 1:
-            seen = at(ids, tf.where(ids == PAD, 0.0, 1.0), vocab_size) > 0
+            occurrences = tf.where(ids == PAD, 0.0, 1.0)
+            seen = sum_by_token(ids, occurrences, vocab_size) > 0  # (R, V)
             flat = tf.where(seen, flat * self.penalty, flat)
         if self.ngram:
-            tokens, penalties = self._banned(ids, position)  # (R, W)
-            flat += tf.maximum(at(tokens, penalties, vocab_size), MASKED)
+            tokens, penalties = self._repeated_ends(ids, position)  # (R, W)
+            flat += tf.maximum(sum_by_token(tokens, penalties, vocab_size), MASKED)
         return tf.reshape(flat, (batch, beam, vocab_size))
 
-    def _banned(self, ids, position):
-        """Returns ids (R, W) that would complete a repeated n-gram, with MASKED for those, else 0.
+    def _repeated_ends(self, ids: tf.Tensor, position: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        """Returns the last tokens (R, W) of all W n-grams, and their penalties (R, W).
+
+        The penalty is MASKED if the token would repeat its n-gram after `position`, else 0.
 
         Args:
           ids, position: see `restrict`; in rows (R, 1 + L).
@@ -56,15 +60,15 @@ class Repetition(NamedTuple):
         repeated = (starts > 0) & (starts + before <= position)  # not START; known tokens only
         for offset in range(before):
             newest = tf.maximum(position - before + 1 + offset, 0)
-            here = ids[:, offset : offset + windows]  # (R, W)
-            repeated &= here == ids[:, newest, tf.newaxis]
+            tokens = ids[:, offset : offset + windows]  # (R, W), one of each n-gram
+            repeated &= tokens == ids[:, newest, tf.newaxis]
         repeated &= position >= before
         last = ids[:, before:]  # (R, W)
         return last, tf.where(repeated & (last != END), MASKED, 0.0)
 
 
-def at(ids, values, vocab_size):
-    """Returns (R, V), the sums of `values` (R, W) at the tokens of `ids` (R, W)."""
+def sum_by_token(ids: tf.Tensor, values: tf.Tensor, vocab_size: tf.Tensor) -> tf.Tensor:
+    """Returns for each row and token (R, V) the sum of the `values` (R, W) of its `ids` (R, W)."""
     rows = tf.broadcast_to(tf.range(tf.shape(ids)[0])[:, tf.newaxis], tf.shape(ids))
     indices = tf.stack([rows, ids], axis=-1)  # (R, W, 2)
     return tf.scatter_nd(indices, values, (tf.shape(ids)[0], vocab_size))

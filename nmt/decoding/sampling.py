@@ -27,15 +27,14 @@ class Sampling(NamedTuple):
     top_p: float = 1.0
     seed: int = 0
 
-    def check(self):
+    def check(self) -> None:
         """Raises a UserError if a number is out of its range."""
-        for name, number, allowed, text in (
-            ("temperature", self.temperature, 0 < self.temperature < math.inf, "more than 0"),
-            ("top_k", self.top_k, self.top_k >= 0, "0 or more"),
-            ("top_p", self.top_p, 0 < self.top_p <= 1, "more than 0 and at most 1"),
-        ):
-            if not allowed:
-                raise UserError(f"{name} is {number}; it must be {text}")
+        if not 0 < self.temperature < math.inf:
+            raise UserError(f"temperature is {self.temperature}; it must be more than 0")
+        if self.top_k < 0:
+            raise UserError(f"top_k is {self.top_k}; it must be 0 or more")
+        if not 0 < self.top_p <= 1:
+            raise UserError(f"top_p is {self.top_p}; it must be more than 0 and at most 1")
 
     def numbers(self, inp: tf.Tensor, samples: tf.Tensor, length: tf.Tensor) -> tf.Tensor:
         """Returns random numbers (B, length), uniform in [0, 1), one for each token to be drawn.
@@ -46,7 +45,7 @@ class Sampling(NamedTuple):
           length: tokens of a translation, at most.
         """
         words = tf.where(inp == PAD, "", tf.strings.as_string(inp) + " ")  # (B, S)
-        texts = tf.strings.reduce_join(words, axis=1) + tf.strings.as_string(samples)
+        texts = tf.strings.reduce_join(words, axis=1) + tf.strings.as_string(samples)  # (B,)
         keys = tf.strings.to_hash_bucket_fast(texts, 2**31 - 1)  # (B,)
         seed = tf.cast(self.seed, tf.int64)
         return tf.map_fn(
@@ -65,9 +64,8 @@ class Sampling(NamedTuple):
         """
         vocab_size = likely.shape[-1]
         number = tf.where(self.top_k > 0, tf.minimum(self.top_k, vocab_size), vocab_size)
-        logits, tokens = tf.math.top_k(
-            likely / self.temperature, number
-        )  # (..., N), the best first
+        # (..., N), the likeliest first
+        logits, tokens = tf.math.top_k(likely / self.temperature, number)
         probabilities = tf.nn.softmax(logits)
         before = tf.cumsum(probabilities, axis=-1, exclusive=True)
         probabilities = tf.where(before < self.top_p, probabilities, 0.0)

@@ -4,14 +4,15 @@ Only a chunk of the lines is in memory at a time. A line may be split into sente
 is translated by itself: a model trained on sentences loses text of longer ones.
 """
 
+import dataclasses
 import itertools
-import math
 import numbers
 import re
 from collections.abc import Iterable, Iterator
 from concurrent import futures
 from typing import NamedTuple
 
+import numpy as np
 import tensorflow as tf
 
 from nmt import UserError
@@ -19,9 +20,9 @@ from nmt.decoding import alignment, consensus
 from nmt.decoding.attention import Attention
 from nmt.decoding.batching import CHUNK_LINES, Batching
 from nmt.decoding.given_pairs import GivenPairs
+from nmt.decoding.hypotheses import Hypotheses
 from nmt.decoding.n_best import combine_n_best, combine_samples, merge_equal_texts
 from nmt.decoding.options import SearchOptions
-from nmt.decoding.search import Hypotheses
 from nmt.decoding.searcher import Searcher, pad
 from nmt.decoding.sentence import NOTHING, Candidate, Links, Sentence, TokenScore, Translation
 from nmt.decoding.tokens import token_scores
@@ -56,6 +57,44 @@ class _SearchedBatch(NamedTuple):
 
     hypotheses: Hypotheses
     tokens: list[list[TokenScore]] | None  # of the best hypothesis; None if they are not asked for
+
+
+@dataclasses.dataclass
+class _LineCounts:
+    """How many lines could not be translated well."""
+
+    trained_length: int | None  # see Translator
+    lines: int = 0
+    too_long: int = 0  # lines
+    cut: int = 0  # lines
+    incomplete: int = 0  # lines whose translation lacks what must not change
+
+    def add(self, line: list[Sentence]) -> None:
+        """Counts a line."""
+        longest = max(len(sentence.source) for sentence in line)
+        self.lines += 1
+        if self.trained_length and longest > self.trained_length:
+            self.too_long += 1
+        if longest > MAX_SOURCE_TOKENS:
+            self.cut += 1
+        if any(sentence.missing for sentence in line):
+            self.incomplete += 1
+
+    def warn(self) -> None:
+        """Logs a warning of each kind of such lines."""
+        lines = plural(self.lines, "line")
+        if self.too_long:
+            log.warning(
+                f"{self.too_long} of {lines}: longer than the {self.trained_length} tokens that "
+                "the run was trained on (--max-length); translations may lose text."
+            )
+        if self.cut:
+            log.warning(f"{self.cut} of {lines}: cut off after {MAX_SOURCE_TOKENS} tokens.")
+        if self.incomplete:
+            log.warning(
+                f"{self.incomplete} of {lines}: the translation lacks numbers, placeholders or "
+                "tags of the source; translate --check names them."
+            )
 
 
 class Translator:
@@ -176,7 +215,7 @@ class Translator:
           prefixes: what the translation of each line begins with.
           scored: see `hypotheses`.
         """
-        total = too_long = cut = incomplete = 0  # lines
+        counts = _LineCounts(self.trained_length)
         for chunk in chunks:
             check_characters(chunk)
             lines = self._split_lines(chunk, list(itertools.islice(prefixes, len(chunk))))
@@ -184,28 +223,10 @@ class Translator:
             self._search_sentences(chunk_sentences, scored)
             if self.options.alignments:
                 self._align_sentences(chunk_sentences)
-            total += len(chunk)
             for text, line in zip(chunk, lines, strict=True):
-                longest = max(len(sentence.source) for sentence in line)
-                cut += longest > MAX_SOURCE_TOKENS
-                too_long += longest > (self.trained_length or math.inf)
-                incomplete += any(sentence.missing for sentence in line)
+                counts.add(line)
                 yield self._join_sentences(text, line, scored)
-        if too_long:
-            log.warning(
-                f"{too_long} of {plural(total, 'line')}: longer than the {self.trained_length} "
-                "tokens that the run was trained on (--max-length); translations may lose text."
-            )
-        if cut:
-            log.warning(
-                f"{cut} of {plural(total, 'line')}: cut off after {MAX_SOURCE_TOKENS} tokens."
-            )
-
-        if incomplete:
-            log.warning(
-                f"{incomplete} of {plural(total, 'line')}: the translation lacks numbers, "
-                "placeholders or tags of the source; translate --check names them."
-            )
+        counts.warn()
 
     def parts(self, line: str) -> list[tuple[str, str]]:
         """Returns the sentences of a line, each with the white space after it.
@@ -364,7 +385,7 @@ class Translator:
             ]
         return translations
 
-    # ---- Given pairs ----
+    # ---- Given pairs, and a line as one sentence ----
 
     def score(self, pairs: Iterable[tuple[str, str]]) -> Iterator[float]:
         """Yields the log-probability of each of `pairs`, in order; see GivenPairs.score."""
@@ -378,18 +399,24 @@ class Translator:
 
     def translate_ids(self, line: str) -> tuple[str, list[int]]:
         """Translates a line as one sentence. Returns the text, and its ids, START first."""
-        (source,) = self.tokenizer.encode([spelling.trimmed(line)])
-        target = self.searcher.search([source[:MAX_SOURCE_TOKENS]]).ids[:1, 0].numpy()  # (1, 1 + L)
-        (text,) = self.tokenizer.decode(target)
-        return text, [token for token in target[0].tolist() if token != PAD]
+        _, target = self._search_line(line)
+        (text,) = self.tokenizer.decode(np.array([target]))
+        return text, target
 
     def attend(self, line: str) -> Attention:
-        """Translates a line. Returns its Attention, from one pass over the finished translation."""
-        line = spelling.trimmed(line)
-        (source,) = self.tokenizer.encode([line])
+        """Translates a line as one sentence. Returns its Attention.
+
+        The weights are those of one pass over the finished translation.
+        """
+        source, target = self._search_line(line)
+        return self._pairs.attend(spelling.trimmed(line), source, target)
+
+    def _search_line(self, line: str) -> tuple[list[int], list[int]]:
+        """Returns the source ids of a line, and the ids of its best translation, START first."""
+        (source,) = self.tokenizer.encode([spelling.trimmed(line)])
         source = source[:MAX_SOURCE_TOKENS]
         target = self.searcher.search([source]).ids[0, 0].numpy().tolist()  # 1 + L
-        return self._pairs.attend(line, source, [token for token in target if token != PAD])
+        return source, [token for token in target if token != PAD]
 
 
 def _chunks(lines: Iterable[str], size: int) -> Iterator[list[str]]:
