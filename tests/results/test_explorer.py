@@ -9,8 +9,11 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import call, sentences, user_environment
+from helpers import as_dataset, call, sentences, user_environment
+from sentencepiece.sentencepiece_model_pb2 import ModelProto
 
+import run_demo
+import transformer_model
 from nmt import UserError
 from nmt.decoding import non_autoregressive
 from nmt.decoding.search import search
@@ -132,10 +135,10 @@ class Page:
     def __init__(self, driver, folder):
         self.driver, self.folder = driver, folder
 
-    def open(self, transformer, tokenizer, *texts):
+    def open(self, transformer, tokenizer, *texts, name="my run"):
         examples = [page.Example(text, "", []) for text in texts]
         path = self.folder / "page.html"
-        path.write_text(page.assemble("my run", transformer, tokenizer, examples), encoding="utf-8")
+        path.write_text(page.assemble(name, transformer, tokenizer, examples), encoding="utf-8")
         self.driver.get(path.as_uri())
 
     def ask(self, script, *arguments):
@@ -150,13 +153,31 @@ class Page:
 
     def wait(self, source):
         """Waits until the translation of a source is shown."""
+        script = (
+            "return view.source === arguments[0] && job > 0 && translation.done"
+            " && tokenizer.encode(view.source).length === translation.source.length"
+        )
         for _ in range(200):
-            if self.ask(
-                "return view.source === arguments[0] && job > 0 && translation.done", source
-            ):
+            if self.ask(script, source):
                 return
             time.sleep(0.05)
         raise AssertionError(f"no translation of {source!r}")
+
+    def wait_for(self, name, text):
+        """Waits until an element shows a text."""
+        for _ in range(200):
+            if text in self.at(name).text:
+                return
+            time.sleep(0.05)
+        raise AssertionError(f"{name} shows {self.at(name).text!r}, not {text!r}")
+
+    def type(self, text):
+        """Replaces the source by a text, as if it were typed."""
+        self.ask(
+            "const box = document.getElementById('source'); box.value = arguments[0];"
+            "box.dispatchEvent(new Event('input'))",
+            text,
+        )
 
     def at(self, name):
         return self.driver.find_element("id", name)
@@ -239,6 +260,89 @@ def test_ids_and_translations_are_those_of_the_program(browser, run):
     assert decoded == [tokenizer.decode(np.array([ids]))[0] for ids in targets]
 
 
+TEXT = "o menino come uma <b>maçã</b> e o gato come o peixe <ph> e bebe água todos os dias"
+
+
+def vocabulary_of(**options):
+    """Returns a Tokenizer of a short text."""
+    pairs = as_dataset([(TEXT, TEXT.upper())] * 30)
+    return run_demo.Tokenizer(run_demo.train_tokenizer(pairs, 400, words_per_piece=1, **options))
+
+
+def without_some_entries(tokenizer):
+    """Returns a Tokenizer whose every third piece of several characters is unused."""
+    model = ModelProto.FromString(tokenizer.model)
+    long = [piece for piece in model.pieces if piece.type == piece.NORMAL and len(piece.piece) > 2]
+    for piece in long[::3]:
+        piece.type = piece.UNUSED
+    return run_demo.Tokenizer(model.SerializeToString())
+
+
+@pytest.mark.slow
+def test_odd_vocabularies_give_the_ids_and_the_text_of_the_program(browser):
+    vocabularies = (
+        vocabulary_of(pieces="word"), vocabulary_of(symbols="<b> </b> <ph>"),
+        without_some_entries(vocabulary_of()),
+    )  # fmt: skip
+    texts = [TEXT, TEXT.title(), "o zebra come  <ph><ph> x", "maçã<b>maçã", *ODD]
+    for tokenizer in vocabularies:
+        network = random_network(tokenizer.vocab_size, num_layers=1)
+        browser.open(network, tokenizer, "come <b>maçã</b>", name="<img src=x onerror=alert(1)>")
+        browser.wait("come <b>maçã</b>")
+        expected = tokenizer.encode([spelling.trimmed(text) for text in texts])
+        for text, ids, wanted in zip(texts, browser.ids(texts), expected, strict=True):
+            assert ids == wanted, text
+        decoded = browser.ask("return arguments[0].map(ids => tokenizer.decode(ids))", expected)
+        assert decoded == [tokenizer.decode(np.array([ids]))[0] for ids in expected]
+        assert browser.texts("#source-tokens span")[1:-1] == browser.ask(
+            "return tokenizer.encode('come <b>maçã</b>').slice(1, -1).map(id => label(id) + id)"
+        )
+        assert "<img src=x onerror=alert(1)>" in browser.at("about").text
+        assert browser.texts("img, b") == []
+
+
+@pytest.mark.slow
+def test_a_run_of_mixed_precision_is_explored(browser, finished, tmp_path):
+    folder = shutil.copytree(finished / "run", tmp_path / "mixed")
+    parameters = json.loads((folder / "params.json").read_text())
+    (folder / "params.json").write_text(json.dumps(parameters | {"mixed_precision": True}))
+    _, tokenizer, model = loading.load(folder)
+    network = model.transformer
+    assert network.dtype_policy.name == "mixed_bfloat16"
+    browser.open(network, tokenizer)
+    source = tokenizer.encode(["um dois três."])[0]
+    forced = greedy_translate(network, tf.constant([source]))[0].numpy().tolist()
+    logits = browser.ask(
+        "const all = new Translation(network, arguments[0], AS_TRAINED, arguments[1]).finish();"
+        "return all.steps.map(step => [...step.logits])",
+        source, forced[1:],
+    )  # fmt: skip
+    expected, _ = network((tf.constant([source]), tf.constant([forced[:-1]])), training=False)
+    np.testing.assert_allclose(logits, expected[0], atol=0.3)  # bfloat16 has 8 bits
+    assert [np.argmax(row) for row in logits] == np.argmax(expected[0], axis=-1).tolist()
+
+
+@pytest.mark.slow
+def test_odd_text_is_typed_without_a_fault(browser, run):
+    tokenizer, transformer = run
+    browser.open(transformer, tokenizer)
+    for text, number in (("😀", 7), ("", 2), ("um " * 300, 200), ("  ", 2), (MARKUP, None)):
+        browser.type(text)
+        browser.wait_for("source-tokens", "<s>")
+        for _ in range(200):
+            shown = browser.texts("#source-tokens span")
+            if len(shown) == (number or len(tokenizer.encode([text])[0])):
+                break
+            time.sleep(0.05)
+        assert len(shown) == (number or len(tokenizer.encode([text])[0])), text
+        assert (browser.at("warning").text != "") == (number == 200)
+        if number == 2:
+            assert browser.at("translation").text == ""
+        if text == "😀":
+            assert [token[:6] for token in shown[-5:-1]] == ["<0xF0>", "<0x9F>", "<0x98>", "<0x80>"]
+    assert browser.texts("b, img") == []
+
+
 CONFIGURATIONS = [
     dict(pre_norm=True, tie_embeddings=True), dict(pre_norm=True), dict(tie_embeddings=True),
     dict(), dict(num_heads=1, num_layers=1), dict(non_autoregressive=True),
@@ -314,28 +418,207 @@ def test_the_translation_continues_from_the_token_that_is_chosen(browser, run):
     assert target[2] == int(tf.argmax(logits[0, 1]))
 
 
-@pytest.mark.slow
-def test_each_switch_changes_the_calculation_and_says_what_changed(browser, run):
-    tokenizer, _ = run
+# ---- Every number of a small network, compared with the story's ----
+
+
+@pytest.fixture
+def small_page(browser, tokenizer):
+    """A page of random weights and a source, its translation finished; network, source, target."""
     network = random_network(tokenizer.vocab_size, pre_norm=True)
-    browser.open(network, tokenizer, "um dois três.")
-    browser.wait("um dois três.")
-    before = browser.ask("return [...translation.steps[0].logits]")
-    names = ["positions", "scaling", "paddingTokens", "paddingMask", "cross", "residual"]
-    for name in names:
-        browser.click(f"what-{name}")
-        after = browser.ask("return [...translation.steps[0].logits]")
-        difference = np.abs(np.subtract(before, after)).max()
-        assert (difference < 1e-5) == (name == "paddingTokens"), name
-        assert "tokens changed" in browser.at("changed").text
-        browser.click("reset")
-        assert browser.at("changed").text == "Nothing is switched off."
-    for name, value in (("head", "cross.1.2"), ("layer", "decoder.1")):
-        browser.choose(f"what-{name}", value)
-        time.sleep(0.3)
-        after = browser.ask("return [...translation.steps[0].logits]")
-        assert np.abs(np.subtract(before, after)).max() > 1e-4
-        browser.click("reset")
+    browser.open(network, tokenizer, "um dois.")
+    browser.wait("um dois.")
+    source = tokenizer.encode(["um dois."])[0]
+    return browser, network, source, browser.target()
+
+
+def switched_logits(network, source, target, monkeypatch, name):
+    """Returns the logits (V,) after `target`, by the story with one part switched off."""
+    no_mask = {"lookAhead": "create_look_ahead_mask", "paddingMask": "create_padding_mask"}
+    if name in no_mask:
+        mask = getattr(transformer_model, no_mask[name])
+        monkeypatch.setattr(transformer_model, no_mask[name], lambda x: tf.zeros_like(mask(x)))
+    if name == "positions":
+
+        def no_encoding(length, width):
+            return tf.zeros((1, length, width))
+
+        monkeypatch.setattr(transformer_model, "positional_encoding", no_encoding)
+    if name in ("paddingTokens", "paddingMask"):
+        source = source + [0] * 8
+    encoder, decoder = network.encoder.enc_layers, network.decoder.dec_layers
+    attentions = [layer.mha for layer in encoder]
+    attentions += [attention for layer in decoder for attention in (layer.mha1, layer.mha2)]
+    depth = SIZES["d_model"] // SIZES["num_heads"]
+    if name == "scaling":
+        for attention in attentions:
+            for weight in attention.wq.weights:
+                weight.assign(weight * np.sqrt(depth))
+    silent = {  # layers whose output becomes 0
+        "cross": [layer.mha2.dense for layer in decoder],
+        "layer": [decoder[0].mha1.dense, decoder[0].mha2.dense, decoder[0].ffn.layers[1]],
+    }
+    for layer in silent.get(name, []):
+        for weight in layer.weights:
+            weight.assign(tf.zeros_like(weight))
+    if name == "head":  # cross.1.2: the second half of what enters the last projection
+        kernel = decoder[0].mha2.dense.kernel
+        kernel.assign(tf.concat([kernel[:depth], tf.zeros_like(kernel[depth:])], axis=0))
+    if name == "residual":
+        stream = decoder_streams(network, [source], [target], residual=0.0)[-1]
+        return network.final_layer(network.decoder.layernorm(stream[np.newaxis]))[0, -1]
+    logits, _ = network((tf.constant([source]), tf.constant([target])), training=False)
+    return logits[0, -1]
+
+
+SWITCHES = {
+    "positions": dict(positions=False), "scaling": dict(scaling=False),
+    "lookAhead": dict(lookAhead=False), "paddingTokens": dict(paddingTokens=8),
+    "paddingMask": dict(paddingTokens=8, paddingMask=False), "cross": dict(cross=False),
+    "residual": dict(residual=False), "head": dict(withoutHeads=["cross.1.2"]),
+    "layer": dict(withoutLayers=["decoder.1"]),
+}  # fmt: skip
+
+
+@pytest.mark.slow
+def test_each_switch_computes_what_the_story_computes_without_that_part(small_page, monkeypatch):
+    browser, network, source, target = small_page
+    forced = target[1:4]
+    weights = network.get_weights()
+    as_trained, _ = network((tf.constant([source]), tf.constant([target[:4]])), training=False)
+    for name, what in SWITCHES.items():
+        logits = browser.ask(
+            "const [source, what, forced] = arguments;"
+            "const all = new Translation(network, source, {...AS_TRAINED, ...what}, forced);"
+            "return [...all.finish().steps[forced.length].logits]",
+            source, what, forced,
+        )  # fmt: skip
+        with monkeypatch.context() as patches:
+            expected = switched_logits(network, source, target[:4], patches, name)
+        network.set_weights(weights)
+        np.testing.assert_allclose(logits, expected, atol=1e-3, err_msg=name)
+        changed = np.abs(as_trained[0, -1] - expected).max() > 1e-3
+        assert changed == (name != "paddingTokens"), name
+
+
+@pytest.mark.slow
+def test_each_switch_of_the_page_is_the_one_that_it_names(small_page):
+    browser, *_ = small_page
+    default = browser.ask("return AS_TRAINED")
+    for name, what in SWITCHES.items():
+        if name in ("head", "layer"):
+            browser.choose(f"what-{name}", *next(iter(what.values())))
+        else:
+            browser.ask("document.getElementById(arguments[0]).click()", f"what-{name}")
+        assert browser.ask("return view.what") == default | what, name
+        browser.wait_for("changed", "tokens changed")
+        browser.ask("document.getElementById('reset').click()")
+        browser.wait_for("changed", "Nothing is switched off.")
+
+
+def decoder_streams(network, inp, tar, residual=1.0):
+    """Returns the residual stream (T, D) of a pre-norm decoder, at the start and per sub-layer.
+
+    Args:
+      inp, tar: ids (1, S) and (1, T).
+      residual: what the input of each sub-layer is multiplied with before it is added.
+    """
+    x = transformer_model.embed(network.encoder.embedding, tf.constant(inp))
+    for layer in network.encoder.enc_layers:
+        normalized = layer.layernorm1(x)
+        x = residual * x + layer.mha(normalized, normalized, normalized, None)[0]
+        x = residual * x + layer.ffn(layer.layernorm2(x))
+    source = network.encoder.layernorm(x)
+    x = transformer_model.embed(network.decoder.embedding, tf.constant(tar))
+    mask = transformer_model.create_look_ahead_mask(len(tar[0]))
+    streams = [x]
+    for layer in network.decoder.dec_layers:
+        normalized = layer.layernorm1(x)
+        streams.append(residual * x + layer.mha1(normalized, normalized, normalized, mask)[0])
+        x = streams[-1]
+        streams.append(residual * x + layer.mha2(source, source, layer.layernorm2(x), None)[0])
+        x = streams[-1]
+        streams.append(residual * x + layer.ffn(layer.layernorm3(x)))
+        x = streams[-1]
+    return [stream[0].numpy() for stream in streams]
+
+
+@pytest.mark.slow
+def test_the_inside_of_the_layers_is_that_of_the_story(small_page, tokenizer):
+    browser, network, source, target = small_page
+    step = 2
+    browser.ask("document.querySelectorAll('#target-tokens button')[arguments[0]].click()", step)
+    streams = [stream[step] for stream in decoder_streams(network, [source], [target[: step + 1]])]
+    browser.wait_for("stream", f"{np.linalg.norm(streams[0]):.4f}")
+    rows = browser.ask(
+        "return [...document.querySelectorAll('#stream tbody tr')]"
+        ".map(row => [...row.cells].map(cell => cell.textContent))"
+    )
+    assert len(rows) == len(streams)
+    for stream, (_, length, prediction) in zip(streams, rows, strict=True):
+        assert float(length) == pytest.approx(np.linalg.norm(stream), abs=1e-3)
+        logits = network.final_layer(network.decoder.layernorm(stream[np.newaxis]))[0]
+        probabilities = tf.nn.softmax(logits).numpy()
+        (token,) = tokenizer.tokens([probabilities.argmax()])
+        assert token.strip("\u2581") in prediction
+        share = float(prediction.split()[-1].rstrip("%"))
+        assert share == pytest.approx(100 * probabilities.max(), abs=0.06)
+    for number, layer in enumerate(network.decoder.dec_layers):
+        before = streams[3 * number + 2]
+        (text,) = browser.texts(f"#layernorm p:nth-child({number + 1})")
+        *_, mean, deviation = re.findall(r"[−\d.]+", text)
+        assert float(mean.replace("−", "-")) == pytest.approx(before.mean(), abs=1e-3)
+        assert float(deviation) == pytest.approx(before.std(), abs=1e-3)
+        hidden = layer.ffn.layers[0](layer.layernorm3(before[np.newaxis]))[0].numpy()
+        (text,) = browser.texts(f"#fires p:nth-child({number + 1})")
+        assert f"{(hidden > 0).sum()} of {SIZES['dff']} units" in text
+        strongest = hidden.argmax()
+        assert f": {strongest}: {hidden[strongest]:.3f}" in text
+
+
+@pytest.mark.slow
+def test_positions_are_those_of_the_story(small_page):
+    browser, *_ = small_page
+    encoding = transformer_model.positional_encoding(200, SIZES["d_model"])[0].numpy()
+    for position, dimension in ((0, 0), (1, 0), (7, 5), (199, 15)):
+        for name, value in (("position", position), ("dimension", dimension)):
+            browser.ask(
+                "const box = document.getElementById(arguments[0]); box.value = arguments[1];"
+                "box.dispatchEvent(new Event('input'))",
+                name, value,
+            )  # fmt: skip
+        text = browser.at("formula").text.replace("−", "-")
+        assert text.startswith("cos" if dimension % 2 else "sin")
+        value = float(text.split("= ")[-1])
+        assert value == pytest.approx(encoding[position, dimension], abs=1e-4)
+
+
+def drawn(logits, temperature, top_k, top_p, uniform):
+    """Returns the token that is drawn from logits (V,), by NumPy in float64."""
+    shares = np.exp(logits.astype(np.float64) / temperature)
+    tokens = np.argsort(-shares, kind="stable")[: top_k or None]
+    shares = shares[tokens] / shares[tokens].sum()
+    shares = shares[np.cumsum(shares) - shares < top_p]  # the fewest that reach top_p together
+    return int(tokens[np.searchsorted(np.cumsum(shares) / shares.sum(), uniform, side="right")])
+
+
+@pytest.mark.slow
+def test_sampling_draws_what_numpy_draws(small_page):
+    browser, *_ = small_page
+    rng = np.random.default_rng(0)
+    logits = rng.normal(0, 2, 50).astype(np.float32)
+    cases = [
+        (temperature, top_k, top_p, uniform)
+        for temperature in (0.5, 1.0, 2.0) for top_k in (0, 1, 5) for top_p in (0.3, 0.9, 1.0)
+        for uniform in rng.random(20)
+    ]  # fmt: skip
+    tokens = browser.ask(
+        "const [logits, cases] = arguments;"
+        "return cases.map(([temperature, topK, topP, uniform]) => draw(Float32Array.from(logits),"
+        " { temperature, topK, topP, random: () => uniform }))",
+        logits.tolist(), cases,
+    )  # fmt: skip
+    assert tokens == [drawn(logits, *case) for case in cases]
+    assert len(set(tokens)) > 20
 
 
 @pytest.mark.slow

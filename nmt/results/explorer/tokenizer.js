@@ -108,7 +108,7 @@ class Tokenizer {
   }
 
   decode(ids) { // -> text, without START, END and PAD
-    let text = "", bytes = [];
+    let text = "", bytes = [], isFirst = true; // whether no token has given text yet
     const flush = () => {
       text += new TextDecoder().decode(new Uint8Array(bytes));
       bytes = [];
@@ -118,13 +118,14 @@ class Tokenizer {
       if (type === BYTE) bytes.push(parseInt(this.model.pieces[id].slice(3, 5), 16));
       else {
         flush();
+        const piece = this.model.pieces[id];
         if (id === UNKNOWN) text += " \u2047 ";
-        else if (type !== CONTROL) text += this.model.pieces[id];
+        else if (type !== CONTROL) text += isFirst && this.model.prefix ? piece.replace(/^\u2581/, "") : piece;
       }
+      if (type !== CONTROL) isFirst = false;
     }
     flush();
     text = text.replaceAll(WORD_START, " ");
-    if (this.model.prefix) text = text.replace(/^ /, "");
     return text.replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029]/g, " "); // no ends of lines
   }
 }
