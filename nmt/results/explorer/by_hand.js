@@ -33,7 +33,7 @@ function drawByHand(place, given, key, say) {
   const rows = Array.from(q, (number, n) => [`${n}`, barred(number), barred(keys[key][n]), barred(numbers.products[n])]);
   const shares = labels.map((label, k) => [label, masked[k] ? "−1e9" : figure(numbers.scores[k]),
     figure(numbers.exponentials[k]), barred(numbers.weights[k])]);
-  const parts = labels.map((label, k) => [`${figure(numbers.weights[k])} × ${label}`,
+  const parts = labels.map((label, k) => [say("hand-part", { weight: figure(numbers.weights[k]), key: label }),
     ...Array.from(values[k], (number) => figure(number))]);
   parts.push([say("hand-output"), ...numbers.output.map(figure)]);
   const shift = numbers.shift < 0 ? `(${figure(numbers.shift)})` : figure(numbers.shift);

@@ -5,38 +5,30 @@
 
 const STACKS = ["encoder", "decoder"];
 const MAX_FIGURES = 512; // numbers of a tensor that are written out
-const PARTS = { "Self-attention": "self", "Masked self-attention": "self", "Cross-attention": "cross", "Feed-forward": "ffn" };
 const SECTIONS = { // where else a block is explained
   embedding: ["translate"], positions: ["positions"], attention: ["attention", "by-hand"], norm: ["inside"],
   ffn: ["inside"], output: ["translate"],
 };
 
 const shapeText = (...sizes) => sizes.map((size) => size.toLocaleString("en")).join(" × ");
-const bareTitle = (block) => block.title.replace(/, add$/, "");
-
-function blockTitle(block) {
-  const title = say(`block: ${bareTitle(block)}`);
-  return block.title.endsWith(", add") ? say("block-add", { title }) : title;
-}
-
-function blockDetail(block) {
-  const { num_heads, d_model } = network.sizes;
-  if (block.kind === "attention") return say("block-heads", { heads: num_heads, depth: d_model / num_heads });
-  return block.kind === "positions" ? say("block-sines") : block.detail;
-}
+const blockTitle = (block) => block.title[language];
+const blockDetail = (block) => block.detail[language];
+const isSublayer = ({ kind }) => kind === "attention" || kind === "ffn";
+const isSoftmax = (block) => block === data.blocks[1].at(-1);
 
 // The blocks of a stack that stand in its layers come in pairs, a normalization and a sub-layer or the
 // reverse. -> {block, number, part, norm}; part, of both: "self", "cross" or "ffn"; norm: from 1
 function layeredBlocks(stack) {
   const blocks = data.blocks[stack].map((block, number) => ({ block, number })).filter(({ block }) => block.layers);
   return blocks.map((one, n) => {
-    const pair = [one.block, blocks[n ^ 1].block].find(({ kind }) => kind !== "norm");
-    return { ...one, part: PARTS[bareTitle(pair)], norm: (n >> 1) + 1 };
+    const sublayer = [one.block, blocks[n ^ 1].block].find(isSublayer);
+    const part = sublayer.kind === "ffn" ? "ffn" : sublayer.keys_from_encoder ? "cross" : "self";
+    return { ...one, part, norm: (n >> 1) + 1 };
   });
 }
 
 function crossAttention() { // the number of the block in the decoder
-  return data.blocks[1].findIndex((block) => bareTitle(block) === "Cross-attention");
+  return data.blocks[1].findIndex((block) => block.keys_from_encoder);
 }
 
 // ---- The tensors of a block ----
@@ -52,7 +44,7 @@ function blockTensors(chosen) {
     const positions = block.kind === "positions" && view.what.positions;
     return whole(network.embed(STACKS[stack], run.ids, { positions }));
   }
-  if (block.title === "Softmax") return whole(translation.steps.map(({ probabilities }) => probabilities));
+  if (isSoftmax(block)) return whole(translation.steps.map(({ probabilities }) => probabilities));
   if (block.kind === "output") return whole(translation.steps.map(({ logits }) => logits));
   if (!block.layers) return whole(run.output);
   const trace = run.layers[layer - 1], { part } = layeredBlocks(stack).find((one) => one.number === number);
@@ -82,7 +74,7 @@ function blockParameters({ stack, number, layer }) {
   const layered = layeredBlocks(stack).find((one) => one.number === number);
   const prefix = !layered ? { embedding: `${name}.embedding`, norm: `${name}.norm.`, output: "final." }[block.kind]
     : `${name}.${layer}.${block.kind === "norm" ? `norm${layered.norm}` : layered.part}.`;
-  if (!prefix || block.title === "Softmax") return [];
+  if (!prefix || isSoftmax(block)) return [];
   return data.tensors.filter((tensor) => tensor.name.startsWith(prefix))
     .map((tensor) => ({ name: tensor.name.replace(`${name}.${layer}.`, ""), shape: tensor.shape }));
 }
@@ -121,7 +113,7 @@ function showMap() {
 // The paths of the residual stream: upwards from block to block, around each sub-layer, and from the
 // output of the encoder to cross-attention.
 function drawPaths() {
-  const area = at("architecture").getBoundingClientRect(), paths = [];
+  const area = at("architecture").getBoundingClientRect(), paths = [], sums = [];
   const box = (one) => {
     const { left, right, top, bottom } = one.getBoundingClientRect();
     return { left: left - area.left, right: right - area.left, top: top - area.top, bottom: bottom - area.top,
@@ -137,20 +129,29 @@ function drawPaths() {
   const gap = boxes[0][0].top - boxes[0][1].bottom;
   boxes.forEach((column, stack) => {
     column.forEach(({ x, top, bottom }, n) => {
-      path("flow", [x, bottom + gap], [x, bottom]);
+      path("flow", [x, n ? column[n - 1].top : bottom + gap], [x, bottom]);
       if (n === column.length - 1) path("flow", [x, top], [x, top - gap]);
     });
     const layered = layeredBlocks(stack);
-    for (let n = 0; n < layered.length; n += 2) { // outside, around a pair
-      const below = column[layered[n].number], above = column[layered[n + 1].number], y = below.bottom + gap / 2;
-      const [edge, side] = stack ? [above.right, above.right + 0.8 * gap] : [above.left, above.left - 0.8 * gap];
-      path("residual", [below.x, y], [side, y], [side, above.y], [edge, above.y]);
+    for (let n = 0; n < layered.length; n += 2) { // outside, around a pair, to the sum after its sub-layer
+      const { block, number } = layered[n], branch = column[number].bottom + gap / 2;
+      const { x, left, right, top } = column[isSublayer(block) ? number : number + 1], sum = top - 0.6 * gap;
+      const side = stack ? right + 0.8 * gap : left - 0.8 * gap;
+      path("residual", [x, branch], [side, branch], [side, sum], [stack ? x + 7 : x - 7, sum]);
+      sums.push({ x, y: sum });
     }
   });
   const cross = boxes[1][crossAttention()];
   const { x, top } = boxes[0].at(-1), between = (boxes[0][0].right + cross.left) / 2;
   path("flow", [x, top - gap / 2], [between, top - gap / 2], [between, cross.y], [cross.left, cross.y]);
-  at("paths").replaceChildren(at("arrow-head").parentNode, ...paths);
+  at("paths").replaceChildren(at("arrow-head").parentNode, ...paths, ...sums.map(plus));
+}
+
+function plus({ x, y }) { // the sign of a sum on the residual stream
+  const sign = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  sign.setAttribute("class", "sum");
+  sign.setAttribute("d", `M${x - 6} ${y}a6 6 0 1 0 12 0a6 6 0 1 0 -12 0M${x - 4} ${y}h8M${x} ${y - 4}v8`);
+  return sign;
 }
 
 function choice(name, number, chosen, first, change) { // a select of numbers with a name
@@ -186,6 +187,7 @@ function seeAlso(block, { stack, number, layer }) { // links to the sections tha
       at("hand-numbers").value = "run";
       showAttention();
       showHand();
+      chooseStrongestKey();
     });
   }
   return element("p", {}, say("see-also"), ...links.flatMap((link) => [" ", link]));

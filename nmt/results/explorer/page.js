@@ -223,6 +223,14 @@ function handInputs() { // what by_hand.js calculates with; null if there is not
     masked: (query) => labels.map((_, k) => traces[query].masked[k] ?? true), scaling: view.what.scaling };
 }
 
+function chooseStrongestKey() { // of the chosen query: a weight of 0 teaches little
+  if (at("hand-numbers").value !== "run" || !handInputs()) return;
+  const heads = translation.attention(at("kind").value, Number(at("layer").value) + 1);
+  const weights = heads[at("hand-head").value][at("hand-query").value];
+  at("hand-key").value = highest(weights);
+  showHand();
+}
+
 function showHand() {
   const given = handInputs();
   at("hand-head").disabled = at("hand-numbers").value === "tutorial";
@@ -336,7 +344,11 @@ for (const id of ["kind", "layer", "head", "units"]) {
     showHand();
   });
 }
-for (const id of ["hand-numbers", "hand-head", "hand-query", "hand-key"]) at(id).addEventListener("change", showHand);
+for (const id of ["hand-head", "hand-query", "hand-key"]) at(id).addEventListener("change", showHand);
+at("hand-numbers").addEventListener("change", () => {
+  showHand();
+  chooseStrongestKey();
+});
 for (const id of ["position", "dimension"]) at(id).addEventListener("input", showPositions);
 for (const id of ["temperature", "top-k", "top-p"]) {
   at(id).addEventListener("input", () => { view.fromRun = false; view.forced = []; view.stepping = false; translate(); });

@@ -16,7 +16,7 @@ import numpy as np
 from sentencepiece.sentencepiece_model_pb2 import ModelProto
 
 from nmt import UserError
-from nmt.results import architecture
+from nmt.results import architecture, texts
 from nmt.text import spelling
 
 FOLDER = Path(__file__).parent
@@ -130,8 +130,21 @@ def vocabulary(tokenizer):
 
 
 def blocks(transformer):
-    """Returns the blocks of the architecture figure, of encoder and decoder."""
-    return [[block._asdict() for block in column] for column in architecture.blocks(transformer)]
+    """Returns the blocks of the architecture figure, of encoder and decoder, with fields by name.
+
+    Title and detail are in the languages of texts.json: [English, Chinese].
+    """
+    in_english, in_chinese = (
+        architecture.blocks(transformer, say) for say in (texts.english, texts.chinese)
+    )
+    return [
+        [
+            block._asdict()
+            | dict(title=[block.title, other.title], detail=[block.detail, other.detail])
+            for block, other in zip(column, column_in_chinese, strict=True)
+        ]
+        for column, column_in_chinese in zip(in_english, in_chinese, strict=True)
+    ]
 
 
 def in_script(value):
