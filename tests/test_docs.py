@@ -15,7 +15,7 @@ import pytest
 from helpers import ROOT, call, user_environment
 
 import params
-from nmt.cli import export, main
+from nmt.cli import main
 
 ENGLISH, CHINESE = ROOT / "README.md", ROOT / "README.zh-CN.md"
 NOTEBOOK, CHINESE_NOTEBOOK = ROOT / "walkthrough.ipynb", ROOT / "walkthrough.zh-CN.ipynb"
@@ -123,9 +123,17 @@ def quick(finished, tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     run = folder / "runs" / "quick"
     shutil.copytree(finished / "run", run)
-    for kind in export.FORMATS:
+    for kind in ("saved_model", "keras", "ctranslate2"):
         assert call("export", "--run", run, "--format", kind) == 0
     return folder
+
+
+SLOW_EXPORTS = {"transformers": "huggingface", "ai_edge_litert": "litert"}  # by what reads them
+
+
+def slow_exports(code):
+    """Returns the formats that an example needs, and that take long to write or to read."""
+    return [kind for package, kind in SLOW_EXPORTS.items() if f"from {package}" in code]
 
 
 class Example(NamedTuple):
@@ -151,7 +159,11 @@ def examples(page):
 
 
 EXAMPLES = [
-    pytest.param(example, id=f"{page.name}-{number}")
+    pytest.param(
+        example,
+        id=f"{page.name}-{number}",
+        marks=[pytest.mark.slow] if slow_exports(example.code) else [],
+    )
     for page in PAGES
     if page.suffix == ".md" and page not in CHINESE_TWINS  # which have the same code: see below
     for number, example in enumerate(examples(page))
@@ -161,6 +173,9 @@ EXAMPLES = [
 @pytest.mark.parametrize("example", [it for it in EXAMPLES if it.values[0].output is None])
 def test_python_in_the_pages_runs(quick, monkeypatch, example, capfd):
     monkeypatch.chdir(quick)
+    for kind in slow_exports(example.code):
+        assert call("export", "--format", kind) == 0
+    capfd.readouterr()
     exec(example.code, {})
     assert capfd.readouterr().out
 
