@@ -40,7 +40,8 @@ import tensorflow as tf
 
 import run_demo
 from nmt import UserError
-from nmt.decoding import ctranslate2_spec, export, searcher, translator
+from nmt.decoding import searcher, translator
+from nmt.exports import ctranslate2_model
 from nmt.runs import loading
 from nmt.text import files
 from nmt.training import devices
@@ -215,7 +216,7 @@ def ctranslate(folder, tokenizer, rows, beam, compute_type, inter_threads, intra
             results = model.translate_batch(
                 tokenizer.processor.encode(call, out_type=str),  # it adds START and END
                 beam_size=beam, length_penalty=0.0, max_batch_size=rows,
-                max_decoding_length=ctranslate2_spec.MAX_TOKENS,
+                max_decoding_length=ctranslate2_model.MAX_TOKENS,
             )  # fmt: skip
             found += tokenizer.processor.decode([best.hypotheses[0] for best in results])
         return found
@@ -329,7 +330,7 @@ def main():
             corpus = run_demo.load_corpus(training.corpus, options["seed"])
             lines = [source.decode() for source, _ in corpus.test.as_numpy_iterator()]
         if any("CTranslate2" in name for name in args.only):
-            export.ctranslate2_model(exported, training.transformer, tokenizer)
+            ctranslate2_model.ctranslate2_model(exported, training.transformer, tokenizer)
     except UserError as error:
         parser.error(str(error))
     lines = [line for line in lines if line.strip()][: args.lines]

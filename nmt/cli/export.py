@@ -36,18 +36,24 @@ def run(args: Namespace) -> None:
     output.refuse_existing(args.to)
     runs = trained_runs.find_runs(args)
     run, tokenizer, model = trained_runs.load_runs(args, runs)
-    from nmt.decoding import export as exporting
-    from nmt.exports import argos, hugging_face, litert
+    from nmt.exports import (
+        argos,
+        ctranslate2_model,
+        hugging_face,
+        keras_file,
+        litert,
+        saved_model,
+    )
 
-    path = Path(args.to) if args.to else exporting.default_path(run.path / "export", args.format)
+    path = Path(args.to) if args.to else default_path(run.path / "export", args.format)
     if args.format == "saved_model":
-        exporting.saved_model(path, model.transformer, tokenizer)
+        saved_model.saved_model(path, model.transformer, tokenizer)
     elif args.format == "keras":
         if path.suffix != ".keras":  # Keras requires it
             path = path.with_name(f"{path.name}.keras")
-        exporting.keras_file(path, model.transformer)
+        keras_file.keras_file(path, model.transformer)
     elif args.format == "ctranslate2":
-        exporting.ctranslate2_model(path, model.transformer, tokenizer, args.quantization)
+        ctranslate2_model.ctranslate2_model(path, model.transformer, tokenizer, args.quantization)
     elif args.format == "huggingface":
         card = hugging_face.ModelCard(**facts(run, model.options))
         hugging_face.hugging_face_model(path, model.transformer, tokenizer, card)
@@ -57,6 +63,18 @@ def run(args: Namespace) -> None:
     else:
         litert.litert_model(path, model.transformer, tokenizer, args.quantization)
     print(path)
+
+
+def default_path(folder: Path, kind: str) -> Path:
+    """Returns the path within `folder` of an export of a `kind`, such as saved_model.
+
+    A SavedModel gets a new version, 1 or the next: TensorFlow Serving loads the highest.
+    """
+    if kind == "saved_model":
+        versions = [int(path.name) for path in (folder / kind).glob("*") if path.name.isdigit()]
+        return folder / kind / str(max(versions, default=0) + 1)
+    names = {"keras": "model.keras", "argos": "package.argosmodel"}  # these endings are required
+    return folder / names.get(kind, kind)
 
 
 def check_quantization(name: str, quantization: str | None) -> None:

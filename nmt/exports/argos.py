@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nmt import UserError, output
-from nmt.decoding.export import ctranslate2_model
+from nmt.exports.ctranslate2_model import ctranslate2_model
 from nmt.text.language_names import language_name
 from nmt.text.tokenizer import Tokenizer
 from transformer_model import Transformer

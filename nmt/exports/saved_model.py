@@ -1,13 +1,16 @@
-"""The functions of a SavedModel, which holds network, tokenizer and search: strings to strings."""
+"""Export as a SavedModel, which holds network, tokenizer and search: strings to strings."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import tensorflow as tf
 
+from nmt import output
 from nmt.decoding import non_autoregressive
 from nmt.decoding.hypotheses import Hypotheses
 from nmt.decoding.sampling import Sampling
 from nmt.decoding.search import beam_search, greedy_search, sample
+from nmt.messages import reason
 from nmt.text.batches import MAX_SOURCE_TOKENS
 from nmt.text.tokenizer import Tokenizer, printed_in_graph, trimmed_in_graph
 from transformer_model import Transformer
@@ -124,3 +127,23 @@ def _check_sampling(
         check("top_k", top_k, top_k >= 0, "0 (for all tokens) or more"),
         check("top_p", top_p, (top_p > 0) & (top_p <= 1), "more than 0 and at most 1"),
     ]
+
+
+def saved_model(path: Path, transformer: Transformer, tokenizer: Tokenizer) -> None:
+    """Writes a SavedModel of strings to strings.
+
+    Its signatures are serving_default (greedy search), beam, prefix and sample; of a
+    non-autoregressive model, only the first. Loading it takes only TensorFlow and tensorflow-text,
+    whose operators contain the tokenizer.
+    """
+    translator = SavedTranslator(transformer, tokenizer)
+    signatures = {"serving_default": translator.greedy}
+    if not transformer.config["non_autoregressive"]:
+        signatures |= {
+            "beam": translator.beam, "prefix": translator.prefix, "sample": translator.sample
+        }  # fmt: skip
+    with output.new(path) as unfinished:
+        try:
+            tf.saved_model.save(translator, str(unfinished), signatures=signatures)
+        except tf.errors.OpError as error:  # the disk is full, for example
+            raise OSError(reason(error)) from None

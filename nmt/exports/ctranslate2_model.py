@@ -1,13 +1,14 @@
-"""A Transformer as the specification of a CTranslate2 model: its weights, sizes and vocabulary."""
+"""Export for CTranslate2: weights, sizes and vocabulary as its specification of a model."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import keras
 import tensorflow as tf
 
-from nmt import UserError
+from nmt import UserError, output
 from nmt.text.tokenizer import Tokenizer
 from transformer_model import (
     END,
@@ -121,3 +122,25 @@ def _set_vocabulary(spec: TransformerSpec, tokenizer: Tokenizer) -> None:
     spec.config.bos_token = spec.config.decoder_start_token = vocabulary[START]
     spec.config.eos_token = vocabulary[END]
     spec.config.add_source_bos = spec.config.add_source_eos = True
+
+
+def ctranslate2_model(
+    path: Path, transformer: Transformer, tokenizer: Tokenizer, quantization: str | None = None
+) -> None:
+    """Writes a CTranslate2 model, with vocabulary and the run's tokenizer.model.
+
+    Its sources and targets have at most MAX_TOKENS tokens.
+
+    Raises:
+      UserError: the package ctranslate2 is not installed, or the model is non-autoregressive.
+    """
+    if transformer.config["non_autoregressive"]:
+        raise UserError(
+            "CTranslate2 does not support non-autoregressive models; choose another --format"
+        )
+    spec = transformer_spec(transformer, tokenizer)
+    spec.optimize(quantization)
+    with output.new(path) as unfinished:
+        unfinished.mkdir()
+        spec.save(str(unfinished))
+        (unfinished / "tokenizer.model").write_bytes(tokenizer.model)

@@ -10,9 +10,11 @@ import tensorflow as tf
 from helpers import ROUNDING, call, randomized, run_process, sentences, write_tsv
 
 import run_demo
-from nmt.decoding import export
+from nmt.cli.export import default_path
 from nmt.decoding.sampling import Sampling
 from nmt.decoding.tokens import log_probabilities
+from nmt.exports.ctranslate2_model import ctranslate2_model
+from nmt.exports.saved_model import SavedTranslator
 from nmt.runs import loading
 from transformer_model import Transformer
 
@@ -68,7 +70,7 @@ def test_a_saved_model_translates_strings_with_nothing_but_tensorflow(folder, ca
     versions = folder / "run" / "export" / "saved_model"  # as TensorFlow Serving looks for them
     assert path == str(versions / "1")
     (versions / "9").mkdir()
-    assert export.default_path(folder / "run" / "export", "saved_model") == versions / "10"
+    assert default_path(folder / "run" / "export", "saved_model") == versions / "10"
     script = """
 import sys
 import tensorflow as tf
@@ -167,7 +169,7 @@ def test_ctranslate2_scores_as_we_do_a_network_of_pre_norm_and_tied_embeddings(f
     transformer = Transformer(2, 16, 2, 32, size, size, **variant)
     transformer.build(((None, None), (None, None)))
     randomized(transformer)
-    export.ctranslate2_model(tmp_path / "ct2", transformer, tokenizer)
+    ctranslate2_model(tmp_path / "ct2", transformer, tokenizer)
     pairs = sentences(3)
     ids = [[np.array(tokenizer.encode([side])) for side in pair] for pair in pairs]
     ours = [float(log_probabilities((transformer,), *pair)[0]) for pair in ids]
@@ -241,7 +243,7 @@ def test_the_recipe_of_ctranslate2_gives_the_text_of_translate(folder, capsys, t
 def test_a_saved_model_refuses_numbers_that_translate_refuses(tokenizer):
     network = Transformer(1, 8, 2, 16, tokenizer.vocab_size, tokenizer.vocab_size)
     network.build(((None, None), (None, None)))
-    serve = export.SavedTranslator(network, tokenizer)
+    serve = SavedTranslator(network, tokenizer)
     sentences = tf.constant(["um dois."])
     good = dict(seed=1, temperature=1.0, top_k=0, top_p=1.0)
 
