@@ -50,19 +50,23 @@ def train_once(folder):
             return
         folder.mkdir()
         tsv = write_tsv(folder / "numbers.tsv", sentences(1000))
-        assert call("--dataset", tsv, "--run", folder / "run", *LEARNING) == 0
+        assert call("--dataset", tsv, "--run", folder / "run", *LEARNING, "--no-plots") == 0
         scores = json.loads((folder / "run" / "scores.json").read_text())
         assert 10 < scores["BLEU"]["score"] < 99
         assert 0.3 < scores["accuracy"] < 0.99
+        assert not list(folder.rglob("*.png"))
 
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory):
     """A folder with a .tsv, and the run trained on it: one small layer, which has learned some.
 
-    What is compared of it must not be zero: its BLEU and accuracy are far from that. The workers of
-    pytest-xdist have a copy each.
+    What is compared of it must not be zero: its BLEU and accuracy are far from that. It has no
+    pictures, which take as long as all else. The workers of pytest-xdist have a copy each.
     """
+    from nmt.results import figures
+
+    figures.DOTS_PER_INCH = 50  # of all pictures from here on; no test looks at their pixels
     base = tmp_path_factory.getbasetemp()
     trained = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "trained"
     train_once(trained)
@@ -79,6 +83,16 @@ def undrawn(monkeypatch):
     from nmt.results.pictures import RunPictures
 
     monkeypatch.setattr(RunPictures, "draw", lambda *_, **choices: None)
+
+
+@pytest.fixture
+def eagerly():
+    """Functions run without graphs: to trace a step of training takes longer than ten steps."""
+    import tensorflow as tf
+
+    tf.config.run_functions_eagerly(True)
+    yield
+    tf.config.run_functions_eagerly(False)
 
 
 @pytest.fixture(scope="module")  # a training run of another file, which sets the seed, resets it

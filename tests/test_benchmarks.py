@@ -8,6 +8,7 @@ import importlib.util
 import itertools
 import json
 import re
+import runpy
 import shutil
 import sys
 
@@ -36,18 +37,41 @@ def needs(*packages):
     return pytest.mark.skipif(bool(missing), reason=reason)
 
 
+# PyTorch's compiler is not what is tested here, and takes half a minute.
+VARIABLES = {"TORCHDYNAMO_DISABLE": "1"}
+
+
 def tables(program, *arguments):
-    """Runs a benchmark. Returns the markdown tables that it prints, lists of rows by column."""
+    """Runs a benchmark in a process. Returns the markdown tables that it prints."""
     command = [sys.executable, ROOT / "benchmarks" / program, *arguments]
-    done = run_process(command, cwd=ROOT)
+    done = run_process(command, VARIABLES, cwd=ROOT)
     assert done.returncode == 0, done.stderr[-3000:]
+    return tables_of(done.stdout)
+
+
+def tables_of(printed):
+    """Returns the markdown tables in a text, as lists of rows by column."""
     found = []
-    for is_table, lines in itertools.groupby(done.stdout.splitlines(), lambda s: s[:1] == "|"):
+    for is_table, lines in itertools.groupby(printed.splitlines(), lambda s: s[:1] == "|"):
         if is_table:
             head, rule, *rows = (line.strip("| ").split(" | ") for line in lines)
             assert set("".join(rule)) == {"-", "|"}
             found.append([dict(zip(head, row, strict=True)) for row in rows])
     return found
+
+
+@pytest.fixture
+def tables_here(monkeypatch, capsys):
+    """A function like `tables` that runs a benchmark in this process, which has TensorFlow."""
+
+    def run(program, *arguments):
+        path = ROOT / "benchmarks" / program
+        monkeypatch.setattr(sys, "argv", [str(path), *map(str, arguments)])
+        capsys.readouterr()
+        runpy.run_path(str(path), run_name="__main__")
+        return tables_of(capsys.readouterr().out)
+
+    return run
 
 
 def numbers(cell):
@@ -139,12 +163,12 @@ def test_every_system_drops_embeddings_and_sub_layer_outputs_alone(system, dropp
 
 
 @pytest.mark.slow
-def test_alignment(finished, tmp_path):
+def test_alignment(tables_here, finished, tmp_path):
     links = " ".join(f"{n}-{n}" for n in range(3))
     rows = ["um dois três.\tone two three.\t" + links, "um dois.\tone two.\t0-0 1?1"]
     (tmp_path / "pairs.tsv").write_text("\n".join(rows) + "\n")
     arguments = ["--run", finished / "run", "--pairs", tmp_path / "pairs.tsv"]
-    (found,) = tables("alignment.py", *arguments)
+    (found,) = tables_here("alignment.py", *arguments)
     names = [row["attention"] for row in found]
     assert names == ["diagonal", "layer 1, all heads", "layer 1, head 1", "layer 1, head 2"]
     assert numbers(found[0]["lines to choose by"]) == [0]
@@ -152,6 +176,7 @@ def test_alignment(finished, tmp_path):
     assert all(numbers(row["other lines"])[0] <= 100 for row in found)
 
 
+@pytest.mark.slow
 def test_beginner_sentences(finished, tmp_path):
     (tmp_path / "list.tsv").write_text("um dois.\t[one|an] two.\nnove.\tnothing\n")
     arguments = ["--run", finished / "run", "--list", tmp_path / "list.tsv", "--wrong"]
@@ -178,13 +203,13 @@ def test_hostile(finished):
 
 
 @pytest.mark.slow
-def test_parallel(finished, sources, tmp_path):
+def test_parallel(tables_here, finished, sources, tmp_path):
     copy = shutil.copytree(finished / "run", tmp_path / "run")  # whose weights fit the other search
     options = json.loads((copy / "params.json").read_text())
     (copy / "params.json").write_text(json.dumps(options | {"non_autoregressive": True}))
     runs = "--one-by-one", finished / "run", "--at-once", copy
     small = [*SMALL, "--lengths", 4, "--batches", 1, 2, *ONE_ROUND]
-    quality, speed = tables("parallel.py", *runs, "--test", sources, sources, *small)
+    quality, speed = tables_here("parallel.py", *runs, "--test", sources, sources, *small)
     assert len(quality) == 2
     assert [(row["tokens"], row["batch"]) for row in speed] == [("4", "1"), ("4", "2")]
     for row in (*quality, *speed):
@@ -206,10 +231,10 @@ def test_protected(tmp_path):
 
 
 @pytest.mark.slow
-def test_recurrent(tsv):
+def test_recurrent(tables_here, tsv):
     data = "--train", tsv, "--valid", tsv, "--test", tsv
     small = [*SMALL, "--units", 8, "--epochs", 1, "--vocab-size", 320]
-    (found,) = tables("recurrent.py", *data, *small)
+    (found,) = tables_here("recurrent.py", *data, *small)
     assert [row["network"].split(",")[0] for row in found] == [
         "GRU", "GRU with attention", "Transformer",
     ]  # fmt: skip
@@ -248,9 +273,9 @@ def test_train_speed(systems, tsv):
 
 
 @pytest.mark.slow
-def test_translate_length(tmp_path):
+def test_translate_length(tables_here, tmp_path):
     small = [*SMALL, "--rounds", 1, "--lengths", 16, 17, "--plot", tmp_path / "cost.png"]
-    (found,) = tables("translate_length.py", *small)
+    (found,) = tables_here("translate_length.py", *small)
     assert [row["tokens"] for row in found] == ["16", "17"]
     for row in found:
         assert all(map(numbers, row.values()))
@@ -292,9 +317,9 @@ def test_translate_file(finished, sources):
 
 
 @pytest.mark.slow
-def test_winter_games():
+def test_winter_games(tables_here):
     recipe = "post-norm-1e-3-one-layer"
     some = "--seeds", 1, "--recipes", recipe
-    (found,) = tables("winter_games.py", *SMALL, *some)
+    (found,) = tables_here("winter_games.py", *SMALL, *some)
     assert [row["recipe"] for row in found] == [recipe]
     assert all(map(numbers, list(found[0].values())[1:]))

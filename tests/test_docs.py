@@ -278,7 +278,7 @@ def test_both_notebooks_run_the_same_code_and_show_the_same():
 
 @pytest.mark.slow
 def test_the_notebook_runs_and_shows_what_is_saved_in_it(tmp_path):
-    """Its training in one epoch, to save minutes; what follows needs only some translations.
+    """Its training in one epoch of short pairs, to save minutes: what follows needs translations.
 
     From its ten steps of training on, figures depend on how the processor rounds.
     """
@@ -286,7 +286,7 @@ def test_the_notebook_runs_and_shows_what_is_saved_in_it(tmp_path):
     again = nbformat.read(NOTEBOOK, as_version=4)
     (training,) = (place for place, cell in enumerate(again.cells) if "--preset" in cell.source)
     cell = again.cells[training]
-    cell.source = cell.source.replace("--preset quick", "--preset quick --epochs 1")
+    cell.source = cell.source.replace("--preset quick", "--preset quick --epochs 1 --max-length 12")
     where = {"metadata": {"path": str(tmp_path)}}
     kernel = user_environment(PYTHONPATH=str(ROOT))
     nbclient.NotebookClient(again, timeout=1200, resources=where).execute(env=kernel)

@@ -94,15 +94,17 @@ def test_no_test_file_imports_another():
     assert {name: shared for name, shared in imports.items() if shared} == {}
 
 
-def private_attributes(source):
-    """Returns the private attributes in a file's text; a named tuple's are public."""
-    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Attribute)]
+def private_attributes(path):
+    """Returns the names of private attributes in a file; a named tuple's are public."""
+    nodes = [
+        node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Attribute)
+    ]
     private = {node.attr for node in nodes if re.match(r"_[a-z]", node.attr)}
     return private - {"_replace", "_asdict", "_fields"}
 
 
 def test_the_canary_alone_uses_private_attributes():
-    users = {path.stem for path in TESTS if private_attributes(path.read_text())}
+    users = {path.stem for path in TESTS if private_attributes(path)}
     assert users == {"test_private_attributes"}
 
 

@@ -26,6 +26,7 @@ from nmt.training import checkpoints
 from transformer_model import END, PAD, START, CustomSchedule, token_sums
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_a_repeated_token_is_updated_as_by_an_adam_that_sees_dense_gradients():
     training = tiny_training()
     plain = run_demo.build_transformer(training.options, 20)
@@ -79,6 +80,7 @@ def test_a_step_reports_loss_before_it_and_learns_from_the_mean_over_real_tokens
     assert training.validation_step(inp, tar).numpy()[0] < loss / 4
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_padding_rows_and_columns_change_no_gradient():
     inp = tf.constant([[START, 5, 6, END], [START, 7, END, PAD]])
     tar = tf.constant([[START, 8, 9, END], [START, 9, END, PAD]])
@@ -93,6 +95,7 @@ def test_padding_rows_and_columns_change_no_gradient():
     np.testing.assert_allclose(after[0], after[1], rtol=1e-4)
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_a_batch_in_parts_teaches_what_it_teaches_whole():
     inp = tf.constant([[START, 5, 6, END], [START, 7, END, PAD], [START, 5, 8, END], [PAD] * 4])
     tar = tf.constant([[START, 8, 9, END], [START, 9, END, PAD], [START, 8, END, PAD], [PAD] * 4])

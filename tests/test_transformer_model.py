@@ -632,9 +632,9 @@ def test_a_sentence_in_a_batch_equals_the_sentence_alone(model, pair):
     inp, tar = pair
     assume((inp != PAD).any(axis=1).all())
     tar = np.concatenate([np.full((len(tar), 1), START, np.int32), tar], axis=1)
-    together, _ = model((inp, tar))
+    together = graph_of(model)(inp, tar)
     for n in range(len(inp)):
-        alone, _ = model((inp[n : n + 1], tar[n : n + 1]))
+        alone = graph_of(model)(inp[n : n + 1], tar[n : n + 1])
         assert_close(together[n], alone[0], 1e-5)
 
 
@@ -779,36 +779,37 @@ import keras, numpy as np
 import transformer_model
 
 warnings.simplefilter("error")
-model = keras.saving.load_model("{0}/model.keras")
-np.savez("{0}/loaded.npz", *model.get_weights())  # before the first call
-np.save("{0}/logits.npy", model((np.load("{0}/inp.npy"), np.load("{0}/tar.npy")))[0])
-print(model.dtype_policy.name, keras.config.dtype_policy().name)
+inp, tar = np.load("inp.npy"), np.load("tar.npy")
+for policy in sys.argv[1:]:
+    model = keras.saving.load_model(f"{policy}.keras")
+    np.savez(f"{policy}.npz", *model.get_weights())  # before the first call
+    np.save(f"{policy}.npy", model((inp, tar))[0])
+    print(model.dtype_policy.name, keras.config.dtype_policy().name)
 """
 
 
 @pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # in Keras's save
-@pytest.mark.parametrize(
-    ("policy", "more"),
-    [
-        ("float32", {}),
-        ("mixed_bfloat16", dict(input_vocab_size=13, tie_embeddings=True, pre_norm=True)),
-    ],
-)
-def test_a_saved_model_is_the_same_in_a_fresh_process(policy, more, tmp_path):
+def test_saved_models_are_the_same_in_a_fresh_process(tmp_path):
     """Weights are there before the first call, logits equal to the bit, the precision its own."""
-    model = small_transformer(dtype=policy, **more)
-    model.save(tmp_path / "model.keras")
+    variant = dict(input_vocab_size=13, tie_embeddings=True, pre_norm=True)
+    models = {
+        "float32": small_transformer(dtype="float32"),
+        "mixed_bfloat16": small_transformer(dtype="mixed_bfloat16", **variant),
+    }
+    for policy, model in models.items():
+        model.save(tmp_path / f"{policy}.keras")
     np.save(tmp_path / "inp.npy", INP)
     np.save(tmp_path / "tar.npy", TAR)
-    root = Path(tm.__file__).parent
-    command = [sys.executable, "-c", LOAD.format(tmp_path.as_posix())]
-    done = run_process(command, ROUNDING, cwd=root)
+    variables = ROUNDING | {"PYTHONPATH": str(Path(tm.__file__).parent)}
+    done = run_process([sys.executable, "-c", LOAD, *models], variables, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == [policy, "float32"]
-    with np.load(tmp_path / "loaded.npz") as loaded:
-        for found, saved in zip(loaded.values(), model.get_weights(), strict=True):
-            np.testing.assert_array_equal(found, saved)
-    np.testing.assert_array_equal(np.load(tmp_path / "logits.npy"), model((INP, TAR))[0])
+    assert done.stdout.splitlines() == [f"{policy} float32" for policy in models]
+    for policy, model in models.items():
+        with np.load(tmp_path / f"{policy}.npz") as loaded:
+            for found, saved in zip(loaded.values(), model.get_weights(), strict=True):
+                np.testing.assert_array_equal(found, saved)
+        logits = np.load(tmp_path / f"{policy}.npy")
+        np.testing.assert_array_equal(logits, model((INP, TAR))[0])
 
 
 # ---- Learning rate ----
@@ -951,12 +952,17 @@ def test_sums_of_batches_add_up_to_the_sums_of_all():
 EXTRA = 4
 
 
+def ids_by_definition(model, inp, **options):
+    """Returns the ids (B, L) of the story's greedy translation, with its network as a graph."""
+    return tm.greedy_translate(GraphTransformer(model), inp, **options)
+
+
 def cached_ids(*arguments, **more):
     """Returns the ids (B, L) of greedy search with a cache."""
     return greedy_search(*arguments, **more).ids[:, 0]
 
 
-@pytest.fixture(params=[tm.greedy_translate, cached_ids], ids=["by definition", "cached"])
+@pytest.fixture(params=[ids_by_definition, cached_ids], ids=["by definition", "cached"])
 def search(request):
     """Returns a function of a model and ids that finds ids (B, L), as long as the longest."""
 
@@ -1035,6 +1041,6 @@ def test_a_translation_without_end_stops_at_its_own_limit(search):
 def test_a_translation_without_end_has_50_tokens_more_than_its_source():
     """As in the paper (6.1)."""
     model, inp = biased_transformer(END=-1e4), tf.constant([[4, 5]])
-    by_definition = tm.greedy_translate(GraphTransformer(model), inp)
+    by_definition = ids_by_definition(model, inp)
     cached = tf.function(cached_ids)(model, inp)
     assert np.count_nonzero(by_definition) == np.count_nonzero(cached) == 1 + 2 + 50

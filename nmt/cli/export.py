@@ -8,7 +8,7 @@ from nmt import UserError, output
 from nmt.cli import flags, trained_runs
 from nmt.runs.folder import Run
 
-HELP = "write the model for other programs: TensorFlow, CTranslate2, Hugging Face, Argos, LiteRT"
+HELP = "write the model for other programs, in one of six formats"
 FORMATS = ("saved_model", "keras", "ctranslate2", "huggingface", "argos", "litert")
 QUANTIZATIONS = {  # by format
     "ctranslate2": ("int8", "float16"),

@@ -1,14 +1,17 @@
 """What must hold of the command line: its flags are the rows of params.table()."""
 
+import os
 import re
 import resource
+import runpy
+import signal
 import sys
 
 import pytest
 from helpers import PROGRAM, ROOT, TINY, call, run_process, sentences, write_tsv
 
 import params
-from nmt.cli import flags, main
+from nmt.cli import flags, main, parser
 
 
 def test_every_constant_is_a_flag_with_its_default_and_help(capsys):
@@ -211,7 +214,7 @@ def test_a_checkpoint_too_large_for_the_disk_is_one_line_and_the_run_resumes_lat
     def limit_files():  # to less than a checkpoint, more than the tokenizer and its rules
         resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
 
-    wide = [*TINY, "--dff", "4096"]
+    wide = [*TINY, "--dff", "4096", "--no-plots"]
     limited = run_process([*command, *wide], preexec_fn=limit_files)
     assert limited.returncode == 2, limited.stderr
     last = limited.stderr.strip().splitlines()[-1]
@@ -229,20 +232,33 @@ def test_each_command_is_a_file_and_in_the_only_list():
         assert hasattr(module, "run") is (name != "train"), name  # which is in run_demo.py
 
 
-def test_the_command_line_is_parsed_once(tmp_path):
-    program = """
-import runpy, sys
-sys.path.insert(0, {root!r})
-from nmt.cli import parser
-parse = parser.Parser.parse
-def counted(*arguments, **options):
-    print("parsed")
-    return parse(*arguments, **options)
-parser.Parser.parse = counted
-sys.argv = ["run_demo.py", "--dataset", "missing.tsv"]
-runpy.run_path({root!r} + "/run_demo.py", run_name="__main__")
-"""
-    done = run_process([sys.executable, "-c", program.format(root=str(ROOT))], cwd=tmp_path)
-    assert done.returncode == 2
-    assert "missing.tsv" in done.stderr
-    assert done.stdout.splitlines() == ["parsed"]
+@pytest.fixture
+def _program_state():
+    """What the program as a process changes is as before: environment and signals."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    handlers = {number: signal.getsignal(number) for number in numbers}
+    variables = dict(os.environ)
+    yield
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+    os.environ.clear()
+    os.environ.update(variables)
+
+
+@pytest.mark.usefixtures("_program_state")
+def test_the_command_line_is_parsed_once(monkeypatch, tmp_path, capsys):
+    """By run_demo.py as a program, which parses before TensorFlow is imported."""
+    parse, parsed = parser.Parser.parse, []
+
+    def count(self, arguments, *others, **options):
+        parsed.append(arguments)
+        return parse(self, arguments, *others, **options)
+
+    monkeypatch.setattr(parser.Parser, "parse", count)
+    monkeypatch.setattr(sys, "argv", ["run_demo.py", "--dataset", "missing.tsv"])
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as end:
+        runpy.run_path(str(ROOT / "run_demo.py"), run_name="__main__")
+    assert end.value.code == 2
+    assert "missing.tsv" in capsys.readouterr().err
+    assert len(parsed) == 1

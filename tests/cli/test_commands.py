@@ -19,6 +19,7 @@ import tensorflow as tf
 from helpers import (
     LEARNING,
     TINY,
+    Untrained,
     as_dataset,
     call,
     figures,
@@ -65,7 +66,6 @@ def test_a_run_leaves_what_later_commands_need(finished):
     names = {path.name for path in run.rglob("*")}
     assert "cache" not in names
     assert {"params.json", "tokenizer.model", "history.json", "best"} <= names
-    assert {f"{picture}.png" for picture in BY_NAME} <= names
     assert any(name.startswith("events.out.tfevents") for name in names)
 
 
@@ -101,12 +101,10 @@ def test_lines_of_stdin_are_translated_as_arguments_are(finished, capsys, monkey
     assert capsys.readouterr().out == expected
 
 
-@pytest.mark.parametrize(
-    "text", ["😀 汉字 עברית", "a\x03b\x01\x02", "x" * 200, "<s> </s> <pad>", "$x$ $$"]
-)
-def test_any_text_gets_one_line(finished, capsys, text):
-    assert call("translate", "--run", finished / "run", text) == 0
-    assert capsys.readouterr().out.count("\n") == 1
+def test_any_text_gets_one_line(finished, capsys):
+    texts = ["😀 汉字 עברית", "a\x03b\x01\x02", "x" * 200, "<s> </s> <pad>", "$x$ $$"]
+    assert call("translate", "--run", finished / "run", *texts) == 0
+    assert capsys.readouterr().out.count("\n") == len(texts)
 
 
 def test_white_space_around_a_sentence_is_no_part_of_it(finished, capsys):
@@ -267,7 +265,7 @@ def test_a_run_is_searched_with_its_own_options_unless_flags_are_given(finished,
 @pytest.mark.parametrize("what", BY_NAME)
 def test_a_picture_is_drawn_again_where_it_is_said_to_be(finished, capsys, what):
     picture = finished / "run" / "plots" / f"{what}.png"
-    picture.unlink()
+    picture.unlink(missing_ok=True)
     sentence = ["um três $$ $a_$."] if BY_NAME[what].needs_sentence else []
     assert call("plot", what, *sentence, "--run", finished / "run") == 0
     assert Path(capsys.readouterr().out.strip()) == picture
@@ -443,21 +441,28 @@ def test_tensorboard_gets_figures_by_step_and_translations(finished):
 @pytest.mark.parametrize("kind", KINDS)
 def test_attention_of_each_kind_is_drawn_with_its_own_tokens(finished, monkeypatch, kind):
     drawn = []
-    monkeypatch.setattr(plots, "attention", lambda path, *rest: drawn.append(rest))
-    more = ["--kind", kind, "--layer", 1, "--run", finished / "run"]
-    assert call("plot", "attention", "um três.", *more) == 0
-    assert call("plot", "attention", "um três.", *more, "--average") == 0
-    assert call("plot", "attention", "um três.", *more, "--head", 2) == 0
-    (heads, names, keys, queries, title), (mean, (name,), *_), (one, (second,), *_) = drawn
-    np.testing.assert_array_equal(one, heads[1:])
-    assert second == "Head 2"
+    monkeypatch.setattr(plots, "attention", lambda path, *rest, **_: drawn.append(rest))
+    flags = ["--kind", kind, "--layer", 1, "--run", finished / "run"]
+    assert call("plot", "attention", "um três.", *flags) == 0
+    ((heads, names, keys, queries, title, *_),) = drawn
     assert heads.shape == (2, len(queries), len(keys))
     np.testing.assert_allclose(heads.sum(axis=-1), 1, atol=1e-5)
-    np.testing.assert_allclose(mean, heads.mean(axis=0, keepdims=True))
-    assert (names, name) == (["Head 1", "Head 2"], "Mean of 2 heads")
+    assert names == ["Head 1", "Head 2"]
     assert (keys[0] == "<s>", keys[-1] == "</s>") == (True, kind != "decoder")
-    assert (queries[0] == "<s>") is (kind != "cross")
+    assert queries[0].split(" → ")[0] == "<s>"
+    assert (" → " in queries[0]) is (kind != "encoder")  # the decoder predicts
     assert title.endswith("layer 1")
+
+
+def test_attention_is_drawn_of_one_head_or_of_the_mean_of_all(finished, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(plots, "attention", lambda path, *rest, **_: drawn.append(rest))
+    for flags in ([], ["--average"], ["--head", 2]):
+        assert call("plot", "attention", "um três.", *flags, "--run", finished / "run") == 0
+    (heads, *_), (mean, mean_names, *_), (head, head_names, *_) = drawn
+    np.testing.assert_array_equal(head, heads[1:])
+    np.testing.assert_allclose(mean, heads.mean(axis=0, keepdims=True))
+    assert (mean_names, head_names) == (["Mean of 2 heads"], ["Head 2"])
 
 
 def test_a_picture_of_what_there_is_not_is_one_line(finished, tmp_path, capsys):
@@ -474,7 +479,7 @@ def test_a_picture_of_what_there_is_not_is_one_line(finished, tmp_path, capsys):
 
 def test_a_picture_without_a_sentence_is_of_the_first_test_line(finished, monkeypatch, tmp_path):
     drawn = []
-    monkeypatch.setattr(plots, "attention", lambda path, *rest: drawn.append(rest))
+    monkeypatch.setattr(plots, "attention", lambda path, *rest, **_: drawn.append(rest))
     assert call("plot", "attention", "--run", finished / "run") == 0
     first = (finished / "run" / "translations.txt").read_text().partition("\t")[0]
     tokenizer = loading.load_tokenizer(Run(finished / "run"))
@@ -507,13 +512,14 @@ def test_attention_is_shown_of_the_translation_that_translate_gives(with_beam, m
     page = (with_beam / "explorer.html").read_text(encoding="utf-8")
     assert json.dumps(translation, ensure_ascii=False) in page
     drawn = []
-    monkeypatch.setattr(plots, "attention", lambda path, *rest: drawn.append(rest))
-    monkeypatch.setattr(plots, "masks", lambda path, *rest: drawn.append(rest))
+    monkeypatch.setattr(plots, "attention", lambda path, *rest, **_: drawn.append(rest))
+    monkeypatch.setattr(plots, "masks", lambda path, *rest, **_: drawn.append(rest))
     assert call("plot", "attention", line, "--run", with_beam) == 0
     assert call("plot", "masks", line, "--run", with_beam) == 0
     attention, masks = drawn
     pieces = loading.load_tokenizer(Run(with_beam)).processor
-    assert pieces.decode_pieces(attention[3]) == translation
+    predicted = [row.split(" → ")[-1] for row in attention[3]]  # "token read → predicted"
+    assert "".join(predicted[:-1]) == translation.replace(" ", "")  # END is last
     assert pieces.decode_pieces(masks[1]) == translation
 
 
@@ -535,8 +541,8 @@ def test_masks_and_architecture_need_no_weights(finished, tmp_path, monkeypatch,
     shutil.copytree(finished / "run", run)
     shutil.rmtree(run / "checkpoints")
     drawn = []
-    monkeypatch.setattr(plots, "masks", lambda path, *rest: drawn.append(rest))
-    monkeypatch.setattr(architecture, "draw", lambda path, network: drawn.append(network))
+    monkeypatch.setattr(plots, "masks", lambda path, *rest, **_: drawn.append(rest))
+    monkeypatch.setattr(architecture, "draw", lambda path, network, *_: drawn.append(network))
     assert call("plot", "masks", "--run", run) == 0
     assert call("plot", "architecture", "--run", run) == 0
     tokens, network = drawn
@@ -577,12 +583,13 @@ def test_one_sentence_is_memorized_by_its_own_preset(tmp_path, capsys):
     words = loading.load_tokenizer(Run(tmp_path / "run"))
     assert words.tokens(words.encode(["I like Games"])[0])[1:-1] == ["▁I", "▁like", "▁Games"]
     pictures = {path.name for path in (tmp_path / "run" / "plots").iterdir()}
-    assert pictures >= {"attention.png", "attention-encoder.png", "attention-decoder.png"}
+    kinds = {"attention.png", "attention-encoder.png", "attention-decoder.png"}
+    assert pictures == {f"{picture}.png" for picture in BY_NAME} | kinds
 
 
 def test_runs_are_drawn_beside_each_other(finished, monkeypatch):
     drawn = []
-    monkeypatch.setattr(plots, "curves", lambda path, histories: drawn.append(histories))
+    monkeypatch.setattr(plots, "curves", lambda path, histories, **_: drawn.append(histories))
     shutil.copytree(finished / "run", finished / "other", dirs_exist_ok=True)
     assert call("plot", "curves", "--run", finished / "run", "--beside", finished / "other") == 0
     assert list(drawn[0]) == [str(finished / "run"), str(finished / "other")]
@@ -590,23 +597,18 @@ def test_runs_are_drawn_beside_each_other(finished, monkeypatch):
 
 
 def test_too_few_steps_for_the_warm_up_are_reported(tmp_path, capsys, monkeypatch):
-    def train_epoch(*_):
-        raise UserError("enough")
-
-    monkeypatch.setattr(run_demo.Training, "train_epoch", train_epoch)
+    monkeypatch.setattr(run_demo, "Training", Untrained)
     tsv = write_tsv(tmp_path / "numbers.tsv", sentences(60))
-    for warmup, more in (
+    for warmup, suggestion in (
         (2001, "--epochs 5003 or --preset tiny"),
         (1000, "--epochs 2500"),
         (2, None),
     ):
-        flags = ["--warmup-steps", warmup, "--run", tmp_path / str(warmup)]
-        assert call("--dataset", tsv, *TINY, *flags) == 2
+        run = tmp_path / str(warmup)
+        assert call("--dataset", tsv, *TINY, "--warmup-steps", warmup, "--run", run) == 130
         error = capsys.readouterr().err
-        assert error.splitlines()[-1] == "run_demo.py: enough"
-        assert ("too few to learn" in error) is bool(more)
-        assert f"In a new --run, try {more}.\n" in error or not more
-        assert f"{tmp_path / str(warmup) / 'logs'}" in error  # TensorBoard's command
+        assert (f"try {suggestion}.\n" in error) is bool(suggestion)
+        assert ("fewer than --warmup-steps" in error) is bool(suggestion)
 
 
 def test_the_best_checkpoint_can_be_used(finished, capsys):
@@ -674,17 +676,6 @@ def test_a_training_stops_without_patience_and_ends_with_its_best_epoch(
         "Stopped after epoch 8: the best validation is that of epoch 5" in capsys.readouterr().err
     )
     assert next(losses, None) is None
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("undrawn")
-def test_epochs_can_be_compared_by_bleu(tmp_path, capsys):
-    tsv = write_tsv(tmp_path / "numbers.tsv", sentences(150))
-    command = ["--dataset", tsv, "--run", tmp_path / "run", *TINY, "--validate-by", "bleu"]
-    assert call(*command) == 0
-    history = json.loads((tmp_path / "run" / "history.json").read_text())
-    assert all(0 <= row["val_bleu"] <= 100 for row in history)
-    assert ", BLEU " in capsys.readouterr().err
 
 
 def test_epochs_are_compared_by_the_bleu_of_the_runs_scoring_options(monkeypatch):
@@ -805,15 +796,20 @@ def test_more_epochs_suit_a_run_unless_its_schedule_was_laid_out_for_them(finish
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
-def test_a_cosine_ends_at_zero_with_the_last_epoch(tmp_path):
+def test_a_run_with_a_cosine_to_zero_that_is_validated_by_bleu(tmp_path, capsys):
     tsv = write_tsv(tmp_path / "numbers.tsv", sentences(150))
-    options = ["--schedule", "cosine", "--warmup-steps", 3]
+    options = ["--schedule", "cosine", "--warmup-steps", 3, "--validate-by", "bleu"]
     assert call("--dataset", tsv, "--run", tmp_path / "run", *options, *TINY) == 0
     history = json.loads((tmp_path / "run" / "history.json").read_text())
     assert history[0]["learning_rate"] > 1e-3
     assert history[1]["learning_rate"] < 1e-9
+    assert all(0 <= row["val_bleu"] <= 100 for row in history)
+    error = capsys.readouterr().err
+    assert ", BLEU " in error
+    assert str(tmp_path / "run" / "logs") in error  # TensorBoard's command
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_a_gradient_longer_than_the_clip_norm_is_cut_to_it():
     (batch,) = random_batches(1)
     steps = []
@@ -830,6 +826,7 @@ def test_a_gradient_longer_than_the_clip_norm_is_cut_to_it():
     assert tf.linalg.global_norm(gradients) > 1
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_label_smoothing_is_of_training_alone():
     (batch,) = random_batches(1)
     found = []

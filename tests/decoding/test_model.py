@@ -4,6 +4,7 @@ from helpers import small_transformer
 
 from nmt.decoding.model import Model
 from nmt.network.engine import ParallelForward
+from nmt.text.tokenizer import Tokenizer
 
 
 def test_translators_are_shared_whatever_the_order_of_their_options(tokenizer):
@@ -13,4 +14,5 @@ def test_translators_are_shared_whatever_the_order_of_their_options(tokenizer):
     translate = model.translator(tokenizer, beam=2, rows=3)
     assert model.translator(tokenizer, rows=3, beam=2) is translate
     assert model.translator(tokenizer, rows=3, beam=1) is not translate
-    assert model.translator(None, rows=3, beam=2) is not translate
+    other = Tokenizer(tokenizer.model)
+    assert model.translator(other, rows=3, beam=2) is not translate

@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 OPTIONS = (
     "--num-layers 2 --d-model 64 --dff 128 --num-heads 4 --vocab-size 320 --batch-size 32 "
-    "--warmup-steps 150 --max-length 60 --epochs 8"
+    "--warmup-steps 150 --max-length 60 --epochs 8 --no-plots"
 ).split()
 
 

@@ -94,6 +94,7 @@ def test_a_table_and_a_picture_are_made_and_the_network_is_whole_again(
     assert (tmp_path / "copy.png").stat().st_size > 10_000
 
 
+@pytest.mark.slow
 def test_the_bundled_task_is_made_of_pairs_that_end():
     task = ablation.bundled()
     inp, tar = next(task.batches(1))

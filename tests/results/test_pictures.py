@@ -191,10 +191,15 @@ def test_the_frame_of_the_layers_holds_their_normalizations(pre_norm, layers):
         assert inside == column[2 : 2 + number]  # after embedding and positions
 
 
-def test_all_pictures_are_drawn_unless_they_are_not_wanted(finished):
-    plots = {path.name for path in (finished / "run" / "plots").iterdir()}
-    drawn = {f"{row.name}.png" for row in pictures.PICTURES}
-    assert plots >= drawn | {"attention.png", "attention-encoder.png", "attention-decoder.png"}
+def test_training_draws_every_picture_and_attention_of_each_kind(monkeypatch, tmp_path):
+    drawn = []
+    monkeypatch.setattr(
+        pictures.RunPictures, "draw", lambda _, picture, **choices: drawn.append(picture.name)
+    )
+    model = SimpleNamespace(options={}, steps=1)
+    pictures.RunPictures(Run(tmp_path), model, None, "", None).draw_all()
+    assert {*drawn} == {row.name for row in pictures.PICTURES}
+    assert drawn.count("attention") == 3
 
 
 @pytest.mark.parametrize("pre_norm", [False, True])

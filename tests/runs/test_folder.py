@@ -50,8 +50,9 @@ def test_lost_parameters_are_named_and_no_checkpoint_is_called_damaged(
         assert "remove" not in line
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
-@pytest.mark.parametrize("how", [pytest.param("missing", marks=pytest.mark.slow), "empty"])
+@pytest.mark.parametrize("how", ["missing", "empty"])
 def test_the_full_command_rebuilds_lost_parameters(finished, run, how, capsys):
     before = (run / "params.json").read_bytes()
     lose(run, how)
@@ -112,20 +113,18 @@ def test_a_signal_while_averaging_or_scoring_is_a_line_and_loses_nothing(
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_a_closed_stdout_takes_no_scores(run, monkeypatch, capsys):
+@pytest.mark.parametrize("command", [pytest.param("train", marks=pytest.mark.slow), "evaluate"])
+def test_a_closed_stdout_takes_no_scores(run, monkeypatch, capsys, command):
     class Closed(io.StringIO):
         def write(self, text):
             raise BrokenPipeError
 
     (run / "scores.json").unlink()
-    for command in ("--run", "evaluate"):
-        with monkeypatch.context() as patch:
-            patch.setattr(sys, "stdout", Closed())
-            given = ["evaluate", "--run", run] if command == "evaluate" else ["--run", run]
-            assert call(*given) == 141
-        assert "BLEU" in json.loads((run / "scores.json").read_text())
-        (run / "scores.json").unlink()
-    assert "Everything is in" in capsys.readouterr().err
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", Closed())
+        assert call(command, "--run", run) == 141
+    assert "BLEU" in json.loads((run / "scores.json").read_text())
+    assert ("Everything is in" in capsys.readouterr().err) is (command == "train")
 
 
 def test_parameters_are_read_again_once_the_folder_is_reserved(tmp_path):

@@ -81,7 +81,7 @@ def test_a_tf_config_that_names_no_cluster_is_one_line(monkeypatch, text):
 
 TRAINING = [
     *TINY, "--batch-size", "90", "--dropout-rate", "0", "--warmup-steps", "100",
-    "--checkpoint-minutes", "0", "--epochs",
+    "--checkpoint-minutes", "0", "--no-plots", "--epochs",
 ]  # fmt: skip
 
 
