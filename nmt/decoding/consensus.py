@@ -4,18 +4,24 @@ Kumar and Byrne 2004; with samples, Eikema and Aziz 2020 (arXiv 2005.10283). The
 translation is the mean score of all candidates as if each were the reference.
 """
 
+from __future__ import annotations
+
 import collections
 import functools
 import math
+from typing import TYPE_CHECKING
 
 from nmt.decoding.sentence import Translation
 from nmt.text import bleu_tokenizer
+
+if TYPE_CHECKING:
+    from sacrebleu.metrics.base import Metric
 
 UTILITIES = "chrf", "bleu"
 
 
 @functools.cache
-def metric(utility: str, tokenize: str):
+def metric(utility: str, tokenize: str) -> Metric:
     """Returns sacreBLEU's metric; it is imported here, because most translations need none.
 
     Args:
