@@ -1,0 +1,104 @@
+"""Draws explorer.png, or counts what the switches of a page change; both in Chromium.
+
+python docs/make_explorer.py runs/quick                 # docs/explorer.png
+python docs/make_explorer.py runs/quick --switches 40   # the counts behind "What to expect"
+
+Both open explorer.html of the run, which `run_demo.py explore` writes, and need the packages of
+requirements-dev.txt, chromium and chromedriver.
+"""
+
+import argparse
+import base64
+import itertools
+import shutil
+import time
+from pathlib import Path
+
+from selenium import webdriver
+
+PICTURE = Path(__file__).parent / "explorer.png"
+WIDTH, HEIGHT = 1280, 900  # of the window, in pixels
+SWITCHES = {  # as what_if.js sets them
+    "no positional encoding": {"positions": False},
+    "no division by sqrt(d_k)": {"scaling": False},
+    "no look-ahead mask": {"lookAhead": False},
+    "eight padding tokens": {"paddingTokens": 8},
+    "and no padding mask": {"paddingTokens": 8, "paddingMask": False},
+    "no cross-attention": {"cross": False},
+    "no residual connections": {"residual": False},
+}
+TRANSLATE = """
+const [sentence, changes] = arguments, what = { ...AS_TRAINED, ...changes };
+return tokenizer.decode(new Translation(network, tokenizer.encode(sentence), what).finish().target);
+"""
+
+
+def start_browser() -> webdriver.Chrome:
+    """Returns Chromium without a display."""
+    options = webdriver.ChromeOptions()
+    for flag in ("--headless=new", "--no-sandbox", f"--window-size={WIDTH},{HEIGHT}", "--lang=en"):
+        options.add_argument(flag)
+    options.binary_location = shutil.which("chromium")
+    service = webdriver.ChromeService(executable_path=shutil.which("chromedriver"))
+    return webdriver.Chrome(options=options, service=service)
+
+
+def draw(browser: webdriver.Chrome) -> None:
+    """Writes the map of the page, a block of attention chosen, into PICTURE."""
+    light = [{"name": "prefers-color-scheme", "value": "light"}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": light})
+    time.sleep(2)  # until the translation is shown
+    box = browser.execute_script(
+        "const box = document.getElementById('map').getBoundingClientRect();"
+        "return [box.left + scrollX, box.top + scrollY, box.width, box.height]"
+    )
+    clip = dict(zip(("x", "y", "width", "height"), box, strict=True), scale=1)
+    picture = browser.execute_cdp_cmd(
+        "Page.captureScreenshot", {"format": "png", "captureBeyondViewport": True, "clip": clip}
+    )
+    PICTURE.write_bytes(base64.b64decode(picture["data"]))
+
+
+def single_parts(layers: int, heads: int) -> dict[str, dict]:
+    """Returns the switches of single heads and layers, by what they leave out."""
+    numbers = range(1, layers + 1)
+    switches = {}
+    for kind, layer in itertools.product(("encoder", "decoder", "cross"), numbers):
+        for head in range(1, heads + 1):
+            name = f"{kind}.{layer}.{head}"
+            switches[f"without head {name}"] = {"withoutHeads": [name]}
+    for stack, layer in itertools.product(("encoder", "decoder"), numbers):
+        name = f"{stack}.{layer}"
+        switches[f"without layer {name}"] = {"withoutLayers": [name]}
+    return switches
+
+
+def count(browser: webdriver.Chrome, sentences: list[str]) -> None:
+    """Prints how many translations each switch changes, and the first that it does."""
+    as_trained = [browser.execute_script(TRANSLATE, sentence, {}) for sentence in sentences]
+    sizes = browser.execute_script("return network.sizes")
+    for name, changes in (SWITCHES | single_parts(sizes["num_layers"], sizes["num_heads"])).items():
+        translations = [browser.execute_script(TRANSLATE, text, changes) for text in sentences]
+        pairs = zip(as_trained, translations, strict=True)
+        changed = [f"{before} -> {after[:80]}" for before, after in pairs if before != after]
+        different = len(set(translations))
+        print(f"{name}: {len(changed)} of {len(sentences)} change, {different} different outputs")
+        for line in changed[:3]:
+            print(f"    {line}")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("run", type=Path, help="a run folder with explorer.html")
+    parser.add_argument("--switches", type=int, metavar="N", help="count on N test sentences")
+    args = parser.parse_args()
+    chromium = start_browser()
+    try:
+        chromium.get((args.run / "explorer.html").resolve().as_uri())
+        if args.switches:
+            lines = (args.run / "translations.txt").read_text(encoding="utf-8").splitlines()
+            count(chromium, [line.split("\t")[0] for line in lines[: args.switches]])
+        else:
+            draw(chromium)
+    finally:
+        chromium.quit()
