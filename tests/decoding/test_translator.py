@@ -17,7 +17,6 @@ from nmt import UserError
 from nmt.decoding import (
     batching,
     consensus,
-    export,
     given_pairs,
     search,
     searcher,
@@ -30,6 +29,7 @@ from nmt.decoding.repetition import Repetition
 from nmt.decoding.sampling import Sampling
 from nmt.decoding.sentence import Translation
 from nmt.decoding.translator import Translator
+from nmt.exports.saved_model import SavedTranslator
 from nmt.text import spelling
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -524,7 +524,7 @@ def test_a_saved_model_reads_every_line_as_translate_does(model):
         "e\u0301",
     ]
     expected = list(Translator(transformer, tokenizer)(lines))
-    served = export.SavedTranslator(transformer, tokenizer)
+    served = SavedTranslator(transformer, tokenizer)
     results = served.greedy(tf.constant(lines))
     assert [text.decode() for text in results["translations"].numpy()] == expected
     assert expected[: len(BLANK)] == [line.strip(" ") for line in BLANK]
