@@ -81,7 +81,8 @@ def test_a_prefix_may_repeat(beam):
             assert list(rows[0].ids[1:5]) == prefix
 
 
-@pytest.mark.parametrize("beam", [pytest.param(1, marks=pytest.mark.slow), 3])
+@pytest.mark.slow
+@pytest.mark.parametrize("beam", [1, 3])
 def test_restrictions_are_the_same_compiled_by_xla(beam):
     model, restrict = biased_transformer(END=-1e4), Repetition(2.0, 2).restrict
 

@@ -123,7 +123,8 @@ def test_some_pictures_need_no_run(what, suffix, tmp_path, monkeypatch, capsys):
         assert capsys.readouterr().out.strip() == f"plots/{what}.png"
 
 
-def test_what_is_chosen_is_part_of_the_name(finished, capsys):
+def test_what_is_chosen_is_part_of_the_name(finished, capsys, monkeypatch):
+    monkeypatch.setattr(plots, "attention", lambda path, *_, **options: path)
     names = []
     for flags in (
         [],

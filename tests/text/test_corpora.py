@@ -194,8 +194,7 @@ def test_autotuning_is_off_for_every_split(tmp_path):
         assert dataset.batch(2).options().autotune.enabled is False
 
 
-@pytest.mark.parametrize("side", [0, 1])
-@pytest.mark.parametrize("targets", [1, 3, 5])
+@pytest.mark.parametrize(("targets", "side"), [(1, 0), (3, 1)])
 def test_no_source_is_both_held_out_and_trained_on(tmp_path, targets, side):
     """However it is spelled; the order is kept, and the same seed holds out the same pairs."""
     path = tmp_path / "many.tsv"
