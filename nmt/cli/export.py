@@ -1,12 +1,17 @@
 """The command `export`."""
 
+from __future__ import annotations
+
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nmt import UserError, output
 from nmt.cli import flags, trained_runs
 from nmt.runs.folder import Run
+
+if TYPE_CHECKING:  # what imports TensorFlow
+    from nmt.exports import hugging_face
 
 HELP = "write the model for other programs, in one of six formats"
 FORMATS = ("saved_model", "keras", "ctranslate2", "huggingface", "argos", "litert")
@@ -35,6 +40,7 @@ def run(args: Namespace) -> None:
     check_quantization(args.format, args.quantization)
     output.refuse_existing(args.to)
     runs = trained_runs.find_runs(args)
+    languages = languages_of(runs[0]) if args.format == "argos" else []
     run, tokenizer, model = trained_runs.load_runs(args, runs)
     from nmt.exports import (
         argos,
@@ -55,11 +61,11 @@ def run(args: Namespace) -> None:
     elif args.format == "ctranslate2":
         ctranslate2_model.ctranslate2_model(path, model.transformer, tokenizer, args.quantization)
     elif args.format == "huggingface":
-        card = hugging_face.ModelCard(**facts(run, model.options))
+        card = model_card(run, model.options)
         hugging_face.hugging_face_model(path, model.transformer, tokenizer, card)
     elif args.format == "argos":
-        languages = argos.LanguagePair(*languages_of(run))
-        argos.argos_package(path, model.transformer, tokenizer, languages, args.quantization)
+        pair = argos.LanguagePair(*languages)
+        argos.argos_package(path, model.transformer, tokenizer, pair, args.quantization)
     else:
         litert.litert_model(path, model.transformer, tokenizer, args.quantization)
     print(path)
@@ -77,31 +83,33 @@ def default_path(folder: Path, kind: str) -> Path:
     return folder / names.get(kind, kind)
 
 
-def check_quantization(name: str, quantization: str | None) -> None:
-    """Raises a UserError if the format of that name has no such quantization."""
-    if quantization and quantization not in QUANTIZATIONS.get(name, ()):
-        formats = [name for name, allowed in QUANTIZATIONS.items() if quantization in allowed]
+def check_quantization(kind: str, quantization: str | None) -> None:
+    """Raises a UserError if the format `kind` has no such quantization."""
+    if quantization and quantization not in QUANTIZATIONS.get(kind, ()):
+        kinds = [name for name, allowed in QUANTIZATIONS.items() if quantization in allowed]
         raise UserError(
-            f"--quantization {quantization} goes with --format {', '.join(formats)}; choose one "
+            f"--quantization {quantization} goes with --format {', '.join(kinds)}; choose one "
             "of them, or leave it out"
         )
 
 
-def facts(run: Run, options: dict[str, Any]) -> dict[str, Any]:
-    """Returns the fields of a ModelCard."""
-    scores = run.read("scores.json", {})
+def model_card(run: Run, options: dict[str, Any]) -> hugging_face.ModelCard:
+    """Returns what the model card says of a run with these options."""
+    from nmt.exports.hugging_face import ModelCard
+
+    scores = run.read("scores.json", {})  # none before the run has ended
     metrics = {name: score for name, score in scores.items() if isinstance(score, dict)}
-    return {
-        "name": run.path.name,
-        "corpus": scores.get("dataset", "text of its own"),
-        "beam": options["beam"],
-        "length_penalty": options["length_penalty"],
-        "scores": {
+    return ModelCard(
+        name=run.path.name,
+        corpus=scores.get("dataset", "a corpus that is not named"),
+        beam=options["beam"],
+        length_penalty=options["length_penalty"],
+        scores={
             name: f"{score['score']:.1f} ± {score['interval']:.1f}"
             for name, score in metrics.items()
-            if "score" in score and "interval" in score
+            if "interval" in score
         },
-    }
+    )
 
 
 def languages_of(run: Run) -> list[str]:

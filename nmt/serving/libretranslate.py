@@ -70,7 +70,8 @@ async def detect(request: Request) -> Response:
     asked = await service.admit(request)
     texts = fields.texts(asked.get("q"))
     service.limits.check_texts(texts)
-    return JSONResponse([_detection(found) for found in service.models.detect("\n".join(texts))])
+    detections = service.models.detect("\n".join(texts))
+    return JSONResponse([_detection(detection) for detection in detections])
 
 
 async def list_languages(request: Request) -> Response:

@@ -52,14 +52,14 @@ class Glossary:
                 return end
         return 0
 
-    def _translation(self, found: str) -> str:
+    def _translation(self, term: str) -> str:
         """Returns the translation of a term as it is written in a text."""
-        if found in self._terms:
-            return self._terms[found]
-        translation = self._terms[fold(found)]
-        if found.isupper() and len(found) > 1:
+        if term in self._terms:
+            return self._terms[term]
+        translation = self._terms[fold(term)]
+        if term.isupper() and len(term) > 1:
             return translation.upper()
-        if found[0].isupper():
+        if term[0].isupper():
             return translation[0].upper() + translation[1:]
         return translation
 
