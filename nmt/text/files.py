@@ -20,6 +20,7 @@ from nmt.messages import plural
 BOM = "\ufeff"  # at the start of what some editors save as UTF-8
 GZIP = ".gz"
 TABLES = {"tsv": "source TAB target", "csv": "source,target"}  # of pairs: what a line holds
+SAMPLE_LINES = 100_000  # of a file, by which another encoding than UTF-8 is recognized
 SAMPLE_BYTES = 1 << 16  # of a file, by which UTF-16 is recognized
 COMPRESSED = {  # by how a file begins: what it is, and what makes text of it
     b"\x1f\x8b": ("compressed by gzip", "add .gz to its name, or decompress it: gunzip"),
@@ -217,8 +218,8 @@ def decode_lines(file: Iterable[bytes], name: str | Path, first: int = 1) -> Ite
             if number == 1 and (wrong := utf_16(line)):
                 raise UserError(f"{name}: {wrong}") from None
             raise UserError(
-                f"{name}:{number}: byte {error.start + 1} of the line is not UTF-8; convert the "
-                "text first (for example: iconv -f latin1 -t utf-8)"
+                f"{name}:{number}: byte {error.start + 1} of the line is not UTF-8; "
+                f"{_encoding_fix(name)}"
             ) from None
         if "\0" in text:
             raise UserError(
@@ -232,6 +233,25 @@ def decode_lines(file: Iterable[bytes], name: str | Path, first: int = 1) -> Ite
             )
         if text or line.endswith(b"\n"):  # else a last line of nothing but "\r"
             yield text.removeprefix(BOM)
+
+
+def _encoding_fix(name: str | Path) -> str:
+    """Returns in words how to mend text that is not all UTF-8.
+
+    Conversion would damage the lines that are UTF-8, so it is advised only where few are: a file of
+    another encoding has hardly a line with accents that happens to be valid.
+
+    Args:
+      name: of a file; or of stdin, whose other lines are unknown.
+    """
+    lines = []
+    if is_file(name):
+        with opened(name) as file:
+            lines = [line for line in itertools.islice(file, SAMPLE_LINES) if not line.isascii()]
+    damaged = sum("\ufffd" in line.decode(errors="replace") for line in lines)
+    if lines and 2 * damaged <= len(lines):
+        return "leave such lines out by the command data, with --drop encoding --to NEW.tsv"
+    return "convert the text first (for example: iconv -f latin1 -t utf-8)"
 
 
 def read_lines(path: str | Path) -> Iterator[str]:

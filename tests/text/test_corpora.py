@@ -441,6 +441,30 @@ def test_utf_16_and_nuls_are_refused_with_the_right_advice(content, said, tmp_pa
         datasets.checked_dataset([path])
 
 
+@pytest.mark.parametrize(
+    ("latin_lines", "advice"),
+    [(1, "leave such lines out by the command data, with --drop encoding"), (3, "iconv -f latin1")],
+)
+def test_a_few_lines_of_latin_1_are_dropped_and_a_file_of_them_converted(
+    latin_lines, advice, tmp_path, capsys
+):
+    lines = ["um\tone\n", "pão\tbread\n", "mão\thand\n", "não\tno\n"]
+    mixed = [
+        line.encode("latin1" if number >= 4 - latin_lines else "utf-8")
+        for number, line in enumerate(lines)
+    ]
+    path = write(tmp_path / "a.tsv", b"".join(mixed))
+    where = re.escape(f"{path}:{5 - latin_lines}: byte 2")
+    with pytest.raises(UserError, match=f"{where}.*{advice}"):
+        [*files.read_lines(path)]
+    new = tmp_path / "new.tsv"
+    assert call("data", path, "--drop", "encoding", "--to", new) == 0
+    assert "encoding: " in capsys.readouterr().out
+    assert new.read_text().splitlines(keepends=True) == [
+        line for line, content in zip(lines, mixed, strict=True) if content == line.encode()
+    ]
+
+
 def test_utf_16_on_stdin_is_named_too():
     with pytest.raises(UserError, match="stdin: is UTF-16"):
         [*files.decode_lines(LINES.encode("utf-16").splitlines(keepends=True), "stdin")]
