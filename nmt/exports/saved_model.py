@@ -38,7 +38,9 @@ class SavedTranslator(tf.Module):
 
     def __init__(self, transformer: Transformer, tokenizer: Tokenizer):
         super().__init__()
-        self.transformer, self.tokenizer = transformer, tokenizer
+        # By a function: of a Keras model, TensorFlow would save the weights a second time.
+        self.transformer = lambda: transformer
+        self.tokenizer = tokenizer
         self.graph_tokenizer = tokenizer.graph_tokenizer  # tracked: its model is saved, too
         self.search = greedy_search
         if transformer.config["non_autoregressive"]:
@@ -103,7 +105,7 @@ class SavedTranslator(tf.Module):
         stays as it is, with a score of 0; control characters become spaces.
         """
         ids = self.tokenizer.encode_in_graph(trimmed_in_graph(sentences))  # ragged (B, S)
-        hypotheses = search(self.transformer, ids[:, :MAX_SOURCE_TOKENS].to_tensor())
+        hypotheses = search(self.transformer(), ids[:, :MAX_SOURCE_TOKENS].to_tensor())
         blank = ids.row_lengths() <= 2  # START and END alone
         # Without START, after which tensorflow-text would drop spaces.
         translations = self.graph_tokenizer.detokenize(hypotheses.ids[:, 0, 1:])

@@ -1,5 +1,7 @@
 """What must hold of models that leave home: they translate as the run does, in a fresh process."""
 
+import json
+import math
 import sys
 import textwrap
 from pathlib import Path
@@ -69,6 +71,9 @@ def test_a_saved_model_translates_strings_with_nothing_but_tensorflow(folder, ca
     path = capsys.readouterr().out.strip()
     versions = folder / "run" / "export" / "saved_model"  # as TensorFlow Serving looks for them
     assert path == str(versions / "1")
+    shapes = tf.train.load_checkpoint(f"{path}/variables/variables").get_variable_to_shape_map()
+    parameters = json.loads((folder / "run" / "scores.json").read_text())["parameters"]
+    assert sum(map(math.prod, shapes.values())) == parameters + 1  # once, and the graph of objects
     (versions / "9").mkdir()
     assert default_path(folder / "run" / "export", "saved_model") == versions / "10"
     script = """
