@@ -93,7 +93,7 @@ class Training(TrainingLoop):
             # A list of variables, not the model: TensorFlow would leave out the layers that Keras
             # keeps in lists, and the state of dropout's random numbers.
             model=[variable.value for variable in self.transformer.variables],
-            optimizer=self.optimizer,
+            optimizer=self.optimizer.checkpoint,
             epoch=self.epoch,
             position=self.position,
             sums=self.sums_so_far,

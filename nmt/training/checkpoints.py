@@ -12,6 +12,7 @@ leaves behind is removed at the next start.
 """
 
 import contextlib
+import logging
 import os
 import re
 import shutil
@@ -32,6 +33,11 @@ from nmt.training.signals import Signals
 UNREADABLE = (tf.errors.OpError, AssertionError, ValueError, LookupError, RuntimeError, OSError)
 
 GLOB = re.compile(r"[\\\[*?]")  # TensorFlow takes these in a path for a pattern when it reads
+UNRESTORED = (  # begins what TensorFlow logs of values that it has not restored
+    "Detecting that an object or model or tf.train.Checkpoint is being deleted with unrestored",
+    "Value in checkpoint could not be found in the restored object",
+    "An attribute in the restored object could not be found in the checkpoint",
+)
 UNFINISHED = "unfinished"  # the folder in which a checkpoint is written
 
 
@@ -92,9 +98,18 @@ def restore(checkpoint: tf.train.Checkpoint, path: str) -> None:
             status = checkpoint.read(readable).expect_partial()  # no warnings about the rest
             status.assert_existing_objects_matched()
     except UNREADABLE as error:
+        logging.getLogger("tensorflow").addFilter(_is_not_of_unrestored_values)
         raise UserError(
             f"{path}: damaged, or of another model ({reason(error)}); restore or remove it"
         ) from None
+
+
+def _is_not_of_unrestored_values(record: logging.LogRecord) -> bool:
+    """Returns False for what TensorFlow logs after a failure: each value that was not restored.
+
+    It does so when the checkpoint is deleted, often as the program ends, below our own message.
+    """
+    return not record.getMessage().startswith(UNRESTORED)
 
 
 def try_restore(checkpoint: tf.train.Checkpoint, path: str) -> bool:

@@ -62,6 +62,14 @@ class Adam(keras.optimizers.Adam):
             epsilon=options["adam_epsilon"],
         )
 
+    @property
+    def checkpoint(self) -> tf.train.Checkpoint:
+        """What a checkpoint holds of the optimizer: its step and moments, 8 bytes per parameter.
+
+        The optimizer itself would add the weights, which the checkpoint of the network holds.
+        """
+        return tf.train.Checkpoint(_variables=[variable.value for variable in self.variables])
+
     def _all_reduce_sum_gradients(self, grads_and_vars):
         """Keras would sum the gradients of all devices here; the Updater has done so."""
         return grads_and_vars

@@ -1,6 +1,9 @@
 """What must hold of checkpoints: a training ends as if it had never been ended before its time."""
 
+import gc
 import json
+import logging
+import math
 import os
 import random
 import signal
@@ -8,6 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 from subprocess import PIPE
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -106,6 +110,35 @@ def test_a_damaged_checkpoint_is_named_and_the_one_before_it_taken(tmp_path, wha
         path.write_bytes(b"")
     with pytest.raises(UserError, match="no checkpoint there can be read"):
         State(tmp_path).keeper.restore_newest()
+
+
+def test_tensorflow_adds_nothing_to_what_is_said_of_a_damaged_checkpoint(tmp_path):
+    written = tf.train.Checkpoint(weight=tf.Variable(1.0), optimizer=tf.Variable(2.0))
+    checkpoints.write(written, tmp_path / "ckpt-1")
+    for path in tmp_path.glob("*.data*"):
+        damage(path, byte=0)
+        damage(path, byte=4)
+    logged = logging.Handler()
+    logged.emit = mock.Mock()
+    logging.getLogger("tensorflow").addHandler(logged)
+    checkpoint = tf.train.Checkpoint(weight=tf.Variable(0.0))
+    with pytest.raises(UserError, match="ckpt-1: damaged, or of another model"):
+        checkpoints.restore(checkpoint, str(tmp_path / "ckpt-1"))
+    del checkpoint
+    gc.collect()  # TensorFlow logs when the last of it is collected
+    logging.getLogger("tensorflow").removeHandler(logged)
+    logged.emit.assert_not_called()
+
+
+def test_a_checkpoint_holds_weights_once(tmp_path):
+    training = tiny_training()
+    checkpoints.write(training.checkpoint, tmp_path / "ckpt-1")
+    reader = tf.train.load_checkpoint(str(tmp_path / "ckpt-1"))
+    sizes = {name: math.prod(shape) for name, shape in reader.get_variable_to_shape_map().items()}
+    parameters = training.transformer.count_params()
+    assert sum(size for name, size in sizes.items() if name.startswith("model/")) == parameters
+    optimizer_size = sum(size for name, size in sizes.items() if name.startswith("optimizer/"))
+    assert optimizer_size == 2 * parameters + 1  # Adam's moments, and its step
 
 
 def test_a_checkpoint_of_another_model_is_one_line(tmp_path):
