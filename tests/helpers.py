@@ -270,3 +270,31 @@ def of_epoch(training, batches, steps):
     training.position.assign(0)
     loss, hits, tokens = training.sums_so_far.numpy()
     return float(loss / tokens), float(hits / tokens)
+
+
+# ---- Translators of documents: without a network, with links that are known ----
+
+
+class Translated(NamedTuple):
+    text: str
+    links: list | None
+
+
+def identity(texts):
+    """Returns the texts."""
+    return [Translated(text, None) for text in texts]
+
+
+def upper(texts):
+    """Returns the texts in capitals; each word is linked to itself."""
+    return [Translated(text.upper(), [(i, i) for i in range(len(text.split()))]) for text in texts]
+
+
+def backwards(texts):
+    """Returns the texts in capitals, their words in reverse order."""
+    translations = []
+    for text in texts:
+        words = text.upper().split()
+        links = [(i, len(words) - 1 - i) for i in range(len(words))]
+        translations.append(Translated(" ".join(reversed(words)), links))
+    return translations

@@ -1,0 +1,84 @@
+"""Documents as people have them: their text is translated, everything else stays byte for byte.
+
+    translated = translate_document("page.html", content, translate)
+
+A format is a module with a function `parse(content, ending)`, which returns a Document: its
+segments, and a function that writes the file again with their translations. See document.py.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from nmt import UserError
+from nmt.documents.document import Document
+from nmt.documents.inline import TranslatedText
+
+FORMATS = {  # the ending of a file's name: the module of its format
+    ".txt": "plain_text",
+    ".text": "plain_text",
+    ".srt": "subtitles",
+    ".vtt": "subtitles",
+    ".html": "html_pages",
+    ".htm": "html_pages",
+    ".xhtml": "html_pages",
+    ".xml": "xml_files",
+}
+
+
+def format_of(name: str) -> str:
+    """Returns the ending of a file's name that is one of FORMATS.
+
+    Raises:
+      UserError: it is none.
+    """
+    ending = Path(name).suffix.lower()
+    if ending not in FORMATS:
+        raise UserError(
+            f"{name}: is not a document that can be translated ({', '.join(FORMATS)}); rename it, "
+            "or convert it"
+        )
+    return ending
+
+
+def parse_document(name: str, content: bytes, **options) -> Document:
+    """Returns a Document.
+
+    Args:
+      name: of the file, whose ending is the format.
+      content: of the file.
+      options: of the format, such as `columns` of tables.
+
+    Raises:
+      UserError: the format is unknown, or the content is not of the format.
+    """
+    ending = format_of(name)
+    module = importlib.import_module(f"nmt.documents.{FORMATS[ending]}")
+    try:
+        return module.parse(content, ending, **options)
+    except UserError as error:
+        raise UserError(f"{name}: {error}") from None
+
+
+def translate_document(
+    name: str,
+    content: bytes,
+    translate: Callable[[list[str]], Iterable[TranslatedText]],
+    **options,
+) -> bytes:
+    """Returns the content of a file with its text translated.
+
+    Args:
+      name, content, options: see `parse_document`.
+      translate: a function of texts that returns a translation of each, such as a Translation of
+        nmt/decoding. Its links say where tags belong; without them, tags keep their relative
+        positions.
+
+    Raises:
+      UserError: see `parse_document`.
+    """
+    document = parse_document(name, content, **options)
+    texts = [segment.text for segment in document.segments]
+    return document.write(list(translate(texts)))

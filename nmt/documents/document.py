@@ -1,0 +1,137 @@
+"""A document as text with segments: the parts that a translation replaces. Nothing else changes.
+
+Each format has a function that parses a file's bytes to a Document. The Document knows the texts to
+translate, and returns the bytes of the same file with their translations.
+"""
+
+from __future__ import annotations
+
+import codecs
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
+
+from nmt import UserError
+from nmt.documents.inline import Element, Fixed, Node, TranslatedText, insert_tags, plain_text
+
+BYTE_ORDER_MARKS = {
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+}
+
+
+class Span(NamedTuple):
+    """A part of a document's text."""
+
+    start: int
+    end: int
+
+
+@dataclasses.dataclass
+class Segment:
+    """A text that is translated by itself: a paragraph, a cell, a sentence of subtitles."""
+
+    nodes: list[Node]
+    spans: list[Span]  # what its translation replaces, in order; several for a sentence in two cues
+    write: Callable[[list[Node]], list[str]]  # translated nodes to the new text of each span
+
+    @property
+    def text(self) -> str:
+        """What is translated: words with single spaces between them, without markup."""
+        return " ".join(plain_text(self.nodes).split())
+
+    @property
+    def has_markup(self) -> bool:
+        """Whether tags must be put back, for which word links are needed."""
+        return any(isinstance(node, Element | Fixed) for node in self.nodes)
+
+
+class Document(Protocol):
+    """What every format offers."""
+
+    segments: list[Segment]
+
+    def write(self, translations: Sequence[TranslatedText]) -> bytes:
+        """Returns the file with the translations of its segments."""
+
+
+@dataclasses.dataclass
+class TextDocument:
+    """A document that is one text."""
+
+    text: str
+    segments: list[Segment]
+    encode: Callable[[str], bytes]
+
+    def write(self, translations: Sequence[TranslatedText]) -> bytes:
+        """Returns the file, byte for byte the source but for segments that have changed."""
+        return self.encode(self.translated_text(translations))
+
+    def translated_text(self, translations: Sequence[TranslatedText]) -> str:
+        """Returns the text with the translations of its segments."""
+        edits = []
+        for segment, translation in zip(self.segments, translations, strict=True):
+            if translation.text != segment.text:
+                nodes = insert_tags(segment.nodes, translation)
+                edits += zip(segment.spans, segment.write(nodes), strict=True)
+        pieces, position = [], 0
+        for span, new_text in sorted(edits, key=lambda edit: (edit[0].start, -edit[0].end)):
+            if span.start >= position:  # not an attribute of a tag that is written already
+                pieces += self.text[position : span.start], new_text
+                position = span.end
+        return "".join([*pieces, self.text[position:]])
+
+
+class DecodedText(NamedTuple):
+    """The text of a file, and how to write such a file."""
+
+    text: str
+    mark: bytes  # the byte order mark
+    encoding: str
+
+    def encode(self, text: str) -> bytes:
+        """Returns the bytes of a changed text; characters that the encoding lacks are an error."""
+        try:
+            return self.mark + text.encode(self.encoding)
+        except UnicodeEncodeError as error:
+            raise UserError(
+                f"the translation holds {text[error.start]!r}, which {self.encoding} cannot "
+                "write; convert the file to UTF-8"
+            ) from None
+
+    def encode_with_references(self, text: str) -> bytes:
+        """Returns the bytes of changed HTML or XML; what the encoding lacks is written as &#N;."""
+        return self.mark + text.encode(self.encoding, "xmlcharrefreplace")
+
+
+def decode(content: bytes, declared: str | None = None) -> DecodedText:
+    """Returns the text of a file, with all line ends as they are.
+
+    Args:
+      content: of the file.
+      declared: the encoding that the file declares; by default UTF-8. A byte order mark counts
+        before it.
+
+    Raises:
+      UserError: it is not text in this encoding.
+    """
+    encoding, mark = declared or "utf-8", b""
+    for candidate, marked_encoding in BYTE_ORDER_MARKS.items():
+        if content.startswith(candidate):
+            encoding, mark = marked_encoding, candidate
+    try:
+        text = content[len(mark) :].decode(encoding)
+    except LookupError:
+        raise UserError(f"declares the unknown encoding {encoding!r}; correct it") from None
+    except UnicodeError as error:  # of some encodings without a position
+        line = content.count(b"\n", 0, len(mark) + getattr(error, "start", 0)) + 1
+        raise UserError(
+            f"line {line}: is not {encoding.upper()}; convert the file first (for example: iconv "
+            "-f latin1 -t utf-8)"
+        ) from None
+    if "\0" in text:
+        raise UserError("holds NUL characters: it is not text, or UTF-16 without a mark")
+    if text.encode(encoding) != content[len(mark) :]:
+        raise UserError(f"cannot be written again as {encoding}; convert it to UTF-8 first")
+    return DecodedText(text, mark, encoding)

@@ -1,0 +1,108 @@
+"""HTML: read by Python's html.parser, whose positions keep all markup as it is.
+
+Parsers that build a tree (lxml, html5lib) write another page than they read: other quotes, added
+<tbody>, repaired mistakes. A tokenizer with positions leaves every byte that is not text.
+"""
+
+import itertools
+import re
+from html.parser import HTMLParser
+
+from nmt import UserError
+from nmt.documents.document import DecodedText, TextDocument, decode
+from nmt.documents.markup import MarkupSegments, Token, find_partners
+
+INLINE = set(
+    "a abbr acronym b bdi bdo big button cite code data del dfn em font i img input ins kbd label "
+    "mark picture q rb rp rt ruby s samp script small source span strike strong sub sup svg math "
+    "time tt u var wbr".split()
+)
+VOID = set("area base br col embed hr img input link meta source track wbr".split())
+UNREAD = {"svg", "math", "textarea"}  # left as they are
+PARTS_OF_LISTS = {"li", "dt", "dd", "tr", "td", "th", "option"}  # each ends where the next starts
+CHARSET = re.compile(rb"""<meta[^>]{0,200}charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
+MARKUP_WITHOUT_END = re.compile(r"<[a-zA-Z/!?]")
+
+
+class PageTokens(HTMLParser):
+    """The tokens of a page, in order."""
+
+    def __init__(self, page: str):
+        super().__init__(convert_charrefs=False)
+        self.tokens: list[Token] = []
+        self._line_starts = [0, *(match.end() for match in re.finditer("\n", page))]
+        try:
+            self.feed(page)
+            self.close()
+        except AssertionError as error:  # html.parser's for an unknown declaration, <![x
+            raise UserError(f"is not HTML: {error}; correct it") from None
+        is_cut_off = False  # within a tag or comment that does not end
+        for token, following in itertools.pairwise([*self.tokens, None]):
+            token.end = following.start if following else len(page)
+            begins = MARKUP_WITHOUT_END.match(page, token.start)
+            is_cut_off = token.kind == "text" and bool(is_cut_off or begins)
+            if is_cut_off:
+                token.kind = "fixed"
+
+    def _add(self, kind: str, name: str = "", attributes=(), is_inline: bool = True) -> None:
+        line, column = self.getpos()
+        start = self._line_starts[line - 1] + column
+        self.tokens.append(Token(kind, start, start, name, dict(attributes), is_inline))
+
+    def handle_starttag(self, tag: str, attrs: list) -> None:
+        is_inline = tag in INLINE or "-" in tag
+        attributes = dict(attrs) | ({"translate": "no"} if tag in UNREAD else {})
+        self._add("fixed" if tag in VOID else "start", tag, attributes, is_inline)
+
+    def handle_startendtag(self, tag: str, attrs: list) -> None:
+        self.handle_starttag(tag, attrs)  # in HTML, the slash of <b/> means nothing
+
+    def handle_endtag(self, tag: str) -> None:
+        is_inline = tag in INLINE or "-" in tag
+        self._add("fixed" if tag in VOID else "end", tag, (), is_inline)
+
+    def handle_data(self, data: str) -> None:
+        self._add("text")
+
+    def handle_charref(self, name: str) -> None:
+        self._add("text")
+
+    def handle_entityref(self, name: str) -> None:
+        self._add("text")
+
+    def handle_comment(self, data: str) -> None:
+        self._add("fixed")
+
+    def handle_decl(self, decl: str) -> None:
+        self._add("fixed", is_inline=False)
+
+    def unknown_decl(self, data: str) -> None:
+        self._add("fixed")
+
+    def handle_pi(self, data: str) -> None:
+        self._add("fixed", is_inline=False)
+
+
+def ended_by(open_name: str, name: str) -> bool:
+    """Returns whether an element without an end tag ends where another one starts."""
+    if open_name == "p":
+        return name not in INLINE
+    return open_name == name and name in PARTS_OF_LISTS
+
+
+def document(decoded: DecodedText) -> TextDocument:
+    """Returns the Document of HTML text: a page, or a part of one."""
+    tokens = PageTokens(decoded.text).tokens
+    find_partners(tokens, ended_by)
+    segments = MarkupSegments(decoded.text, tokens).find()
+    return TextDocument(decoded.text, segments, decoded.encode_with_references)
+
+
+def parse(content: bytes, ending: str) -> TextDocument:
+    """Returns the Document of an HTML file, in the encoding that it declares.
+
+    Raises:
+      UserError: it cannot be read.
+    """
+    charset = CHARSET.search(content[:4096])
+    return document(decode(content, charset[1].decode() if charset else None))

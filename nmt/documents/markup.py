@@ -1,0 +1,303 @@
+"""From the tokens of HTML or XML to segments. Each token knows its position, so markup stays as is.
+
+A segment is the text between two tags that end it, such as <p>; inline tags, such as <b>, are part
+of it. Inline tags that are not nested end a segment, too.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import re
+from collections import Counter
+from collections.abc import Callable
+
+from nmt import UserError
+from nmt.documents.document import Segment, Span
+from nmt.documents.inline import Element, Fixed, Node, Tag, Text, plain_text, render
+
+TRANSLATED_ATTRIBUTES = {"alt", "title", "placeholder"}
+UNTRANSLATED_ELEMENTS = {"code", "pre", "script", "style"}
+WITHOUT_TEXT = {
+    "script",
+    "style",
+    "svg",
+    "math",
+    "textarea",
+}  # what they hold is no part of a sentence
+MAX_DEPTH = 100  # of inline elements within each other
+ATTRIBUTE = re.compile(r"""([^\s"'<>/=]+)\s*=\s*("[^"]*"|'[^']*'|[^\s"'<>]+)""")
+
+
+@dataclasses.dataclass
+class Token:
+    """A start tag, an end tag, text, or markup without content such as an image or a comment."""
+
+    kind: str  # "start", "end", "text", "fixed"
+    start: int  # in the document's text
+    end: int
+    name: str = ""  # of a tag
+    attributes: dict[str, str | None] = dataclasses.field(default_factory=dict)
+    is_inline: bool = True  # part of a sentence
+    partner: int | None = None  # of a start or end tag: the number of the other one
+    content: str = ""  # of a whole element that is one token: its text
+
+    @property
+    def is_untranslated(self) -> bool:
+        """Whether the element's content stays as it is."""
+        classes = (self.attributes.get("class") or "").split()
+        return (
+            self.name in UNTRANSLATED_ELEMENTS
+            or self.attributes.get("translate") == "no"
+            or self.attributes.get("its:translate") == "no"
+            or "notranslate" in classes
+        )
+
+
+def escape_text(text: str) -> str:
+    """Returns text as HTML or XML."""
+    return html.escape(text, quote=False)
+
+
+def find_partners(tokens: list[Token], ended_by: Callable[[str, str], bool]) -> None:
+    """Fills in the partners of start and end tags.
+
+    An end tag ends all elements within its own; one that ends nothing has no partner.
+
+    Args:
+      tokens: of the document; changed in place.
+      ended_by: whether an element of a name ends where another one of a name starts, as <p> does.
+    """
+    stack, open_names = [], Counter()
+    for number, token in enumerate(tokens):
+        if token.kind == "start":
+            if stack and ended_by(tokens[stack[-1]].name, token.name):
+                open_names[tokens[stack.pop()].name] -= 1
+            stack.append(number)
+            open_names[token.name] += 1
+        elif token.kind == "end" and open_names[token.name]:
+            while tokens[stack[-1]].name != token.name:
+                open_names[tokens[stack.pop()].name] -= 1
+            open_names[token.name] -= 1
+            token.partner = stack.pop()
+            tokens[token.partner].partner = number
+
+
+def element_end(tokens: list[Token], number: int) -> int:
+    """Returns the number of the token after an element, which may lack its end tag.
+
+    Args:
+      tokens: of the document, with partners.
+      number: of the start tag.
+    """
+    if tokens[number].partner is not None:
+        return tokens[number].partner + 1
+    for end in range(number + 1, len(tokens)):
+        token = tokens[end]
+        closes_parent = token.kind == "end" and token.partner is not None and token.partner < number
+        if closes_parent or (token.kind == "start" and token.name == tokens[number].name):
+            return end
+    return len(tokens)
+
+
+def tree(
+    text: str,
+    tokens: list[Token],
+    span: Span,
+    unescape: Callable[[str], str] = html.unescape,
+    tags: dict[int, Tag] | None = None,
+) -> list[Node]:
+    """Returns the nodes of tokens, as far as they are within a span of the text.
+
+    Args:
+      text: of the document.
+      tokens: of the text; a tag has the number of its partner in this list, or none, and is then
+        Fixed.
+      span: outside of it, the tokens are spaces.
+      unescape: turns markup into text.
+      tags: those whose attributes are translated, by position.
+
+    Raises:
+      UserError: tags are nested too deep.
+    """
+    tags = tags or {}
+    nodes, outer = [], []  # the children of the innermost open element, and those around it
+    for token in tokens:
+        markup = text[max(token.start, span.start) : min(token.end, span.end)]
+        if token.kind == "text":
+            nodes.append(Text(unescape(markup)))
+        elif token.kind == "fixed" or token.partner is None:
+            nodes.append(Fixed(tags.get(token.start, markup), token.content))
+        elif token.kind == "start":
+            outer.append(nodes)
+            nodes = []
+            if len(outer) > MAX_DEPTH:
+                raise UserError(
+                    f"tags are nested more than {MAX_DEPTH} deep within a sentence; simplify the "
+                    "markup"
+                )
+        else:
+            start = tokens[token.partner]
+            start_tag = tags.get(start.start, text[start.start : start.end])
+            element = Element(start_tag, markup, nodes)
+            nodes = outer.pop()
+            nodes.append(element if plain_text([element]).strip() else as_fixed(element))
+    return nodes
+
+
+def as_fixed(element: Element) -> Fixed:
+    """Returns an element without text as one piece of markup."""
+    return Fixed(render([element], escape_text), plain_text([element]))
+
+
+class MarkupSegments:
+    """Collects the segments of a document.
+
+    Args:
+      text: of the document.
+      tokens: of the text, with partners.
+    """
+
+    def __init__(self, text: str, tokens: list[Token]):
+        self._text, self._tokens = text, tokens
+        self._segments: list[Segment] = []
+        self._tags: dict[int, Tag] = {}  # those with translated attributes, by position
+
+    def find(self, first: int = 0, last: int | None = None) -> list[Segment]:
+        """Returns the segments, attributes before the sentence that their tag is in.
+
+        Args:
+          first, last: numbers of the first token and of the first after those to be translated.
+        """
+        last = len(self._tokens) if last is None else last
+        sentence, number = [], first
+        while number < last:
+            token = self._tokens[number]
+            if not token.is_inline:
+                self._add_sentence(sentence)
+                sentence = []
+            if token.kind in ("start", "fixed") and token.is_untranslated:
+                end = element_end(self._tokens, number) if token.kind == "start" else number + 1
+                if token.is_inline:
+                    sentence.append(self._untranslated(number, end))
+                number = end
+                continue
+            if token.attributes:
+                self._add_attributes(token)
+            if token.is_inline:
+                sentence.append(token)
+            number += 1
+        self._add_sentence(sentence)
+        return self._segments
+
+    def _untranslated(self, number: int, end: int) -> Token:
+        """Returns an element that stays as it is as one Token."""
+        tokens = self._tokens[number:end]
+        texts = [] if tokens[0].name in WITHOUT_TEXT else [t for t in tokens if t.kind == "text"]
+        content = "".join(self._content(token) for token in texts)
+        return Token("fixed", tokens[0].start, tokens[-1].end, content=content)
+
+    def _content(self, token: Token) -> str:
+        """Returns the text of a Token, without character references."""
+        return html.unescape(self._text[token.start : token.end])
+
+    def _add_attributes(self, token: Token) -> None:
+        """Adds a segment for each attribute of a tag that is text."""
+        markup = self._text[token.start : token.end]
+        pieces, position = [], 0
+        for match in ATTRIBUTE.finditer(markup):
+            name = match[1].lower()
+            value = html.unescape(match[2].strip("\"'"))
+            is_text = name in TRANSLATED_ATTRIBUTES and token.attributes.get(name) == value
+            if is_text and any(map(str.isalpha, value)):
+                pieces += [markup[position : match.start(2)], match[2]]
+                position = match.end(2)
+                self._add_attribute(token, value, Span(match.start(2), match.end(2)), len(pieces))
+        if pieces:
+            self._tags[token.start].pieces = [*pieces, markup[position:]]
+
+    def _add_attribute(self, token: Token, value: str, span: Span, pieces: int) -> None:
+        """Adds the segment of an attribute.
+
+        Args:
+          token: the tag.
+          value: of the attribute.
+          span: of the quoted value in the tag.
+          pieces: of the Tag, up to and including the value.
+        """
+        tag = self._tags.setdefault(token.start, Tag([]))
+
+        def write(nodes: list[Node]) -> list[str]:
+            tag.pieces[pieces - 1] = f'"{html.escape(plain_text(nodes))}"'
+            return [tag.pieces[pieces - 1]]
+
+        span = Span(token.start + span.start, token.start + span.end)
+        self._segments.append(Segment([Text(value)], [span], write))
+
+    def _add_sentence(self, sentence: list[Token]) -> None:
+        """Adds the segments of the tokens between two that end a sentence; often one."""
+        pair_tags(sentence)
+        sentence = self._trim(sentence)
+        if any(token.kind in ("start", "end") and token.partner is None for token in sentence):
+            part = []
+            for token in [*sentence, None]:
+                if token is None or token.kind in ("start", "end"):
+                    self._add_segment(self._trim(part))
+                    part = []
+                else:
+                    part.append(token)
+        else:
+            self._add_segment(sentence)
+
+    def _trim(self, sentence: list[Token]) -> list[Token]:
+        """Returns tokens without markup around their text."""
+
+        def is_outside(token: Token) -> bool:
+            if token.kind == "text":
+                return not self._content(token).strip()
+            return token.partner is None and not token.content
+
+        first, last = 0, len(sentence)
+        while first < last:
+            if is_outside(sentence[first]):
+                first += 1
+            elif is_outside(sentence[last - 1]):
+                last -= 1
+            elif sentence[first].kind == "start" and sentence[first].partner == last - 1:
+                first, last = first + 1, last - 1
+            else:
+                break
+        trimmed = sentence[first:last]
+        for token in trimmed:
+            if token.partner is not None:
+                token.partner -= first
+        return trimmed
+
+    def _add_segment(self, tokens: list[Token]) -> None:
+        """Adds the segment of tokens whose tags are nested; none if it holds no letter."""
+        texts = [token for token in tokens if token.kind == "text"]
+        if not any(map(str.isalpha, "".join(map(self._content, texts)))):
+            return
+        start, end = tokens[0].start, tokens[-1].end
+        if tokens[0].kind == "text":
+            markup = self._text[start : tokens[0].end]
+            start += len(markup) - len(markup.lstrip())
+        if tokens[-1].kind == "text":
+            markup = self._text[tokens[-1].start : end]
+            end -= len(markup) - len(markup.rstrip())
+        nodes = tree(self._text, tokens, Span(start, end), tags=self._tags)
+        self._segments.append(
+            Segment(nodes, [Span(start, end)], lambda nodes: [render(nodes, escape_text)])
+        )
+
+
+def pair_tags(sentence: list[Token]) -> None:
+    """Sets the partners of tags to their numbers within a sentence; None for what is not nested."""
+    stack = []
+    for number, token in enumerate(sentence):
+        token.partner = None
+        if token.kind == "start":
+            stack.append(number)
+        elif token.kind == "end" and stack and sentence[stack[-1]].name == token.name:
+            token.partner = stack.pop()
+            sentence[token.partner].partner = number

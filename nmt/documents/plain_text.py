@@ -1,0 +1,105 @@
+"""Plain text: paragraphs, whose lines are joined if they are hard-wrapped, and wrapped again."""
+
+import itertools
+import re
+import textwrap
+
+from nmt.documents.document import Segment, Span, TextDocument, decode
+from nmt.documents.inline import Node, Text, plain_text
+
+LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
+# What may begin a line before its words: spaces, quotation marks of e-mail, a bullet or number.
+PREFIX = re.compile(r"[ \t>]*(?:(?:[-*+•–]|\d{1,3}[.)])[ \t]+)?")
+BULLET = re.compile(r"[ \t>]*(?:[-*+•–]|\d{1,3}[.)])[ \t]")
+SENTENCE_END = re.compile(r"[.!?…:;。！？][\"'”’»)\]]*\s*$")
+WIDTHS = range(40, 133)  # of hard-wrapped text, in characters
+SLACK = 12  # characters that a full line may be shorter than the width
+FULL_SHARE = 0.8  # of the lines of a hard-wrapped paragraph, but for the last
+
+
+class Line:
+    """A line of a text: what begins it, its words, and where they are."""
+
+    def __init__(self, match: re.Match):
+        self.prefix = PREFIX.match(match[1])[0]
+        self.text = match[1][len(self.prefix) :].rstrip()
+        self.start = match.start() + len(self.prefix)
+        self.end = self.start + len(self.text)
+        self.length = len(self.prefix) + len(self.text)
+        self.line_end = match[2]
+
+
+def find_paragraphs(text: str) -> list[list[Line]]:
+    """Returns the lines of each paragraph. A blank line ends one, and a bullet begins one."""
+    paragraphs, lines = [], []
+    for match in LINE.finditer(text):
+        line = Line(match)
+        if lines and (not line.text or BULLET.match(match[1])):
+            paragraphs.append(lines)
+            lines = []
+        if line.text:
+            lines.append(line)
+    return [*paragraphs, lines] if lines else paragraphs
+
+
+def is_wrapped(lines: list[Line], width: int) -> bool:
+    """Returns whether the lines of a paragraph end where the next word would not fit.
+
+    Args:
+      lines: of the paragraph.
+      width: of the longest line of all paragraphs.
+    """
+    if len(lines) < 2 or width not in WIDTHS:
+        return False
+    if all(SENTENCE_END.search(line.text) for line in lines):
+        return False  # a sentence per line
+    full = 0
+    for line, following in itertools.pairwise(lines):
+        full += line.length + 1 + len(following.text.split()[0]) > width - SLACK
+    return full >= FULL_SHARE * (len(lines) - 1)
+
+
+def wrapped_segment(lines: list[Line], width: int) -> Segment:
+    """Returns the segment of a hard-wrapped paragraph."""
+
+    def write(nodes: list[Node]) -> list[str]:
+        wrapped = textwrap.wrap(
+            plain_text(nodes), width, break_long_words=False, break_on_hyphens=False,
+            initial_indent=" " * len(lines[0].prefix), subsequent_indent=lines[1].prefix,
+        )  # fmt: skip
+        return [lines[0].line_end.join(wrapped).lstrip(" ")]
+
+    joined = " ".join(line.text for line in lines)
+    return Segment([Text(joined)], [Span(lines[0].start, lines[-1].end)], write)
+
+
+def line_segment(line: Line) -> Segment:
+    """Returns the segment of a line that is a paragraph, or a sentence, by itself."""
+    return Segment(
+        [Text(line.text)], [Span(line.start, line.end)], lambda nodes: [plain_text(nodes)]
+    )
+
+
+def find_segments(text: str) -> list[Segment]:
+    """Returns the segments of plain text."""
+    paragraphs = find_paragraphs(text)
+    width = max(
+        (line.length for lines in paragraphs if len(lines) > 1 for line in lines), default=0
+    )
+    segments = []
+    for lines in paragraphs:
+        if is_wrapped(lines, width):
+            segments.append(wrapped_segment(lines, width))
+        else:
+            segments += map(line_segment, lines)
+    return [segment for segment in segments if any(map(str.isalpha, segment.text))]
+
+
+def parse(content: bytes, ending: str) -> TextDocument:
+    """Returns the Document of a text file in UTF-8.
+
+    Raises:
+      UserError: it is another encoding.
+    """
+    decoded = decode(content)
+    return TextDocument(decoded.text, find_segments(decoded.text), decoded.encode)

@@ -1,0 +1,89 @@
+"""What must hold of HTML: text and three attributes are translated, all else is byte for byte."""
+
+import re
+
+import pytest
+from helpers import backwards, identity, upper
+
+from nmt import UserError
+from nmt.documents import translate_document
+
+# What is marked by [ ] is translated.
+MARKED = """<!DOCTYPE html>\r
+<HTML lang=pt><head><meta charset="utf-8"><title>[Um título] &amp; [mais]</title>
+<style>p { color: red }</style><script>var x = "não <b>";</script></head>
+<body><!-- nota --><p class='a'>[Um] <b>[gato] <i>[preto]</i></b>,
+ [e] <a href="x?a=1&b=2" title="[um cão]">[cães]</a>.</p>	
+<p translate="no">Nome <b>próprio</b></p><P>[Use] <code>ls -l</code> [e]
+<img src=a.png alt="[uma foto]"> [veja].<br>[nova linha]<p>[sem fim]
+<pre>não  mexer</pre><input placeholder="[nome]"><ul><li>[um]<li class="x notranslate">dois
+<li>[três]</ul><div>[foo] <a href=x><div>[bar]</div></a> [baz]</div> 1999 <!-- fim
+"""
+PAGE = re.sub(r"[\[\]]", "", MARKED)
+
+
+def translate(page, translator=upper):
+    return translate_document("a.html", page.encode(), translator).decode()
+
+
+def test_what_is_not_text_stays_byte_for_byte():
+    assert translate(PAGE, identity) == PAGE
+    expected = re.sub(r"\[(.*?)\]", lambda match: match[1].upper(), MARKED)
+    assert translate(PAGE).split() == expected.split()  # a line end within a sentence is a space
+
+
+@pytest.mark.parametrize(
+    ("page", "translated"),
+    [
+        ("um <b>dois <i>três</b> quatro</i> 5", "UM <b>DOIS <i>TRÊS</b> QUATRO</i> 5"),
+        ("<p><b>um dois.</b></p>", "<p><b>DOIS. UM</b></p>"),
+        ("a < b & c", "C &amp; B &lt; A"),
+        ("um&nbsp;dois", "DOIS UM"),
+        ("<p>um <i class=icon></i> dois", "<p><i class=icon></i> DOIS UM"),
+        ("<p translate=no>um<p>dois", "<p translate=no>um<p>DOIS"),
+        ("<b translate=no>um</b>", "<b translate=no>um</b>"),
+        ("<svg><text>um</text></svg> dois", "<svg><text>um</text></svg> DOIS"),
+        ("<textarea>um</textarea> 42%", "<textarea>um</textarea> 42%"),
+        ("um <script>dois</script> três", "<script>dois</script> TRÊS UM"),
+        ('<img alt="um &quot;x&quot;" data-y=\'title="não"\'>',
+         '<img alt="&quot;X&quot; UM" data-y=\'title="não"\'>'),
+        ("<my-tag>um</my-tag> dois <x>três</x>", "DOIS <my-tag>UM</my-tag> <x>TRÊS</x>"),
+    ],
+)  # fmt: skip
+def test_text_is_divided_where_a_page_divides_it(page, translated):
+    assert translate(page, identity) == page
+    assert translate(page, backwards) == translated
+
+
+@pytest.mark.parametrize(
+    "encoding", ["windows-1252", "iso-8859-15", "utf-8", "utf-8-sig", "utf-16"]
+)
+def test_the_encoding_that_a_page_declares_is_kept(encoding):
+    name = encoding.removesuffix("-sig")
+    page = f'<meta charset="{name}"><p>não</p>'.encode(encoding)
+    translated = translate_document("a.html", page, upper)
+    assert translated == f'<meta charset="{name}"><p>NÃO</p>'.encode(encoding)
+
+
+def test_characters_that_the_encoding_lacks_become_references():
+    page = b'<meta charset="iso-8859-1"><p>um</p>'
+    assert b"<p>&#25105;</p>" in translate_document(
+        "a.html", page, lambda texts: [t._replace(text="我") for t in identity(texts)]
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"<p>\n\xff", "a.html: line 2: is not UTF-8; convert the file first"),
+        (b'<meta charset="klingon">', "a.html: declares the unknown encoding 'klingon'"),
+        (b"a\0b", "a.html: holds NUL characters"),
+        (b"<![x[um", "a.html: is not HTML: unknown status keyword"),
+        (b"<p>um " + b"<b>dois " * 200 + b"</b>" * 200, "a.html: tags are nested more than 100"),
+    ],
+)
+def test_what_cannot_be_read_is_named_in_one_line(content, said):
+    with pytest.raises(UserError) as error:
+        translate_document("a.html", content, upper)
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
