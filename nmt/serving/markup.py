@@ -6,9 +6,11 @@ A tag ends a text, so a sentence that is partly bold is translated in parts.
 import html
 import re
 
-# A comment, an element whose content is not text, or a tag. What looks like none is text.
+# A comment, an element whose content is not text, or a tag. What looks like none is text. Comments
+# and elements without an end go on to the end of the text, as browsers read them.
 MARKUP = re.compile(
-    r"<!--.*?-->|<(script|style)\b.*?</\1\s*>|</?[a-zA-Z][^<>]*>|<![^<>]*>", re.DOTALL | re.I
+    r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|\Z)|</?[a-zA-Z][^<>]*>|<![^<>]*>",
+    re.DOTALL | re.I,
 )
 
 
