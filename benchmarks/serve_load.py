@@ -3,13 +3,15 @@
     python benchmarks/serve_load.py --run runs/mine --source FILE [--seconds 60] [--requests 100000]
 
 Starts `serve` on a port of its own, and asks it over loopback for one sentence per request: with 1,
-8, 32 and 128 clients, each of which sends its next sentence as soon as it has an answer. Beside it,
-in the same run, `translate < FILE` translates the same sentences; the start of that process, which
-the server's clients do not wait for, is not counted. The clients share the cores with the server.
+8, 32 and 128 clients, each of which sends its next sentence as soon as it has an answer. Before
+each of these loads, `translate`, which waits for lines in another process, translates the same
+sentences. Clients, server and `translate` share the cores, so the processor time of each process
+says more than the rates: that of the clients does not count.
 
 Prints a markdown table: requests per second, the median, 95th and 99th percentile of the time to
-an answer, errors, and the share of the rate of `translate < FILE`. With --requests, a second one:
-the memory of the server from the start to the end of so many requests by 32 clients.
+an answer, errors, the server's processor time per request, that of `translate` per line, and the
+share of the one in the other. With --requests, a second one: the memory of the server from the
+start to the end of so many requests by 32 clients.
 """
 
 import argparse
@@ -22,7 +24,7 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
+import threading
 import time
 import urllib.request
 from pathlib import Path
@@ -31,7 +33,6 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAM = [sys.executable, str(ROOT / "run_demo.py")]
 CLIENTS = (1, 8, 32, 128)
-FEW_LINES = 64  # for the time that `translate` takes to start
 MEMORY_CLIENTS = 32
 
 
@@ -50,6 +51,17 @@ class Load(NamedTuple):
         """Returns the milliseconds in which that share of the answers came."""
         times = sorted(self.times)
         return 1000 * times[min(len(times) - 1, int(share * len(times)))]
+
+
+class Cost(NamedTuple):
+    """What some lines took."""
+
+    seconds: float
+    cpu: float  # seconds of processor time
+
+    def per(self, number):
+        """Returns the Cost of one of `number` lines."""
+        return Cost(self.seconds / number, self.cpu / number)
 
 
 # ---- The server ----
@@ -76,6 +88,12 @@ def server(run, *flags):
         process.wait()
 
 
+def cpu_seconds(process):
+    """Returns the processor time of a process so far, of all its threads."""
+    stat = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK")  # user, system
+
+
 def resident(process):
     """Returns the memory of a process in MiB."""
     pages = int(Path(f"/proc/{process.pid}/statm").read_text().split()[1])
@@ -89,7 +107,7 @@ def request(text, languages):
     """Returns the bytes of a request for a translation."""
     source, target = languages
     body = json.dumps({"q": text, "source": source, "target": target}).encode()
-    head = f"POST /translate HTTP/1.1\r\nHost: a\r\nContent-Length: {len(body)}\r\n"
+    head = f"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n"
     return head.encode() + b"Content-Type: application/json\r\n\r\n" + body
 
 
@@ -137,35 +155,58 @@ async def load(port, contents, clients, seconds=float("inf"), number=None):
 # ---- Beside it ----
 
 
-def translate_seconds(run, lines):
-    """Returns the seconds of `translate < FILE`, from the start of the process to its end."""
-    with tempfile.TemporaryFile("w+", encoding="utf-8") as file:
-        file.write("".join(f"{line}\n" for line in lines))
-        file.seek(0)
-        begin = time.perf_counter()
-        options = dict(stdin=file, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        subprocess.run([*PROGRAM, "translate", "--run", run], cwd=ROOT, check=True, **options)
-        return time.perf_counter() - begin
+@contextlib.contextmanager
+def translator(run):
+    """Yields a process of `translate` that waits for lines."""
+    command = [*PROGRAM, "translate", "--run", run]
+    options = dict(stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(command, cwd=ROOT, **options)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
 
 
-def translate_rate(run, lines):
-    """Returns the lines per second of `translate < FILE`, without its start."""
-    few = lines[:FEW_LINES]
-    start = translate_seconds(run, few)
-    return (len(lines) - len(few)) / max(translate_seconds(run, lines) - start, 1e-3)
+def translate(process, lines):
+    """Has a process of `translate` translate lines. Returns its Cost per line."""
+    content = "".join(f"{line}\n" for line in lines).encode()
+    cpu, begin = cpu_seconds(process), time.perf_counter()
+    sender = threading.Thread(target=send, args=(process.stdin, content))
+    sender.start()
+    for _ in lines:
+        if not process.stdout.readline():
+            raise SystemExit("translate has ended")
+    sender.join()
+    return Cost(time.perf_counter() - begin, cpu_seconds(process) - cpu).per(len(lines))
+
+
+def send(pipe, content):
+    pipe.write(content)
+    pipe.flush()
 
 
 # ---- Tables ----
 
 
-def load_table(port, contents, seconds, rate, clients):
-    print(f"| clients | requests/s | p50 | p95 | p99 | errors | of translate: {rate:.0f} lines/s |")
-    print("|---|---|---|---|---|---|---|")
-    for number in clients:
-        seen = asyncio.run(load(port, contents, number, seconds))
-        times = " | ".join(f"{seen.percentile(share):.0f} ms" for share in (0.5, 0.95, 0.99))
-        share = f"{100 * seen.rate() / rate:.0f}%"
-        print(f"| {number} | {seen.rate():.1f} | {times} | {seen.errors} | {share} |", flush=True)
+def load_table(process, port, contents, lines, args):
+    with translator(args.run) as beside:
+        translate(beside, lines)  # traces its search
+        asyncio.run(load(port, contents, max(args.clients), number=len(lines)))
+        print("| clients | requests/s | p50 | p95 | p99 | errors | CPU per request |", end="")
+        print(" `translate`: lines/s | CPU per line | share |")
+        print("|---|---|---|---|---|---|---|---|---|---|")
+        for number in args.clients:
+            line = translate(beside, lines)
+            cpu = cpu_seconds(process)
+            seen = asyncio.run(load(port, contents, number, args.seconds))
+            cpu = (cpu_seconds(process) - cpu) / len(seen.times)
+            times = " | ".join(f"{seen.percentile(share):.0f} ms" for share in (0.5, 0.95, 0.99))
+            print(
+                f"| {number} | {seen.rate():.1f} | {times} | {seen.errors} | {1000 * cpu:.2f} ms "
+                f"| {1 / line.seconds:.0f} | {1000 * line.cpu:.2f} ms | {line.cpu / cpu:.0%} |",
+                flush=True,
+            )
 
 
 def memory_table(process, port, contents, number):
@@ -192,11 +233,10 @@ def main():
     parser.add_argument("--workers", default="2", help="of the server (default 2)")
     args = parser.parse_args()
     lines = Path(args.source).read_text(encoding="utf-8").splitlines()[: args.lines]
-    rate = translate_rate(args.run, lines) if args.clients else 0
     with server(args.run, "--workers", args.workers) as (process, port, languages):
         contents = [request(line, languages) for line in lines]
         if args.clients:
-            load_table(port, contents, args.seconds, rate, args.clients)
+            load_table(process, port, contents, lines, args)
         if args.requests:
             memory_table(process, port, contents, args.requests)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import ipaddress
 import os
 import signal
 import socket
@@ -50,6 +51,11 @@ def add_flags(parser: ArgumentParser) -> None:
         "--api-key", type=flags.filled, metavar="KEY", action=flags.Once,
         help=f"what clients must send (default: the environment's {KEY_VARIABLE}, or none)",
     )  # fmt: skip
+    parser.add_argument(
+        "--allow-host", type=flags.filled, metavar="NAME", action="append", default=[],
+        dest="host_names", help="name that clients may call a server on the loopback address by, "
+        "as that of a reverse proxy (repeatable; default: localhost and addresses)",
+    )  # fmt: skip
     add_number(parser, "max-chars", 1, 1_000_000, 5000, "characters per request")
     add_number(parser, "rate", 0, 1_000_000, 0, "requests per client and minute; 0 for any number")
     add_number(parser, "max-waiting", 1, 100_000, 1000, "requests that wait; others are refused")
@@ -80,7 +86,7 @@ def run(args: Namespace) -> None:
     served = [load(codes, runs, args.checkpoint) for codes, runs in groups.items()]
     limits = Limits(args.api_key or os.environ.get(KEY_VARIABLE), args.max_chars, args.rate)
     service = Service(Models(served), limits, args.workers, args.max_waiting)
-    serve(service, listener)
+    serve(service, listener, args.host_names)
 
 
 # ---- Runs ----
@@ -163,8 +169,13 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def serve(service: Service, listener: socket.socket) -> None:
+def serve(service: Service, listener: socket.socket, host_names: list[str]) -> None:
     """Answers requests until a signal; what is in work then has GRACE_SECONDS to end.
+
+    Args:
+      service: the Service.
+      listener: a socket that listens.
+      host_names: by which requests may call a server on the loopback address, besides localhost.
 
     Raises:
       Terminated, KeyboardInterrupt: the signal.
@@ -174,8 +185,10 @@ def serve(service: Service, listener: socket.socket) -> None:
     from nmt.serving.app import application
     from nmt.serving.protocol import PatientProtocol
 
+    host, port = listener.getsockname()[:2]
+    is_loopback = ipaddress.ip_address(host).is_loopback
     config = uvicorn.Config(
-        application(service),
+        application(service, [name.lower() for name in host_names] if is_loopback else None),
         http=PatientProtocol,
         ws="none",
         access_log=False,
@@ -184,7 +197,6 @@ def serve(service: Service, listener: socket.socket) -> None:
         server_header=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
-    host, port = listener.getsockname()[:2]
     address = f"[{host}]" if ":" in host else host
     pairs = ", ".join(f"{source}-{target}" for source, target in service.models.by_languages)
     log.info(f"Serving {pairs} at http://{address}:{port}/ (API: /docs). Ctrl-C ends it.")

@@ -2,10 +2,11 @@
 
 import contextlib
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from pathlib import Path
 
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -14,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nmt import UserError
 from nmt.results.explorer import page as explorer
-from nmt.serving import deepl, libretranslate, openapi, own, tensorflow_serving
+from nmt.serving import deepl, hosts, libretranslate, openapi, own, tensorflow_serving
 from nmt.serving.errors import RefusedError
 from nmt.serving.service import Service
 
@@ -41,16 +42,24 @@ CORS_HEADERS = [  # so that a page of another server may ask this one
 
 
 class CommonAnswers:
-    """Adds the CORS headers to every answer, answers OPTIONS, and counts.
+    """Adds the CORS headers to every answer, refuses other hosts, answers OPTIONS, and counts.
 
     Args:
       app: the application within.
       service: its Service.
       routes: whose paths the figures are by; others would be as many as clients invent.
+      host_names: see `application`.
     """
 
-    def __init__(self, app: ASGIApp, service: Service, routes: list[Route]):
+    def __init__(
+        self,
+        app: ASGIApp,
+        service: Service,
+        routes: list[Route],
+        host_names: Collection[str] | None,
+    ):
         self.app, self._metrics, self.routes = app, service.metrics, routes
+        self._host_names = host_names
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -65,6 +74,9 @@ class CommonAnswers:
                 message["headers"] = [*message.get("headers", ()), *CORS_HEADERS]
             await send(message)
 
+        if refusal := self._refusal(scope):
+            await refusal(scope, receive, send_with_headers)
+            return
         if scope["method"] == "OPTIONS":
             await Response(status_code=204)(scope, receive, send_with_headers)
             return
@@ -74,6 +86,14 @@ class CommonAnswers:
             route = self._path(scope)
             self._metrics.requests.labels(route, status).inc()
             self._metrics.seconds.labels(route).observe(time.monotonic() - start)
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        """Returns the answer to a request that is for another host; else None."""
+        host = Headers(scope=scope).get("host", "")
+        if self._host_names is None or hosts.is_allowed(host, self._host_names):
+            return None
+        message = f"{host[:100]} is not a name of this server; start it with --allow-host NAME"
+        return JSONResponse({"error": message}, 403)
 
     def _path(self, scope: Scope) -> str:
         """Returns the path of the route that a request matches; "other" if none does."""
@@ -122,8 +142,13 @@ def page_routes() -> list[Route]:
     return [route(path, file, media_type) for path, (file, media_type) in PAGE_FILES.items()]
 
 
-def application(service: Service) -> ASGIApp:
-    """Returns the application of a Service."""
+def application(service: Service, host_names: Collection[str] | None = None) -> ASGIApp:
+    """Returns the application of a Service.
+
+    Args:
+      service: the Service.
+      host_names: by which requests may call the server, besides localhost; None for any name.
+    """
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -147,4 +172,4 @@ def application(service: Service) -> ASGIApp:
     app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
     app.router.redirect_slashes = False  # a redirection would name whatever Host the client sent
     app.state.service = service
-    return CommonAnswers(app, service, routes)
+    return CommonAnswers(app, service, routes, host_names)

@@ -1,7 +1,8 @@
 """Requests that arrive together are translated together: one queue, and workers that take batches.
 
-A worker waits a few milliseconds after the first request for others, takes those at the head of the
-queue that may be translated together, up to a number of tokens, and answers each.
+A worker waits until no request has come for a few milliseconds: clients that wait for an answer
+before they ask again have it at the same time, and come back together. It takes those at the head
+of the queue that may be translated together, up to a number of tokens, and answers each.
 """
 
 import asyncio
@@ -16,7 +17,8 @@ from nmt import UserError
 from nmt.messages import log
 from nmt.serving.errors import RefusedError
 
-WAIT_SECONDS = 0.005  # of the first request of a batch for others, at most
+QUIET_SECONDS = 0.005  # after the last request of a batch
+MAX_WAIT_SECONDS = 0.03  # of the first request of a batch for others
 MAX_BATCH_TOKENS = 2048  # of the sources of a batch, as estimated
 MAX_WAITING = 1000  # requests; those beyond are refused
 BYTES_PER_TOKEN = 4  # of UTF-8, as an estimate
@@ -118,8 +120,7 @@ class Batcher:
         while not self._waiting:
             self._arrival.clear()
             await self._arrival.wait()
-        patience = self._waiting[0].arrived + WAIT_SECONDS - time.monotonic()
-        if patience > 0:
+        while (patience := self._patience()) > 0:
             await asyncio.sleep(patience)
         batch, tokens = [], 0
         while self._waiting:
@@ -129,6 +130,14 @@ class Batcher:
                 break
             batch.append(self._waiting.popleft())
         return batch
+
+    def _patience(self) -> float:
+        """Returns the seconds for which the first request of the queue may wait for others."""
+        if not self._waiting:  # another worker has taken them, or their clients have left
+            return 0.0
+        first, last = self._waiting[0], self._waiting[-1]
+        end = min(last.arrived + QUIET_SECONDS, first.arrived + MAX_WAIT_SECONDS)
+        return end - time.monotonic()
 
     async def _answer(self, batch: list[Job]) -> None:
         """Translates a batch and answers its jobs; if that fails, each job by itself."""

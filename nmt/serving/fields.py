@@ -8,7 +8,6 @@ import asyncio
 import email.parser
 import email.policy
 import json
-import time
 import urllib.parse
 from typing import Any
 
@@ -53,19 +52,14 @@ async def read_body(request: Request) -> bytes:
       RefusedError: it has more than MAX_BODY_BYTES, or takes more than BODY_SECONDS.
     """
     parts, size = [], 0
-    deadline = time.monotonic() + BODY_SECONDS
-    stream = request.stream()
     try:
-        while True:
-            remaining = max(0.0, deadline - time.monotonic())
-            part = await asyncio.wait_for(anext(stream), remaining)
-            size += len(part)
-            if size > MAX_BODY_BYTES:
-                parts.clear()
-            else:
-                parts.append(part)
-    except StopAsyncIteration:
-        pass
+        async with asyncio.timeout(BODY_SECONDS):
+            async for part in request.stream():
+                size += len(part)
+                if size > MAX_BODY_BYTES:
+                    parts.clear()
+                else:
+                    parts.append(part)
     except TimeoutError:
         raise RefusedError(408, f"the body took more than {BODY_SECONDS:.0f} s") from None
     except ClientDisconnect:

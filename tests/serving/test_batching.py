@@ -81,7 +81,7 @@ def test_what_waits_while_a_batch_is_translated_makes_the_next_one():
     async def scenario(batcher, translations):
         translations.open.clear()
         first = submit(batcher, "a")
-        await asyncio.sleep(2 * batching.WAIT_SECONDS)
+        await asyncio.sleep(2 * batching.QUIET_SECONDS)
         others = [submit(batcher, text) for text in "bcd"]
         translations.open.set()
         await asyncio.gather(first, *others)

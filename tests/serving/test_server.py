@@ -1,9 +1,11 @@
 """What must hold of the server's answers: whoever asks, in whichever way, of a tiny run."""
 
+import asyncio
 import json
 
 import keras
 import pytest
+from starlette.requests import Request
 from starlette.testclient import TestClient
 
 import params
@@ -12,6 +14,7 @@ from nmt.decoding.translator import Translator
 from nmt.runs import loading
 from nmt.serving import app, fields, openapi
 from nmt.serving.app import application
+from nmt.serving.errors import RefusedError
 from nmt.serving.languages import Profile
 from nmt.serving.limits import Limits
 from nmt.serving.models import Direction, Models, ServedModel
@@ -161,6 +164,16 @@ def test_every_answer_may_be_read_by_other_pages(client):
         assert answer.headers["access-control-allow-origin"] == "*"
     assert client.get("/nothing").json() == {"error": "there is no such path; see /docs"}
     assert client.put("/translate").status_code == 405
+
+
+def test_a_page_that_points_its_name_here_is_refused(served):
+    service = Service(Models([served]), Limits())
+    local = TestClient(application(service, ["mt.org"]), base_url="http://evil.org")
+    answer = local.get("/health")
+    assert answer.status_code == 403
+    assert answer.json()["error"].startswith("evil.org is not a name of this server")
+    for name in ("localhost:8765", "mt.org", "127.0.0.1"):
+        assert local.get("/health", headers={"Host": name}).status_code == 200
 
 
 def test_a_failure_is_an_answer_and_the_server_lives(client, served, monkeypatch, capsys):
@@ -316,6 +329,13 @@ def test_any_text_is_translated(client, text):
     assert client.post("/translate", json=ASKED | {"q": text}).status_code == 200
 
 
-def test_a_slow_body_is_refused(client, monkeypatch):
-    monkeypatch.setattr(fields, "BODY_SECONDS", 0.0)
-    assert client.post("/translate", json=ASKED).status_code == 408
+def test_a_slow_body_is_refused(monkeypatch):
+    monkeypatch.setattr(fields, "BODY_SECONDS", 0.01)
+
+    async def receive():
+        await asyncio.sleep(0.005)
+        return {"type": "http.request", "body": b"a", "more_body": True}
+
+    with pytest.raises(RefusedError) as refusal:
+        asyncio.run(fields.read_body(Request({"type": "http"}, receive)))
+    assert refusal.value.status == 408

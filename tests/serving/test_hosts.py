@@ -1,0 +1,71 @@
+"""What must hold of the names of a server, and of a client that is slow to send a header."""
+
+import asyncio
+import socket
+import threading
+import time
+
+import pytest
+import uvicorn
+
+from nmt.serving import protocol
+from nmt.serving.hosts import is_allowed
+from nmt.serving.protocol import PatientProtocol
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["", "localhost", "LocalHost:8765", "127.0.0.1:8765", "[::1]:80", "192.168.0.7", "mt.org"],
+)
+def test_names_of_this_machine_are_allowed(host):
+    assert is_allowed(host, ["mt.org"])
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.org", "evil.org:8765", "localhost.evil.org", "127.0.0.1.evil.org", "[x", "a b", "::"],
+)
+def test_names_that_a_page_may_point_at_it_are_not(host):
+    assert not is_allowed(host, ["mt.org"])
+
+
+async def answer(scope, receive, send):
+    await send({"type": "http.response.start", "status": 204, "headers": []})
+    await send({"type": "http.response.body", "body": b""})
+
+
+@pytest.fixture
+def port(monkeypatch):
+    """The port of a server that answers nothing, and waits a moment for a header."""
+    monkeypatch.setattr(protocol, "HEADER_SECONDS", 0.2)
+    config = uvicorn.Config(
+        answer, http=PatientProtocol, lifespan="off", ws="none", log_config=None, log_level="error"
+    )
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=asyncio.run, args=(server.serve([listener]),))
+    thread.start()
+    yield listener.getsockname()[1]
+    server.should_exit = True
+    thread.join()
+
+
+@pytest.mark.parametrize("first", [b"", b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"])
+def test_a_header_must_come_soon(port, first):
+    with socket.create_connection(("127.0.0.1", port), timeout=5) as client:
+        client.sendall(first)
+        if first:
+            assert b"204" in client.recv(1000)
+        client.sendall(b"GET / HTTP/1.1\r\nHost: a")
+        begin = time.monotonic()
+        assert client.recv(1000).startswith(b"HTTP/1.1 408")
+        assert client.recv(1000) == b""  # closed
+        assert time.monotonic() - begin < 2
+
+
+def test_a_client_that_sends_headers_in_time_stays(port):
+    with socket.create_connection(("127.0.0.1", port), timeout=5) as client:
+        for _ in range(3):
+            client.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert b"204" in client.recv(1000)
+            time.sleep(0.15)
