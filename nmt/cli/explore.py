@@ -8,7 +8,7 @@ from nmt import UserError, output
 from nmt.cli import flags, sentences_given, trained_runs
 from nmt.text import spelling
 
-HELP = "write a page that translates in the browser and shows every number"
+HELP = "write a page that translates in a browser and shows all numbers"
 MAX_TOKENS = 200  # of a sentence
 SAMPLES = 5  # test sentences of the run that the page offers if none are given
 

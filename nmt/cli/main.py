@@ -28,6 +28,7 @@ from nmt.cli import (
     startup,
     train,
     translate,
+    translate_file,
 )  # fmt: skip
 from nmt.cli.exit_codes import PROGRAM
 from nmt.cli.parser import Parser, closest
@@ -40,7 +41,6 @@ Parallel text -> batches -> training -> translations -> scores and pictures.
 
   python run_demo.py                        train on TED talks, evaluate, draw
   python run_demo.py --preset quick         a first look, in three minutes
-  python run_demo.py --train a.src a.tgt    train on your own aligned files
   python run_demo.py translate "Bom dia."   translate; or a file: < FILE
 
 commands (for the flags of each: COMMAND --help):
@@ -57,8 +57,13 @@ Results go to stdout, all else to stderr. Exit code 2: a mistake you can fix.
 """.strip()
 
 
-MODULES = (train, translate, evaluate, score, align, plot, explore, export, serve, data, runs)
-COMMANDS = {module.__name__.rpartition(".")[2]: module for module in MODULES}
+MODULES = (
+    train, translate, translate_file, evaluate, score, align, plot, explore, export, serve, data,
+    runs,
+)  # fmt: skip
+COMMANDS = {
+    module.__name__.rpartition(".")[2].replace("_", "-"): module for module in MODULES
+}  # by name
 
 
 # ---- Running ----
@@ -122,7 +127,7 @@ def parser(name: str) -> Parser:
 
 def overview() -> str:
     """Returns the help of the program, which fits on a screen."""
-    commands = "\n".join(f"  {name:11} {module.HELP}" for name, module in COMMANDS.items())
+    commands = "\n".join(f"  {name:14} {module.HELP}" for name, module in COMMANDS.items())
     return OVERVIEW.format(commands=commands, presets=", ".join(params.PRESETS))
 
 

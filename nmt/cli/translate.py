@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import params
 from nmt import UserError
-from nmt.cli import flags, sentences_given, trained_runs
+from nmt.cli import flags, markup_input, sentences_given, trained_runs
+from nmt.cli.protection import add_protection_flags, read_protection
 from nmt.cli.translation_check import TranslationCheck
 from nmt.cli.translation_formats import FORMATS, Layout
 from nmt.decoding.consensus import UTILITIES
 from nmt.text import files
-from nmt.text.glossary import read_glossary
-from nmt.text.protected import compile_pattern
 
 if TYPE_CHECKING:  # what imports TensorFlow
     from nmt.decoding.model import Model
     from nmt.decoding.options import SearchOptions
     from nmt.decoding.sentence import Translation
     from nmt.decoding.translator import Translator
+    from nmt.runs.folder import Run
 
 HELP = "translate arguments, or the lines of stdin"
 VARYING_SHAPES = True
@@ -87,9 +87,10 @@ def add_output_flags(parser: ArgumentParser) -> None:
         "--score", action="store_true", help="log-probability and tab before each translation"
     )
     parser.add_argument(
-        "--format", choices=FORMATS, default="text",
+        "--format", choices=(*FORMATS, *markup_input.DOCUMENTS), default="text",
         help="text: one line each. tsv: line number, rank, log-probability, translation. jsonl: "
-        "the same as one JSON object per line (default text)",
+        "the same as one JSON object per line. html, xml: the arguments, or all of stdin, are "
+        "markup, whose text is translated (default text)",
     )  # fmt: skip
     parser.add_argument(
         "--alignments", action="store_true",
@@ -125,31 +126,6 @@ def add_restrictions(parser: ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def add_protection_flags(parser: ArgumentParser) -> None:
-    """Adds the flags of what must not change, and of terms."""
-    group = parser.add_argument_group("What must not change (docs/protecting.md)")
-    group.add_argument(
-        "--no-protect", action="store_false", dest="protection",
-        help="translate numbers, addresses, placeholders and tags as text, not as symbols",
-    )  # fmt: skip
-    group.add_argument(
-        "--protect", action="append", metavar="REGEX", dest="patterns", default=[],
-        help="what matches must not change, either (repeatable)",
-    )  # fmt: skip
-    group.add_argument(
-        "--glossary", type=flags.filled, metavar="FILE", action=flags.Once,
-        help="terms and their translations, lines of source TAB target; # begins a comment",
-    )  # fmt: skip
-    group.add_argument(
-        "--check", action="store_true",
-        help="name on stderr the lines whose numbers, placeholders, URLs or tags are not those of "
-        "the source",
-    )  # fmt: skip
-    group.add_argument(
-        "--strict", action="store_true", help="--check, with exit code 3 if there is such a line"
-    )
-
-
 def add_sampling_flags(parser: ArgumentParser) -> None:
     """Adds --sample and the flags of it."""
     group = parser.add_argument_group("Sampling")
@@ -176,12 +152,15 @@ def _number(kind: type, lowest: float, highest: float) -> Callable[[str], float]
 def run(args: Namespace) -> None:
     """Prints the translation, or the `n_best`, of each argument or line of stdin."""
     check_flags(args)
-    protection = read_protection(args)
+    protected = read_protection(args)
     runs = trained_runs.find_runs(args)
+    if args.format in markup_input.DOCUMENTS:
+        translate_markup(args, runs, protected)
+        return
     chunks, prefixes = sentences_given.chunks(args), read_prefixes(args)
     _, tokenizer, model = trained_runs.load_runs(args, runs)
     options = search_options(args, model)
-    options_by_name = options._asdict() | protection
+    options_by_name = options._asdict() | protected
     translator = model.text_translator(tokenizer, args.split, **options_by_name)
     layout = Layout(
         log_probabilities=args.score,
@@ -205,8 +184,27 @@ def run(args: Namespace) -> None:
         check.report(args.strict)
 
 
+def translate_markup(args: Namespace, runs: list[Run], protected: dict[str, Any]) -> None:
+    """Prints each argument, or stdin, in translation: markup of --format html or xml.
+
+    Args:
+      args: the parsed command line.
+      runs: see `trained_runs.find_runs`.
+      protected: see `read_protection`.
+    """
+    parsed = markup_input.read(args)
+    loaded = trained_runs.load_runs(args, runs)
+    options = search_options(args, loaded.model)._asdict() | protected | dict(split=args.split)
+    translator = markup_input.document_translator(loaded, parsed, **options)
+    check = markup_input.print_translations(args, parsed, translator)
+    if args.check or args.strict:
+        check.report(args.strict)
+
+
 def check_flags(args: Namespace) -> None:
     """Raises a UserError if flags contradict each other, whatever the run."""
+    if args.format in markup_input.DOCUMENTS:
+        markup_input.check_flags(args)
     if (args.token_scores or args.alternatives) and args.format != "jsonl":
         raise UserError("--token-scores and --alternatives need --format jsonl; add that")
     if args.sample and args.beam is not None:
@@ -215,23 +213,6 @@ def check_flags(args: Namespace) -> None:
     if names and not args.sample:
         flag = names[0].replace("_", "-")
         raise UserError(f"--{flag} goes with --sample; add that, or leave it out")
-
-
-def read_protection(args: Namespace) -> dict[str, Any]:
-    """Returns the arguments of a Translator on what must not change, by name.
-
-    Raises:
-      UserError: they contradict each other, or the glossary cannot be read.
-    """
-    if not args.protection and (args.patterns or args.glossary):
-        raise UserError("--no-protect contradicts --protect and --glossary; leave it out")
-    for pattern in args.patterns:
-        compile_pattern(pattern)  # a wrong one is reported before anything is loaded
-    return dict(
-        protect=args.protection,
-        patterns=tuple(args.patterns),
-        glossary=read_glossary(args.glossary) if args.glossary else None,
-    )
 
 
 def sampling_values(args: Namespace) -> dict[str, float]:

@@ -14,10 +14,12 @@ class TranslationCheck:
 
     Args:
       protector: finds what must not change.
+      noun: what is numbered in messages.
     """
 
-    def __init__(self, protector: Protector):
+    def __init__(self, protector: Protector, noun: str = "line"):
         self._protector = protector
+        self._noun = noun
         self._sources = collections.deque()  # lines whose translation is not yet known
         self._lines = self._different = 0
 
@@ -33,7 +35,7 @@ class TranslationCheck:
         result = difference(self._sources.popleft(), translation, self._protector)
         if result.missing or result.added:
             self._different += 1
-            log.warning(f"line {self._lines}: {result}")
+            log.warning(f"{self._noun} {self._lines}: {result}")
 
     def report(self, strict: bool) -> None:
         """Logs how many lines differ.
@@ -44,7 +46,7 @@ class TranslationCheck:
         Raises:
           CheckFailed: see `strict`.
         """
-        lines = plural(self._lines, "line")
+        lines = plural(self._lines, self._noun)
         message = (
             f"{self._different} of {lines}: other numbers, placeholders, URLs or tags than in the "
             "source"

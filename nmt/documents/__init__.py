@@ -25,7 +25,10 @@ FORMATS = {  # the ending of a file's name: the module of its format
     ".htm": "html_pages",
     ".xhtml": "html_pages",
     ".xml": "xml_files",
+    ".csv": "tables",
+    ".tsv": "tables",
 }
+TABLES = (".csv", ".tsv")  # whose option is `columns`
 
 
 def format_of(name: str) -> str:

@@ -6,15 +6,18 @@ entities are refused: those could read other files, or grow without bound.
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import re
 from xml.parsers import expat
 
 from nmt import UserError
-from nmt.documents.document import DecodedText, TextDocument, decode
+from nmt.documents.document import DecodedText, Span, TextDocument, decode
 from nmt.documents.markup import MarkupSegments, Token, find_partners
 
 ENCODING = re.compile(rb"""^\s*<\?xml[^>]{0,200}encoding\s*=\s*["']([\w.:-]+)""")
+
+ROOT = "<fragment>"  # around text without a root element
 
 
 class XmlTokens:
@@ -134,3 +137,15 @@ def parse(content: bytes, ending: str) -> TextDocument:
       UserError: it cannot be read.
     """
     return document(decode_xml(content))
+
+
+def fragment(decoded: DecodedText) -> TextDocument:
+    """Returns the Document of XML text that need not have a root element: "um <b>gato</b>"."""
+    if decoded.text.lstrip().startswith(("<?xml", "<!DOCTYPE")):
+        return document(decoded)
+    wrapped = document(decoded._replace(text=f"{ROOT}{decoded.text}</fragment>"))
+    for segment in wrapped.segments:
+        segment.spans = [
+            Span(*(position - len(ROOT) for position in span)) for span in segment.spans
+        ]
+    return dataclasses.replace(wrapped, text=decoded.text)

@@ -61,7 +61,7 @@ def test_help_fits_on_a_screen_and_names_every_command_and_preset(capsys):
         assert len(lines) <= 30
         assert max(map(len, lines)) <= 80
         for name, module in main.COMMANDS.items():
-            assert f"  {name:11} {module.HELP}" in lines
+            assert f"  {name:14} {module.HELP}" in lines
         assert all(name in "\n".join(lines) for name in params.PRESETS)
 
 
@@ -224,7 +224,10 @@ def test_a_checkpoint_too_large_for_the_disk_is_one_line_and_the_run_resumes_lat
 
 
 def test_each_command_is_a_file_and_in_the_only_list():
-    files = {path.stem: path.read_text() for path in (ROOT / "nmt" / "cli").glob("*.py")}
+    files = {
+        path.stem.replace("_", "-"): path.read_text()
+        for path in (ROOT / "nmt" / "cli").glob("*.py")
+    }
     names = {name for name, text in files.items() if "\ndef add_flags(" in text}
     assert names == main.COMMANDS.keys()
     for name, module in main.COMMANDS.items():

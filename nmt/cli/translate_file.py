@@ -1,0 +1,135 @@
+"""The command `translate-file`: a document, of which the text alone is translated."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import params
+from nmt import UserError, documents, output
+from nmt.cli import flags, markup_input, trained_runs
+from nmt.cli.protection import add_protection_flags, read_protection
+from nmt.cli.translation_check import TranslationCheck
+from nmt.documents.document import Document
+from nmt.documents.partial import PartialTranslation
+from nmt.messages import log, plural
+
+if TYPE_CHECKING:  # what imports TensorFlow
+    from nmt.decoding.translator import Translator
+    from nmt.runs.loading import TrainedRun
+
+HELP = "translate a document: .html, .docx, .srt, .csv and others"
+VARYING_SHAPES = True
+
+MAX_BYTES = 100_000_000  # of a document, all of which is in memory
+CHUNK_SEGMENTS = 256  # are translated together, then written to OUT.partial
+
+
+def add_flags(parser: ArgumentParser) -> None:
+    parser.add_argument("source", metavar="IN", help=f"a file: {' '.join(documents.FORMATS)}")
+    parser.add_argument("target", metavar="OUT", help="a new file of the same kind")
+    flags.add_run(parser, several=True)
+    parser.add_argument(
+        "--columns", type=flags.filled, metavar="COLUMNS", action=flags.Once,
+        help="of a table, what to translate: names in the first line, which then stays, or "
+        "numbers from 1, with commas between them",
+    )  # fmt: skip
+    flags.add_parameters(parser, params.names(params.SEARCH), flags.THE_RUNS)
+    add_protection_flags(parser)
+
+
+def run(args: Namespace) -> None:
+    """Translates a document."""
+    source, target = Path(args.source), Path(args.target)
+    refuse_existing(target)
+    document = read_document(source, target, args.columns)
+    protected = read_protection(args)
+    loaded = trained_runs.load_runs(args, trained_runs.find_runs(args))
+    translator = markup_input.document_translator(loaded, [document], **protected)
+    partial = PartialTranslation(target, settings(args, loaded, translator))
+    translate_texts(document, translator, partial)
+    translations = [partial.translations[segment.text] for segment in document.segments]
+    content = document.write(translations)
+    refuse_existing(target)  # which another process may have written
+    output.write(target, content)
+    partial.remove()
+    log.info(f"{target}: {plural(len(translations), 'text')} translated")
+    if args.check or args.strict:
+        check = TranslationCheck(translator.protector, "text")
+        texts = [segment.text for segment in document.segments]
+        for _ in check.remember([texts]):
+            for translation in translations:
+                check.compare(translation.text)
+        check.report(args.strict)
+
+
+def refuse_existing(target: Path) -> None:
+    """Raises a UserError if OUT exists: nothing is overwritten."""
+    if os.path.lexists(target):
+        raise UserError(f"{target}: exists already; remove it, or name another file")
+
+
+def read_document(source: Path, target: Path, columns: str | None) -> Document:
+    """Returns the Document of IN.
+
+    Raises:
+      UserError: it cannot be read, or OUT is named like a file of another kind.
+    """
+    ending = documents.format_of(source.name)
+    if target.suffix.lower() != ending:
+        raise UserError(f"{target}: must end in {ending} like {source}; name OUT so")
+    try:
+        size = source.stat().st_size
+        if size > MAX_BYTES:
+            raise UserError(f"{source}: has more than {MAX_BYTES:,} bytes; split it")
+        content = source.read_bytes()
+    except OSError as error:
+        raise UserError(f"{source}: {error.strerror}; name a file that can be read") from None
+    options = {}
+    if ending in documents.TABLES:
+        options["columns"] = columns
+    elif columns is not None:
+        raise UserError(f"--columns {columns}: {source} is no table; leave it out")
+    return documents.parse_document(str(source), content, **options)
+
+
+def settings(args: Namespace, loaded: TrainedRun, translator: Translator) -> dict[str, Any]:
+    """Returns what translations depend on, besides their source: for OUT.partial."""
+    glossary = Path(args.glossary).read_text(encoding="utf-8") if args.glossary else None
+    return dict(
+        runs=[str(loaded.run.path.resolve()), *args.ensemble],
+        steps=int(loaded.model.steps),
+        search=loaded.model.search_options,
+        protect=args.protection,
+        patterns=args.patterns,
+        glossary=glossary,
+        links=translator.options.alignments,
+    )
+
+
+def translate_texts(
+    document: Document, translator: Translator, partial: PartialTranslation
+) -> None:
+    """Translates what `partial` does not yet hold of a document, with a progress bar."""
+    from tqdm import tqdm
+
+    texts = list(dict.fromkeys(segment.text for segment in document.segments))
+    waiting = [text for text in texts if text not in partial.translations]
+    if len(waiting) < len(texts):
+        log.info(f"{partial.path}: holds {len(texts) - len(waiting)} of {len(texts)} texts")
+    results = translator.hypotheses(waiting, CHUNK_SEGMENTS, scored=False)
+    bar = tqdm(
+        zip(waiting, results, strict=True), initial=len(texts) - len(waiting), total=len(texts),
+        unit="text", file=sys.stderr, disable=None, leave=False,
+    )  # fmt: skip
+    try:
+        for text, translations in bar:
+            partial.add(text, translations[0])
+    except BaseException:
+        log.info(f"{partial.path}: holds what is translated so far; the same command resumes it")
+        raise
+    finally:
+        partial.close()

@@ -1,0 +1,81 @@
+"""What is translated of a document so far: a file beside it, so that an interrupt loses little."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from nmt import UserError, output
+from nmt.documents.inline import TranslatedText
+
+
+class SavedTranslation(NamedTuple):
+    """A translation as it was written to the file."""
+
+    text: str
+    links: list[list[int]] | None
+
+
+class PartialTranslation:
+    """The file OUT.partial: a line that describes the run, then a line per translated text.
+
+    Args:
+      target: OUT.
+      settings: all that a translation depends on, besides its source; JSON.
+
+    Attributes:
+      translations: by source.
+
+    Raises:
+      UserError: the file was written with other settings, or cannot be written.
+    """
+
+    def __init__(self, target: Path, settings: dict[str, Any]):
+        self.path = target.with_name(target.name + ".partial")
+        self.translations: dict[str, TranslatedText] = {}
+        try:
+            output.make_folder(target.parent)
+            content = self.path.read_bytes() if os.path.lexists(self.path) else b""
+            whole = content[: content.rfind(b"\n") + 1]  # a crash may have cut the last line
+            self._read(whole.decode(), settings)
+            self._file = self.path.open("r+b" if content else "wb")
+            self._file.truncate(len(whole))
+            self._file.seek(len(whole))
+            if not whole:
+                self._write(settings)
+        except OSError as error:
+            raise UserError(f"{self.path}: {error.strerror}; name a writable path") from None
+        except (ValueError, TypeError, KeyError):
+            raise self._error() from None
+
+    def _read(self, content: str, settings: dict[str, Any]) -> None:
+        lines = [json.loads(line) for line in content.splitlines()]
+        if lines and lines[0] != json.loads(json.dumps(settings)):
+            raise self._error()
+        for values in lines[1:]:
+            self.translations[values["source"]] = SavedTranslation(values["text"], values["links"])
+
+    def _error(self) -> UserError:
+        return UserError(
+            f"{self.path}: was begun with another run or other options; remove it, or name another "
+            "OUT"
+        )
+
+    def _write(self, values: dict[str, Any]) -> None:
+        self._file.write(json.dumps(values, ensure_ascii=True).encode() + b"\n")
+        self._file.flush()
+
+    def add(self, source: str, translation: TranslatedText) -> None:
+        """Adds the translation of a text."""
+        self.translations[source] = translation
+        self._write({"source": source, "text": translation.text, "links": translation.links})
+
+    def close(self) -> None:
+        """Closes the file, which stays."""
+        self._file.close()
+
+    def remove(self) -> None:
+        """Removes the file: the document is complete."""
+        self.path.unlink(missing_ok=True)

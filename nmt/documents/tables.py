@@ -1,0 +1,145 @@
+"""Tables, .csv and .tsv: the cells of some columns are translated, each line of a cell by itself.
+
+Python's csv module does not say where a cell stands, so a table that it writes has other quotes and
+line ends than the one it read. Here, only the text of cells is replaced. Cells of a .tsv have no
+quotes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from nmt import UserError
+from nmt.documents.document import Segment, Span, TextDocument, decode
+from nmt.documents.inline import Node, Text, plain_text
+
+DELIMITERS = ",;\t|"  # of a .csv; the most frequent one in its first line
+QUOTED = re.compile(r'"[^"]*(?:""[^"]*)*"')
+LINE_END = re.compile(r"\r\n|\r|\n")
+CELL_LINE = re.compile(r"[^\r\n]+")
+
+
+class Cell(NamedTuple):
+    """A cell of a table."""
+
+    span: Span  # with its quotes
+    row: int  # from 0
+    column: int
+    is_quoted: bool
+
+
+def find_delimiter(text: str, ending: str) -> str:
+    """Returns the character between the cells of a table."""
+    if ending == ".tsv":
+        return "\t"
+    first_line = LINE_END.split(QUOTED.sub("", text.lstrip("\r\n")), maxsplit=1)[0]
+    return max(DELIMITERS, key=first_line.count)  # of equal ones, the first
+
+
+def find_cells(text: str, delimiter: str, has_quotes: bool) -> Iterator[Cell]:
+    """Yields the cells of a table, row by row.
+
+    Raises:
+      UserError: a quoted cell does not end.
+    """
+    unquoted = re.compile(rf"[^{re.escape(delimiter)}\r\n]*")
+    position = row = column = 0
+    while position < len(text):
+        start, is_quoted = position, has_quotes and text[position] == '"'
+        if is_quoted:
+            quoted = QUOTED.match(text, position)
+            if not quoted:
+                line = len(LINE_END.findall(text, 0, position)) + 1
+                raise UserError(f"line {line}: a quoted cell does not end; add the quotation mark")
+            position = quoted.end()
+        position = unquoted.match(text, position).end()  # of a quoted one, what is behind the quote
+        yield Cell(Span(start, position), row, column, is_quoted and text[position - 1] == '"')
+        line_end = LINE_END.match(text, position)
+        if line_end:
+            row, column = row + 1, 0
+        else:
+            column += 1
+        position = line_end.end() if line_end else position + 1
+
+
+def read_cell(text: str, cell: Cell) -> str:
+    """Returns the content of a cell."""
+    content = text[slice(*cell.span)]
+    return content[1:-1].replace('""', '"') if cell.is_quoted else content
+
+
+def cell_segments(text: str, cell: Cell, delimiter: str, has_quotes: bool) -> Iterator[Segment]:
+    """Yields the segments of a cell: its lines, without the spaces around them."""
+
+    def write_quoted(nodes: list[Node]) -> list[str]:
+        return [plain_text(nodes).replace('"', '""')]
+
+    def write(nodes: list[Node]) -> list[str]:
+        new_text = plain_text(nodes)
+        if has_quotes and (delimiter in new_text or '"' in new_text):
+            new_text = '"' + new_text.replace('"', '""') + '"'
+        return [new_text]
+
+    start, end = cell.span
+    if cell.is_quoted:
+        start, end = start + 1, end - 1
+    for line in CELL_LINE.finditer(text, start, end):
+        content = line[0].strip()
+        if any(map(str.isalpha, content)):
+            begin = line.start() + line[0].index(content)
+            if cell.is_quoted:
+                nodes, writer = [Text(content.replace('""', '"'))], write_quoted
+            else:
+                nodes, writer = [Text(content)], write
+            yield Segment(nodes, [Span(begin, begin + len(content))], writer)
+
+
+def choose_columns(columns: str | None, header: list[str]) -> tuple[set[int], int]:
+    """Returns the numbers of columns, from 0, and that of the first row to translate.
+
+    Args:
+      columns: names in the first row, or numbers from 1, with commas between them.
+      header: the first row.
+
+    Raises:
+      UserError: there is no such column, or none is named.
+    """
+    names = [name.strip() for name in header]
+    listed = ", ".join(names[:20])
+    if columns is None:
+        raise UserError(f"name what to translate: --columns with one or more of: {listed}")
+    wanted = [name.strip() for name in columns.split(",")]
+    if all(name in names for name in wanted):
+        return {names.index(name) for name in wanted}, 1
+    if all(name.isdecimal() and 1 <= int(name) <= len(names) for name in wanted):
+        return {int(name) - 1 for name in wanted}, 0
+    missing = next(name for name in wanted if name not in names)
+    raise UserError(f"--columns {missing}: no such column; there are: {listed}")
+
+
+def parse(content: bytes, ending: str, columns: str | None = None) -> TextDocument:
+    """Returns the Document of a table in UTF-8.
+
+    Args:
+      content: of the file.
+      ending: .csv or .tsv.
+      columns: see `choose_columns`.
+
+    Raises:
+      UserError: it cannot be read, or has no such column.
+    """
+    decoded = decode(content)
+    text, has_quotes = decoded.text, ending == ".csv"
+    delimiter = find_delimiter(text, ending)
+    cells = list(find_cells(text, delimiter, has_quotes))
+    header = [read_cell(text, cell) for cell in cells if cell.row == 0]
+    numbers, first_row = choose_columns(columns, header)
+    segments = [
+        segment
+        for cell in cells
+        if cell.column in numbers and cell.row >= first_row
+        for segment in cell_segments(text, cell, delimiter, has_quotes)
+    ]
+    return TextDocument(text, segments, decoded.encode)

@@ -1,0 +1,107 @@
+"""What must hold of `translate-file` and of `translate --format html` and `xml`."""
+
+import io
+import json
+import sys
+
+import pytest
+from helpers import Translated, call
+
+from nmt import UserError
+from nmt.documents.partial import PartialTranslation
+
+PAGE = '<p title="um">um <b>dois</b>.</p>\r\n<p class=notranslate>três</p> 42\n'
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["a.html"], "the following arguments are required: OUT"),
+        (["missing.html", "b.html"], "missing.html: No such file"),
+        (["a.html", "done.html"], "done.html: exists already; remove it, or name another file"),
+        (["a.html", "b.txt"], "b.txt: must end in .html like a.html"),
+        (["a.pdf", "b.pdf"], "a.pdf: is not a document that can be translated (.txt, "),
+        (["folder.html", "b.html"], "folder.html: Is a directory"),
+        (["bad.html", "b.html"], "bad.html: line 1: is not UTF-8"),
+        (["a.html", "b.html", "--columns", "x"], "--columns x: a.html is no table; leave it out"),
+        (["a.html", "b.html", "--protect", "("], "--protect (: is not a regular expression"),
+        (["a.html", "b.html", "--run", "nothing"], "nothing: no trained run"),
+    ],
+)
+def test_a_mistake_is_one_line_and_writes_nothing(arguments, said, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.html", "done.html", "a.pdf"):
+        (tmp_path / name).write_text(PAGE)
+    (tmp_path / "bad.html").write_bytes(b"\xff")
+    (tmp_path / "folder.html").mkdir()
+    names = sorted(tmp_path.iterdir())
+    assert call("translate-file", *arguments) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err.count("\n") == 1
+    assert said in output.err
+    assert sorted(tmp_path.iterdir()) == names
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--format", "html", "--score", "um"], "--format html prints markup: leave --score out"),
+        (["--format", "xml", "um", "<b>"], "argument:2: line 1: is not well-formed XML"),
+    ],
+)
+def test_flags_and_markup_are_checked_before_a_run_is_loaded(
+    arguments, said, tmp_path, monkeypatch, capsys
+):
+    (tmp_path / "run").mkdir()
+    monkeypatch.setattr("nmt.cli.trained_runs.find_runs", lambda args: [])
+    assert call("translate", *arguments) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_partial_translation_is_used_again_only_with_the_same_settings(tmp_path):
+    target = tmp_path / "folder" / "out.html"
+    partial = PartialTranslation(target, {"run": "a"})
+    partial.add("um", Translated("one é", [(0, 0)]))
+    partial.add("dois", Translated("two", None))
+    partial.close()
+    with partial.path.open("ab") as file:
+        file.write(b'{"source": "tr')  # a crash
+    again = PartialTranslation(target, {"run": "a"})
+    assert {source: tuple(t) for source, t in again.translations.items()} == {
+        "um": ("one é", [[0, 0]]),
+        "dois": ("two", None),
+    }
+    again.add("três", Translated("three", None))
+    again.close()
+    for line in again.path.read_text().splitlines():
+        json.loads(line)
+    with pytest.raises(UserError, match=r"out.html.partial: was begun with another run"):
+        PartialTranslation(target, {"run": "b"})
+    again.path.write_text("um\n")
+    with pytest.raises(UserError, match=r"out.html.partial: was begun with another run"):
+        PartialTranslation(target, {"run": "a"})
+
+
+@pytest.mark.slow
+def test_documents_are_translated_by_a_run(finished, tmp_path, monkeypatch, capsys):
+    (tmp_path / "a.html").write_text(PAGE, newline="")
+    target = tmp_path / "b.html"
+    command = ["translate-file", tmp_path / "a.html", target, "--run", finished / "run"]
+    assert call(*command, "--check") == 0
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert f"{target}: 2 texts translated\n0 of 2 texts: other numbers" in said.err
+    translated = target.read_bytes().decode()
+    assert translated.startswith('<p title="one')
+    assert "<b>" in translated
+    assert translated.endswith("</p>\r\n<p class=notranslate>três</p> 42\n")
+    assert not list(tmp_path.glob("*.partial"))
+
+    class Stdin:
+        buffer = io.BytesIO(PAGE.encode())
+        isatty = staticmethod(bool)  # no
+
+    monkeypatch.setattr(sys, "stdin", Stdin)
+    assert call("translate", "--format", "html", "--run", finished / "run") == 0
+    assert capsys.readouterr().out == translated
