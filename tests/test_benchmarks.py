@@ -7,6 +7,7 @@ import collections
 import importlib.util
 import itertools
 import json
+import os
 import re
 import runpy
 import shutil
@@ -15,7 +16,7 @@ import sys
 import keras
 import numpy as np
 import pytest
-from helpers import ROOT, run_process, sentences, write_tsv
+from helpers import ROOT, call, run_process, sentences, write_tsv
 
 import params
 
@@ -36,6 +37,8 @@ def needs(*packages):
     reason = f"not installed: {', '.join(missing)} (benchmarks/requirements.txt)"
     return pytest.mark.skipif(bool(missing), reason=reason)
 
+
+BEAM_PYTHON = os.environ.get("BEAM_PYTHON")  # see .ci/run
 
 # PyTorch's compiler is not what is tested here, and takes half a minute.
 VARIABLES = {"TORCHDYNAMO_DISABLE": "1"}
@@ -323,3 +326,33 @@ def test_winter_games(tables_here):
     (found,) = tables_here("winter_games.py", *SMALL, *some)
     assert [row["recipe"] for row in found] == [recipe]
     assert all(map(numbers, list(found[0].values())[1:]))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not BEAM_PYTHON, reason="BEAM_PYTHON names no Python that has apache-beam")
+def test_translate_beam(finished, sources, tmp_path):
+    lines = sources.read_text().splitlines()
+    text = tmp_path / "lines.txt"
+    text.write_text("".join(f"{line}\n" for line in (*lines, "", "last")).removesuffix("\n"))
+    model = tmp_path / "model"
+    run = "--run", finished / "run"
+    assert call("export", *run, "--to", model) == 0
+    program = ROOT / "benchmarks" / "translate_beam.py"
+    flags = "--model", model, "--input", text, "--output", tmp_path / "x", "--shard-bytes", 20
+    command = [BEAM_PYTHON, program, *flags]
+
+    def shards():
+        return sorted(tmp_path.glob("x-*"))
+
+    process = run_process(command)
+    assert process.returncode == 0, process.stderr[-2000:]
+    written = [shard.read_bytes() for shard in shards()]
+    assert f"{len(written)} shards, {len(written)} to translate" in process.stderr
+    assert len(written) > 2
+    command = [sys.executable, ROOT / "run_demo.py", "translate", *run, "--no-split"]
+    with open(text) as stdin:
+        assert b"".join(written).decode() == run_process(command, stdin=stdin).stdout
+    shards()[1].unlink()
+    process = run_process([BEAM_PYTHON, program, *flags])
+    assert f"{len(written)} shards, 1 to translate" in process.stderr
+    assert [shard.read_bytes() for shard in shards()] == written
