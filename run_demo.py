@@ -24,7 +24,6 @@ import tensorflow as tf
 
 from nmt.cli import exit_codes, startup, train_corpus, train_messages, train_options
 from nmt.decoding.model import Model
-from nmt.messages import log
 from nmt.network import masked_targets
 from nmt.network.engine import ParallelForward, PlainForward
 from nmt.results import evaluation
@@ -210,7 +209,7 @@ def train(args):
     args.resume = train_corpus.resuming_command(args, choice, corpus)
     tokenize = train_options.tokenizer_of_bleu(args, options, run, source, corpus)
     options |= dict(data_path=corpus.name, tokenize=tokenize, xla="on" if xla else "off")
-    log.info(f"Corpus: {corpus.name}. Run folder: {run.path}")
+    train_messages.announce_corpus(args, run, corpus, source)
 
     # 3. One pass over the text, and the vocabulary: learned from it, or that of the parent.
     text = train_corpus.read_text(run, workers, corpus, options, parent)

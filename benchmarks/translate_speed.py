@@ -43,7 +43,7 @@ from nmt import UserError
 from nmt.decoding import searcher, translator
 from nmt.exports import ctranslate2_model
 from nmt.runs import loading
-from nmt.text import files
+from nmt.text import encoding
 from nmt.training import devices
 from transformer_model import END, PAD, START, create_masks, positional_encoding
 
@@ -325,7 +325,7 @@ def main():
         _, tokenizer, training = loading.load(args.run)
         options = training.options
         if args.source:
-            lines = list(files.read_lines(args.source))
+            lines = list(encoding.read_lines(args.source))
         else:
             corpus = run_demo.load_corpus(training.corpus, options["seed"])
             lines = [source.decode() for source, _ in corpus.test.as_numpy_iterator()]

@@ -1,6 +1,7 @@
 """What the user reads on stderr: one logger, and no noise from libraries."""
 
 import contextlib
+import functools
 import logging
 import os
 import re
@@ -78,6 +79,12 @@ def show():
         log.addHandler(Terminal())
         log.setLevel(logging.INFO)
         log.propagate = False
+
+
+@functools.cache
+def log_once(message):
+    """Logs a line unless it was logged before: what is read several times says it once."""
+    log.info(message)
 
 
 def plural(number, noun):

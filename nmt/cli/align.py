@@ -11,13 +11,15 @@ VARYING_SHAPES = True
 
 def add_flags(parser: ArgumentParser) -> None:
     flags.add_run(parser)
-    flags.add_pairs(parser, "+", "a .tsv or .csv, or source and target")
+    flags.add_pairs(
+        parser, "+", "a file of pairs (.tsv, .csv, .xlsx, .tmx, .xlf), or source and target"
+    )
 
 
 def run(args: Namespace) -> None:
     """Prints the links between the words of each pair of the files, one line per pair."""
     runs = trained_runs.find_runs(args)
-    pairs = files.read_pairs(args.files)
+    pairs = files.read_pairs(args.files, flags.selection(args))
     _, tokenizer, model = trained_runs.load_runs(args, runs)
     from nmt.decoding.alignment import pharaoh
 

@@ -16,12 +16,16 @@ from nmt import UserError, output
 from nmt.cli import flags
 from nmt.text import cleaning, files
 from nmt.text.cleaning import PROBLEMS
+from nmt.text.encoding import GZIP
+from nmt.text.formats.registry import FORMATS
 
 HELP = "report on parallel text, and filter it"
 
 
 def add_flags(parser: ArgumentParser) -> None:
-    flags.add_pairs(parser, "+", "a .tsv or .csv, or source and target")
+    flags.add_pairs(
+        parser, "+", "a file of pairs (.tsv, .csv, .xlsx, .tmx, .xlf), or source and target"
+    )
     flags.add_data(parser, test="test files: reports lines of theirs that occur in the text")
     flags.add_to(parser, "FILE", "a new .tsv for the pairs that are not dropped")
     parser.add_argument(
@@ -34,31 +38,34 @@ def run(args: Namespace) -> None:
     """Prints the report on the files; writes the pairs without dropped problems to --to."""
     from tqdm import tqdm  # here, so that a Python without it can say what is missing
 
-    if bool(args.to) != bool(args.drop):
-        raise UserError("--to and --drop go together: what to write, and which problems to drop")
+    if args.drop and not args.to:
+        raise UserError("--drop needs --to: the file for the pairs without these problems")
     if args.drop and "test" in args.drop and not args.test:
         raise UserError("--drop test: needs the test text; name it by --test")
-    if args.to and files.kind(args.to) == "csv":
+    if args.to and files.kind(args.to) in FORMATS.keys() - {"tsv"}:
         raise UserError(f"--to {args.to}: pairs are written as a .tsv; name one")
     drop = {*(args.drop or ())}
     if "all" in drop:
         drop |= cleaning.PROBLEMS.keys() - cleaning.HARMLESS
-    test = files.read_pairs(args.test) if args.test else ()
-    pairs, written_pairs = cleaning.read(args.files), 0
-    sample = list(itertools.islice(pairs, cleaning.SCRIPT_SAMPLE))
+    selection = flags.selection(args)
+    test = files.read_pairs(args.test, selection) if args.test else ()
+    rows, written_pairs = cleaning.read(args.files, selection), 0
+    sample = list(itertools.islice(rows, cleaning.SCRIPT_SAMPLE))
     if not sample:
         raise files.without_pairs(args.files[0])
+    if len(args.files) == 1 and all(len(row.cells) != 2 for row in sample):
+        raise files.wrong_columns(args.files[0], sample[0])
     report = cleaning.Report(cleaning.Checker(sample, (source for source, _ in test)))
-    pairs = itertools.chain(sample, pairs)
-    pairs = tqdm(pairs, unit="pair", file=sys.stderr, disable=None, leave=False)
+    rows = itertools.chain(sample, rows)
+    rows = tqdm(rows, unit="pair", file=sys.stderr, disable=None, leave=False)
     with contextlib.ExitStack() as stack:
         cleaned = stack.enter_context(_new_text_file(args.to)) if args.to else None
-        for pair in pairs:
-            names, source, target = report.add(pair)
+        for row in rows:
+            names, source, target = report.add(row)
             if cleaned and not drop & {*names}:
-                if len(pair.columns) != 2 or re.search("[\t\r\n]", source + target):
+                if len(row.cells) != 2 or re.search("[\t\r\n]", source + target):
                     raise UserError(
-                        f"line {pair.number}: not one source and one target; add columns to --drop"
+                        f"line {row.number}: not one source and one target; add columns to --drop"
                     )
                 cleaned.write(f"{source}\t{target}\n")
                 written_pairs += 1
@@ -70,7 +77,7 @@ def run(args: Namespace) -> None:
 @contextlib.contextmanager
 def _new_text_file(path: str) -> Iterator[TextIO]:
     """Yields a new text file, compressed if its name ends in .gz; see output.new."""
-    write = gzip.open if path.endswith(files.GZIP) else open
+    write = gzip.open if path.endswith(GZIP) else open
     with (
         output.new(path) as unfinished,
         write(unfinished, "wt", encoding="utf-8", newline="\n") as file,

@@ -17,7 +17,7 @@ def add_flags(parser: ArgumentParser) -> None:
     flags.add_run(parser, several=True)
     flags.add_pairs(
         parser, "*",
-        "a .tsv or .csv, or source and references (several files of references may follow), to "
+        "a file of pairs, or source and references (several files of references may follow), to "
         "score instead of the test split; only prints",
     )  # fmt: skip
     parser.add_argument(
@@ -39,7 +39,8 @@ def run(args: Namespace) -> None:
         raise UserError(f"{flag} is for the run's own test split; leave it or the files out")
     runs = trained_runs.find_runs(args)
     against = listing.find(args.against) if args.against else None
-    rows = list(files.read_references(args.files)) if args.files else None
+    selection = flags.selection(args)
+    rows = list(files.read_references(args.files, selection)) if args.files else None
     if rows == []:
         raise files.without_pairs(args.files[0])
     run, tokenizer, model = trained_runs.load_runs(args, runs)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt import UserError, output
 from nmt.cli import flags, trained_runs
 from nmt.runs.folder import Run
+from nmt.text.languages import Pair, as_pair
 
 if TYPE_CHECKING:  # what imports TensorFlow
     from nmt.exports import hugging_face
@@ -29,6 +31,7 @@ def add_flags(parser: ArgumentParser) -> None:
         help="of the exported model (default saved_model)",
     )  # fmt: skip
     flags.add_to(parser, "PATH", "a new path (default: in export/ of the run)")
+    flags.add_languages(parser, "of formats argos and huggingface (default: the run's)")
     parser.add_argument(
         "--quantization", choices=("int8", "float16"),
         help="of the weights in formats ctranslate2, argos, and (int8) litert",
@@ -40,7 +43,8 @@ def run(args: Namespace) -> None:
     check_quantization(args.format, args.quantization)
     output.refuse_existing(args.to)
     runs = trained_runs.find_runs(args)
-    languages = languages_of(runs[0]) if args.format == "argos" else []
+    languages = args.languages or runs[0].parameters.corpus.get("languages", [])
+    pair = language_pair(runs[0], languages) if args.format == "argos" else None
     run, tokenizer, model = trained_runs.load_runs(args, runs)
     from nmt.exports import (
         argos,
@@ -61,10 +65,9 @@ def run(args: Namespace) -> None:
     elif args.format == "ctranslate2":
         ctranslate2_model.ctranslate2_model(path, model.transformer, tokenizer, args.quantization)
     elif args.format == "huggingface":
-        card = model_card(run, model.options)
+        card = model_card(run, model.options, languages)
         hugging_face.hugging_face_model(path, model.transformer, tokenizer, card)
     elif args.format == "argos":
-        pair = argos.LanguagePair(*languages)
         argos.argos_package(path, model.transformer, tokenizer, pair, args.quantization)
     else:
         litert.litert_model(path, model.transformer, tokenizer, args.quantization)
@@ -93,8 +96,10 @@ def check_quantization(kind: str, quantization: str | None) -> None:
         )
 
 
-def model_card(run: Run, options: dict[str, Any]) -> hugging_face.ModelCard:
-    """Returns what the model card says of a run with these options."""
+def model_card(
+    run: Run, options: dict[str, Any], languages: Sequence[str]
+) -> hugging_face.ModelCard:
+    """Returns what the model card says of a run with these options and languages."""
     from nmt.exports.hugging_face import ModelCard
 
     scores = run.read("scores.json", {})  # none before the run has ended
@@ -109,19 +114,23 @@ def model_card(run: Run, options: dict[str, Any]) -> hugging_face.ModelCard:
             for name, score in metrics.items()
             if "interval" in score
         },
+        languages=tuple(languages),
     )
 
 
-def languages_of(run: Run) -> list[str]:
-    """Returns the codes of the two languages of a run.
+def language_pair(run: Run, languages: Sequence[str]) -> Pair:
+    """Returns the two languages of a run, which a package for Argos names.
+
+    Args:
+      run: the Run.
+      languages: codes, of the run or of --languages.
 
     Raises:
-      UserError: the names of its files did not tell them.
+      UserError: they are unknown, or there are several targets.
     """
-    languages = run.parameters.corpus.get("languages", [])
-    if len(languages) != 2:
+    if not languages:
         raise UserError(
             f"{run.path}: the languages of its text are unknown, which a package for Argos names; "
-            "train on files whose names end in a language, as in train.pt train.en"
+            "name them: --languages A-B, for example pt-en"
         )
-    return languages
+    return as_pair(languages)

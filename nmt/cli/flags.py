@@ -7,6 +7,8 @@ from typing import Any
 
 import params
 from nmt.runs.parameters import error_in
+from nmt.text import languages
+from nmt.text.formats.format import Selection
 
 THE_RUNS = "the run's"  # the default of flags of a trained run
 
@@ -140,7 +142,39 @@ def add_to(parser, metavar, text, kind=filled):
 
 
 def add_pairs(parser: argparse.ArgumentParser, nargs: str, text: str) -> None:
+    """Adds the files of parallel text, and the flags that choose two sides of them."""
     parser.add_argument("files", nargs=nargs, metavar="FILE", help=text)
+    add_selection(parser)
+
+
+def add_selection(parser: argparse.ArgumentParser) -> None:
+    """Adds the flags that choose two sides of a file of pairs; see `selection`."""
+    add_languages(parser, "which two of a file that has several, or what names of files do not say")
+    parser.add_argument(
+        "--columns", type=column_pair, metavar="A,B", action=Once,
+        help="source and target of a .tsv, .csv or .xlsx: names in its first line, or numbers",
+    )  # fmt: skip
+
+
+def add_languages(parser: argparse.ArgumentParser, text: str) -> None:
+    parser.add_argument(
+        "--languages", type=languages.parse_direction, metavar="A-B", action=Once,
+        help=f"source and target language, as in pt-en or pt-BR-en: {text}",
+    )  # fmt: skip
+
+
+def column_pair(text: str) -> tuple[str, str]:
+    """Returns the two names or numbers of columns in "id,source"."""
+    columns = [column.strip() for column in text.split(",")]
+    if len(columns) != 2 or not all(columns):
+        raise argparse.ArgumentTypeError(f"{text!r} is not two names or numbers, as in 2,3")
+    return columns[0], columns[1]
+
+
+def selection(args: argparse.Namespace) -> Selection:
+    """Returns which two sides of files of pairs the flags choose."""
+    pair = languages.as_pair(args.languages) if args.languages else None
+    return Selection(pair, args.columns)
 
 
 def add_plain(parser: argparse.ArgumentParser, text: str) -> None:

@@ -14,7 +14,7 @@ from nmt.messages import log
 from nmt.results import pictures, texts
 from nmt.results.pictures import Picture
 from nmt.runs.folder import Run
-from nmt.text import files, spelling
+from nmt.text import encoding, spelling
 
 HELP = "draw a picture: attention, curves, masks, architecture, ..."
 
@@ -94,7 +94,7 @@ def prepare(args: Namespace, picture: Picture) -> pictures.RunPictures:
     rows = run.first_translations(1)
     line, _, translation = rows[0] if rows else ("", "", "")
     if args.sentence is not None:
-        (line,) = files.decode_lines([os.fsencode(args.sentence) + b"\n"], "argument")
+        (line,) = encoding.decode_lines([os.fsencode(args.sentence) + b"\n"], "argument")
         translation = None  # not known yet
         line = first_sentence(model.text_translator(tokenizer), line)
     if picture.needs_sentence and spelling.is_blank(line):

@@ -11,13 +11,15 @@ VARYING_SHAPES = True
 
 def add_flags(parser: ArgumentParser) -> None:
     flags.add_run(parser, several=True)
-    flags.add_pairs(parser, "+", "a .tsv or .csv, or source and target")
+    flags.add_pairs(
+        parser, "+", "a file of pairs (.tsv, .csv, .xlsx, .tmx, .xlf), or source and target"
+    )
 
 
 def run(args: Namespace) -> None:
     """Prints the log-probability of each pair of the files, one per line."""
     runs = trained_runs.find_runs(args)
-    pairs = files.read_pairs(args.files)
+    pairs = files.read_pairs(args.files, flags.selection(args))
     _, tokenizer, model = trained_runs.load_runs(args, runs)
     log_probabilities = model.translator(tokenizer).score(pairs)
     for log_probability in trained_runs.with_progress(log_probabilities):

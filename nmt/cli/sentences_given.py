@@ -12,7 +12,7 @@ from typing import BinaryIO
 from nmt import UserError
 from nmt.decoding.batching import CHUNK_LINES
 from nmt.messages import log
-from nmt.text import files
+from nmt.text import encoding, files
 
 WAIT_SECONDS = 0.01  # for a further line, before those that are there are translated
 READ_BYTES = 1 << 16  # at a time; what a pipe holds
@@ -61,7 +61,7 @@ def decode_chunks(chunks: Iterable[list[bytes]], name: str) -> Iterator[list[str
     """
     first_number = 1
     for chunk in chunks:
-        yield list(files.decode_lines(chunk, name, first_number))
+        yield list(encoding.decode_lines(chunk, name, first_number))
         first_number += len(chunk)
 
 

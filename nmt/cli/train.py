@@ -15,11 +15,13 @@ def add_flags(parser: ArgumentParser) -> None:
         help="run folder (default runs/<dataset>); a trained run is resumed: without --dataset and "
         "--preset, flags not given are the run's own",
     )  # fmt: skip
-    files = "source and target, or a .tsv or .csv; several may follow each other, and end in .gz"
+    files = "source and target, or a file of pairs (.tsv, .csv, .xlsx, .tmx, .xlf); several may "
+    files += "follow each other, and end in .gz"
     flags.add_data(
         parser, train=f"{files}; after a colon, the weight of one: a.tsv b.tsv:2",
         valid="for validation; the same without weights", test="for the final scores; as --valid",
     )  # fmt: skip
+    flags.add_selection(parser)
     parser.add_argument(
         "--preset", choices=params.PRESETS,
         help="values of all flags not given, listed below (default: the one named as the data set, "

@@ -13,7 +13,7 @@ from nmt.runs import listing, loading
 from nmt.runs.folder import Run
 from nmt.runs.parameters import Parameters
 from nmt.runs.parent import Parent
-from nmt.text import corpora, files
+from nmt.text import corpora, files, languages
 from nmt.text import tokenizer as tokenizing
 from nmt.text.survey import Survey, survey
 from nmt.text.tokenizer import LineSample, Tokenizer
@@ -37,8 +37,8 @@ class CorpusChoice(NamedTuple):
         source = dict(self.source)
         if not self.explicit:
             source["dataset"] = corpus.name.removesuffix(corpora.REVERSED)
-        if languages := corpora.languages(source):
-            source["languages"] = languages
+        if codes := corpora.languages(source):
+            source["languages"] = codes
         return source
 
 
@@ -64,6 +64,10 @@ def choose(args: Namespace, resumed: Parameters | None = None) -> CorpusChoice:
         source = resumed.corpus | source
     if args.reverse:
         source["reverse"] = True
+    if args.languages:
+        source["languages"] = _direction(args.languages, source.get("reverse", False))
+    if args.columns:
+        source["columns"] = [*args.columns]
     if args.train:
         source.pop("dataset", None)
         name, explicit = corpora.file_names(args.train), True
@@ -73,6 +77,11 @@ def choose(args: Namespace, resumed: Parameters | None = None) -> CorpusChoice:
         dataset = _choose_dataset(args)
         source["dataset"], name, explicit = dataset.path, dataset.name, dataset.explicit
     return CorpusChoice(source, corpora.full_name(name, source), explicit)
+
+
+def _direction(codes: list[str], reverse: bool) -> list[str]:
+    """Returns the codes of --languages, those of the files, as source and targets of the run."""
+    return [*languages.as_pair(codes)][::-1] if reverse else codes
 
 
 def run_of(args: Namespace, corpus_name: str, workers: Cluster) -> Run:
@@ -114,7 +123,7 @@ def check_encoding(path: str | Path) -> None:
 class _Dataset(NamedTuple):
     """A data set to train on."""
 
-    path: str  # of a .tsv or .csv file; of any other data set, its name
+    path: str  # of a file of pairs; of any other data set, its name
     name: str  # for the corpus and its run folder
     explicit: bool  # whether a flag names it
 

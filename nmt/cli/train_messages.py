@@ -20,6 +20,23 @@ MAX_SHARE_WITHOUT_ENTRY = 0.2  # of the tokens; text of the same script has a fe
 KEPT_SHARE = 0.98  # of the training pairs, that a --max-length should keep
 
 
+def announce_corpus(args: Namespace, run: Run, corpus: corpora.Corpus, source: dict) -> None:
+    """Logs the corpus, where the run is, and the languages, unless --languages names them.
+
+    Args:
+      source: of the loaded corpus, for `load_corpus`.
+    """
+    log.info(f"Corpus: {corpus.name}. Run folder: {run.path}")
+    codes = source.get("languages")
+    if not codes:
+        log.warning(
+            "Languages: unknown. Text is divided into sentences as in English; to name them: "
+            "--languages A-B, for example de-en"
+        )
+    elif not args.languages:
+        log.info(f"Languages: {codes[0]} to {', '.join(codes[1:])}.")
+
+
 def announce(
     args: Namespace,
     run: Run,

@@ -44,7 +44,10 @@ def load_runs(args: Namespace, runs: list[Run]) -> TrainedRun:
     if hasattr(args, "plain"):
         devices.run_plainly(args)
     plain = getattr(args, "plain", False)
-    return loading.load_ensemble(runs, args.checkpoint, plain=plain, **flags.given(args))
+    trained = loading.load_ensemble(runs, args.checkpoint, plain=plain, **flags.given(args))
+    if codes := getattr(args, "languages", None):
+        trained.model.corpus = trained.model.corpus | {"languages": codes}
+    return trained
 
 
 def with_progress(results: Iterable) -> Iterable:

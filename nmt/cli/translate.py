@@ -15,7 +15,7 @@ from nmt.cli.protection import add_protection_flags, read_protection
 from nmt.cli.translation_check import TranslationCheck
 from nmt.cli.translation_formats import FORMATS, Layout
 from nmt.decoding.consensus import UTILITIES
-from nmt.text import files
+from nmt.text import encoding
 
 if TYPE_CHECKING:  # what imports TensorFlow
     from nmt.decoding.model import Model
@@ -56,6 +56,9 @@ SAMPLING = (
 def add_flags(parser: ArgumentParser) -> None:
     flags.add_run(parser, several=True)
     flags.add_sentences(parser)
+    flags.add_languages(
+        parser, "by whose rules lines are divided into sentences (default: the run's)"
+    )
     flags.add_parameters(parser, params.names(params.SEARCH), flags.THE_RUNS)
     parser.add_argument(
         "--n-best", type=_number(int, 1, 64), metavar="N", default=1,
@@ -263,7 +266,7 @@ def read_prefixes(args: Namespace) -> Iterator[str]:
     """Returns an iterator of what the translation of each line is to begin with."""
     if args.prefixes is None:
         return itertools.repeat(args.prefix or "")
-    return files.read_lines(args.prefixes)
+    return encoding.read_lines(args.prefixes)
 
 
 def translate_chunks(

@@ -7,7 +7,6 @@ import tensorflow as tf
 import params
 from nmt.decoding.translator import Translator
 from nmt.network.engine import ParallelForward, PlainForward
-from nmt.text import corpora
 from nmt.text.tokenizer import Tokenizer
 from transformer_model import Transformer
 
@@ -58,7 +57,7 @@ class Model:
           split: translate each sentence of a line by itself.
           options: other arguments of Translator.
         """
-        languages = corpora.languages(self.corpus) or ["en"]
+        languages = self.corpus.get("languages", ["en"])
         return self.translator(
             tokenizer,
             language=languages[0] if split else None,

@@ -4,11 +4,11 @@ import json
 import tempfile
 import zipfile
 from pathlib import Path
-from typing import NamedTuple
 
 from nmt import UserError, output
 from nmt.exports.ctranslate2_model import ctranslate2_model
 from nmt.text.language_names import language_name
+from nmt.text.languages import Pair
 from nmt.text.tokenizer import Tokenizer
 from transformer_model import Transformer
 
@@ -16,18 +16,11 @@ PACKAGE_VERSION = "1.0"
 ARGOS_VERSION = "1.9"  # the oldest that reads this form of a package
 
 
-class LanguagePair(NamedTuple):
-    """The codes of the languages of a run, such as pt and en."""
-
-    source: str
-    target: str
-
-
 def argos_package(
     path: Path,
     transformer: Transformer,
     tokenizer: Tokenizer,
-    languages: LanguagePair,
+    languages: Pair,
     quantization: str | None = None,
 ) -> None:
     """Writes a package: a CTranslate2 model, the vocabulary, and the languages.
@@ -52,7 +45,7 @@ def argos_package(
                     package.write(file, f"{name}/{file.relative_to(folder)}")
 
 
-def package_metadata(languages: LanguagePair) -> dict:
+def package_metadata(languages: Pair) -> dict:
     """Returns metadata.json."""
     return {
         "package_version": PACKAGE_VERSION,

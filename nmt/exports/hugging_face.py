@@ -41,6 +41,7 @@ class ModelCard(NamedTuple):
     beam: int
     length_penalty: float
     scores: dict[str, str]  # text by name: {"BLEU": "38.5 ± 1.2"}
+    languages: tuple[str, ...] = ()  # codes of the source and the targets, if they are known
 
 
 def hugging_face_model(
@@ -238,8 +239,10 @@ def card_text(card: ModelCard, transformer: Transformer) -> str:
     sizes = transformer.config
     scores = "".join(f"| {name} | {score} |\n" for name, score in card.scores.items())
     table = f"\n| metric | test split |\n|---|---|\n{scores}" if scores else "\nNot scored yet.\n"
+    codes = json.dumps(card.languages)  # in quotes: to YAML, a bare no is false
+    languages = f"language: {codes}\n" if card.languages else ""
     return f"""---
-library_name: transformers
+{languages}library_name: transformers
 pipeline_tag: translation
 ---
 

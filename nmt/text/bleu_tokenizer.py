@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from nmt import UserError
 from nmt.messages import log
 from nmt.text.cleaning import main_script
+from nmt.text.languages import primary
 
 AUTO, DEFAULT = "auto", "13a"
 SAMPLE_LINES = 2000  # by which the script is decided
@@ -44,8 +45,8 @@ def usual(texts: Sequence[str], language: str | None = None) -> str:
       texts: lines, as strings.
       language: the code of their language, such as "zh"; None if unknown.
     """
-    if language in LANGUAGES:
-        return LANGUAGES[language]
+    if language and primary(language) in LANGUAGES:
+        return LANGUAGES[primary(language)]
     lines = texts[:SAMPLE_LINES]
     scripts = collections.Counter(map(main_script, lines))
     scripts.pop(None, None)  # of lines without letters

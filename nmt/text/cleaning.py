@@ -3,7 +3,6 @@
 Nothing is decided here: every problem has a name, and what is dropped is up to the caller.
 """
 
-import codecs
 import collections
 import functools
 import itertools
@@ -11,10 +10,11 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
-from nmt.messages import plural
+from nmt.messages import log, plural
 from nmt.text import files, spelling
+from nmt.text.encoding import damaged_lines, without_surrogates
+from nmt.text.formats.format import Row, Selection
 from nmt.text.words import word_count
 
 PROBLEMS = {  # by name: what is wrong with a pair
@@ -47,44 +47,32 @@ NUMBER = re.compile(r"\d+")
 QUOTED = re.compile('"(?:[^"]|"")+"')  # a cell as spreadsheets write it, quotes within it doubled
 
 
-class Pair(NamedTuple):
-    """A pair as it was read; `columns` has two entries unless it is damaged."""
+def read(paths: Sequence[str | Path], selection: Selection = files.WHOLE_FILE) -> Iterator[Row]:
+    """Yields the Rows of a file of pairs or of two aligned files, however damaged they are.
 
-    number: int  # of its line, from 1
-    columns: list  # of bytes
+    Empty lines of a file of pairs are no pairs. Where one of two aligned files is longer, its last
+    rows have one cell.
 
-
-def raw_lines(path: str | Path) -> Iterator[bytes]:
-    """Yields the lines of a file, as bytes, without their ends and without a BOM at its start."""
-    with files.opened(path) as file:
-        for number, line in enumerate(file):
-            yield (line if number else line.removeprefix(codecs.BOM_UTF8)).rstrip(b"\r\n")
-
-
-def read(paths: Sequence[str | Path]) -> Iterator[Pair]:
-    """Yields the Pairs of a .tsv, a .csv or two aligned files, however damaged their lines are.
-
-    Empty lines of a .tsv or .csv are no pairs.
+    Args:
+      paths, selection: see `files.read_pairs`.
 
     Raises:
       UserError: a file cannot be read, or they are neither.
     """
     files.check_one_corpus(paths)
-    if files.kind(paths[0]) == "csv":  # whose bytes pass through the parser unchanged, as Latin-1
-        lines = (line.decode("latin1") for line in raw_lines(paths[0]))
-        rows = files.csv_rows(lines, paths[0])
-        numbered_columns = (
-            (number, [cell.encode("latin1") for cell in cells]) for number, cells in rows
-        )
-    elif len(paths) == 1:
-        lines = enumerate(raw_lines(paths[0]), start=1)
-        numbered_columns = ((number, line.split(b"\t")) for number, line in lines if line)
-    else:
-        pairs = enumerate(itertools.zip_longest(*map(raw_lines, paths)), start=1)
-        numbered_columns = (
-            (number, [side for side in pair if side is not None]) for number, pair in pairs
-        )
-    yield from itertools.starmap(Pair, numbered_columns)
+    if len(paths) == 1:
+        yield from files.rows(paths[0], selection, damaged_lines)
+        return
+    are_even = True
+    for number, sides in enumerate(itertools.zip_longest(*map(damaged_lines, paths)), start=1):
+        if None in sides and are_even:
+            are_even = False
+            short, long = sorted(paths, key=lambda path: sides[paths.index(path)] is not None)
+            log.warning(
+                f"{short}: ends at line {number - 1}, but {long} is longer. If a line is missing "
+                "before, all pairs after it are wrong: compare both files at their ends."
+            )
+        yield Row(number, [side for side in sides if side is not None])
 
 
 @functools.cache
@@ -113,28 +101,28 @@ class Checker:
     """Finds the PROBLEMS of pairs, one after the other.
 
     Args:
-      sample: Pairs by which the script of each side is decided.
+      sample: Rows by which the script of each side is decided.
       test_sources: lines of the test text, as strings.
     """
 
-    def __init__(self, sample: Iterable[Pair], test_sources: Iterable[str] = ()):
+    def __init__(self, sample: Iterable[Row], test_sources: Iterable[str] = ()):
         self.test_sources = {hash(spelling.trimmed(line)) for line in test_sources}
         self.seen = set()  # hashes of pairs
         scripts = [collections.Counter(), collections.Counter()]  # of each side
-        for pair in sample:
-            for counts, column in zip(scripts, pair.columns, strict=False):
-                counts[main_script(column.decode(errors="replace"))] += 1
+        for row in sample:
+            for counts, column in zip(scripts, row.cells, strict=False):
+                counts[main_script(without_surrogates(column))] += 1
         for counts in scripts:
             counts.pop(None, None)
         self.usual = [max(counts, key=counts.get, default=None) for counts in scripts]
 
-    def problems(self, columns: list[bytes]) -> tuple[list[str], list[str]]:
+    def problems(self, columns: list[str]) -> tuple[list[str], list[str]]:
         """Returns the names of the problems of a pair, and its source and target as strings.
 
         Args:
-          columns: see a Pair.
+          columns: the cells of a Row.
         """
-        texts = [column.decode(errors="replace").strip() for column in columns]
+        texts = [without_surrogates(column).strip() for column in columns]
         if len(texts) != 2 or any(re.search("[\t\r\n]", text) for text in texts):
             return ["columns"], [*texts, "", ""][:2]
         source, target = map(spelling.trimmed, texts)  # as it is trained on
@@ -187,9 +175,9 @@ class Report:
         self.counts = collections.Counter()  # pairs by problem
         self.examples = collections.defaultdict(list)
 
-    def add(self, pair: Pair) -> tuple[list[str], str, str]:
-        """Takes a Pair. Returns the names of its problems, its source and its target."""
-        names, texts = self.checker.problems(pair.columns)
+    def add(self, row: Row) -> tuple[list[str], str, str]:
+        """Takes a Row. Returns the names of its problems, its source and its target."""
+        names, texts = self.checker.problems(row.cells)
         self.pairs += 1
         self.clean += HARMLESS.issuperset(names)
         for words, text in zip(self.words, texts, strict=True):
@@ -197,7 +185,7 @@ class Report:
         for name in names:
             self.counts[name] += 1
             if len(self.examples[name]) < EXAMPLES:
-                self.examples[name].append((pair.number, *texts))
+                self.examples[name].append((row.number, *texts))
         return names, *texts
 
     def lines(self) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Parallel text: the bundled corpus, TSV files, pairs of aligned files, and TFDS datasets."""
+"""Parallel text: the bundled corpora, files of pairs, aligned files, and TFDS datasets."""
 
 import hashlib
 import random
@@ -13,6 +13,8 @@ from nmt import UserError
 from nmt.messages import log, plural
 from nmt.text import downloads, files, spelling
 from nmt.text.datasets import CHUNK, text_dataset
+from nmt.text.formats.format import Selection
+from nmt.text.languages import Pair, canonical
 
 DATA = Path(__file__).parents[2] / "data"
 SPLIT_NAMES = ("train", "validation", "test")
@@ -22,9 +24,9 @@ BUILT_IN_CORPORA = {  # training, validation and test pairs
     "winter-games": [DATA / "winter_games.tsv"] * 3,  # one pair, to be memorized
 }
 BUILT_IN_LANGUAGES = {
-    "bundled": ["pt", "en"],
-    "bundled-zh": ["zh", "en"],
-    "winter-games": ["en", "zh"],
+    "bundled": Pair("pt", "en"),
+    "bundled-zh": Pair("zh", "en"),
+    "winter-games": Pair("en", "zh"),
 }
 REVERSED = ", reversed"  # ends the name of a corpus whose targets are translated into its sources
 HELD_OUT_SHARE, MAX_HELD_OUT = 0.02, 1000  # pairs, for each of validation and test
@@ -210,6 +212,7 @@ def from_files(
     seed: int | None,
     only: str | None = None,
     side: int = 0,
+    selection: Selection = files.WHOLE_FILE,
 ) -> Corpus:
     """Returns the Corpus of the named files.
 
@@ -218,20 +221,21 @@ def from_files(
         are then held out of the training pairs.
       only: the split that is needed; others are not loaded if it has files of its own.
       side: see `hold_out`.
+      selection: which two sides of files of pairs are meant.
 
     Raises:
       UserError: a file that cannot be read, is empty, or is not parallel text.
     """
     named = {"train": train, "validation": valid, "test": test}
     if only and named[only] and (only != "train" or (valid and test)):
-        needed = without_autotuning(text_dataset(named[only]))
+        needed = without_autotuning(text_dataset(named[only], selection))
         return Corpus(name, **dict.fromkeys(named) | {only: needed})
     if not (valid and test) and any(files.weighted(file).weight > 1 for file in train):
         raise UserError(
             "weights need --valid and --test files: of a repeated pair, one could be held out and "
             "the other trained on"
         )
-    splits = {split: text_dataset(paths) for split, paths in named.items() if paths}
+    splits = {split: text_dataset(paths, selection) for split, paths in named.items() if paths}
     return complete(name, splits, seed, side)
 
 
@@ -276,34 +280,57 @@ def file_names(paths: Sequence[str | Path]) -> str:
     return " ".join(Path(path).name for path in paths)
 
 
-def languages(source: dict) -> list:
-    """Returns the codes of a corpus's two languages, as far as its names tell; else an empty list.
+def selection_of(source: dict) -> Selection:
+    """Returns which two sides of its files a corpus is.
+
+    Args:
+      source: as for `load_corpus`. Its languages are those that are translated from and into.
+    """
+    codes = source.get("languages", [])
+    if source.get("reverse"):
+        codes = codes[::-1]
+    columns = source.get("columns")
+    return Selection(Pair(*codes) if len(codes) == 2 else None, columns and tuple(columns))
+
+
+def languages(source: dict) -> list[str]:
+    """Returns the codes of a corpus's two languages, as far as is known; else an empty list.
+
+    They are those that the source names, or a built-in corpus has; or else those of its files.
 
     Args:
       source: as for `load_corpus`.
     """
-    name = source.get("dataset")
-    if "languages" in source:  # of a run
+    if "languages" in source:
         return source["languages"]
+    name = source.get("dataset")
     if name in BUILT_IN_LANGUAGES:
-        language_codes = BUILT_IN_LANGUAGES[name]
-    elif name:  # "ted_hrlr_translate/pt_to_en", "wmt16_translate/de-en"
-        match = re.search(r"/([a-z]{2})(?:_to_|-|_)([a-z]{2})(:.*)?$", name)
-        language_codes = match.groups()[:2] if match else []
-    else:  # a.pt a.en, or several such corpora
-        groups = files.grouped(source["train"])
-        sides = zip(*([files.kind(path) for path in group.paths] for group in groups), strict=False)
-        language_codes = [codes[0] for codes in sides if len({*codes}) == 1]
-        if len(language_codes) != 2 or not all(
-            len(code) == 2 and code.isalpha() for code in language_codes
-        ):
-            language_codes = []
-    return [*language_codes][:: -1 if source.get("reverse") else 1]
+        pair = BUILT_IN_LANGUAGES[name]
+    elif name and not files.is_table(name):
+        pair = _languages_of_dataset(name)
+    else:  # one corpus of files, or several
+        groups = files.grouped([name] if name else source["train"])
+        selection = selection_of(source)
+        pairs = {files.languages_of(group.paths, selection) for group in groups}
+        pair = pairs.pop() if len(pairs) == 1 else None
+    codes = list(pair) if pair else []
+    return codes[::-1] if source.get("reverse") else codes
+
+
+def _languages_of_dataset(name: str) -> Pair | None:
+    """Returns the codes in the name of a TFDS dataset: "ted_hrlr_translate/pt_to_en"; or None."""
+    match = re.search(r"/([a-z]{2,3})(?:_to_|-|_)([a-z]{2,3})(:.*)?$", name)
+    codes = [canonical(code) for code in match.groups()[:2]] if match else [None]
+    return None if None in codes else Pair(*codes)
 
 
 def target_language(source: dict) -> str | None:
-    """Returns the code of the language that a corpus is translated into; None if unknown."""
-    codes = languages(source)
+    """Returns the code of the language that a corpus is translated into; None if unknown.
+
+    Args:
+      source: as for `load_corpus`, with languages if they are known.
+    """
+    codes = source.get("languages", [])
     return codes[1] if len(codes) == 2 else None
 
 
@@ -330,9 +357,10 @@ def load_corpus(
     """Returns the Corpus that `source` describes: {"dataset": name}, or lists of files by split.
 
     Args:
-      source: {"dataset": a TFDS name, one of BUILT_IN_CORPORA or a .tsv file}, or {"train": files};
-        with either, "valid" and "test" may list files, and "reverse" may be true: then the second
-        language is translated into the first.
+      source: {"dataset": a TFDS name, one of BUILT_IN_CORPORA or a file of pairs}, or {"train":
+        files}; with either, "valid" and "test" may list files, and "reverse" may be true: then the
+        second language is translated into the first. "languages" are the codes of source and
+        target, and "columns" their names in tables; see a Selection.
       seed: of the pairs held out if there is no validation or test split.
       may_fall_back: use the bundled corpus if a download fails.
       only: the split that is needed; others may be left out.
@@ -356,7 +384,8 @@ def load_forward(source: dict, seed: int, may_fall_back: bool, only: str | None)
     valid, test = source.get("valid"), source.get("test")
     if name is None or files.is_table(name):
         train = [name] if name else source["train"]
-        return from_files(file_names(train), train, valid, test, seed, only, side)
+        selection = selection_of(source)
+        return from_files(file_names(train), train, valid, test, seed, only, side, selection)
     if valid or test:
         raise UserError("--valid and --test go with --train or with a .tsv as --dataset")
     if name in BUILT_IN_CORPORA:

@@ -2,18 +2,22 @@
 
 Everything streams: a file is read once, in Python, to check it and count its pairs, and again, by
 tf.data, whenever its dataset is iterated. No corpus is ever held in memory. What tf.data cannot
-read, Python copies to a temporary file: .csv files, and unusual gzip files.
+read, Python copies to a temporary file: files of pairs other than a plain .tsv, and unusual gzip
+files.
 """
 
 import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import tensorflow as tf
 
 from nmt import UserError
 from nmt.messages import log
 from nmt.text import files
+from nmt.text.encoding import BOM, GZIP, opened, read_lines
+from nmt.text.formats.format import Selection
 
 COPIES = []  # open temporary files, which are removed when the program ends
 CHUNK = 1024  # pairs read at a time: a call of tf.data per pair would take longer
@@ -21,7 +25,7 @@ CHUNK = 1024  # pairs read at a time: a call of tf.data per pair would take long
 
 def compression(path: str | Path) -> str | None:
     """Returns the compression of a file, as tf.data names it; None for none."""
-    return "GZIP" if str(path).endswith(files.GZIP) else None
+    return "GZIP" if str(path).endswith(GZIP) else None
 
 
 def same_lines(path: str | Path) -> bool:
@@ -34,7 +38,7 @@ def same_lines(path: str | Path) -> bool:
         number = sum(len(chunk) for chunk in lines.as_numpy_iterator())
     except tf.errors.OpError:
         return False
-    with files.opened(path) as file:
+    with opened(path) as file:
         return number == sum(1 for _ in file)
 
 
@@ -58,21 +62,39 @@ def copied(path: str | Path, lines: Iterable[str]) -> str:
     return copy.name
 
 
-def readable(paths: Sequence[str | Path]) -> list[str | Path]:
-    """Returns the files of a checked corpus as ones that tf.data reads: themselves, or copies."""
-    if files.kind(paths[0]) == "csv":
-        return [copied(paths[0], map("\t".join, files.read_pairs(paths)))]
-    return [
-        copied(path, files.read_lines(path)) if compression(path) and not same_lines(path) else path
+class _ReadableFiles(NamedTuple):
+    """Files of a checked corpus that tf.data reads."""
+
+    paths: list[str | Path]  # a file of lines of source, tab and target, or two aligned files
+    pairs: int
+
+
+def readable(paths: Sequence[str | Path], selection: Selection) -> _ReadableFiles:
+    """Reads the files of a corpus through once. Returns them, or copies of them, for tf.data."""
+    if len(paths) == 1 and not files.is_plain(paths[0], selection):
+        copy = copied(paths[0], map("\t".join, files.read_table(paths[0], selection)))
+        with open(copy, "rb") as file:
+            return _ReadableFiles([copy], sum(1 for _ in file))
+    pairs = sum(1 for _ in files.read_pairs(paths))
+    readable_paths = [
+        copied(path, read_lines(path)) if compression(path) and not same_lines(path) else path
         for path in paths
     ]
+    return _ReadableFiles(readable_paths, pairs)
 
 
-def checked_dataset(paths: Sequence[str | Path]) -> tf.data.Dataset:
-    """Reads the files through once. Returns them as a dataset of string pairs, of known length."""
+def checked_dataset(
+    paths: Sequence[str | Path], selection: Selection = files.WHOLE_FILE
+) -> tf.data.Dataset:
+    """Reads the files through once. Returns them as a dataset of string pairs, of known length.
+
+    Args:
+      paths, selection: see `files.read_pairs`.
+    """
     for path in paths:
         files.check_is_stored(path)
-    pairs = sum(1 for _ in files.read_pairs(paths))
+    readable_files = readable(paths, selection)
+    pairs = readable_files.pairs
     if not pairs:
         raise files.without_pairs(paths[0])
 
@@ -88,8 +110,8 @@ def checked_dataset(paths: Sequence[str | Path]) -> tf.data.Dataset:
             str(path), compression(path)
         )
         .batch(CHUNK)
-        .map(lambda lines: tf.strings.regex_replace(lines, f"^{files.BOM}", ""))
-        for path in readable(paths)
+        .map(lambda lines: tf.strings.regex_replace(lines, f"^{BOM}", ""))
+        for path in readable_files.paths
     ]
     chunks = tf.data.Dataset.zip(*texts) if len(texts) == 2 else texts[0].map(columns)
     return chunks.unbatch().apply(tf.data.experimental.assert_cardinality(pairs))
@@ -125,11 +147,14 @@ def mixed(datasets: Sequence[tf.data.Dataset]) -> tf.data.Dataset:
     return joined.unbatch().apply(tf.data.experimental.assert_cardinality(pairs))
 
 
-def text_dataset(names: Sequence[str | Path]) -> tf.data.Dataset:
+def text_dataset(
+    names: Sequence[str | Path], selection: Selection = files.WHOLE_FILE
+) -> tf.data.Dataset:
     """Returns the pairs of files as one dataset; those of a group are repeated by its weight.
 
     Args:
       names: of files, see `files.grouped`.
+      selection: which two sides of files of pairs are meant.
     """
     groups = files.grouped(names)
-    return mixed([checked_dataset(group.paths).repeat(group.weight) for group in groups])
+    return mixed([checked_dataset(group.paths, selection).repeat(group.weight) for group in groups])

@@ -1,44 +1,35 @@
-"""Reading text files and checking them: UTF-8, two columns, the same number of lines.
+"""Files of parallel text by their names, and the pairs that they hold.
 
-Files whose names end in .gz are compressed by gzip; those in .csv have quoted cells.
+A corpus is a file of one of the formats of nmt/text/formats/, or a source and a target file with
+the same number of lines. Files whose names end in .gz are compressed by gzip.
 """
 
-import codecs
-import contextlib
-import csv
-import gzip
 import itertools
 import re
-import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 from nmt import UserError
 from nmt.messages import plural
+from nmt.text import languages
+from nmt.text.encoding import GZIP, damaged_lines, read_lines
+from nmt.text.formats import table, tsv
+from nmt.text.formats.comma_separated import CSV
+from nmt.text.formats.format import Format, ReadLines, Row, Selection
+from nmt.text.formats.registry import FORMATS
+from nmt.text.languages import Pair
 
-BOM = "\ufeff"  # at the start of what some editors save as UTF-8
-GZIP = ".gz"
-TABLES = {"tsv": "source TAB target", "csv": "source,target"}  # of pairs: what a line holds
-SAMPLE_LINES = 100_000  # of a file, by which another encoding than UTF-8 is recognized
-SAMPLE_BYTES = 1 << 16  # of a file, by which UTF-16 is recognized
-COMPRESSED = {  # by how a file begins: what it is, and what makes text of it
-    b"\x1f\x8b": ("compressed by gzip", "add .gz to its name, or decompress it: gunzip"),
-    b"BZh91AY&SY": ("compressed by bzip2", "decompress it: bunzip2"),
-    b"\xfd7zXZ\0": ("compressed by xz", "decompress it: unxz"),
-    b"\x28\xb5\x2f\xfd": ("compressed by zstd", "decompress it: unzstd"),
-    b"PK\x03\x04": ("a zip archive or a spreadsheet", "unpack it, or save the sheet as text"),
-}
-UTF_16 = "iconv -f utf-16 -t utf-8"
-MISREAD_BOMS = "\u00ff\u00fe".encode(), "\u00fe\u00ff".encode()  # of UTF-16, taken for Latin-1
 MAX_WEIGHT = 1000  # of a corpus
+SAMPLE_ROWS = 100  # of a table, by which its columns of text are recognized
+WHOLE_FILE = Selection()  # a reader that chooses nothing
 
 
 # ---- The names of files ----
 
 
 class Group(NamedTuple):
-    """A file of TABLES, or a source and a target file, and the weight of their pairs."""
+    """A file of pairs, or a source and a target file, and the weight of their pairs."""
 
     paths: list[str]
     weight: int  # how often each pair occurs in the training text
@@ -50,8 +41,18 @@ def kind(name: str | Path) -> str:
 
 
 def is_table(name: str | Path) -> bool:
-    """Returns whether a name is that of a file of pairs: .tsv, .csv, or one of them with .gz."""
-    return kind(name) in TABLES
+    """Returns whether a name is that of a file of pairs, of one of FORMATS, perhaps with .gz."""
+    return kind(name).lower() in FORMATS
+
+
+def format_of(name: str | Path) -> Format:
+    """Returns the Format of a file of pairs by its name; TSV if the name does not say."""
+    return FORMATS.get(kind(name).lower(), tsv.TSV)
+
+
+def is_plain(path: str | Path, selection: Selection = WHOLE_FILE) -> bool:
+    """Returns whether each line of a file of pairs is a source, a tab and a target."""
+    return format_of(path) is tsv.TSV and tsv.is_plain(path, selection)
 
 
 class WeightedFile(NamedTuple):
@@ -79,11 +80,11 @@ def weighted(name: str | Path) -> WeightedFile:
 
 
 def grouped(names: Sequence[str | Path]) -> list[Group]:
-    """Returns a Group for each .tsv or .csv, and for each two other files: a source and its target.
+    """Returns a Group for each file of pairs, and for each two others: a source and its target.
 
     Args:
       names: of files, each perhaps with a weight, as in "a.tsv:2"; of two files, either may have
-        it. A single file is a .tsv, whatever its name.
+        it. A single file is one of pairs, by default a .tsv.
 
     Raises:
       UserError: a source file has no target file, or they have different weights.
@@ -130,186 +131,46 @@ def check_is_stored(name: str | Path) -> None:
         )
 
 
-# ---- Their text ----
+# ---- Pairs ----
 
 
-def utf_16(sample: bytes) -> str | None:
-    """Returns in words what bytes of UTF-16 or UTF-32 are and how to convert them; None for others.
+def rows(
+    path: str | Path, selection: Selection = WHOLE_FILE, read: ReadLines = read_lines
+) -> Iterator[Row]:
+    """Returns an iterator of the Rows of a file of pairs; see a Format."""
+    return format_of(path).rows(path, selection, read)
 
-    Without a byte order mark, UTF-16 is recognized by the NULs beside line feeds and ASCII.
 
-    Args:
-      sample: the beginning of a file.
-    """
-    if sample.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
-        return "is UTF-32, not UTF-8; convert it first: iconv -f utf-32 -t utf-8"
-    if sample.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return f"is UTF-16, not UTF-8; convert it first: {UTF_16}"
-    if b"\0" not in sample:
-        return None
-    if sample.startswith(MISREAD_BOMS):
-        return (
-            "was UTF-16 before it was converted from another encoding; restore it: "
-            f"iconv -f utf-8 -t latin1 FILE | {UTF_16}"
+def read_table(path: str | Path, selection: Selection = WHOLE_FILE) -> Iterator[tuple[str, str]]:
+    """Yields (source, target) from a file of pairs; empty lines of it are skipped."""
+    for row in rows(path, selection):
+        if len(row.cells) != 2:
+            raise wrong_columns(path, row)
+        if re.search(r"[\t\r\n]", "".join(row.cells)):  # within the quotes of a .csv
+            raise UserError(
+                f"{path}:{row.number}: a cell holds a tab or a line break; write spaces instead"
+            )
+        yield row.cells[0], row.cells[1]
+
+
+def wrong_columns(path: str | Path, row: Row) -> UserError:
+    """Returns the UserError of a row that is no pair, with the columns that may be meant."""
+    problem = f"{path}:{row.number}: {plural(len(row.cells), 'column')} where two are needed"
+    is_tsv = format_of(path) is tsv.TSV
+    if len(row.cells) < 2:
+        line = "source TAB target" if is_tsv else "source,target"
+        return UserError(
+            f"{problem}; write one pair per line as: {line}, or name two aligned files"
         )
-    if sample.isascii() and sample.count(b"\0") < len(sample) // 4:
-        return None  # in UTF-16, every other byte of such text is NUL
-    order = "le" if sample.index(b"\0") % 2 else "be"
-    text = sample[: len(sample) // 2 * 2].decode(f"utf-16-{order}", "replace")
-    one_line = b"\n" not in sample and sample.count(b"\0") > len(sample) // 4
-    if "\0" in text or not ("\n" in text or one_line) or text.count("\ufffd") > 1:
-        return None
-    return f"looks like UTF-16, not UTF-8; convert it first: iconv -f utf-16{order} -t utf-8"
-
-
-def check_beginning(path: str | Path, zipped: bool, sample: bytes) -> None:
-    """Raises a UserError if a file does not begin as UTF-8 text, or as its name says.
-
-    Args:
-      path: of the file.
-      zipped: whether its name ends in .gz.
-      sample: the beginning of what it holds, decompressed if `zipped`.
-    """
-    for beginning, (what, fix) in COMPRESSED.items():
-        if sample.startswith(beginning):
-            what = f"{what}, twice" if zipped else what
-            raise UserError(f"{path}: is {what}; {fix}")
-    if wrong := utf_16(sample):
-        raise UserError(f"{path}: {wrong}")
-
-
-@contextlib.contextmanager
-def opened(path: str | Path) -> Iterator[BinaryIO]:
-    """Yields a file to read bytes from, decompressed if its name ends in .gz.
-
-    Raises:
-      UserError: in opening or reading it, something went wrong; or it is no UTF-8 text.
-    """
-    zipped = str(path).endswith(GZIP)
-    try:
-        with open(path, "rb") as raw, gzip.open(raw) if zipped else raw as file:
-            if zipped and raw.peek(2)[:2] not in (b"\x1f\x8b", b""):
-                raise UserError(
-                    f"{path}: is not compressed by gzip, though its name ends in .gz; remove .gz "
-                    "from the name"
-                )
-            check_beginning(path, zipped, file.peek(SAMPLE_BYTES)[:SAMPLE_BYTES])
-            yield file
-    except (OSError, EOFError, zlib.error) as error:
-        why = getattr(error, "strerror", None) or "is not a whole gzip file"
-        raise UserError(f"{path}: {why}; name a readable text file") from None
-
-
-def decode_lines(file: Iterable[bytes], name: str | Path, first: int = 1) -> Iterator[str]:
-    """Yields the lines of a binary `file` as strings, without line ends and without BOMs.
-
-    Args:
-      file: an iterable of lines, as bytes.
-      name: of the file, in messages.
-      first: the number of the first line.
-
-    Raises:
-      UserError: a line is not UTF-8, or has a NUL, or a carriage return before its end.
-    """
-    for number, line in enumerate(file, start=first):
-        try:
-            text = line.decode().removesuffix("\n").rstrip("\r")
-        except UnicodeDecodeError as error:
-            if number == 1 and (wrong := utf_16(line)):
-                raise UserError(f"{name}: {wrong}") from None
-            raise UserError(
-                f"{name}:{number}: byte {error.start + 1} of the line is not UTF-8; "
-                f"{_encoding_fix(name)}"
-            ) from None
-        if "\0" in text:
-            raise UserError(
-                f"{name}:{number}: holds a NUL character, as text in UTF-16 does; convert it first "
-                f"({UTF_16}), or remove them (tr -d '\\0')"
-            )
-        if "\r" in text:
-            raise UserError(
-                f"{name}:{number}: a carriage return within the line; end lines with line feeds "
-                r"(where each line ends with a carriage return: tr '\r' '\n')"
-            )
-        if text or line.endswith(b"\n"):  # else a last line of nothing but "\r"
-            yield text.removeprefix(BOM)
-
-
-def _encoding_fix(name: str | Path) -> str:
-    """Returns in words how to mend text that is not all UTF-8.
-
-    Conversion would damage the lines that are UTF-8, so it is advised only where few are: a file of
-    another encoding has hardly a line with accents that happens to be valid.
-
-    Args:
-      name: of a file; or of stdin, whose other lines are unknown.
-    """
-    lines = []
-    if is_file(name):
-        with opened(name) as file:
-            lines = [line for line in itertools.islice(file, SAMPLE_LINES) if not line.isascii()]
-    damaged = sum("\ufffd" in line.decode(errors="replace") for line in lines)
-    if lines and 2 * damaged <= len(lines):
-        return "leave such lines out by the command data, with --drop encoding --to NEW.tsv"
-    return "convert the text first (for example: iconv -f latin1 -t utf-8)"
-
-
-def read_lines(path: str | Path) -> Iterator[str]:
-    """Yields the lines of a text file as `decode_lines` does; a UserError if it cannot be read."""
-    with opened(path) as file:
-        yield from decode_lines(file, path)
-
-
-def csv_rows(lines: Iterable[str], path: str | Path) -> Iterator[tuple[int, list[str]]]:
-    """Yields (number of its last line, list of cells) of each row of a .csv file, by RFC 4180.
-
-    A first row of nothing but the words source and target is left out, as are empty lines.
-
-    Args:
-      lines: strings, without line ends.
-      path: of the file, in messages.
-    """
-    reader = csv.reader((f"{line}\n" for line in lines), strict=True)
-    try:
-        for cells in reader:
-            header = reader.line_num == 1 and [*map(str.lower, cells)] == ["source", "target"]
-            if cells and not header:
-                yield reader.line_num, cells
-    except csv.Error as error:
-        raise UserError(
-            f"{path}:{reader.line_num}: not comma-separated cells ({error}); quote each cell that "
-            'holds commas or quotation marks, and double the latter: "He said ""no"", twice"'
-        ) from None
-
-
-def rows(path: str | Path) -> Iterator[tuple[int, list[str]]]:
-    """Yields (line number, list of columns) of a .tsv or .csv file, as strings."""
-    if kind(path) == "csv":
-        yield from csv_rows(read_lines(path), path)
+    sample = itertools.islice(rows(path, read=damaged_lines), SAMPLE_ROWS)
+    columns = ",".join(map(str, table.likely_columns(sample)))
+    if is_tsv:
+        advice = f"keep two, for example by: cut -f{columns}, or by --columns {columns}"
+    elif format_of(path) is CSV:
+        advice = f"quote cells that hold commas, or choose two: --columns {columns}"
     else:
-        for number, line in enumerate(read_lines(path), start=1):
-            if line:
-                yield number, line.split("\t")
-
-
-def read_table(path: str | Path) -> Iterator[tuple[str, str]]:
-    """Yields (source, target) from a .tsv or .csv file; lines of nothing are skipped."""
-    for number, columns in rows(path):
-        if len(columns) != 2:
-            line = TABLES.get(kind(path), TABLES["tsv"])
-            fix = (
-                "keep two, for example by: cut -f1,2"
-                if len(columns) > 2 and kind(path) != "csv"
-                else f"write one pair per line as: {line}, or name two aligned files"
-            )
-            raise UserError(
-                f"{path}:{number}: {plural(len(columns), 'column')} where two are needed; {fix}"
-            )
-        if re.search(r"[\t\n]", "".join(columns)):  # within the quotes of a .csv
-            raise UserError(
-                f"{path}:{number}: a cell holds a tab or a line break; write spaces instead"
-            )
-        yield columns[0], columns[1]
+        advice = f"choose two: --columns {columns}"
+    return UserError(f"{problem}; {advice}")
 
 
 def read_aligned(*paths: str | Path) -> Iterator[tuple[str, ...]]:
@@ -328,11 +189,13 @@ def read_aligned(*paths: str | Path) -> Iterator[tuple[str, ...]]:
 
 def without_pairs(path: str | Path) -> UserError:
     """Returns the UserError of a corpus that was read to its end and holds no pair."""
+    if is_table(path):
+        return UserError(f"{path}: holds no pair; name a file that holds some")
     return UserError(f"{path}: holds no pair; name a file with one sentence per line")
 
 
 def check_one_corpus(paths: Sequence[str | Path]) -> None:
-    """Raises a UserError unless `paths` are a .tsv or .csv, or a source and a target file."""
+    """Raises a UserError unless `paths` are a file of pairs, or a source and a target file."""
     if len(paths) > 2 or (len(paths) == 2 and any(map(is_table, paths))):
         raise UserError(
             f"{len(paths)} files named ({' '.join(map(str, paths))}); name one .tsv, or a source "
@@ -340,20 +203,45 @@ def check_one_corpus(paths: Sequence[str | Path]) -> None:
         )
 
 
-def read_pairs(paths: Sequence[str | Path]) -> Iterator[tuple[str, str]]:
-    """Returns an iterator of the (source, target) pairs of a .tsv, a .csv or two aligned files."""
+def read_pairs(
+    paths: Sequence[str | Path], selection: Selection = WHOLE_FILE
+) -> Iterator[tuple[str, str]]:
+    """Returns an iterator of the (source, target) pairs of a file of pairs, or of aligned files.
+
+    Args:
+      paths: of the file, or of the source and the target file.
+      selection: which two sides of a file of pairs are meant.
+    """
     check_one_corpus(paths)
-    return read_table(*paths) if len(paths) == 1 else read_aligned(*paths)
+    return read_table(paths[0], selection) if len(paths) == 1 else read_aligned(*paths)
 
 
-def read_references(paths: Sequence[str | Path]) -> Iterator[tuple[str, ...]]:
+def languages_of(paths: Sequence[str | Path], selection: Selection = WHOLE_FILE) -> Pair | None:
+    """Returns the languages of the files of a corpus, by what they hold or by their names.
+
+    Args:
+      paths, selection: see `read_pairs`. Languages that it names are those of the corpus.
+    """
+    if selection.languages:
+        return selection.languages
+    if len(paths) == 1:
+        named = format_of(paths[0]).languages(paths[0], selection)
+        return named or languages.of_table(paths[0])
+    source, target = map(languages.of_file, paths)
+    return Pair(source, target) if source and target and source != target else None
+
+
+def read_references(
+    paths: Sequence[str | Path], selection: Selection = WHOLE_FILE
+) -> Iterator[tuple[str, ...]]:
     """Returns an iterator of a source and its references, one or more, from files.
 
     Args:
-      paths: a .tsv or .csv file, or a source file and one or more files of references.
+      paths: a file of pairs, or a source file and one or more files of references.
+      selection: which two sides of a file of pairs are meant.
     """
     if len(paths) <= 2:
-        return read_pairs(paths)
+        return read_pairs(paths, selection)
     source, reference, *references = map(kind, paths)
     if any(map(is_table, paths)):
         raise UserError(

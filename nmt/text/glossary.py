@@ -8,7 +8,7 @@ import unicodedata
 from pathlib import Path
 
 from nmt import UserError
-from nmt.text import files, spelling
+from nmt.text import encoding, spelling
 from nmt.text.protected import Span
 from nmt.text.words import EAST_ASIAN, SOUTH_EAST_ASIAN
 
@@ -80,7 +80,7 @@ def read_glossary(path: str | Path) -> Glossary:
       UserError: a line is something else, a term has two translations, or there are no terms.
     """
     terms, numbers = {}, {}
-    for number, line in enumerate(files.read_lines(path), start=1):
+    for number, line in enumerate(encoding.read_lines(path), start=1):
         if spelling.is_blank(line) or line.startswith(COMMENT):
             continue
         columns = [spelling.trimmed(column) for column in line.split("\t")]

@@ -1,4 +1,6 @@
-"""English names of languages by their ISO 639 codes."""
+"""English names of languages by their codes."""
+
+from nmt.text.languages import primary
 
 NAMES = {
     "ar": "Arabic", "az": "Azerbaijani", "be": "Belarusian", "bg": "Bulgarian", "bn": "Bengali",
@@ -18,5 +20,12 @@ NAMES = {
 
 
 def language_name(code: str) -> str:
-    """Returns the English name of a language; its code if it is not one of NAMES."""
-    return NAMES.get(code, code)
+    """Returns the English name of a language: "German", "Portuguese (BR)".
+
+    Its code if its name is not one of NAMES.
+    """
+    language = primary(code)
+    if language not in NAMES:
+        return code
+    variety = code[len(language) + 1 :]  # its script and region
+    return f"{NAMES[language]} ({variety})" if variety else NAMES[language]

@@ -14,6 +14,7 @@ import sentencex
 from icu4py.breakers import SentenceBreaker
 
 from nmt.text import spelling
+from nmt.text.languages import primary
 
 CLOSING = '»”’")]'
 # What may stand between the end of a sentence and the next one: spaces, closing quotes, brackets.
@@ -48,6 +49,7 @@ def segments(line: str, language: str) -> list[str]:
 
 def sentence_ends(line: str, language: str) -> list[int]:
     """Returns the positions in a line at which a sentence begins or ends, in order."""
+    language = primary(language)
     line = spelling.SPACE_CHARACTER.sub(" ", line)  # one space is as good as another
     positions = {0, len(line)}
     parts = segments(line, language)
@@ -62,7 +64,7 @@ def split(text: str, language: str = "en") -> list[tuple[str, str]]:
 
     Args:
       text: a string, spelling.visible.
-      language: code of its language (ISO 639), for abbreviations.
+      language: code of its language (BCP 47), for abbreviations.
 
     Returns:
       A list of (sentence, white space after it), at least one. Together they are `text` without

@@ -12,6 +12,7 @@ from helpers import as_dataset, randomized, sentences
 from nmt import UserError
 from nmt.decoding.search import greedy_search
 from nmt.exports import argos
+from nmt.text.languages import Pair
 from nmt.text.tokenizer import Tokenizer, train_tokenizer
 from transformer_model import Transformer
 
@@ -29,7 +30,7 @@ def model():
 def test_a_package_translates_with_the_calls_of_argos(model, tmp_path):
     tokenizer, transformer = model
     package = tmp_path / "pt_en.argosmodel"
-    argos.argos_package(package, transformer, tokenizer, argos.LanguagePair("pt", "en"))
+    argos.argos_package(package, transformer, tokenizer, Pair("pt", "en"))
     with zipfile.ZipFile(package) as archive:
         archive.extractall(tmp_path / "installed")
     (folder,) = (tmp_path / "installed").iterdir()  # a folder of its own among all packages
@@ -48,6 +49,4 @@ def test_a_package_translates_with_the_calls_of_argos(model, tmp_path):
 def test_a_package_must_have_the_ending_of_argos(model, tmp_path):
     tokenizer, transformer = model
     with pytest.raises(UserError, match="argosmodel"):
-        argos.argos_package(
-            tmp_path / "x.zip", transformer, tokenizer, argos.LanguagePair("pt", "en")
-        )
+        argos.argos_package(tmp_path / "x.zip", transformer, tokenizer, Pair("pt", "en"))

@@ -56,7 +56,8 @@ def test_its_languages_decide_on_sentences_and_scores():
     source = {"dataset": "bundled-zh"}
     assert corpora.languages(source) == ["zh", "en"]
     assert [text for text, _ in sentences.split("你好！我爱你。", "zh")] == ["你好！", "我爱你。"]
-    assert corpora.target_language(source | {"reverse": True}) == "zh"  # scored by sacreBLEU's zh
+    assert corpora.languages(source | {"reverse": True}) == ["en", "zh"]
+    assert corpora.target_language({"languages": ["en", "zh"]}) == "zh"  # scored by sacreBLEU's zh
 
 
 def test_sentences_to_try_are_named_after_training_on_a_bundled_corpus(tmp_path, caplog):

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt import UserError
-from nmt.text import cleaning, corpora, datasets, files, spelling
+from nmt.text import cleaning, corpora, datasets, encoding, files, spelling
 from nmt.text.survey import survey
 
 # What a line of a text file can hold: anything but its end, NULs, and lone surrogates.
@@ -467,12 +467,12 @@ def test_a_few_lines_of_latin_1_are_dropped_and_a_file_of_them_converted(
 
 def test_utf_16_on_stdin_is_named_too():
     with pytest.raises(UserError, match="stdin: is UTF-16"):
-        [*files.decode_lines(LINES.encode("utf-16").splitlines(keepends=True), "stdin")]
+        [*encoding.decode_lines(LINES.encode("utf-16").splitlines(keepends=True), "stdin")]
 
 
 def test_text_with_letters_that_hold_nuls_only_in_utf_16_is_no_utf_16():
-    assert files.utf_16(LINES.encode()) is None
-    assert files.utf_16(b"um\0 dois\n" * 9) is None  # refused by its line
+    assert encoding.utf_16(LINES.encode()) is None
+    assert encoding.utf_16(b"um\0 dois\n" * 9) is None  # refused by its line
 
 
 def test_a_pipe_is_refused_where_text_is_read_several_times(tmp_path, capsys):
@@ -496,9 +496,7 @@ def test_a_csv_is_read_as_spreadsheets_write_it(tmp_path):
         csv.writer(file).writerows(rows)
     assert [*files.read_pairs([path])] == rows[1:]
     assert listed(datasets.checked_dataset([path])) == rows[1:]
-    assert [pair.columns for pair in cleaning.read([path])] == [
-        [cell.encode() for cell in row] for row in rows[1:]
-    ]
+    assert [row.cells for row in cleaning.read([path])] == [[*row] for row in rows[1:]]
     packed = write(tmp_path / "b.csv.gz", gzip.compress(path.read_bytes()))
     assert listed(datasets.checked_dataset([packed])) == rows[1:]
     other = write(tmp_path / "c.tsv", b"um\tone\n")
@@ -509,7 +507,7 @@ def test_a_csv_is_read_as_spreadsheets_write_it(tmp_path):
     ("content", "said"),
     [
         ("um;one\n", r"a\.csv:1: 1 column where two are needed; .* as: source,target"),
-        ("um,one,x\n", r"a\.csv:1: 3 columns where two are needed; .* as: source,target"),
+        ("um,one,x\n", r"a\.csv:1: 3 columns where two are needed; quote cells .* --columns 1,2"),
         ('um,one\n"dois,two\n', r"a\.csv:2: not comma-separated cells"),
         ('um,"o"ne\n', r"a\.csv:1: not comma-separated cells .* double the latter"),
         ('"um\ndois",one\n', r"a\.csv:2: a cell holds a tab or a line break"),

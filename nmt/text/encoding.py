@@ -1,0 +1,183 @@
+"""The lines of text files: UTF-8, compressed by gzip or not.
+
+Every other encoding, every other compression and every damage is refused by name, with the command
+that mends it; or, for a report on the damages, lines are read as they are.
+"""
+
+import codecs
+import contextlib
+import gzip
+import itertools
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from nmt import UserError
+
+BOM = "\ufeff"  # at the start of what some editors save as UTF-8
+GZIP = ".gz"
+SAMPLE_LINES = 100_000  # of a file, by which another encoding than UTF-8 is recognized
+SAMPLE_BYTES = 1 << 16  # of a file, by which UTF-16 is recognized
+OTHER_FILES = {  # by how a file that is no text begins: what it is, and what makes text of it
+    b"\x1f\x8b": ("compressed by gzip", "add .gz to its name, or decompress it: gunzip"),
+    b"BZh91AY&SY": ("compressed by bzip2", "decompress it: bunzip2"),
+    b"\xfd7zXZ\0": ("compressed by xz", "decompress it: unxz"),
+    b"\x28\xb5\x2f\xfd": ("compressed by zstd", "decompress it: unzstd"),
+    b"PK\x03\x04": (
+        "a zip archive or a spreadsheet",
+        "unpack it, or save the sheet as text; the name of a spreadsheet ends in .xlsx",
+    ),
+    b"\xd0\xcf\x11\xe0": ("an old spreadsheet or document", "save it as .xlsx, or as text"),
+    b"%PDF-": ("a PDF", "extract its text: pdftotext"),
+}
+UTF_16 = "iconv -f utf-16 -t utf-8"
+MISREAD_BOMS = "\u00ff\u00fe".encode(), "\u00fe\u00ff".encode()  # of UTF-16, taken for Latin-1
+
+
+def utf_16(sample: bytes) -> str | None:
+    """Returns in words what bytes of UTF-16 or UTF-32 are and how to convert them; None for others.
+
+    Without a byte order mark, UTF-16 is recognized by the NULs beside line feeds and ASCII.
+
+    Args:
+      sample: the beginning of a file.
+    """
+    if sample.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        return "is UTF-32, not UTF-8; convert it first: iconv -f utf-32 -t utf-8"
+    if sample.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return f"is UTF-16, not UTF-8; convert it first: {UTF_16}"
+    if b"\0" not in sample:
+        return None
+    if sample.startswith(MISREAD_BOMS):
+        return (
+            "was UTF-16 before it was converted from another encoding; restore it: "
+            f"iconv -f utf-8 -t latin1 FILE | {UTF_16}"
+        )
+    if sample.isascii() and sample.count(b"\0") < len(sample) // 4:
+        return None  # in UTF-16, every other byte of such text is NUL
+    order = "le" if sample.index(b"\0") % 2 else "be"
+    text = sample[: len(sample) // 2 * 2].decode(f"utf-16-{order}", "replace")
+    one_line = b"\n" not in sample and sample.count(b"\0") > len(sample) // 4
+    if "\0" in text or not ("\n" in text or one_line) or text.count("\ufffd") > 1:
+        return None
+    return f"looks like UTF-16, not UTF-8; convert it first: iconv -f utf-16{order} -t utf-8"
+
+
+def check_beginning(path: str | Path, zipped: bool, sample: bytes) -> None:
+    """Raises a UserError if a file does not begin as text, or as its name says.
+
+    Args:
+      path: of the file.
+      zipped: whether its name ends in .gz.
+      sample: the beginning of what it holds, decompressed if `zipped`.
+    """
+    for beginning, (what, fix) in OTHER_FILES.items():
+        if sample.startswith(beginning):
+            what = f"{what}, twice" if zipped and "gzip" in what else what
+            raise UserError(f"{path}: is {what}; {fix}")
+
+
+@contextlib.contextmanager
+def opened(path: str | Path, encoded: bool = False) -> Iterator[BinaryIO]:
+    """Yields a file to read bytes from, decompressed if its name ends in .gz.
+
+    Args:
+      path: of the file.
+      encoded: the text may be in another encoding than UTF-8, which it names itself, as XML does.
+
+    Raises:
+      UserError: in opening or reading it, something went wrong; or it is no text.
+    """
+    zipped = str(path).endswith(GZIP)
+    try:
+        with open(path, "rb") as raw, gzip.open(raw) if zipped else raw as file:
+            if zipped and raw.peek(2)[:2] not in (b"\x1f\x8b", b""):
+                raise UserError(
+                    f"{path}: is not compressed by gzip, though its name ends in .gz; remove .gz "
+                    "from the name"
+                )
+            sample = file.peek(SAMPLE_BYTES)[:SAMPLE_BYTES]
+            check_beginning(path, zipped, sample)
+            if not encoded and (wrong := utf_16(sample)):
+                raise UserError(f"{path}: {wrong}")
+            yield file
+    except (OSError, EOFError, zlib.error) as error:
+        why = getattr(error, "strerror", None) or "is not a whole gzip file"
+        raise UserError(f"{path}: {why}; name a readable text file") from None
+
+
+def decode_lines(file: Iterable[bytes], name: str | Path, first: int = 1) -> Iterator[str]:
+    """Yields the lines of a binary `file` as strings, without line ends and without BOMs.
+
+    Args:
+      file: an iterable of lines, as bytes.
+      name: of the file, in messages.
+      first: the number of the first line.
+
+    Raises:
+      UserError: a line is not UTF-8, or has a NUL, or a carriage return before its end.
+    """
+    for number, line in enumerate(file, start=first):
+        try:
+            text = line.decode().removesuffix("\n").rstrip("\r")
+        except UnicodeDecodeError as error:
+            if number == 1 and (wrong := utf_16(line)):
+                raise UserError(f"{name}: {wrong}") from None
+            raise UserError(
+                f"{name}:{number}: byte {error.start + 1} of the line is not UTF-8; "
+                f"{_encoding_fix(name)}"
+            ) from None
+        if "\0" in text:
+            raise UserError(
+                f"{name}:{number}: holds a NUL character, as text in UTF-16 does; convert it first "
+                f"({UTF_16}), or remove them (tr -d '\\0')"
+            )
+        if "\r" in text:
+            raise UserError(
+                f"{name}:{number}: a carriage return within the line; end lines with line feeds "
+                r"(where each line ends with a carriage return: tr '\r' '\n')"
+            )
+        if text or line.endswith(b"\n"):  # else a last line of nothing but "\r"
+            yield text.removeprefix(BOM)
+
+
+def _encoding_fix(name: str | Path) -> str:
+    """Returns in words how to mend text that is not all UTF-8.
+
+    Conversion would damage the lines that are UTF-8, so it is advised only where few are: a file of
+    another encoding has hardly a line with accents that happens to be valid.
+
+    Args:
+      name: of a file; or of stdin, whose other lines are unknown.
+    """
+    lines = []
+    if Path(name).is_file():
+        with opened(name) as file:
+            lines = [line for line in itertools.islice(file, SAMPLE_LINES) if not line.isascii()]
+    damaged = sum("\ufffd" in line.decode(errors="replace") for line in lines)
+    if lines and 2 * damaged <= len(lines):
+        return "leave such lines out by the command data, with --drop encoding --to NEW.tsv"
+    return "convert the text first (for example: iconv -f latin1 -t utf-8)"
+
+
+def read_lines(path: str | Path) -> Iterator[str]:
+    """Yields the lines of a text file as `decode_lines` does; a UserError if it cannot be read."""
+    with opened(path) as file:
+        yield from decode_lines(file, path)
+
+
+def damaged_lines(path: str | Path) -> Iterator[str]:
+    """Yields the lines of a text file, whatever they hold; a UserError if it cannot be read.
+
+    A byte that is not UTF-8 is a lone surrogate, as of os.fsdecode; see `without_surrogates`.
+    """
+    with opened(path) as file:
+        for number, line in enumerate(file):
+            text = line.decode(errors="surrogateescape").rstrip("\r\n")
+            yield text if number else text.removeprefix(BOM)
+
+
+def without_surrogates(text: str) -> str:
+    """Returns a text of `damaged_lines` with U+FFFD in place of what was not UTF-8."""
+    return text.encode(errors="surrogateescape").decode(errors="replace")

@@ -1,0 +1,47 @@
+"""Comma-separated values, cells quoted as spreadsheets do it (RFC 4180)."""
+
+import csv
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from nmt import UserError
+from nmt.text.encoding import damaged_lines
+from nmt.text.formats import table
+from nmt.text.formats.format import Format, ReadLines, Row, Selection
+from nmt.text.languages import Pair
+
+
+def parse(lines: Iterable[str], path: str | Path) -> Iterator[Row]:
+    """Yields all cells of each row that is not empty, with the number of its last line.
+
+    Args:
+      lines: strings, without line ends.
+      path: of the file, in messages.
+
+    Raises:
+      UserError: a cell is wrongly quoted, or too long.
+    """
+    reader = csv.reader((f"{line}\n" for line in lines), strict=True)
+    try:
+        for cells in reader:
+            if cells:
+                yield Row(reader.line_num, cells)
+    except csv.Error as error:
+        raise UserError(
+            f"{path}:{reader.line_num}: not comma-separated cells ({error}); quote each cell that "
+            'holds commas or quotation marks, and double the latter: "He said ""no"", twice"'
+        ) from None
+
+
+def rows(path: str | Path, selection: Selection, read: ReadLines) -> Iterator[Row]:
+    """Yields the sides of each row; see a Format."""
+    return table.select(parse(read(path), path), path, selection)
+
+
+def languages(path: str | Path, selection: Selection) -> Pair | None:
+    """Returns the languages that the first row names; see a Format."""
+    first = next(parse(damaged_lines(path), path), None)
+    return first and table.languages(first.cells, path, selection)
+
+
+CSV = Format("CSV", rows, languages)

@@ -1,0 +1,44 @@
+"""What a format of parallel text is: a way to read rows, and what a reader may choose of them."""
+
+import importlib.util
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from nmt import UserError
+from nmt.text.languages import Pair
+
+REQUIREMENTS = "requirements-data.txt"  # the packages of formats that need some
+
+
+class Selection(NamedTuple):
+    """Which two sides of a file are meant, where it has several or does not say."""
+
+    languages: Pair | None = None  # of source and target
+    columns: tuple[str, str] | None = None  # of a table: names in its first row, or numbers from 1
+
+
+class Row(NamedTuple):
+    """A pair as a file holds it, or what should be one."""
+
+    number: int  # of its line, row or unit in the file, from 1
+    cells: list[str]  # a source and a target, unless the row is damaged
+
+
+ReadLines = Callable[[str | Path], Iterator[str]]  # encoding.read_lines or encoding.damaged_lines
+
+
+class Format(NamedTuple):
+    """A kind of file that holds both sides of parallel text."""
+
+    title: str
+    rows: Callable[[str | Path, Selection, ReadLines], Iterator[Row]]
+    languages: Callable[[str | Path, Selection], Pair | None]  # as the file itself says
+
+
+def check_installed(package: str, path: str | Path) -> None:
+    """Raises a UserError if a package is missing that a file needs to be read."""
+    if importlib.util.find_spec(package) is None:
+        raise UserError(
+            f"{path}: needs {package} to be read; install: pip install -r {REQUIREMENTS}"
+        )

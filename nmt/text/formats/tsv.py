@@ -1,0 +1,36 @@
+"""Tab-separated values: a pair on each line, its cells as they are, whatever quotes they hold."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from nmt.text.encoding import damaged_lines
+from nmt.text.formats import table
+from nmt.text.formats.format import Format, ReadLines, Row, Selection
+from nmt.text.languages import Pair
+
+
+def raw_rows(path: str | Path, read: ReadLines = damaged_lines) -> Iterator[Row]:
+    """Yields all columns of each line that is not empty."""
+    for number, line in enumerate(read(path), start=1):
+        if line:
+            yield Row(number, line.split("\t"))
+
+
+def rows(path: str | Path, selection: Selection, read: ReadLines) -> Iterator[Row]:
+    """Yields the sides of each line; see a Format."""
+    return table.select(raw_rows(path, read), path, selection)
+
+
+def languages(path: str | Path, selection: Selection) -> Pair | None:
+    """Returns the languages that the first line names; see a Format."""
+    first = next(raw_rows(path), None)
+    return first and table.languages(first.cells, path, selection)
+
+
+def is_plain(path: str | Path, selection: Selection) -> bool:
+    """Returns whether each line is a pair: the file has no header, and no columns are chosen."""
+    first = next(raw_rows(path), None)
+    return not first or table.choose(first.cells, path, selection) is None
+
+
+TSV = Format("TSV", rows, languages)

@@ -1,0 +1,332 @@
+"""What must hold of formats of parallel text: their pairs in order, or one line that says why not.
+
+Each format is written here by hand or by another library, never by what reads it.
+"""
+
+import gzip
+import json
+import zipfile
+
+import openpyxl
+import pytest
+from helpers import call
+
+from nmt import UserError, messages
+from nmt.text import cleaning, corpora, datasets, files
+from nmt.text.formats.format import Selection
+from nmt.text.languages import Pair
+
+PAIRS = [("Grüße & mehr.", "Greetings & more."), ("Am 3. Oktober <neu>", "On October 3 <new>")]
+DTD = '<!DOCTYPE tmx SYSTEM "tmx14.dtd">'
+XLIFF_NAMES = 'xmlns="urn:oasis:names:tc:xliff:document:'
+
+
+def escaped(text):
+    return text.replace("&", "&amp;").replace("<", "&lt;")
+
+
+def tmx(units=PAIRS, codes=("de-DE", "en-US"), source="de", encoding="UTF-8", dtd=DTD):
+    """Returns a translation memory as bytes."""
+    variants = [
+        "".join(
+            f'<tuv xml:lang="{code}"><seg>{escaped(text)}</seg></tuv>'
+            for code, text in zip(codes, texts, strict=True)
+        )
+        for texts in units
+    ]
+    body = "\n".join(f"<tu>{unit}</tu>" for unit in variants)
+    text = f'<?xml version="1.0" encoding="{encoding}"?>\n{dtd}\n<tmx version="1.4">'
+    text += f'<header srclang="{source}" datatype="plain"/><body>{body}</body></tmx>'
+    return text.encode(encoding)
+
+
+def xliff_1():
+    """Returns an XLIFF 1.2 file as bytes; its last unit is not translated."""
+    units = "".join(
+        f'<trans-unit id="{number}"><source>{escaped(source)}</source><target state="final">'
+        f"{escaped(target)}</target><alt-trans><target>other</target></alt-trans></trans-unit>"
+        for number, (source, target) in enumerate(PAIRS)
+    )
+    units += '<trans-unit id="9"><source>Neu</source><target/></trans-unit>'
+    head = f'<xliff version="1.2" {XLIFF_NAMES}1.2"><file original="x" datatype="plaintext"'
+    head += ' source-language="de" target-language="en">'
+    return f"{head}<body>{units}</body></file></xliff>".encode()
+
+
+def xliff_2():
+    """Returns an XLIFF 2.0 file as bytes, with two segments in a unit."""
+    segments = "".join(
+        f"<segment><source>{escaped(source)}</source><target>{escaped(target)}</target></segment>"
+        for source, target in PAIRS
+    )
+    head = f'<xliff version="2.0" srcLang="de" trgLang="en" {XLIFF_NAMES}2.0">'
+    return f'{head}<file id="f"><unit id="u">{segments}</unit></file></xliff>'.encode()
+
+
+def spreadsheet(path, rows):
+    """Writes an .xlsx. Returns its path."""
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    book.save(path)
+    return path
+
+
+def write(path, content):
+    path.write_bytes(content)
+    return path
+
+
+@pytest.fixture(autouse=True)
+def _nothing_was_said_before():
+    messages.log_once.cache_clear()
+
+
+def listed(dataset):
+    return [(source.decode(), target.decode()) for source, target in dataset.as_numpy_iterator()]
+
+
+# ---- What each format holds ----
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.tmx", tmx()),
+        ("a.TMX", tmx(dtd="")),
+        ("a.tmx.gz", gzip.compress(tmx(), mtime=0)),
+        ("utf-16.tmx", tmx(encoding="UTF-16")),
+        ("latin.tmx", tmx(encoding="ISO-8859-1")),
+        ("bom.tmx", b"\xef\xbb\xbf" + tmx()),
+        ("turned.tmx", tmx([pair[::-1] for pair in PAIRS], ("en-US", "de-DE"), "de")),
+        ("three-letters.tmx", tmx(codes=("deu", "eng"), source="*all*")),
+        ("a.xlf", xliff_1()),
+        ("a.xliff.gz", gzip.compress(xliff_2(), mtime=0)),
+    ],
+)
+def test_xml_formats_give_their_pairs_and_languages(name, content, tmp_path):
+    path = write(tmp_path / name, content)
+    assert [*files.read_pairs([path])] == PAIRS
+    assert [tuple(row.cells) for row in cleaning.read([path])] == PAIRS
+    assert files.languages_of([path]) == ("de", "en")
+
+
+def test_every_format_is_trained_on(tmp_path):
+    paths = [
+        write(tmp_path / "a.tmx", tmx()),
+        write(tmp_path / "a.xlf", xliff_1()),
+        spreadsheet(tmp_path / "a.xlsx", PAIRS),
+        write(tmp_path / "a.tsv", b"id\tde\ten\n1\tja\tyes\n2\tnein\tno\n"),
+    ]
+    for path in paths[:-1]:
+        assert listed(datasets.checked_dataset([path])) == PAIRS
+    assert listed(datasets.checked_dataset(paths[-1:])) == [("ja", "yes"), ("nein", "no")]
+    assert [len(group.paths) for group in files.grouped(paths)] == [1] * 4
+
+
+def test_markup_within_a_segment_is_no_text(tmp_path):
+    memory = (
+        b'<tmx><header srclang="en"/><body><tu><tuv lang="en"><seg>Press <bpt i="1">&lt;b></bpt>\n'
+        b'   the<ept i="1">&lt;/b></ept> <hi>red</hi> <!-- no --> one<ph>{1}</ph>.</seg></tuv>'
+        b'<tuv lang="fr"><seg>Appuyez &#233;t&#xe9;</seg></tuv></tu></body></tmx>'
+    )
+    path = write(tmp_path / "a.tmx", memory)
+    assert [*files.read_pairs([path])] == [("Press the red  one.", "Appuyez été")]
+    units = (
+        b'<segment><source>a<pc id="1">b</pc><ph id="2"/>c<sc id="3"/></source>'
+        b"<target>x<mrk>y</mrk>z</target></segment>"
+    )
+    path = write(tmp_path / "a.xlf", b'<xliff srcLang="en" trgLang="fr">' + units + b"</xliff>")
+    assert [*files.read_pairs([path])] == [("abc", "xyz")]
+
+
+def test_units_without_both_sides_are_left_out_and_counted(tmp_path, caplog):
+    caplog.set_level("INFO", "nmt")
+    content = tmx().replace(b"</body>", b"<tu><tuv lang='de'><seg>x</seg></tuv></tu></body>")
+    assert [*files.read_pairs([write(tmp_path / "a.tmx", content)])] == PAIRS
+    assert [*files.read_pairs([write(tmp_path / "a.xlf", xliff_1())])] == PAIRS
+    assert "a.tmx: 1 of 3 units left out: without text in de or en." in caplog.text
+    assert "a.xlf: 1 of 3 units left out: not translated." in caplog.text
+
+
+def test_of_three_languages_two_are_chosen_and_never_guessed(tmp_path):
+    units = [(source, target, f"fr {source}") for source, target in PAIRS]
+    path = write(tmp_path / "a.tmx", tmx(units, ("de", "en-GB", "fr"), "*all*"))
+    chosen = Selection(Pair("fr", "en"))
+    assert [*files.read_pairs([path], chosen)] == [(third, en) for _, en, third in units]
+    with pytest.raises(UserError, match="holds de, en-GB, fr; name two of them"):
+        [*files.read_pairs([path])]
+    with pytest.raises(UserError, match="no unit is in fr and es; the languages are de, en-GB, fr"):
+        [*files.read_pairs([path], Selection(Pair("fr", "es")))]
+    path = write(tmp_path / "a.xlf", xliff_1())
+    with pytest.raises(UserError, match="is de to en, not en to de; name --languages as"):
+        [*files.read_pairs([path], Selection(Pair("en", "de")))]
+
+
+# ---- Columns ----
+
+TABLE = "id,de,en,fr\n1,ja,yes,oui\n2,nein,no,non\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "selection", "expected"),
+    [
+        ("a.csv", TABLE, Selection(Pair("fr", "en")), [("oui", "yes"), ("non", "no")]),
+        ("a.csv", TABLE, Selection(columns=("EN", "2")), [("yes", "ja"), ("no", "nein")]),
+        ("a.csv", "\ufeffid,Source,TARGET\n1,ja,yes\n", Selection(), [("ja", "yes")]),
+        ("a.csv", "id,de,en\n1,ja,yes\n", Selection(), [("ja", "yes")]),
+        ("a.tsv", "id\tsource\ttarget\n1\tja\tyes\n", Selection(), [("ja", "yes")]),
+        ("a.tsv", "1\tja\tyes\n2\tn\tno\n", Selection(columns=("2", "3")),
+         [("ja", "yes"), ("n", "no")]),
+        ("a.tsv", "deu\teng\nja\tyes\n", Selection(), [("ja", "yes")]),
+        ("a.tsv", "is it\tdet er\n", Selection(Pair("en", "da")), [("is it", "det er")]),
+    ],
+)  # fmt: skip
+def test_columns_are_those_that_the_first_line_or_a_flag_names(
+    name, content, selection, expected, tmp_path
+):
+    path = write(tmp_path / name, content.encode())
+    assert [*files.read_pairs([path], selection)] == expected
+    assert [tuple(row.cells) for row in cleaning.read([path], selection)] == expected
+    is_as_it_stands = content.count("\n") == len(expected)  # without a header, and two columns
+    assert files.is_plain(path, selection) == (is_as_it_stands and not selection.columns)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "selection", "said"),
+    [
+        ("a.csv", TABLE, Selection(), "has columns de, en, fr; name two of them"),
+        ("a.csv", TABLE, Selection(Pair("en", "es")), "has columns de, en, fr; name two"),
+        ("a.csv", TABLE, Selection(columns=("de", "x")), "has no column x; its first line is: id"),
+        ("a.csv", TABLE, Selection(columns=("0", "2")), "has no column 0"),
+        ("a.csv", TABLE, Selection(columns=("2", "5")), "has no column 5"),
+        ("a.tsv", "s1\tein Satz\ta sentence\n", Selection(), "cut -f2,3, or by --columns 2,3"),
+        ("a.tsv", "ein Satz\ta sentence\t0.7\n", Selection(), "cut -f1,2, or by --columns 1,2"),
+        ("a.csv", "1,das Haus,a house\n", Selection(), "hold commas, or choose two: --columns 2,3"),
+    ],
+)
+def test_columns_that_are_not_sure_are_a_line_with_the_right_ones(
+    name, content, selection, said, tmp_path
+):
+    path = write(tmp_path / name, content.encode())
+    with pytest.raises(UserError, match=said):
+        [*files.read_pairs([path], selection)]
+
+
+def test_a_spreadsheet_is_its_first_sheet_that_holds_something(tmp_path, caplog):
+    caplog.set_level("INFO", "nmt")
+    book = openpyxl.Workbook()
+    sheet = book.create_sheet("texts")
+    for row in [("id", "en", "de"), (1, "three", "drei"), (), (2, 4.0, None)]:
+        sheet.append(row)
+    book.save(tmp_path / "a.xlsx")
+    assert [*files.read_pairs([tmp_path / "a.xlsx"])] == [("three", "drei"), ("4", "")]
+    assert files.languages_of([tmp_path / "a.xlsx"]) == ("en", "de")
+    assert "a.xlsx: sheet 'texts' of 2." in caplog.text
+    assert "a.xlsx: columns en and de, by its first line." in caplog.text
+
+
+# ---- Files that are not what they should be ----
+
+LAUGHS = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 10))
+SECRET = "a secret that no file may ask for"
+
+
+def hostile_files(folder):
+    """Writes hostile files. Returns what is said of each, by its path."""
+    secret = write(folder / "secret.txt", SECRET.encode())
+    entity = tmx(dtd=f'<!DOCTYPE tmx [<!ENTITY x SYSTEM "{secret.as_uri()}">]>')
+    parameter = tmx(dtd=f'<!DOCTYPE tmx [<!ENTITY % x SYSTEM "{secret.as_uri()}"> %x;]>')
+    laughs = tmx(dtd=f'<!DOCTYPE tmx [<!ENTITY a0 "ha">{LAUGHS}]>')
+    in_attribute = laughs.replace(b'version="1.4"', b'version="&a9;"')
+    contents = {
+        "entity.tmx": (entity.replace(b"mehr", b"&x;"), "declares entities"),
+        "parameter.tmx": (parameter, "declares entities"),
+        "laughs.tmx": (laughs.replace(b"mehr", b"&a9;"), "declares entities"),
+        "attribute.tmx": (in_attribute, "is not well-formed XML"),
+        "undeclared.tmx": (tmx().replace(b"mehr", b"&nbsp;"), "uses the entity &nbsp;"),
+        "cut.tmx": (tmx()[:300], "is not well-formed XML"),
+        "nul.tmx": (tmx().replace(b"mehr", b"\0"), "is not well-formed XML"),
+        "encoding.tmx": (tmx().replace(b"UTF-8", b"klingon"), "Unsupported encoding: klingon"),
+        "wrong.tmx": (tmx(encoding="ISO-8859-1").replace(b"ISO-8859-1", b"UTF-8"), "not well-form"),
+        "deep.tmx": (b"<a>" * 100_000, "is not well-formed XML"),
+        "empty.tmx": (b"", "is not well-formed XML"),
+        "html.xlf": (b"<html><body/></html>", "holds no pair"),
+        "zip.xlf": (b"PK\x03\x04rest", "is a zip archive or a spreadsheet"),
+        "rest.xlsx": (b"PK\x03\x04rest", "is not a spreadsheet that can be read"),
+        "empty.xlsx": (b"", "is not a spreadsheet that can be read"),
+        "old.tsv": (b"\xd0\xcf\x11\xe0\xa1\xb1", "is an old spreadsheet or document"),
+        "bom.csv": (b"\xef\xbb\xbf", "holds no pair"),
+    }
+    expected = {write(folder / name, data): said for name, (data, said) in contents.items()}
+    with zipfile.ZipFile(folder / "other.xlsx", "w") as archive:
+        archive.writestr("a.txt", "text")
+    expected[folder / "other.xlsx"] = "is not a spreadsheet that can be read"
+    expected[spreadsheet(folder / "blank.xlsx", [])] = "holds no pair"
+    return expected
+
+
+def test_a_hostile_file_is_one_line_and_gives_nothing_away(tmp_path, capsys):
+    for path, said in hostile_files(tmp_path).items():
+        assert call("data", path) == 2, path
+        captured = capsys.readouterr()
+        assert said in captured.err.splitlines()[-1], path
+        assert "Traceback" not in captured.err
+        assert SECRET not in captured.out + captured.err
+        with pytest.raises(UserError):
+            datasets.checked_dataset([path])
+
+
+def test_a_spreadsheet_that_unpacks_to_more_than_memory_holds_is_refused(tmp_path, monkeypatch):
+    from nmt.text.formats import xlsx
+
+    path = spreadsheet(tmp_path / "a.xlsx", PAIRS)
+    monkeypatch.setattr(xlsx, "MAX_BYTES", 100)
+    with pytest.raises(UserError, match="is larger than 1 GiB when unpacked"):
+        [*files.read_pairs([path])]
+
+
+@pytest.mark.parametrize(("name", "package"), [("a.tmx", "lxml"), ("a.xlsx", "openpyxl")])
+def test_a_missing_package_is_a_line_that_installs_it(name, package, tmp_path, monkeypatch):
+    from nmt.text.formats import format as formats
+
+    monkeypatch.setattr(formats.importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(UserError, match=rf"needs {package}.*pip install -r requirements-data\.txt"):
+        [*files.read_pairs([write(tmp_path / name, tmx())])]
+
+
+def test_a_memory_of_many_units_takes_no_memory(tmp_path):
+    import tracemalloc
+
+    path = write(tmp_path / "a.tmx", tmx(PAIRS * 1000))
+    tracemalloc.start()
+    assert sum(1 for _ in files.read_pairs([path])) == 2000
+    assert tracemalloc.get_traced_memory()[1] < 1_000_000  # bytes, at the most
+    tracemalloc.stop()
+
+
+# ---- The program ----
+
+
+def test_data_converts_what_it_reads(tmp_path, capsys):
+    path, clean = write(tmp_path / "a.tmx", tmx()), tmp_path / "clean.tsv"
+    assert call("data", path, "--languages", "en-de", "--to", clean) == 0
+    assert clean.read_text(encoding="utf-8") == "".join(f"{t}\t{s}\n" for s, t in PAIRS)
+    assert call("data", path, "--languages", "cz-de") == 2
+    assert "write cs" in capsys.readouterr().err
+
+
+def test_the_longer_of_two_aligned_files_is_named(tmp_path, capsys):
+    paths = [write(tmp_path / "a.de", b"ja\nnein\n"), write(tmp_path / "a.en", b"yes\n")]
+    assert call("data", *paths) == 0
+    assert f"{paths[1]}: ends at line 1, but {paths[0]} is longer." in capsys.readouterr().err
+
+
+def test_languages_and_columns_are_remembered_for_the_direction_of_the_run(tmp_path):
+    path = write(tmp_path / "a.csv", TABLE.encode())
+    source = {"train": [str(path)], "columns": ["de", "en"]}
+    assert corpora.languages(source) == ["de", "en"]
+    assert corpora.languages(source | {"reverse": True}) == ["en", "de"]
+    backward = {"train": [str(path)], "languages": ["en", "fr"], "reverse": True}
+    assert corpora.selection_of(json.loads(json.dumps(backward))) == Selection(Pair("fr", "en"))
+    assert corpora.selection_of(source) == Selection(None, ("de", "en"))
