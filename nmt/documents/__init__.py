@@ -25,6 +25,8 @@ FORMATS = {  # the ending of a file's name: the module of its format
     ".htm": "html_pages",
     ".xhtml": "html_pages",
     ".xml": "xml_files",
+    ".md": "markdown",
+    ".markdown": "markdown",
     ".csv": "tables",
     ".tsv": "tables",
 }

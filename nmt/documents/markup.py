@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 import html
+import itertools
 import re
 from collections import Counter
 from collections.abc import Callable
+from typing import NamedTuple
 
 from nmt import UserError
 from nmt.documents.document import Segment, Span
@@ -41,6 +43,8 @@ class Token:
     is_inline: bool = True  # part of a sentence
     partner: int | None = None  # of a start or end tag: the number of the other one
     content: str = ""  # of a whole element that is one token: its text
+    replacement: str = ""  # for the markup of a tag, where a segment is translated
+    alt: Span | None = None  # of an image in Markdown: its text, which is translated
 
     @property
     def is_untranslated(self) -> bool:
@@ -139,7 +143,7 @@ def tree(
         else:
             start = tokens[token.partner]
             start_tag = tags.get(start.start, text[start.start : start.end])
-            element = Element(start_tag, markup, nodes)
+            element = Element(start_tag, token.replacement or markup, nodes)
             nodes = outer.pop()
             nodes.append(element if plain_text([element]).strip() else as_fixed(element))
     return nodes
@@ -150,16 +154,33 @@ def as_fixed(element: Element) -> Fixed:
     return Fixed(render([element], escape_text), plain_text([element]))
 
 
+class Syntax(NamedTuple):
+    """How a format writes text."""
+
+    unescape: Callable[[str], str]  # markup without tags to text
+    escape: Callable[[str], str]  # text to markup
+    lay_out: Callable[[str, str], str]  # new markup, and that of the source, to its lines
+
+
+def same_line(markup: str, source: str) -> str:
+    """Returns markup as it is: the lay-out where line ends mean nothing."""
+    return markup
+
+
+MARKUP = Syntax(html.unescape, escape_text, same_line)  # of HTML and XML
+
+
 class MarkupSegments:
     """Collects the segments of a document.
 
     Args:
       text: of the document.
       tokens: of the text, with partners.
+      syntax: of the text between tags.
     """
 
-    def __init__(self, text: str, tokens: list[Token]):
-        self._text, self._tokens = text, tokens
+    def __init__(self, text: str, tokens: list[Token], syntax: Syntax = MARKUP):
+        self._text, self._tokens, self._syntax = text, tokens, syntax
         self._segments: list[Segment] = []
         self._tags: dict[int, Tag] = {}  # those with translated attributes, by position
 
@@ -182,13 +203,17 @@ class MarkupSegments:
                     sentence.append(self._untranslated(number, end))
                 number = end
                 continue
-            if token.attributes:
-                self._add_attributes(token)
+            self._add_attributes(token)
             if token.is_inline:
                 sentence.append(token)
             number += 1
         self._add_sentence(sentence)
         return self._segments
+
+    def _writer(self, source: str) -> Callable[[list[Node]], list[str]]:
+        """Returns the function that writes a segment, of which `source` is the markup."""
+        syntax = self._syntax
+        return lambda nodes: [syntax.lay_out(render(nodes, syntax.escape), source)]
 
     def _untranslated(self, number: int, end: int) -> Token:
         """Returns an element that stays as it is as one Token."""
@@ -199,37 +224,42 @@ class MarkupSegments:
 
     def _content(self, token: Token) -> str:
         """Returns the text of a Token, without character references."""
-        return html.unescape(self._text[token.start : token.end])
+        return self._syntax.unescape(self._text[token.start : token.end])
 
     def _add_attributes(self, token: Token) -> None:
         """Adds a segment for each attribute of a tag that is text."""
         markup = self._text[token.start : token.end]
-        pieces, position = [], 0
-        for match in ATTRIBUTE.finditer(markup):
-            name = match[1].lower()
-            value = html.unescape(match[2].strip("\"'"))
-            is_text = name in TRANSLATED_ATTRIBUTES and token.attributes.get(name) == value
-            if is_text and any(map(str.isalpha, value)):
-                pieces += [markup[position : match.start(2)], match[2]]
-                position = match.end(2)
-                self._add_attribute(token, value, Span(match.start(2), match.end(2)), len(pieces))
-        if pieces:
-            self._tags[token.start].pieces = [*pieces, markup[position:]]
+        texts = []  # spans within the markup, and the text of each
+        if token.alt:
+            span = Span(token.alt.start - token.start, token.alt.end - token.start)
+            texts.append((span, self._syntax.unescape(markup[slice(*span)])))
+        for match in ATTRIBUTE.finditer(markup) if token.attributes else ():
+            name, value = match[1].lower(), html.unescape(match[2].strip("\"'"))
+            if name in TRANSLATED_ATTRIBUTES and token.attributes.get(name) == value:
+                texts.append((Span(*match.span(2)), value))
+        texts = [(span, value) for span, value in texts if any(map(str.isalpha, value))]
+        if texts:
+            bounds = [0, *(position for span, _ in texts for position in span), len(markup)]
+            tag = Tag([markup[start:end] for start, end in itertools.pairwise(bounds)])
+            self._tags[token.start] = tag
+            for number, (span, value) in enumerate(texts):
+                self._add_attribute(token, value, span, tag, 2 * number + 1)
 
-    def _add_attribute(self, token: Token, value: str, span: Span, pieces: int) -> None:
+    def _add_attribute(self, token: Token, value: str, span: Span, tag: Tag, piece: int) -> None:
         """Adds the segment of an attribute.
 
         Args:
           token: the tag.
           value: of the attribute.
           span: of the quoted value in the tag.
-          pieces: of the Tag, up to and including the value.
+          tag: changed where the attribute is translated.
+          piece: its number in the Tag.
         """
-        tag = self._tags.setdefault(token.start, Tag([]))
 
         def write(nodes: list[Node]) -> list[str]:
-            tag.pieces[pieces - 1] = f'"{html.escape(plain_text(nodes))}"'
-            return [tag.pieces[pieces - 1]]
+            text = plain_text(nodes)
+            tag.pieces[piece] = self._syntax.escape(text) if token.alt else f'"{html.escape(text)}"'
+            return [tag.pieces[piece]]
 
         span = Span(token.start + span.start, token.start + span.end)
         self._segments.append(Segment([Text(value)], [span], write))
@@ -285,10 +315,9 @@ class MarkupSegments:
         if tokens[-1].kind == "text":
             markup = self._text[tokens[-1].start : end]
             end -= len(markup) - len(markup.rstrip())
-        nodes = tree(self._text, tokens, Span(start, end), tags=self._tags)
-        self._segments.append(
-            Segment(nodes, [Span(start, end)], lambda nodes: [render(nodes, escape_text)])
-        )
+        nodes = tree(self._text, tokens, Span(start, end), self._syntax.unescape, self._tags)
+        write = self._writer(self._text[start:end])
+        self._segments.append(Segment(nodes, [Span(start, end)], write))
 
 
 def pair_tags(sentence: list[Token]) -> None:

@@ -7,10 +7,9 @@ text are replaced.
 
 from __future__ import annotations
 
-import html
 import itertools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from nmt import UserError
@@ -25,7 +24,7 @@ from nmt.documents.inline import (
     render,
     replace_character,
 )
-from nmt.documents.markup import Token, escape_text, pair_tags, tree
+from nmt.documents.markup import MARKUP, Syntax, Token, pair_tags, same_line, tree
 
 LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
 CLOCK = r"(?:(\d+):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"
@@ -51,14 +50,7 @@ class Piece(NamedTuple):
     is_last: bool  # of its cue
 
 
-class Syntax(NamedTuple):
-    """How a format writes text."""
-
-    unescape: Callable[[str], str]
-    escape: Callable[[str], str]
-
-
-SYNTAXES = {".srt": Syntax(str, str), ".vtt": Syntax(html.unescape, escape_text)}
+SYNTAXES = {".srt": Syntax(str, str, same_line), ".vtt": MARKUP}
 
 
 def seconds(hours: str | None, minutes: str, whole: str, fraction: str) -> float:

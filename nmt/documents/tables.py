@@ -79,21 +79,22 @@ def cell_segments(text: str, cell: Cell, delimiter: str, has_quotes: bool) -> It
     def write(nodes: list[Node]) -> list[str]:
         new_text = plain_text(nodes)
         if has_quotes and (delimiter in new_text or '"' in new_text):
-            new_text = '"' + new_text.replace('"', '""') + '"'
+            return ['"' + new_text.replace('"', '""') + '"']
         return [new_text]
 
     start, end = cell.span
+    if has_quotes and text[start:end].startswith('"') and not cell.is_quoted:
+        yield Segment([Text(text[start:end])], [cell.span], write)  # text behind the quote
+        return
     if cell.is_quoted:
         start, end = start + 1, end - 1
     for line in CELL_LINE.finditer(text, start, end):
         content = line[0].strip()
-        if any(map(str.isalpha, content)):
-            begin = line.start() + line[0].index(content)
-            if cell.is_quoted:
-                nodes, writer = [Text(content.replace('""', '"'))], write_quoted
-            else:
-                nodes, writer = [Text(content)], write
-            yield Segment(nodes, [Span(begin, begin + len(content))], writer)
+        span = Span(line.start() + line[0].index(content), line.start() + len(line[0].rstrip()))
+        if cell.is_quoted:
+            yield Segment([Text(content.replace('""', '"'))], [span], write_quoted)
+        else:
+            yield Segment([Text(content)], [span], write)
 
 
 def choose_columns(columns: str | None, header: list[str]) -> tuple[set[int], int]:
@@ -141,5 +142,6 @@ def parse(content: bytes, ending: str, columns: str | None = None) -> TextDocume
         for cell in cells
         if cell.column in numbers and cell.row >= first_row
         for segment in cell_segments(text, cell, delimiter, has_quotes)
+        if any(map(str.isalpha, segment.text))
     ]
     return TextDocument(text, segments, decoded.encode)

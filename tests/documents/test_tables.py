@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt import UserError
-from nmt.documents import translate_document
+from nmt.documents import tables, translate_document
 
 TABLE = (
     'id,text,"nota, extra"\r\n1, um gato ,não\r\n2,"um ""gato"", preto\ndois",não\r\n3,,\r\n4,42'
@@ -20,6 +20,11 @@ def translate(table, columns, translator=upper, name="a.csv"):
     return translate_document(name, table.encode(), translator, columns=columns).decode()
 
 
+def read(table):
+    delimiter = tables.find_delimiter(table, ".csv")
+    return list(csv.reader(io.StringIO(table, newline=""), delimiter=delimiter))
+
+
 def test_the_columns_that_are_named_are_translated_below_the_header():
     expected = TABLE.replace("um", "UM").replace("gato", "GATO").replace("preto", "PRETO")
     expected = expected.replace("dois", "DOIS")
@@ -27,7 +32,7 @@ def test_the_columns_that_are_named_are_translated_below_the_header():
     assert translate(TABLE, "text", identity) == TABLE
     both = translate(TABLE, "text, id")
     assert both == expected
-    rows = list(csv.reader(io.StringIO(translate(TABLE, "2"), newline="")))
+    rows = read(translate(TABLE, "2"))
     assert rows[0] == ["id", "TEXT", "nota, extra"]  # by numbers, the first line is a line
     assert rows[2] == ["2", 'UM "GATO", PRETO\nDOIS', "não"]
 
@@ -77,11 +82,8 @@ def test_whatever_the_table_identity_changes_nothing(table):
     for name in ("a.csv", "a.tsv"):
         try:
             assert translate(table, "1", identity, name) == table
-            cells = list(csv.reader(io.StringIO(table, newline=""), delimiter="\t"))
-            upper_cells = list(
-                csv.reader(io.StringIO(translate(table, "1", upper, name), newline=""),
-                           delimiter="\t")
-            )  # fmt: skip
-            assert len(cells) == len(upper_cells)
+            if name == "a.csv":
+                translated = translate(table, "1", upper)
+                assert [len(row) for row in read(translated)] == [len(row) for row in read(table)]
         except UserError:
             pass
