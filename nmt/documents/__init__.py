@@ -27,6 +27,10 @@ FORMATS = {  # the ending of a file's name: the module of its format
     ".xml": "xml_files",
     ".md": "markdown",
     ".markdown": "markdown",
+    ".docx": "word",
+    ".po": "messages",
+    ".xliff": "xliff",
+    ".xlf": "xliff",
     ".csv": "tables",
     ".tsv": "tables",
 }

@@ -35,6 +35,7 @@ class Segment:
     nodes: list[Node]
     spans: list[Span]  # what its translation replaces, in order; several for a sentence in two cues
     write: Callable[[list[Node]], list[str]]  # translated nodes to the new text of each span
+    has_target: bool = False  # the spans are not the source: an equal translation is written, too
 
     @property
     def text(self) -> str:
@@ -72,8 +73,10 @@ class TextDocument:
         """Returns the text with the translations of its segments."""
         edits = []
         for segment, translation in zip(self.segments, translations, strict=True):
-            if translation.text != segment.text:
-                nodes = insert_tags(segment.nodes, translation)
+            if translation.text != segment.text or segment.has_target:
+                nodes = segment.nodes
+                if translation.text != segment.text:
+                    nodes = insert_tags(nodes, translation)
                 edits += zip(segment.spans, segment.write(nodes), strict=True)
         pieces, position = [], 0
         for span, new_text in sorted(edits, key=lambda edit: (edit[0].start, -edit[0].end)):

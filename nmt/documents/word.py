@@ -1,0 +1,337 @@
+"""Word documents, .docx: an archive of XML, of which the paragraphs are translated.
+
+A run is text of one format. The format of most of a paragraph is that of its translation; runs of
+other formats, and hyperlinks, are put around the words that are linked to theirs. Line breaks,
+tabs, fields and pictures end a segment. All other files of the archive, and what is not in a
+paragraph that changes, stay as they are.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import io
+import itertools
+import re
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from nmt import UserError
+from nmt.documents.document import Segment, Span, TextDocument
+from nmt.documents.inline import Element, Fixed, Node, Text, TranslatedText, plain_text
+from nmt.documents.markup import MAX_DEPTH, Token, escape_text, find_partners
+from nmt.documents.xml_files import XmlTokens, decode_xml
+
+MAIN_PART = "word/document.xml"
+PARTS = re.compile(r"word/(?:document|header\d*|footer\d*|footnotes|endnotes)\.xml")
+MAX_BYTES = 500_000_000  # of an unpacked archive
+MAX_FILES = 20_000  # in it
+CORRUPT = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
+
+CONTAINERS = {"w:hyperlink", "w:ins", "w:smartTag", "w:fldSimple"}  # of runs, within a paragraph
+MARKS = {  # between runs: they stay near the words that they were at
+    "w:bookmarkStart", "w:bookmarkEnd", "w:commentRangeStart", "w:commentRangeEnd", "w:del",
+}  # fmt: skip
+INLINE = {  # in runs: as MARKS
+    "w:footnoteReference", "w:endnoteReference", "w:commentReference", "w:footnoteRef",
+    "w:endnoteRef", "w:noBreakHyphen", "w:softHyphen", "w:sym",
+}  # fmt: skip
+DROPPED = {"w:proofErr", "w:lastRenderedPageBreak"}  # Word's notes for itself
+RUN_END = "</w:t></w:r>"
+
+
+# ---- The items of a paragraph ----
+
+
+@dataclasses.dataclass
+class Item:
+    """A part of a paragraph."""
+
+    node: Node | None  # None for what ends a segment
+    span: Span
+    properties: str = ""  # of text: the markup of its format
+    is_alone: bool = False  # of text: a segment by itself, in a run that goes on
+    is_mark: bool = False  # between runs
+
+
+class Paragraphs:
+    """The paragraphs of a part of the archive.
+
+    Args:
+      text: of the XML.
+      tokens: of the text, with partners.
+    """
+
+    def __init__(self, text: str, tokens: list[Token]):
+        self._text, self._tokens = text, tokens
+
+    def segments(self) -> Iterator[Segment]:
+        """Yields the segments of all paragraphs; those in a text box are by themselves."""
+        for number, token in enumerate(self._tokens):
+            if token.kind == "start" and token.name == "w:p":
+                items = self._items(number, 0)
+                for is_text, group in itertools.groupby(items, lambda item: item.node is not None):
+                    if is_text:
+                        yield from item_segments(list(group))
+
+    def _children(self, parent: int) -> Iterator[int]:
+        """Yields the numbers of the tokens that begin the children of an element."""
+        number = parent + 1
+        while number < self._tokens[parent].partner:
+            token = self._tokens[number]
+            if token.name:
+                yield number
+            number = token.partner + 1 if token.kind == "start" else number + 1
+
+    def _span(self, number: int) -> Span:
+        """Returns where an element stands, with its content."""
+        token = self._tokens[number]
+        end = self._tokens[token.partner] if token.kind == "start" else token
+        return Span(token.start, end.end)
+
+    def _content(self, number: int) -> Span:
+        """Returns where the content of an element stands."""
+        token = self._tokens[number]
+        end = self._tokens[token.partner].start if token.kind == "start" else token.end
+        return Span(token.end, end)
+
+    def _markup(self, span: Span) -> str:
+        return self._text[slice(*span)]
+
+    def _items(self, parent: int, depth: int) -> Iterator[Item]:
+        """Yields the items of a paragraph, or of a container within it.
+
+        Raises:
+          UserError: containers are nested too deep.
+        """
+        if depth > MAX_DEPTH:
+            raise UserError(f"elements are nested more than {MAX_DEPTH} deep within a paragraph")
+        for number in self._children(parent):
+            token, span = self._tokens[number], self._span(number)
+            if token.name == "w:r" and token.kind == "start":
+                yield from self._run_items(number)
+            elif token.name in CONTAINERS and token.kind == "start":
+                yield self._container(number, list(self._items(number, depth + 1)))
+            elif token.name in MARKS:
+                yield Item(Fixed(self._markup(span)), span, is_mark=True)
+            elif token.name not in DROPPED:
+                yield Item(None, span)
+
+    def _container(self, number: int, items: list[Item]) -> Item:
+        """Returns a container as an item; it ends a segment if one ends within it."""
+        span, content = self._span(number), self._content(number)
+        if any(item.node is None or item.is_alone for item in items):
+            return Item(None, span)
+        start_tag = self._markup(Span(span.start, content.start))
+        end_tag = self._markup(Span(content.end, span.end))
+        element = Element(start_tag, end_tag, merge_runs(as_run(item) for item in items))
+        if plain_text([element]).strip():
+            return Item(element, span)
+        return Item(Fixed(self._markup(span), plain_text([element])), span, is_mark=True)
+
+    def _run_items(self, run: int) -> Iterator[Item]:
+        """Yields the items of a run."""
+        whole, properties = self._span(run), ""
+        children = list(self._children(run))
+        names = {self._tokens[number].name for number in children}
+        is_divided = bool(names - {"w:rPr", "w:t"} - INLINE - DROPPED)
+        start = whole.start
+        for number in children:
+            token, span = self._tokens[number], self._span(number)
+            end = whole.end if number == children[-1] else span.end
+            if token.name == "w:rPr":
+                properties = self._markup(span)
+            elif token.name == "w:t":
+                content = self._content(number)
+                text = Text(html.unescape(self._markup(content)))
+                if is_divided:
+                    yield Item(text, content, is_alone=True)
+                else:
+                    yield Item(text, Span(start, end), properties)
+                    start = end
+            elif is_divided:
+                yield Item(None, span)
+            elif token.name in INLINE:
+                yield Item(Fixed(f"<w:r>{properties}{self._markup(span)}</w:r>"), Span(start, end))
+                start = end
+
+
+# ---- Segments of items ----
+
+
+def as_run(item: Item) -> Node:
+    """Returns an item as a node, text as a run."""
+    if not isinstance(item.node, Text):
+        return item.node
+    return Element(run_start(item.properties), RUN_END, [item.node])
+
+
+def run_start(properties: str) -> str:
+    """Returns what stands before the text of a run."""
+    return f'<w:r>{properties}<w:t xml:space="preserve">'
+
+
+def merge_runs(nodes: Iterable[Node]) -> list[Node]:
+    """Returns nodes; neighboring runs of one format are one run, and runs of spaces are text."""
+    merged = []
+    for node in nodes:
+        is_run = isinstance(node, Element) and node.end_tag == RUN_END
+        if is_run and not plain_text([node]).strip():
+            node, is_run = Text(plain_text([node])), False
+        last = merged[-1] if merged else None
+        if is_run and isinstance(last, Element) and last.start_tag == node.start_tag:
+            merged[-1] = Element(last.start_tag, RUN_END, [*last.children, *node.children])
+        else:
+            merged.append(node)
+    return merged
+
+
+def item_segments(items: list[Item]) -> Iterator[Segment]:
+    """Yields the segments of items that no break divides."""
+    for is_alone, group in itertools.groupby(items, lambda item: item.is_alone):
+        if is_alone:
+            for item in group:
+                if any(map(str.isalpha, item.node.text)):
+                    yield Segment([item.node], [item.span], write_alone(item.node.text))
+        else:
+            yield from run_segments(list(group))
+
+
+def write_alone(source: str) -> Callable[[list[Node]], list[str]]:
+    """Returns the function that writes the translation of a text that is not a whole run."""
+    before, after = spaces_around(source)
+    return lambda nodes: [before + escape_text(plain_text(nodes)) + after]
+
+
+def spaces_around(text: str) -> tuple[str, str]:
+    """Returns the white space before and after a text that holds other characters."""
+    return text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
+
+
+def run_segments(items: list[Item]) -> Iterator[Segment]:
+    """Yields the segment of items that are whole runs, if they hold a letter."""
+    while items and items[0].is_mark:
+        del items[0]
+    while items and items[-1].is_mark:
+        del items[-1]
+    source = plain_text(item.node for item in items)
+    if not any(map(str.isalpha, source)):
+        return
+    lengths = Counter()
+    for item in items:
+        if isinstance(item.node, Text):
+            lengths[item.properties] += len(item.node.text.strip())
+    usual = max(lengths, key=lengths.get, default="")
+    nodes = merge_runs(
+        item.node if isinstance(item.node, Text) and item.properties == usual else as_run(item)
+        for item in items
+    )
+    before, after = spaces_around(source)
+
+    def write(nodes: list[Node]) -> list[str]:
+        return ["".join(write_runs([Text(before), *nodes, Text(after)], usual))]
+
+    yield Segment(nodes, [Span(items[0].span.start, items[-1].span.end)], write)
+
+
+def write_runs(nodes: Iterable[Node], usual: str) -> Iterator[str]:
+    """Yields the markup of nodes; text outside of runs becomes runs of the usual format."""
+    for node in nodes:
+        if isinstance(node, Fixed):
+            yield node.markup
+        elif isinstance(node, Text):
+            if node.text:
+                yield run_start(usual) + escape_text(node.text) + RUN_END
+        elif node.end_tag == RUN_END:
+            yield node.start_tag + escape_text(plain_text([node])) + RUN_END
+        else:
+            yield node.start_tag
+            yield from write_runs(node.children, usual)
+            yield node.end_tag
+
+
+# ---- The archive ----
+
+
+class WordDocument:
+    """A Word document.
+
+    Args:
+      content: of the file.
+      parts: its XML files with text, by name.
+    """
+
+    def __init__(self, content: bytes, parts: dict[str, TextDocument]):
+        self._content, self._parts = content, parts
+        self.segments = [segment for part in parts.values() for segment in part.segments]
+
+    def write(self, translations: Sequence[TranslatedText]) -> bytes:
+        """Returns the archive with the translations of its segments."""
+        new_parts, first = {}, 0
+        for name, part in self._parts.items():
+            last = first + len(part.segments)
+            text = part.translated_text(translations[first:last])
+            if text != part.text:
+                new_parts[name] = part.encode(text)
+            first = last
+        if not new_parts:
+            return self._content
+        stream = io.BytesIO()
+        with (
+            zipfile.ZipFile(io.BytesIO(self._content)) as source,
+            zipfile.ZipFile(stream, "w") as target,
+        ):
+            for member in source.infolist():
+                target.writestr(member, new_parts.get(member.filename) or source.read(member))
+        return stream.getvalue()
+
+
+def read_parts(content: bytes) -> dict[str, bytes]:
+    """Returns the XML files with text of a document, by name.
+
+    Raises:
+      UserError: it is no Word document, is damaged, or is too large unpacked.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            members = archive.infolist()
+            total = sum(member.file_size for member in members)
+            if total > MAX_BYTES or len(members) > MAX_FILES:
+                raise UserError(f"holds {total:,} bytes, unpacked; the limit is {MAX_BYTES:,}")
+            for member in members:  # damage is found before anything is translated
+                with archive.open(member) as file:
+                    while file.read(1 << 20):
+                        pass
+            names = [name for name in archive.namelist() if PARTS.fullmatch(name)]
+            if MAIN_PART not in names:
+                raise UserError("is not a Word document: it holds no word/document.xml")
+            return {name: archive.read(name) for name in names}
+    except CORRUPT as error:
+        raise UserError(
+            f"is not a Word document, or is damaged ({error}); open and save it"
+        ) from None
+
+
+def parse_part(content: bytes) -> TextDocument:
+    """Returns the Document of an XML file of the archive."""
+    decoded = decode_xml(content)
+    tokens = XmlTokens(decoded.text).tokens
+    find_partners(tokens, lambda open_name, name: False)
+    segments = list(Paragraphs(decoded.text, tokens).segments())
+    return TextDocument(decoded.text, segments, decoded.encode_with_references)
+
+
+def parse(content: bytes, ending: str) -> WordDocument:
+    """Returns the Document of a .docx file.
+
+    Raises:
+      UserError: it cannot be read.
+    """
+    parts = read_parts(content)
+    if b"<w:document" not in parts[MAIN_PART]:
+        raise UserError(
+            "is not written as Word does (<w:document>); save it with Word or LibreOffice"
+        )
+    return WordDocument(content, {name: parse_part(part) for name, part in parts.items()})
