@@ -356,3 +356,13 @@ def test_translate_beam(finished, sources, tmp_path):
     process = run_process([BEAM_PYTHON, program, *flags])
     assert f"{len(written)} shards, 1 to translate" in process.stderr
     assert [shard.read_bytes() for shard in shards()] == written
+
+
+@pytest.mark.slow
+def test_gpu():
+    everything = tables("gpu.py", "--miniature", "--only", "device", "equality", "training")
+    _, equality, training = everything
+    assert [row["right"] for row in equality] == ["True"] * 4
+    assert len(training) == 4
+    for row in training:
+        assert float(row["tokens/s"].replace(",", "")) > 0

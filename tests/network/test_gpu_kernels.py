@@ -1,0 +1,82 @@
+"""What can be known of a GPU without one: TensorFlow has a GPU kernel for each operation.
+
+TensorFlow registers its GPU kernels on every machine. An operation without one runs on the
+processor, and its inputs and outputs are copied there and back: only the seeds of samples do.
+"""
+
+import pytest
+import tensorflow as tf
+from helpers import random_batches, tiny_training
+from tensorflow.python.framework.kernels import get_registered_kernels_for_op
+
+from nmt.decoding.sampling import Sampling
+from nmt.decoding.search import sample, search
+
+pytestmark = pytest.mark.slow
+
+VARIANTS = [
+    dict(),
+    dict(non_autoregressive=True),
+    dict(
+        mixed_precision=True, accumulate=2, pre_norm=True, dropout_rate=0.1, schedule="cosine",
+        clip_norm=1.0, label_smoothing=0.1,
+    ),
+]  # fmt: skip
+IDS = tf.TensorSpec((None, None), tf.int32)
+ON_ANY_DEVICE = {"Placeholder", "NoOp"}  # or on none: no kernel is called
+SEED_OF_SOURCE = {"AsString", "ReduceJoin", "StringToHashBucketFast"}  # see sampling.py
+
+
+def operations_of(function):
+    """Returns the types of the operations of a concrete function and of all that it calls."""
+    definition = function.graph.as_graph_def()
+    nodes = [*definition.node, *(n for f in definition.library.function for n in f.node_def)]
+    return {node.op for node in nodes}
+
+
+def without_gpu_kernel(operations):
+    """Returns those of `operations` that only a processor has a kernel for."""
+    missing = set()
+    for operation in operations - ON_ANY_DEVICE:
+        devices = {kernel.device_type for kernel in get_registered_kernels_for_op(operation).kernel}
+        if not devices & {"GPU", "DEFAULT"}:
+            missing.add(operation)
+    return missing
+
+
+@pytest.mark.parametrize("changes", VARIANTS, ids=str)
+def test_training_and_validation_have_gpu_kernels(changes):
+    training = tiny_training(**changes)
+    steps = [training.train_step, training.validation_step]
+    if "accumulate" in changes:
+        steps.append(training.accumulate_step)
+    for step in steps:
+        operations = operations_of(step.get_concrete_function(IDS, IDS))
+        assert "MatMul" in operations or "BatchMatMulV2" in operations
+        assert without_gpu_kernel(operations) == set()
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_searching_has_gpu_kernels(beam):
+    transformer = tiny_training().transformer
+    transformer(random_batches(1)[0])
+    function = tf.function(lambda inp: search(transformer, inp, beam), input_signature=[IDS])
+    assert without_gpu_kernel(operations_of(function.get_concrete_function())) == set()
+
+
+def test_sampling_has_gpu_kernels():
+    transformer = tiny_training().transformer
+    transformer(random_batches(1)[0])
+    numbers = tf.TensorSpec((None,), tf.int32)
+    function = tf.function(
+        lambda inp, samples: sample(transformer, inp, Sampling(), samples),
+        input_signature=[IDS, numbers],
+    )
+    operations = operations_of(function.get_concrete_function())
+    assert without_gpu_kernel(operations) == SEED_OF_SOURCE
+
+
+def test_an_operation_of_text_has_none():
+    function = tf.function(tf.strings.strip, input_signature=[tf.TensorSpec((None,), tf.string)])
+    operations = operations_of(function.get_concrete_function())
+    assert without_gpu_kernel(operations) == {"StringStrip"}
