@@ -562,6 +562,8 @@ class CustomSchedule(keras.optimizers.schedules.LearningRateSchedule):
       d_model: width of the model.
       warmup_steps: steps of linear growth.
       scale: a factor that the paper does not have.
+
+    Other schedules are in nmt/training/schedules.py.
     """
 
     def __init__(self, d_model, warmup_steps=4000, scale=1.0):
@@ -575,42 +577,6 @@ class CustomSchedule(keras.optimizers.schedules.LearningRateSchedule):
 
     def get_config(self):
         return {"d_model": self.d_model, "warmup_steps": self.warmup_steps, "scale": self.scale}
-
-
-@register
-class CosineSchedule(CustomSchedule):
-    """The same warm-up to the same peak, then times (1 + cos(pi * progress)) / 2: 0.0 at `steps`.
-
-    Progress goes from 0 at `warmup_steps` to 1 at `steps` (Loshchilov & Hutter 2017, arXiv
-    1608.03983, without restarts).
-
-    Args:
-      d_model, warmup_steps, scale: see CustomSchedule.
-      steps: optimizer steps of the whole training run; a number, or a scalar variable that is set
-        later.
-    """
-
-    def __init__(self, d_model, warmup_steps=4000, scale=1.0, steps=100_000):
-        super().__init__(d_model, warmup_steps, scale)
-        self.steps = steps
-
-    def __call__(self, step):
-        step, steps = tf.cast(step, tf.float32), tf.cast(self.steps, tf.float32)
-        warmup = float(self.warmup_steps)
-        warmed_up = super().__call__(tf.minimum(step, warmup))
-        progress = tf.clip_by_value((step - warmup) / tf.maximum(steps - warmup, 1.0), 0.0, 1.0)
-        return warmed_up * 0.5 * (1 + tf.cos(np.pi * progress))
-
-    def get_config(self):
-        return {**super().get_config(), "steps": int(self.steps)}
-
-
-@register
-class ConstantSchedule(CustomSchedule):
-    """The same warm-up to the same peak, and no decay."""
-
-    def __call__(self, step):
-        return super().__call__(tf.minimum(tf.cast(step, tf.float32), float(self.warmup_steps)))
 
 
 # ---- Loss and accuracy: over real tokens only ----

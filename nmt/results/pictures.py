@@ -99,7 +99,7 @@ class Pictures:
 
     def schedule(self, path):
         from nmt.results import plots
-        from nmt.training.optimizer import learning_rate
+        from nmt.training.schedules import SCHEDULES, learning_rate
 
         trained = int(self.steps)
         steps = max(trained, 2 * self.options["warmup_steps"])  # drawn
@@ -107,7 +107,7 @@ class Pictures:
             self.say("{name} (chosen)", name=name)
             if name == self.options["schedule"]
             else name: learning_rate({**self.options, "schedule": name}, trained)
-            for name in ("inverse-sqrt", "cosine", "constant")
+            for name in SCHEDULES
         }
         scale = self.options["learning_rate_scale"]
         return plots.schedule(path, schedules, steps, scale, self.say)

@@ -1,4 +1,4 @@
-"""What turns gradients into steps: learning rates by name, Adam, and the Updater."""
+"""What turns gradients into optimizer steps: Adam, and the Updater."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,23 +8,7 @@ import tensorflow as tf
 
 from nmt import UserError
 from nmt.machine import memory
-from transformer_model import ConstantSchedule, CosineSchedule, CustomSchedule
-
-
-def learning_rate(
-    options: dict[str, Any], steps: int | tf.Variable
-) -> keras.optimizers.schedules.LearningRateSchedule:
-    """Returns the schedule that `options` name, for a training run of `steps`."""
-    arguments = options["d_model"], options["warmup_steps"], options["learning_rate_scale"]
-    if options["schedule"] == "cosine":
-        return CosineSchedule(*arguments, steps)
-    if options["schedule"] == "constant":
-        return ConstantSchedule(*arguments)
-    if options["schedule"] == "inverse-sqrt":
-        return CustomSchedule(*arguments)
-    raise ValueError(
-        f"params.py allows the schedule {options['schedule']!r}, which has no case here"
-    )
+from nmt.training.schedules import learning_rate
 
 
 def check_size(options: dict[str, Any], vocab_size: int, weight_bytes: int = 16) -> None:
