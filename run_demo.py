@@ -28,14 +28,14 @@ from nmt.network import masked_targets
 from nmt.network.engine import ParallelForward, PlainForward
 from nmt.results import evaluation
 from nmt.runs import parent as parents
-from nmt.runs.loading import build_transformer, load_translator
+from nmt.runs.loading import build_transformer, check_size, load_translator
 from nmt.text import batches as batching
 from nmt.text.corpora import load_corpus
 from nmt.text.tokenizer import Tokenizer, train_tokenizer
 from nmt.training import checkpoints, cluster, devices, metrics
 from nmt.training.averaging import average
 from nmt.training.loop import TrainingLoop
-from nmt.training.optimizer import Adam, Updater, check_size, dense
+from nmt.training.optimizer import Adam, Updater, dense
 
 __all__ = [  # for use from Python and in the notebook
     "Tokenizer", "Training", "build_transformer", "load_corpus", "load_translator", "main", "train",
@@ -68,12 +68,12 @@ class Training(TrainingLoop):
 
     def __init__(self, options, vocab_size, strategy, parts=1, workers=cluster.ALONE, plain=False):
         super().__init__(options, vocab_size, strategy, workers)
-        self.steps = tf.Variable(1, dtype=tf.int64)  # of all epochs, for the schedule; see `fit`
+        self.total_steps = tf.Variable(1, dtype=tf.int64)  # of all epochs, as a schedule needs it
         check_size(options, vocab_size)
         with strategy.scope():
             self.transformer = build_transformer(options, vocab_size, plain)
             variables = self.transformer.trainable_variables
-            self.optimizer = Adam(options, self.steps)
+            self.optimizer = Adam(options, self.total_steps)
             self.optimizer.build(variables)
             self.updater = Updater(
                 self.optimizer, variables, options["accumulate"], options["clip_norm"]
@@ -83,11 +83,13 @@ class Training(TrainingLoop):
             self.forward = PlainForward(self.transformer)
         else:
             self.forward = ParallelForward(self.transformer, parts, static_shapes=xla)
+        self.forward_backward = self.loss_and_gradients
         if xla:  # compiled for each shape of a batch
-            self.loss_and_gradients = tf.function(self.loss_and_gradients, jit_compile=True)
+            self.forward_backward = tf.function(self.loss_and_gradients, jit_compile=True)
         self.model = Model(  # to translate with and to score
-            options, self.transformer, self.forward, parts, self.epoch, self.steps, fixed=False
-        )
+            options, self.transformer, self.forward, parts, self.epoch, self.total_steps,
+            fixed=False,
+        )  # fmt: skip
         self.checkpoint = tf.train.Checkpoint(
             # A list of variables, not the model: TensorFlow would leave out the layers that Keras
             # keeps in lists, and the state of dropout's random numbers.
@@ -96,7 +98,7 @@ class Training(TrainingLoop):
             epoch=self.epoch,
             position=self.position,
             sums=self.sums_so_far,
-            steps=self.steps,
+            steps=self.total_steps,
         )
 
     @tf.function
@@ -112,7 +114,7 @@ class Training(TrainingLoop):
 
     def learn(self, inp, tar, update=True):
         """Learns from one device's share of a batch. Returns its `token_sums` before the step."""
-        sums, gradients = self.loss_and_gradients(inp, tar)
+        sums, gradients = self.forward_backward(inp, tar)
         totals = self.updater.accumulate(gradients, sums.tokens)
         if update:
             self.updater.apply(totals)
@@ -124,9 +126,8 @@ class Training(TrainingLoop):
         if self.options["non_autoregressive"]:
             seed = self.updater.batch_seed(self.options["seed"])
             tar_inp, tar_real = masked_targets.mask_targets(inp, tar_real, seed)
-        # The tutorial calls loss_function and accuracy_function. Here both are quotients of
-        # `token_sums`, which can be added over devices. The engine's predictions are not logits yet
-        # but the decoder's outputs.
+        # The tutorial's loss and accuracy are quotients of `token_sums`, which add up over devices.
+        # With --plain, predictions are logits; the engine computes these in its `token_sums`.
         with tf.GradientTape() as tape:
             predictions = self.forward.predict((inp, tar_inp), training=True)
             sums = self.forward.token_sums(tar_real, predictions, self.options["label_smoothing"])

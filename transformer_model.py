@@ -7,47 +7,54 @@ no files, no text, no command line. No line is here for speed: nmt/network/ hold
 
 Shapes in comments: B sentences, L tokens (S source, T target), H heads, D = d_model, V vocabulary
 size. "Real" tokens are those that are not padding. Masks are 1.0 at positions that must not be
-attended to. Keras 3 takes only tensors by position: all other arguments of a call have keywords.
-Each layer has a `build`, which creates its variables from the shapes of its inputs.
+attended to. Arguments that recur: `d_model`, the width of a token's vector; `dff`, that of the
+hidden layer in the feed-forward network; `rate`, of dropout; `dtype`, a Keras dtype policy.
 """
 
 from typing import NamedTuple
 
-import numpy as np
+import keras
+import tensorflow as tf
 
-NEEDED = (
-    "transformer_model needs Keras on TensorFlow: {}; set KERAS_BACKEND=tensorflow in the "
-    "environment before Keras is imported, and install requirements.txt"
-)
-try:
-    import keras
-    import tensorflow as tf
-except ImportError as error:  # Keras, or its backend
-    raise ImportError(NEEDED.format(error)) from None
-if keras.backend.backend() != "tensorflow":
-    raise ImportError(NEEDED.format(f"its backend is {keras.backend.backend()}"))
+if keras.config.backend() != "tensorflow":
+    raise ImportError(
+        "transformer_model needs Keras on TensorFlow: set KERAS_BACKEND=tensorflow in the "
+        "environment before Keras is imported"
+    )
 
 PAD, UNKNOWN, START, END = 0, 1, 2, 3  # ids of the special tokens; TensorFlow pads with 0
 
 MASKED = -1e9  # makes the softmax of a logit 0; bfloat16 holds it, float16 does not
 
+
+# ---- What Keras 3 asks of layers, and the tutorial did not need ----
+
 # Keras rebuilds a saved model (.keras) from classes that are registered.
 register = keras.saving.register_keras_serializable(package="transformer_model")
+
+
+class TransformerLayer(keras.layers.Layer):
+    """A layer that consists of other layers and has an attribute `d_model`."""
+
+    def build(self, input_shape):
+        """Creates the variables of all parts, which take vectors of D numbers (or ids)."""
+        for part in self._flatten_layers(include_self=False, recursive=False):
+            if not part.built:  # a shared embedding is built once
+                part.build((None, None, self.d_model))
+
+    def compute_mask(self, inputs, previous_mask):
+        """Returns None: masks are arguments of `call`, never attached to an output."""
+        return
 
 
 # ---- Positional encoding (paper 3.5) ----
 
 
 def get_angles(pos, i, d_model):
-    """Returns the angle of every position in every dimension, in radians, as float64.
+    """Returns the angles, in radians, of positions `pos` (L, 1) in dimensions `i` (1, D): (L, D).
 
-    pos / 10000^(2 (i // 2) / d_model): dimensions 2k and 2k + 1 share an angle. In float32 the
-    angles of positions in the thousands would be off by 1e-4 and more.
-
-    Args:
-      pos: positions, any shape that broadcasts with `i`, such as (L, 1).
-      i: dimensions, such as (1, D).
-      d_model: width of the model.
+    pos / 10000^(2 (i // 2) / d_model): dimensions 2k and 2k + 1 share an angle. They are float64:
+    in float32, angles of positions in the thousands would be off by 1e-4 and more.
     """
     pos, i = tf.cast(pos, tf.float64), tf.cast(i, tf.float64)
     return pos / tf.pow(tf.constant(10000, tf.float64), 2 * (i // 2) / d_model)
@@ -56,8 +63,8 @@ def get_angles(pos, i, d_model):
 def positional_encoding(position, d_model):
     """Returns the encoding of positions 0 to `position` - 1, (1, position, D) float32.
 
-    Sine on even dimensions, cosine on odd ones, of `get_angles`. `position` may be a scalar tensor:
-    the encoding is computed for each length, so no length is too long.
+    Sine on even dimensions, cosine on odd ones. It is computed for each length, which may be a
+    tensor: no length is too long.
     """
     depths = tf.range(d_model)[tf.newaxis, :]  # (1, D)
     angles = get_angles(tf.range(position)[:, tf.newaxis], depths, d_model)  # (position, D)
@@ -96,16 +103,11 @@ def create_masks(inp, tar):
 
 
 def scaled_dot_product_attention(q, k, v, mask):
-    """Returns softmax(q k^T / sqrt(d_k)) v and the softmax itself (paper, equation 1).
+    """Returns softmax(q k^T / sqrt(d_k)) v and the softmax, whose rows sum to 1 (equation 1).
 
     Args:
-      q: queries (..., len_q, d_k).
-      k: keys (..., len_k, d_k).
-      v: values (..., len_k, d_v).
+      q, k, v: queries (..., len_q, d_k), keys (..., len_k, d_k) and values (..., len_k, d_v).
       mask: 1.0 = masked, broadcastable to (..., len_q, len_k), or None.
-
-    Returns:
-      output (..., len_q, d_v) and attention weights (..., len_q, len_k); each row sums to 1.
     """
     matmul_qk = tf.matmul(q, k, transpose_b=True)  # (..., len_q, len_k)
     scaled_attention_logits = matmul_qk / k.shape[-1] ** 0.5
@@ -116,25 +118,9 @@ def scaled_dot_product_attention(q, k, v, mask):
     return output, attention_weights
 
 
-class TransformerLayer(keras.layers.Layer):
-    """A layer that gets its masks as arguments, not attached to tensors as Keras would do."""
-
-    def compute_mask(self, inputs, previous_mask):
-        """Returns None, so that later layers get only the masks passed to them."""
-        return
-
-
 @register
 class MultiHeadAttention(TransformerLayer):
-    """`num_heads` attentions in parallel, in d_model / num_heads dimensions each (paper 3.2.2).
-
-    Args:
-      d_model: width of inputs and outputs.
-      num_heads: number of heads.
-
-    Raises:
-      ValueError: `num_heads` does not divide `d_model`.
-    """
+    """`num_heads` attentions in parallel, in d_model / num_heads dimensions each (paper 3.2.2)."""
 
     def __init__(self, d_model, num_heads, dtype=None, **kwargs):
         super().__init__(dtype=dtype, **kwargs)
@@ -148,13 +134,6 @@ class MultiHeadAttention(TransformerLayer):
         self.wv = keras.layers.Dense(d_model, dtype=dtype)
         self.dense = keras.layers.Dense(d_model, dtype=dtype)
 
-    def build(self, v_shape, k_shape, q_shape):
-        """Creates the variables of all parts, as Keras 3 asks of each layer that has parts."""
-        self.wv.build(v_shape)
-        self.wk.build(k_shape)
-        self.wq.build(q_shape)
-        self.dense.build(q_shape)
-
     def split_heads(self, x):
         """(B, L, D) -> (B, H, L, D / H)."""
         x = tf.reshape(x, (tf.shape(x)[0], -1, self.num_heads, self.depth))  # (B, L, H, D / H)
@@ -166,10 +145,9 @@ class MultiHeadAttention(TransformerLayer):
         return tf.reshape(x, (tf.shape(x)[0], -1, self.d_model))
 
     def call(self, v, k, q, mask=None):
-        """Attends from `q` (B, len_q, D) to `k`, `v` (B, len_k, D); the tutorial's order.
+        """Attends from `q` (B, len_q, D) to `k` and `v` (B, len_k, D); order of the tutorial.
 
-        Returns:
-          output (B, len_q, D) and attention weights (B, H, len_q, len_k).
+        Returns output (B, len_q, D) and attention weights (B, H, len_q, len_k).
         """
         q = self.split_heads(self.wq(q))  # (B, H, len_q, D / H)
         k = self.split_heads(self.wk(k))  # (B, H, len_k, D / H)
@@ -185,13 +163,7 @@ class MultiHeadAttention(TransformerLayer):
 
 
 def point_wise_feed_forward_network(d_model, dff, dtype=None):
-    """Returns max(0, x W1 + b1) W2 + b2 as a Keras model, (B, L, D) -> (B, L, D).
-
-    Args:
-      d_model: width of inputs and outputs.
-      dff: width of the hidden layer.
-      dtype: of the Keras layers.
-    """
+    """Returns max(0, x W1 + b1) W2 + b2 as a Keras model, (B, L, D) -> (B, L, D)."""
     return keras.Sequential(
         [
             keras.layers.Dense(dff, activation="relu", dtype=dtype),  # (B, L, dff)
@@ -205,15 +177,12 @@ def point_wise_feed_forward_network(d_model, dff, dtype=None):
 
 @register
 class EncoderLayer(TransformerLayer):
-    """Self-attention, then the feed-forward network, each in a residual connection.
-
-    Args:
-      d_model, num_heads, dff: sizes, as above.
-      rate: dropout rate of each sub-layer's output.
-    """
+    """Self-attention, then the feed-forward network, each in a residual connection."""
 
     def __init__(self, d_model, num_heads, dff, rate=0.1, dtype=None, **kwargs):
         super().__init__(dtype=dtype, **kwargs)
+        self.d_model = d_model
+
         self.mha = MultiHeadAttention(d_model, num_heads, dtype=dtype)
         self.ffn = point_wise_feed_forward_network(d_model, dff, dtype=dtype)
 
@@ -222,11 +191,6 @@ class EncoderLayer(TransformerLayer):
 
         self.dropout1 = keras.layers.Dropout(rate, dtype=dtype)
         self.dropout2 = keras.layers.Dropout(rate, dtype=dtype)
-
-    def build(self, x_shape):
-        self.mha.build(x_shape, x_shape, x_shape)
-        for layer in (self.ffn, self.layernorm1, self.layernorm2):
-            layer.build(x_shape)
 
     def call(self, x, *, training=False, mask=None):
         """(B, S, D) -> output (B, S, D), attention weights (B, H, S, S)."""
@@ -242,13 +206,12 @@ class EncoderLayer(TransformerLayer):
 
 @register
 class DecoderLayer(TransformerLayer):
-    """Self-attention, cross-attention to the encoder's output, then the feed-forward network.
-
-    Args: those of EncoderLayer.
-    """
+    """Self-attention, cross-attention to the encoder's output, then the feed-forward network."""
 
     def __init__(self, d_model, num_heads, dff, rate=0.1, dtype=None, **kwargs):
         super().__init__(dtype=dtype, **kwargs)
+        self.d_model = d_model
+
         self.mha1 = MultiHeadAttention(d_model, num_heads, dtype=dtype)
         self.mha2 = MultiHeadAttention(d_model, num_heads, dtype=dtype)
         self.ffn = point_wise_feed_forward_network(d_model, dff, dtype=dtype)
@@ -260,12 +223,6 @@ class DecoderLayer(TransformerLayer):
         self.dropout1 = keras.layers.Dropout(rate, dtype=dtype)
         self.dropout2 = keras.layers.Dropout(rate, dtype=dtype)
         self.dropout3 = keras.layers.Dropout(rate, dtype=dtype)
-
-    def build(self, x_shape, enc_output_shape):
-        self.mha1.build(x_shape, x_shape, x_shape)
-        self.mha2.build(enc_output_shape, enc_output_shape, x_shape)
-        for layer in (self.ffn, self.layernorm1, self.layernorm2, self.layernorm3):
-            layer.build(x_shape)
 
     def call(self, x, enc_output, *, training=False, look_ahead_mask=None, padding_mask=None):
         """(B, T, D), (B, S, D) -> output (B, T, D), weights (B, H, T, T) and (B, H, T, S)."""
@@ -288,8 +245,8 @@ class DecoderLayer(TransformerLayer):
 #
 # Paper and tutorial normalize the residual sum (post-norm). To normalize the input of each
 # sub-layer instead leaves the residual stream untouched and trains deep stacks more reliably
-# (Xiong et al. 2020, arXiv 2002.04745). The variables of a layer are the same; each stack gets one
-# more normalization at its end.
+# (Xiong et al. 2020, arXiv 2002.04745). A layer has the same variables; each stack has one more
+# normalization, of its output.
 
 
 @register
@@ -299,10 +256,12 @@ class PreNormEncoderLayer(EncoderLayer):
     def call(self, x, *, training=False, mask=None):
         """(B, S, D) -> output (B, S, D), attention weights (B, H, S, S)."""
         normalized = self.layernorm1(x)  # (B, S, D)
-        attn_output, weights = self.mha(normalized, normalized, normalized, mask)
-        x += self.dropout1(attn_output, training=training)
-        ffn_output = self.ffn(self.layernorm2(x))
-        return x + self.dropout2(ffn_output, training=training), weights
+        attn_output, weights = self.mha(normalized, normalized, normalized, mask)  # (B, S, D)
+        out1 = x + self.dropout1(attn_output, training=training)
+
+        ffn_output = self.ffn(self.layernorm2(out1))  # (B, S, D)
+        out2 = out1 + self.dropout2(ffn_output, training=training)
+        return out2, weights
 
 
 @register
@@ -313,24 +272,23 @@ class PreNormDecoderLayer(DecoderLayer):
         """(B, T, D), (B, S, D) -> output (B, T, D), weights (B, H, T, T) and (B, H, T, S)."""
         normalized = self.layernorm1(x)  # (B, T, D)
         attn1, block1 = self.mha1(normalized, normalized, normalized, look_ahead_mask)
-        x += self.dropout1(attn1, training=training)
-        attn2, block2 = self.mha2(enc_output, enc_output, self.layernorm2(x), padding_mask)
-        x += self.dropout2(attn2, training=training)
-        ffn_output = self.ffn(self.layernorm3(x))
-        return x + self.dropout3(ffn_output, training=training), block1, block2
+        out1 = x + self.dropout1(attn1, training=training)  # (B, T, D)
+
+        attn2, block2 = self.mha2(enc_output, enc_output, self.layernorm2(out1), padding_mask)
+        out2 = out1 + self.dropout2(attn2, training=training)  # (B, T, D)
+
+        ffn_output = self.ffn(self.layernorm3(out2))  # (B, T, D)
+        out3 = out2 + self.dropout3(ffn_output, training=training)
+        return out3, block1, block2
 
 
 # ---- The two stacks ----
 
 
 def embed(embedding, ids):
-    """Returns sqrt(D) times the embedding of `ids` (B, L), plus the positional encoding.
+    """Returns sqrt(D) times the Keras `embedding` of `ids` (B, L), plus positions: (B, L, D).
 
-    Paper 3.4 has the factor; it brings the embedding nearer to the size of the positional encoding.
-
-    Args:
-      embedding: a Keras Embedding, ids -> (B, L, D).
-      ids: token ids (B, L).
+    The factor (paper 3.4) brings the embedding nearer to the size of the positional encoding.
     """
     x = embedding(ids)  # (B, L, D)
     d_model = x.shape[-1]
@@ -338,15 +296,20 @@ def embed(embedding, ids):
     return x + tf.cast(positional_encoding(tf.shape(ids)[1], d_model), x.dtype)
 
 
+def output_normalization(pre_norm, dtype):
+    """Returns the last layer of a stack: with pre-norm, nothing else normalizes its output."""
+    if pre_norm:
+        return keras.layers.LayerNormalization(epsilon=1e-6, dtype=dtype)
+    return keras.layers.Identity(dtype=dtype)
+
+
 @register
 class Encoder(TransformerLayer):
-    """Token ids of the source -> one vector per token, through `num_layers` encoder layers.
+    """Token ids of the source -> one vector per token, through the encoder layers.
 
     Args:
-      num_layers, d_model, num_heads, dff, input_vocab_size: sizes.
-      rate: dropout rate of embeddings and sub-layers.
       pre_norm: use PreNormEncoderLayer.
-      embedding: the Keras Embedding to share; None creates one.
+      embedding: a Keras Embedding that is shared; None creates one.
     """
 
     def __init__(
@@ -354,24 +317,14 @@ class Encoder(TransformerLayer):
         embedding=None, dtype=None, **kwargs,
     ):  # fmt: skip
         super().__init__(dtype=dtype, **kwargs)
+        self.d_model = d_model
         self.embedding = embedding or keras.layers.Embedding(input_vocab_size, d_model, dtype=dtype)
         self.dropout = keras.layers.Dropout(rate, dtype=dtype)
         layer = PreNormEncoderLayer if pre_norm else EncoderLayer
         self.enc_layers = [
             layer(d_model, num_heads, dff, rate, dtype=dtype) for _ in range(num_layers)
         ]
-        self.pre_norm = pre_norm
-        if pre_norm:  # nothing else normalizes the output of the last layer
-            self.layernorm = keras.layers.LayerNormalization(epsilon=1e-6, dtype=dtype)
-        self.d_model = d_model
-
-    def build(self, x_shape):
-        self.embedding.build(x_shape)
-        embedded_shape = (*x_shape, self.d_model)
-        for layer in self.enc_layers:
-            layer.build(embedded_shape)
-        if self.pre_norm:
-            self.layernorm.build(embedded_shape)
+        self.layernorm = output_normalization(pre_norm, dtype)
 
     def call(self, x, *, training=False, mask=None):
         """Ids (B, S) -> output (B, S, D), {"encoder_layer1": weights (B, H, S, S), ...}."""
@@ -380,23 +333,19 @@ class Encoder(TransformerLayer):
         attention_weights = {}
         for n, layer in enumerate(self.enc_layers, start=1):
             x, attention_weights[f"encoder_layer{n}"] = layer(x, training=training, mask=mask)
-        if self.pre_norm:
-            x = self.layernorm(x)
-        return x, attention_weights
+        return self.layernorm(x), attention_weights
 
 
 @register
 class Decoder(TransformerLayer):
-    """Token ids of the target so far -> one vector per token, through `num_layers` decoder layers.
-
-    Args: those of Encoder, with `target_vocab_size`.
-    """
+    """Token ids of the target so far -> one vector per token, through the decoder layers."""
 
     def __init__(
         self, num_layers, d_model, num_heads, dff, target_vocab_size, rate=0.1, pre_norm=False,
         embedding=None, dtype=None, **kwargs,
     ):  # fmt: skip
         super().__init__(dtype=dtype, **kwargs)
+        self.d_model = d_model
         self.embedding = embedding or keras.layers.Embedding(
             target_vocab_size, d_model, dtype=dtype
         )
@@ -405,19 +354,7 @@ class Decoder(TransformerLayer):
         self.dec_layers = [
             layer(d_model, num_heads, dff, rate, dtype=dtype) for _ in range(num_layers)
         ]
-        self.pre_norm = pre_norm
-        if pre_norm:  # nothing else normalizes the output of the last layer
-            self.layernorm = keras.layers.LayerNormalization(epsilon=1e-6, dtype=dtype)
-        self.d_model = d_model
-
-    def build(self, x_shape, enc_output_shape):
-        if not self.embedding.built:  # a shared one is built by the encoder
-            self.embedding.build(x_shape)
-        embedded_shape = (*x_shape, self.d_model)
-        for layer in self.dec_layers:
-            layer.build(embedded_shape, enc_output_shape)
-        if self.pre_norm:
-            self.layernorm.build(embedded_shape)
+        self.layernorm = output_normalization(pre_norm, dtype)
 
     def call(self, x, enc_output, *, training=False, look_ahead_mask=None, padding_mask=None):
         """Ids (B, T), encoder's output (B, S, D) -> output (B, T, D), weights by layer and block.
@@ -435,9 +372,7 @@ class Decoder(TransformerLayer):
             )  # fmt: skip
             attention_weights[f"decoder_layer{n}_block1"] = block1
             attention_weights[f"decoder_layer{n}_block2"] = block2
-        if self.pre_norm:
-            x = self.layernorm(x)
-        return x, attention_weights
+        return self.layernorm(x), attention_weights
 
 
 # ---- The Transformer (paper 3, figure 1) ----
@@ -445,11 +380,7 @@ class Decoder(TransformerLayer):
 
 @register
 class TiedLogits(keras.layers.Layer):
-    """Logits as products with the shared embedding matrix, (V, D) (paper 3.4).
-
-    Args:
-      embedding: the Keras Embedding that holds the matrix.
-    """
+    """Logits as products with the matrix (V, D) of a shared Keras `embedding` (paper 3.4)."""
 
     def __init__(self, embedding, **kwargs):
         super().__init__(**kwargs)
@@ -464,22 +395,14 @@ class TiedLogits(keras.layers.Layer):
 class Transformer(keras.Model):
     """Encoder, decoder and the layer that turns vectors into logits; makes its own masks.
 
-    Pass one tuple, `(inp, tar)`: Keras reloads a model with two inputs with random weights. Works
-    in float32 and in mixed_bfloat16.
+    Pass one tuple, `(inp, tar)`: Keras reloads a model with two inputs with random weights.
 
     Args:
-      num_layers, d_model, num_heads, dff: sizes of both stacks.
-      input_vocab_size, target_vocab_size: vocabulary entries of source and target.
-      rate: dropout rate of embeddings and sub-layers.
       pre_norm: normalize the input of each sub-layer instead of the residual sum.
       tie_embeddings: share one matrix between source, target and logits (paper 3.4); both languages
         then share one vocabulary.
-      non_autoregressive: use no look-ahead mask in the decoder; see
+      non_autoregressive: use no look-ahead mask in the decoder, which is not in the paper; see
         nmt/decoding/non_autoregressive.py.
-
-    Raises:
-      ValueError: the policy is mixed_float16, whose range is smaller than the mask; embeddings are
-        tied and the vocabulary sizes differ; or `num_heads` does not divide `d_model`.
     """
 
     def __init__(
@@ -489,13 +412,8 @@ class Transformer(keras.Model):
         super().__init__(dtype=dtype, **kwargs)
         if self.dtype_policy.compute_dtype == "float16":
             raise ValueError(
-                f"{self.dtype_policy.name} ends at 65,504 and cannot hold the mask's {MASKED:g}: "
-                "use mixed_bfloat16 or float32"
-            )
-        if tie_embeddings and input_vocab_size != target_vocab_size:
-            raise ValueError(
-                f"tied embeddings need one vocabulary, not one of {input_vocab_size} entries and "
-                f"one of {target_vocab_size}"
+                f"{self.dtype_policy.name} cannot hold the mask's {MASKED:g}: use mixed_bfloat16 "
+                "or float32"
             )
         self.config = dict(
             num_layers=num_layers, d_model=d_model, num_heads=num_heads, dff=dff,
@@ -503,15 +421,24 @@ class Transformer(keras.Model):
             pre_norm=pre_norm, tie_embeddings=tie_embeddings,
             non_autoregressive=non_autoregressive,
         )  # fmt: skip
-        embedding = None
-        if tie_embeddings:  # of vectors of length 1: logits start small, and `embed` scales by √D
+        embedding = None  # each stack has its own
+        if tie_embeddings:
+            if input_vocab_size != target_vocab_size:
+                raise ValueError(
+                    f"tied embeddings need one vocabulary, not one of {input_vocab_size} entries "
+                    f"and one of {target_vocab_size}"
+                )
+            # Vectors of length 1: logits start small, and `embed` scales by sqrt(D).
             normal = keras.initializers.RandomNormal(stddev=d_model**-0.5)
             embedding = keras.layers.Embedding(
                 input_vocab_size, d_model, embeddings_initializer=normal, dtype=dtype
             )
-        options = dict(rate=rate, pre_norm=pre_norm, embedding=embedding, dtype=dtype)
-        self.encoder = Encoder(num_layers, d_model, num_heads, dff, input_vocab_size, **options)
-        self.decoder = Decoder(num_layers, d_model, num_heads, dff, target_vocab_size, **options)
+        self.encoder = Encoder(
+            num_layers, d_model, num_heads, dff, input_vocab_size, rate, pre_norm, embedding, dtype
+        )
+        self.decoder = Decoder(
+            num_layers, d_model, num_heads, dff, target_vocab_size, rate, pre_norm, embedding, dtype
+        )
         if tie_embeddings:
             self.final_layer = TiedLogits(embedding, dtype="float32")
         else:
@@ -522,11 +449,9 @@ class Transformer(keras.Model):
         return {**super().get_config(), **self.config}
 
     def build(self, input_shape):
-        inp_shape, tar_shape = input_shape
-        d_model = self.config["d_model"]
-        self.encoder.build(inp_shape)
-        self.decoder.build(tar_shape, (*inp_shape, d_model))
-        self.final_layer.build((*tar_shape, d_model))
+        """Creates all variables; see TransformerLayer."""
+        for part in (self.encoder, self.decoder, self.final_layer):
+            part.build((None, None, self.config["d_model"]))
 
     def call(self, inputs, *, training=False):
         """Ids (B, S) and (B, T) -> logits (B, T, V) float32, attention weights by layer.
@@ -555,15 +480,8 @@ class Transformer(keras.Model):
 class CustomSchedule(keras.optimizers.schedules.LearningRateSchedule):
     """scale * d_model^-0.5 * min(step^-0.5, step * warmup_steps^-1.5).
 
-    Grows linearly to its peak at `warmup_steps`, then decays with the inverse square root
-    of the step. 0.0 at step 0.
-
-    Args:
-      d_model: width of the model.
-      warmup_steps: steps of linear growth.
-      scale: a factor that the paper does not have.
-
-    Other schedules are in nmt/training/schedules.py.
+    Grows linearly from 0 to its peak at `warmup_steps`, then decays with the inverse square root of
+    the step. The paper has no `scale`. Other schedules are in nmt/training/schedules.py.
     """
 
     def __init__(self, d_model, warmup_steps=4000, scale=1.0):
@@ -583,7 +501,10 @@ class CustomSchedule(keras.optimizers.schedules.LearningRateSchedule):
 
 
 class TokenSums(NamedTuple):
-    """Sums over the real tokens of a batch, which can be added over batches and devices."""
+    """Sums over the real tokens of a batch. Means are quotients of these.
+
+    Training adds the sums over batches and devices before it divides.
+    """
 
     loss: tf.Tensor  # cross-entropy in nats, () float32
     hits: tf.Tensor  # number of real tokens that have the highest logit, () float32
@@ -593,9 +514,8 @@ class TokenSums(NamedTuple):
 def token_sums(real, pred, label_smoothing=0.0):
     """Returns the TokenSums of target ids `real` (B, T) under logits `pred` (B, T, V).
 
-    Args:
-      label_smoothing: probability that the target distribution spreads evenly over the vocabulary
-        (paper 5.4).
+    `label_smoothing` is the probability that the target distribution spreads evenly over the
+    vocabulary (paper 5.4).
     """
     is_real = tf.cast(real != PAD, tf.float32)  # (B, T)
     target = tf.one_hot(real, pred.shape[-1])  # (B, T, V)
@@ -609,17 +529,13 @@ def token_sums(real, pred, label_smoothing=0.0):
 
 
 def loss_function(real, pred, label_smoothing=0.0):
-    """Returns the mean cross-entropy, in nats, of the real tokens of ids (B, T), logits (B, T, V).
-
-    run_demo.py trains on this quotient, too, but adds its `token_sums` over batches and devices
-    before it divides.
-    """
+    """Returns the mean cross-entropy, in nats, of real tokens; ids (B, T), logits (B, T, V)."""
     sums = token_sums(real, pred, label_smoothing)
     return tf.math.divide_no_nan(sums.loss, sums.tokens)
 
 
 def accuracy_function(real, pred):
-    """Returns the share of the real tokens of ids (B, T) with the highest of logits (B, T, V)."""
+    """Returns the share of real tokens that have the highest logit; shapes as above."""
     sums = token_sums(real, pred)
     return tf.math.divide_no_nan(sums.hits, sums.tokens)
 
@@ -628,23 +544,16 @@ def accuracy_function(real, pred):
 
 
 def greedy_translate(transformer, inp, extra_tokens=50):
-    """Appends the likeliest token until END, and runs the whole network for each token.
+    """Returns translations (B, 1 + T) of ids `inp` (B, S): START, tokens, END, then PAD.
 
+    Appends the likeliest token until END, and runs the whole network for each token. A translation
+    may have `extra_tokens` more tokens than its source (paper 6.1); one that is cut off has no END.
     This loop defines what translating means. Without --plain, the program runs
     nmt/decoding/search.py, which keeps keys and values between steps and is tested to predict the
     same ids.
-
-    Args:
-      transformer: an autoregressive Transformer.
-      inp: source ids (B, S).
-      extra_tokens: the maximum length of a translation beyond that of its source (paper 6.1);
-        both count END, and the translation does not count START.
-
-    Returns:
-      ids (B, 1 + T): START, tokens, END, then PAD. A translation cut off by the limit has no END;
-      PAD and START are never chosen.
     """
-    forbidden = np.isin(np.arange(transformer.config["target_vocab_size"]), (PAD, START))  # (V,)
+    ids = tf.range(transformer.config["target_vocab_size"])
+    forbidden = (ids == PAD) | (ids == START)  # (V,)
     source_tokens = tf.reduce_sum(tf.cast(inp != PAD, tf.int32), axis=1)  # (B,)
     tar = tf.fill((tf.shape(inp)[0], 1), START)  # (B, 1)
     finished = source_tokens == 0  # (B,); a row of padding needs no translation

@@ -173,7 +173,7 @@ def train(builders, options, corpus, tokenizer, epochs):
     batches = batching.training_batches(trainings[0].options, corpus, tokenizer)
     rates, minutes = [[] for _ in trainings], [0.0] * len(trainings)
     for training in trainings:
-        training.steps.assign(batches.per_epoch * epochs)
+        training.total_steps.assign(batches.per_epoch * epochs)
     for epoch, number in itertools.product(range(1, epochs + 1), range(len(trainings))):
         training, started = trainings[number], time.perf_counter()
         order = batches.epoch(options["buffer_size"], options["seed"] + epoch)

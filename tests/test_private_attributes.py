@@ -53,3 +53,5 @@ def test_a_layer_lists_all_layers_within_it():
     inner = keras.layers.Dense(1)
     outer = keras.Sequential([keras.Sequential([inner])])
     assert inner in outer._flatten_layers()  # what nmt/network/engine.py replaces
+    parts = outer._flatten_layers(include_self=False, recursive=False)
+    assert list(parts) == outer.layers  # what transformer_model.py builds

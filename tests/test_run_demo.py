@@ -175,10 +175,10 @@ def test_a_compiled_step_is_traced_once_static_and_stays_on_its_device(tokenizer
     for seed in range(2):
         of_epoch(training, batches.epoch(100, seed), batches.per_epoch)
         assert training.train_step.experimental_get_tracing_count() == 1
-        assert training.loss_and_gradients.experimental_get_tracing_count() == 1
+        assert training.forward_backward.experimental_get_tracing_count() == 1
     assert len(batches.lengths) > 1
     for inp, tar in {inp.shape: (inp, tar) for inp, tar in batches.epoch(100, 1)}.values():
-        program = training.loss_and_gradients.experimental_get_compiler_ir(inp, tar)(stage="hlo")
+        program = training.forward_backward.experimental_get_compiler_ir(inp, tar)(stage="hlo")
         assert f"s32[{inp.shape[0]},{inp.shape[1]}]" in program
         for word in ("<=", "infeed", "outfeed", "send(", "recv(", "custom-call"):
             assert word not in program

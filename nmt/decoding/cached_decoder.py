@@ -1,26 +1,125 @@
 """The decoder, one position at a time, for a batch of sources that the encoder reads once.
 
-Each layer keeps the keys and values of earlier positions; see layer_step.py. Shapes in comments as
-in transformer_model.py, L positions, K hypotheses and P tokens of a prefix.
+Each layer keeps the keys and values of earlier positions. Shapes in comments as in
+transformer_model.py, L positions, K hypotheses and P tokens of a prefix.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
-from nmt.decoding.layer_step import KeysAndValues, decoder_layer_step
-from nmt.network.layers import join_projections, project
+from nmt.network.layers import Projection, join_projections, project
 from transformer_model import (
     MASKED,
     PAD,
     START,
+    DecoderLayer,
+    MultiHeadAttention,
+    PreNormDecoderLayer,
     Transformer,
     create_padding_mask,
     positional_encoding,
+    scaled_dot_product_attention,
 )
 
 EXTRA_TOKENS = 50  # of a translation, at most, beyond the tokens of its source (paper 6.1)
+
+
+# ---- A layer ----
+
+
+class KeysAndValues(NamedTuple):
+    """What attention attends to, after its projections."""
+
+    keys: tf.Tensor  # (B, H, positions, D / H)
+    values: tf.Tensor  # (B, H, positions, D / H)
+
+
+def append_position(
+    cache: tf.Tensor, new: tf.Tensor, position: tf.Tensor | None = None
+) -> tf.Tensor:
+    """Returns `cache` (B, H, L K, D / H), keys or values of earlier positions, with `new` appended.
+
+    Args:
+      new: (B, H, K, D / H), one more position of K hypotheses.
+      position: None for a cache that grows; or the number of earlier positions, for a cache of the
+        final length, which XLA needs because its shapes are fixed.
+    """
+    if position is None:
+        return tf.concat([cache, new], axis=2)
+    cache_rows, beam = cache.shape[2], new.shape[2]
+    is_new = tf.range(cache_rows) // beam == position  # (L K,)
+    copies = tf.tile(new, (1, 1, cache_rows // beam, 1))  # (B, H, L K, D / H)
+    return tf.where(is_new[:, tf.newaxis], copies, cache)
+
+
+def attend(
+    mha: MultiHeadAttention, q: tf.Tensor, source: KeysAndValues, mask: tf.Tensor | None
+) -> tf.Tensor:
+    """Returns what a MultiHeadAttention does after its projections, (B, K, D).
+
+    Args:
+      mha: the layer.
+      q: projected queries (B, H, K, D / H).
+      source: what they attend to.
+      mask: see MultiHeadAttention.
+    """
+    heads, _ = scaled_dot_product_attention(q, source.keys, source.values, mask)  # (B, H, K, D / H)
+    return mha.dense(mha.join_heads(heads))
+
+
+def decoder_layer_step(
+    layer: DecoderLayer,
+    x: tf.Tensor,
+    self_projection: Projection,
+    cache: KeysAndValues,
+    source: KeysAndValues,
+    position: tf.Tensor | None,
+    look_ahead_mask: tf.Tensor | None,
+    padding_mask: tf.Tensor,
+) -> tuple[tf.Tensor, KeysAndValues]:
+    """Computes one position of a DecoderLayer, given its keys and values of earlier positions.
+
+    Args:
+      layer: a DecoderLayer of either order of normalization.
+      x: (B, K, D).
+      self_projection: that of queries, keys and values of its self-attention.
+      cache: earlier positions of self-attention, (B, H, L K, D / H).
+      source: what cross-attention attends to, (B, H, S, D / H).
+      position: see `append_position`.
+      look_ahead_mask, padding_mask: see DecoderLayer.
+
+    Returns:
+      output (B, K, D), and the cache with the new position.
+    """
+    pre_norm = isinstance(layer, PreNormDecoderLayer)
+
+    def sublayer_input(normalize: Callable, x: tf.Tensor) -> tf.Tensor:
+        return normalize(x) if pre_norm else x
+
+    def add_and_norm(normalize: Callable, x: tf.Tensor, output: tf.Tensor) -> tf.Tensor:
+        return x + output if pre_norm else normalize(x + output)
+
+    y = sublayer_input(layer.layernorm1, x)
+    q, new_keys, new_values = project(y, self_projection, layer.mha1.num_heads)
+    cache = KeysAndValues(
+        append_position(cache.keys, new_keys, position),
+        append_position(cache.values, new_values, position),
+    )
+    x = add_and_norm(layer.layernorm1, x, attend(layer.mha1, q, cache, look_ahead_mask))
+
+    y = sublayer_input(layer.layernorm2, x)
+    (q,) = project(y, join_projections(layer.mha2.wq), layer.mha2.num_heads)
+    x = add_and_norm(layer.layernorm2, x, attend(layer.mha2, q, source, padding_mask))
+
+    y = sublayer_input(layer.layernorm3, x)
+    x = add_and_norm(layer.layernorm3, x, layer.ffn(y))
+    return x, cache
+
+
+# ---- The decoder ----
 
 
 class DecoderState(NamedTuple):
@@ -125,12 +224,13 @@ class CachedDecoder:
         positions = 0 if self.cache_length is None else self.cache_length * self.beam
         depth = self._transformer.config["d_model"] // heads
         empty = tf.zeros((_size(inp, axis=0), heads, positions, depth), enc_output.dtype)
+        padded_prefix = ()
         if prefix is not None:  # as long as a translation: each step reads a position of it
             padding = self.length - tf.shape(prefix)[1]
             padded_prefix = tf.pad(prefix, [[0, 0], [0, padding]], constant_values=PAD)  # (B, L)
         return DecoderState(
             limits=_token_limits(inp, prefix, extra_tokens),
-            prefix=() if prefix is None else padded_prefix,
+            prefix=padded_prefix,
             padding_mask=padding_mask,
             sources=sources,
             caches=[KeysAndValues(empty, empty)] * len(self._layers),
@@ -169,8 +269,7 @@ class CachedDecoder:
                 state.padding_mask,
             )
             caches.append(cache)
-        if self._transformer.decoder.pre_norm:
-            x = self._transformer.decoder.layernorm(x)
+        x = self._transformer.decoder.layernorm(x)
         kernel, bias, transposed = self._output
         x = tf.cast(tf.reshape(x, (-1, x.shape[-1])), tf.float32)  # (B K, D)
         logits = tf.nn.bias_add(tf.matmul(x, kernel, transpose_b=transposed), bias)  # (B K, V)

@@ -1,4 +1,8 @@
-"""Search for the likeliest translation: the one entry to greedy and beam search."""
+"""Search for the likeliest translation: the one entry to greedy and beam search.
+
+These are functions of ids. A Translator calls them as TensorFlow functions that are traced once, or
+compiled: see searcher.py.
+"""
 
 import tensorflow as tf
 

@@ -70,7 +70,7 @@ def _set_encoder(spec: LayerSpec, encoder: Encoder) -> None:
         _set_norm(layer_spec.self_attention.layer_norm, layer.layernorm1)
         _set_feed_forward(layer_spec.ffn, layer.ffn)
         _set_norm(layer_spec.ffn.layer_norm, layer.layernorm2)
-    if encoder.pre_norm:
+    if isinstance(encoder.layernorm, keras.layers.LayerNormalization):  # pre-norm
         _set_norm(spec.layer_norm, encoder.layernorm)
 
 
@@ -83,7 +83,7 @@ def _set_decoder(spec: LayerSpec, decoder: Decoder) -> None:
         _set_norm(layer_spec.attention.layer_norm, layer.layernorm2)
         _set_feed_forward(layer_spec.ffn, layer.ffn)
         _set_norm(layer_spec.ffn.layer_norm, layer.layernorm3)
-    if decoder.pre_norm:
+    if isinstance(decoder.layernorm, keras.layers.LayerNormalization):  # pre-norm
         _set_norm(spec.layer_norm, decoder.layernorm)
 
 

@@ -12,6 +12,7 @@ from nmt import UserError
 from nmt.decoding.model import Model
 from nmt.decoding.options import SearchOptions
 from nmt.decoding.translator import Translator
+from nmt.machine import memory
 from nmt.messages import log
 from nmt.network.engine import ParallelForward, accelerate
 from nmt.runs import listing, parameters
@@ -21,7 +22,6 @@ from nmt.text.files import is_table
 from nmt.text.glossary import read_glossary
 from nmt.text.tokenizer import Tokenizer
 from nmt.training import checkpoints, devices
-from nmt.training.optimizer import check_size
 from transformer_model import Transformer
 
 
@@ -31,6 +31,25 @@ class TrainedRun(NamedTuple):
     run: Run
     tokenizer: Tokenizer
     model: Model
+
+
+def check_size(options: dict, vocab_size: int, weight_bytes: int = 16) -> None:
+    """Raises a UserError if a Transformer of these sizes cannot fit into memory.
+
+    Args:
+      options: values of params.table() by name.
+      vocab_size: vocabulary entries.
+      weight_bytes: memory per weight; in training, with its gradient and Adam's two moments, 16.
+    """
+    width, tables = options["d_model"], 1 if options["tie_embeddings"] else 3
+    layers = options["num_layers"] * width * (12 * width + 4 * options["dff"])
+    needed = weight_bytes * (layers + tables * vocab_size * width)
+    if needed > memory():
+        raise UserError(
+            f"a network of these sizes takes {needed / 2**30:,.0f} GiB at least, and this "
+            f"machine has {memory() / 2**30:,.0f}; lower --d-model, --dff, --num-layers or "
+            "--vocab-size"
+        )
 
 
 def build_transformer(options: dict, vocab_size: int, plain: bool = False) -> Transformer:
@@ -244,17 +263,22 @@ def load_translator(
     Raises:
       UserError: there is no such run, it is damaged, or an argument is not allowed.
     """
+    paths = path if isinstance(path, (list, tuple)) else [path]
+    if not paths:
+        raise UserError("load_translator was given an empty list; name one run folder or several")
     options = {name: value for name, value in options.items() if value is not None}
     SearchOptions(**options)  # a TypeError if there is no such option
     if options.get("sampling"):
         options.setdefault("beam", 1)
     changed = {name: options[name] for name in params.names(params.SEARCH) if name in options}
-    paths = path if isinstance(path, (list, tuple)) else [path]
-    if not paths:
-        raise UserError("load_translator was given an empty list; name one run folder or several")
-    trained = load_ensemble(paths, checkpoint, **changed)
-    model = trained.model
-    options |= dict(rows=rows, workers=model.parts if workers is None else workers)
-    options |= dict(protect=protect, patterns=tuple(patterns))
-    options["glossary"] = read_glossary(glossary) if glossary else None
-    return model.text_translator(trained.tokenizer, split, **options)
+    _, tokenizer, model = load_ensemble(paths, checkpoint, **changed)
+    return model.text_translator(
+        tokenizer,
+        split,
+        rows=rows,
+        workers=model.parts if workers is None else workers,
+        protect=protect,
+        patterns=tuple(patterns),
+        glossary=read_glossary(glossary) if glossary else None,
+        **options,
+    )

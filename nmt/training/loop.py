@@ -26,9 +26,9 @@ FAR_ABOVE = 3  # times the loss of guessing all tokens alike, from which on a lo
 class TrainingLoop:
     """The epochs of run_demo.Training, which inherits them and defines the network and the step.
 
-    A subclass has the attributes `transformer`, `optimizer`, `updater`, `checkpoint` and `steps`
-    of run_demo.Training, and its methods `train_step`, `accumulate_step`, `validate` and
-    `translations_of`.
+    A subclass has the attributes `transformer`, `optimizer`, `updater`, `checkpoint` and
+    `total_steps` of run_demo.Training, and its methods `train_step`, `accumulate_step`, `validate`
+    and `translations_of`.
 
     Args:
       options: values of params.table() by name.
@@ -253,7 +253,7 @@ class TrainingLoop:
         if int(self.epoch) > epochs:
             log.info(f"Already trained for {int(self.epoch)} epochs; --epochs is {epochs}.")
         tensorboard.drop_later_events(run.logs, self.step if newest else -1)
-        self.steps.assign(self.steps_per_epoch(batches) * epochs)
+        self.total_steps.assign(self.steps_per_epoch(batches) * epochs)
         self.history = [row for row in run.history() if row["epoch"] <= int(self.epoch)]
         self.recover_best(keeper, corpus, tokenizer, newest)
         if announce:

@@ -6,28 +6,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from nmt import UserError
-from nmt.machine import memory
 from nmt.training.schedules import learning_rate
-
-
-def check_size(options: dict[str, Any], vocab_size: int, weight_bytes: int = 16) -> None:
-    """Raises a UserError if a Transformer of these sizes cannot fit into memory.
-
-    Args:
-      options: values of params.table() by name.
-      vocab_size: vocabulary entries.
-      weight_bytes: memory per weight; in training, with its gradient and Adam's two moments, 16.
-    """
-    width, tables = options["d_model"], 1 if options["tie_embeddings"] else 3
-    layers = options["num_layers"] * width * (12 * width + 4 * options["dff"])
-    needed = weight_bytes * (layers + tables * vocab_size * width)
-    if needed > memory():
-        raise UserError(
-            f"a network of these sizes takes {needed / 2**30:,.0f} GiB at least, and this "
-            f"machine has {memory() / 2**30:,.0f}; lower --d-model, --dff, --num-layers or "
-            "--vocab-size"
-        )
 
 
 class Adam(keras.optimizers.Adam):
