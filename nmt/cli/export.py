@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmt import UserError, output
 from nmt.cli import flags, trained_runs
@@ -13,15 +13,86 @@ from nmt.runs.folder import Run
 from nmt.text.languages import Pair, as_pair
 
 if TYPE_CHECKING:  # what imports TensorFlow
-    from nmt.exports import hugging_face
+    from nmt.exports.hugging_face import ModelCard
+    from nmt.runs.loading import TrainedRun
 
 HELP = "write the model for other programs, in one of six formats"
-FORMATS = ("saved_model", "keras", "ctranslate2", "huggingface", "argos", "litert")
-QUANTIZATIONS = {  # by format
-    "ctranslate2": ("int8", "float16"),
-    "argos": ("int8", "float16"),
-    "litert": ("int8",),
+
+
+class Export(NamedTuple):
+    """What is exported, and how."""
+
+    trained: TrainedRun
+    languages: Sequence[str]  # codes; none if they are unknown
+    quantization: str | None  # of the weights
+
+
+# ---- The formats: each imports its own module, and what that needs ----
+
+
+def saved_model(path: Path, export: Export) -> None:
+    from nmt.exports.saved_model import saved_model
+
+    saved_model(path, export.trained.model.transformer, export.trained.tokenizer)
+
+
+def keras_file(path: Path, export: Export) -> None:
+    from nmt.exports.keras_file import keras_file
+
+    keras_file(path, export.trained.model.transformer)
+
+
+def ctranslate2(path: Path, export: Export) -> None:
+    from nmt.exports.ctranslate2_model import ctranslate2_model
+
+    ctranslate2_model(
+        path, export.trained.model.transformer, export.trained.tokenizer, export.quantization
+    )
+
+
+def hugging_face(path: Path, export: Export) -> None:
+    from nmt.exports.hugging_face import hugging_face_model
+
+    run, tokenizer, model = export.trained
+    card = model_card(run, model.options, export.languages)
+    hugging_face_model(path, model.transformer, tokenizer, card)
+
+
+def argos(path: Path, export: Export) -> None:
+    from nmt.exports.argos import argos_package
+
+    run, tokenizer, model = export.trained
+    pair = language_pair(run, export.languages)
+    argos_package(path, model.transformer, tokenizer, pair, export.quantization)
+
+
+def litert(path: Path, export: Export) -> None:
+    from nmt.exports.litert import litert_model
+
+    litert_model(
+        path, export.trained.model.transformer, export.trained.tokenizer, export.quantization
+    )
+
+
+class Format(NamedTuple):
+    """A format of exported models."""
+
+    write: Callable[[Path, Export], None]
+    file_name: str  # in export/ of the run
+    quantizations: tuple[str, ...] = ()
+
+
+FORMATS = {
+    "saved_model": Format(saved_model, "saved_model"),
+    "keras": Format(keras_file, "model.keras"),
+    "ctranslate2": Format(ctranslate2, "ctranslate2", ("int8", "float16")),
+    "huggingface": Format(hugging_face, "huggingface"),
+    "argos": Format(argos, "package.argosmodel", ("int8", "float16")),
+    "litert": Format(litert, "litert", ("int8",)),
 }
+
+
+# ---- The command ----
 
 
 def add_flags(parser: ArgumentParser) -> None:
@@ -44,33 +115,13 @@ def run(args: Namespace) -> None:
     output.refuse_existing(args.to)
     runs = trained_runs.find_runs(args)
     languages = args.languages or runs[0].parameters.corpus.get("languages", [])
-    pair = language_pair(runs[0], languages) if args.format == "argos" else None
-    run, tokenizer, model = trained_runs.load_runs(args, runs)
-    from nmt.exports import (
-        argos,
-        ctranslate2_model,
-        hugging_face,
-        keras_file,
-        litert,
-        saved_model,
-    )
-
-    path = Path(args.to) if args.to else default_path(run.path / "export", args.format)
-    if args.format == "saved_model":
-        saved_model.saved_model(path, model.transformer, tokenizer)
-    elif args.format == "keras":
-        if path.suffix != ".keras":  # Keras requires it
-            path = path.with_name(f"{path.name}.keras")
-        keras_file.keras_file(path, model.transformer)
-    elif args.format == "ctranslate2":
-        ctranslate2_model.ctranslate2_model(path, model.transformer, tokenizer, args.quantization)
-    elif args.format == "huggingface":
-        card = model_card(run, model.options, languages)
-        hugging_face.hugging_face_model(path, model.transformer, tokenizer, card)
-    elif args.format == "argos":
-        argos.argos_package(path, model.transformer, tokenizer, pair, args.quantization)
-    else:
-        litert.litert_model(path, model.transformer, tokenizer, args.quantization)
+    if args.format == "argos":
+        language_pair(runs[0], languages)  # unknown ones are reported before the model is loaded
+    trained = trained_runs.load_runs(args, runs)
+    path = Path(args.to) if args.to else default_path(trained.run.path / "export", args.format)
+    if args.format == "keras" and path.suffix != ".keras":  # Keras requires it
+        path = path.with_name(f"{path.name}.keras")
+    FORMATS[args.format].write(path, Export(trained, languages, args.quantization))
     print(path)
 
 
@@ -79,26 +130,24 @@ def default_path(folder: Path, kind: str) -> Path:
 
     A SavedModel gets a new version, 1 or the next: TensorFlow Serving loads the highest.
     """
+    path = folder / FORMATS[kind].file_name
     if kind == "saved_model":
-        versions = [int(path.name) for path in (folder / kind).glob("*") if path.name.isdigit()]
-        return folder / kind / str(max(versions, default=0) + 1)
-    names = {"keras": "model.keras", "argos": "package.argosmodel"}  # these endings are required
-    return folder / names.get(kind, kind)
+        versions = [int(version.name) for version in path.glob("*") if version.name.isdigit()]
+        return path / str(max(versions, default=0) + 1)
+    return path
 
 
 def check_quantization(kind: str, quantization: str | None) -> None:
     """Raises a UserError if the format `kind` has no such quantization."""
-    if quantization and quantization not in QUANTIZATIONS.get(kind, ()):
-        kinds = [name for name, allowed in QUANTIZATIONS.items() if quantization in allowed]
+    if quantization and quantization not in FORMATS[kind].quantizations:
+        kinds = [name for name, form in FORMATS.items() if quantization in form.quantizations]
         raise UserError(
             f"--quantization {quantization} goes with --format {', '.join(kinds)}; choose one "
             "of them, or leave it out"
         )
 
 
-def model_card(
-    run: Run, options: dict[str, Any], languages: Sequence[str]
-) -> hugging_face.ModelCard:
+def model_card(run: Run, options: dict[str, Any], languages: Sequence[str]) -> ModelCard:
     """Returns what the model card says of a run with these options and languages."""
     from nmt.exports.hugging_face import ModelCard
 
