@@ -3,10 +3,12 @@
 import itertools
 from typing import NamedTuple
 
+import keras
 from matplotlib.patches import Circle, FancyBboxPatch
 
 from nmt.results import figures
 from nmt.results.texts import Say, english
+from transformer_model import Decoder, Encoder, MultiHeadAttention, Transformer
 
 COLORS = {  # of blocks; as in the paper's figure 1, lighter
     "embedding": "#f9dcdc", "attention": "#fde3c4", "norm": "#f4f2c0", "ffn": "#d3e8f4",
@@ -41,64 +43,95 @@ class Block(NamedTuple):
         return self.kind in ("attention", "ffn")
 
 
-def blocks(transformer, say: Say = english) -> tuple[list[Block], list[Block]]:
-    """Returns the Blocks of encoder and decoder, from the input upwards."""
-    sizes, encoder, decoder = transformer.config, transformer.encoder, transformer.decoder
-    width, heads, layers = sizes["d_model"], sizes["num_heads"], sizes["num_layers"]
-    vocabulary, tied, rate = sizes["target_vocab_size"], sizes["tie_embeddings"], sizes["rate"]
-    tied_to_source = say("shared with the\nsource embedding") if tied else ""
+class _Blocks(NamedTuple):
+    """Makes the Blocks of a Transformer; a method for each part of a stack."""
 
-    def attention(title, layer, norm, **source):
-        text = "{heads} heads: softmax(q · k / √{depth}) v"
-        detail = say(text, heads=heads, depth=width // heads)
-        block = Block("attention", title, detail, layer.count_params(), layers, **source)
-        return with_normalization(block, norm)
+    transformer: Transformer
+    say: Say
 
-    def ffn(layer, norm):
-        detail = say("{width} → {inner:,} → {width}, ReLU", width=width, inner=sizes["dff"])
-        block = Block("ffn", say("Feed-forward"), detail, layer.count_params(), layers)
-        return with_normalization(block, norm)
-
-    def with_normalization(block, norm):
-        layer_norm = Block("norm", say("Layer normalization"), "", norm.count_params(), layers)
-        return [layer_norm, block] if sizes["pre_norm"] else [block, layer_norm]
-
-    def begin(title, embedding, vocab_size, shared=""):
+    def embedding(
+        self, title: str, embedding: keras.layers.Embedding, vocab_size: int, shared: str = ""
+    ) -> list[Block]:
+        """Returns the Blocks of an embedding and its positions."""
+        sizes, say = self.transformer.config, self.say
         text = "{vocabulary:,} × {width}, output times √{width}"
-        detail = say(text, vocabulary=vocab_size, width=width)
-        waves = "sines and cosines; then dropout {rate:g}" if rate else "sines and cosines"
+        detail = say(text, vocabulary=vocab_size, width=sizes["d_model"])
+        waves = "sines and cosines; then dropout {rate:g}" if sizes["rate"] else "sines and cosines"
         return [
             Block("embedding", title, detail, embedding.count_params(), shared=shared),
-            Block("positions", say("+ positional encoding"), say(waves, rate=rate), 0),
+            Block("positions", say("+ positional encoding"), say(waves, rate=sizes["rate"]), 0),
         ]
 
-    def end(stack):
-        if not sizes["pre_norm"]:
-            return []
-        return [Block("norm", say("Layer normalization"), "", stack.layernorm.count_params())]
+    def attention(
+        self, title: str, mha: MultiHeadAttention, norm: keras.layers.Layer, **source
+    ) -> list[Block]:
+        """Returns the Blocks of an attention and its normalization."""
+        sizes = self.transformer.config
+        heads, depth = sizes["num_heads"], sizes["d_model"] // sizes["num_heads"]
+        text = "{heads} heads: softmax(q · k / √{depth}) v"
+        detail = self.say(text, heads=heads, depth=depth)
+        layers = sizes["num_layers"]
+        block = Block("attention", title, detail, mha.count_params(), layers, **source)
+        return self._with_normalization(block, norm)
 
-    first, last = encoder.enc_layers[0], decoder.dec_layers[0]
+    def feed_forward(self, ffn: keras.Model, norm: keras.layers.Layer) -> list[Block]:
+        """Returns the Blocks of a feed-forward network and its normalization."""
+        sizes = self.transformer.config
+        text = "{width} → {inner:,} → {width}, ReLU"
+        detail = self.say(text, width=sizes["d_model"], inner=sizes["dff"])
+        layers = sizes["num_layers"]
+        block = Block("ffn", self.say("Feed-forward"), detail, ffn.count_params(), layers)
+        return self._with_normalization(block, norm)
+
+    def end(self, stack: Encoder | Decoder) -> list[Block]:
+        """Returns the Block of the normalization that ends a stack, if there is one."""
+        if not self.transformer.config["pre_norm"]:
+            return []
+        return [Block("norm", self.say("Layer normalization"), "", stack.layernorm.count_params())]
+
+    def output(self, shared: str) -> list[Block]:
+        """Returns the Blocks of the logits and the softmax."""
+        sizes, final_layer = self.transformer.config, self.transformer.final_layer
+        detail = f"{sizes['d_model']} → {sizes['target_vocab_size']:,}"
+        parameters = 0 if sizes["tie_embeddings"] else final_layer.count_params()
+        return [
+            Block("output", self.say("Linear"), detail, parameters, shared=shared),
+            Block("output", self.say("Softmax"), "", 0),
+        ]
+
+    def _with_normalization(self, block: Block, norm: keras.layers.Layer) -> list[Block]:
+        sizes = self.transformer.config
+        title = self.say("Layer normalization")
+        layer_norm = Block("norm", title, "", norm.count_params(), sizes["num_layers"])
+        return [layer_norm, block] if sizes["pre_norm"] else [block, layer_norm]
+
+
+def blocks(transformer: Transformer, say: Say = english) -> tuple[list[Block], list[Block]]:
+    """Returns the Blocks of encoder and decoder, from the input upwards."""
+    make, sizes = _Blocks(transformer, say), transformer.config
+    encoder, decoder = transformer.encoder, transformer.decoder
+    enc_layer, dec_layer = encoder.enc_layers[0], decoder.dec_layers[0]
     masked = "Self-attention" if sizes["non_autoregressive"] else "Masked self-attention"
-    linear = 0 if tied else transformer.final_layer.count_params()
-    return (
-        [
-            *begin(say("Source embedding"), encoder.embedding, sizes["input_vocab_size"]),
-            *attention(say("Self-attention"), first.mha, first.layernorm1),
-            *ffn(first.ffn, first.layernorm2),
-            *end(encoder),
-        ],
-        [
-            *begin(say("Target embedding"), decoder.embedding, vocabulary, tied_to_source),
-            *attention(say(masked), last.mha1, last.layernorm1),
-            *attention(say("Cross-attention"), last.mha2, last.layernorm2, keys_from_encoder=True),
-            *ffn(last.ffn, last.layernorm3),
-            *end(decoder),
-            Block(
-                "output", say("Linear"), f"{width} → {vocabulary:,}", linear, shared=tied_to_source
-            ),
-            Block("output", say("Softmax"), "", 0),
-        ],
-    )
+    shared = say("shared with the\nsource embedding") if sizes["tie_embeddings"] else ""
+    encoder_blocks = [
+        *make.embedding(say("Source embedding"), encoder.embedding, sizes["input_vocab_size"]),
+        *make.attention(say("Self-attention"), enc_layer.mha, enc_layer.layernorm1),
+        *make.feed_forward(enc_layer.ffn, enc_layer.layernorm2),
+        *make.end(encoder),
+    ]
+    decoder_blocks = [
+        *make.embedding(
+            say("Target embedding"), decoder.embedding, sizes["target_vocab_size"], shared
+        ),
+        *make.attention(say(masked), dec_layer.mha1, dec_layer.layernorm1),
+        *make.attention(
+            say("Cross-attention"), dec_layer.mha2, dec_layer.layernorm2, keys_from_encoder=True
+        ),
+        *make.feed_forward(dec_layer.ffn, dec_layer.layernorm3),
+        *make.end(decoder),
+        *make.output(shared),
+    ]
+    return encoder_blocks, decoder_blocks
 
 
 # ---- Drawing ----
