@@ -137,28 +137,9 @@ def learn_vocabulary(
     if pieces == "bpe":
         size = byte_pair_size(vocab_size, sample.words // words_per_piece, len(shares), reserved)
     max_characters = max(1, int(MAX_CHARACTER_SHARE * (size - reserved)))
-    output = BytesIO()
+    coverage = max(MIN_COVERAGE, shares[:max_characters][-1])
     try:
-        with tempfile.NamedTemporaryFile("w", suffix=".tsv") as rules:
-            rules.write(spelling.rules())
-            rules.flush()
-            sentencepiece.SentencePieceTrainer.train(
-                sentence_iterator=iter(sample.lines),
-                model_writer=output,
-                model_type=pieces,
-                vocab_size=size,
-                hard_vocab_limit=False,
-                byte_fallback=pieces == "bpe",
-                character_coverage=max(MIN_COVERAGE, shares[:max_characters][-1]),
-                normalization_rule_tsv=rules.name,
-                remove_extra_whitespaces=pieces == "word",
-                pad_id=PAD,
-                user_defined_symbols=symbol_list,
-                unk_id=UNKNOWN,
-                bos_id=START,
-                eos_id=END,
-                minloglevel=2,
-            )
+        return _train_sentencepiece(sample.lines, size, pieces, symbol_list, coverage)
     except OSError as error:
         raise UserError(
             f"{tempfile.gettempdir()}: {error.strerror} (a temporary file of the vocabulary); free "
@@ -169,6 +150,43 @@ def learn_vocabulary(
             f"no vocabulary of {size} entries can be learned from the training text "
             f"({reason(error)}); use more text, or a --vocab-size of about {reserved + len(shares)}"
         ) from None
+
+
+def _train_sentencepiece(
+    lines: list[str], size: int, pieces: str, symbols: list[str], coverage: float
+) -> bytes:
+    """Returns SentencePiece's model of `lines`, as bytes.
+
+    Args:
+      size: vocabulary entries, at most.
+      pieces, symbols: see `learn_vocabulary`.
+      coverage: share of the characters of the text that are entries.
+
+    Raises:
+      OSError: the temporary file cannot be written.
+      RuntimeError: SentencePiece cannot learn a vocabulary of that size.
+    """
+    output = BytesIO()
+    with tempfile.NamedTemporaryFile("w", suffix=".tsv") as rules:
+        rules.write(spelling.rules())
+        rules.flush()
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(lines),
+            model_writer=output,
+            model_type=pieces,
+            vocab_size=size,
+            hard_vocab_limit=False,
+            byte_fallback=pieces == "bpe",
+            character_coverage=coverage,
+            normalization_rule_tsv=rules.name,
+            remove_extra_whitespaces=pieces == "word",
+            pad_id=PAD,
+            user_defined_symbols=symbols,
+            unk_id=UNKNOWN,
+            bos_id=START,
+            eos_id=END,
+            minloglevel=2,
+        )
     model = ModelProto.FromString(output.getvalue())
     model.normalizer_spec.ClearField("normalization_rule_tsv")  # the name of the temporary file
     return model.SerializeToString()
