@@ -187,14 +187,16 @@ class Searcher:
         if has_symbols or self.options.sampling or any(prefixes):
             samples = samples or [0] * len(sources)
             prefixes = prefixes or [[]] * len(sources)
-            search_batch = self.search_with_symbols if has_symbols else self.search_with_prefixes
-            return search_batch(pad(sources), samples, pad(prefixes))
+            if has_symbols:
+                return self.search_with_symbols(pad(sources), samples, pad(prefixes))
+            return self.search_with_prefixes(pad(sources), samples, pad(prefixes))
         if len(sources) == 1 and self._may_compile:
             hypotheses = self._search_one_compiled(sources[0])
             if hypotheses is not None:
                 return hypotheses
-        search_batch = self.search_batch if scored else self.search_batch_unscored
-        return search_batch(pad(sources))
+        if scored:
+            return self.search_batch(pad(sources))
+        return self.search_batch_unscored(pad(sources))
 
     def _search_one_compiled(self, source: list[int]) -> Hypotheses | None:
         """Returns the Hypotheses of one source by the compiled search, or None.

@@ -62,6 +62,11 @@ class Sentence:
     links: Links = field(default_factory=list)
 
     @property
+    def input_text(self) -> str:
+        """The text that the model reads: with symbols, if it is protected."""
+        return self.protected.text if self.protected else self.text
+
+    @property
     def translation(self) -> str:
         """The text of the best candidate."""
         return self.candidates[0].text

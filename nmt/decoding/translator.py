@@ -260,8 +260,11 @@ class Translator:
         for line in lines:
             split_lines.append([Sentence(text, space) for text, space in self.parts(line)])
         chunk_sentences = [sentence for line in split_lines for sentence in line]
-        texts = [self._protect(sentence) for sentence in chunk_sentences]
-        sources = self.tokenizer.encode(map(spelling.trimmed, texts))
+        if self._protects:
+            for sentence in chunk_sentences:
+                sentence.protected = self.protector.protect(sentence.text)
+        texts = [spelling.trimmed(sentence.input_text) for sentence in chunk_sentences]
+        sources = self.tokenizer.encode(texts)
         for sentence, ids in zip(chunk_sentences, sources, strict=True):
             sentence.source = ids
         prefix_texts = [
@@ -272,13 +275,6 @@ class Translator:
         for line, ids in zip(split_lines, prefix_ids, strict=True):
             line[0].prefix = ids[1:-1]  # without START and END
         return split_lines
-
-    def _protect(self, sentence: Sentence) -> str:
-        """Returns the text of a Sentence, with symbols, and fills in what they stand for."""
-        if not self._protects:
-            return sentence.text
-        sentence.protected = self.protector.protect(sentence.text)
-        return sentence.protected.text
 
     def _protect_prefix(self, prefix: str, sentence: Sentence) -> str:
         """Returns what the translation of a Sentence begins with, with the symbols of its spans."""
