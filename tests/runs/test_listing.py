@@ -7,15 +7,17 @@ import time
 from pathlib import Path
 from subprocess import DEVNULL, PIPE
 
+import numpy as np
 import pytest
 from helpers import LEARNING, PROGRAM, TINY, Untrained, call, sentences, start_process, write_tsv
 
 import params
 from nmt.cli import main, train_corpus
 from nmt.results import evaluation
-from nmt.runs import listing
+from nmt.runs import listing, loading
+from nmt.runs.folder import Run
 from nmt.text import corpora
-from nmt.training import checkpoints
+from nmt.training import checkpoints, devices
 
 
 @pytest.fixture
@@ -83,14 +85,25 @@ def test_an_age_is_told_in_its_largest_unit():
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
-def test_the_folder_alone_resumes_a_run_with_its_own_data_and_flags(finished, tmp_path, capsys):
-    run = shutil.copytree(finished / "run", tmp_path / "run")
-    assert call("--run", run, "--epochs", 3) == 0
-    said = capsys.readouterr()
-    assert "2 epochs done" in said.err
-    assert re.search(r"Training a Transformer with [\d,]+ parameters for 1 more epoch \(", said.err)
-    assert "Test split of numbers.tsv, 23 lines, 3 epochs" in said.out
-    assert checkpoints.paths(run / "checkpoints")[-1].endswith("-3")
+def test_the_folder_alone_resumes_a_run_with_its_own_data_and_flags_whatever_the_cores(
+    finished, tmp_path, monkeypatch, capsys
+):
+    weights, parts = [], Run(finished / "run").parameters.parts
+    for cores in (parts, 1 if parts > 1 else 2):
+        monkeypatch.setattr(devices, "cores", lambda cores=cores: cores)
+        run = shutil.copytree(finished / "run", tmp_path / str(cores))
+        assert call("--run", run, "--epochs", 3) == 0
+        said = capsys.readouterr()
+        assert "2 epochs done" in said.err
+        network = r"Training a Transformer with [\d,]+ parameters for 1 more epoch \("
+        assert re.search(network, said.err)
+        assert "Test split of numbers.tsv, 23 lines, 3 epochs" in said.out
+        assert checkpoints.paths(run / "checkpoints")[-1].endswith("-3")
+        assert Run(run).parameters.parts == parts  # as it began
+        assert Run(run).parameters.options["dropout_rate"] > 0
+        weights.append(loading.load(run, "newest")[2].transformer.get_weights())
+    for one, other in zip(*weights, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_flags_given_with_the_folder_alone_must_be_those_of_the_run(finished, capsys):
