@@ -23,6 +23,7 @@ from helpers import (
     as_dataset,
     call,
     figures,
+    pretend_epoch,
     random_batches,
     sentences,
     tiny_training,
@@ -42,7 +43,7 @@ from nmt.results.pictures import BY_NAME
 from nmt.runs import listing, loading
 from nmt.runs.folder import Run
 from nmt.text import corpora
-from nmt.training import checkpoints, estimate, loop, metrics
+from nmt.training import estimate, loop, metrics
 
 
 def test_a_run_leaves_what_later_commands_need(finished):
@@ -347,13 +348,12 @@ def test_a_translation_out_of_memory_is_not_told_of_training(finished, capsys, m
 def test_a_file_that_changes_while_training_is_one_line(change, tmp_path, capsys, monkeypatch):
     pairs = sentences(100)
     valid = write_tsv(tmp_path / "valid.tsv", pairs[:9])
-    train_epoch = run_demo.Training.train_epoch
 
-    def meanwhile(*arguments):
+    def meanwhile(training, *_):
         valid.unlink()
         if change == "shortened":
             write_tsv(valid, pairs[:5])
-        return train_epoch(*arguments)
+        return pretend_epoch(training)
 
     monkeypatch.setattr(run_demo.Training, "train_epoch", meanwhile)
     command = ["--train", write_tsv(tmp_path / "n.tsv", pairs), "--valid", valid, "--test", valid]
@@ -656,6 +656,7 @@ def test_a_training_stops_without_patience_and_ends_with_its_best_epoch(
     tsv = write_tsv(tmp_path / "numbers.tsv", sentences(150))
     # Four epochs of nine, the second the best; two means, and the best epoch again.
     losses = iter([8, 6, 7, 7, 7, 7, 6])
+    monkeypatch.setattr(run_demo.Training, "train_epoch", pretend_epoch)
     monkeypatch.setattr(run_demo.Training, "loss_and_accuracy", lambda *_: (next(losses), 0.5))
     command = ["--dataset", tsv, "--run", tmp_path / "run", *TINY[:-1], 9, "--average", 2]
     assert call(*command, "--patience", 2) == 0
@@ -872,29 +873,6 @@ def test_the_newest_run_is_used_where_none_is_named(finished, capsys, monkeypatc
     monkeypatch.setattr(listing, "FOLDER", finished)
     assert call("translate", "um.") == 0
     assert str(finished / "run") in capsys.readouterr().err
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("undrawn")
-def test_more_epochs_continue_as_if_never_stopped(tmp_path):
-    tsv = write_tsv(tmp_path / "numbers.tsv", sentences(150))
-    weights = []
-    for name, epochs in (("whole", [3]), ("parts", [1, 3])):
-        for last in epochs:
-            options = [*TINY[:-1], last]
-            assert call("--dataset", tsv, "--run", tmp_path / name, *options) == 0
-        history = json.loads((tmp_path / name / "history.json").read_text())
-        assert [row["epoch"] for row in history] == [1, 2, 3]
-        path = checkpoints.paths(tmp_path / name / "checkpoints")[-1]
-        assert path.endswith("-3")
-        reader = tf.train.load_checkpoint(path)
-        shapes = reader.get_variable_to_shape_map()
-        weights.append({n: reader.get_tensor(n) for n in shapes if n.startswith("model")})
-    assert len(weights[0]) > 40  # every variable of the model, whatever the optimizer saves
-    for name, value in weights[0].items():
-        np.testing.assert_allclose(weights[1][name], value, atol=1e-6, err_msg=name)
-    kept = sorted(path.name for path in (tmp_path / "whole" / "checkpoints").glob("*.index"))
-    assert kept == ["ckpt-1.index", "ckpt-2.index", "ckpt-3.index"]
 
 
 def test_a_folder_of_another_run_is_refused_with_what_differs(finished, capsys):

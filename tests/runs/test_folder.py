@@ -87,16 +87,17 @@ def caught():
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("undrawn", "caught")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_while_averaging_or_scoring_is_a_line_and_loses_nothing(
-    run, number, capsys, monkeypatch
-):
-    def ended(*_, **options):
-        os.kill(os.getpid(), number)
-
+def test_a_signal_while_averaging_or_scoring_is_a_line_and_loses_nothing(run, capsys, monkeypatch):
     before = json.loads((run / "scores.json").read_text())
     (run / "scores.json").unlink()
-    for part, name in ((averaging, "assign"), (evaluation, "translate_all")):
+    for part, name, number in (
+        (averaging, "assign", signal.SIGTERM),
+        (evaluation, "translate_all", signal.SIGHUP),
+    ):
+
+        def ended(*_, number=number, **options):
+            os.kill(os.getpid(), number)
+
         with monkeypatch.context() as patch:
             patch.setattr(part, name, ended)
             startup.catch_interrupts()
