@@ -5,9 +5,9 @@ JSON (Weblate), an urlencoded form (libretranslatepy), a query string without a 
 """
 
 import asyncio
-import email.parser
-import email.policy
+import email.message
 import json
+import re
 import urllib.parse
 from typing import Any
 
@@ -18,6 +18,7 @@ from nmt.serving.errors import RefusedError
 MAX_BODY_BYTES = 2_000_000  # far beyond the text of a request, however it is encoded
 BODY_SECONDS = 20.0  # in which a client must send its body
 MAX_FIELDS = 1000
+PART_NAME = re.compile(rb';\s*name="?([^";\r\n]*)', re.IGNORECASE)  # of a part of multipart
 
 
 async def read(request: Request) -> dict[str, Any]:
@@ -111,17 +112,19 @@ def _from_json(body: bytes) -> dict[str, Any]:
 
 
 def _from_multipart(content_type: str, body: bytes) -> dict[str, Any]:
-    header = f"Content-Type: {content_type}\r\n\r\n".encode("latin-1")
-    message = email.parser.BytesParser(policy=email.policy.HTTP).parsebytes(header + body)
-    if not message.is_multipart():
+    header = email.message.Message()
+    header["Content-Type"] = content_type
+    boundary = header.get_boundary("").encode("latin-1", "replace")
+    _, *parts = (b"\r\n" + body).split(b"\r\n--" + boundary)
+    if not boundary or not parts:
         raise RefusedError(400, "the body is not multipart/form-data")
+    if len(parts) > MAX_FIELDS:
+        raise RefusedError(413, f"more than {MAX_FIELDS} fields")
     pairs = []
-    for part in message.iter_parts():
-        name = part.get_param("name", header="content-disposition")
-        if isinstance(name, str):
-            pairs.append(
-                (name, _decoded(part.get_payload(decode=True) or b"").removesuffix("\r\n"))
-            )
+    for part in parts:
+        head, _, value = part.partition(b"\r\n\r\n")
+        if name := PART_NAME.search(head):
+            pairs.append((_decoded(name[1]), _decoded(value)))
     return _from_pairs(pairs)
 
 

@@ -211,6 +211,7 @@ async def while_connected(request: Request, work: Awaitable[Value]) -> Value:
       work: an awaitable.
     """
     working = asyncio.ensure_future(work)
+    working.add_done_callback(lambda done: done.cancelled() or done.exception())  # seen, if late
     leaving = asyncio.ensure_future(request.receive())  # nothing comes but the disconnection
     try:
         await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)

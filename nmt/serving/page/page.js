@@ -458,6 +458,7 @@ async function begin() {
   listen();
   const linked = new URLSearchParams(location.hash.slice(1)).get("q"); // a link to a translation
   if (linked) setSource(linked);
+  else if (source.value) later(); // typed before the page was ready, or kept by the browser
 }
 
 begin();

@@ -1,0 +1,147 @@
+"""What must hold of the page, in Chromium: what a visitor types, sees, clicks and drops."""
+
+import shutil
+import time
+
+import pytest
+from helpers import user_environment
+
+pytestmark = pytest.mark.slow
+
+TEXT = "um dois três."
+MARKUP = "<img src=x onerror=alert(1)> & <b>um</b> \u202e"
+SECONDS = 30  # for an answer, on a busy machine
+
+
+class Page:
+    """The page in a browser.
+
+    Args:
+      driver: of Chromium.
+      address: of the server.
+    """
+
+    def __init__(self, driver, address):
+        self.driver = driver
+        driver.get(address)
+        self.wait("return document.title")
+
+    def ask(self, script, *arguments):
+        return self.driver.execute_script(script, *arguments)
+
+    def wait(self, script, *arguments):
+        """Returns what a script returns, once that is true."""
+        until = time.monotonic() + SECONDS
+        while not (value := self.ask(script, *arguments)):
+            assert time.monotonic() < until, script
+            time.sleep(0.02)
+        return value
+
+    def find(self, selector):
+        return self.driver.find_element("css selector", selector)
+
+    def texts(self, selector):
+        script = "return [...document.querySelectorAll(arguments[0])].map(one => one.textContent)"
+        return self.ask(script, selector)
+
+    @property
+    def translation(self):
+        return self.texts("#translation")[0]
+
+    def translate(self, text):
+        """Puts a text in, and waits until it is translated."""
+        self.wait("return runs.length")
+        self.ask("setSource(arguments[0])", text)
+        self.wait_until_translated()
+
+    def wait_until_translated(self):
+        """Waits for the number of tokens, which is shown in the end."""
+        self.wait("return /token|词元/.test(document.getElementById('status').textContent)")
+
+
+@pytest.fixture(scope="module")
+def driver():
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    for flag in ("--headless=new", "--no-sandbox", "--window-size=1280,900", "--lang=en"):
+        options.add_argument(flag)
+    options.binary_location = shutil.which("chromium")
+    path = shutil.which("chromedriver")
+    service = webdriver.ChromeService(executable_path=path, env=user_environment())
+    driver = webdriver.Chrome(options=options, service=service)
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def page(driver, server):
+    yield Page(driver, server.address)
+    assert driver.get_log("browser") == []  # no error, nothing fetched from elsewhere
+
+
+def test_what_is_typed_is_translated_as_it_is_generated(page, server):
+    page.ask(
+        "window.seen = []; new MutationObserver(() => seen.push(document.querySelector('.partial')"
+        "?.textContent)).observe(document.getElementById('translation'), {childList: true})"
+    )
+    translation = server.ask("/translate", {"q": TEXT, "target": "en"})["translatedText"]
+    page.find("#source").send_keys(TEXT)
+    page.wait("return output.textContent === arguments[0]", translation)
+    page.wait_until_translated()
+    asked = {"text": TEXT, "target": "en", "n_best": 4}
+    _, *others = server.ask("/n-best", asked)["translations"]
+    seen = [text for text in page.ask("return seen") if text]
+    assert len(set(seen)) > 1
+    assert all(page.translation.startswith(text) for text in seen)
+    page.wait("return document.querySelector('#others li')")
+    assert page.texts("#others li span[dir]") == [other["text"] for other in others]
+
+
+def test_another_token_continues_from_there(page):
+    page.translate(TEXT)
+    before = page.translation
+    page.find("#translation .token:nth-of-type(2)").click()
+    choices = page.texts("#choices button span[dir]")
+    assert len(choices) >= 4
+    first = page.texts("#translation .token")[0]
+    page.find("#choices button:nth-of-type(2)").click()
+    page.wait("return document.querySelector('.chosen')")
+    page.wait_until_translated()
+    tokens = page.texts("#translation .token")
+    assert tokens[0] == first
+    assert tokens[1].strip() == choices[1].strip("· ")
+    assert page.translation != before
+    page.find("#release").click()
+    page.wait("return !document.querySelector('.chosen')")
+    page.wait_until_translated()
+    assert page.translation == before
+
+
+def test_words_are_linked_to_their_source(page):
+    from selenium.webdriver import ActionChains
+
+    page.translate(TEXT)
+    ActionChains(page.driver).move_to_element(page.find("#translation .token")).perform()
+    words = page.wait(
+        "return [...document.querySelectorAll('#mirror mark')].map(one => one.textContent)"
+    )
+    assert set("".join(words)) <= set(TEXT)
+    page.ask("source.focus(); source.setSelectionRange(1, 1)")
+    page.wait("return document.querySelector('#translation .linked')")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_any_text_stays_text_at_any_width_in_both_languages(page, width):
+    metrics = dict(width=width, height=844, deviceScaleFactor=1, mobile=width < 500)
+    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    page.translate(MARKUP + "um" * 100)
+    for language, title in (("en", "Translator"), ("zh", "翻译")):
+        assert page.ask("return [document.documentElement.lang, document.title]") == [
+            language,
+            title,
+        ]
+        assert page.ask("return document.documentElement.scrollWidth") <= width
+        assert page.ask("return document.querySelectorAll('img, b').length") == 0
+        assert "" not in page.texts("[data-text]")
+        page.find("#language").click()

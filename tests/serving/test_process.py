@@ -1,0 +1,244 @@
+"""What must hold of the process of a server: its clients, its enemies, its end.
+
+The tests share one process with those of the page, which the last of them ends.
+"""
+
+import contextlib
+import json
+import random
+import select
+import signal
+import threading
+import time
+from typing import NamedTuple
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+TEXT = "um dois três."
+ASKED = {"q": TEXT, "source": "pt", "target": "en"}
+
+
+# ---- Clients ----
+
+
+def test_the_real_clients_are_answered(server):
+    import deep_translator
+    import deepl
+    import libretranslatepy
+
+    translation = server.ask("/translate", ASKED)["translatedText"]
+    assert translation
+    libre = libretranslatepy.LibreTranslateAPI(server.address)
+    assert libre.translate(TEXT, "pt", "en") == translation
+    assert libre.detect(TEXT)[0]["language"] == "pt"
+    assert [language["code"] for language in libre.languages()] == ["pt", "en"]
+
+    options = dict(source="pt", target="en", api_key="any", custom_url=f"{server.address}/")
+    deep = deep_translator.LibreTranslator(**options)
+    assert deep.translate(TEXT) == translation
+    assert deep.translate_batch([TEXT, TEXT]) == [translation] * 2
+
+    deepl_client = deepl.Translator("any", server_url=server.address)
+    first, second = deepl_client.translate_text([TEXT, TEXT], target_lang="EN-US")
+    assert (first.text, second.text, first.detected_source_lang) == (translation, translation, "PT")
+    assert [language.code for language in deepl_client.get_source_languages()] == ["PT"]
+    assert [language.code for language in deepl_client.get_target_languages()] == ["EN-GB", "EN-US"]
+    assert deepl_client.get_usage().character.count > 0
+
+
+# ---- Enemies ----
+
+
+class Hostile(NamedTuple):
+    """A request that no client should send."""
+
+    content: bytes
+    statuses: tuple[int, ...]  # of the answers that are clear
+
+
+def request(body=b"", method="POST", path="/translate", **headers):
+    """Returns the bytes of a request."""
+    headers = {"Host": "localhost", "Content-Length": len(body), "Connection": "close"} | headers
+    lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {headers[name]}" for name in headers)]
+    return "\r\n".join([*lines, "", ""]).encode("utf-8", "surrogateescape") + body
+
+
+def form(body, content_type="application/x-www-form-urlencoded"):
+    return request(body, **{"Content-Type": content_type})
+
+
+def posted(**fields):
+    return request(json.dumps(ASKED | fields).encode())
+
+
+def chunked(size, chunk=1_000_000):
+    """Returns a request whose body has `size` bytes in chunks."""
+    head = request(**{"Transfer-Encoding": "chunked", "Content-Length": 0})
+    head = head.replace(b"Content-Length: 0\r\n", b"")
+    part = b"%x\r\n" % chunk + b" " * chunk + b"\r\n"
+    return head + part * (size // chunk) + b"0\r\n\r\n"
+
+
+def nested_multipart(depth):
+    """Returns a form whose parts are forms."""
+    body = b""
+    for level in range(depth):
+        body += b'--%d\r\nContent-Type: multipart/mixed; boundary="%d"\r\n\r\n' % (level, level + 1)
+    return form(body, "multipart/form-data; boundary=0")
+
+
+JSON_BODIES = [
+    b"{", b"[]", b"null", b'"q"', b"{}", b"\x00", b"\xff\xfe{}", b"{\"q\"", b"{" * 100_000,
+    b"[" * 1_000_000, b'{"a":' * 200_000, b'{"q": NaN}', b'{"q": ' + b"9" * 100_000 + b"}",
+    b'{"q": "\\ud800", "source": "pt", "target": "en"}', b'{"q": "\\x"}', b"\xed\xa0\x80",
+]  # fmt: skip
+WRONG_FIELDS = [
+    dict(q=None), dict(q=1), dict(q={}), dict(q=[[]]), dict(q=[None]), dict(q=True),
+    dict(source=1), dict(source=[]), dict(source="xx"), dict(source="pt" * 1000),
+    dict(source="\x00"), dict(target=None), dict(target=""), dict(target="<b>"),
+    dict(target="../../etc/passwd"),
+    dict(format="pdf"), dict(format=[]), dict(alternatives=-1), dict(alternatives=1e400),
+    dict(alternatives="nan"), dict(alternatives={}), dict(alternatives=8),
+]  # fmt: skip
+TEXTS = [
+    "\x00", "\x00" * 300, "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "\u202e",
+    "\ufeff", "\u0301" * 300, "%s%n%d", "'; DROP TABLE runs; --", "{{7*7}}", "\r\n\r\n",
+    "\U0010ffff", "<s> </s> <pad> <unk> \u2581", "a" * 5000, "👩‍👩‍👧‍👦" * 20, "\n" * 5000, " ", "",
+]  # fmt: skip
+PATHS = [
+    "/..", "/../params.py", "/%2e%2e/params.py", "/..%2fparams.py", "/page.js/../../app.py", "//",
+    "/explorer/../../params.py", "/explorer/%2e%2e%2fparams.py", "/explorer/%00", "/%00",
+    "/a" * 5000, "/explorer/<script>", "/v1/models/..:predict", "/.git/config", "/style.css%00.py",
+    "/\\..\\x",
+    "http://evil.org/", "*", "/translate/", "/translate%2f", "/explorer/a%0d%0aX-Evil:%201",
+]  # fmt: skip
+OTHER_PATHS = [
+    "/stream",
+    "/n-best",
+    "/attention",
+    "/detect",
+    "/v2/translate",
+    "/v1/models/x:predict",
+]
+
+
+def hostile_requests():
+    """Yields 500 Hostile requests and more."""
+    for path in ["/translate", *OTHER_PATHS]:
+        for body in JSON_BODIES:
+            yield Hostile(request(body, path=path), (400, 404, 413))
+        yield Hostile(request(b"q=%ff&text=%ff", path=path), (400, 404))
+        for method in ("PUT", "DELETE", "TRACE", "CONNECT", "PATCH", "get", "X" * 50):
+            yield Hostile(request(method=method, path=path), (404, 405))
+    for fields in WRONG_FIELDS:
+        yield Hostile(posted(**fields), (400,))
+    for text in TEXTS:
+        for kind in ("text", "html"):
+            yield Hostile(posted(q=text, format=kind), (200,))
+        yield Hostile(
+            request(json.dumps({"text": text, "target": "en"}).encode(), path="/n-best"), (200,)
+        )
+    for path in PATHS:
+        yield Hostile(request(method="GET", path=path), (400, 404, 405))
+    for host in ("evil.org", "evil.org:80", "localhost.evil.org", "a b", "\x7f", "x" * 2000):
+        yield Hostile(request(**{"Host": host}), (400, 403))
+    yield from too_much()
+    yield from no_http()
+
+
+def too_much():
+    """Yields what is too long, or too many."""
+    yield Hostile(posted(q="um " * 50_000), (413,))
+    yield Hostile(posted(q=["um"] * 501), (413,))
+    yield Hostile(posted(q=[""] * 400_000), (413,))
+    yield Hostile(request(b" " * 10_000_000), (413,))
+    yield Hostile(chunked(10_000_000), (413,))
+    yield Hostile(form(b"q=a&" * 100_000), (413,))
+    yield Hostile(form(b"q=" + b"%61" * 100_000 + b"&source=pt&target=en"), (413,))
+    yield Hostile(request(method="GET", path="/translate?q=" + "a" * 60_000), (400,))
+    yield Hostile(request(**{"X-Long": "a" * 100_000}), (400,))
+    yield Hostile(request(**{f"X-{number}": "a" for number in range(5000)}), (400,))
+    yield Hostile(form(b"x", "multipart/form-data; boundary=" + "b" * 10_000), (400,))
+    yield Hostile(nested_multipart(2000), (400,))
+
+
+def no_http():
+    """Yields what is hardly HTTP, and requests with random bytes changed."""
+    for content in (b"\x00" * 1000, b"\x16\x03\x01\x02\x00\x01", b"GET\r\n\r\n", b"hello\r\n\r\n"):
+        yield Hostile(content, (400,))
+    for length in ("-1", "x", "1e3", "99999999999999999999999"):
+        yield Hostile(request(**{"Content-Length": length}), (400,))
+    yield Hostile(b"POST /translate HTTP/1.1\r\nContent-Length: 0\r\n\r\n", (400,))  # no Host
+    yield Hostile(request(**{"Transfer-Encoding": "chunked"}) + b"zz\r\n", (400,))
+    yield Hostile(form(b"q=a", "\x00"), (400,))
+    rng = random.Random(1)
+    whole = posted()
+    line, start = whole.index(b"\r\n"), whole.index(b"{")
+    for number in range(220):
+        content = bytearray(whole)
+        for _ in range(rng.randrange(1, 6)):
+            span = range(line) if number % 2 else range(start, len(whole))
+            content[rng.choice(span)] = rng.randrange(256)
+        yield Hostile(bytes(content), (200, 400, 404, 405))
+
+
+def status_of(server, content):
+    """Sends bytes. Returns the HTTP status, the header and the body of the answer."""
+    with server.connect() as client:
+        sender = threading.Thread(target=send, args=(client, content))
+        sender.start()
+        answer = b""
+        while part := client.recv(65_536):
+            answer += part
+        sender.join()
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 "), content[:300]
+    return int(head.split()[1]), head, body
+
+
+def send(client, content):
+    with contextlib.suppress(OSError):  # the server has answered and closed
+        client.sendall(content)
+
+
+def test_hostile_requests_have_clear_answers_and_the_server_stays_quick(server):
+    slow = [server.connect() for _ in range(50)]  # which send a header byte by byte, or a body
+    for number, client in enumerate(slow):
+        client.sendall(b"POST /translate HTTP/1.1\r\nHost: loc" if number % 2 else request()[:-2])
+    number = 0
+    for hostile in hostile_requests():
+        status, head, body = status_of(server, hostile.content)
+        assert status in hostile.statuses, (status, body[:200], hostile.content[:300])
+        assert b"evil:" not in head.lower()
+        assert b"Traceback" not in body
+        number += 1
+    assert number >= 500
+    assert server.process.poll() is None
+    begin = time.monotonic()
+    assert server.ask("/translate", ASKED)["translatedText"]
+    assert time.monotonic() - begin < 2
+    for client in slow:
+        client.close()
+
+
+# ---- The end ----
+
+
+def test_sigterm_waits_for_what_is_in_work(server):
+    asked = {"text": [TEXT * 20] * 15, "source": "pt", "target": "en", "n_best": 8}
+    with server.connect() as client:
+        client.sendall(request(json.dumps(asked).encode(), path="/n-best"))
+        time.sleep(0.1)
+        assert not select.select([client], [], [], 0)[0]  # in work
+        begin = time.monotonic()
+        server.process.send_signal(signal.SIGTERM)
+        answer = b""
+        while part := client.recv(65_536):
+            answer += part
+    assert server.process.wait(timeout=10) == 143
+    assert time.monotonic() - begin < 10
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200 ")
+    assert len(json.loads(body)) == 15
