@@ -16,6 +16,7 @@ import params
 from nmt import VERSION, UserError
 from nmt.cli import (
     align,
+    config,
     data,
     evaluate,
     exit_codes,
@@ -163,6 +164,8 @@ def parse(arguments: list[str], args: Namespace | None = None) -> Namespace:
         args=args,
     )
     args.command, args.given = name, arguments
+    if getattr(args, "config", None):
+        config.apply(args)
     return args
 
 

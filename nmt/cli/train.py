@@ -28,6 +28,10 @@ def add_flags(parser: ArgumentParser) -> None:
         "or tutorial)",
     )  # fmt: skip
     parser.add_argument(
+        "--config", type=flags.filled, metavar="FILE", action=flags.Once,
+        help="values of flags not given, in the format of params.json; before those of --preset",
+    )  # fmt: skip
+    parser.add_argument(
         "--from", dest="parent", type=flags.filled, metavar="DIR", action=flags.Once,
         help="begin with the weights, the tokenizer and the sizes of that run, in a new one",
     )  # fmt: skip

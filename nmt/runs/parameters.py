@@ -91,13 +91,16 @@ def error_in(value: Any, flag: params.Flag) -> str | None:
     return None
 
 
+def error_in_row(row: params.Param, value: Any) -> str | None:
+    """Returns as text what is wrong with the value of a parameter; None if it is allowed."""
+    number = type(value) in (int, float)
+    if type(value) is not row.type and not (row.type is float and number):
+        return f"{row.name} is {value!r}, not of type {row.type.__name__}"
+    wrong = error_in(value, row.flag)
+    return f"{row.name}: {wrong}" if wrong else None
+
+
 def error_in_options(values: dict[str, Any]) -> str | None:
     """Returns as text the first of `values` that its flag does not allow; None if all are right."""
-    for row in params.table():
-        value = values[row.name]
-        number = type(value) in (int, float)
-        if type(value) is not row.type and not (row.type is float and number):
-            return f"{row.name} is {value!r}, not of type {row.type.__name__}"
-        if wrong := error_in(value, row.flag):
-            return f"{row.name}: {wrong}"
-    return None
+    errors = (error_in_row(row, values[row.name]) for row in params.table())
+    return next(filter(None, errors), None)

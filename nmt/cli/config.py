@@ -1,0 +1,68 @@
+"""`--config FILE`: values of flags that are not given, in the format of params.json."""
+
+import difflib
+import json
+from argparse import Namespace
+from typing import Any
+
+import params
+from nmt import UserError
+from nmt.runs.parameters import error_in_row, is_source
+
+SPLITS = ("train", "valid", "test")  # flags, and keys of a corpus
+OF_ONE_RUN = ("parts", "parent")  # what params.json holds of a run, not of how it was trained
+
+
+def apply(args: Namespace) -> None:
+    """Sets flags that are not given to the values of the file that `args.config` names.
+
+    Args:
+      args: the parsed command line of `train`.
+
+    Raises:
+      UserError: the file cannot be read, or holds an unknown key or a value that is not allowed.
+    """
+    content = _read(args.config)
+    rows = {row.name: row for row in params.table()}
+    for key, value in content.items():
+        if key == "corpus" or key in OF_ONE_RUN or key.endswith("_sha256"):
+            continue
+        if key not in rows:
+            close = difflib.get_close_matches(key, [*rows, "corpus"], 1)
+            meant = f"did you mean {close[0]}?" if close else "docs/reference.md lists the names"
+            raise UserError(f"{args.config}: unknown key {key!r} ({meant})")
+        if wrong := error_in_row(rows[key], value):
+            raise UserError(f"{args.config}: {wrong}")
+        if key != "data_path" and getattr(args, key) is None:
+            setattr(args, key, value)
+    if not args.train and args.data_path is None:
+        _apply_corpus(args, content)
+
+
+def _read(path: str) -> dict[str, Any]:
+    """Returns the object that a JSON file holds."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            content = json.load(file)
+    except OSError as error:
+        raise UserError(f"--config {path}: {error.strerror}; name a readable file") from None
+    except ValueError as error:
+        raise UserError(f"{path}: is not JSON ({error}); write it as a run's params.json") from None
+    if not isinstance(content, dict):
+        raise UserError(f"{path}: is not an object; write it as a run's params.json")
+    return content
+
+
+def _apply_corpus(args: Namespace, content: dict[str, Any]) -> None:
+    """Sets the flags of the data to the corpus of a file, or else to the data set that it names."""
+    corpus = content.get("corpus")
+    if corpus is None:
+        args.data_path = content.get("data_path")
+        return
+    if not is_source(corpus):
+        raise UserError(f"{args.config}: corpus names neither a data set nor files")
+    args.data_path = corpus.get("dataset")
+    for split in SPLITS:
+        if getattr(args, split) is None:
+            setattr(args, split, corpus.get(split))
+    args.reverse = args.reverse or bool(corpus.get("reverse"))

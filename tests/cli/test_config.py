@@ -1,0 +1,68 @@
+"""What must hold of --config: a run's params.json describes another run, and flags win."""
+
+import json
+
+import pytest
+
+import params
+from nmt import UserError
+from nmt.cli import main
+from nmt.runs.parameters import Parameters
+
+
+@pytest.fixture
+def parse(tmp_path):
+    """A function of the content of a file and of flags that returns the parsed command line."""
+
+    def parse(content, *words):
+        path = tmp_path / "config.json"
+        path.write_text(content if isinstance(content, str) else json.dumps(content))
+        return main.parse(["--config", str(path), *words])
+
+    return parse
+
+
+def test_flags_that_are_given_win_and_others_are_the_files(parse):
+    args = parse(
+        {"epochs": 7, "dff": 64, "learning_rate_scale": 2, "protect": False}, "--dff", "32"
+    )
+    assert (args.epochs, args.dff, args.learning_rate_scale, args.protect) == (7, 32, 2, False)
+    assert args.num_layers is None  # the preset's
+
+
+def test_params_json_of_a_run_describes_another_run(parse):
+    corpus = {"train": ["/a.pt", "/a.en"], "valid": ["/b.tsv"], "reverse": True}
+    options = params.values("tiny") | {"data_path": "a.pt a.en", "xla": "off"}
+    saved = Parameters(options, corpus, {"train_sha256": "0"}, parts=2, parent="runs/p").content
+    args = parse(saved)
+    assert (args.train, args.valid, args.test) == (corpus["train"], ["/b.tsv"], None)
+    assert args.reverse
+    assert (args.data_path, args.batch_tokens, args.parent) == (None, 1024, None)
+    args = parse(saved, "--dataset", "bundled", "--epochs", "2")
+    assert (args.data_path, args.train, args.reverse, args.epochs) == ("bundled", None, False, 2)
+    assert parse(saved | {"corpus": {"dataset": "bundled-zh"}}).data_path == "bundled-zh"
+    assert parse({"data_path": "bundled"}).data_path == "bundled"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ({"num_layer": 2}, r"unknown key 'num_layer' \(did you mean num_layers\?\)"),
+        ({"colour": 2}, r"unknown key 'colour' \(docs/reference.md lists the names\)"),
+        ({"epochs": 0}, "epochs: 0 is less than 1"),
+        ({"epochs": "3"}, "epochs is '3', not of type int"),
+        ({"schedule": "none"}, "schedule: 'none' is not one of"),
+        ({"corpus": {"test": ["a"]}}, "corpus names neither a data set nor files"),
+        ("{epochs", "is not JSON"),
+        ("[]", "is not an object"),
+    ],
+)
+def test_what_is_wrong_with_the_file_is_one_line(parse, content, said):
+    with pytest.raises(UserError, match=f"config.json: {said}") as error:
+        parse(content)
+    assert "\n" not in str(error.value)
+
+
+def test_a_file_that_is_missing_is_named():
+    with pytest.raises(UserError, match=r"--config nothing\.json: No such file"):
+        main.parse(["--config", "nothing.json"])
