@@ -1,15 +1,17 @@
 """The command `evaluate`."""
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import params
 from nmt import UserError
-from nmt.cli import flags, trained_runs
+from nmt.cli import flags, startup, trained_runs
 from nmt.messages import plural
 from nmt.runs import listing
 from nmt.text import bleu_tokenizer, files
 
-HELP = "score a run on its test split, on files, or against another run"
+HELP = "score a run, or translations in a file; on a test split or files; against another"
 VARYING_SHAPES = True
 
 
@@ -27,6 +29,11 @@ def add_flags(parser: ArgumentParser) -> None:
         "--against", type=flags.filled, metavar="DIR", action=flags.Once,
         help="another run: test the significance of the difference",
     )  # fmt: skip
+    parser.add_argument(
+        "--hypotheses", nargs="+", type=flags.filled, metavar="FILE", action=flags.Once,
+        help="score the translations in this file, one per line, instead of a run's; with a second "
+        "file or --against: test the significance of the difference",
+    )  # fmt: skip
     where = "where the run's {} files are now, if they have moved"
     flags.add_data(parser, test=where.format("test"), train=where.format("training"))
     flags.add_parameters(parser, params.names(params.SEARCH, params.SCORING), flags.THE_RUNS)
@@ -37,12 +44,12 @@ def run(args: Namespace) -> None:
     if args.files and (args.test or args.train):
         flag = "--test" if args.test else "--train"
         raise UserError(f"{flag} is for the run's own test split; leave it or the files out")
+    if args.hypotheses:
+        score_hypotheses(args)
+        return
     runs = trained_runs.find_runs(args)
     against = listing.find(args.against) if args.against else None
-    selection = flags.selection(args)
-    rows = list(files.read_references(args.files, selection)) if args.files else None
-    if rows == []:
-        raise files.without_pairs(args.files[0])
+    rows = read_references(args) if args.files else None
     run, tokenizer, model = trained_runs.load_runs(args, runs)
     from nmt.results import evaluation, scores
     from nmt.runs import loading
@@ -84,3 +91,106 @@ def run(args: Namespace) -> None:
         f"({evaluation.search_name(other_model.options)})"
     )
     print(scores.comparison(translations, other_translations, *references, **scoring))
+
+
+def read_references(args: Namespace) -> list[tuple[str, ...]]:
+    """Returns each source of the named files with its references; a UserError without any."""
+    rows = list(files.read_references(args.files, flags.selection(args)))
+    if not rows:
+        raise files.without_pairs(args.files[0])
+    return rows
+
+
+class TestText(NamedTuple):
+    """What translations are scored against."""
+
+    name: str
+    sources: Sequence[str]
+    references: list[Sequence[str]]  # as many sets as files of references
+    scoring: dict[str, Any]  # the parameters of the scores, by name
+
+
+def score_hypotheses(args: Namespace) -> None:
+    """Scores the files of --hypotheses, without a run unless a flag names one."""
+    check_hypotheses(args)
+    systems = {path: list(files.read_lines(path)) for path in args.hypotheses}
+    text = text_of_files(args) if args.files else text_of_run(args)
+    for path, lines in systems.items():
+        if len(lines) != len(text.sources):
+            raise UserError(
+                f"{path}: has {plural(len(lines), 'line')}, but {text.name} has "
+                f"{plural(len(text.sources), 'line')}; give one translation for each"
+            )
+    if args.against:
+        systems[args.against] = translate_with(args.against, args, text.sources)
+    from nmt.results import scores
+
+    references = text.references
+    scores.warn_of_tokenized_text(references[0], **text.scoring)
+    if len(references) > 1:
+        references = scores.without_missing(references)
+    scoring = text.scoring | {"ter": args.ter}
+    translations, *others = systems.values()
+    if others:
+        print(f"{plural(len(text.sources), 'line')} of {text.name}: {' against '.join(systems)}")
+        print(scores.comparison(translations, *others, *references, **scoring))
+    else:
+        print(scores.table(scores.score(translations, *references, **scoring)))
+
+
+def check_hypotheses(args: Namespace) -> None:
+    """Raises a UserError if other flags contradict --hypotheses, or it names too many files."""
+    if len({*args.hypotheses, args.against} - {None}) != len(args.hypotheses) + bool(args.against):
+        raise UserError("--hypotheses: a system is named twice; name each once")
+    if len(args.hypotheses) + bool(args.against) > 2:
+        raise UserError("--hypotheses: compare two files, or one file and the run of --against")
+    if args.ensemble or (args.run and args.files):
+        raise UserError(
+            "--hypotheses goes without --run, which is only for its test split; name a run to "
+            "compare with by --against"
+        )
+
+
+def text_of_files(args: Namespace) -> TestText:
+    """Returns the TestText of the named files."""
+    sources, *references = zip(*read_references(args), strict=True)
+    language = files.kind(args.files[1]) if len(args.files) > 1 else None
+    scoring = scoring_of(params.values() | flags.given(args), references[0], language)
+    return TestText(" ".join(args.files), sources, references, scoring)
+
+
+def text_of_run(args: Namespace) -> TestText:
+    """Returns the TestText of the test split of a run."""
+    run = listing.find(args.run)
+    startup.import_tensorflow()
+    from nmt.results import evaluation
+    from nmt.runs import loading
+    from nmt.text import corpora
+    from nmt.training import devices
+
+    devices.configure(mirrored=False)
+    corpus = loading.load_corpus_of(run, "test", {"test": args.test, "train": args.train})
+    sources, references = evaluation.texts(corpus.test)
+    language = corpora.target_language(run.parameters.corpus)
+    scoring = scoring_of(run.parameters.options | flags.given(args), references, language)
+    return TestText(f"the test split of {corpus.name}", sources, [references], scoring)
+
+
+def scoring_of(
+    options: dict[str, Any], references: Sequence[str], language: str | None
+) -> dict[str, Any]:
+    """Returns the parameters of scores among `options`; "auto" is decided."""
+    scoring = {name: options[name] for name in params.names(params.SCORING)}
+    tokenize = bleu_tokenizer.resolve(scoring["tokenize"], references, language)
+    return scoring | {"tokenize": tokenize}
+
+
+def translate_with(path: str, args: Namespace, sources: Sequence[str]) -> list[str]:
+    """Returns the translations of `sources` by a run."""
+    run = listing.find(path)
+    startup.import_tensorflow()
+    from nmt.results import evaluation
+    from nmt.runs import loading
+
+    _, tokenizer, model = loading.load(run, args.checkpoint, **flags.given(args))
+    return evaluation.translate_all(model, tokenizer, sources)
