@@ -40,8 +40,8 @@ def read_protection(args: Namespace) -> dict[str, Any]:
     Raises:
       UserError: they contradict each other, or the glossary cannot be read.
     """
-    if not args.protection and (args.patterns or args.glossary):
-        raise UserError("--no-protect contradicts --protect and --glossary; leave it out")
+    if not args.protection and args.patterns:
+        raise UserError("--no-protect contradicts --protect; leave it out")
     for pattern in args.patterns:
         compile_pattern(pattern)  # a wrong one is reported before anything is loaded
     return dict(

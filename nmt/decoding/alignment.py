@@ -13,6 +13,7 @@ import numpy as np
 
 from nmt.decoding.sentence import Links, Sentence
 from nmt.text import sentences, spelling
+from nmt.text.words import UNSPACED
 
 UNKNOWN_WORD = "<unk>"
 
@@ -34,6 +35,16 @@ def word_numbers(tokens: list[str]) -> np.ndarray:
         if token.strip(spelling.MARK_OF_SPACE):
             has_letters = True
         numbers.append(word)
+    return np.array(numbers, int)
+
+
+def unit_numbers(tokens: list[str]) -> np.ndarray:
+    """Returns what `word_numbers` does; but in scripts without spaces, tokens count as words."""
+    words, shift, numbers = word_numbers(tokens), 0, []
+    for index, token in enumerate(tokens):
+        same_word = index > 0 and words[index] == words[index - 1]
+        shift += same_word and bool(UNSPACED.search(tokens[index - 1] + token))
+        numbers.append(words[index] + shift)
     return np.array(numbers, int)
 
 
@@ -94,7 +105,17 @@ def links(weights: np.ndarray, source: list[str], target: list[str]) -> Links:
     """
     if not source or not target:
         return []
-    attention = attention_by_word(weights, word_numbers(source), word_numbers(target))
+    return link_groups(weights, word_numbers(source), word_numbers(target))
+
+
+def link_groups(weights: np.ndarray, source: np.ndarray, target: np.ndarray) -> Links:
+    """Returns what `links` does, of other groups of tokens than words.
+
+    Args:
+      weights: cross-attention (T, S).
+      source, target: the number of the group of each token, (S,), (T,).
+    """
+    attention = attention_by_word(weights, source, target)
     best_sources = attention.argmax(axis=1)  # (target words,)
     attention = attention / np.maximum(attention.sum(axis=0), 1e-9)
     best_targets = attention.argmax(axis=0)  # (source words,)

@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -27,11 +28,18 @@ class _Pair:
     target_text: str
     source: list[int]  # ids, START first and END last
     target: list[int]
-    result: float | Links | None = None
+    result: "float | Links | list[SpanLink] | None" = None
 
     def length(self) -> int:
         """Returns the tokens of the longer side."""
         return max(len(self.source), len(self.target))
+
+
+class SpanLink(NamedTuple):
+    """A part of a source and the part of a target that translates it, as (start, end)."""
+
+    source: tuple[int, int]
+    target: tuple[int, int]
 
 
 class GivenPairs:
@@ -47,15 +55,19 @@ class GivenPairs:
         self._searcher, self._tokenizer, self._batching = searcher, tokenizer, batching
         self._non_autoregressive = searcher.transformer.config["non_autoregressive"]
 
-    def score(self, pairs: Iterable[tuple[str, str]]) -> Iterator[float]:
+    def score(self, pairs: Iterable[tuple[str, str]], cut: bool = False) -> Iterator[float]:
         """Yields the log-probability of each of `pairs` under the model, in order.
 
         It is natural, and that of all tokens of the target, END included.
 
+        Args:
+          pairs: (source, target).
+          cut: see `align`.
+
         Raises:
           UserError: a side of a pair is longer than MAX_SOURCE_TOKENS.
         """
-        for pair in self._map_batches(pairs, self._score_batch):
+        for pair in self._map_batches(pairs, self._score_batch, cut):
             yield pair.result
 
     def align(self, pairs: Iterable[tuple[str, str]], cut: bool = False) -> Iterator[Links]:
@@ -78,6 +90,21 @@ class GivenPairs:
         """Yields what `align` does, cut, but of the words of normal forms; see text/spelling.py."""
         self._refuse_non_autoregressive()
         for pair in self._map_batches(pairs, self._link_batch, cut=True):
+            yield pair.result
+
+    def link_spans(self, pairs: Iterable[tuple[str, str]]) -> Iterator[list[SpanLink]]:
+        """Yields the links of each of `pairs`, cut, as spans of characters.
+
+        They link words, or, in scripts without spaces, tokens.
+
+        Args:
+          pairs: (source, target), both in their normal form.
+
+        Raises:
+          UserError: the run is non-autoregressive.
+        """
+        self._refuse_non_autoregressive()
+        for pair in self._map_batches(pairs, self._link_span_batch, cut=True):
             yield pair.result
 
     def attend(self, text: str, source: list[int], target: list[int]) -> Attention:
@@ -116,13 +143,47 @@ class GivenPairs:
 
     def _link_batch(self, batch: list[_Pair], inp: np.ndarray, tar: np.ndarray) -> list[Links]:
         weights = self._searcher.cross_attention(inp, tar[:, :-1]).numpy()  # (B, T, S)
+        return [
+            alignment.links(*self._weights_of_tokens(pair, pair_weights))
+            for pair, pair_weights in zip(batch, weights, strict=True)
+        ]
+
+    def _link_span_batch(
+        self, batch: list[_Pair], inp: np.ndarray, tar: np.ndarray
+    ) -> list[list[SpanLink]]:
+        weights = self._searcher.cross_attention(inp, tar[:, :-1]).numpy()  # (B, T, S)
         batch_links = []
-        for row, pair in enumerate(batch):
-            source = self._tokenizer.tokens(_truncated(pair.source)[1:-1])  # no START, no END
-            target = self._tokenizer.tokens(_truncated(pair.target)[1:-1])
-            pair_weights = weights[row, : len(target), 1 : 1 + len(source)]
-            batch_links.append(alignment.links(pair_weights, source, target))
+        for pair, pair_weights in zip(batch, weights, strict=True):
+            pair_weights, *sides = self._weights_of_tokens(pair, pair_weights)
+            if not all(sides):
+                batch_links.append([])
+                continue
+            source, target = map(alignment.unit_numbers, sides)
+            source_spans = self._spans(_truncated(pair.source)[1:-1], source)
+            target_spans = self._spans(_truncated(pair.target)[1:-1], target)
+            links = alignment.link_groups(pair_weights, source, target)
+            batch_links.append([SpanLink(source_spans[i], target_spans[j]) for i, j in links])
         return batch_links
+
+    def _weights_of_tokens(
+        self, pair: _Pair, weights: np.ndarray
+    ) -> tuple[np.ndarray, list[str], list[str]]:
+        """Returns the attention (T, S) of a pair without START and END, and the tokens of both."""
+        source = self._tokenizer.tokens(_truncated(pair.source)[1:-1])
+        target = self._tokenizer.tokens(_truncated(pair.target)[1:-1])
+        return weights[: len(target), 1 : 1 + len(source)], source, target
+
+    def _spans(self, ids: list[int], numbers: np.ndarray) -> list[tuple[int, int]]:
+        """Returns where in their text each group of ids begins and ends.
+
+        Args:
+          ids: of a text, without START and END.
+          numbers: the number of the group of each, from 0.
+        """
+        sizes = np.bincount(numbers).cumsum()
+        texts = self._tokenizer.processor.decode([ids[:size] for size in sizes.tolist()])
+        ends = [len(text) for text in texts]
+        return list(zip([0, *ends[:-1]], ends, strict=True))
 
     def _map_batches(
         self, pairs: Iterable[tuple[str, str]], compute: Callable[..., list], cut: bool = False

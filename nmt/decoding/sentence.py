@@ -4,7 +4,7 @@ import dataclasses
 from dataclasses import field
 from typing import NamedTuple
 
-from nmt.text.protected import Protected
+from nmt.text.protected import Protected, Span
 
 Links = list[tuple[int, int]]  # (source word, target word), numbered from 0; see alignment.py
 
@@ -49,22 +49,21 @@ class Sentence:
     space: str  # the white space after it in the line
     # The text with symbols, and what they stand for; see text/protected.py.
     protected: Protected | None = None
-    # What the likeliest candidate lacks of it.
+    # The normal form of that, which is tokenized, and the terms of the glossary in it.
+    source_text: str = ""
+    terms: list[Span] = field(default_factory=list)
+    # What the likeliest candidate lacks of both.
     missing: list[str] = field(default_factory=list)
     # Ids, START first and END last.
     source: list[int] = field(default_factory=list)
-    # The ids that the translation begins with, often none.
+    # What the translation begins with, and the ids of that; often nothing.
+    prefix_text: str = ""
     prefix: list[int] = field(default_factory=list)
-    # The best first; samples in the order drawn.
+    # The best first; samples in the order drawn. Their texts have symbols until they are restored.
     candidates: list[Candidate] = field(default_factory=list)
     # Of the best candidate.
     tokens: list[TokenScore] = field(default_factory=list)
     links: Links = field(default_factory=list)
-
-    @property
-    def input_text(self) -> str:
-        """The text that the model reads: with symbols, if it is protected."""
-        return self.protected.text if self.protected else self.text
 
     @property
     def translation(self) -> str:

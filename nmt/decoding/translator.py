@@ -16,7 +16,7 @@ import numpy as np
 import tensorflow as tf
 
 from nmt import UserError
-from nmt.decoding import alignment, consensus
+from nmt.decoding import alignment, consensus, placement
 from nmt.decoding.attention import Attention
 from nmt.decoding.batching import CHUNK_LINES, Batching
 from nmt.decoding.given_pairs import GivenPairs
@@ -29,7 +29,7 @@ from nmt.decoding.tokens import token_scores
 from nmt.messages import log, plural
 from nmt.text import sentences, spelling
 from nmt.text.batches import MAX_SOURCE_TOKENS
-from nmt.text.glossary import Glossary
+from nmt.text.glossary import Glossary, take_out_terms
 from nmt.text.protected import MIN_PAIRS, Protector, restore
 from nmt.text.tokenizer import Tokenizer, check_characters
 from transformer_model import PAD, Transformer
@@ -92,8 +92,8 @@ class _LineCounts:
             log.warning(f"{self.cut} of {lines}: cut off after {MAX_SOURCE_TOKENS} tokens.")
         if self.incomplete:
             log.warning(
-                f"{self.incomplete} of {lines}: the translation lacks numbers, placeholders or "
-                "tags of the source; translate --check names them."
+                f"{self.incomplete} of {lines}: the translation lacks numbers, placeholders, tags "
+                "or terms of the source; translate --check names them."
             )
 
 
@@ -121,8 +121,8 @@ class Translator:
       protector: the Protector, which finds what must not change.
 
     Raises:
-      UserError: a number is out of its range, options contradict each other, or there are patterns
-        or a glossary, but no symbols.
+      UserError: a number is out of its range, options contradict each other, or there are patterns,
+        but no symbols.
     """
 
     def __init__(
@@ -155,9 +155,11 @@ class Translator:
         self.tags: re.Pattern = sentences.tags(symbols)
         self.protector = Protector(patterns, glossary, tokenizer.words)
         self._protects = protect and bool(tokenizer.symbol_ids)
-        if (patterns or glossary) and not self._protects:
+        if glossary and self.non_autoregressive:
+            raise UserError("the run is non-autoregressive: leave --glossary out")
+        if patterns and not self._protects:
             raise UserError(
-                "--glossary and --protect need a run whose vocabulary has symbols: one trained "
+                "--protect needs a run whose vocabulary has symbols: one trained "
                 f"without --no-protect on text of which {MIN_PAIRS:,} pairs hold the same number, "
                 "placeholder or URL on both sides"
             )
@@ -221,6 +223,8 @@ class Translator:
             lines = self._split_lines(chunk, list(itertools.islice(prefixes, len(chunk))))
             chunk_sentences = [sentence for line in lines for sentence in line]
             self._search_sentences(chunk_sentences, scored)
+            self._place_phrases(chunk_sentences)
+            self._restore_sentences(chunk_sentences)
             if self.options.alignments:
                 self._align_sentences(chunk_sentences)
             for text, line in zip(chunk, lines, strict=True):
@@ -260,21 +264,28 @@ class Translator:
         for line in lines:
             split_lines.append([Sentence(text, space) for text, space in self.parts(line)])
         chunk_sentences = [sentence for line in split_lines for sentence in line]
-        if self._protects:
-            for sentence in chunk_sentences:
-                sentence.protected = self.protector.protect(sentence.text)
-        texts = [spelling.trimmed(sentence.input_text) for sentence in chunk_sentences]
-        sources = self.tokenizer.encode(texts)
+        for sentence in chunk_sentences:
+            self._protect(sentence)
+        sources = self.tokenizer.encode([sentence.source_text for sentence in chunk_sentences])
         for sentence, ids in zip(chunk_sentences, sources, strict=True):
             sentence.source = ids
-        prefix_texts = [
-            self._protect_prefix(prefix, line[0])
-            for prefix, line in zip(prefixes, split_lines, strict=True)
-        ]
-        prefix_ids = self.tokenizer.encode(map(spelling.trimmed, prefix_texts), MAX_SOURCE_TOKENS)
+        for prefix, (first, *_) in zip(prefixes, split_lines, strict=True):
+            first.prefix_text = spelling.trimmed(self._protect_prefix(prefix, first))
+        prefix_ids = self.tokenizer.encode(
+            [line[0].prefix_text for line in split_lines], MAX_SOURCE_TOKENS
+        )
         for line, ids in zip(split_lines, prefix_ids, strict=True):
             line[0].prefix = ids[1:-1]  # without START and END
         return split_lines
+
+    def _protect(self, sentence: Sentence) -> None:
+        """Fills in what symbols stand for in a Sentence, the text to tokenize, and its terms."""
+        text = sentence.text
+        if self._protects:
+            sentence.protected = self.protector.protect(text)
+            text = sentence.protected.text
+        sentence.source_text = spelling.trimmed(text)
+        sentence.terms = self.protector.terms(sentence.source_text)
 
     def _protect_prefix(self, prefix: str, sentence: Sentence) -> str:
         """Returns what the translation of a Sentence begins with, with the symbols of its spans."""
@@ -303,6 +314,58 @@ class Translator:
             if not sentence.candidates:
                 sentence.candidates = [NOTHING] * samples
 
+    def _place_phrases(self, chunk: list[Sentence]):
+        """Puts phrases into candidates that lack them, one at a time; see placement.py."""
+        waiting = [slot for sentence in chunk for slot in placement.slots(sentence)]
+        placed = list(waiting)
+        while waiting:
+            pairs = [(slot.sentence.source_text, slot.text) for slot in waiting]
+            links = self._pairs.link_spans(pairs)
+            texts = [
+                slot.texts(slot_links) for slot, slot_links in zip(waiting, links, strict=True)
+            ]
+            scores = self._pairs.score(
+                (
+                    (slot.sentence.source_text, text)
+                    for slot, slot_texts in zip(waiting, texts, strict=True)
+                    for text in slot_texts
+                ),
+                cut=True,
+            )
+            for slot, slot_texts in zip(waiting, texts, strict=True):
+                slot.take(slot_texts, list(itertools.islice(scores, len(slot_texts))))
+            waiting = [slot for slot in waiting if slot.phrases]
+        self._score_placed({id(slot.sentence): slot.sentence for slot in placed}.values())
+
+    def _score_placed(self, chunk: Iterable[Sentence]):
+        """Ranks the candidates of Sentences anew, and scores the tokens of the best one."""
+        for sentence in chunk:
+            ids = self.tokenizer.encode([candidate.text for candidate in sentence.candidates])
+            candidates = [
+                placement.scored(candidate, len(tokens) - 1, self.options.length_penalty)
+                for candidate, tokens in zip(sentence.candidates, ids, strict=True)
+            ]
+            if not self.options.sampling:
+                candidates = merge_equal_texts(candidates, self.options.n_best)
+            sentence.candidates = candidates
+            if self.options.scores_tokens:
+                (best,) = self.tokenizer.encode([sentence.translation])
+                source = sentence.source[:MAX_SOURCE_TOKENS]
+                (sentence.tokens,) = self._token_scores([source], tf.constant([best]))
+
+    def _restore_sentences(self, chunk: list[Sentence]):
+        """Puts originals in place of symbols, and fills in what the best candidate lacks."""
+        for sentence in chunk:
+            if sentence.protected:
+                restored = [restore(it.text, sentence.protected) for it in sentence.candidates]
+                sentence.candidates = [
+                    candidate._replace(text=spelling.printed(result.text))
+                    for candidate, result in zip(sentence.candidates, restored, strict=True)
+                ]
+                sentence.missing = restored[0].missing
+            terms = [term.original for term in sentence.terms]
+            sentence.missing = sentence.missing + take_out_terms(sentence.translation, terms)[1]
+
     def _search_batches(
         self, batches: list[list[_Request]], scored: bool
     ) -> Iterator[_SearchedBatch]:
@@ -321,9 +384,12 @@ class Translator:
             return _SearchedBatch(hypotheses, None)
         tar = hypotheses.ids[:, 0]  # (B, 1 + L)
         tar = tar[:, : tf.reduce_max(tf.math.count_nonzero(tar, axis=1))]  # (B, 1 + T)
+        return _SearchedBatch(hypotheses, self._token_scores(sources, tar))
+
+    def _token_scores(self, sources: list[list[int]], tar: tf.Tensor) -> list[list[TokenScore]]:
+        """Returns the TokenScores of target ids (B, 1 + T), given the ids of B sources."""
         likelihoods = self.searcher.token_likelihoods(pad(sources), tar, self.options.alternatives)
-        tokens = list(token_scores(self.tokenizer, tar.numpy(), likelihoods))
-        return _SearchedBatch(hypotheses, tokens)
+        return list(token_scores(self.tokenizer, tar.numpy(), likelihoods))
 
     def _add_candidates(self, batch: list[_Request], hypotheses: Hypotheses):
         """Adds the texts of the hypotheses of a batch to its Sentences, as candidates."""
@@ -333,15 +399,11 @@ class Translator:
         number, length = ids.shape[1:]
         texts = self.tokenizer.decode(ids.reshape(-1, length))  # B N strings
         for row, request in enumerate(batch):
-            candidates = []
-            for rank in range(number):
-                text = texts[row * number + rank]
-                if request.sentence.protected:
-                    restored = restore(text, request.sentence.protected)
-                    text = spelling.printed(restored.text)
-                    if rank == 0:
-                        request.sentence.missing = restored.missing
-                candidates.append(Candidate(text, log_probabilities[row][rank], scores[row][rank]))
+            ranks = range(row * number, (row + 1) * number)
+            candidates = [
+                Candidate(texts[index], log_probabilities[row][rank], scores[row][rank])
+                for rank, index in enumerate(ranks)
+            ]
             best = merge_equal_texts(candidates, self.options.n_best)
             request.sentence.candidates += best
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from nmt.text.glossary import fold
+from nmt.text.glossary import take_out_terms
 from nmt.text.protected import DEFAULT, Protector, Span, replace
 
 NUMBER = re.compile(r"\d+(?:[.,:/'\u2019-]\d+)*")
@@ -38,7 +38,7 @@ def difference(source: str, translation: str, protector: Protector = DEFAULT) ->
     """
     spans = protector.spans(source)
     terms = [span.original for span in spans if span.kind == "term"]
-    translation, missing = _take_out(translation, terms)
+    translation, missing = take_out_terms(translation, terms)
     other_text, other_spans = _without_spans(source, spans)
     translation, translated_spans = _without_spans(translation, protector.spans(translation))
     missing_spans, added = _compare(other_spans, translated_spans)
@@ -64,18 +64,6 @@ def differing_lines(
         result = difference(source, translation, protector)
         if result.missing or result.added:
             yield number, result
-
-
-def _take_out(text: str, terms: list[str]) -> tuple[str, list[str]]:
-    """Returns a text without `terms`, in any case, and those that it does not hold."""
-    missing = []
-    for term in terms:
-        start = fold(text).find(fold(term))
-        if start < 0:
-            missing.append(term)
-        else:
-            text = f"{text[:start]} {text[start + len(term) :]}"
-    return text, missing
 
 
 def _without_spans(text: str, spans: list[Span]) -> tuple[str, list[str]]:

@@ -1,16 +1,17 @@
 """A glossary: terms of the source and what the translation is to hold for them.
 
-A term becomes a symbol, as what must not change does, and its translation takes the symbol's place;
-see protected.py. Nothing is inflected.
+A term stays in the source, so that the network reads the whole sentence; where a translation lacks
+that of the term, decoding/placement.py puts it in. Nothing is inflected.
 """
 
 import unicodedata
+from collections.abc import Iterable
 from pathlib import Path
 
 from nmt import UserError
 from nmt.text import encoding, spelling
-from nmt.text.protected import Span
-from nmt.text.words import EAST_ASIAN, SOUTH_EAST_ASIAN
+from nmt.text.protected import SYMBOL, Span
+from nmt.text.words import UNSPACED
 
 COMMENT = "#"
 
@@ -19,8 +20,9 @@ class Glossary:
     """Terms and their translations.
 
     A term in small letters is found in any case, and the translation gets the case of the source:
-    with `dog TAB chien`, Dog is Chien and DOG is CHIEN. A term with a capital is found as it is
-    written alone: `US` is not "us". Of several terms at a position, the longest is found.
+    with `dog TAB chien`, Dog is Chien and DOG is CHIEN; but a capital at the beginning of a text is
+    that of the sentence, not of the term. A term with a capital is found as it is written alone:
+    `US` is not "us". Of several terms at a position, the longest is found.
 
     Args:
       terms: translations by term.
@@ -37,7 +39,9 @@ class Glossary:
         while start < len(text):
             end = self._end_of_term(text, folded, start)
             if end:
-                spans.append(Span(start, end, "term", self._translation(text[start:end])))
+                begins_text = not text[:start].strip()
+                translation = self._translation(text[start:end], begins_text)
+                spans.append(Span(start, end, "term", translation))
             start = end or start + 1
         return spans
 
@@ -52,16 +56,19 @@ class Glossary:
                 return end
         return 0
 
-    def _translation(self, term: str) -> str:
+    def _translation(self, term: str, begins_text: bool) -> str:
         """Returns the translation of a term as it is written in a text."""
         if term in self._terms:
             return self._terms[term]
         translation = self._terms[fold(term)]
         if term.isupper() and len(term) > 1:
             return translation.upper()
-        if term[0].isupper():
-            return translation[0].upper() + translation[1:]
-        return translation
+        return capitalize(translation) if term[0].isupper() and not begins_text else translation
+
+
+def capitalize(text: str) -> str:
+    """Returns a text whose first letter is a capital, and all else as it was."""
+    return text[:1].upper() + text[1:]
 
 
 def fold(text: str) -> str:
@@ -87,6 +94,11 @@ def read_glossary(path: str | Path) -> Glossary:
         if len(columns) != 2 or not all(columns):
             raise UserError(f"{path}: line {number} is not one source term, a tab and its target")
         term, translation = columns
+        if SYMBOL.search(translation):
+            raise UserError(
+                f"{path}: line {number} holds {SYMBOL.search(translation)[0]}, which has a meaning "
+                "of its own; leave it out"
+            )
         if terms.get(term, translation) != translation:
             raise UserError(
                 f"{path}: line {number} translates {term!r} otherwise than line {numbers[term]}; "
@@ -99,6 +111,32 @@ def read_glossary(path: str | Path) -> Glossary:
     return Glossary(terms)
 
 
+def take_out_terms(text: str, terms: Iterable[str]) -> tuple[str, list[str]]:
+    """Returns a text without `terms`, each taken out once, and the terms that it does not hold.
+
+    A term is a whole word or several, and its first letter may have any case.
+    """
+    missing = []
+    for term in sorted(terms, key=len, reverse=True):  # "hockey" is no second term in "ice hockey"
+        start = _find(text, term)
+        if start < 0:
+            missing.append(term)
+        else:
+            text = f"{text[:start]} {text[start + len(term) :]}"
+    return text, missing
+
+
+def _find(text: str, term: str) -> int:
+    """Returns where a term begins in a text; -1 if it is not there."""
+    for beginning in (term, term[:1].swapcase() + term[1:]):
+        start = text.find(beginning)
+        while start >= 0:
+            if not (_within_word(text, start) or _within_word(text, start + len(term))):
+                return start
+            start = text.find(beginning, start + 1)
+    return -1
+
+
 def _within_word(text: str, position: int) -> bool:
     """Returns whether a position is within a word; never in a script without spaces."""
     neighbors = text[max(position - 1, 0) : position + 1]
@@ -107,5 +145,4 @@ def _within_word(text: str, position: int) -> bool:
 
 def _is_letter(character: str) -> bool:
     """Returns whether a character is part of a word that stands between spaces."""
-    unspaced = EAST_ASIAN.match(character) or SOUTH_EAST_ASIAN.match(character)
-    return unicodedata.category(character)[0] in "LMN" and not unspaced
+    return unicodedata.category(character)[0] in "LMN" and not UNSPACED.match(character)

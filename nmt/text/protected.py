@@ -75,7 +75,7 @@ class Span(NamedTuple):
     start: int
     end: int
     kind: str  # of KINDS; or "pattern", "term", "language"
-    original: str  # what the translation is to hold for it; of a term, its translation
+    original: str  # what the translation is to hold for it: of a term, the term's translation
 
 
 class Protected(NamedTuple):
@@ -101,7 +101,7 @@ class Protector:
 
     Args:
       patterns: regular expressions of further spans.
-      glossary: terms, whose translations take their place.
+      glossary: terms, which stay in a text.
       words: those of the vocabulary that are never split (--symbols); language tags among them are
         no spans.
 
@@ -137,9 +137,19 @@ class Protector:
                 end = span.end
         return [span for span in apart if span.kind != "language"]
 
+    def terms(self, text: str) -> list[Span]:
+        """Returns the terms of the glossary in a text, in order."""
+        if not self._glossary:
+            return []
+        return [span for span in self.spans(text) if span.kind == "term"]
+
+    def _fixed_spans(self, text: str) -> list[Span]:
+        """Returns the spans of a text that symbols stand for: all but terms."""
+        return [span for span in self.spans(text) if span.kind != "term"]
+
     def protect(self, text: str) -> Protected:
-        """Returns a text with symbols in place of its spans."""
-        spans = self.spans(text)
+        """Returns a text with symbols in place of its spans other than terms."""
+        spans = self._fixed_spans(text)
         symbols = [SYMBOLS[number % len(SYMBOLS)] for number in range(len(spans))]
         return Protected(replace(text, spans, symbols), [span.original for span in spans])
 
@@ -154,7 +164,7 @@ class Protector:
         symbols = collections.defaultdict(collections.deque)  # by original
         for number, original in enumerate(originals):
             symbols[original].append(SYMBOLS[number % len(SYMBOLS)])
-        spans, chosen, originals = self.spans(prefix), [], list(originals)
+        spans, chosen, originals = self._fixed_spans(prefix), [], list(originals)
         for span in spans:
             if symbols[span.original]:
                 chosen.append(symbols[span.original].popleft())
@@ -172,8 +182,8 @@ class Protector:
           source, target: of the pair.
           first: the number of the first symbol.
         """
-        source_spans = self.spans(source)
-        target_spans = self.spans(target) if source_spans else []
+        source_spans = self._fixed_spans(source)
+        target_spans = self._fixed_spans(target) if source_spans else []
         if not target_spans:
             return source, target
         unmatched = collections.defaultdict(collections.deque)  # target spans by original

@@ -12,6 +12,7 @@ SOUTH_EAST_ASIAN = re.compile(
     "[\u0e01-\u0e3a\u0e40-\u0e4e\u0e80-\u0eff\u1000-\u109f\u1780-\u17dd\u1950-\u19df\u1a20-\u1aad"
     "\ua9e0-\ua9fe\uaa60-\uaadf]"
 )
+UNSPACED = re.compile(f"{EAST_ASIAN.pattern}|{SOUTH_EAST_ASIAN.pattern}")
 EAST_ASIAN_CHARACTERS, SOUTH_EAST_ASIAN_CHARACTERS = 1.6, 4.5  # per word
 PUNCTUATION = re.compile("[\u3000-\u303f\uff00-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65]")
 

@@ -143,11 +143,19 @@ def test_lines_that_lose_a_number_are_named_and_make_a_strict_check_fail(finishe
     assert strict.err.splitlines()[-1].startswith("run_demo.py: 1 of 2 lines: other numbers")
 
 
-def test_a_glossary_needs_a_run_with_symbols(finished, capsys, tmp_path):
-    (tmp_path / "terms.tsv").write_text("um\tone\n")
-    terms = "--glossary", tmp_path / "terms.tsv"
-    assert call("translate", "--run", finished / "run", *terms, "um.") == 2
-    assert "need a run whose vocabulary has symbols" in capsys.readouterr().err
+def test_a_glossary_works_with_any_run(finished, capsys, tmp_path):
+    (tmp_path / "terms.tsv").write_text("um\tuno\ndois\tdue due\n")
+    command = ["translate", "--run", finished / "run", "--glossary", tmp_path / "terms.tsv"]
+    assert call(*command, "--strict", "--score", "um dois.", "Dois dois cinco.") == 0
+    output = capsys.readouterr()
+    first, second = [line.split("\t") for line in output.out.splitlines()]
+    assert "uno" in first[1].lower().split()
+    assert first[1].lower().count("due due") == 1
+    assert second[1].lower().count("due due") == 2
+    assert float(first[0]) < 0
+    assert "0 of 2 lines: other numbers" in output.err
+    assert call(*command[:-2], "--protect", "um", "um.") == 2
+    assert "needs a run whose vocabulary has symbols" in capsys.readouterr().err
 
 
 def test_given_pairs_are_scored_one_per_line(finished, capsys, tmp_path):
@@ -244,6 +252,38 @@ def test_a_run_is_no_better_than_itself(finished, capsys):
         ).groups()
         assert score == other
         assert float(chance) == 1
+
+
+def test_translations_of_others_are_scored_and_compared_as_those_of_a_run(capsys, tmp_path):
+    sources, references = zip(*sentences(40), strict=True)
+    worse = [text.replace("one", "won") for text in references]
+    texts = {
+        "a.pt": sources,
+        "a.en": references,
+        "good": references,
+        "worse": worse,
+        "few": worse[1:],
+    }
+    for name, lines in texts.items():
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
+    source, reference, good, other, few = (str(tmp_path / name) for name in texts)
+    command = ["evaluate", source, reference, "--hypotheses"]
+    assert call(*command, other) == 0
+    bleu = sacrebleu.corpus_bleu(worse, [references]).score
+    assert capsys.readouterr().out.startswith(f"BLEU {bleu:.1f} ± ")
+    assert call(*command, good, other) == 0
+    title, line, *_ = capsys.readouterr().out.splitlines()
+    assert title == f"40 lines of {source} {reference}: {good} against {other}"
+    assert re.match(rf"BLEU 100\.0 ± 0\.0 against {bleu:.1f} ± \S+, p = 0\.00", line)
+    for words, said in (
+        ([few], "few: has 39 lines, but"),
+        ([good, good], "named twice"),
+        ([good, other, "--against", "runs/a"], "compare two files"),
+        ([good, "--run", "runs/a"], "goes without --run"),
+        ([good, "--against", "nowhere"], "nowhere: no trained run"),
+    ):
+        assert call(*command, *words) == 2
+        assert said in capsys.readouterr().err
 
 
 def test_a_run_to_compare_with_is_loaded_before_anything_is_translated(

@@ -10,7 +10,6 @@ from nmt.decoding import searcher
 from nmt.decoding.copied_symbols import CopiedSymbols
 from nmt.decoding.sampling import Sampling
 from nmt.decoding.translator import Translator
-from nmt.text.glossary import Glossary
 from nmt.text.tokenizer import Tokenizer, train_tokenizer
 from transformer_model import END, MASKED, PAD, START, Transformer
 
@@ -131,11 +130,8 @@ def test_lines_without_symbols_are_searched_for_as_before(model, translate, monk
     assert [*translate(lines)] == [*Translator(*model, protect=False)(lines)]
 
 
-def test_terms_of_a_glossary_and_patterns_are_in_the_translation(model):
-    terms = Glossary({"dois": "zwei drei"})
-    translate = Translator(*model, glossary=terms, patterns=("tr.s",))
-    assert "Zwei drei" in next(translate(["Dois um"]))
-    assert "três" in next(translate(["um três"]))
+def test_what_a_pattern_names_is_in_the_translation(model):
+    assert "três" in next(Translator(*model, patterns=("tr.s",))(["um três"]))
 
 
 def test_what_cannot_be_repaired_is_reported(model, capsys, monkeypatch):
@@ -146,8 +142,6 @@ def test_what_cannot_be_repaired_is_reported(model, capsys, monkeypatch):
     assert "1 of 1 line: the translation lacks numbers" in capsys.readouterr().err
 
 
-def test_without_symbols_a_glossary_is_refused(model):
-    with pytest.raises(UserError, match="need a run whose vocabulary has symbols"):
-        Translator(*model, glossary=Glossary({"a": "b"}), protect=False)
-    with pytest.raises(UserError, match="need a run whose vocabulary has symbols"):
+def test_without_symbols_a_pattern_is_refused(model):
+    with pytest.raises(UserError, match="needs a run whose vocabulary has symbols"):
         Translator(*model, patterns=("x",), protect=False)

@@ -1,0 +1,194 @@
+"""Putting into a translation what it lacks: terms, and symbols that came after its end.
+
+The network has read the whole source, so it decides on the place:
+
+- A term takes the place of a word that attends to the term of the source: in "My father cooks.",
+  "dad" replaces "father".
+- A symbol that the search had to put after the full stop moves to between two words.
+
+Of several places, the one of the likeliest translation is taken.
+"""
+
+import dataclasses
+import re
+from typing import NamedTuple
+
+from nmt.decoding.given_pairs import SpanLink
+from nmt.decoding.hypotheses import length_penalty
+from nmt.decoding.sentence import Candidate, Sentence
+from nmt.text.glossary import capitalize, take_out_terms
+from nmt.text.protected import SYMBOL
+from nmt.text.words import UNSPACED
+
+MAX_PLACES = 64  # of a phrase, whose translations are scored
+
+# "father" and "s" in "father's" are words here, "0" in a symbol is none.
+WORD = re.compile(rf"(?<!⟦)(?:{UNSPACED.pattern}|\b\w+?(?=\b|{UNSPACED.pattern}))(?!⟧)")
+CLOSING = "\"'’”»)\\]"
+END_OF_SENTENCE = re.compile(rf"\s*[.!?…。！？]+[{CLOSING}]*\s*$")
+LATE_SYMBOLS = re.compile(rf"(?<=[.!?…。！？])[{CLOSING}]*((?:\s*⟦\d⟧)+)\s*$")
+
+
+class Phrase(NamedTuple):
+    """What a translation is to hold."""
+
+    text: str
+    start: int  # in the source: of the term that it translates, or of the symbol
+    end: int
+
+    @property
+    def is_symbol(self) -> bool:
+        """Whether it is one of protected.SYMBOLS."""
+        return bool(SYMBOL.fullmatch(self.text))
+
+
+@dataclasses.dataclass
+class Slot:
+    """A candidate of a sentence that lacks phrases, and the text that it becomes with them."""
+
+    sentence: Sentence
+    rank: int  # of the candidate
+    text: str  # of the candidate, without what came after its end
+    phrases: list[Phrase]  # that are to be put into it, the first one next
+
+    def texts(self, links: list[SpanLink]) -> list[str]:
+        """Returns translations that hold the next phrase, each at another place.
+
+        What the user wants a translation to begin with stays.
+
+        Args:
+          links: of the source and the text.
+        """
+        phrase = self.phrases[0]
+        if phrase.is_symbol:
+            share = phrase.start / len(self.sentence.source_text)
+            texts = insertions(self.text, phrase.text, share)
+        else:
+            texts = self._replacements(phrase, links)
+        texts = [text for text in texts if text.startswith(self.sentence.prefix_text)]
+        return texts or [f"{self.text} {phrase.text}"]
+
+    def _replacements(self, phrase: Phrase, links: list[SpanLink]) -> list[str]:
+        """Returns translations in which a phrase has replaced a word that is linked to its term."""
+        spans = [
+            link.target
+            for link in links
+            if link.source[0] < phrase.end and link.source[1] > phrase.start
+        ]
+        known = len(missing_terms(self.text, self.sentence))
+        texts = replacements(self.text, phrase.text, spans)
+        texts = [text for text in texts if len(missing_terms(text, self.sentence)) < known]
+        return texts or insertions(self.text, phrase.text, 1.0)[:1]
+
+    def take(self, texts: list[str], log_probabilities: list[float]) -> None:
+        """Takes the likeliest of `texts` that lack the fewest terms.
+
+        If a term could not be put in, no phrase is left to be put in.
+        """
+        missing = [missing_terms(text, self.sentence) for text in texts]
+        best = min(range(len(texts)), key=lambda i: (len(missing[i]), -log_probabilities[i]))
+        symbols = [phrase for phrase in self.phrases[1:] if phrase.is_symbol]
+        if not self.phrases[0].is_symbol and len(missing[best]) >= len(self.phrases):
+            self.phrases = []
+            return
+        self.text, self.phrases = texts[best], symbols + missing[best]
+        candidate = self.sentence.candidates[self.rank]
+        self.sentence.candidates[self.rank] = candidate._replace(
+            text=self.text, log_probability=log_probabilities[best]
+        )
+
+
+def slots(sentence: Sentence) -> list[Slot]:
+    """Returns a Slot for each candidate of a sentence that lacks phrases."""
+    if not sentence.terms and not SYMBOL.search(sentence.source_text):
+        return []
+    sentence_slots = []
+    for rank, candidate in enumerate(sentence.candidates):
+        text, symbols = take_back_symbols(candidate.text, sentence.source_text)
+        if phrases := symbols + missing_terms(text, sentence):
+            sentence_slots.append(Slot(sentence, rank, text, phrases))
+    return sentence_slots
+
+
+def take_back_symbols(text: str, source: str) -> tuple[str, list[Phrase]]:
+    """Returns a translation without the symbols after its end, and these as Phrases.
+
+    Symbols stay there if the source ends with some, too.
+
+    Args:
+      text, source: of a candidate and of its sentence, with symbols.
+    """
+    late = LATE_SYMBOLS.search(text)
+    if not late or LATE_SYMBOLS.search(source):
+        return text, []
+    symbols = [f"⟦{number}⟧" for number in SYMBOL.findall(late[1])]
+    starts = [max(source.find(symbol), 0) for symbol in symbols]
+    phrases = [
+        Phrase(symbol, start, start + 3) for symbol, start in zip(symbols, starts, strict=True)
+    ]
+    return text[: late.start(1)], phrases
+
+
+def missing_terms(text: str, sentence: Sentence) -> list[Phrase]:
+    """Returns the terms of a sentence whose translations a text lacks, as Phrases."""
+    _, missing = take_out_terms(text, [term.original for term in sentence.terms])
+    phrases = []
+    for term in sentence.terms:
+        if term.original in missing:
+            missing.remove(term.original)
+            phrases.append(Phrase(term.original, term.start, term.end))
+    return phrases
+
+
+def replacements(text: str, phrase: str, spans: list[tuple[int, int]]) -> list[str]:
+    """Returns a text with a phrase in place of each word within `spans`, (start, end).
+
+    Letters beside an apostrophe, as in "l'eau" and "father's", are no words unless there are no
+    others. A text without words in the spans gets the phrase before its end.
+    """
+    words = [
+        word
+        for word in WORD.finditer(text)
+        if any(start < word.end() and word.start() < end for start, end in spans)
+    ]
+    words = [word for word in words if len(word[0]) > 1 or UNSPACED.match(word[0])] or words
+    if not words:
+        return insertions(text, phrase, 1.0)[:1]
+    return [
+        text[: word.start()] + _cased(phrase, word[0], word.start()) + text[word.end() :]
+        for word in words[:MAX_PLACES]
+    ]
+
+
+def insertions(text: str, phrase: str, share: float) -> list[str]:
+    """Returns a text with a phrase before its end, and before each of its words.
+
+    Args:
+      share: of the text, near which the phrase is expected: of a long text, only words there count.
+    """
+    match = END_OF_SENTENCE.search(text)
+    end = match.start() if match else len(text)
+    starts = [word.start() for word in WORD.finditer(text, 0, end)]
+    starts.sort(key=lambda start: abs(start - share * len(text)))
+    before = [
+        f"{text[:start]}{phrase}{'' if UNSPACED.match(text, start) else ' '}{text[start:]}"
+        for start in starts[: MAX_PLACES - 1]
+    ]
+    return [f"{text[:end].rstrip()} {phrase}{text[end:]}".lstrip(), *before]
+
+
+def _cased(phrase: str, word: str, start: int) -> str:
+    """Returns a phrase, with a capital if it begins a text in place of a word that has one."""
+    return capitalize(phrase) if start == 0 and word[:1].isupper() and phrase.islower() else phrase
+
+
+def scored(candidate: Candidate, tokens: int, alpha: float) -> Candidate:
+    """Returns a Candidate with the score of its log-probability.
+
+    Args:
+      tokens: of its text, with END.
+      alpha: of `length_penalty`.
+    """
+    return candidate._replace(
+        score=candidate.log_probability / float(length_penalty(tokens, alpha))
+    )

@@ -1,0 +1,76 @@
+"""What must hold of phrases that a translation lacks: they are put in, where they fit best."""
+
+import pytest
+
+from nmt.decoding import placement
+from nmt.decoding.given_pairs import SpanLink
+from nmt.decoding.sentence import Candidate, Sentence
+from nmt.text.protected import Protected, Span
+
+
+@pytest.mark.parametrize(
+    ("text", "spans", "expected"),
+    [
+        ("Our father cooks.", [(3, 10)], ["Our dad cooks."]),
+        ("Father's name is Ed.", [(0, 8)], ["Dad's name is Ed."]),
+        ("il boit l'eau.", [(7, 14)], ["il boit l'dad."]),
+        ("in the sea", [(0, 2), (6, 10)], ["dad the sea", "in the dad"]),
+        ("Nothing here.", [], ["Nothing here dad."]),
+        ("", [], ["dad"]),
+        ("at ⟦0⟧", [(2, 6)], ["at ⟦0⟧ dad"]),
+        ("我爸做", [(1, 2)], ["我dad做"]),
+    ],
+)
+def test_a_term_replaces_a_word_that_attends_to_it(text, spans, expected):
+    assert placement.replacements(text, "dad", spans) == expected
+
+
+def test_a_symbol_goes_before_a_word_or_the_end():
+    assert placement.insertions("Two dogs. ", "⟦0⟧", 0.5) == [
+        "Two dogs ⟦0⟧. ", "Two ⟦0⟧ dogs. ", "⟦0⟧ Two dogs. ",
+    ]  # fmt: skip
+    assert len(placement.insertions("a " * 1000, "⟦0⟧", 0.5)) == placement.MAX_PLACES
+
+
+def slot(text, source, *terms):
+    """Returns the Slot of a translation with symbols of a source, or None."""
+    sentence = Sentence(source, "", Protected(source, ["4711"]), source_text=source)
+    sentence.terms = [
+        Span(source.index(term), source.index(term) + len(term), "term", term.upper())
+        for term in terms
+    ]
+    sentence.candidates = [Candidate(text, -1.0, -1.0)]
+    slots = placement.slots(sentence)
+    return slots[0] if slots else None
+
+
+def test_symbols_after_the_end_are_taken_back_and_put_in_again():
+    late = slot("Two dogs.” ⟦0⟧⟦1⟧", "⟦0⟧ dogs at ⟦1⟧.")
+    assert late.text == "Two dogs.”"
+    assert [phrase.text for phrase in late.phrases] == ["⟦0⟧", "⟦1⟧"]
+    late.take(["Two dogs ⟦0⟧.", "⟦0⟧ Two dogs.", "Two ⟦0⟧ dogs."], [-3.0, -1.0, -2.0])
+    assert (late.text, [phrase.text for phrase in late.phrases]) == ("⟦0⟧ Two dogs.", ["⟦1⟧"])
+    assert "⟦0⟧ Two dogs at ⟦1⟧." not in late.texts([])
+    late.take(late.texts([]), [-3.0, -2.0, -1.0])
+    assert late.sentence.translation == "⟦0⟧ ⟦1⟧ Two dogs."
+    assert not late.phrases
+
+
+def test_what_stands_where_the_source_has_it_stays():
+    assert slot("Deux. ⟦0⟧", "Two. ⟦0⟧") is None
+    assert slot("Deux ⟦0⟧.", "Two ⟦0⟧.") is None
+
+
+def test_what_the_user_lets_a_translation_begin_with_stays():
+    dog = slot("A Hund barks", "a dog barks", "dog")
+    links = [SpanLink((2, 5), (2, 6))]
+    assert dog.texts(links) == ["A DOG barks"]
+    dog.sentence.prefix_text = "A Hund"
+    assert dog.texts(links) == ["A Hund barks DOG"]
+
+
+def test_a_translation_that_loses_another_term_is_not_taken():
+    dog = slot("the CAT and Hund", "the cat and dog", "cat", "dog")
+    dog.take(["the DOG and Hund", "the CAT and DOG"], [-1.0, -9.0])
+    assert dog.sentence.translation == "the CAT and DOG"
+    assert not dog.phrases
