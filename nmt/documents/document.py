@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from nmt import UserError
-from nmt.documents.inline import Element, Fixed, Node, TranslatedText, insert_tags, plain_text
+from nmt.documents.inline import TranslatedText, insert_tags
+from nmt.documents.nodes import Element, Fixed, Node, plain_text
 
 BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8",

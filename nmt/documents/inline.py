@@ -9,18 +9,13 @@ do no harm. (Bergamot copies the tags of a source token to all target tokens tha
 from __future__ import annotations
 
 import bisect
-import dataclasses
 import itertools
-import math
-import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
-# Scripts without spaces between words: there, a character is a unit.
-UNSPACED = "\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\uf900-\ufaff"
-UNIT = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}](?:[^\s{UNSPACED}]*[^\W{UNSPACED}])?|\S")
-SAME_SIGNS = str.maketrans("“”„«»‘’。，！？：；（）", '"""""\'\'.,!?:;()')
+from nmt.documents.nodes import Element, Fixed, Node, Text, plain_text
+from nmt.documents.units import Unit, UnitLinks, cut_units, find_units, units_by_word
 
 
 class TranslatedText(Protocol):
@@ -30,164 +25,23 @@ class TranslatedText(Protocol):
     links: list[tuple[int, int]] | None  # (source word, target word), numbers in text.split()
 
 
-# ---- A segment's source: a tree ----
-
-
-@dataclasses.dataclass
-class Text:
-    """Text, without markup and character references."""
-
-    text: str
-
-
-@dataclasses.dataclass
-class Tag:
-    """A tag with attributes that are translated."""
-
-    pieces: list[str]  # of its markup; some are values of attributes
-
-    def __str__(self) -> str:
-        return "".join(self.pieces)
-
-
-@dataclasses.dataclass
-class Element:
-    """What a pair of tags encloses."""
-
-    start_tag: str | Tag
-    end_tag: str
-    children: list[Node]
-
-
-@dataclasses.dataclass
-class Fixed:
-    """Markup that encloses nothing to translate: an image, a comment, or code."""
-
-    markup: str | Tag
-    text: str = ""  # of code: what it contributes to the sentence, for the network
-
-
-Node = Text | Element | Fixed
-
-
-def plain_text(nodes: Iterable[Node]) -> str:
-    """Returns what a reader sees of nodes."""
-    return "".join(
-        plain_text(node.children) if isinstance(node, Element) else node.text for node in nodes
-    )
-
-
-def render(nodes: Iterable[Node], escape: Callable[[str], str]) -> str:
-    """Returns nodes as markup.
-
-    Args:
-      nodes: of a tree.
-      escape: turns text into markup.
-    """
-    parts = []
-    for node in nodes:
-        if isinstance(node, Text):
-            parts.append(escape(node.text))
-        elif isinstance(node, Fixed):
-            parts.append(str(node.markup))
-        else:
-            parts += str(node.start_tag), render(node.children, escape), node.end_tag
-    return "".join(parts)
-
-
-def cut_nodes(nodes: list[Node], position: int) -> tuple[list[Node], list[Node]]:
-    """Returns nodes before and after a position of their text; an element there is in both."""
-    before, after = [], []
-    for node in nodes:
-        length = len(plain_text([node]))
-        if position >= length and (length or position or not after):
-            before.append(node)
-        elif position <= 0:
-            after.append(node)
-        elif isinstance(node, Element):
-            first, second = cut_nodes(node.children, position)
-            before.append(Element(node.start_tag, node.end_tag, first))
-            after.append(Element(node.start_tag, node.end_tag, second))
-        elif isinstance(node, Text):
-            before.append(Text(node.text[:position]))
-            after.append(Text(node.text[position:]))
-        else:
-            before.append(node)
-        position = max(position - length, 0)
-    return before, after
-
-
-def replace_character(nodes: list[Node], position: int, text: str) -> list[Node]:
-    """Returns nodes with another text in place of the character at a position of their text."""
-    replaced = []
-    for node in nodes:
-        length = len(plain_text([node]))
-        if not 0 <= position < length or isinstance(node, Fixed):
-            replaced.append(node)
-        elif isinstance(node, Element):
-            children = replace_character(node.children, position, text)
-            replaced.append(Element(node.start_tag, node.end_tag, children))
-        else:
-            replaced.append(Text(node.text[:position] + text + node.text[position + 1 :]))
-        position -= length
-    return replaced
-
-
-# ---- Units: words and signs ----
-
-
-@dataclasses.dataclass
-class Unit:
-    """A word without the signs around it, a sign, or a character of a script without spaces."""
+class Range(NamedTuple):
+    """Consecutive units; `end` is the first one after them."""
 
     start: int
     end: int
-    word: int  # its number in text.split()
-    text: str
-
-    @property
-    def is_sign(self) -> bool:
-        """Whether it is a punctuation mark."""
-        return not any(character.isalnum() for character in self.text)
-
-
-def find_units(text: str) -> list[Unit]:
-    """Returns the units of a text, in order."""
-    units = []
-    for number, word in enumerate(re.finditer(r"\S+", text)):
-        for match in UNIT.finditer(word[0]):
-            start, end = word.start() + match.start(), word.start() + match.end()
-            units.append(Unit(start, end, number, match[0]))
-    return units
-
-
-def cut_units(units: list[Unit], positions: set[int]) -> list[Unit]:
-    """Returns units, those divided in which a tag stands: H<sub>2</sub>O has three.
-
-    Args:
-      units: of a text.
-      positions: of tags in the text.
-    """
-    pieces = []
-    for unit in units:
-        inside = [position for position in range(unit.start + 1, unit.end) if position in positions]
-        bounds = [unit.start, *inside, unit.end]
-        for start, end in itertools.pairwise(bounds):
-            part = unit.text[start - unit.start : end - unit.start]
-            pieces.append(Unit(start, end, unit.word, part))
-    return pieces
-
-
-# ---- The elements of the source ----
 
 
 class Place(NamedTuple):
     """Where the source has an Element or Fixed."""
 
     node: Element | Fixed
-    parent: int  # its number; -1 for none
+    parent: int  # its number; OUTSIDE for none
     start: int  # in the text
     end: int
+
+
+OUTSIDE = -1
 
 
 def find_places(nodes: list[Node]) -> list[Place]:
@@ -208,113 +62,8 @@ def find_places(nodes: list[Node]) -> list[Place]:
             places[number] = Place(node, parent, start, position)
         return position
 
-    visit(nodes, -1, 0)
+    visit(nodes, OUTSIDE, 0)
     return places
-
-
-# ---- Links between units ----
-
-
-def link_units(
-    source: list[Unit], target: list[Unit], links: list[tuple[int, int]] | None
-) -> list[list[int]]:
-    """Returns for each target unit the numbers of the source units that it is linked to.
-
-    A sign is linked to an equal sign of the source; without one, to nothing. Without links, units
-    are linked to those at the same relative position.
-
-    Args:
-      source, target: the units.
-      links: of words.
-    """
-    linked_words = defaultdict(list)
-    for source_word, target_word in links or ():
-        linked_words[target_word].append(source_word)
-    source_words, target_words = units_by_word(source), units_by_word(target)
-    linked = [[] for _ in target]
-    for word, numbers in target_words.items():
-        words = linked_words[word] if links else [nearest_word(source, target, numbers[0])]
-        candidates = [number for source_word in words for number in source_words[source_word]]
-        if [target[i].text for i in numbers] == [source[i].text for i in candidates]:
-            for number, candidate in zip(numbers, candidates, strict=True):
-                linked[number] = [candidate]
-            continue
-        of_letters = [number for number in candidates if not source[number].is_sign]
-        letters = [number for number in numbers if not target[number].is_sign]
-        for number, share in zip(letters, shares(of_letters, len(letters)), strict=True):
-            linked[number] = share
-        for number in numbers:
-            if target[number].is_sign:
-                linked[number] = equal_sign(source, target, number, candidates)
-    share_unspaced_words(source_words, linked)
-    return linked
-
-
-def units_by_word(units: list[Unit]) -> dict[int, list[int]]:
-    """Returns the numbers of the units of each word."""
-    numbers = defaultdict(list)
-    for number, unit in enumerate(units):
-        numbers[unit.word].append(number)
-    return numbers
-
-
-def nearest_word(source: list[Unit], target: list[Unit], number: int) -> int:
-    """Returns the source word at the relative position of a target unit."""
-    if not source:
-        return 0
-    return source[number * len(source) // len(target)].word
-
-
-def shares(numbers: list[int], count: int) -> list[list[int]]:
-    """Returns `numbers` in as many consecutive shares, which overlap if there are too few."""
-    size = len(numbers) / max(count, 1)
-    return [
-        numbers[math.floor(index * size) : max(math.ceil((index + 1) * size), 1)]
-        for index in range(count)
-    ]
-
-
-def share_unspaced_words(source_words: dict[int, list[int]], linked: list[list[int]]) -> None:
-    """Shares the units of a source word, such as a Chinese sentence, among the target units.
-
-    Args:
-      source_words: the units of each source word.
-      linked: the source units of each target unit; changed in place.
-    """
-    for numbers in source_words.values():
-        if len(numbers) < 3:
-            continue
-        members = set(numbers)
-        users = [index for index, units in enumerate(linked) if len(members & set(units)) > 1]
-        if len(users) < 2:
-            continue
-        for user, share in zip(users, shares(numbers, len(users)), strict=True):
-            others = [number for number in linked[user] if number not in members]
-            linked[user] = sorted([*others, *share])
-
-
-def equal_sign(
-    source: list[Unit], target: list[Unit], number: int, candidates: list[int]
-) -> list[int]:
-    """Returns the source unit that a target sign is linked to, in a list; an empty one for none.
-
-    Args:
-      source, target: the units.
-      number: of the sign.
-      candidates: the source units that its word is linked to, which count before all others.
-    """
-    sign = target[number].text.translate(SAME_SIGNS)
-
-    def equals(index: int) -> bool:
-        return source[index].text.translate(SAME_SIGNS) == sign
-
-    equal = [index for index in candidates if equals(index)]
-    equal = equal or [index for index in range(len(source)) if equals(index)]
-    position = number / len(target)
-    return sorted(equal, key=lambda index: abs(index / len(source) - position))[:1]
-
-
-# ---- Putting tags back ----
 
 
 class TagInserter:
@@ -326,243 +75,252 @@ class TagInserter:
     """
 
     def __init__(self, nodes: list[Node], translation: TranslatedText):
-        self.text = translation.text
-        self.places = find_places(nodes)
-        source_text = plain_text(nodes)
-        bounds = {position for place in self.places for position in (place.start, place.end)}
-        self.source = cut_units(find_units(source_text), bounds)
-        self.starts = [unit.start for unit in self.source]
-        self.target = self.cut_equal_words(find_units(self.text))
-        self.linked = link_units(self.source, self.target, translation.links)
-        self.source_text = source_text
-        self.children = defaultdict(list)  # the numbers of places by that of the parent
-        for number, place in enumerate(self.places):
-            self.children[place.parent].append(number)
-        self.stretches: dict[int, tuple[int, int]] = {}  # of target units, by place
+        self._source_text, self._text = plain_text(nodes), translation.text
+        self._places = find_places(nodes)
+        bounds = {bound for place in self._places for bound in (place.start, place.end)}
+        self._source = cut_units(find_units(self._source_text), bounds)
+        self._starts = [unit.start for unit in self._source]
+        self._target = self._cut_equal_words(find_units(self._text))
+        self._links = UnitLinks(self._source, self._target, translation.links)
+        costs = map(self._links.cost, range(len(self._target)))
+        self._costs = [0.0, *itertools.accumulate(costs)]  # of all units before each
+        self._numbers = defaultdict(list)  # of target units, by text
+        for number, unit in enumerate(self._target):
+            self._numbers[unit.text].append(number)
+        self._children = defaultdict(list)  # the numbers of places, by that of the parent
+        for number, place in enumerate(self._places):
+            self._children[place.parent].append(number)
+        self._stretches: dict[int, Range] = {}  # of target units, by place
 
-    def cut_equal_words(self, target: list[Unit]) -> list[Unit]:
+    def nodes(self) -> list[Node]:
+        """Returns the translation with tags."""
+        self._allocate(OUTSIDE, Range(0, len(self._target)))
+        return self._build(OUTSIDE, 0, len(self._text))
+
+    def _cut_equal_words(self, target: list[Unit]) -> list[Unit]:
         """Returns target units, those cut as in the source that are equal to a cut word there."""
         cuts = {}
-        for numbers in units_by_word(self.source).values():
-            word = "".join(self.source[number].text for number in numbers)
-            start = self.source[numbers[0]].start
-            cuts[word] = [self.source[number].start - start for number in numbers]
+        for numbers in units_by_word(self._source).values():
+            word = "".join(self._source[number].text for number in numbers)
+            start = self._source[numbers[0]].start
+            cuts[word] = [self._source[number].start - start for number in numbers]
         positions = set()
         for numbers in units_by_word(target).values():
             word = "".join(target[number].text for number in numbers)
             positions |= {target[numbers[0]].start + cut for cut in cuts.get(word, ())}
         return cut_units(target, positions)
 
-    def nodes(self) -> list[Node]:
-        """Returns the translation with tags."""
-        self.allocate(-1, 0, len(self.target))
-        return self.build(-1, 0, len(self.text))
+    # ---- Which stretch of the translation each element takes ----
 
-    def source_range(self, place: Place) -> tuple[int, int]:
-        """Returns the numbers of the first source unit in a place and of the first after it."""
-        first = bisect.bisect_left(self.starts, place.start)
-        return first, max(first, bisect.bisect_left(self.starts, place.end))
+    def _source_range(self, number: int) -> Range:
+        """Returns the source units in a place; all of them for OUTSIDE."""
+        if number == OUTSIDE:
+            return Range(0, len(self._source))
+        place = self._places[number]
+        first = bisect.bisect_left(self._starts, place.start)
+        return Range(first, max(first, bisect.bisect_left(self._starts, place.end)))
 
-    def allocate(self, parent: int, start: int, end: int) -> None:
-        """Finds the stretches of target units of all places within a parent.
+    def _allocate(self, parent: int, outer: Range) -> None:
+        """Finds the stretches of all places within a parent.
 
         Args:
           parent: its number.
-          start, end: its stretch.
+          outer: its stretch.
         """
-        numbers = self.children[parent]
-        ranges = {number: self.source_range(self.places[number]) for number in numbers}
-        free = [True] * (end - start)
-        parent_range = self.source_range(self.places[parent]) if parent >= 0 else None
-        whole = parent_range or (0, len(self.source))
-        longest_first = sorted(numbers, key=lambda n: ranges[n][0] - ranges[n][1])  # stable
+        numbers, whole = self._children[parent], self._source_range(parent)
+        ranges = {number: self._source_range(number) for number in numbers}
+        owners: list[int | None] = [None] * (outer.end - outer.start)  # places, by target unit
+        longest_first = sorted(numbers, key=lambda n: ranges[n].start - ranges[n].end)  # stable
         for number in longest_first:
-            first, last = ranges[number]
-            if first == last:
-                continue
-            if (first, last) == whole:
-                stretch = (start, end)
+            if ranges[number].start == ranges[number].end:
+                stretch = self._position(number, ranges[number].start, outer, owners)
+            elif ranges[number] == whole:
+                stretch = outer
             else:
-                stretch = self.find_stretch(number, (first, last), free, start)
-            self.stretches[number] = stretch
-            free[stretch[0] - start : stretch[1] - start] = [False] * (stretch[1] - stretch[0])
-        for number in numbers:
-            if ranges[number][0] == ranges[number][1]:
-                position = self.position(ranges[number][0], self.places[number])
-                position = self.outside_siblings(min(max(position, start), end), parent)
-                self.stretches[number] = (position, position)
-            elif isinstance(self.places[number].node, Element):
-                self.allocate(number, *self.stretches[number])
+                stretch = self._find_stretch(number, ranges[number], outer, owners)
+            self._stretches[number] = stretch
+            owners[stretch.start - outer.start : stretch.end - outer.start] = [number] * (
+                stretch.end - stretch.start
+            )
+            if isinstance(self._places[number].node, Element):
+                self._allocate(number, stretch)
 
-    def find_stretch(
-        self, number: int, source_range: tuple[int, int], free: list[bool], start: int
-    ) -> tuple[int, int]:
+    def _find_stretch(
+        self, number: int, source: Range, outer: Range, owners: list[int | None]
+    ) -> Range:
         """Returns the free stretch of target units that fits an element best.
 
         Args:
           number: of the place.
-          source_range: its source units, first and after the last.
-          free: whether each target unit of the parent is free.
-          start: the parent's first unit.
+          source: its units.
+          outer: the stretch of its parent.
+          owners: the place that has taken each unit of the parent, or None.
         """
-        if isinstance(self.places[number].node, Fixed):
-            stretch = self.equal_words(source_range, free, start)
-            if stretch:
-                return stretch
-        weights = [
-            self.weight(start + index, source_range) if is_free else -math.inf
-            for index, is_free in enumerate(free)
-        ]
-        stretch = best_stretch(weights)
+        candidates = sorted(
+            {
+                unit
+                for index in range(*source)
+                for unit in self._links.targets[index]
+                if outer.start <= unit < outer.end and owners[unit - outer.start] is None
+            }
+        )
+        stretch = None
+        if isinstance(self._places[number].node, Fixed):
+            stretch = self._equal_words(source, outer, owners)
+        stretch = stretch or self._best_stretch(candidates, source, outer, owners)
         if stretch:
-            return start + stretch[0], start + stretch[1]
-        middle = sum(source_range) / 2 / max(len(self.source), 1) * len(self.target) - 0.5
-        candidates = [
-            (self.share(start + index, source_range) == 0, abs(start + index - middle), index)
-            for index, is_free in enumerate(free)
-            if is_free and not self.target[start + index].is_sign
-        ]
-        if not candidates:
-            position = min(max(round(middle), start), start + len(free))
-            position = self.outside_siblings(position, self.places[number].parent)
-            return position, position
-        index = start + min(candidates)[2]
-        return index, index + 1
+            return stretch
+        middle = (source.start + source.end) / 2 / len(self._source) * len(self._target) - 0.5
+        if candidates:
+            nearest = min(candidates, key=lambda unit: abs(unit - middle))
+        else:
+            nearest = self._free_unit(middle, outer, owners)
+        if nearest is None:
+            return self._between(round(middle), outer, owners)
+        return Range(nearest, nearest + 1)
 
-    def equal_words(
-        self, source_range: tuple[int, int], free: list[bool], start: int
-    ) -> tuple[int, int] | None:
-        """Returns the stretch of target units that are those of the source; None without one."""
-        words = [unit.text for unit in self.source[slice(*source_range)]]
-        relative = source_range[0] / len(self.source) * len(self.target)
-        stretches = []
-        for index in range(len(free) - len(words) + 1):
-            stretch = start + index, start + index + len(words)
-            units = self.target[slice(*stretch)]
-            if all(free[index : index + len(words)]) and [unit.text for unit in units] == words:
-                stretches.append(stretch)
-        return min(stretches, key=lambda stretch: abs(stretch[0] - relative), default=None)
+    def _best_stretch(
+        self, candidates: list[int], source: Range, outer: Range, owners: list[int | None]
+    ) -> Range | None:
+        """Returns the stretch of the greatest weight; None if none has more than 0.
 
-    def share(self, number: int, source_range: tuple[int, int]) -> float:
-        """Returns which share of what a target unit is linked to is in a range of the source."""
-        lengths = [
-            (len(self.source[index].text), source_range[0] <= index < source_range[1])
-            for index in self.linked[number]
-        ]
-        total = sum(length for length, _ in lengths)
-        return sum(length for length, inside in lengths if inside) / total if total else 0.0
+        A unit that is linked to the element counts 1, one that is linked to others -1. (Kadane's
+        algorithm; between candidates, weights are sums of costs.)
 
-    def weight(self, number: int, source_range: tuple[int, int]) -> float:
-        """Returns 1 if a target unit belongs to a range of the source, -1 if not, 0 if unknown.
-
-        A sign counts half: it does not divide two words that belong to the range.
+        Args:
+          candidates: the free units that are linked to the element, in order.
+          source, outer, owners: see `_find_stretch`.
         """
-        if not self.linked[number]:
-            return 0.0
-        scale = 0.5 if self.target[number].is_sign else 1.0
-        return scale * (2 * self.share(number, source_range) - 1)
+        best, best_weight = None, 0.0
+        start, weight, last = 0, 0.0, None
+        for unit in candidates:
+            if last is not None:
+                weight += self._costs[unit] - self._costs[last + 1]
+                gap = owners[last + 1 - outer.start : unit - outer.start] if weight > 0 else ()
+                if any(owner is not None for owner in gap):
+                    weight = 0.0
+            if weight <= 0:
+                start, weight = unit, 0.0
+            cost = self._links.cost(unit)
+            weight += abs(cost) * (2 * self._links.share(unit, *source) - 1)
+            last = unit
+            if weight > best_weight:
+                best, best_weight = Range(start, unit + 1), weight
+        return best
 
-    def position(self, first: int, place: Place) -> int:
-        """Returns the number of the target unit before which markup without text belongs.
+    def _equal_words(self, source: Range, outer: Range, owners: list[int | None]) -> Range | None:
+        """Returns the free stretch of units that are those of the source; None without one."""
+        words = [unit.text for unit in self._source[slice(*source)]]
+        relative = source.start / len(self._source) * len(self._target)
+        stretches = []
+        for number in self._numbers[words[0]]:
+            stretch = Range(number, number + len(words))
+            if outer.start <= stretch.start and stretch.end <= outer.end:
+                taken = owners[stretch.start - outer.start : stretch.end - outer.start]
+                texts = [unit.text for unit in self._target[slice(*stretch)]]
+                if texts == words and taken == [None] * len(words):
+                    stretches.append(stretch)
+        return min(stretches, key=lambda stretch: abs(stretch.start - relative), default=None)
+
+    def _free_unit(self, middle: float, outer: Range, owners: list[int | None]) -> int | None:
+        """Returns the free word that is nearest to a position; None if there is none."""
+        center = min(max(round(middle), outer.start), outer.end)
+        for distance in range(outer.end - outer.start + 1):
+            for unit in (center - distance, center + distance):
+                is_inside = outer.start <= unit < outer.end
+                is_free = is_inside and owners[unit - outer.start] is None
+                if is_free and not self._target[unit].is_sign:
+                    return unit
+        return None
+
+    def _between(self, position: int, outer: Range, owners: list[int | None]) -> Range:
+        """Returns an empty stretch at a position, or at the nearer end of the element there."""
+        position = min(max(position, outer.start), outer.end)
+        if outer.start < position < outer.end:
+            owner = owners[position - outer.start]
+            if owner is not None and owner == owners[position - 1 - outer.start]:
+                stretch = self._stretches[owner]
+                is_first_half = position - stretch.start < stretch.end - position
+                position = stretch.start if is_first_half else stretch.end
+        return Range(position, position)
+
+    def _position(
+        self, number: int, following: int, outer: Range, owners: list[int | None]
+    ) -> Range:
+        """Returns the empty stretch of markup without text.
 
         It stays behind the word before it, or before the one after it where a space divides them.
 
         Args:
-          first: the number of the source unit after it.
-          place: of the markup.
+          number: of the place.
+          following: the number of the source unit after it.
+          outer, owners: see `_find_stretch`.
         """
-        if first == 0:
-            return 0
-        if first == len(self.source):
-            return len(self.target)
-        attached = not self.has_space_before(place)
-        neighbor = first - 1 if attached else first
-        users = [index for index, units in enumerate(self.linked) if neighbor in units]
-        if not users:
-            return round(first / len(self.source) * len(self.target))
-        best = min(users, key=lambda index: len(self.linked[index]))
-        return best + 1 if attached else best
+        position = round(following / max(len(self._source), 1) * len(self._target))
+        if 0 < following < len(self._source):
+            is_attached = not self._has_space_before(number)
+            neighbor = following - 1 if is_attached else following
+            units = self._links.targets[neighbor]
+            if units:
+                unit = min(units, key=lambda unit: len(self._links.sources[unit]))
+                position = unit + 1 if is_attached else unit
+        return self._between(position, outer, owners)
 
-    def outside_siblings(self, position: int, parent: int) -> int:
-        """Returns the position, or the nearer end of the element that it would be in."""
-        for number in self.children[parent]:
-            start, end = self.stretches.get(number, (0, 0))
-            if start < position < end:
-                return start if position - start < end - position else end
-        return position
+    # ---- The tree ----
 
-    def has_space_before(self, place: Place) -> bool:
+    def _has_space_before(self, number: int) -> bool:
         """Returns whether a space is before a place in the source."""
-        return self.source_text[max(place.start - 1, 0) : place.start].isspace()
+        start = self._places[number].start
+        return self._source_text[max(start - 1, 0) : start].isspace()
 
-    def has_space_after(self, place: Place) -> bool:
+    def _has_space_after(self, number: int) -> bool:
         """Returns whether a space is after a place in the source."""
-        return self.source_text[place.end : place.end + 1].isspace()
+        end = self._places[number].end
+        return self._source_text[end : end + 1].isspace()
 
-    def build(self, parent: int, start: int, end: int) -> list[Node]:
+    def _build(self, parent: int, start: int, end: int) -> list[Node]:
         """Returns the nodes within a parent.
 
         Args:
           parent: its number.
           start, end: positions in the translation.
         """
-        children = sorted(
-            self.children[parent], key=lambda number: (*self.stretches[number], number)
-        )
         nodes, position = [], start
-        for number in children:
-            place, (first, last) = self.places[number], self.stretches[number]
-            if first < last:
-                child_start, child_end = self.target[first].start, self.target[last - 1].end
+        for number in sorted(self._children[parent], key=lambda n: (*self._stretches[n], n)):
+            node, stretch = self._places[number].node, self._stretches[number]
+            if stretch.start < stretch.end:
+                node_start = self._target[stretch.start].start
+                node_end = self._target[stretch.end - 1].end
             else:
-                child_start = child_end = self.gap(first, place, position, end)
-            nodes.append(Text(self.text[position:child_start]))
-            if isinstance(place.node, Element):
-                inner = self.build(number, child_start, child_end)
-                nodes.append(Element(place.node.start_tag, place.node.end_tag, inner))
-            elif first < last:
-                nodes.append(place.node)
+                node_start = node_end = min(max(self._gap(number), position), end)
+            nodes.append(Text(self._text[position:node_start]))
+            if isinstance(node, Element):
+                inner = self._build(number, node_start, node_end)
+                nodes.append(Element(node.start_tag, node.end_tag, inner))
+            elif stretch.start < stretch.end:
+                nodes.append(node)
             else:
-                nodes += self.spaced(place, child_start, bool(nodes[0].text or nodes[1:]))
-            position = child_end
-        return [*nodes, Text(self.text[position:end])]
+                nodes += self._spaced(number, node_start, bool(nodes[0].text or nodes[1:]))
+            position = node_end
+        return [*nodes, Text(self._text[position:end])]
 
-    def gap(self, unit: int, place: Place, lowest: int, highest: int) -> int:
-        """Returns the position in the translation of what stands before a target unit."""
-        behind_word = unit > 0 and not self.has_space_before(place)
-        if unit == len(self.target) or behind_word:
-            position = self.target[unit - 1].end if unit else 0
-        else:
-            position = self.target[unit].start
-        return min(max(position, lowest), highest)
+    def _gap(self, number: int) -> int:
+        """Returns the position in the translation of markup without text."""
+        unit = self._stretches[number].start
+        is_behind_word = unit > 0 and not self._has_space_before(number)
+        if unit == len(self._target) or is_behind_word:
+            return self._target[unit - 1].end if unit else 0
+        return self._target[unit].start
 
-    def spaced(self, place: Place, position: int, has_text_before: bool) -> Iterator[Node]:
+    def _spaced(self, number: int, position: int, has_text_before: bool) -> Iterator[Node]:
         """Yields markup without text, with the spaces around it that it has in the source."""
-        before, after = (
-            self.text[max(position - 1, 0) : position],
-            self.text[position : position + 1],
-        )
-        if self.has_space_before(place) and has_text_before and before and not before.isspace():
+        before = self._text[max(position - 1, 0) : position]
+        after = self._text[position : position + 1]
+        if self._has_space_before(number) and has_text_before and before and not before.isspace():
             yield Text(" ")
-        yield place.node
-        if self.has_space_after(place) and after and not after.isspace():
+        yield self._places[number].node
+        if self._has_space_after(number) and after and not after.isspace():
             yield Text(" ")
-
-
-def best_stretch(weights: list[float]) -> tuple[int, int] | None:
-    """Returns the first and the end of the stretch with the greatest sum; None if none is positive.
-
-    Kadane's algorithm; the first of equal ones, without zeros at its ends.
-    """
-    best, best_sum = None, 0.0
-    start, running = 0, 0.0
-    for index, weight in enumerate(weights):
-        if running <= 0:
-            start, running = index, 0.0
-        running += weight
-        if running > best_sum:
-            best, best_sum = (start, index + 1), running
-    return best
 
 
 def insert_tags(nodes: list[Node], translation: TranslatedText) -> list[Node]:

@@ -6,6 +6,7 @@ wrapped: where a rule begins and ends is where its tokens stand.
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 import html
 import itertools
@@ -95,17 +96,22 @@ def make_parser() -> MarkdownIt:
 # ---- Tokens ----
 
 
-@dataclasses.dataclass
 class Content:
-    """What markdown-it parses as inline text: lines of a file without their margins."""
+    """What markdown-it parses as inline text: lines of a file without their margins.
 
-    text: str
-    starts: list[int]  # of each line in the file
+    Args:
+      text: the lines.
+      starts: the position of each in the file.
+    """
+
+    def __init__(self, text: str, starts: list[int]):
+        self.text, self.starts = text, starts
+        self._offsets = [0, *(match.end() for match in re.finditer("\n", text))]  # of lines
 
     def position(self, offset: int) -> int:
         """Returns the position in the file of a position in the text."""
-        before = self.text.count("\n", 0, offset)
-        return self.starts[before] + offset - (self.text.rfind("\n", 0, offset) + 1)
+        line = bisect.bisect(self._offsets, offset) - 1
+        return self.starts[line] + offset - self._offsets[line]
 
 
 def find_content(text: str, lines: list[int], block: MarkdownToken, behind: int) -> Content | None:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from nmt import UserError
 from nmt.documents.document import Segment, Span
-from nmt.documents.inline import Element, Fixed, Node, Tag, Text, plain_text, render
+from nmt.documents.nodes import Element, Fixed, Node, Tag, Text, plain_text, render
 
 TRANSLATED_ATTRIBUTES = {"alt", "title", "placeholder"}
 UNTRANSLATED_ELEMENTS = {"code", "pre", "script", "style"}

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from nmt import UserError
 from nmt.documents.document import Segment, Span, TextDocument, decode
-from nmt.documents.inline import Fixed, Node, Text, render
+from nmt.documents.nodes import Fixed, Node, Text, render
 from nmt.text.protected import DEFAULT
 
 CHARSET = re.compile(rb"Content-Type:[^\n]{0,100}charset=([\w.:-]+)")

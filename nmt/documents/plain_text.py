@@ -5,7 +5,7 @@ import re
 import textwrap
 
 from nmt.documents.document import Segment, Span, TextDocument, decode
-from nmt.documents.inline import Node, Text, plain_text
+from nmt.documents.nodes import Node, Text, plain_text
 
 LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
 # What may begin a line before its words: spaces, quotation marks of e-mail, a bullet or number.

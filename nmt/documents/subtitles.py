@@ -15,7 +15,8 @@ from typing import NamedTuple
 from nmt import UserError
 from nmt.documents.document import Segment, Span, TextDocument, decode
 from nmt.documents.html_pages import PageTokens
-from nmt.documents.inline import (
+from nmt.documents.markup import MARKUP, Syntax, Token, pair_tags, same_line, tree
+from nmt.documents.nodes import (
     Element,
     Node,
     Text,
@@ -24,7 +25,6 @@ from nmt.documents.inline import (
     render,
     replace_character,
 )
-from nmt.documents.markup import MARKUP, Syntax, Token, pair_tags, same_line, tree
 
 LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
 CLOCK = r"(?:(\d+):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from nmt import UserError
 from nmt.documents.document import Segment, Span, TextDocument, decode
-from nmt.documents.inline import Node, Text, plain_text
+from nmt.documents.nodes import Node, Text, plain_text
 
 DELIMITERS = ",;\t|"  # of a .csv; the most frequent one in its first line
 QUOTED = re.compile(r'"[^"]*(?:""[^"]*)*"')

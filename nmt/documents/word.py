@@ -20,8 +20,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from nmt import UserError
 from nmt.documents.document import Segment, Span, TextDocument
-from nmt.documents.inline import Element, Fixed, Node, Text, TranslatedText, plain_text
+from nmt.documents.inline import TranslatedText
 from nmt.documents.markup import MAX_DEPTH, Token, escape_text, find_partners
+from nmt.documents.nodes import Element, Fixed, Node, Text, plain_text
 from nmt.documents.xml_files import XmlTokens, decode_xml
 
 MAIN_PART = "word/document.xml"

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from nmt import UserError
 from nmt.documents.document import Segment, Span, TextDocument
-from nmt.documents.inline import Node, plain_text, render
 from nmt.documents.markup import Token, escape_text, find_partners, pair_tags, tree
+from nmt.documents.nodes import Node, plain_text, render
 from nmt.documents.xml_files import XmlTokens, decode_xml
 
 UNITS = {"trans-unit", "segment"}  # of 1.2, of 2: what holds a source and a target

@@ -107,7 +107,7 @@ LINES = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(LINES, max_size=30).map("".join))
 def test_whatever_the_markdown_identity_changes_nothing(text):
     try:

@@ -1,0 +1,55 @@
+"""What must hold of any bytes, whatever their name: a document, or one line on what is wrong."""
+
+import pytest
+from helpers import backwards, identity
+
+from nmt import UserError
+from nmt.documents import FORMATS, TABLES, translate_document
+
+BYTES = [
+    b"",
+    b"\n",
+    b"a",
+    b"<",
+    b"\0",
+    b"\xff",
+    b"\xef\xbb\xbf",
+    b"\xff\xfe",
+    b"PK\x03\x04" + bytes(range(256)),
+    "é".encode("utf-16-le"),
+    b'<?xml version="1.0" encoding="utf-7"?><a>+AOk-</a>',
+    b'<meta charset="utf-16">um',
+    b'Content-Type: text/plain; charset=punycode\nmsgid "a"\nmsgstr ""\n',
+]
+REPEATED = '< & <!-- [ ![ *a_ > `a <p>x <b>x </i> <b>a</b> <a></a> <![ <? " \\ {\\ --> | - <a>1'
+REPEATED = REPEATED.split()
+ENDINGS = {module: ending for ending, module in FORMATS.items()}.values()  # one for each format
+XXE = '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/hostname">]><a>um &x;</a>'
+LAUGHS = '<!DOCTYPE a [<!ENTITY x "ha"><!ENTITY y "&x;&x;&x;">]><a>um &y;</a>'
+
+
+def message_of(ending, content):
+    """Returns the message that bytes are refused with; one line, if they are a document."""
+    options = {"columns": "1"} if ending in TABLES else {}
+    try:
+        for translate in (identity, backwards):
+            translate_document(f"a{ending}", content, translate, **options)
+    except UserError as error:
+        return str(error)
+    return f"a{ending}: is a document"
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_any_bytes_are_a_document_or_one_line(ending):
+    texts = [text * 60 for text in REPEATED] + ["um " + f"{text} " * 60 for text in REPEATED]
+    for content in BYTES + [text.encode() for text in texts]:
+        message = message_of(ending, content)
+        assert message.startswith(f"a{ending}: ")
+        assert "\n" not in message
+
+
+@pytest.mark.parametrize("ending", [".xml", ".xliff"])
+@pytest.mark.parametrize("text", [XXE, LAUGHS], ids=["another file", "growth"])
+def test_entities_are_refused(ending, text):
+    with pytest.raises(UserError, match=rf"^a{ending}: declares the entity 'x', which could read"):
+        translate_document(f"a{ending}", text.encode(), identity)
