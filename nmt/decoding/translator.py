@@ -456,9 +456,15 @@ class Translator:
         return self._pairs.align(pairs, cut)
 
     def translate_ids(self, line: str) -> tuple[str, list[int]]:
-        """Translates a line as one sentence. Returns the text, and its ids, START first."""
-        _, target = self._search_line(line)
+        """Translates a line as one sentence. Returns the text, and its ids, START first.
+
+        The ids hold symbols where the text has what must not change, as in `translate`.
+        """
+        sentence = Sentence(spelling.visible(line).strip(), "")
+        _, target = self._search_line(self._protect(sentence))
         (text,) = self.tokenizer.decode(np.array([target]))
+        if sentence.protected:
+            text = spelling.printed(restore(text, sentence.protected).text)
         return text, target
 
     def attend(self, line: str) -> Attention:

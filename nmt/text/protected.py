@@ -120,6 +120,12 @@ class Protector:
         tags = [re.escape(word) for word in words if LANGUAGE_TAG.fullmatch(word)]
         self._tag = re.compile("|".join(tags) or "(?!)")
 
+    @property
+    def expressions(self) -> list[tuple[str, re.Pattern]]:
+        """Kinds with their regular expressions, in the order of `spans`; without the glossary."""
+        patterns = [("pattern", pattern) for pattern in self._patterns]
+        return [*patterns, ("language", self._tag), *KINDS.items()]
+
     def spans(self, text: str) -> list[Span]:
         """Returns the spans of a text, in order; of overlapping ones, the first or longest."""
         spans = self._glossary.spans(text) if self._glossary else []

@@ -1,5 +1,6 @@
 """What must hold of the explorer: the page computes what the program computes, in a browser."""
 
+import base64
 import json
 import re
 import shutil
@@ -16,11 +17,14 @@ import run_demo
 import transformer_model
 from nmt import UserError
 from nmt.decoding import non_autoregressive
+from nmt.decoding.copied_symbols import CopiedSymbols
+from nmt.decoding.greedy import greedy_search
 from nmt.decoding.search import search
 from nmt.decoding.searcher import pad
 from nmt.results.explorer import page
 from nmt.runs import loading
 from nmt.text import spelling
+from nmt.text.protected import DEFAULT, restore
 from transformer_model import Transformer, greedy_translate
 
 SIZES = dict(num_layers=2, d_model=16, num_heads=2, dff=24)
@@ -101,9 +105,20 @@ def test_a_network_that_is_too_large_is_refused(finished, monkeypatch, tmp_path,
     assert not html.exists()
 
 
-def test_weights_beyond_float16_are_refused():
-    with pytest.raises(UserError, match="x: holds a weight beyond 65,504"):
-        page.encode_weights({"x": np.array([1e6], np.float32)})
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+def test_weights_that_are_no_numbers_are_refused(number):
+    with pytest.raises(UserError, match="x: holds NaN or an infinite number"):
+        page.encode_weights({"x": np.array([1, number], np.float32)})
+
+
+def test_weights_keep_sixteen_bits_in_four_characters():
+    numbers = np.random.default_rng(0).normal(0, 1, 300).astype(np.float32)
+    numbers[:6] = 0, 1, -1, 1e30, 1e-30, 1.999999
+    text = page.encode_weights({"a": numbers[:100].reshape(10, 10), "b": numbers[100:]})
+    assert len(text) == 4 * len(numbers)
+    octets = np.frombuffer(base64.b64decode(text), np.uint8).reshape(-1, 3)
+    padded = np.pad(octets, ((0, 0), (1, 0)))  # the lowest octet of a float32 is 0
+    np.testing.assert_allclose(padded.view("<f4").ravel(), numbers, rtol=2**-16)
 
 
 def test_sentences_are_explored_where_it_is_said(finished, capsys, tmp_path):
@@ -141,8 +156,17 @@ class Page:
         path.write_text(page.assemble(name, transformer, tokenizer, examples), encoding="utf-8")
         self.driver.get(path.as_uri())
 
+    def settle(self):
+        """Waits until all that is under way is computed and drawn."""
+        for _ in range(1000):
+            if self.driver.execute_script("return network && !isWorking && !waiting.size"):
+                return
+            time.sleep(0.02)
+        raise AssertionError("the page is still at work after 20 seconds")
+
     def ask(self, script, *arguments):
-        """Returns what a script in the page returns."""
+        """Returns what a script in the page returns, once the page is at rest."""
+        self.settle()
         return self.driver.execute_script(script, *arguments)
 
     def ids(self, texts):
@@ -150,26 +174,6 @@ class Page:
 
     def target(self):
         return self.ask("return translation.target")
-
-    def wait(self, source):
-        """Waits until the translation of a source is shown."""
-        script = (
-            "return view.source === arguments[0] && job > 0 && translation.done"
-            " && tokenizer.encode(view.source).length === translation.source.length"
-        )
-        for _ in range(200):
-            if self.ask(script, source):
-                return
-            time.sleep(0.05)
-        raise AssertionError(f"no translation of {source!r}")
-
-    def wait_for(self, name, text):
-        """Waits until an element shows a text."""
-        for _ in range(200):
-            if text in self.at(name).text:
-                return
-            time.sleep(0.05)
-        raise AssertionError(f"{name} shows {self.at(name).text!r}, not {text!r}")
 
     def type(self, text):
         """Replaces the source by a text, as if it were typed."""
@@ -180,11 +184,11 @@ class Page:
         )
 
     def at(self, name):
+        self.settle()
         return self.driver.find_element("id", name)
 
     def click(self, name):
         self.ask("document.getElementById(arguments[0]).click()", name)
-        time.sleep(0.3)
 
     def choose(self, name, value):
         from selenium.webdriver.support.select import Select
@@ -255,7 +259,7 @@ def test_ids_and_translations_are_those_of_the_program(browser, run):
     )
     expected = greedy_ids(transformer, sources)
     differences = sum(got != wanted for got, wanted in zip(targets, expected, strict=True))
-    assert differences <= LINES // 200  # ties: float16 weights are rounded
+    assert differences <= LINES // 200  # ties: weights are rounded to 24 bits
     decoded = browser.ask("return arguments[0].map(ids => tokenizer.decode(ids))", targets)
     assert decoded == [tokenizer.decode(np.array([ids]))[0] for ids in targets]
 
@@ -288,14 +292,13 @@ def test_odd_vocabularies_give_the_ids_and_the_text_of_the_program(browser):
     for tokenizer in vocabularies:
         network = random_network(tokenizer.vocab_size, num_layers=1)
         browser.open(network, tokenizer, "come <b>maçã</b>", name="<img src=x onerror=alert(1)>")
-        browser.wait("come <b>maçã</b>")
         expected = tokenizer.encode([spelling.trimmed(text) for text in texts])
         for text, ids, wanted in zip(texts, browser.ids(texts), expected, strict=True):
             assert ids == wanted, text
         decoded = browser.ask("return arguments[0].map(ids => tokenizer.decode(ids))", expected)
         assert decoded == [tokenizer.decode(np.array([ids]))[0] for ids in expected]
-        assert browser.texts("#source-tokens span")[1:-1] == browser.ask(
-            "return tokenizer.encode('come <b>maçã</b>').slice(1, -1).map(id => label(id) + id)"
+        assert browser.texts("#source-tokens span") == browser.ask(
+            "return tokenizer.encode('come <b>maçã</b>').map(id => `${label(id)} ${id}`)"
         )
         assert "<img src=x onerror=alert(1)>" in browser.at("about").text
         assert browser.texts("img, b") == []
@@ -328,12 +331,7 @@ def test_odd_text_is_typed_without_a_fault(browser, run):
     browser.open(transformer, tokenizer)
     for text, number in (("😀", 7), ("", 2), ("um " * 300, 200), ("  ", 2), (MARKUP, None)):
         browser.type(text)
-        browser.wait_for("source-tokens", "<s>")
-        for _ in range(200):
-            shown = browser.texts("#source-tokens span")
-            if len(shown) == (number or len(tokenizer.encode([text])[0])):
-                break
-            time.sleep(0.05)
+        shown = browser.texts("#source-tokens span")
         assert len(shown) == (number or len(tokenizer.encode([text])[0])), text
         assert (browser.at("warning").text != "") == (number == 200)
         if number == 2:
@@ -341,6 +339,54 @@ def test_odd_text_is_typed_without_a_fault(browser, run):
         if text == "😀":
             assert [token[:6] for token in shown[-5:-1]] == ["<0xF0>", "<0x9F>", "<0x98>", "<0x80>"]
     assert browser.texts("b, img") == []
+
+
+SPANS = [
+    "Call {name} at 4711, 50% of <b>3</b> mp3 &amp; https://a.io/x?id=1).", "no span",
+    "⟦3⟧ 4 " + " ".join(map(str, range(25))), "a\u00a07\u200b8 \t9\n10",
+    "\u0663\u0664 é@b.c me2@a.org.", "%1$s %(näme)d ${x y} (−8 2024-05-06",
+]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_symbols_stand_for_what_must_not_change_as_in_the_program(browser):
+    pairs = [(f"o menino come {number} peixes", f"the boy eats {number}") for number in range(1100)]
+    sample = as_dataset(pairs)
+    tokenizer = run_demo.Tokenizer(run_demo.train_tokenizer(sample, 400, words_per_piece=1))
+    assert len(tokenizer.symbol_ids) == 10
+    network = random_network(tokenizer.vocab_size, num_layers=1)
+    browser.open(network, tokenizer)
+    for text in SPANS:
+        source = DEFAULT.protect(spelling.visible(text).strip())
+        given = browser.ask("return protector.protect(arguments[0])", text)
+        assert given == dict(text=source.text, originals=source.originals)
+        words = source.text.split(" ")
+        for translation in (source.text, " ".join(words[::-1]), "".join(words), "x ⟦9⟧ y"):
+            restored = browser.ask("return protector.restore(...arguments)", translation, given)
+            assert restored == restore(translation, source).text
+    (ids,) = tokenizer.encode([DEFAULT.protect("o menino come {name} 4711 peixes <b>").text])
+    target = browser.ask("return new Translation(network, arguments[0]).finish().target", ids)
+    copied = CopiedSymbols(tokenizer.symbol_ids)
+    expected = greedy_search(network, tf.constant([ids]), copied=copied).ids[0, 0].numpy()
+    assert target == expected[expected != 0].tolist()
+    likely = np.random.default_rng(0).normal(size=tokenizer.vocab_size).astype(np.float32)
+    likely[3] = 9  # END
+    required = copied.count(tf.constant([ids]))  # of three symbols, one each
+    for so_far, left in (([2], 50), ([2, 6, 5], 50), ([2, 6, 5, 4], 50), ([2, 5], 2)):
+        expected = copied.restrict(
+            likely[np.newaxis, np.newaxis], tf.constant([[so_far]]), required, tf.constant([left])
+        )
+        restricted = browser.ask(
+            "return [...copySymbols(Float32Array.from(arguments[0]), network.symbols,"
+            "...[...arguments].slice(1))]",
+            likely.tolist(), ids, so_far, left,
+        )  # fmt: skip
+        np.testing.assert_allclose(restricted, expected[0, 0], rtol=1e-5)
+    browser.type("o menino come 4711 peixes <b>")
+    assert "⟦0⟧ = \u20684711\u2069" in browser.at("protected").text
+    shown = browser.at("translation").text
+    assert shown.count("4711") == shown.count("<b>") == 1
+    assert "⟦" not in shown
 
 
 CONFIGURATIONS = [
@@ -369,6 +415,11 @@ def test_logits_and_weights_are_those_of_the_program(browser, run, changes):
     np.testing.assert_allclose(got, logits[0, : len(got)].numpy(), atol=tolerance)
     if changes.get("non_autoregressive"):
         return
+    in_parallel = browser.ask(  # masked, not step by step
+        "const state = complete(network.start(done.encoded)), ids = done.target.slice(0, -1);"
+        "return complete(network.decode(state, ids)).map(row => [...row])"
+    )
+    np.testing.assert_allclose(in_parallel, got, atol=1e-4)
     for kind, name in (("encoder", "encoder_layer1"), ("cross", "decoder_layer1_block2")):
         attention = browser.ask("return done.attention(arguments[0], 1)", kind)
         expected = tf.cast(weights[name][0], tf.float32).numpy()
@@ -379,10 +430,8 @@ def test_logits_and_weights_are_those_of_the_program(browser, run, changes):
 def test_a_word_that_is_typed_is_translated_and_stepped_through(browser, run):
     tokenizer, transformer = run
     browser.open(transformer, tokenizer, "um dois.")
-    browser.wait("um dois.")
     browser.at("source").clear()
     browser.at("source").send_keys("três quatro.")
-    browser.wait("três quatro.")
     source = tokenizer.encode(["três quatro."])
     wanted = greedy_translate(transformer, tf.constant(source))[0].numpy()
     assert browser.target() == wanted.tolist()
@@ -396,10 +445,43 @@ def test_a_word_that_is_typed_is_translated_and_stepped_through(browser, run):
 
 
 @pytest.mark.slow
+def test_work_under_way_ends_when_other_work_is_asked_for(browser, tokenizer):
+    browser.open(random_network(tokenizer.vocab_size), tokenizer, "um dois.")
+    type_text = (
+        "const box = document.getElementById('source'); for (const text of arguments[0]) {"
+        "box.value = text; box.dispatchEvent(new Event('input')); }"
+    )
+    browser.ask(type_text, ["um " * 150, "dois " * 150, "três."])
+    assert browser.ask("return translation.source") == tokenizer.encode(["três."])[0]
+    assert len(browser.texts("#source-tokens span")) == len(tokenizer.encode(["três."])[0])
+    for text in ("três.", "um " * 190):  # the second takes more than one slice
+        browser.ask(type_text + "oneStep(); oneStep(); oneStep();", [text])
+        assert len(browser.target()) == 4  # no step is lost
+    browser.ask(type_text, ["um dois."])
+    assert browser.ask("return translation.done")
+
+
+@pytest.mark.slow
+def test_of_many_keys_those_around_the_chosen_one_have_a_row(browser, tokenizer):
+    browser.open(random_network(tokenizer.vocab_size), tokenizer, "um dois três quatro. " * 20)
+    browser.choose("kind", "encoder")
+    browser.choose("hand-numbers", "run")
+    browser.choose("hand-key", "60")
+    rows, chosen = browser.ask(
+        "const rows = [...document.querySelectorAll('#hand table')[1].tBodies[0].rows];"
+        "return [rows.map(row => [...row.cells].map(cell => cell.textContent)),"
+        "rows.findIndex(row => row.matches('.chosen'))]"
+    )
+    assert len(rows) == 41
+    assert rows[-1][0] == "160 other keys together"  # of the 200 that are translated
+    assert sum(float(row[-1]) for row in rows) == pytest.approx(1, abs=0.003)
+    assert rows[chosen][-1] == browser.at("hand-weight").text.split("= ")[1]
+
+
+@pytest.mark.slow
 def test_the_translation_continues_from_the_token_that_is_chosen(browser, run):
     tokenizer, transformer = run
     browser.open(transformer, tokenizer, "um dois.")
-    browser.wait("um dois.")
     browser.ask("document.querySelector('#target-tokens button').click()")
     shown = browser.ask(
         "return [...document.querySelectorAll('#candidates button')].map(one => +one.dataset.id)"
@@ -411,7 +493,6 @@ def test_the_translation_continues_from_the_token_that_is_chosen(browser, run):
     browser.ask(
         "document.querySelector(`#candidates button[data-id='${arguments[0]}']`).click()", other
     )
-    time.sleep(0.5)
     target = browser.target()
     assert target[1] == other
     logits, _ = transformer((source, tf.constant([[2, other]])), training=False)
@@ -426,7 +507,6 @@ def small_page(browser, tokenizer):
     """A page of random weights and a source, its translation finished; network, source, target."""
     network = random_network(tokenizer.vocab_size, pre_norm=True)
     browser.open(network, tokenizer, "um dois.")
-    browser.wait("um dois.")
     source = tokenizer.encode(["um dois."])[0]
     return browser, network, source, browser.target()
 
@@ -510,9 +590,9 @@ def test_each_switch_of_the_page_is_the_one_that_it_names(small_page):
         else:
             browser.ask("document.getElementById(arguments[0]).click()", f"what-{name}")
         assert browser.ask("return view.what") == default | what, name
-        browser.wait_for("changed", "tokens changed")
+        assert "tokens changed" in browser.at("changed").text
         browser.ask("document.getElementById('reset').click()")
-        browser.wait_for("changed", "Nothing is switched off.")
+        assert browser.at("changed").text == "Nothing is switched off."
 
 
 def decoder_streams(network, inp, tar, residual=1.0):
@@ -548,7 +628,6 @@ def test_the_inside_of_the_layers_is_that_of_the_story(small_page, tokenizer):
     step = 2
     browser.ask("document.querySelectorAll('#target-tokens button')[arguments[0]].click()", step)
     streams = [stream[step] for stream in decoder_streams(network, [source], [target[: step + 1]])]
-    browser.wait_for("stream", f"{np.linalg.norm(streams[0]):.4f}")
     rows = browser.ask(
         "return [...document.querySelectorAll('#stream tbody tr')]"
         ".map(row => [...row.cells].map(cell => cell.textContent))"
@@ -626,7 +705,6 @@ def test_a_calculation_by_hand_is_that_of_the_network(browser, run):
     tokenizer, _ = run
     network = random_network(tokenizer.vocab_size)
     browser.open(network, tokenizer, "um dois três.")
-    browser.wait("um dois três.")
     text = browser.at("hand").text
     for number in ("0.6405", "0.3595", "1.3595", "1.1547"):  # the tutorial's example
         assert number in text
@@ -702,7 +780,6 @@ def test_each_block_of_the_map_shows_its_tensors_by_keyboard(browser, run, pre_n
     tokenizer, _ = run
     network = random_network(tokenizer.vocab_size, pre_norm=pre_norm)
     browser.open(network, tokenizer, "um dois três.")
-    browser.wait("um dois três.")
     lengths = browser.ask("return [translation.source.length, translation.steps.length]")
     for stack, column in enumerate(block_shapes(pre_norm, *lengths, tokenizer.vocab_size)):
         for number, shapes in enumerate(column):
@@ -726,7 +803,6 @@ def test_each_block_of_the_map_shows_its_tensors_by_keyboard(browser, run, pre_n
 def test_a_block_of_attention_leads_to_its_weights(browser, run):
     tokenizer, _ = run
     browser.open(random_network(tokenizer.vocab_size), tokenizer, "um dois três.")
-    browser.wait("um dois três.")
     browser.ask("document.querySelector('#architecture [data-stack=\"0\"].attention').click()")
     browser.choose("block-layer", "1")
     assert browser.ask("return document.activeElement.id") == "block-layer"
@@ -743,7 +819,6 @@ def test_lines_show_weights_by_mouse_and_by_keyboard(browser, run):
 
     tokenizer, _ = run
     browser.open(random_network(tokenizer.vocab_size), tokenizer, "um dois.")
-    browser.wait("um dois.")
     browser.choose("units", "tokens")
     weights = np.array(browser.ask("return translation.attention('cross', 2)")).mean(axis=0)
     browser.ask("document.querySelector('#queries button').focus()")
@@ -771,10 +846,8 @@ def test_text_is_text_whatever_it_holds_in_both_languages_and_widths(browser, ru
     for width in (390, 1280):
         metrics = dict(width=width, height=844, deviceScaleFactor=1, mobile=width < 500)
         browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-        for number, text in (("0", MARKUP), ("1", "um " * 150)):
+        for number in ("0", "1"):
             browser.choose("sentence", number)
-            browser.wait(text)
-            time.sleep(0.3)
             for _ in range(2):
                 assert browser.ask("return document.documentElement.scrollWidth") <= width
                 browser.click("language")
@@ -784,23 +857,82 @@ def test_text_is_text_whatever_it_holds_in_both_languages_and_widths(browser, ru
     assert browser.driver.find_element("tag name", "h1").text == "翻译，并查看每一个数"
 
 
+# The color of each text that is visible, and of the backgrounds behind it, from the inside out.
+COLORS = """
+const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), result = [];
+while (texts.nextNode()) {
+  const text = texts.currentNode.data.trim(), parent = texts.currentNode.parentElement, behind = [];
+  if (!text || !parent.checkVisibility() || parent.closest("option, :disabled")) continue;
+  for (let one = parent; one; one = one.parentElement) {
+    behind.push(getComputedStyle(one).backgroundColor);
+  }
+  result.push([text, getComputedStyle(parent).color, behind]);
+}
+return result;
+"""
+
+
+def over(color, background):
+    """Returns "rgb(r, g, b)" or "rgba(r, g, b, a)" over an opaque color, as r, g and b."""
+    *values, opacity = [*map(float, re.findall(r"[\d.]+", color)), 1.0][:4]
+    return np.array(values) * opacity + background * (1 - opacity)
+
+
+def luminance(color):
+    """Returns the relative luminance of a color (WCAG 2.1)."""
+    linear = [v / 12.92 if v <= 0.03928 else ((v + 0.055) / 1.055) ** 2.4 for v in color / 255]
+    return np.dot(linear, (0.2126, 0.7152, 0.0722))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_is_readable_in_light_and_dark(browser, run, scheme):
-    tokenizer, transformer = run
+def test_all_text_is_readable_in_light_and_dark(browser, tokenizer, scheme):
     feature = [{"name": "prefers-color-scheme", "value": scheme}]
     browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": feature})
-    browser.open(transformer, tokenizer)
-    colors = browser.ask(
-        "const style = getComputedStyle(document.body); return [style.color, style.backgroundColor]"
+    browser.open(random_network(tokenizer.vocab_size), tokenizer, "um dois 3.")
+    browser.ask("sides.weights[0][0] = 1; choose({ side: 'queries', number: 0 });")
+    browser.ask("for (const one of document.querySelectorAll('details')) one.open = true;")
+    texts = browser.ask(COLORS)
+    assert len(texts) > 100
+    for text, color, behind in texts:
+        background = np.zeros(3)
+        for layer in reversed(behind):
+            background = over(layer, background)
+        light = sorted([luminance(over(color, background)), luminance(background)])
+        assert (light[1] + 0.05) / (light[0] + 0.05) >= 4.5, (text, color, behind)  # WCAG 1.4.3
+    assert (luminance(background) > 0.5) == (scheme == "light")
+
+
+CONTROLS = {"button", "link", "textbox", "combobox", "checkbox", "spinbutton", "DisclosureTriangle"}
+
+
+@pytest.mark.slow
+def test_each_control_has_a_name_and_is_reached_and_seen_by_keyboard(browser, tokenizer):
+    from selenium.webdriver import ActionChains, Keys
+
+    browser.open(random_network(tokenizer.vocab_size), tokenizer, "um dois.")
+    for _ in range(2):  # languages
+        nodes = browser.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+        names = [
+            node["name"]["value"] for node in nodes
+            if not node["ignored"] and node["role"]["value"] in CONTROLS
+        ]  # fmt: skip
+        assert len(names) > 50
+        assert all(name.strip() for name in names)
+        browser.click("language")
+    number = browser.ask(
+        "const all = [...document.querySelectorAll('a, button, select, textarea, input, summary,"
+        "[tabindex]')].filter(one => one.checkVisibility() && !one.disabled);"
+        "scrollTo(0, 0); document.activeElement.blur(); return all.length"
     )
-    light = [_luminance(color) for color in colors]
-    assert (max(light) + 0.05) / (min(light) + 0.05) > 7  # WCAG 2.1, 1.4.6
-    assert (light[0] < light[1]) == (scheme == "light")
-
-
-def _luminance(color):
-    """Returns the relative luminance of "rgb(r, g, b)" (WCAG 2.1)."""
-    values = [int(value) / 255 for value in re.findall(r"\d+", color)[:3]]
-    linear = [v / 12.92 if v <= 0.03928 else ((v + 0.055) / 1.055) ** 2.4 for v in values]
-    return np.dot(linear, (0.2126, 0.7152, 0.0722))
+    stops = set()
+    for _ in range(number):
+        ActionChains(browser.driver).send_keys(Keys.TAB).perform()
+        stop, outline, top, bottom = browser.driver.execute_script(
+            "const one = document.activeElement, { top, bottom } = one.getBoundingClientRect();"
+            "return [one, getComputedStyle(one).outlineStyle, top, innerHeight - bottom]"
+        )
+        stops.add(stop.id)
+        assert outline == "solid", stop.get_attribute("outerHTML")
+        assert min(top, bottom) > -2, stop.get_attribute("outerHTML")
+    assert len(stops) == number

@@ -1,10 +1,10 @@
 // One attention weight, calculated as on paper: q, k, products, sum, scale, mask, e^x, weight, values.
 
 const TUTORIAL = { // the example of the notebook: two keys of d_k = 3
-  queries: ["query 1", "query 2"], labels: ["key 1", "key 2"],
   q: [[0, 1, 0], [0, 0, 1]], keys: [[1, 2, 0], [0, 1, 1]], values: [[1, 0], [2, 0]],
 };
 
+const MAX_KEYS = 40; // rows of a table of keys: those around the chosen one; one more row sums up the others
 const LARGEST_SCORE = 80; // beyond it, e^score leaves what float32 can hold (e^88); float64: e^709
 
 // Every number on the way to the weight of `key` and to the output of the head.
@@ -25,20 +25,43 @@ function calculate(q, keys, values, key, masked, scaling = true) {
     exponentials, total, weights, output };
 }
 
+// The numbers of at most MAX_KEYS keys, in order, with the chosen one in the middle if possible.
+function keysAround(key, all) {
+  const first = Math.max(0, Math.min(key - MAX_KEYS / 2, all - MAX_KEYS));
+  return Array.from({ length: Math.min(all, MAX_KEYS) }, (_, n) => first + n);
+}
+
+const total = (numbers) => numbers.reduce((sum, number) => sum + number, 0);
+
+// The rows of the tables of all keys: scores with their shares, and weighted values; only those of
+// `shown` have rows of their own. -> {shares, parts}
+function keyRows({ values, labels, masked }, numbers, shown, say) {
+  const { scores, exponentials, weights, output } = numbers;
+  const shares = shown.map((k) => [labels[k], masked[k] ? "−1e9" : figure(scores[k]), figure(exponentials[k]),
+    barred(weights[k])]);
+  const parts = shown.map((k) => [say("hand-part", { weight: figure(weights[k]), key: labels[k] }),
+    ...Array.from(values[k], (number) => figure(number))]);
+  const others = [...labels.keys()].filter((k) => !shown.includes(k));
+  if (others.length) {
+    const sum = (list) => total(others.map((k) => list[k])), name = say("hand-others", { number: others.length });
+    shares.push([name, "", figure(sum(exponentials)), barred(sum(weights))]);
+    parts.push([name, ...output.map((_, n) => figure(total(others.map((k) => weights[k] * values[k][n]))))]);
+  }
+  parts.push([say("hand-output"), ...output.map(figure)]);
+  return { shares, parts };
+}
+
 // Draws the calculation into `place`. given: {q, keys, values, labels, masked, scaling}.
 function drawByHand(place, given, key, say) {
   const { q, keys, values, labels, masked, scaling } = given;
   const numbers = calculate(q, keys, values, key, masked, scaling);
   const title = (name, filled) => element("h3", { textContent: say(name, filled) });
   const rows = Array.from(q, (number, n) => [`${n}`, barred(number), barred(keys[key][n]), barred(numbers.products[n])]);
-  const shares = labels.map((label, k) => [label, masked[k] ? "−1e9" : figure(numbers.scores[k]),
-    figure(numbers.exponentials[k]), barred(numbers.weights[k])]);
-  const parts = labels.map((label, k) => [say("hand-part", { weight: figure(numbers.weights[k]), key: label }),
-    ...Array.from(values[k], (number) => figure(number))]);
-  parts.push([say("hand-output"), ...numbers.output.map(figure)]);
+  const shown = keysAround(key, labels.length), { shares, parts } = keyRows(given, numbers, shown, say);
   const shift = numbers.shift < 0 ? `(${figure(numbers.shift)})` : figure(numbers.shift);
   const exponent = numbers.shift ? say("hand-exp-shifted", { shift }) : say("hand-exp");
   const scaled = { depth: q.length, root: figure(numbers.root), scaled: figure(numbers.scaled) };
+  const scores = table([say("hand-key"), say("hand-score"), exponent, say("hand-weight")], shares, shown.indexOf(key));
   place.replaceChildren(
     title("hand-qk"),
     scrolling(table([say("hand-dimension"), "q", "k", say("hand-product")], rows), say("hand-qk")),
@@ -47,12 +70,11 @@ function drawByHand(place, given, key, say) {
     title(masked[key] ? "hand-mask" : "hand-no-mask"),
     title("hand-softmax"),
     ...(numbers.shift ? [element("p", { textContent: say("hand-shift", { shift }) })] : []),
-    scrolling(table([say("hand-key"), say("hand-score"), exponent, say("hand-weight")], shares, key), say("hand-softmax")),
+    scrolling(scores, say("hand-softmax")),
     element("p", { textContent: say("hand-row-sum", { sum: figure(numbers.total) }), className: "figures" }),
     element("p", { className: "figures", id: "hand-weight", textContent: say("hand-division", {
       exp: figure(numbers.exponentials[key]), sum: figure(numbers.total), weight: figure(numbers.weights[key]) }) }),
     title("hand-values"),
     scrolling(table(["", ...numbers.output.map((_, n) => `${n}`)], parts, parts.length - 1), say("hand-values")),
   );
-  return numbers;
 }

@@ -46,10 +46,12 @@ function heatmap(canvas, rows, width = 128) { // one row per vector; at most `wi
   const style = getComputedStyle(document.documentElement), image = context.createImageData(columns, rows.length);
   const [blue, orange] = ["--mark", "--against"].map((name) => style.getPropertyValue(name).split(",").map(Number));
   const largest = Math.max(1e-9, ...rows.map((row) => row.reduce((a, b) => Math.max(a, Math.abs(b)), 0)));
+  const pixels = image.data;
   rows.forEach((row, y) => {
-    for (let x = 0; x < columns; x++) {
-      image.data.set(row[x] < 0 ? orange : blue, 4 * (y * columns + x));
-      image.data[4 * (y * columns + x) + 3] = (255 * Math.abs(row[x])) / largest;
+    for (let x = 0, place = 4 * y * columns; x < columns; x++, place += 4) {
+      const color = row[x] < 0 ? orange : blue;
+      for (let channel = 0; channel < 3; channel++) pixels[place + channel] = color[channel];
+      pixels[place + 3] = (255 * Math.abs(row[x])) / largest;
     }
   });
   context.putImageData(image, 0, 0);

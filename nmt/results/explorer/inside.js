@@ -22,8 +22,10 @@ function normalized(trace, before) {
 }
 
 function* showInside() {
-  for (const id of ["stream", "layernorm", "fires"]) at(id).replaceChildren();
-  if (!translation.steps[view.step]) return;
+  if (!translation.steps[view.step]) {
+    for (const id of ["stream", "layernorm", "fires"]) at(id).replaceChildren();
+    return;
+  }
   const rows = yield* perRow(streamAt(view.step), ({ name, layer, stream }) => {
     const [finished] = network.finish("decoder", [stream]);
     const [best] = likeliest(softmax(network.logits(finished)), 1);

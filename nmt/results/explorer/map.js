@@ -50,9 +50,9 @@ function blockTensors(chosen) {
   const trace = run.layers[layer - 1], { part } = layeredBlocks(stack).find((one) => one.number === number);
   const traces = trace?.[part] ?? []; // none: the layer, or cross-attention, is switched off
   const rows = (field) => traces.filter((one) => one[field]).map((one) => one[field]);
-  if (block.kind === "norm") return whole(rows(network.sizes.pre_norm ? "input" : "stream"));
+  if (block.kind === "norm") return whole(rows(data.sizes.pre_norm ? "input" : "stream"));
   const output = [tensor(say("block-output"), rows("output"))];
-  if (network.sizes.pre_norm) output.push(tensor(say("block-sum"), rows("stream")));
+  if (data.sizes.pre_norm) output.push(tensor(say("block-sum"), rows("stream")));
   if (part === "ffn") return [tensor("max(0, x W₁ + b₁)", rows("hidden")), ...output];
   const { keys, values } = (part === "cross" ? trace?.source : trace) ?? { keys: [], values: [] };
   const weights = rows("weights");
@@ -89,7 +89,7 @@ function blockButton(block, stack, number) {
   Object.assign(button.dataset, { stack, number });
   button.addEventListener("click", () => {
     view.block = { ...view.block, stack, number };
-    showBlock();
+    show(["block"]);
   });
   return button;
 }
@@ -99,7 +99,7 @@ function showMap() {
     const buttons = blocks.map((block, number) => blockButton(block, stack, number));
     const isLayered = (_, number) => blocks[number].layers > 0, first = blocks.findIndex(({ layers }) => layers);
     const frame = element("div", { className: "layers" }, ...buttons.filter(isLayered),
-      element("small", { textContent: `${network.sizes.num_layers} ×` }));
+      element("small", { textContent: `${data.sizes.num_layers} ×` }));
     const column = element("div", { className: "stack" }, element("small", { className: "enters" }),
       ...buttons.slice(0, first), frame, ...buttons.slice(first).filter((_, n) => !isLayered(_, first + n)),
       element("small", { className: "leaves" }), element("h3", { textContent: say(STACKS[stack]) }));
@@ -108,6 +108,7 @@ function showMap() {
     return column;
   });
   at("architecture").replaceChildren(at("paths"), ...columns);
+  sizeObserver.observe(at("architecture")); // draws the paths, now and whenever the size changes
 }
 
 // The paths of the residual stream: upwards from block to block, around each sub-layer, and from the
@@ -147,6 +148,8 @@ function drawPaths() {
   at("paths").replaceChildren(at("arrow-head").parentNode, ...paths, ...sums.map(plus));
 }
 
+const sizeObserver = new ResizeObserver(drawPaths);
+
 function plus({ x, y }) { // the sign of a sum on the residual stream
   const sign = document.createElementNS("http://www.w3.org/2000/svg", "path");
   sign.setAttribute("class", "sum");
@@ -161,8 +164,7 @@ function choice(name, number, chosen, first, change) { // a select of numbers wi
   box.value = chosen;
   box.addEventListener("change", () => {
     change(Number(box.value));
-    showBlock();
-    at(name).focus();
+    show(["block"]);
   });
   return box;
 }
@@ -185,7 +187,7 @@ function seeAlso(block, { stack, number, layer }) { // links to the sections tha
       at("kind").value = part === "cross" ? "cross" : STACKS[stack];
       at("layer").value = layer - 1;
       at("hand-numbers").value = "run";
-      showAttention();
+      show(["attention"]);
       showHand();
       chooseStrongestKey();
     });
@@ -194,18 +196,17 @@ function seeAlso(block, { stack, number, layer }) { // links to the sections tha
 }
 
 function showSizes() { // of this sentence, where its ids enter and vectors leave
-  const width = network.sizes.d_model, source = translation.encoded.ids.length, target = translation.steps.length;
+  const width = data.sizes.d_model, source = translation.encoded.ids.length, target = translation.steps.length;
   const texts = { enters: [say("map-source", { number: source }), say("map-target", { number: target })],
     leaves: [say("map-encoded", { shape: shapeText(source, width) }),
-      say("map-logits", { shape: shapeText(target, network.sizes.target_vocab_size) })] };
+      say("map-logits", { shape: shapeText(target, data.sizes.target_vocab_size) })] };
   for (const [place, labels] of Object.entries(texts)) {
     at("architecture").querySelectorAll(`.${place}`).forEach((one, stack) => { one.textContent = labels[stack]; });
   }
 }
 
-function showBlock() {
+function* showBlock() {
   showSizes();
-  drawPaths();
   for (const button of at("architecture").querySelectorAll("button")) {
     const chosen = Number(button.dataset.stack) === view.block.stack && Number(button.dataset.number) === view.block.number;
     button.classList.toggle("chosen", chosen);
@@ -218,15 +219,17 @@ function showBlock() {
   const parameters = blockParameters(view.block).map(({ name, shape }) => `${name} ${shapeText(...shape)}`);
   const choices = element("div", { className: "row" });
   if (block.layers) {
-    choices.append(choice("block-layer", network.sizes.num_layers, view.block.layer - 1, 1,
+    choices.append(choice("block-layer", data.sizes.num_layers, view.block.layer - 1, 1,
       (layer) => { view.block.layer = layer + 1; }));
   }
   choices.append(choice("block-position", Math.max(1, positions), position, 0,
     (chosen) => { view.block.position = chosen; }));
-  const detail = blockDetail(block);
+  const drawn = yield* perRow(tensors, drawTensor);
+  const detail = blockDetail(block), focused = at("block").contains(document.activeElement) && document.activeElement.id;
   at("block").replaceChildren(element("h2", { textContent: blockTitle(block) + (detail ? `: ${detail}` : "") }), choices,
-    element("p", { className: "faint", textContent: say("block-hint") }), ...tensors.flatMap(drawTensor),
+    element("p", { className: "faint", textContent: say("block-hint") }), ...drawn.flat(),
     element("p", { className: "faint", id: "parameters", textContent: block.shared ? say("block-shared")
       : parameters.length ? say("block-parameters", { list: parameters.join(", ") }) : say("block-none") }),
     seeAlso(block, view.block));
+  if (focused) at(focused)?.focus();
 }

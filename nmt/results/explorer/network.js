@@ -12,26 +12,26 @@ const AS_TRAINED = {
   residual: true, withoutHeads: [], withoutLayers: [], // "encoder.1.2": layer 1's head 2; "encoder.1"
 };
 
-function halfTable() { // the float32 value of each of the 65,536 float16 numbers
-  const table = new Float32Array(65536);
-  for (let bits = 0; bits < 65536; bits++) {
-    const sign = bits >> 15 ? -1 : 1, exponent = (bits >> 10) & 31, fraction = bits & 1023;
-    table[bits] = sign * (exponent === 0 ? fraction * 2 ** -24
-      : exponent === 31 ? (fraction ? NaN : Infinity) : (1 + fraction / 1024) * 2 ** (exponent - 15));
-  }
-  return table;
-}
+const CHUNK = 1 << 18; // characters of base64 that are read before others may work
 
+// The numbers of page.py's encode_weights: of each, the upper 24 bits of a float32, in 4 characters.
 // tensors: [{name, shape}], in the order of the weights; -> {name: {shape, values}}
-function readTensors(tensors, base64) {
-  const text = atob(base64), table = halfTable(), result = {};
+function* readTensors(tensors, base64) {
+  const numbers = new Float32Array(base64.length / 4), bits = new Uint32Array(numbers.buffer);
+  for (let first = 0; first < base64.length; first += CHUNK) {
+    const octets = atob(base64.slice(first, first + CHUNK));
+    for (let n = first / 4, place = 0; place < octets.length; n++, place += 3) {
+      bits[n] = (octets.charCodeAt(place) << 8) | (octets.charCodeAt(place + 1) << 16)
+        | (octets.charCodeAt(place + 2) << 24);
+    }
+    yield;
+  }
+  const result = {};
   let place = 0;
   for (const { name, shape } of tensors) {
-    const values = new Float32Array(shape.reduce((a, b) => a * b, 1));
-    for (let n = 0; n < values.length; n++, place += 2) {
-      values[n] = table[text.charCodeAt(place) | (text.charCodeAt(place + 1) << 8)];
-    }
-    result[name] = { shape, values };
+    const size = shape.reduce((a, b) => a * b, 1);
+    result[name] = { shape, values: numbers.subarray(place, place + size) };
+    place += size;
   }
   return result;
 }
@@ -83,8 +83,9 @@ function* perRow(rows, compute) { // -> compute(row, number) of each row
 }
 
 class Network {
-  constructor(sizes, tensors) {
+  constructor(sizes, tensors, symbols = []) {
     this.sizes = sizes; // num_layers, d_model, num_heads, pre_norm, non_autoregressive, ...
+    this.symbols = symbols; // ids of tokens that a translation copies from its source
     this.tensors = { "decoder.embedding": tensors["encoder.embedding"], ...tensors }; // shared if tied
     this.depth = sizes.d_model / sizes.num_heads; // d_k
   }

@@ -4,16 +4,18 @@ const at = (id) => document.getElementById(id);
 const read = (id) => JSON.parse(at(id).textContent);
 const texts = read("texts"), data = read("data");
 const MEAN = "mean", MAX_TOKENS = 200;
-const tokenizer = new Tokenizer(data.vocabulary);
-const network = new Network(data.sizes, readTensors(data.tensors, at("weights").textContent));
-const fileSize = document.documentElement.outerHTML.length / 1e6;
+const tokenizer = new Tokenizer(data.vocabulary), protector = new Protector(data.protection);
 let language = navigator.language.startsWith("zh") ? 1 : 0; // a column of texts
 
 const view = { // what the reader has chosen
-  source: "", forced: [], step: 0, what: asTrained(),
-  held: null, block: { stack: 1, number: 0, layer: 1, position: 0 }, playing: 0, stepping: false, fromRun: false, milliseconds: 0,
+  source: "", forced: [], step: 0, what: asTrained(), held: null,
+  block: { stack: 1, number: crossAttention(), layer: 1, position: 0 },
+  stepping: false, wanted: 0, playing: 0, // whether tokens are generated one by one, and how many so far
+  fromRun: false, milliseconds: 0,
 };
-let translation = new Translation(network, [START, END]).finish(); // with the switches
+let fileSize = 0; // in millions of characters, nearly all of them one byte
+let network = null; // until the weights are read
+let translation = null; // with the switches
 let former = null; // what `compare` returns, while something is switched off
 
 function say(name, filled = {}) {
@@ -37,130 +39,162 @@ function sampling() {
     topP: number("top-p", 0.001, 1) || 1, random: Math.random };
 }
 
-function sourceIds() {
-  const ids = tokenizer.encode(view.source);
+function readSource() { // -> {ids, given (of `protect`)}
+  const given = protector.protect(view.source), ids = tokenizer.encode(given.text);
   const tooLong = ids.length > MAX_TOKENS;
   at("warning").textContent = tooLong ? say("too-long", { number: MAX_TOKENS }) : "";
-  return tooLong ? ids.slice(0, MAX_TOKENS) : ids;
+  return { given, ids: tooLong ? ids.slice(0, MAX_TOKENS) : ids };
 }
+
+const textOf = (target) => protector.restore(tokenizer.decode(target), translation.given);
 
 // ---- Work in slices: typing and scrolling never wait for the network or for drawing ----
 
 const SLICE = 16; // milliseconds
 let job = 0; // number of the latest translation
-let drawing = 0; // number of the latest drawing
+let isWorking = false; // whether it is unfinished
 
-// Runs a generator with pauses, as long as `isWanted` returns true. -> a promise
-async function inSlices(steps, isWanted) {
+// Runs a generator with pauses, as long as `isWanted` returns true. -> a promise of what it returns
+async function inSlices(steps, isWanted = () => true) {
   let begin = performance.now();
-  while (!steps.next().done) {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
     if (performance.now() - begin < SLICE) continue;
     await new Promise((resume) => setTimeout(resume));
-    if (!isWanted()) return;
+    if (!isWanted()) return undefined;
     begin = performance.now();
   }
 }
 
-function* translating(current) {
-  const begin = performance.now(), ids = sourceIds();
+function leastCertain({ steps, target }) { // the step whose token has the lowest probability
+  const doubts = steps.map(({ probabilities }, n) => -probabilities[target[n + 1]]);
+  return doubts.length ? highest(doubts) : 0;
+}
+
+function* translating() {
+  const begin = performance.now(), { ids, given } = readSource();
   const next = new Translation(network, ids, view.what, view.forced, sampling());
-  yield* (view.stepping ? next.prepare() : next.translate());
+  next.given = given;
+  yield* next.prepare();
+  while (!next.done && !(view.stepping && next.steps.length >= view.wanted)) yield* next.step();
   translation = next;
-  view.step = Math.max(0, Math.min(view.focusStep ?? Infinity, next.steps.length - 1));
+  const preferred = view.focusStep ?? (view.stepping ? Infinity : leastCertain(next));
+  view.step = Math.max(0, Math.min(preferred, next.steps.length - 1));
   view.focusStep = undefined;
   view.held = null;
   former = null;
   view.milliseconds = performance.now() - begin;
+  if (view.stepping && next.done) pause();
   show();
   former = yield* compare(ids);
-  if (current === job && former) showChanged();
+  if (former) show(["changed"]);
+  isWorking = false; // only the latest one comes here
 }
 
 function translate() { // a later one ends those before it
   const current = ++job;
-  return inSlices(translating(current), () => current === job);
+  isWorking = true;
+  return inSlices(translating(), () => current === job);
 }
 
 // ---- Showing ----
 
-function* drawn() {
-  for (const draw of [showTranslation, showAttention, showHand, showChanged, showBlock]) {
-    draw();
+const OF_TRANSLATION = ["translation", "step", "attention", "hand", "changed", "block", "inside"];
+const waiting = new Set(); // names of the parts that are to be drawn
+let drawing = 0; // number of the latest call of `show`
+
+function* drawWaiting() {
+  const parts = { // in the order in which they are drawn
+    translation: showTranslation, step: showStep, attention: showAttention, hand: showHand, changed: showChanged,
+    map: showMap, block: showBlock, inside: showInside, switches: showSwitches, positions: showPositions,
+  };
+  for (const [name, draw] of Object.entries(parts)) {
+    if (!waiting.has(name)) continue;
+    const steps = draw();
+    if (steps) yield* steps;
+    waiting.delete(name);
     yield;
   }
-  yield* showInside();
 }
 
-function show() {
+function show(names = OF_TRANSLATION) { // continues with what an earlier call has not drawn yet
+  for (const name of names) waiting.add(name);
   const current = ++drawing;
-  return inSlices(drawn(), () => current === drawing);
+  return inSlices(drawWaiting(), () => current === drawing);
 }
 
-function chip(id, chosen) {
-  return [label(id), element("small", { textContent: id })];
+function chip(id) {
+  return [label(id), " ", element("small", { textContent: id })];
 }
 
-function showTranslation() {
-  at("source-tokens").replaceChildren(...translation.encoded.ids.map((id) =>
-    element("span", { dir: "auto" }, ...chip(id))));
-  at("translation").textContent = tokenizer.decode(translation.target);
+function* showTranslation() {
+  at("translation").textContent = textOf(translation.target);
+  const list = translation.given.originals.map((original, n) => `⟦${n % SYMBOLS}⟧ = \u2068${original}\u2069`);
+  at("protected").textContent = list.length ? say("protected", { list: list.join(", ") }) : "";
   const notes = [say("milliseconds", { ms: view.milliseconds.toFixed(0), tokens: translation.steps.length })];
   if (view.fromRun) notes.push(say("as-run"));
   else if (view.forced.length) notes.push(say("forced", { number: view.forced.length }));
   at("timing").textContent = notes.join(" · ");
-  at("target-tokens").replaceChildren(...translation.steps.map((step, n) => {
-    const id = translation.target[n + 1];
+  at("source-tokens").replaceChildren(...translation.encoded.ids.map((id) =>
+    element("span", { dir: "auto" }, ...chip(id))));
+  yield;
+  const hadFocus = at("target-tokens").contains(document.activeElement);
+  at("target-tokens").replaceChildren(...translation.target.slice(1).map((id, n) => {
     const button = element("button", { type: "button", dir: "auto" }, ...chip(id));
-    button.setAttribute("aria-pressed", n === view.step);
-    button.classList.toggle("chosen", n === view.step);
     button.addEventListener("click", () => {
       view.step = n;
-      show();
-      at("target-tokens").children[n].focus();
+      show(["step", "inside"]);
     });
     return button;
   }));
-  showCandidates();
+  if (hadFocus) at("target-tokens").children[view.step]?.focus();
   const parallel = network.sizes.non_autoregressive;
-  for (const id of ["play", "step", "restart", "sampling"]) {
-    if (id === "sampling") at(id).hidden = parallel;
-    else at(id).disabled = parallel;
-  }
+  at("sampling").hidden = parallel;
+  for (const id of ["play", "step", "restart"]) at(id).disabled = parallel;
   at("play").textContent = say(view.playing ? "pause" : "play");
 }
 
-function showCandidates() {
-  const step = translation.steps[view.step];
+function showStep() { // the chosen one, and what else was likely there
+  [...at("target-tokens").children].forEach((button, n) => {
+    button.setAttribute("aria-pressed", n === view.step);
+    button.classList.toggle("chosen", n === view.step);
+  });
+  const step = translation.steps[view.step], hadFocus = at("candidates").contains(document.activeElement);
   at("candidates-title").textContent = step ? say("candidates", { step: view.step + 1 }) : "";
   const tokens = step ? likeliest(step.probabilities, 10) : [];
-  at("candidates").replaceChildren(...tokens.map(({ id, probability }) => {
-    const bar = element("i");
-    bar.style.width = `${100 * probability}%`;
-    const button = element("button", { type: "button" }, bar,
-      element("span", { textContent: label(id), dir: "auto" }), element("span", { textContent: percent(probability) }));
-    button.dataset.id = id;
-    button.classList.toggle("chosen", id === translation.target[view.step + 1]);
-    button.disabled = network.sizes.non_autoregressive || id === PAD || id === START;
-    button.addEventListener("click", () => {
-      view.forced = [...translation.target.slice(1, view.step + 1), id];
-      view.fromRun = false;
-      view.focusStep = view.step;
-      if (view.stepping) stepTo(view.forced.length);
-      else translate();
-    });
-    return element("li", {}, button);
-  }));
+  at("candidates").replaceChildren(...tokens.map((token) => element("li", {}, candidateButton(token))));
+  if (hadFocus) at("candidates").querySelector(".chosen")?.focus();
 }
 
-function attentionSides() { // queries and keys (units), weights [query][key]
+function candidateButton({ id, probability }) {
+  const bar = element("i"), isChosen = id === translation.target[view.step + 1];
+  bar.style.width = `${100 * probability}%`;
+  const button = element("button", { type: "button" }, bar,
+    element("span", { textContent: label(id), dir: "auto" }), " ", element("span", { textContent: percent(probability) }));
+  button.dataset.id = id;
+  button.setAttribute("aria-pressed", isChosen);
+  button.classList.toggle("chosen", isChosen);
+  button.disabled = network.sizes.non_autoregressive || id === PAD || id === START;
+  button.addEventListener("click", () => {
+    view.forced = [...translation.target.slice(1, view.step + 1), id];
+    view.fromRun = false;
+    view.focusStep = view.step;
+    view.wanted = view.forced.length;
+    translate();
+  });
+  return button;
+}
+
+function* attentionSides() { // queries and keys (units), weights [query][key]
   const kind = at("kind").value, names = (ids) => ids.map((id) => tokenizer.piece(id));
   const heads = translation.attention(kind, Number(at("layer").value) + 1), head = at("head").value;
   const traces = heads[0].length;
   const queries = unitsOf(names(translation.queries(kind)).slice(0, traces), at("units").value);
   const keys = unitsOf(names(translation.keys(kind)), at("units").value);
   const chosen = head === MEAN ? heads : [heads[head]];
-  return { queries: queries.map((one) => one.label), keys: keys.map((one) => one.label),
-    weights: unitWeights(chosen, queries, keys) };
+  const weights = yield* perRow(queries, (query) => unitWeights(chosen, [query], keys)[0]);
+  return { queries: queries.map((one) => one.label), keys: keys.map((one) => one.label), weights };
 }
 
 function unitButtons(list, labels, title) {
@@ -175,13 +209,14 @@ function unitButtons(list, labels, title) {
 const buttons = (id) => [...at(id).querySelectorAll("button")];
 let sides;
 
-function showAttention() {
+function* showAttention() {
   const kind = at("kind").value;
-  sides = attentionSides();
+  sides = yield* attentionSides();
   at("note").textContent = at("units").value === "tokens" ? say("continues") : "";
   const title = { cross: "queries-generated", encoder: "queries-source", decoder: "queries-input" }[kind];
   unitButtons(at("queries"), sides.queries, say(title));
   unitButtons(at("keys"), sides.keys, say(kind === "decoder" ? "keys-input" : "keys-source"));
+  yield;
   choose(view.held);
 }
 
@@ -192,7 +227,7 @@ function choose(chosen) { // {side, number} of a token of the attention view, or
       button.classList.toggle("chosen", !!chosen && chosen.side === side && chosen.number === n);
       const weight = !chosen || chosen.side === side ? 0
         : side === "keys" ? sides.weights[chosen.number][n] : sides.weights[n][chosen.number];
-      button.style.background = weight ? `rgba(var(--mark), ${0.6 * weight})` : "";
+      button.style.background = weight ? `rgba(var(--mark), ${0.45 * weight})` : "";
     });
   }
   at("description").textContent = chosen ? describe(chosen) : "";
@@ -209,8 +244,9 @@ function describe({ side, number }) {
 
 function handInputs() { // what by_hand.js calculates with; null if there is nothing
   if (at("hand-numbers").value === "tutorial") {
-    const { keys, values, labels, q } = TUTORIAL;
-    return { queries: TUTORIAL.queries, labels, all: q, keys, values, masked: () => [false, false], scaling: true };
+    const { keys, values, q } = TUTORIAL, numbered = (name) => [1, 2].map((number) => `${say(name)} ${number}`);
+    return { queries: numbered("hand-query"), labels: numbered("hand-key"), all: q, keys, values,
+      masked: () => [false, false], scaling: true };
   }
   const kind = at("kind").value, layer = Number(at("layer").value);
   const traces = translation.traces(kind, layer + 1), trace = (kind === "encoder" ? translation.encoded : translation.state).layers[layer];
@@ -262,29 +298,23 @@ function pause() {
   at("play").textContent = say("play");
 }
 
-function stepTo(length) { // translates so many tokens
-  view.stepping = true;
-  view.focusStep = undefined;
-  ++job;
-  former = null;
-  translation = new Translation(network, sourceIds(), view.what, view.forced, sampling());
-  complete(translation.prepare());
-  while (translation.steps.length < length && !translation.done) complete(translation.step());
-  showStep();
+function startSteps(number) { // generates so many tokens from the start
+  Object.assign(view, { stepping: true, wanted: number, focusStep: undefined });
+  translate();
 }
 
-function showStep() { // the last one
-  view.step = Math.max(0, translation.steps.length - 1);
-  show();
-}
-
-function oneStep() { // -> whether there is something left to do
-  if (translation.parallel) return false;
-  if (!view.stepping) stepTo(0);
-  complete(translation.step());
-  showStep();
-  if (translation.done) pause();
-  return !translation.done;
+function oneStep() { // -> whether the run generates its tokens one by one
+  if (network.sizes.non_autoregressive) return false;
+  if (!view.stepping) startSteps(1);
+  else if (isWorking) view.wanted += 1;
+  else {
+    complete(translation.step());
+    view.wanted = translation.steps.length;
+    view.step = Math.max(0, view.wanted - 1);
+    if (translation.done) pause();
+    show();
+  }
+  return true;
 }
 
 function play() {
@@ -306,10 +336,7 @@ function setLanguage(number) {
   options(at("layer"), Array.from({ length: num_layers }, (_, n) => `${n + 1}`));
   options(at("head"), [...heads.map((n) => `${n + 1}`), say("mean")], [...heads, MEAN]);
   options(at("hand-head"), heads.map((n) => `${n + 1}`));
-  showMap();
-  showSwitches();
-  showPositions();
-  show();
+  if (network) show([...OF_TRANSLATION, "map", "switches", "positions"]);
 }
 
 const where = (button) => ({ side: button.closest("ol").id, number: Number(button.dataset.number) });
@@ -340,8 +367,7 @@ for (const id of ["queries", "keys"]) {
 for (const id of ["kind", "layer", "head", "units"]) {
   at(id).addEventListener("change", () => {
     view.held = null;
-    showAttention();
-    showHand();
+    show(["attention", "hand"]);
   });
 }
 for (const id of ["hand-head", "hand-query", "hand-key"]) at(id).addEventListener("change", showHand);
@@ -358,7 +384,7 @@ at("source").addEventListener("input", () => { at("sentence").value = ""; setSou
 at("sentence").addEventListener("change", chooseExample);
 at("step").addEventListener("click", oneStep);
 at("play").addEventListener("click", play);
-at("restart").addEventListener("click", () => { pause(); stepTo(0); });
+at("restart").addEventListener("click", () => { pause(); startSteps(0); });
 at("all").addEventListener("click", () => { pause(); view.stepping = false; translate(); });
 at("language").addEventListener("click", () => setLanguage(1 - language));
 at("reset").addEventListener("click", () => {
@@ -367,18 +393,28 @@ at("reset").addEventListener("click", () => {
   changeSwitches();
 });
 addEventListener("keydown", (event) => {
-  if (!event.altKey || event.ctrlKey || event.metaKey) return;
+  if (!network || !event.altKey || event.ctrlKey || event.metaKey) return;
   if (event.code === "KeyS") oneStep();
   else if (event.code === "KeyP") play();
   else return;
   event.preventDefault();
 });
-addEventListener("resize", () => { choose(view.held); drawPaths(); });
+new ResizeObserver(() => sides && choose(view.held)).observe(at("view"));
 
-setLanguage(language);
-view.block.number = crossAttention();
-at("layer").selectedIndex = at("layer").length - 1; // as in the tutorial
-at("head").value = MEAN;
-at("sentence").selectedIndex = 0;
-if (data.examples.length) chooseExample();
-else setSource("");
+async function open() {
+  const weights = at("weights").textContent;
+  at("weights").remove(); // it takes as much memory as the numbers
+  fileSize = (weights.length + document.documentElement.textContent.length) / 1e6;
+  setLanguage(language);
+  at("layer").selectedIndex = at("layer").length - 1; // as in the tutorial
+  at("head").value = MEAN;
+  at("sentence").selectedIndex = 0;
+  at("timing").textContent = say("reading");
+  network = new Network(data.sizes, await inSlices(readTensors(data.tensors, weights)), data.symbols);
+  for (const name of ["map", "switches", "positions"]) waiting.add(name);
+  if (data.examples.length) chooseExample();
+  else setSource("");
+  document.querySelector("main").inert = false;
+}
+
+open();

@@ -1,9 +1,9 @@
 """The page that runs a model in the browser: one HTML file with weights, vocabulary and program.
 
 page.html is the frame, style.css the look, texts.json what is said in each language. The program is
-read in the order of SCRIPTS: tokenizer.js, network.js and search.js compute, by_hand.js explains a
-single attention weight, drawing.js draws; map.js, what_if.js and inside.js are sections of the
-page; page.js has the other sections and connects all with the frame.
+read in the order of SCRIPTS: tokenizer.js, protected.js, network.js and search.js compute,
+by_hand.js explains a single attention weight, drawing.js draws; map.js, what_if.js and inside.js
+are sections of the page; page.js has the other sections and connects all with the frame.
 """
 
 import base64
@@ -17,14 +17,14 @@ from sentencepiece.sentencepiece_model_pb2 import ModelProto
 
 from nmt import UserError
 from nmt.results import architecture, texts
-from nmt.text import spelling
+from nmt.text import protected, spelling
 
 FOLDER = Path(__file__).parent
 SCRIPTS = (
-    "tokenizer.js", "network.js", "search.js", "by_hand.js", "drawing.js", "map.js", "what_if.js",
-    "inside.js", "page.js",
+    "tokenizer.js", "protected.js", "network.js", "search.js", "by_hand.js", "drawing.js", "map.js",
+    "what_if.js", "inside.js", "page.js",
 )  # fmt: skip
-MAX_PARAMETERS = 25_000_000  # a page of 67 MB; a browser needs about 200 MB to open it
+MAX_PARAMETERS = 25_000_000  # a page of 100 MB
 KINDS = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}  # of SentencePiece models
 
 
@@ -96,22 +96,28 @@ def named_tensors(transformer):
 
 
 def encode_weights(tensors):
-    """Returns the float16 numbers of all tensors, one after another, in base64.
+    """Returns the numbers of all tensors, one after another, in base64: four characters each.
+
+    Of float32, the lowest 8 of 32 bits are rounded away: a number keeps 16 significant bits.
+
+    Args:
+      tensors: arrays by name.
 
     Raises:
-      UserError: a weight is beyond float16's range.
+      UserError: a weight is NaN or infinite.
     """
     parts = []
     for name, values in tensors.items():
-        with np.errstate(over="ignore"):
-            half = values.astype("<f2")
-        if not np.isfinite(half).all():
+        values = np.asarray(values, np.float32)
+        if not np.isfinite(values).all():
             raise UserError(
-                f"{name}: holds a weight beyond 65,504, which the page's float16 cannot hold; "
-                "explore a run whose training did not diverge"
+                f"{name}: holds NaN or an infinite number; explore a run whose training did not "
+                "diverge"
             )
-        parts.append(half.tobytes())
-    return base64.b64encode(b"".join(parts)).decode()
+        rounded = (values.ravel().view(np.uint32) + np.uint32(0x80)).astype("<u4")
+        octets = rounded.view(np.uint8).reshape(-1, 4)[:, 1:]  # the lowest comes first
+        parts.append(base64.b64encode(octets.tobytes()).decode())  # of 3 octets, 4 characters
+    return "".join(parts)
 
 
 def vocabulary(tokenizer):
@@ -126,6 +132,35 @@ def vocabulary(tokenizer):
         invisible=spelling.INVISIBLE_CHARACTER.pattern,
         spaces=spelling.SPACE_CHARACTER.pattern,
         blank=spelling.BLANK_TEXT.pattern,
+    )
+
+
+def in_javascript(pattern):
+    """Returns the source and the flags of a regular expression for JavaScript.
+
+    There, \\w and \\d are ASCII, also in Unicode mode; here they are all letters and digits.
+    """
+    source = pattern.pattern.replace(r"\d", r"\p{Nd}")
+    parts = re.split(r"(\[(?:\\.|[^\]\\])*\])", source)  # text, a class such as [\w.], text, ...
+    word = r"\p{L}\p{N}_"
+    parts[::2] = [part.replace(r"\w", f"[{word}]") for part in parts[::2]]
+    parts[1::2] = [part.replace(r"\w", word) for part in parts[1::2]]
+    return "".join(parts), "iu" if pattern.flags & re.IGNORECASE else "u"
+
+
+def protection(tokenizer):
+    """Returns what protected.js needs to know; None if the vocabulary has no symbols."""
+    if not tokenizer.symbol_ids:
+        return None
+    expressions = protected.Protector(words=tokenizer.words).expressions
+    return dict(
+        kinds=[(kind, in_javascript(pattern)) for kind, pattern in expressions],
+        attached=in_javascript(protected.ATTACHED_SYMBOL),
+        tag_name=in_javascript(protected.TAG_NAME),
+        word_end=in_javascript(protected.WORD_END),
+        invisible=in_javascript(spelling.INVISIBLE_CHARACTER),
+        unprinted=in_javascript(spelling.UNPRINTED_SPACE),
+        void_elements=sorted(protected.VOID_ELEMENTS),
     )
 
 
@@ -183,7 +218,7 @@ def assemble(run, transformer, tokenizer, examples):
       examples: Examples that the page offers.
 
     Raises:
-      UserError: a weight is beyond float16's range.
+      UserError: a weight is NaN or infinite.
     """
     tensors = named_tensors(transformer)
     data = dict(
@@ -191,6 +226,8 @@ def assemble(run, transformer, tokenizer, examples):
         sizes=transformer.config,
         parameters=transformer.count_params(),
         vocabulary=vocabulary(tokenizer),
+        symbols=list(tokenizer.symbol_ids),
+        protection=protection(tokenizer),
         tensors=[dict(name=name, shape=values.shape) for name, values in tensors.items()],
         blocks=blocks(transformer),
         examples=[example._asdict() for example in examples],

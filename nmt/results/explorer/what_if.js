@@ -10,9 +10,10 @@ const asTrained = () => ({ ...AS_TRAINED, withoutHeads: [], withoutLayers: [] })
 const isSwitched = () => JSON.stringify(view.what) !== JSON.stringify(AS_TRAINED);
 
 function question(name) {
+  const summary = element("summary", { textContent: say("expect") });
+  summary.setAttribute("aria-label", `${say("expect")}: ${say(`what-${name}`)}`);
   return [element("p", { className: "faint", textContent: say(`ask-${name}`) }),
-    element("details", {}, element("summary", { textContent: say("expect") }),
-      element("p", { textContent: say(`expect-${name}`) }))];
+    element("details", {}, summary, element("p", { textContent: say(`expect-${name}`) }))];
 }
 
 function switchBox({ name, value }) {
@@ -43,7 +44,7 @@ function switchMenu(name, field, values) { // names such as "encoder.1.2", one o
 
 function showSwitches() {
   const numbers = (length) => Array.from({ length }, (_, n) => n + 1);
-  const layers = numbers(network.sizes.num_layers), heads = numbers(network.sizes.num_heads);
+  const layers = numbers(data.sizes.num_layers), heads = numbers(data.sizes.num_heads);
   const headNames = ["encoder", "decoder", "cross"].flatMap((kind) =>
     layers.flatMap((layer) => heads.map((head) => `${kind}.${layer}.${head}`)));
   const layerNames = ["encoder", "decoder"].flatMap((stack) => layers.map((layer) => `${stack}.${layer}`));
@@ -83,7 +84,7 @@ function showChanged() {
     at("changed").textContent = !isSwitched() ? say("unchanged") : view.stepping ? say("not-compared") : "…";
     return;
   }
-  const quoted = (target) => `\u2068${tokenizer.decode(target)}\u2069`;
+  const quoted = (target) => `\u2068${textOf(target)}\u2069`;
   at("changed").textContent = say("changed", { changed: former.changed, all: former.all, before: percent(former.before),
     after: percent(former.after), now: quoted(translation.target), text: quoted(former.target) });
 }
