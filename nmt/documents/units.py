@@ -11,7 +11,7 @@ import dataclasses
 import itertools
 import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 # Scripts without spaces between words: there, a character is a unit.
 UNSPACED = "\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\uf900-\ufaff"
@@ -100,10 +100,17 @@ class UnitLinks:
         self.targets = self._targets()
 
     def _linked_words(self, word_links: list[tuple[int, int]] | None) -> dict[int, list[int]]:
-        """Returns the source words that each target word is linked to."""
-        words = defaultdict(list)
+        """Returns the source words that each target word is linked to.
+
+        Of several, those count that are linked to no other word: in "um gato", "a cat", a network
+        that links "a" to both means the article.
+        """
+        words, uses = defaultdict(list), Counter()
         for source_word, target_word in word_links or ():
             words[target_word].append(source_word)
+            uses[source_word] += 1
+        for word, linked in words.items():
+            words[word] = [source for source in linked if uses[source] == 1] or linked
         if not word_links and self._source:
             for number, unit in enumerate(self._target):
                 position = number * len(self._source) // len(self._target)
