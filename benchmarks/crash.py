@@ -1,6 +1,6 @@
 """Kills trainings and lets them go on: do they end as one that was never killed?
 
-    python benchmarks/crash.py [--kills 50] [--train FILE [FILE]]
+    python benchmarks/crash.py [--kills 50] [--train FILE [FILE]] [-- FLAGS of run_demo.py]
 
 A short training runs once undisturbed. Then, again and again, the same training is started anew in
 a folder with [ ] and $ in its path, and killed at a random moment of training, of saving a
@@ -167,12 +167,13 @@ def main():
     parser.add_argument("--train", nargs="+", metavar="FILE", help="a .tsv, or source and target")
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("flags", nargs="*", help="of run_demo.py, after --")
     args = parser.parse_args()
     data = ["--train", *args.train] if args.train else ["--dataset", "bundled"]
     chance = random.Random(args.seed)
     rows = collections.defaultdict(list)  # by kind and signal
     with tempfile.TemporaryDirectory() as folder:
-        common = [*data, *SIZES, "--checkpoint-minutes", MINUTES]
+        common = [*data, *SIZES, *args.flags, "--checkpoint-minutes", MINUTES]
         said, times = run([*common, "--run", Path(folder) / "whole"])
         ends = {"training": "averaging", "averaging": "scoring", "scoring": "end"}
         seconds = {name: times[end] - times[name] for name, end in ends.items()}

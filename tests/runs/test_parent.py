@@ -87,7 +87,12 @@ def test_a_run_is_not_its_own_parent_and_the_text_must_be_named(finished, tsv, t
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
-def test_a_continued_run_resumes_bit_for_bit_and_knows_its_parent(finished, tsv, tmp_path, capsys):
+def test_a_continued_run_resumes_bit_for_bit_and_knows_its_parent(
+    finished, tsv, tmp_path, capsys, monkeypatch
+):
+    def stop(*_):
+        raise UserError("it is resumed")
+
     parent = shutil.copytree(finished / "run", tmp_path / "parent")
     found = []
     for name, epochs in (("whole", [2]), ("parts", [1, 2])):
@@ -105,20 +110,26 @@ def test_a_continued_run_resumes_bit_for_bit_and_knows_its_parent(finished, tsv,
     assert saved[0]["parent_sha256"] == saved[1]["parent_sha256"]
     assert saved[1]["parent"] == str(parent)
     # The same command again is the same run, without --from, too; with another parent it is not.
+    monkeypatch.setattr(run_demo.Training, "fit", stop)
     command = ["--dataset", tsv, "--run", tmp_path / "whole", *LEARNING]
-    assert call("--from", parent, *command) == call(*command) == 0
-    capsys.readouterr()
-    assert call("--from", tmp_path / "parts", *command) == 2
-    assert "the run that --from names differs" in capsys.readouterr().err
+    for start, said in (
+        (["--from", parent], "it is resumed"),
+        ([], "it is resumed"),
+        (["--from", tmp_path / "parts"], "the run that --from names differs"),
+    ):
+        assert call(*start, *command) == 2
+        assert said in capsys.readouterr().err
     # A run that has weights needs no parent: the command that is printed still resumes it.
     parent.rename(tmp_path / "moved")
-    assert call("--from", parent, "--dataset", tsv, "--run", tmp_path / "whole") == 0
+    assert call("--from", parent, "--dataset", tsv, "--run", tmp_path / "whole") == 2
     said = capsys.readouterr().err
     assert "parent: no trained run; " in said
     assert "The run has weights of its own and is resumed without it." in said
+    assert "it is resumed" in said.splitlines()[-1]
     last = json.loads((tmp_path / "whole" / "params.json").read_text())
     assert last == saved[0]
     assert call("--from", parent, "--dataset", tsv, "--run", tmp_path / "new") == 2
+    assert "parent: no trained run" in capsys.readouterr().err.splitlines()[-1]
 
 
 def test_a_run_that_ended_before_its_first_checkpoint_still_begins_with_its_parent(

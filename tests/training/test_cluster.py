@@ -118,7 +118,7 @@ def start_two(tsv, run, epochs):
 
 def ended(processes):
     """Waits for the processes. Returns their exit codes and what they said."""
-    said = [process.communicate(timeout=300)[1].decode() for process in processes]
+    said = [process.communicate(timeout=900)[1].decode() for process in processes]
     return [process.returncode for process in processes], said
 
 
