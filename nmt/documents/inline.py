@@ -204,7 +204,7 @@ class TagInserter:
             cost = self._links.cost(unit)
             weight += abs(cost) * (2 * self._links.share(unit, *source) - 1)
             last = unit
-            if weight >= best_weight and weight > 0:  # of equal ones, the longest
+            if weight >= best_weight and weight > 0:  # of equal ones, the last
                 best, best_weight = Range(start, unit + 1), weight
         return best
 

@@ -31,7 +31,7 @@ def linked(text, links):
         ('disse "<b>sim</b>".', 'he said "yes".', "0-0 0-1 1-2", 'he said "<b>yes</b>".'),
         # A network links articles to nouns and adjectives, too.
         ("um <b>gato preto</b>.", "a black cat.", "0-0 2-0 1-2 2-1", "a <b>black cat</b>."),
-        ("do <b>mundo</b>", "in the world", "0-1 1-0 1-2", "<b>in the world</b>"),
+        ("do <b>mundo</b>", "in the world", "0-1 1-0 1-2", "in the <b>world</b>"),
         # A wrong link of one word does not tear the element apart.
         ("<b>o gato preto</b> dorme", "the black cat sleeps", "0-0 1-2 2-1 3-3 0-3",
          "<b>the black cat</b> sleeps"),
