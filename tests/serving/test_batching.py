@@ -19,7 +19,7 @@ class Translations:
         self.open.set()
 
     def __call__(self, key, items):
-        self.open.wait(10)
+        self.open.wait(60)
         texts = [item.text for item in items]
         self.batches.append((key, texts))
         if "bad" in texts:
