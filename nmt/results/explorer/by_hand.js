@@ -51,9 +51,9 @@ function keyRows({ values, labels, masked }, numbers, shown, say) {
   return { shares, parts };
 }
 
-// Draws the calculation into `place`. given: {q, keys, values, labels, masked, scaling}.
+// Draws the calculation into `place`. given: {q, keys, values, labels, masked, scaling, where (a text)}.
 function drawByHand(place, given, key, say) {
-  const { q, keys, values, labels, masked, scaling } = given;
+  const { q, keys, values, labels, masked, scaling, where } = given;
   const numbers = calculate(q, keys, values, key, masked, scaling);
   const title = (name, filled) => element("h3", { textContent: say(name, filled) });
   const rows = Array.from(q, (number, n) => [`${n}`, barred(number), barred(keys[key][n]), barred(numbers.products[n])]);
@@ -74,6 +74,7 @@ function drawByHand(place, given, key, say) {
     element("p", { textContent: say("hand-row-sum", { sum: figure(numbers.total) }), className: "figures" }),
     element("p", { className: "figures", id: "hand-weight", textContent: say("hand-division", {
       exp: figure(numbers.exponentials[key]), sum: figure(numbers.total), weight: figure(numbers.weights[key]) }) }),
+    element("p", { className: "faint", textContent: where }),
     title("hand-values"),
     scrolling(table(["", ...numbers.output.map((_, n) => `${n}`)], parts, parts.length - 1), say("hand-values")),
   );

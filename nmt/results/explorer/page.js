@@ -246,7 +246,7 @@ function handInputs() { // what by_hand.js calculates with; null if there is not
   if (at("hand-numbers").value === "tutorial") {
     const { keys, values, q } = TUTORIAL, numbered = (name) => [1, 2].map((number) => `${say(name)} ${number}`);
     return { queries: numbered("hand-query"), labels: numbered("hand-key"), all: q, keys, values,
-      masked: () => [false, false], scaling: true };
+      masked: () => [false, false], scaling: true, where: () => "" };
   }
   const kind = at("kind").value, layer = Number(at("layer").value);
   const traces = translation.traces(kind, layer + 1), trace = (kind === "encoder" ? translation.encoded : translation.state).layers[layer];
@@ -256,7 +256,8 @@ function handInputs() { // what by_hand.js calculates with; null if there is not
   return { queries: translation.queries(kind).slice(0, traces.length).map(label), labels,
     all: traces.map((one) => cut(one.q)), keys: keys.slice(0, labels.length).map(cut),
     values: values.slice(0, labels.length).map(cut),
-    masked: (query) => labels.map((_, k) => traces[query].masked[k] ?? true), scaling: view.what.scaling };
+    masked: (query) => labels.map((_, k) => traces[query].masked[k] ?? true), scaling: view.what.scaling,
+    where: (names) => say("hand-where", { ...names, head: Number(at("hand-head").value) + 1 }) };
 }
 
 function chooseStrongestKey() { // of the chosen query: a weight of 0 teaches little
@@ -274,7 +275,8 @@ function showHand() {
   options(at("hand-query"), given.queries);
   options(at("hand-key"), given.labels);
   const query = Number(at("hand-query").value), key = Number(at("hand-key").value);
-  drawByHand(at("hand"), { ...given, q: given.all[query], masked: given.masked(query) }, key, say);
+  const where = given.where({ query: `\u2068${given.queries[query]}\u2069`, key: `\u2068${given.labels[key]}\u2069` });
+  drawByHand(at("hand"), { ...given, q: given.all[query], masked: given.masked(query), where }, key, say);
 }
 
 // ---- Events ----

@@ -85,6 +85,6 @@ function showChanged() {
     return;
   }
   const quoted = (target) => `\u2068${textOf(target)}\u2069`;
-  at("changed").textContent = say("changed", { changed: former.changed, all: former.all, before: percent(former.before),
+  at("changed").textContent = say(former.changed ? "changed" : "changed-nothing", { changed: former.changed, all: former.all, before: percent(former.before),
     after: percent(former.after), now: quoted(translation.target), text: quoted(former.target) });
 }
