@@ -43,9 +43,9 @@ function keyRows({ values, labels, masked }, numbers, shown, say) {
     ...Array.from(values[k], (number) => figure(number))]);
   const others = [...labels.keys()].filter((k) => !shown.includes(k));
   if (others.length) {
-    const sum = (list) => total(others.map((k) => list[k])), name = say("hand-others", { number: others.length });
-    shares.push([name, "", figure(sum(exponentials)), barred(sum(weights))]);
-    parts.push([name, ...output.map((_, n) => figure(total(others.map((k) => weights[k] * values[k][n]))))]);
+    const sum = (list) => total(others.map((k) => list[k])), number = others.length;
+    shares.push([say("hand-others", { number }), "", figure(sum(exponentials)), barred(sum(weights))]);
+    parts.push([say("hand-other-values", { number }), ...output.map((_, n) => figure(total(others.map((k) => weights[k] * values[k][n]))))]);
   }
   parts.push([say("hand-output"), ...output.map(figure)]);
   return { shares, parts };
