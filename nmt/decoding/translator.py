@@ -461,7 +461,8 @@ class Translator:
         The ids hold symbols where the text has what must not change, as in `translate`.
         """
         sentence = Sentence(spelling.visible(line).strip(), "")
-        _, target = self._search_line(self._protect(sentence))
+        self._protect(sentence)
+        _, target = self._search_line(sentence.source_text)
         (text,) = self.tokenizer.decode(np.array([target]))
         if sentence.protected:
             text = spelling.printed(restore(text, sentence.protected).text)
