@@ -219,6 +219,7 @@ def train(args):
     # 4. What identifies the run: a resumed one must be the same.
     identity = run.claim(options, source, parts, parent, **hashes, tokenizer=tokenizer.sha256)
     train_options.check_same(identity, workers)
+    train_corpus.write_held_out(run, corpus, source)
 
     # 5. Network, optimizer and batches.
     training = Training(options, tokenizer.vocab_size, strategy, parts, workers, args.plain)

@@ -10,13 +10,13 @@ import params
 from nmt import UserError
 from nmt.cli.train_options import preset_name
 from nmt.runs import listing, loading
-from nmt.runs.folder import Run
+from nmt.runs.folder import HELD_OUT_FILES, Run
 from nmt.runs.parameters import Parameters
 from nmt.runs.parent import Parent
 from nmt.text import corpora, files, languages
 from nmt.text import tokenizer as tokenizing
 from nmt.text.survey import Survey, survey
-from nmt.text.tokenizer import LineSample, Tokenizer
+from nmt.text.tokenizer import LineSample, SpanCount, Tokenizer
 from nmt.training import cluster
 from nmt.training.cluster import Cluster
 
@@ -149,6 +149,19 @@ def resuming_command(args: Namespace, choice: CorpusChoice, corpus: corpora.Corp
     return shlex.join(["python", "run_demo.py", *args.given, *data_flags])
 
 
+def write_held_out(run: Run, corpus: corpora.Corpus, source: dict[str, Any]) -> None:
+    """Writes the pairs that are held out of the training files into the run folder, once.
+
+    Args:
+      source: of the corpus.
+    """
+    splits = {"valid": corpus.validation, "test": corpus.test}
+    for split in corpora.held_out(source):
+        name = HELD_OUT_FILES[split]
+        if not (run.path / name).exists():
+            run.write(name, b"".join(map(corpora.as_line, corpora.raw_pairs(splits[split]))))
+
+
 class TrainingText(NamedTuple):
     """What one pass over the text of a corpus gives."""
 
@@ -166,21 +179,24 @@ def read_text(
     """Reads the text once; the chief of the workers learns the vocabulary of a new run from it.
 
     Args:
-      parent: the Parent, whose tokenizer is taken instead.
+      parent: the Parent, whose vocabulary is taken instead, with more symbols if there are some.
 
     Raises:
       UserError: it cannot be learned, or this worker does not see what the chief has written.
     """
     sample = None
-    if workers.chief and not run.trained and not parent:
+    if workers.chief and not run.trained:
         tokenizing.symbol_entries(options["symbols"])  # a wrong one is reported before reading
-        sample = LineSample()
+        sample = SpanCount() if parent else LineSample()
     text_survey = survey(corpus, sample)
     if sample:
-        arguments = {name: options[name] for name in tokenizing.PARAMETERS}
-        run.write(run.tokenizer.name, tokenizing.learn_vocabulary(sample, **arguments))
-    elif workers.chief and not run.trained:
-        run.write(run.tokenizer.name, parent.tokenizer)
+        if parent:
+            symbols = tokenizing.all_symbols(options["symbols"], options["protect"], sample)
+            model = tokenizing.with_symbols(parent.tokenizer, symbols)
+        else:
+            arguments = {name: options[name] for name in tokenizing.PARAMETERS}
+            model = tokenizing.learn_vocabulary(sample, **arguments)
+        run.write(run.tokenizer.name, model)
     workers.barrier()
     if not run.tokenizer.exists():
         raise UserError(

@@ -55,6 +55,9 @@ def choose(
     options = flags.chosen(args, preset_name(args))
     if resumed and not args.preset:
         options = resumed.options | flags.given(args)
+        if resumed.parent:  # the same command names only the symbols that the parent lacks
+            symbols = parents.merge_symbols(resumed.options["symbols"], options["symbols"])
+            options["symbols"] = symbols
     elif inherited:
         options = parents.inherit(inherited, flags.given(args), options, args.preset)
     if options["d_model"] % options["num_heads"]:

@@ -13,9 +13,9 @@ from transformer_model import END, MASKED
 
 @dataclasses.dataclass(frozen=True)
 class CopiedSymbols:
-    """The symbols of a vocabulary: the tokens that follow END."""
+    """The symbols of a vocabulary."""
 
-    ids: range  # N of them, from END + 1; a vocabulary without symbols has none
+    ids: range  # N of them, after END; a vocabulary without symbols has none
 
     def are_in(self, source: list[int]) -> bool:
         """Returns whether ids hold a symbol."""
@@ -47,10 +47,11 @@ class CopiedSymbols:
         is_whole = number == 0
         is_urgent = ~is_whole & (number >= left[:, tf.newaxis, tf.newaxis])
         first, last = self.ids.start, self.ids.stop
-        end = likely[..., END:first]  # (B, K, 1)
+        end = likely[..., END : END + 1]  # (B, K, 1)
         symbols = tf.where(missing > 0, likely[..., first:last], MASKED)  # (B, K, N)
         likeliest = symbols == tf.reduce_max(symbols, axis=2, keepdims=True)
         symbols = tf.where((missing > 0) & likeliest, tf.maximum(symbols, end), symbols)
         likely = tf.where(is_urgent, MASKED, likely)
         end = tf.where(is_whole, end, MASKED)
-        return tf.concat([likely[..., :END], end, symbols, likely[..., last:]], axis=2)
+        before, between = likely[..., :END], likely[..., END + 1 : first]
+        return tf.concat([before, end, between, symbols, likely[..., last:]], axis=2)

@@ -6,6 +6,7 @@ logs/              TensorBoard                       plots/             PNG
 cache/             tokenized text, while it trains   lock               held while it trains
 translations.txt   source, reference, hypothesis     scores.json        test scores
 progress.json      seconds of an epoch that was interrupted
+held-out-validation.tsv, held-out-test.tsv           pairs that are not trained on
 """
 
 import contextlib
@@ -48,6 +49,11 @@ NOTES = {  # why a parameter of CHANGEABLE_PARAMETERS identifies this run
         params.names(params.SCORING),
         " (--validate-by bleu compares epochs by it; to score otherwise: evaluate)",
     ),
+}
+
+HELD_OUT_FILES = {  # of pairs that are held out of training files, by flag
+    "valid": "held-out-validation.tsv",
+    "test": "held-out-test.tsv",
 }
 
 

@@ -3,6 +3,7 @@
 import hashlib
 from typing import Any, NamedTuple
 
+import numpy as np
 import tensorflow as tf
 
 import params
@@ -13,13 +14,16 @@ from nmt.runs.folder import Run
 from nmt.runs.loading import build_transformer
 from nmt.runs.parameters import Parameters
 from nmt.text import corpora
+from nmt.text.tokenizer import Tokenizer
 from nmt.training import checkpoints
 from transformer_model import Transformer
 
 SIZES = (  # the same in both runs, as is the tokenizer
     "num_layers", "d_model", "dff", "num_heads", "pre_norm", "tie_embeddings", "non_autoregressive",
 )  # fmt: skip
-FIXED = (*SIZES, *params.names(params.TEXT))
+FIXED = (*SIZES, *params.names(params.TEXT))  # but for more symbols
+
+NEW_ENTRY_SHARE = 0.1  # of initial values, in the weights of new entries of the vocabulary
 
 
 class Parent(NamedTuple):
@@ -36,14 +40,17 @@ class Parent(NamedTuple):
         return self.run.tokenizer.read_bytes()
 
     def initialize(self, transformer: Transformer) -> None:
-        """Sets the weights of a Transformer of the same sizes to the parent's."""
+        """Sets the weights of a Transformer of the same sizes to the parent's.
+
+        Its vocabulary may have more entries, which follow the parent's.
+        """
         # All variables of a network are in its checkpoint: with other dropout rates, other ones.
-        parent_network = build_transformer(self.options, transformer.config["target_vocab_size"])
+        parent_network = build_transformer(self.options, Tokenizer(self.tokenizer).vocab_size)
         variables = [variable.value for variable in parent_network.variables]
         checkpoints.restore(tf.train.Checkpoint(model=variables), self.weights)
         both = zip(transformer.trainable_variables, parent_network.trainable_variables, strict=True)
         for variable, weights in both:
-            variable.assign(weights)
+            variable.assign(with_new_entries(weights.numpy(), variable.numpy()))
 
     def warn_of_held_out(self, source: dict, train_sha256: str) -> None:
         """Logs that pairs held out of the new run's text may be known from the parent's.
@@ -61,6 +68,29 @@ class Parent(NamedTuple):
             )
 
 
+def with_new_entries(weights: np.ndarray, initial: np.ndarray) -> np.ndarray:
+    """Returns the weights of a vocabulary with those of new entries, the last ones, added.
+
+    They are the mean of all others, so that no new entry is likelier than all known ones, and a
+    little of their own initial values, so that they differ.
+
+    Args:
+      weights: of the known entries; along one axis there may be fewer than in `initial`.
+      initial: newly initialized weights of all entries.
+    """
+    new = [(0, size - known) for size, known in zip(initial.shape, weights.shape, strict=True)]
+    if not np.any(new):
+        return weights
+    extended = np.pad(weights, new, mode="mean")
+    is_known = np.pad(np.ones_like(weights), new)
+    return extended + NEW_ENTRY_SHARE * initial * (1 - is_known)
+
+
+def merge_symbols(inherited: str, given: str) -> str:
+    """Returns the symbols of a run and those of a flag, words separated by spaces, each once."""
+    return " ".join(dict.fromkeys(f"{inherited} {given}".split()))
+
+
 def inherit(
     inherited: dict[str, Any],
     given: dict[str, Any],
@@ -76,8 +106,14 @@ def inherit(
       preset: its name, if one is given.
 
     Raises:
-      UserError: a flag names another size or tokenizer than the other run has.
+      UserError: a flag names another size or tokenizer than the other run has. More symbols may be
+        named, also by --protect where the other run has --no-protect.
     """
+    given = dict(given)
+    symbols = merge_symbols(inherited["symbols"], given.pop("symbols", ""))
+    protect = given.pop("protect", inherited["protect"])
+    if inherited["protect"] and not protect:
+        raise UserError("--no-protect: the run that --from names has symbols; leave the flag out")
     for name in FIXED:
         if given.get(name, inherited[name]) != inherited[name]:
             raise UserError(
@@ -90,6 +126,7 @@ def inherit(
         if inherited["tokenize"] != "none":  # else the text is tokenized, the new one, too
             values["tokenize"] = options["tokenize"]
     fixed = {name: inherited[name] for name in FIXED}
+    fixed |= dict(symbols=symbols, protect=protect)
     return {name: values[name] for name in options} | given | fixed
 
 

@@ -13,7 +13,8 @@ if TYPE_CHECKING:  # it imports this module
 # The contents of a run folder.
 RUN_FILES = (
     "params.json", "tokenizer.model", "history.json", "progress.json", "scores.json",
-    "translations.txt", "lock", "cache", "checkpoints", "explorer.html", "export", "logs", "plots",
+    "translations.txt", "held-out-validation.tsv", "held-out-test.tsv", "lock", "cache",
+    "checkpoints", "explorer.html", "export", "logs", "plots",
 )  # fmt: skip
 LOCK = b"A run folder of run_demo.py\n"  # the content of its lock
 

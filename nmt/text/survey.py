@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from nmt.text import corpora
 from nmt.text.corpora import Corpus
-from nmt.text.tokenizer import LineSample
+from nmt.text.tokenizer import SpanCount
 
 
 class Survey(NamedTuple):
@@ -19,14 +19,14 @@ class Survey(NamedTuple):
     repeated_test: int  # pairs of the test split that do
 
 
-def survey(corpus: Corpus, sample: LineSample | None = None) -> Survey:
+def survey(corpus: Corpus, sample: SpanCount | None = None) -> Survey:
     """Reads each split of a corpus once. Returns the Survey.
 
     Pairs are compared in the spelling in which they are trained on; equal ones count once.
 
     Args:
       corpus: a Corpus, of which all splits are loaded.
-      sample: to which all lines of the training text are added; None if none is needed.
+      sample: to which all pairs of the training text are added; None if none is needed.
     """
     digests = {split: hashlib.sha256() for split in ("train", "validation", "test")}
     validation = set(_read(corpus.validation, digests["validation"]))

@@ -43,24 +43,39 @@ PARAMETERS = (
 )  # that define a vocabulary
 
 
-class LineSample:
+class SpanCount:
+    """Counts the pairs of a text that hold a span on both sides; see protected.py.
+
+    Attributes:
+      pairs_with_spans: the number of such pairs.
+    """
+
+    def __init__(self):
+        self.pairs_with_spans = 0
+
+    def add(self, source: str, target: str) -> None:
+        """Adds both sides of a pair, in their spelling.trimmed form."""
+        self.pairs_with_spans += protected.DEFAULT.protect_pair(source, target)[0] != source
+
+
+class LineSample(SpanCount):
     """Lines of a text, from which its vocabulary is learned: all equally likely to be in it.
 
     Attributes:
       lines: the sampled lines, at most MAX_LINES, in pieces of at most MAX_CHARACTERS.
       words: the number of words of the whole text.
-      pairs_with_spans: the number of pairs that hold a span on both sides; see protected.py.
     """
 
     def __init__(self):
+        super().__init__()
         self.lines: list[str] = []
-        self.words = self.pairs_with_spans = 0
+        self.words = 0
         self._seen = 0  # pieces of lines
         self._random = random.Random(0)
 
     def add(self, source: str, target: str) -> None:
         """Adds both sides of a pair, in their spelling.trimmed form."""
-        self.pairs_with_spans += protected.DEFAULT.protect_pair(source, target)[0] != source
+        super().add(source, target)
         for text in (source, target):
             for start in range(0, len(text), MAX_CHARACTERS):
                 self._add_piece(text[start : start + MAX_CHARACTERS])
@@ -127,9 +142,7 @@ def learn_vocabulary(
       UserError: SentencePiece cannot learn a vocabulary of that size from this text, or a symbol is
         one of its own.
     """
-    symbol_list = symbol_entries(symbols)
-    if protect and sample.pairs_with_spans >= protected.MIN_PAIRS:
-        symbol_list = [*protected.SYMBOLS, *symbol_list]  # first: see Tokenizer.symbol_ids
+    symbol_list = all_symbols(symbols, protect, sample)
     if not sample.words:
         raise UserError("the training text holds no words; name files that do")
     reserved, shares = BASIC_TOKENS + len(symbol_list), coverages(sample.lines)
@@ -190,6 +203,41 @@ def _train_sentencepiece(
     model = ModelProto.FromString(output.getvalue())
     model.normalizer_spec.ClearField("normalization_rule_tsv")  # the name of the temporary file
     return model.SerializeToString()
+
+
+def all_symbols(symbols: str, protect: bool, count: SpanCount) -> list[str]:
+    """Returns the symbols of a vocabulary, without repetitions.
+
+    Args:
+      symbols, protect: see `learn_vocabulary`.
+      count: of the training text.
+    """
+    protects = protect and count.pairs_with_spans >= protected.MIN_PAIRS
+    return (protected.SYMBOLS if protects else []) + symbol_entries(symbols)
+
+
+def with_symbols(model: bytes, symbols: Iterable[str]) -> bytes:
+    """Returns a vocabulary with more symbols, as bytes of SentencePiece's model.
+
+    They follow all other entries, whose ids stay. An entry that is a symbol now keeps its id.
+
+    Args:
+      model: bytes of a SentencePiece model.
+      symbols: words without repetitions.
+    """
+    proto = ModelProto.FromString(model)
+    user_defined = ModelProto.SentencePiece.USER_DEFINED
+    entries = {piece.piece: piece for piece in proto.pieces}
+    known = {text for text, piece in entries.items() if piece.type == user_defined}
+    new_symbols = [symbol for symbol in symbols if symbol not in known]
+    if not new_symbols:
+        return model
+    for symbol in new_symbols:
+        piece = entries.get(symbol) or proto.pieces.add(piece=symbol)
+        piece.type, piece.score = user_defined, 0.0
+    proto.trainer_spec.user_defined_symbols.extend(new_symbols)
+    proto.trainer_spec.vocab_size = len(proto.pieces)
+    return proto.SerializeToString()
 
 
 def symbol_entries(symbols: str) -> list[str]:
@@ -289,9 +337,11 @@ class Tokenizer:
         self.processor = sentencepiece.SentencePieceProcessor(model_proto=model, num_threads=1)
         self.graph_tokenizer = tf_text.SentencepieceTokenizer(model, add_bos=True, add_eos=True)
         self.vocab_size = self.processor.vocab_size()
-        first_ids = range(END + 1, min(END + 1 + len(protected.SYMBOLS), self.vocab_size))
-        has_symbols = self.tokens(first_ids) == protected.SYMBOLS
-        self.symbol_ids = first_ids if has_symbols else range(0)
+        first_id = self.processor.piece_to_id(protected.SYMBOLS[0])  # UNKNOWN if it is no entry
+        has_symbols = first_id != UNKNOWN
+        self.symbol_ids = (
+            range(first_id, first_id + len(protected.SYMBOLS)) if has_symbols else range(0)
+        )
 
     def encode_in_graph(self, texts: tf.Tensor) -> tf.Tensor | tf.RaggedTensor:
         """Strings (...) -> ids (..., L), START first and END last; ragged unless a scalar."""

@@ -54,6 +54,14 @@ def test_nothing_but_missing_symbols_can_follow_where_as_few_tokens_are_left():
     assert restricted([2, 1, 0], [START], likely, left=4)[-1] == -1.0
 
 
+def test_symbols_may_follow_other_entries_of_a_vocabulary():
+    appended = CopiedSymbols(range(END + 3, END + 5))
+    likely = tf.constant([[[-90.0] * END + [-0.5, -1.0, -2.0, -7.0, -9.0, -3.0]]])
+    arguments = tf.constant([[[START]]]), tf.constant([[1, 0]]), tf.constant([9])
+    result = appended.restrict(likely, *arguments)[0, 0, END:].numpy().tolist()
+    assert result == [MASKED, -1.0, -2.0, -0.5, MASKED, -3.0]
+
+
 def test_each_row_has_symbols_of_its_own():
     likely = tf.zeros((2, 2, 8))
     ids = tf.constant([[[START, A], [START, WORD]], [[START, A], [START, B]]])

@@ -6,14 +6,23 @@ import shutil
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import LEARNING, Untrained, call, sentences, write_tsv
+from helpers import (
+    INP,
+    LEARNING,
+    Untrained,
+    call,
+    sentences,
+    small_transformer,
+    write_tsv,
+)
 
 import params
 import run_demo
 from nmt import UserError
 from nmt.cli import flags, main
 from nmt.runs import loading
-from nmt.runs.parent import Parent, inherit
+from nmt.runs.folder import HELD_OUT_FILES
+from nmt.runs.parent import Parent, inherit, with_new_entries
 from nmt.training import checkpoints
 
 
@@ -58,6 +67,16 @@ def test_a_run_begins_with_the_weights_the_tokenizer_and_the_sizes_of_its_parent
         (path / "tokenizer.model").read_bytes() for path in (finished / "run", tmp_path / "run")
     ]
     assert tokenizers[0] == tokenizers[1]
+    begun.clear()
+    command[-1] = tmp_path / "domain"
+    assert call(*command, "--symbols", "<med>") == 2
+    (values, (options, _)), size = begun, model.transformer.config["target_vocab_size"]
+    assert len(values[0]) == size + 1
+    np.testing.assert_array_equal(values[0][:size], model.transformer.trainable_variables[0])
+    assert options["symbols"] == "<med>"
+    held_out = [(command[-1] / name).read_text().splitlines() for name in HELD_OUT_FILES.values()]
+    assert [len(lines) for lines in held_out] == [7, 6]  # 2% of 300, one source has two targets
+    assert {*held_out[0], *held_out[1]} <= {*tsv.read_text().splitlines()}
 
 
 @pytest.mark.parametrize(
@@ -188,6 +207,37 @@ def test_xla_is_decided_on_the_machine_of_the_new_run(finished, tsv, tmp_path, m
         command = ["--from", parent, "--dataset", tsv, "--run", tmp_path / f"run{number}"]
         assert call(*command, *more) == 130
     assert found == [False, True]
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_new_entries_change_no_logit_of_the_others_and_are_never_the_likeliest(tied):
+    known = small_transformer(input_vocab_size=13, tie_embeddings=tied)
+    extended = small_transformer(
+        3, input_vocab_size=16, target_vocab_size=16, tie_embeddings=tied, num_layers=2
+    )
+    for variable, weights in zip(
+        extended.trainable_variables, known.trainable_variables, strict=True
+    ):
+        variable.assign(with_new_entries(weights.numpy(), variable.numpy()))
+    logits, more_logits = (model((INP, INP))[0].numpy() for model in (known, extended))
+    np.testing.assert_allclose(more_logits[..., :13], logits, atol=1e-5)
+    assert (more_logits[..., 13:].max(axis=-1) < logits.max(axis=-1)).all()
+    new_rows = extended.trainable_variables[0].numpy()[13:]
+    assert len({*map(tuple, new_rows)}) == 3
+
+
+def test_a_child_may_have_more_symbols_than_its_parent_and_no_fewer():
+    def inherited(saved, *given):
+        args = main.parse(["--from", "x", "--dataset", "a.tsv", *given])
+        made = inherit(params.values() | saved, flags.given(args), flags.chosen(args))
+        return made["symbols"], made["protect"]
+
+    assert inherited({"symbols": "<a> <b>"}, "--symbols", "<c> <b>") == ("<a> <b> <c>", True)
+    assert inherited({"symbols": "<a>"}) == ("<a>", True)
+    assert inherited({"protect": False}) == ("", False)
+    assert inherited({"protect": False}, "--protect") == ("", True)
+    with pytest.raises(UserError, match="--no-protect: the run that --from names has symbols"):
+        inherited({}, "--no-protect")
 
 
 def test_a_child_chooses_the_tokenizer_of_bleu_for_its_own_text_unless_text_is_tokenized():

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 import run_demo
 from nmt import UserError
-from nmt.text import spelling
+from nmt.text import protected, spelling
 from nmt.text import tokenizer as tokenizing
+from nmt.text.tokenizer import Tokenizer, with_symbols
 from transformer_model import END, PAD, START
 
 
@@ -110,6 +111,21 @@ def test_symbols_are_single_entries_wherever_they_stand():
     assert tokenizer.decode(np.array([ids])) == ["<2de> um((x)) dois.<2fr>"]
     in_graph = tokenizer.encode_in_graph(tf.constant("<2de> um((x)) dois.<2fr>"))
     assert in_graph.numpy().tolist() == ids
+
+
+def test_more_symbols_follow_the_entries_of_a_vocabulary_whose_ids_stay(tokenizer):
+    size = tokenizer.vocab_size
+    extended = Tokenizer(with_symbols(tokenizer.model, [*protected.SYMBOLS, "<med>", "dois"]))
+    assert extended.vocab_size == size + 12 == len({*extended.tokens(range(size + 12))})
+    assert extended.tokens(range(size)) == tokenizer.tokens(range(size))
+    assert extended.symbol_ids == range(size, size + 10)
+    assert extended.words == ["<med>", "dois"]
+    assert extended.encode(["um três."]) == tokenizer.encode(["um três."])
+    (ids,) = extended.encode(["<med> três ⟦7⟧"])
+    assert {size + 10, size + 7} <= {*ids}
+    assert extended.encode_in_graph("<med> três ⟦7⟧").numpy().tolist() == ids
+    assert extended.decode(np.array([ids])) == ["<med> três ⟦7⟧"]
+    assert with_symbols(extended.model, ["<med>"]) == extended.model
 
 
 @pytest.mark.parametrize("symbols", ["<s>", "x </s>", "<unk>", "<pad>", "<0x0A>", "a\u2581b"])
