@@ -1,7 +1,9 @@
-"""The cores and the memory that this process may use, within the limits of its container."""
+"""The cores and the memory that this process may use, in its container; and library versions."""
 
 import math
 import os
+import platform
+from importlib import metadata
 from pathlib import Path
 
 CGROUPS, MEMBERSHIP = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
@@ -54,3 +56,10 @@ def memory():
         limits = limit(group / "memory.max"), limit(group / "memory.limit_in_bytes")
         total = min(total, *limits)
     return int(total)
+
+
+def versions():
+    """Returns the versions of Python and of the libraries that scores depend on, by name."""
+    names = ("tensorflow", "keras", "tensorflow-text", "sentencepiece", "sacrebleu")
+    libraries = {name: metadata.version(name) for name in names}
+    return {"python": platform.python_version(), **libraries}

@@ -14,6 +14,8 @@ import nbclient
 import nbformat
 import pytest
 from helpers import ROOT, call, user_environment
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import params
 from nmt.cli import main
@@ -232,6 +234,18 @@ def test_sources_in_the_help_agree_with_the_table_of_values():
         if param.type in (int, float) and "tutorial" in param.flag.help
     }
     assert sourced <= {name for _, _, name, _ in rows}
+
+
+def test_the_versions_that_were_tested_are_those_that_the_requirements_allow():
+    lines = [line for line in (ROOT / "constraints.txt").read_text().splitlines() if line[0] != "#"]
+    versions = dict(line.split("==") for line in lines)
+    files = ("requirements", "requirements-serve", "requirements-data", "requirements-documents")
+    for name in files:
+        for line in (ROOT / f"{name}.txt").read_text().splitlines():
+            if text := line.partition("#")[0].strip():
+                requirement = Requirement(text)
+                version = versions[canonicalize_name(requirement.name)]
+                assert requirement.specifier.contains(version), text
 
 
 def test_every_preset_has_a_row_in_the_recipes():

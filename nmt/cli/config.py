@@ -10,7 +10,11 @@ from nmt import UserError
 from nmt.runs.parameters import error_in_row, is_source
 
 SPLITS = ("train", "valid", "test")  # flags, and keys of a corpus
-OF_ONE_RUN = ("parts", "parent")  # what params.json holds of a run, not of how it was trained
+OF_ONE_RUN = (
+    "parts",
+    "parent",
+    "versions",
+)  # what params.json holds of a run, not of how it was trained
 
 
 def apply(args: Namespace) -> None:

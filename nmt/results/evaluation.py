@@ -4,14 +4,13 @@ import contextlib
 import sys
 import time
 from collections.abc import Sequence
-from importlib import metadata
 from typing import NamedTuple
 
 import tensorflow as tf
 from tqdm import tqdm
 
 import params
-from nmt import UserError
+from nmt import UserError, machine
 from nmt.decoding.model import Model
 from nmt.messages import log, plural
 from nmt.text import batches, bleu_tokenizer, corpora
@@ -175,7 +174,6 @@ def write_report(
         pairs = dict(run.read("scores.json", {}).get("pairs", {}))  # of splits not loaded now
     rows = ["\t".join(" ".join(text.split()) for text in line) + "\n" for line in lines]
     run.write("translations.txt", "".join(rows).encode())
-    libraries = ("tensorflow", "keras", "tensorflow-text", "sentencepiece", "sacrebleu")
     run.write(
         "scores.json",
         {
@@ -186,6 +184,6 @@ def write_report(
             "training_seconds": sum(row["seconds"] for row in history),
             "parameters": model.transformer.count_params(),
             "options": {row.name: model.options[row.name] for row in params.table()},
-            "versions": {name: metadata.version(name) for name in libraries},
+            "versions": machine.versions(),
         },
     )

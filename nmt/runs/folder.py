@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import params
-from nmt import UserError, output
+from nmt import UserError, machine, output
 from nmt.messages import log
 from nmt.runs import safety
 from nmt.runs.parameters import Parameters, parse
@@ -128,7 +128,8 @@ class Run:
         if self.lost_parameters:
             raise self.without_parameters()
         trained = self.parameters is not None and self.tokenizer.exists()
-        if not trained or (weights and not self.trained):
+        has_weights = self.trained or any(self.final.glob("ckpt-*.index"))  # a copy of these alone
+        if not trained or (weights and not has_weights):
             raise UserError(f"{self.path}: no trained run; train it first, or name another run")
 
     def lock(self) -> None:
@@ -269,7 +270,12 @@ class Run:
         if parent:
             hashes["parent_sha256"] = parent.sha256
         claimed = Parameters(
-            options, corpus, hashes, parts, str(parent.run.path) if parent else None
+            options,
+            corpus,
+            hashes,
+            parts,
+            str(parent.run.path) if parent else None,
+            machine.versions(),
         )
         if self.lost_parameters:
             log.warning(

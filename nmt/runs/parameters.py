@@ -3,7 +3,7 @@
 import hashlib
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import params
@@ -23,6 +23,7 @@ class Parameters:
     hashes: dict[str, str]  # of contents, by the names of folder.HASH_LABELS
     parts: int = 1  # of a batch on a device; see `devices.configure`
     parent: str | None = None  # the path of the run that it began from
+    versions: dict[str, str] = field(default_factory=dict)  # of the libraries that trained it last
 
     @property
     def identity(self) -> int:
@@ -34,7 +35,9 @@ class Parameters:
     def content(self) -> dict[str, Any]:
         """The content of params.json."""
         parent = {"parent": self.parent} if self.parent else {}
-        return parent | self.options | self.hashes | {"parts": self.parts, "corpus": self.corpus}
+        versions = {"versions": self.versions} if self.versions else {}
+        source = {"parts": self.parts, "corpus": self.corpus}
+        return parent | self.options | self.hashes | source | versions
 
 
 def parse(content: Any) -> Parameters:
@@ -63,7 +66,14 @@ def parse(content: Any) -> Parameters:
         hashes={name: str(value) for name, value in values.items() if name.endswith("_sha256")},
         parts=parts,
         parent=str(parent) if parent else None,
+        versions=_versions_in(values),
     )
+
+
+def _versions_in(values: dict[str, Any]) -> dict[str, str]:
+    """Returns the versions that params.json holds, for the reader alone."""
+    versions = values.get("versions")
+    return {**versions} if isinstance(versions, dict) else {}
 
 
 def is_source(corpus: Any) -> bool:

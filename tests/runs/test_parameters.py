@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+import tensorflow as tf
 from helpers import call
 
 import params
@@ -31,6 +32,7 @@ def test_parameters_are_written_as_they_were_read_and_cannot_be_changed(finished
     saved = json.loads((finished / "run" / "params.json").read_text())
     run_parameters = Run(finished / "run").parameters
     assert json.dumps(run_parameters.content) == json.dumps(saved)
+    assert saved["versions"]["tensorflow"] == tf.__version__
     assert list(run_parameters.options) == [row.name for row in params.table()]
     with pytest.raises(dataclasses.FrozenInstanceError):
         run_parameters.parts = 2
@@ -50,3 +52,14 @@ def test_a_value_that_is_not_allowed_is_named(finished, change, reason):
     saved = json.loads((finished / "run" / "params.json").read_text())
     with pytest.raises(UserError, match=re.escape(reason)):
         parameters.parse(saved | change)
+
+
+def test_parameters_tokenizer_and_final_weights_are_a_run_to_use(tmp_path):
+    run = Run(tmp_path)
+    (tmp_path / "params.json").write_text(json.dumps({"corpus": {"dataset": "bundled"}}))
+    run.tokenizer.write_bytes(b"")
+    with pytest.raises(UserError, match="no trained run"):
+        Run(tmp_path).check_trained()
+    run.final.mkdir(parents=True)
+    (run.final / "ckpt-6.index").write_bytes(b"")
+    Run(tmp_path).check_trained()
