@@ -10,7 +10,7 @@ import collections
 import dataclasses
 import time
 from collections.abc import Callable, Hashable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import NamedTuple
 
 from nmt import UserError
@@ -72,7 +72,12 @@ class Batcher:
         self._arrival = asyncio.Event()
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="translate")
         self._workers = [asyncio.create_task(self._work()) for _ in range(workers)]
-        self.running = 0  # batches
+        self._batches: set[Future] = set()  # in the threads, whoever still waits for them
+
+    @property
+    def running(self) -> int:
+        """The number of batches that are being translated."""
+        return len(self._batches)
 
     @property
     def waiting(self) -> int:
@@ -107,13 +112,8 @@ class Batcher:
     async def _work(self) -> None:
         while True:
             batch = await self._next_batch()
-            if not batch:
-                continue
-            self.running += 1
-            try:
+            if batch:
                 await self._answer(batch)
-            finally:
-                self.running -= 1
 
     async def _next_batch(self) -> list[Job]:
         """Returns the jobs at the head of the queue that are translated together, maybe none."""
@@ -143,9 +143,11 @@ class Batcher:
         """Translates a batch and answers its jobs; if that fails, each job by itself."""
         items = [item for job in batch for item in job.items]
         self._observe(len(items))
-        loop = asyncio.get_running_loop()
+        future = self._pool.submit(self._translate, batch[0].key, items)
+        self._batches.add(future)
+        future.add_done_callback(self._batches.discard)
         try:
-            results = await loop.run_in_executor(self._pool, self._translate, batch[0].key, items)
+            results = await asyncio.wrap_future(future)
         except Exception as error:
             if len(batch) > 1:  # one of them may be the cause
                 for job in batch:

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from starlette.requests import Request
@@ -21,8 +21,8 @@ from nmt.serving.models import Models, Query, Result
 from nmt.serving.streaming import StreamingSearch
 
 AUTO = "auto"  # a source language that is to be detected
-STREAMS = 2  # translated in parallel
-MAX_STREAMS = 64  # with those that wait
+THREADS = 2  # of streams, attention and files
+MAX_CALLS = 64  # in these threads, with those that wait
 MAX_ATTENTION_TOKENS = 200  # of a sentence: its weights are their square, per head and layer
 
 Value = TypeVar("Value")
@@ -47,7 +47,7 @@ class Service:
         self.batcher: Batcher | None = None  # while the server runs
         self._searches: dict[str, StreamingSearch] = {}  # by name of the ServedModel
         self._threads: ThreadPoolExecutor | None = None  # of streams, attention and warming up
-        self._streams = 0
+        self._calls: set[Future] = set()  # in these threads, whoever still waits for them
         self.characters = 0  # translated since the start
         self.warm = False  # whether the first translation would be as fast as the others
 
@@ -57,10 +57,8 @@ class Service:
         self.batcher = Batcher(
             self.models.translate, self._workers, self._max_waiting, self.metrics.batch.observe
         )
-        self._threads = ThreadPoolExecutor(STREAMS, thread_name_prefix="stream")
-        loop = asyncio.get_running_loop()
-        warming = loop.run_in_executor(self._threads, self._warm_up)
-        warming.add_done_callback(lambda done: done.cancelled() or done.exception())
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="stream")
+        self._start(self._warm_up)
         try:
             yield
         finally:
@@ -80,7 +78,7 @@ class Service:
     @property
     def busy(self) -> bool:
         """Whether something is being translated."""
-        return bool(self._streams or (self.batcher and self.batcher.running))
+        return bool(self._calls or (self.batcher and self.batcher.running))
 
     # ---- Requests ----
 
@@ -144,13 +142,16 @@ class Service:
 
     async def in_thread(self, function: Callable[[], Value]) -> Value:
         """Returns what a function returns, which runs in a thread of the server."""
-        if self._streams >= MAX_STREAMS:
+        if len(self._calls) >= MAX_CALLS:
             raise RefusedError(429, "too many requests are waiting; try again later", 1)
-        self._streams += 1
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, function)
-        finally:
-            self._streams -= 1
+        return await asyncio.wrap_future(self._start(function))
+
+    def _start(self, function: Callable[[], Value]) -> Future:
+        """Starts a function in a thread of the server."""
+        call = self._threads.submit(function)
+        self._calls.add(call)
+        call.add_done_callback(self._calls.discard)
+        return call
 
     async def attend(self, query: Query, text: str) -> Attention:
         """Returns the Attention of a text, translated as one sentence."""

@@ -111,6 +111,20 @@ def test_a_full_queue_refuses():
     assert run(scenario, max_waiting=2) == (429, [["A"], ["B"]])
 
 
+def test_a_batch_counts_as_running_until_its_thread_ends():
+    async def scenario(batcher, translations):
+        translations.open.clear()
+        waiting = submit(batcher, "a")
+        await asyncio.sleep(3 * batching.QUIET_SECONDS)
+        await batcher.close()
+        await asyncio.sleep(0)
+        running = batcher.running
+        waiting.cancel()
+        return running
+
+    assert run(scenario) == 1
+
+
 def test_a_client_that_leaves_takes_its_texts_along():
     async def scenario(batcher, translations):
         leaving, staying = submit(batcher, "a"), submit(batcher, "b")
