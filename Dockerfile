@@ -1,0 +1,24 @@
+# The server in a container; see docs/serving.md. The run comes as a volume: /runs/NAME.
+#
+#     docker build -t translator .
+#     docker run -p 8765:8765 -v ./runs:/runs:ro translator --run /runs/mine
+
+FROM python:3.12-slim-bookworm AS packages
+RUN python -m venv /venv
+COPY requirements.txt requirements-serve.txt /
+RUN /venv/bin/pip install --no-cache-dir -r /requirements.txt -r /requirements-serve.txt
+
+FROM python:3.12-slim-bookworm
+RUN useradd --system --no-create-home --uid 10001 translator
+COPY --from=packages /venv /venv
+WORKDIR /app
+COPY params.py transformer_model.py run_demo.py ./
+COPY nmt nmt
+COPY data data
+ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
+USER translator
+EXPOSE 8765
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=30s --timeout=5s --start-period=60s --retries=3 \
+    CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8765/health', timeout=4)"]
+ENTRYPOINT ["python", "run_demo.py", "serve", "--host", "0.0.0.0"]
