@@ -9,7 +9,8 @@ import email.message
 import json
 import re
 import urllib.parse
-from typing import Any
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
 
 from starlette.requests import ClientDisconnect, Request
 
@@ -18,19 +19,31 @@ from nmt.serving.errors import RefusedError
 MAX_BODY_BYTES = 2_000_000  # far beyond the text of a request, however it is encoded
 BODY_SECONDS = 20.0  # in which a client must send its body
 MAX_FIELDS = 1000
+FILE_NAME = re.compile(rb';\s*filename="((?:[^"\\\r\n]|\\.)*)"', re.IGNORECASE)
 PART_NAME = re.compile(rb';\s*name="?([^";\r\n]*)', re.IGNORECASE)  # of a part of multipart
 
 
-async def read(request: Request) -> dict[str, Any]:
+class UploadedFile(NamedTuple):
+    """A file in a form."""
+
+    name: str  # without folders
+    content: bytes
+
+
+async def read(request: Request, max_bytes: int = MAX_BODY_BYTES) -> dict[str, Any]:
     """Returns the fields of a request by name: of its query string, and of its body.
 
     A name that a form repeats has a list of its values.
+
+    Args:
+      request: the request.
+      max_bytes: of the body.
 
     Raises:
       RefusedError: the body is too large, too slow, or not what its Content-Type says.
     """
     fields = _from_pairs(_pairs(request.url.query))
-    body = await read_body(request)
+    body = await read_body(request, max_bytes)
     if not body.strip():
         return fields
     content_type = request.headers.get("content-type", "").lower()
@@ -43,21 +56,21 @@ async def read(request: Request) -> dict[str, Any]:
     return fields | _from_json(body)
 
 
-async def read_body(request: Request) -> bytes:
+async def read_body(request: Request, max_bytes: int = MAX_BODY_BYTES) -> bytes:
     """Returns the body of a request.
 
     One that is too large is read to its end, and dropped: a client that is still sending would not
     see the answer.
 
     Raises:
-      RefusedError: it has more than MAX_BODY_BYTES, or takes more than BODY_SECONDS.
+      RefusedError: it has more than `max_bytes`, or takes more than BODY_SECONDS.
     """
     parts, size = [], 0
     try:
         async with asyncio.timeout(BODY_SECONDS):
             async for part in request.stream():
                 size += len(part)
-                if size > MAX_BODY_BYTES:
+                if size > max_bytes:
                     parts.clear()
                 else:
                     parts.append(part)
@@ -65,8 +78,8 @@ async def read_body(request: Request) -> bytes:
         raise RefusedError(408, f"the body took more than {BODY_SECONDS:.0f} s") from None
     except ClientDisconnect:
         raise RefusedError(400, "the client left before its body ended") from None
-    if size > MAX_BODY_BYTES:
-        raise RefusedError(413, f"the body has {size} bytes; send at most {MAX_BODY_BYTES}")
+    if size > max_bytes:
+        raise RefusedError(413, f"the body has {size} bytes; send at most {max_bytes}")
     return b"".join(parts)
 
 
@@ -89,7 +102,7 @@ def _pairs(query: str) -> list[tuple[str, str]]:
         raise RefusedError(413, f"more than {MAX_FIELDS} fields") from None
 
 
-def _from_pairs(pairs: list[tuple[str, str]]) -> dict[str, Any]:
+def _from_pairs(pairs: list[tuple[str, str | UploadedFile]]) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     for name, value in pairs:
         if name not in fields:
@@ -123,7 +136,11 @@ def _from_multipart(content_type: str, body: bytes) -> dict[str, Any]:
     pairs = []
     for part in parts:
         head, _, value = part.partition(b"\r\n\r\n")
-        if name := PART_NAME.search(head):
+        name, file_name = PART_NAME.search(head), FILE_NAME.search(head)
+        if name and file_name:
+            path = PurePosixPath(_decoded(file_name[1]).replace("\\", "/"))
+            pairs.append((_decoded(name[1]), UploadedFile(path.name, value)))
+        elif name:
             pairs.append((_decoded(name[1]), _decoded(value)))
     return _from_pairs(pairs)
 
@@ -156,6 +173,14 @@ def text(fields: dict, name: str, default: str | None = None) -> str:
     if isinstance(value, list) or value is None:
         raise RefusedError(400, f"the field {name} is missing, or not a string")
     return texts(value, name)[0]
+
+
+def file(fields: dict, name: str) -> UploadedFile:
+    """Returns a field that is a file; a RefusedError if it is missing or something else."""
+    value = fields.get(name)
+    if not isinstance(value, UploadedFile):
+        raise RefusedError(400, f"{name} must be a file, in a form of multipart/form-data")
+    return value
 
 
 def number(

@@ -7,6 +7,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from nmt.documents import FORMATS as FILE_FORMATS
 from nmt.serving import fields
 from nmt.serving.errors import RefusedError
 from nmt.serving.languages import Detection
@@ -105,7 +106,7 @@ async def settings(request: Request) -> Response:
             "target": {"code": target, "name": language_name(target)},
         },
         "suggestions": False,
-        "supportedFilesFormat": [],
+        "supportedFilesFormat": list(FILE_FORMATS),
     })  # fmt: skip
 
 

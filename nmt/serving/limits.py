@@ -86,8 +86,10 @@ class Limits:
         """Raises a RefusedError if there are too many texts, or too long ones."""
         if len(texts) > MAX_TEXTS:
             raise RefusedError(413, f"{len(texts)} texts; send at most {MAX_TEXTS} per request")
-        characters = sum(map(len, texts))
-        if characters > self.max_chars:
-            raise RefusedError(
-                413, f"{characters} characters; send at most {self.max_chars} per request"
-            )
+        self.check_characters(texts)
+
+    def check_characters(self, texts: list[str], requests: int = 1) -> None:
+        """Raises a RefusedError if texts have more characters than so many requests may have."""
+        characters, most = sum(map(len, texts)), requests * self.max_chars
+        if characters > most:
+            raise RefusedError(413, f"{characters} characters; send at most {most} per request")

@@ -2,6 +2,7 @@
 
 import html
 import json
+import re
 from typing import NamedTuple
 
 from starlette.requests import Request
@@ -29,6 +30,10 @@ class Operation(NamedTuple):
     fields: tuple[Field, ...] = ()
     example: dict | None = None  # of a request
 
+    @property
+    def takes_file(self) -> bool:
+        return any(field.schema.get("format") == "binary" for field in self.fields)
+
 
 STRING, INTEGER, NUMBER, BOOLEAN = (
     {"type": name} for name in ("string", "integer", "number", "boolean")
@@ -55,6 +60,16 @@ OPERATIONS = (
         ),
         {"q": "Bom dia.", "source": "pt", "target": "en"},
     ),
+    Operation(
+        "post", "/translate-file",
+        "Translate a file (LibreTranslate's API): a form with the file, as multipart/form-data.",
+        (
+            Field("file", {"type": "string", "format": "binary"}, "the file", required=True),
+            SOURCE, TARGET,
+            Field("columns", STRING, "of a table: the names or numbers of those to translate"), KEY,
+        ),
+    ),
+    Operation("get", "/download_file/{key}/{name}", "A translated file, for ten minutes."),
     Operation(
         "post", "/detect", "Which source language is a text in?",
         (Field("q", STRINGS, "the text", required=True), KEY), {"q": "Bom dia."},
@@ -149,8 +164,8 @@ def described(operation: Operation) -> dict:
     responses |= {code: {"description": text} for code, text in ERRORS.items()}
     description = {"summary": operation.summary, "responses": responses}
     parameters = []
-    if "{name}" in operation.path:
-        parameters.append({"name": "name", "in": "path", "required": True, "schema": STRING})
+    for name in re.findall(r"{(\w+)}", operation.path):
+        parameters.append({"name": name, "in": "path", "required": True, "schema": STRING})
     if operation.method == "get":
         parameters += [
             {
@@ -170,8 +185,11 @@ def described(operation: Operation) -> dict:
                 for field in operation.fields
             },
         }
-        content = {"schema": schema, "example": operation.example}
-        description["requestBody"] = {"content": {"application/json": content}}
+        content = {"schema": schema}
+        if operation.example:
+            content["example"] = operation.example
+        media_type = "multipart/form-data" if operation.takes_file else "application/json"
+        description["requestBody"] = {"content": {media_type: content}}
     return description
 
 
@@ -188,6 +206,8 @@ def page() -> str:
         if operation.example:
             body = json.dumps(operation.example, ensure_ascii=False)
             command += f" -H 'Content-Type: application/json' -d '{body}'"
+        if operation.takes_file:
+            command += " -F file=@page.html -F target=en"
         sections.append(
             f"<section><h2><small>{operation.method.upper()}</small> "
             f"<code>{html.escape(operation.path)}</code></h2><p>{html.escape(operation.summary)}"

@@ -13,6 +13,7 @@ from nmt.decoding.attention import Attention
 from nmt.messages import log
 from nmt.serving import fields, streaming
 from nmt.serving.batching import MAX_WAITING, Batcher, Item
+from nmt.serving.downloads import TranslatedFiles
 from nmt.serving.errors import RefusedError
 from nmt.serving.languages import Detection
 from nmt.serving.limits import Limits
@@ -48,6 +49,7 @@ class Service:
         self._searches: dict[str, StreamingSearch] = {}  # by name of the ServedModel
         self._threads: ThreadPoolExecutor | None = None  # of streams, attention and warming up
         self._calls: set[Future] = set()  # in these threads, whoever still waits for them
+        self.files = TranslatedFiles()
         self.characters = 0  # translated since the start
         self.warm = False  # whether the first translation would be as fast as the others
 
@@ -82,10 +84,17 @@ class Service:
 
     # ---- Requests ----
 
-    async def admit(self, request: Request) -> dict[str, Any]:
-        """Returns the fields of a request, which has the key and keeps to the rate."""
+    async def admit(
+        self, request: Request, max_bytes: int = fields.MAX_BODY_BYTES
+    ) -> dict[str, Any]:
+        """Returns the fields of a request, which has the key and keeps to the rate.
+
+        Args:
+          request: the request.
+          max_bytes: of its body.
+        """
         self.limits.check_rate(request.client.host if request.client else "")
-        request_fields = await fields.read(request)
+        request_fields = await fields.read(request, max_bytes)
         self.limits.check_key(request, request_fields)
         return request_fields
 

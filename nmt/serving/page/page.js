@@ -35,9 +35,12 @@ function percent(probability) {
 // ---- Asking the server ----
 
 async function ask(path, fields, signal) {
-  const options = { signal, headers: { "Content-Type": "application/json" } };
-  if (key) options.headers.Authorization = `Bearer ${key}`;
-  if (fields) Object.assign(options, { method: "POST", body: JSON.stringify(fields) });
+  const options = { signal, headers: key ? { Authorization: `Bearer ${key}` } : {} };
+  if (fields instanceof FormData) Object.assign(options, { method: "POST", body: fields });
+  else if (fields) {
+    options.headers["Content-Type"] = "application/json";
+    Object.assign(options, { method: "POST", body: JSON.stringify(fields) });
+  }
   const answer = await fetch(path, options);
   if (answer.ok) return answer;
   if (answer.status === 403 && askForKey()) return ask(path, fields, signal);
@@ -75,21 +78,45 @@ function later() { // the text has changed: translate it once the reader pauses
   state.timer = setTimeout(translate, PAUSE);
 }
 
-async function translate() {
+function begun() { // a request, which ends the one before
   state.request?.abort();
-  const request = state.request = new AbortController();
   closeChoices();
   forget();
+  state.began = performance.now();
+  return state.request = new AbortController();
+}
+
+function showError(error, request) {
+  if (!request.signal.aborted) showStatus(error instanceof TypeError ? say("failed") : error.message);
+}
+
+async function translate() {
+  const request = begun();
   const text = source.value, tooLong = [...text].length > settings.charLimit;
   if (!text.trim() || tooLong) return showStatus(tooLong ? say("too-long", countOf(text)) : "");
   showStatus(say("translating"));
-  state.began = performance.now();
   try {
     await receive(request);
     if (text.length <= MAX_OTHERS_LENGTH && !state.prefixes.length) await showOthers(request.signal);
   } catch (error) {
-    if (request.signal.aborted) return;
-    showStatus(error instanceof TypeError ? say("failed") : error.message);
+    showError(error, request);
+  }
+}
+
+async function translateFile(file) { // shows a link to the translated file
+  setSource("");
+  clearTimeout(state.timer);
+  const request = begun();
+  showStatus(say("translating-file", { name: file.name }));
+  const fields = new FormData(), { source: from, target } = asked();
+  for (const [name, value] of Object.entries({ file, source: from, target })) fields.append(name, value);
+  try {
+    const { translatedFileUrl } = await (await ask("/translate-file", fields, request.signal)).json();
+    const path = new URL(translatedFileUrl).pathname;
+    output.replaceChildren(element("a", { href: path, download: "" }, path.split("/").pop()));
+    showStatus(say("file-done", { ms: Math.round(performance.now() - state.began) }));
+  } catch (error) {
+    showError(error, request);
   }
 }
 
@@ -300,6 +327,7 @@ const countOf = (text) => ({ number: [...text].length, most: settings.charLimit 
 function showCount() {
   at("count").textContent = say("count", countOf(source.value));
   at("clear").hidden = !source.value;
+  at("choose-file").hidden = Boolean(source.value);
   at("examples").hidden = Boolean(source.value) || !at("examples").querySelector("li");
   source.style.height = "auto";
   source.style.height = `${source.scrollHeight}px`;
@@ -402,17 +430,23 @@ function moveChoice(event) { // arrow keys within the choices
   }
 }
 
-async function drop(event) { // a file, or text from another window
+function drop(event) { // a file, or text from another window
   event.preventDefault();
   at("from").classList.remove("dropping");
   const [file] = event.dataTransfer.files;
-  const text = file ? await file.text() : event.dataTransfer.getData("text/plain");
-  if (/\0|\ufffd/.test(text)) return showStatus(say("not-text"));
-  setSource(text.slice(0, settings.charLimit));
+  if (file) translateFile(file);
+  else setSource(event.dataTransfer.getData("text/plain").slice(0, settings.charLimit));
 }
 
 function listen() {
   source.addEventListener("input", () => { showCount(); later(); });
+  at("choose-file").addEventListener("click", () => at("file").click());
+  at("file").accept = settings.supportedFilesFormat.join();
+  at("file").addEventListener("change", () => {
+    const [file] = at("file").files;
+    at("file").value = ""; // so that the same file may be chosen again
+    if (file) translateFile(file);
+  });
   at("clear").addEventListener("click", () => setSource(""));
   at("language").addEventListener("click", () => { setLanguage(1 - language); show(""); });
   at("source-language").addEventListener("change", () => { showTargets(); later(); });

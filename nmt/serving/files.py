@@ -1,0 +1,97 @@
+"""Files: LibreTranslate's /translate-file, and the translated file that a client then fetches."""
+
+import io
+import re
+import urllib.parse
+import zipfile
+from pathlib import PurePosixPath
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from nmt.documents import parse_document
+from nmt.documents.document import Document
+from nmt.serving import fields
+from nmt.serving.errors import RefusedError
+from nmt.serving.fields import UploadedFile
+from nmt.serving.models import Query, Result
+from nmt.serving.service import AUTO, Service
+
+MAX_FILE_BYTES = 10_000_000
+MAX_UNPACKED_BYTES = 100_000_000  # of an archive, as .docx is one
+FILE_REQUESTS = 20  # a file may have as many characters as so many requests
+TEXTS = 64  # translated at a time, so that other clients have their turn
+HEADERS = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "sandbox"}
+
+
+async def translate_file(request: Request) -> Response:
+    """Answers a file with the address of its translation."""
+    service: Service = request.app.state.service
+    asked = await service.admit(request, MAX_FILE_BYTES)
+    file = fields.file(asked, "file")
+    source, target = fields.text(asked, "source", AUTO), fields.text(asked, "target")
+    columns = fields.text(asked, "columns", "") or None
+    document = await service.in_thread(lambda: parse(file, columns))
+    texts = list(dict.fromkeys(segment.text for segment in document.segments))
+    service.limits.check_characters(texts, FILE_REQUESTS)
+    sample = "\n".join(texts)[: service.limits.max_chars]  # to detect its language by
+    query, _ = service.query(source, target, [sample])
+    has_markup = any(segment.has_markup for segment in document.segments)
+    query = query._replace(details=has_markup)  # whose links say where tags belong
+    results = await translate_texts(request, query, texts)
+    translations = [results[segment.text] for segment in document.segments]
+    content = await service.in_thread(lambda: document.write(translations))
+    name = translated_name(file.name, target)
+    key = service.files.add(name, content)
+    plain_name = re.sub(r"[^A-Za-z0-9_.-]+", "_", name)  # what no proxy changes
+    url = request.url_for("download_file", key=key, name=plain_name)
+    return JSONResponse({"translatedFileUrl": str(url)})
+
+
+def parse(file: UploadedFile, columns: str | None) -> Document:
+    """Returns the Document of a file.
+
+    Raises:
+      UserError: the server cannot translate such files.
+      RefusedError: it is an archive that would fill the memory.
+    """
+    content = io.BytesIO(file.content)
+    if zipfile.is_zipfile(content):
+        with zipfile.ZipFile(content) as archive:
+            size = sum(entry.file_size for entry in archive.infolist())
+        if size > MAX_UNPACKED_BYTES:
+            raise RefusedError(413, f"the archive holds {size} bytes; at most {MAX_UNPACKED_BYTES}")
+    return parse_document(file.name, file.content, **({"columns": columns} if columns else {}))
+
+
+async def translate_texts(request: Request, query: Query, texts: list[str]) -> dict[str, Result]:
+    """Returns the best translation of each of different texts, a few of them at a time."""
+    service: Service = request.app.state.service
+    results = {}
+    for start in range(0, len(texts), TEXTS):
+        part = texts[start : start + TEXTS]
+        for text, best in zip(part, await service.translate(request, query, part), strict=True):
+            results[text] = best[0]
+    return results
+
+
+def translated_name(name: str, target: str) -> str:
+    """Returns the name of a translated file: page.en.html."""
+    path = PurePosixPath(name)
+    return f"{path.stem[:100]}.{target}{path.suffix}"
+
+
+async def download_file(request: Request) -> Response:
+    """Answers with a translated file."""
+    service: Service = request.app.state.service
+    file = service.files.get(request.path_params["key"])
+    name = urllib.parse.quote(file.name)
+    headers = HEADERS | {"Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
+    return Response(file.content, media_type="application/octet-stream", headers=headers)
+
+
+ROUTES = [
+    Route("/translate-file", translate_file, methods=["POST"]),
+    Route("/download_file/{key}/{name}", download_file, methods=["GET"]),
+]

@@ -1,0 +1,133 @@
+"""What must hold of files: which are translated, what is refused, how long one may be fetched."""
+
+import io
+import zipfile
+
+import pytest
+from starlette.testclient import TestClient
+
+from nmt.serving import downloads, files
+from nmt.serving.app import application
+from nmt.serving.batching import Item
+from nmt.serving.downloads import TranslatedFiles
+from nmt.serving.errors import RefusedError
+from nmt.serving.fields import UploadedFile
+from nmt.serving.languages import Profile
+from nmt.serving.limits import Limits
+from nmt.serving.models import Direction, Models, Result
+from nmt.serving.service import Service
+
+ASKED = {"source": "pt", "target": "en"}
+
+
+class Capitals:
+    """A run that translates to capital letters, without a network."""
+
+    def __init__(self):
+        self.name, self.directions = "capitals", [Direction("pt", "en")]
+        self.profiles, self.batches = {"pt": Profile(["um dois"])}, []
+
+    def translate(self, query, items: list[Item]):
+        self.batches.append(len(items))
+        return [[Result(item.text.upper(), None, links=[(0, 0)])] for item in items]
+
+
+@pytest.fixture(scope="module")
+def run():
+    return Capitals()
+
+
+@pytest.fixture(scope="module")
+def client(run):
+    service = Service(Models([run]), Limits(max_chars=100))
+    service._warm_up = lambda: None  # which needs a network
+    with TestClient(application(service)) as test_client:
+        yield test_client
+
+
+def send(client, name, content, **fields):
+    return client.post("/translate-file", data=ASKED | fields, files={"file": (name, content)})
+
+
+def fetch(client, answer):
+    """Returns the translated file of an answer, as a response."""
+    return client.get(answer.json()["translatedFileUrl"])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "translated"),
+    [
+        ("a.txt", "um\r\n\r\ndois", "UM\r\n\r\nDOIS"),
+        ("b.html", "<p>um <b>dois</b></p>", "<p>UM <b>DOIS</b></p>"),
+        ("ç %2F.srt", "1\n00:00:01,000 --> 00:00:02,000\num\n", None),
+        ("empty.txt", "", ""),
+    ],
+)
+def test_a_file_is_translated_and_fetched(client, name, content, translated):
+    answer = send(client, name, content.encode())
+    file = fetch(client, answer)
+    expected = content.replace("um", "UM") if translated is None else translated
+    assert file.content.decode() == expected
+    ending = name.rpartition(".")[2]
+    disposition = file.headers["content-disposition"]
+    assert disposition.startswith("attachment; filename*=UTF-8''")
+    assert disposition.endswith(f".en.{ending}")
+    assert file.headers["content-security-policy"] == "sandbox"
+
+
+def test_a_table_has_columns_to_translate(client):
+    content = b"id,text\n1,um\n"
+    file = fetch(client, send(client, "a.csv", content, columns="text"))
+    assert file.content == b"id,text\n1,UM\n"
+    assert "name what to translate" in send(client, "a.csv", content).json()["error"]
+
+
+def test_other_clients_have_their_turn_within_a_long_file(client, run):
+    run.batches.clear()
+    lines = "\n".join(f"um {number}" for number in range(files.TEXTS + 10))
+    send(client, "a.txt", lines.encode())
+    assert run.batches == [files.TEXTS, 10]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "status", "message"),
+    [
+        ("a.pdf", b"%PDF", 400, "a.pdf: is not a document"),
+        ("../../a", b"um", 400, "a: is not a document"),
+        ("", b"um", 400, "file must be a file"),
+        ("a.docx", b"um", 400, "a.docx: "),
+        ("a.txt", b"um " * 1000, 413, "2999 characters; send at most 2000"),
+        ("a.txt", b"\xff\xfe\xff", 400, "a.txt: "),
+        ("a.txt", b"a" * 10_000_001, 413, "send at most 10000000"),
+    ],
+)
+def test_what_cannot_be_translated_is_refused(client, name, content, status, message):
+    answer = send(client, name, content)
+    assert answer.status_code == status
+    assert message in answer.json()["error"]
+
+
+def test_an_archive_that_would_fill_the_memory_is_refused(monkeypatch):
+    monkeypatch.setattr(files, "MAX_UNPACKED_BYTES", 1000)
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("word/document.xml", " " * 1001)
+    with pytest.raises(RefusedError, match="1001 bytes"):
+        files.parse(UploadedFile("a.docx", content.getvalue()), None)
+
+
+def test_a_file_may_be_fetched_for_some_minutes_and_few_wait(monkeypatch):
+    monkeypatch.setattr(downloads, "MAX_FILES", 2)
+    now = 0.0
+    waiting = TranslatedFiles(lambda: now)
+    first, second = waiting.add("a", b"a"), waiting.add("b", b"b")
+    assert waiting.get(first).content == b"a"
+    third = waiting.add("c", b"c")
+    with pytest.raises(RefusedError, match="any more"):
+        waiting.get(first)
+    now = downloads.FILE_SECONDS - 1
+    assert waiting.get(second).name == "b"
+    now = downloads.FILE_SECONDS + 1
+    for key in (second, third, "x"):
+        with pytest.raises(RefusedError):
+            waiting.get(key)
