@@ -1,4 +1,4 @@
-"""The flags of what must not change, and of terms: of `translate` and `translate-file`."""
+"""The flags of what must not change, and of terms: of `translate`, `translate-file`, `serve`."""
 
 from argparse import ArgumentParser, Namespace
 from typing import Any
@@ -9,8 +9,8 @@ from nmt.text.glossary import read_glossary
 from nmt.text.protected import compile_pattern
 
 
-def add_protection_flags(parser: ArgumentParser) -> None:
-    """Adds the flags of what must not change, and of terms."""
+def add_protection_flags(parser: ArgumentParser, checks: bool = True) -> None:
+    """Adds the flags of what must not change, and of terms; without `checks`, not --check."""
     group = parser.add_argument_group("What must not change (docs/protecting.md)")
     group.add_argument(
         "--no-protect", action="store_false", dest="protection",
@@ -24,6 +24,8 @@ def add_protection_flags(parser: ArgumentParser) -> None:
         "--glossary", type=flags.filled, metavar="FILE", action=flags.Once,
         help="terms and their translations, lines of source TAB target; # begins a comment",
     )  # fmt: skip
+    if not checks:
+        return
     group.add_argument(
         "--check", action="store_true",
         help="name on stderr the lines whose numbers, placeholders, URLs or tags are not those of "

@@ -8,11 +8,11 @@ import os
 import signal
 import socket
 from argparse import ArgumentParser, Namespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import params
 from nmt import Terminated, UserError
-from nmt.cli import flags, startup
+from nmt.cli import flags, protection, startup
 from nmt.messages import log
 from nmt.runs import listing
 from nmt.runs.folder import Run
@@ -56,6 +56,7 @@ def add_flags(parser: ArgumentParser) -> None:
         dest="host_names", help="name that clients may call a server on the loopback address by, "
         "as that of a reverse proxy (repeatable; default: localhost and addresses)",
     )  # fmt: skip
+    protection.add_protection_flags(parser, checks=False)
     add_number(parser, "max-chars", 1, 1_000_000, 5000, "characters per request")
     add_number(parser, "rate", 0, 1_000_000, 0, "requests per client and minute; 0 for any number")
     add_number(parser, "max-waiting", 1, 100_000, 1000, "requests that wait; others are refused")
@@ -77,13 +78,18 @@ def run(args: Namespace) -> None:
             f"serve needs {', '.join(missing)}; install: pip install -r requirements-serve.txt"
         )
     groups = grouped_runs(args)
+    protected = protection.read_protection(args)
+    if args.glossary and len(groups) > 1:
+        raise UserError(
+            "--glossary has terms of two languages; serve one direction, or leave it out"
+        )
     listener = listen(args.host, args.port)
     startup.import_tensorflow()
     from nmt.serving.limits import Limits
     from nmt.serving.models import Models
     from nmt.serving.service import Service
 
-    served = [load(codes, runs, args.checkpoint) for codes, runs in groups.items()]
+    served = [load(codes, runs, args.checkpoint, protected) for codes, runs in groups.items()]
     limits = Limits(args.api_key or os.environ.get(KEY_VARIABLE), args.max_chars, args.rate)
     service = Service(Models(served), limits, args.workers, args.max_waiting)
     serve(service, listener, args.host_names)
@@ -127,11 +133,20 @@ def parsed_languages(text: str) -> tuple[str, ...]:
     return codes
 
 
-def load(codes: tuple[str, ...], runs: list[Run], checkpoint: str | None) -> ServedModel:
-    """Returns a run, or an ensemble of runs, with its languages."""
+def load(
+    codes: tuple[str, ...], runs: list[Run], checkpoint: str | None, protected: dict[str, Any]
+) -> ServedModel:
+    """Returns a run, or an ensemble of runs, with its languages.
+
+    Args:
+      codes: of its languages.
+      runs: one, or the members of an ensemble.
+      checkpoint: see `loading.load`.
+      protected: see `protection.read_protection`.
+    """
     from nmt.runs import loading
     from nmt.serving.languages import Profile
-    from nmt.serving.models import ServedModel, directions_of
+    from nmt.serving.models import Query, ServedModel, directions_of
 
     run, tokenizer, model = loading.load_ensemble(runs, checkpoint)
     try:
@@ -144,9 +159,17 @@ def load(codes: tuple[str, ...], runs: list[Run], checkpoint: str | None) -> Ser
     translations = run.first_translations(PROFILE_SENTENCES)
     columns = [[row[0] for row in translations], [row[1] for row in translations]]
     profiles = dict(zip(codes, map(Profile, columns), strict=False))
-    return ServedModel(
-        run.path.resolve().name, model, tokenizer, directions, profiles, columns[0][:EXAMPLES]
+    served = ServedModel(
+        run.path.resolve().name,
+        model,
+        tokenizer,
+        directions,
+        profiles,
+        columns[0][:EXAMPLES],
+        protected,
     )
+    served.translator(Query(served.name, directions[0]))  # refuses what the run cannot protect
+    return served
 
 
 # ---- The process ----

@@ -13,6 +13,7 @@ from nmt.serving.service import AUTO, Service
 from nmt.text.language_names import language_name
 
 UNLIMITED = 10**12  # characters, as clients show it
+FORMALITIES = ("", "default", "prefer_more", "prefer_less")  # which all mean the same here
 REGIONS = {"en": ("EN-GB", "EN-US"), "pt": ("PT-BR", "PT-PT")}  # targets have them, sources not
 
 
@@ -30,6 +31,10 @@ async def translate(request: Request) -> Response:
     source = _code(fields.text(asked, "source_lang", AUTO)) or AUTO
     if fields.text(asked, "tag_handling", ""):
         raise RefusedError(400, "tag_handling is not supported; use /translate with format=html")
+    if fields.text(asked, "formality", "") not in FORMALITIES:
+        raise RefusedError(400, "formality is not supported; use prefer_more or leave it out")
+    if fields.text(asked, "glossary_id", ""):
+        raise RefusedError(400, "glossary_id is not supported; start the server with --glossary")
     query, _ = service.query(source, target, texts)
     results = await service.translate(request, query, texts)
     return JSONResponse({

@@ -7,7 +7,7 @@ and memory must not grow with the requests.
 import dataclasses
 import threading
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
@@ -81,6 +81,7 @@ class ServedModel:
     directions: list[Direction]
     profiles: dict[str, Profile] = dataclasses.field(default_factory=dict)  # of its languages
     examples: list[str] = dataclasses.field(default_factory=list)  # sentences of its test split
+    protected: dict[str, Any] = dataclasses.field(default_factory=dict)  # of Translator: glossary
     _translators: dict = dataclasses.field(default_factory=dict, init=False, repr=False)
     _sampling: VariableSampling | None = dataclasses.field(default=None, init=False, repr=False)
     _lock: threading.Lock = dataclasses.field(default_factory=threading.Lock, init=False)
@@ -89,6 +90,11 @@ class ServedModel:
     def beam(self) -> int:
         """The hypotheses that the run's own search follows."""
         return self.model.options["beam"]
+
+    @property
+    def protects(self) -> bool:
+        """Whether what must not change is translated as symbols."""
+        return self.protected.get("protect", True) and bool(self.tokenizer.symbol_ids)
 
     def translate(self, query: Query, items: Sequence[Item]) -> list[list[Result]]:
         """Returns the translations of each item, the best first.
@@ -140,6 +146,7 @@ class ServedModel:
             fixed=False,
             language=source,
             symbols=tuple(self.model.options["symbols"].split()),
+            **self.protected,
             **options,
         )
 

@@ -84,6 +84,7 @@ OPERATIONS = (
             Field("n_best", INTEGER, "translations of each text, 1 to 8"),
             Field("prefix", STRING, "what each translation begins with"),
             Field("details", BOOLEAN, "the tokens of the best one, and its word alignment"),
+            Field("check", BOOLEAN, "the numbers, placeholders, URLs, tags and terms that differ"),
             *SAMPLING, KEY,
         ),
         {"text": "Bom dia.", "source": "pt", "target": "en", "n_best": 3, "details": True},

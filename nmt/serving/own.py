@@ -14,6 +14,8 @@ from nmt.serving.batching import Item
 from nmt.serving.errors import RefusedError
 from nmt.serving.models import MAX_N_BEST, Query, Result, ServedModel
 from nmt.serving.service import AUTO, Service
+from nmt.text.differences import difference
+from nmt.text.protected import Protector
 
 SAMPLING_FIELDS = ("temperature", "top_k", "top_p", "seed")
 MAX_PREFIX_TOKENS = 500  # of a sentence
@@ -38,12 +40,18 @@ async def n_best(request: Request) -> Response:
         queries.append(query._replace(n_best=1, details=True))
     items = [Item(text, prefix) for text in texts]
     candidates, *details = await service.translate_items(request, queries, items)
+    protector = service.models.by_name[query.model].translator(query).protector
+    if not fields.flag(asked, "check"):
+        protector = None
     answers = []
     for row in range(len(texts)):
         answer = {
             "source": query.direction.source,
             "target": query.direction.target,
-            "translations": [_translation(result) for result in candidates[row]],
+            "translations": [
+                _translation(result) | _differences(texts[row], result, protector)
+                for result in candidates[row]
+            ],
         }
         if details:
             answer |= _details(details[0][row][0])
@@ -71,6 +79,11 @@ def _translation(result: Result) -> dict:
         "log_probability": round(result.log_probability, 4),
         "probability": float(f"{math.exp(result.log_probability):.4g}"),
     }
+
+
+def _differences(text: str, result: Result, protector: Protector | None) -> dict:
+    """Returns what must not change, and is missing or added; nothing without a Protector."""
+    return {} if protector is None else difference(text, result.text, protector)._asdict()
 
 
 def _details(result: Result) -> dict:

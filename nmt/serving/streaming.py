@@ -13,14 +13,17 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import tensorflow as tf
 
+from nmt.decoding.copied_symbols import CopiedSymbols
 from nmt.decoding.search import search
 from nmt.decoding.searcher import IDS, NUMBER, pad, traced_once
 from nmt.serving.models import MAX_ALTERNATIVES, Query, ServedModel
 from nmt.text import spelling
 from nmt.text.batches import MAX_SOURCE_TOKENS
+from nmt.text.protected import Protected, restore
 from transformer_model import END, MASKED, PAD
 
 Report = Callable[[list[int]], bool]  # of the ids so far, START first; returns whether to go on
+Show = Callable[[str], bool]  # of the text so far; returns whether to go on
 
 
 @dataclasses.dataclass
@@ -61,33 +64,42 @@ class StreamingSearch:
         self._search = traced_once(self._search_in_graph, IDS, IDS, NUMBER)
         self._reports: dict[int, Report] = {}
         self._numbers = itertools.count()
+        self._protects = served.protects
+        self._copied = CopiedSymbols(self.tokenizer.symbol_ids) if self._protects else None
         self._lock = threading.Lock()
 
     def sentences(self, line: str) -> list[tuple[str, str]]:
         """Returns the sentences of a line, each with the white space after it."""
         return self.translator.parts(line)
 
-    def __call__(self, sentence: str, prefix: list[int], report: Report) -> Finished:
+    def __call__(self, sentence: str, prefix: list[int], show: Show) -> Finished:
         """Translates a sentence.
 
         Args:
           sentence: a string.
           prefix: ids that the translation begins with.
-          report: called after each step; it ends the search by returning False.
+          show: called after each step; it ends the search by returning False.
         """
-        (source,) = self.tokenizer.encode([spelling.trimmed(sentence)], MAX_SOURCE_TOKENS)
+        protected = self._protect(sentence)
+        (source,) = self.tokenizer.encode([spelling.trimmed(protected.text)], MAX_SOURCE_TOKENS)
         source = source[:MAX_SOURCE_TOKENS]
         if len(source) <= 2:  # START, END
             return Finished("", [], [], [])
         number = next(self._numbers) % 2**31
-        self._reports[number] = report
+        self._reports[number] = lambda ids: show(self._text(ids, protected))
         try:
             ids = self._search(pad([source]), np.array([prefix], np.int32), number)  # (1, 1 + L)
         finally:
             del self._reports[number]
         ids = ids[0].numpy()
         ids = ids[ids != PAD]  # (1 + T,)
-        return self._finished(source, ids)
+        return self._finished(source, ids, protected)
+
+    def _protect(self, sentence: str) -> Protected:
+        """Returns a sentence with symbols in place of what must not change."""
+        if self._protects:
+            return self.translator.protector.protect(sentence)
+        return Protected(sentence, [])
 
     def _search_in_graph(self, inp, prefix, number):
         """Returns the ids (1, 1 + L) of the translation of source ids (1, S)."""
@@ -102,7 +114,14 @@ class StreamingSearch:
 
         transformer = self._members if len(self._members) > 1 else self._members[0]
         hypotheses = search(
-            transformer, inp, self._beam, self._alpha, scored=True, prefix=prefix, restrict=report
+            transformer,
+            inp,
+            self._beam,
+            self._alpha,
+            scored=True,
+            prefix=prefix,
+            restrict=report,
+            copied=self._copied,
         )
         return hypotheses.ids[:, 0]
 
@@ -111,38 +130,45 @@ class StreamingSearch:
         report = self._reports[int(number)]
         return np.bool_(report(ids[: int(position) + 1].tolist()))
 
-    def _finished(self, source: list[int], ids: np.ndarray) -> Finished:
+    def _text(self, ids: list[int], protected: Protected) -> str:
+        """Returns the text of a translation that may be unfinished, START first."""
+        (text,) = self.tokenizer.decode(np.array([ids], np.int32))
+        text = text.rstrip("\ufffd")  # the first bytes of a character
+        return spelling.printed(restore(text, protected).text) if self._protects else text
+
+    def _names(self, ids: list[int], protected: Protected) -> list[str]:
+        """Returns the tokens of ids; what a symbol stands for in its place."""
+        names, symbols = self.tokenizer.tokens(ids), self.tokenizer.symbol_ids
+        if not self._protects:
+            return names
+        waiting = [iter(protected.originals[n :: len(symbols)]) for n in range(len(symbols))]
+        return [
+            next(waiting[token - symbols.start], "") if token in symbols else name
+            for token, name in zip(ids, names, strict=True)
+        ]
+
+    def _finished(self, source: list[int], ids: np.ndarray, protected: Protected) -> Finished:
         """Returns what is known of a translation: one pass of the network over it."""
         searcher = self.translator.searcher
         inp, tar = pad([source]), tf.constant(ids[np.newaxis], tf.int32)  # (1, S), (1, 1 + T)
         likelihoods = searcher.token_likelihoods(inp, tar, MAX_ALTERNATIVES)
         attention = searcher.cross_attention(inp, tar[:, :-1]).numpy()[0]  # (T, S)
-        (text,) = self.tokenizer.decode(ids[np.newaxis])
+        text = self._text(ids.tolist(), protected)
+        token_ids = ids[1:].tolist()
+        token_names = self._names(token_ids, protected)
         tokens = []
-        for position, token in enumerate(ids[1:].tolist()):
+        for position, (token, name) in enumerate(zip(token_ids, token_names, strict=True)):
             likeliest_ids = likelihoods.likeliest_ids[0, position].tolist()
             likeliest = likelihoods.likeliest[0, position].tolist()
             names = self.tokenizer.tokens(likeliest_ids)
             alternatives = [
-                dict(id=number, token=name, probability=round(math.exp(logarithm), 4))
-                for number, name, logarithm in zip(likeliest_ids, names, likeliest, strict=True)
+                dict(id=number, token=other, probability=round(math.exp(logarithm), 4))
+                for number, other, logarithm in zip(likeliest_ids, names, likeliest, strict=True)
             ]
             probability = math.exp(likelihoods.log_probabilities[0, position])
-            (name,) = self.tokenizer.tokens([token])
             tokens.append(StreamedToken(token, name, round(probability, 4), alternatives))
         rounded = np.round(attention[:, 1:-1].astype(float), 3).tolist()  # no START, no END
-        return Finished(text, tokens, self.tokenizer.tokens(source[1:-1]), rounded)
-
-
-def partial_text(streaming: StreamingSearch, ids: list[int]) -> str:
-    """Returns the text of an unfinished translation.
-
-    Args:
-      streaming: the StreamingSearch.
-      ids: START first.
-    """
-    (text,) = streaming.tokenizer.decode(np.array([ids], np.int32))
-    return text.rstrip("\ufffd")  # the first bytes of a character
+        return Finished(text, tokens, self._names(source[1:-1], protected), rounded)
 
 
 def events(
@@ -163,18 +189,18 @@ def events(
     """
     for number, (sentence, space) in enumerate(streaming.sentences(text)):
         prefix = prefixes[number] if number < len(prefixes) else []
-        send_text = sender(streaming, send, number)
+        send_text = sender(send, number)
         finished = streaming(f"{tag} {sentence}" if tag else sentence, prefix, send_text)
         data = dict(sentence=number, space=space, **dataclasses.asdict(finished))
         if not send("sentence", data):
             return
 
 
-def sender(streaming: StreamingSearch, send: Callable[[str, dict], bool], number: int) -> Report:
-    """Returns a function of ids that sends the text so far of the sentence of a number."""
+def sender(send: Callable[[str, dict], bool], number: int) -> Show:
+    """Returns a function that sends the text so far of the sentence of a number."""
 
-    def send_text(ids):
-        return send("partial", dict(sentence=number, text=partial_text(streaming, ids)))
+    def send_text(text: str) -> bool:
+        return send("partial", dict(sentence=number, text=text))
 
     return send_text
 

@@ -218,6 +218,21 @@ def test_deepl_clients_are_answered(client, translation):
     assert [target["language"] for target in targets] == ["EN-GB", "EN-US"]
 
 
+@pytest.mark.parametrize(
+    ("asked", "status"),
+    [
+        ({"formality": "prefer_more"}, 200),
+        ({"formality": "more"}, 400),
+        ({"glossary_id": "x"}, 400),
+        ({"tag_handling": "xml"}, 400),
+    ],
+)
+def test_deepl_clients_learn_what_is_not_supported(client, asked, status):
+    answer = client.post("/v2/translate", json={"text": TEXT, "target_lang": "EN"} | asked)
+    assert answer.status_code == status
+    assert status == 200 or "not supported" in answer.json()["message"]
+
+
 @pytest.mark.slow
 def test_clients_of_tensorflow_serving_are_answered(client, translation):
     path = "/v1/models/numbers:predict"
@@ -266,6 +281,14 @@ def test_a_translation_has_its_tokens_and_its_alignment(client, translation):
     assert first["token"] == next(iter(first["alternatives"]))  # greedy
     assert len(first["alternatives"]) == 8
     assert all(source < 3 for source, _ in answer["alignment"])
+
+
+def test_what_a_translation_lacks_is_named_if_that_is_asked(client):
+    asked = {"text": "Um 4711.", "target": "en"}
+    (best,) = client.post("/n-best", json=asked | {"check": True}).json()["translations"]
+    assert best["missing"] == ["4711"]
+    (best,) = client.post("/n-best", json=asked).json()["translations"]
+    assert "missing" not in best
 
 
 @pytest.mark.parametrize(

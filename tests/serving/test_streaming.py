@@ -1,0 +1,39 @@
+"""What must hold of a translation as it is generated: the text is that of the Translator."""
+
+import keras
+import pytest
+from helpers import as_dataset
+
+import params
+from nmt.decoding.model import Model
+from nmt.runs import loading
+from nmt.serving.models import Direction, Query, ServedModel
+from nmt.serving.streaming import StreamingSearch
+from nmt.text.tokenizer import Tokenizer, train_tokenizer
+
+PAIRS = [(f"um {n} dois {n + 1}.", f"one {n} two {n + 1}.") for n in range(1, 1201)]
+
+
+@pytest.fixture(scope="module")
+def served():
+    """A run of random weights whose vocabulary has symbols."""
+    tokenizer = Tokenizer(train_tokenizer(as_dataset(PAIRS), 330))
+    options = params.values()
+    options |= dict(num_layers=1, d_model=16, dff=16, num_heads=2, beam=1)
+    keras.utils.set_random_seed(1)
+    transformer = loading.build_transformer(options, tokenizer.vocab_size)
+    model = Model(options, transformer, None, 1, None, None)
+    return ServedModel("numbers", model, tokenizer, [Direction("pt", "en")])
+
+
+def test_what_must_not_change_does_not_and_is_shown(served):
+    text, shown = "um 4711 dois {name}.", []
+    search = StreamingSearch(served)
+    finished = search(text, [], lambda part: bool(shown.append(part)) or True)
+    (translation,) = served.translator(Query("numbers", served.directions[0]))([text])
+    assert finished.text == translation
+    assert finished.text.count("4711") == finished.text.count("{name}") == 1
+    assert "4711" in finished.source
+    assert [token.token for token in finished.tokens].count("4711") == 1
+    assert len(shown) > 1
+    assert not any("⟦" in part for part in shown)
