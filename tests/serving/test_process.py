@@ -232,19 +232,30 @@ def test_hostile_requests_have_clear_answers_and_the_server_stays_quick(server):
 # ---- The end ----
 
 
+def received(client):
+    """Returns all that comes until the connection is closed."""
+    answer = b""
+    while part := client.recv(65_536):
+        answer += part
+    return answer
+
+
 def test_sigterm_waits_for_what_is_in_work(server):
-    asked = ASKED | {"q": [f"{TEXT} " * 17] * 20}
-    with server.connect() as client:
-        client.sendall(request(json.dumps(asked).encode()))
-        time.sleep(0.1)
-        assert not select.select([client], [], [], 0)[0]  # in work
-        begin = time.monotonic()
-        server.process.send_signal(signal.SIGTERM)
-        answer = b""
-        while part := client.recv(65_536):
-            answer += part
+    clients = [server.connect() for _ in range(12)]
+    content = posted(q=[f"{TEXT} " * 17] * 20)
+    for client in clients:
+        client.sendall(content)
+    while not select.select(clients, [], [], 0.01)[0]:
+        pass
+    begin = time.monotonic()
+    server.process.send_signal(signal.SIGTERM)  # one is answered, others are not
+    assert len(select.select(clients, [], [], 0)[0]) < len(clients)
+    answers = [received(client) for client in clients]
     assert server.process.wait(timeout=10) == 143
     assert time.monotonic() - begin < 10
-    head, _, body = answer.partition(b"\r\n\r\n")
-    assert head.startswith(b"HTTP/1.1 200 ")
-    assert len(json.loads(body)["translatedText"]) == 20
+    for answer in answers:
+        head, _, body = answer.partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 200 ")
+        assert len(json.loads(body)["translatedText"]) == 20
+    for client in clients:
+        client.close()
