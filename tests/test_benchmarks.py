@@ -362,3 +362,24 @@ def test_gpu():
     assert len(training) == 4
     for row in training:
         assert float(row["tokens/s"].replace(",", "")) > 0
+
+
+def test_data_recognizes_the_dirt_that_a_script_puts_into_clean_text(tables_here, tmp_path):
+    clean = (ROOT / "data" / "pt_en" / "test.tsv").read_text(encoding="utf-8").splitlines()
+    for side, name in enumerate(("a.pt", "a.en")):
+        lines = [line.split("\t")[side] + "\n" for line in clean]
+        (tmp_path / name).write_text("".join(lines), encoding="utf-8")
+    (tmp_path / "a.de").write_text("Die Katze schläft auf dem alten Stuhl.\n" * 9, encoding="utf-8")
+    text = [tmp_path / "a.pt", tmp_path / "a.en", "--other", tmp_path / "a.de"]
+    recall, precision = tables_here(
+        "cleaning.py", *text, "--folder", tmp_path / "dirty", "--clean", 300, "--each", 5
+    )
+    unsure = {"target of the next line", "target of any line"}  # nothing but their length is wrong
+    for row in recall:
+        if row["dirt"] not in unsure:
+            assert row["recall, by lengths"] == "100%", row
+    all_problems = next(row for row in precision if row["problem"] == "`all`")
+    assert float(all_problems["of clean pairs"].rstrip("%")) < 10
+    kinds = (tmp_path / "dirty" / "kinds.txt").read_text().splitlines()
+    assert collections.Counter(kinds)["clean"] == 300
+    assert len(kinds) == len((tmp_path / "dirty" / "dirty.tsv").read_text().splitlines())

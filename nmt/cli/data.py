@@ -3,23 +3,31 @@
 See nmt/text/cleaning.py.
 """
 
+from __future__ import annotations
+
 import contextlib
 import gzip
 import itertools
 import re
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
-from typing import TextIO
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, TextIO
 
 from nmt import UserError, output
-from nmt.cli import flags
-from nmt.text import cleaning, files
+from nmt.cli import flags, startup
+from nmt.messages import log
+from nmt.runs import listing
+from nmt.text import cleaning, files, line_languages
 from nmt.text.cleaning import PROBLEMS
-from nmt.text.encoding import GZIP
+from nmt.text.encoding import GZIP, without_surrogates
+from nmt.text.formats.format import Row
 from nmt.text.formats.registry import FORMATS
+from nmt.text.languages import Pair, matches
+from nmt.text.line_languages import LineLanguages
 
 HELP = "report on parallel text, and filter it"
+VARYING_SHAPES = True  # of --by-run
 
 
 def add_flags(parser: ArgumentParser) -> None:
@@ -32,46 +40,179 @@ def add_flags(parser: ArgumentParser) -> None:
         "--drop", nargs="+", choices=(*PROBLEMS, "all"), metavar="PROBLEM", action=flags.Once,
         help=f"pairs with these problems are not written: {', '.join(PROBLEMS)}, or all",
     )  # fmt: skip
+    parser.add_argument(
+        "--by-run", type=flags.filled, metavar="DIR", action=flags.Once,
+        help="a trained run of these languages, which recognizes misaligned pairs by its scores "
+        "(default: by the lengths of both sides)",
+    )  # fmt: skip
 
 
 def run(args: Namespace) -> None:
     """Prints the report on the files; writes the pairs without dropped problems to --to."""
-    from tqdm import tqdm  # here, so that a Python without it can say what is missing
+    check_flags(args)
+    selection = flags.selection(args)
+    rows = cleaning.read(args.files, selection)
+    sample = read_sample(rows, args.files)
+    pair = files.languages_of(args.files, selection)
+    test = files.read_pairs(args.test, selection) if args.test else ()
+    checker = cleaning.Checker(
+        sample, (source for source, _ in test), check_of_languages(args, pair)
+    )
+    judged_rows = judge(args, itertools.chain(sample, rows), pair)
+    report = cleaning.Report(checker)
+    with contextlib.ExitStack() as stack:
+        cleaned = stack.enter_context(_new_text_file(args.to)) if args.to else None
+        written_pairs = report_and_write(judged_rows, report, dropped_problems(args), cleaned)
+    print("\n".join(report.lines()))
+    if args.to:
+        print(f"\n{written_pairs:,} of {report.pairs:,} pairs written to {args.to}")
 
+
+# ---- What is asked for ----
+
+
+def check_flags(args: Namespace) -> None:
+    """Raises a UserError if flags contradict each other."""
     if args.drop and not args.to:
         raise UserError("--drop needs --to: the file for the pairs without these problems")
     if args.drop and "test" in args.drop and not args.test:
         raise UserError("--drop test: needs the test text; name it by --test")
     if args.to and files.kind(args.to) in FORMATS.keys() - {"tsv"}:
         raise UserError(f"--to {args.to}: pairs are written as a .tsv; name one")
-    drop = {*(args.drop or ())}
-    if "all" in drop:
-        drop |= cleaning.PROBLEMS.keys() - cleaning.HARMLESS
-    selection = flags.selection(args)
-    test = files.read_pairs(args.test, selection) if args.test else ()
-    rows, written_pairs = cleaning.read(args.files, selection), 0
-    sample = list(itertools.islice(rows, cleaning.SCRIPT_SAMPLE))
+
+
+def dropped_problems(args: Namespace) -> set[str]:
+    """Returns the names of the problems that --drop names."""
+    dropped = {*(args.drop or ())}
+    if "all" in dropped:
+        dropped |= PROBLEMS.keys() - cleaning.HARMLESS
+    return dropped
+
+
+def read_sample(rows: Iterator[Row], paths: Sequence[str]) -> list[Row]:
+    """Returns the first rows of a corpus; a UserError if it has none, or none of two columns."""
+    sample = list(itertools.islice(rows, cleaning.SAMPLE))
     if not sample:
-        raise files.without_pairs(args.files[0])
-    if len(args.files) == 1 and all(len(row.cells) != 2 for row in sample):
-        raise files.wrong_columns(args.files[0], sample[0])
-    report = cleaning.Report(cleaning.Checker(sample, (source for source, _ in test)))
-    rows = itertools.chain(sample, rows)
-    rows = tqdm(rows, unit="pair", file=sys.stderr, disable=None, leave=False)
-    with contextlib.ExitStack() as stack:
-        cleaned = stack.enter_context(_new_text_file(args.to)) if args.to else None
-        for row in rows:
-            names, source, target = report.add(row)
-            if cleaned and not drop & {*names}:
-                if len(row.cells) != 2 or re.search("[\t\r\n]", source + target):
-                    raise UserError(
-                        f"line {row.number}: not one source and one target; add columns to --drop"
-                    )
-                cleaned.write(f"{source}\t{target}\n")
-                written_pairs += 1
-    print("\n".join(report.lines()))
-    if args.to:
-        print(f"\n{written_pairs:,} of {report.pairs:,} pairs written to {args.to}")
+        raise files.without_pairs(paths[0])
+    if len(paths) == 1 and all(len(row.cells) != 2 for row in sample):
+        raise files.wrong_columns(paths[0], sample[0])
+    return sample
+
+
+def check_of_languages(args: Namespace, pair: Pair | None) -> LineLanguages | None:
+    """Returns what checks the languages of lines; None, and says so, where they are not checked.
+
+    Args:
+      args: the parsed command line.
+      pair: the languages of the corpus; None if unknown.
+
+    Raises:
+      UserError: they are to be checked and cannot be.
+    """
+    asked = "language" in (args.drop or ())
+    if pair is None:
+        if asked:
+            raise UserError(
+                "--drop language: the languages are unknown; name them: --languages A-B"
+            )
+        log.info("language: not checked. Name the languages of the text: --languages A-B")
+        return None
+    if not asked and not line_languages.is_installed():
+        log.info("language: not checked. Install: pip install -r requirements-data.txt")
+        return None
+    check = LineLanguages(pair)
+    if check.unknown:
+        log.warning(f"language: {', '.join(check.unknown)} is not recognized and not checked.")
+    log.info(f"Languages: {pair.source} and {pair.target}.")
+    return check
+
+
+# ---- Rows ----
+
+
+class JudgedRow(NamedTuple):
+    """A Row, and what a trained run says of it."""
+
+    row: Row
+    misaligned: bool | None = None  # None without a run
+
+
+def judge(args: Namespace, rows: Iterator[Row], pair: Pair | None) -> Iterator[JudgedRow]:
+    """Yields rows, judged by --by-run if it is given."""
+    if args.by_run is None:
+        yield from map(JudgedRow, rows)
+        return
+    trained_run = listing.find(args.by_run)
+    check_direction(trained_run.parameters.corpus.get("languages"), args.by_run, pair)
+    startup.import_tensorflow()
+    from nmt.decoding.misaligned import misaligned
+    from nmt.runs import loading
+
+    _, tokenizer, model = loading.load(trained_run)
+    score = model.translator(tokenizer).score
+    rows, rows_ahead = itertools.tee(rows)  # the run reads a chunk ahead
+    verdicts = misaligned(score, (texts_of(row) for row in rows_ahead if is_translated(row)))
+    for row in rows:
+        yield JudgedRow(row, next(verdicts) if is_translated(row) else False)
+
+
+def texts_of(row: Row) -> tuple[str, str]:
+    """Returns the source and the target of a row that has both."""
+    source, target = map(without_surrogates, row.cells)
+    return source, target
+
+
+def is_translated(row: Row) -> bool:
+    """Returns whether a row has two sides, neither of them empty."""
+    return len(row.cells) == 2 and all(map(str.strip, row.cells))
+
+
+def check_direction(codes: Sequence[str] | None, path: str, pair: Pair | None) -> None:
+    """Raises a UserError if a run translates between other languages than those of the text.
+
+    Args:
+      codes: of the run; None if unknown.
+      path: of the run.
+      pair: the languages of the text; None if unknown.
+    """
+    if not codes or not pair or len(codes) != 2:
+        return
+    if not all(matches(*both) or matches(*both[::-1]) for both in zip(pair, codes, strict=True)):
+        raise UserError(
+            f"--by-run {path}: translates {codes[0]} to {codes[1]}, and the text is "
+            f"{pair.source} to {pair.target}; name the files in the order of the run"
+        )
+
+
+def report_and_write(
+    judged_rows: Iterable[JudgedRow],
+    report: cleaning.Report,
+    dropped: set[str],
+    cleaned: TextIO | None,
+) -> int:
+    """Adds rows to a report, and writes those without dropped problems. Returns their number.
+
+    Args:
+      judged_rows: all rows.
+      report: the Report.
+      dropped: names of problems.
+      cleaned: the file to write to; None for none.
+    """
+    from tqdm import tqdm  # here, so that a Python without it can say what is missing
+
+    written_pairs = 0
+    for row, misaligned in tqdm(
+        judged_rows, unit="pair", file=sys.stderr, disable=None, leave=False
+    ):
+        names, source, target = report.add(row, misaligned)
+        if cleaned and not dropped & {*names}:
+            if len(row.cells) != 2 or re.search("[\t\r\n]", source + target):
+                raise UserError(
+                    f"line {row.number}: not one source and one target; add columns to --drop"
+                )
+            cleaned.write(f"{source}\t{target}\n")
+            written_pairs += 1
+    return written_pairs
 
 
 @contextlib.contextmanager

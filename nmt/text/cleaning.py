@@ -8,13 +8,18 @@ import functools
 import itertools
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from nmt.messages import log, plural
 from nmt.text import files, spelling
+from nmt.text.differences import NUMBER_KINDS
 from nmt.text.encoding import damaged_lines, without_surrogates
 from nmt.text.formats.format import Row, Selection
+from nmt.text.lengths import Lengths
+from nmt.text.line_languages import LineLanguages
+from nmt.text.protected import DEFAULT, Span
 from nmt.text.words import word_count
 
 PROBLEMS = {  # by name: what is wrong with a pair
@@ -23,12 +28,17 @@ PROBLEMS = {  # by name: what is wrong with a pair
     "empty": "no source or no target",
     "control": "control characters",
     "quotes": "in quotation marks, as spreadsheets write cells (save as .csv to have them read so)",
+    "tags": "tags or character references (<b>, &amp;)",
+    "urls": "URLs or e-mail addresses",
     "duplicate": "the same pair as before",
     "equal": "the source is its target",
     "ratio": "one side more than three times as long as the other",
     "long": "more than 100 words",
     "script": "letters of another script than most lines of that side",
+    "language": "in another language than that side",
     "numbers": "other numbers in source and target",
+    "placeholders": "other placeholders, URLs, e-mail addresses or tags in source and target",
+    "misaligned": "the target seems to translate something else",
     "test": "the source is a line of the test text",
     "spelling": "letters and their accents apart, or other forms that are not NFC (harmless)",
     "invisible": "marks that nobody sees, or other spaces than U+0020 (harmless)",
@@ -36,15 +46,19 @@ PROBLEMS = {  # by name: what is wrong with a pair
 HARMLESS = {"spelling", "invisible"}  # training reads such text in its spelling.normal form
 MAX_RATIO, RATIO_MARGIN = 3, 20  # characters: of short lines, any ratio is possible
 MAX_WORDS = 100
-SCRIPT_SAMPLE = 2000  # pairs by which the script of each side is decided
+EXPLAINED_LENGTHS = {"empty", "equal", "ratio", "long"}  # problems of pairs of unusual lengths
+SAMPLE = 2000  # pairs by which script and usual lengths are decided
 EXAMPLES = 3  # of each problem
 
 MOJIBAKE = re.compile("\ufffd|[ÂÃ][\u0080-\u00bf]|â\u0080|â€")
+MISREAD_AS = ("cp1252", "latin1")  # encodings that UTF-8 is taken for
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 OTHER_SPACES = f"\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000{spelling.MARK_OF_SPACE}"
 INVISIBLE = re.compile(f"[{spelling.INVISIBLE}{OTHER_SPACES}]")
 NUMBER = re.compile(r"\d+")
 QUOTED = re.compile('"(?:[^"]|"")+"')  # a cell as spreadsheets write it, quotes within it doubled
+QUOTATION_MARK = re.compile('["«»“”„‹›「」『』]')
+ADDRESS_KINDS = {"url", "email"}  # of Spans
 
 
 def read(paths: Sequence[str | Path], selection: Selection = files.WHOLE_FILE) -> Iterator[Row]:
@@ -97,68 +111,175 @@ def main_script(text: str) -> str | None:
     return counts.most_common(1)[0][0] if counts else None
 
 
+# ---- The problems of a pair by itself ----
+
+
+class Pair(NamedTuple):
+    """A source and a target, in three forms. Each field has two entries."""
+
+    texts: tuple[str, str]  # as the file has them
+    normal: tuple[str, str]  # as they are trained on
+    spans: tuple[list[Span], list[Span]]  # what must not change: see nmt/text/protected.py
+
+    @property
+    def lengths(self) -> tuple[int, int]:
+        """The characters of both sides."""
+        source, target = self.normal
+        return len(source), len(target)
+
+
+def pair_of(texts: Sequence[str]) -> Pair:
+    """Returns the Pair of a source and a target."""
+    source, target = texts
+    normal = spelling.trimmed(source), spelling.trimmed(target)
+    return Pair((source, target), normal, (DEFAULT.spans(normal[0]), DEFAULT.spans(normal[1])))
+
+
+def is_decoded_wrongly(text: str) -> bool:
+    """Returns whether a text is UTF-8 that was read in another encoding, or has lost characters."""
+    if text.isascii():
+        return False
+    if MOJIBAKE.search(text):
+        return True
+    for encoding in MISREAD_AS:
+        try:
+            text.encode(encoding).decode()
+        except UnicodeError:
+            continue
+        return True  # hardly any text with accents is UTF-8 by chance
+    return False
+
+
+def _is_quoted(pair: Pair) -> bool:
+    """Returns whether one side is a quoted cell, and the other is, too, or has no quotes."""
+    cells = [QUOTED.fullmatch(text) for text in pair.texts]
+    if any(cell and '""' in cell[0] for cell in cells):
+        return True
+    return any(cells) and all(
+        cell or (text and not QUOTATION_MARK.search(text))
+        for cell, text in zip(cells, pair.texts, strict=True)
+    )
+
+
+def _differs_in_length(pair: Pair) -> bool:
+    """Returns whether one side is more than MAX_RATIO times as long as the other."""
+    short, long = sorted(pair.lengths)
+    return long > MAX_RATIO * short + RATIO_MARGIN
+
+
+def _has_span_of(pair: Pair, kinds: set[str]) -> bool:
+    """Returns whether a side has a Span of one of `kinds`."""
+    return any(span.kind in kinds for spans in pair.spans for span in spans)
+
+
+def _differs_in_spans(pair: Pair) -> bool:
+    """Returns whether the sides have different Spans, numbers apart."""
+    source, target = (
+        sorted(span.original for span in spans if span.kind not in NUMBER_KINDS)
+        for spans in pair.spans
+    )
+    return source != target
+
+
+def _differs_in_numbers(pair: Pair) -> bool:
+    """Returns whether the sides have different groups of digits."""
+    source, target = (sorted(NUMBER.findall(text)) for text in pair.normal)
+    return source != target
+
+
+CHECKS: dict[str, Callable[[Pair], bool]] = {  # by problem: whether a pair has it
+    "encoding": lambda pair: any(map(is_decoded_wrongly, pair.texts)),
+    "empty": lambda pair: not all(pair.normal),
+    "control": lambda pair: any(map(CONTROL.search, pair.texts)),
+    "quotes": _is_quoted,
+    "tags": lambda pair: _has_span_of(pair, {"tag"}),
+    "urls": lambda pair: _has_span_of(pair, ADDRESS_KINDS),
+    "equal": lambda pair: bool(pair.normal[0]) and pair.normal[0] == pair.normal[1],
+    "ratio": _differs_in_length,
+    "long": lambda pair: max(map(word_count, pair.normal)) > MAX_WORDS,
+    "numbers": _differs_in_numbers,
+    "placeholders": _differs_in_spans,
+    "spelling": lambda pair: not all(unicodedata.is_normalized("NFC", text) for text in pair.texts),
+    "invisible": lambda pair: any(map(INVISIBLE.search, pair.texts)),
+}
+
+
+# ---- The problems of a pair within its text ----
+
+
 class Checker:
     """Finds the PROBLEMS of pairs, one after the other.
 
     Args:
-      sample: Rows by which the script of each side is decided.
+      sample: Rows by which the script of each side is decided, and what lengths are usual.
       test_sources: lines of the test text, as strings.
+      languages: recognizes lines in another language; None if languages are not checked.
     """
 
-    def __init__(self, sample: Iterable[Row], test_sources: Iterable[str] = ()):
+    def __init__(
+        self,
+        sample: Sequence[Row],
+        test_sources: Iterable[str] = (),
+        languages: LineLanguages | None = None,
+    ):
         self.test_sources = {hash(spelling.trimmed(line)) for line in test_sources}
+        self.languages = languages
+        self.lengths = Lengths(row.cells for row in sample if len(row.cells) == 2)
+        self.usual_scripts = usual_scripts(sample)
         self.seen = set()  # hashes of pairs
-        scripts = [collections.Counter(), collections.Counter()]  # of each side
-        for row in sample:
-            for counts, column in zip(scripts, row.cells, strict=False):
-                counts[main_script(without_surrogates(column))] += 1
-        for counts in scripts:
-            counts.pop(None, None)
-        self.usual = [max(counts, key=counts.get, default=None) for counts in scripts]
+        self._checks = CHECKS | {
+            "duplicate": self._is_repeated,
+            "script": self._is_in_other_script,
+            "language": lambda pair: bool(languages) and languages.differ(pair.normal),
+            "test": lambda pair: hash(pair.normal[0]) in self.test_sources and bool(pair.normal[0]),
+        }
 
-    def problems(self, columns: list[str]) -> tuple[list[str], list[str]]:
+    def problems(
+        self, columns: list[str], misaligned: bool | None = None
+    ) -> tuple[list[str], list[str]]:
         """Returns the names of the problems of a pair, and its source and target as strings.
 
         Args:
           columns: the cells of a Row.
+          misaligned: whether a trained run finds that the target translates something else; None to
+            decide by the lengths of both sides.
         """
         texts = [without_surrogates(column).strip() for column in columns]
         if len(texts) != 2 or any(re.search("[\t\r\n]", text) for text in texts):
             return ["columns"], [*texts, "", ""][:2]
-        source, target = map(spelling.trimmed, texts)  # as it is trained on
-        problems = []
-        if any(map(MOJIBAKE.search, texts)):
-            problems.append("encoding")
-        if not source or not target:
-            problems.append("empty")
-        if any(map(CONTROL.search, texts)):
-            problems.append("control")
-        quoted = [QUOTED.fullmatch(text) for text in texts]
-        if all(quoted) or any(cell and '""' in cell[0] for cell in quoted):
-            problems.append("quotes")
-        key = hash((source, target))
-        if key in self.seen:
-            problems.append("duplicate")
+        pair = pair_of(texts)
+        problems = {name for name, check in self._checks.items() if check(pair)}
+        if misaligned is None and not problems & EXPLAINED_LENGTHS:
+            misaligned = self.lengths.differ(pair.normal)
+        if misaligned:
+            problems.add("misaligned")
+        return [name for name in PROBLEMS if name in problems], texts
+
+    def _is_repeated(self, pair: Pair) -> bool:
+        """Returns whether a pair was there before; remembers it."""
+        key = hash(pair.normal)
+        is_repeated = key in self.seen
         self.seen.add(key)
-        if source == target and source:
-            problems.append("equal")
-        short, long = sorted((len(source), len(target)))
-        if long > MAX_RATIO * short + RATIO_MARGIN:
-            problems.append("ratio")
-        if max(word_count(source), word_count(target)) > MAX_WORDS:
-            problems.append("long")
-        both = zip(map(main_script, (source, target)), self.usual, strict=True)
-        if any(script not in (None, usual) for script, usual in both):
-            problems.append("script")
-        if sorted(NUMBER.findall(source)) != sorted(NUMBER.findall(target)):
-            problems.append("numbers")
-        if source and hash(source) in self.test_sources:
-            problems.append("test")
-        if not all(unicodedata.is_normalized("NFC", text) for text in texts):
-            problems.append("spelling")
-        if any(INVISIBLE.search(text) for text in texts):
-            problems.append("invisible")
-        return problems, texts
+        return is_repeated
+
+    def _is_in_other_script(self, pair: Pair) -> bool:
+        """Returns whether a side has another script than is usual there."""
+        scripts = map(main_script, pair.normal)
+        return any(
+            script not in (None, usual)
+            for script, usual in zip(scripts, self.usual_scripts, strict=True)
+        )
+
+
+def usual_scripts(sample: Iterable[Row]) -> list[str | None]:
+    """Returns the script of most lines of each side; None for a side without letters."""
+    scripts = [collections.Counter(), collections.Counter()]  # of each side
+    for row in sample:
+        for counts, column in zip(scripts, row.cells, strict=False):
+            counts[main_script(without_surrogates(column))] += 1
+    for counts in scripts:
+        counts.pop(None, None)
+    return [max(counts, key=counts.get, default=None) for counts in scripts]
 
 
 class Report:
@@ -175,9 +296,14 @@ class Report:
         self.counts = collections.Counter()  # pairs by problem
         self.examples = collections.defaultdict(list)
 
-    def add(self, row: Row) -> tuple[list[str], str, str]:
-        """Takes a Row. Returns the names of its problems, its source and its target."""
-        names, texts = self.checker.problems(row.cells)
+    def add(self, row: Row, misaligned: bool | None = None) -> tuple[list[str], str, str]:
+        """Takes a Row. Returns the names of its problems, its source and its target.
+
+        Args:
+          row: the Row.
+          misaligned: see `Checker.problems`.
+        """
+        names, texts = self.checker.problems(row.cells, misaligned)
         self.pairs += 1
         self.clean += HARMLESS.issuperset(names)
         for words, text in zip(self.words, texts, strict=True):

@@ -2,26 +2,37 @@
 
 import codecs
 import gzip
+import re
 
 import pytest
 from helpers import call, sentences
 
-from nmt.text import cleaning
+from nmt.text import cleaning, line_languages
 from nmt.text.formats.format import Row
+from nmt.text.languages import Pair
+from nmt.text.lengths import Lengths
+from nmt.text.line_languages import LineLanguages
 
-GOOD = [(f"{s} Olá, é um número.", f"{t} Hello.") for s, t in dict.fromkeys(sentences(300))][:200]
+GOOD = [
+    (f"{s} Olá, é um número.", f"{t} Hello, it is one.") for s, t in dict.fromkeys(sentences(300))
+][:200]
 DAMAGES = {  # a pair with one problem each, as bytes
     "encoding": ("São Paulo é grande.".encode("latin1"), b"Sao Paulo is large."),
     "columns": (b"um\tdois", b"one"),  # a tab within a line
     "empty": (b"um dois", b""),
     "control": (b"um\x07 dois", b"one two"),
     "quotes": (b'"um dois"', b'"one two"'),
+    "tags": ("<b>olá</b>".encode(), b"<b>hello</b>"),
+    "urls": ("veja www.a.io já".encode(), b"see www.a.io now"),
     "duplicate": tuple(side.encode() for side in GOOD[7]),
     "equal": (b"Copyright, all rights reserved", b"Copyright, all rights reserved"),
     "ratio": (b"um", b"one " * 20),
     "long": (b"um " * 101, b"one " * 101),
     "script": ("привет, как дела".encode(), b"hello, how are you"),
+    "language": ("eles comem pão em casa".encode(), b"wir essen Brot zu Hause"),
     "numbers": (b"tem 12 anos", b"he is 13 years old"),
+    "placeholders": (b"caro {name}", b"dear {nome}"),
+    "misaligned": (b"um dois", b"one two three four five six"),
     "test": (b"isto vem do teste", b"this comes from the test"),
     "spelling": ("esta\u0301 bem".encode(), b"it is fine"),
     "invisible": ("dez\u00a0anos".encode(), "ten \u200byears".encode()),
@@ -43,7 +54,8 @@ def damaged(tmp_path):
 
 def test_each_known_damage_is_found_and_shown_once(damaged, capsys):
     assert {*DAMAGES} == {*cleaning.PROBLEMS}
-    assert call("data", damaged, "--test", damaged.parent / "test.tsv") == 0
+    flags = ["--test", damaged.parent / "test.tsv", "--languages", "pt-en"]
+    assert call("data", damaged, *flags) == 0
     lines = capsys.readouterr().out.splitlines()
     harmless = len(cleaning.HARMLESS)
     assert lines[0] == f"{200 + len(DAMAGES)} pairs, {200 + harmless} without a problem"
@@ -59,7 +71,8 @@ def test_what_is_named_is_dropped_and_nothing_else(damaged, drop, tmp_path, caps
     clean = tmp_path / "clean.tsv"
     assert call("data", damaged, "--to", clean, "--drop", *drop) == 0
     total, harmless = 200 + len(DAMAGES), len(cleaning.HARMLESS)
-    kept = 201 + harmless if drop == ["all"] else total - 3  # no test text was named
+    unchecked = 2  # no test text is named, nor are languages
+    kept = 200 + unchecked + harmless if drop == ["all"] else total - 3
     assert f"{kept} of {total} pairs written to {clean}" in capsys.readouterr().out
     lines = clean.read_text(encoding="utf-8").split("\n")
     assert lines[:200] == [f"{source}\t{target}" for source, target in GOOD]
@@ -241,3 +254,89 @@ def test_a_cell_of_several_lines_is_no_column(tmp_path, end):
     path.write_bytes(f'"Bom dia.","Good{end}morning."\n'.encode())
     (row,) = cleaning.read([str(path)])
     assert cleaning.Checker([row]).problems(row.cells)[0] == ["columns"]
+
+
+# ---- Dirt of web pages and spreadsheets ----
+
+
+@pytest.mark.parametrize(
+    ("pair", "problems"),
+    [
+        (("the work", "l'Å“uvre"), ["encoding"]),  # œ, by Windows-1252
+        (("the world", "Ð¼Ð¸Ñ€"), ["encoding"]),  # a Cyrillic word, by Windows-1252
+        (("Größe", "Ångström"), []),
+        (('"a ball"', "une balle"), ["quotes"]),
+        (('"a ball"', "« une balle »"), []),
+        (('"A ""big"" ball"', "une balle"), ["quotes"]),
+        (("a &amp; b", "a et b"), ["tags", "placeholders"]),
+        (("<b>a</b>", "<b>b</b>"), ["tags"]),
+        (("a < b", "a < c"), []),
+        (("see https://a.io/x", "voir"), ["urls", "placeholders"]),
+        (("me@a.org writes", "me@a.org écrit"), ["urls"]),
+        (("dear {name}", "cher {nom}"), ["placeholders"]),
+        (("%s and %d", "%d et %s"), []),
+    ],
+)
+def test_each_kind_of_dirt_has_its_name(pair, problems):
+    assert checker_of([pair])[1] == [problems]
+
+
+def test_a_length_far_from_the_usual_one_is_misaligned():
+    usual = [("one two three four " * n, "um dois três quatro " * n) for n in (1, 2, 3)] * 40
+    varied = [(source + "x" * (n % 5), target) for n, (source, target) in enumerate(usual)]
+    far = ("one two three four five six seven", "um dois")
+    checker, _ = checker_of(varied)
+    assert checker.problems([*far])[0] == ["misaligned"]
+    assert checker.problems([*far], misaligned=False)[0] == ["duplicate"]
+    assert checker.problems(["one", "um"], misaligned=True)[0] == ["misaligned"]
+    assert checker.problems(["one two", "um"])[0] == []  # of short pairs, any length is possible
+    assert not Lengths(varied[:50]).differ(far)  # too few to know what is usual
+
+
+def test_lines_of_another_language_are_recognized_and_unknown_languages_left_alone():
+    lines = LineLanguages(Pair("pt-BR", "en"))
+    assert not lines.differ(("O gato dorme na cama.", "The cat sleeps on the bed."))
+    assert lines.differ(("Die Katze schläft auf dem Bett.", "The cat sleeps on the bed."))
+    assert lines.differ(("O gato dorme na cama.", "Le chat dort sur le lit."))
+    assert not lines.differ(("", "123"))
+    sorbian = LineLanguages(Pair("hsb", "en"))
+    assert sorbian.unknown == ["hsb"]
+    assert not sorbian.differ(("Die Katze schläft auf dem Bett.", "The cat sleeps on the bed."))
+
+
+def test_what_cannot_be_checked_is_said(tmp_path, capsys, monkeypatch):
+    tsv, clean = write(tmp_path / "a.tsv", [(b"um", b"one")]), tmp_path / "b.tsv"
+    assert call("data", tsv) == 0
+    assert "language: not checked. Name the languages" in capsys.readouterr().err
+    assert call("data", tsv, "--to", clean, "--drop", "language") == 2
+    assert "the languages are unknown; name them: --languages A-B" in capsys.readouterr().err
+    monkeypatch.setattr(line_languages, "PACKAGE", "no_such_package")
+    assert call("data", tsv, "--languages", "pt-en") == 0
+    assert "language: not checked. Install: pip install -r" in capsys.readouterr().err
+    assert call("data", tsv, "--languages", "pt-en", "--to", clean, "--drop", "language") == 2
+    assert "no_such_package is missing" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_trained_run_judges_pairs_in_its_direction(finished, tmp_path, capsys):
+    pairs = finished.joinpath("numbers.tsv").read_text(encoding="utf-8").splitlines()[:60]
+    sides = [line.split("\t") for line in pairs]
+    right = [(source, target) for source, target in sides]
+    shifted = [(source, sides[n - 1][1]) for n, (source, _) in enumerate(sides)]
+    counts = []
+    for text in (right, [*right[:40], *shifted[40:]]):
+        lines = [(source.encode(), target.encode()) for source, target in text]
+        tsv = write(tmp_path / "a.tsv", [*lines, (b"um", b"")])
+        assert call("data", tsv, "--by-run", finished / "run") == 0
+        report = capsys.readouterr().out
+        match = re.search(r"\nmisaligned: (\d+) ", report)
+        counts.append(int(match[1]) if match else 0)
+    assert counts[1] >= counts[0] + 10
+    params = finished / "run" / "params.json"
+    content = params.read_text()
+    params.write_text(content.replace('"corpus": {', '"corpus": {"languages": ["pt", "en"], '))
+    try:
+        assert call("data", tsv, "--by-run", finished / "run", "--languages", "en-pt") == 2
+    finally:
+        params.write_text(content)
+    assert "translates pt to en, and the text is en to pt" in capsys.readouterr().err
