@@ -4,6 +4,7 @@ python docs/make_reference.py
 """
 
 import argparse
+import collections
 import re
 import sys
 from pathlib import Path
@@ -25,8 +26,9 @@ all other commands: [commands](commands.md).""",
     "commands.md": """# What does this flag of a command do?
 
 `python docs/make_reference.py` writes this page from the program itself. A command comes before
-its flags. All commands except `runs` and `data` accept the flags of the first table. The flags of
-training, which needs no command: [reference](reference.md).""",
+its flags. All commands except `runs` and `data` accept the flags of the first table, and several
+commands those of the second. The flags of training, which needs no command:
+[reference](reference.md).""",
 }
 TABLE = ["| flag | meaning |", "|---|---|"]
 
@@ -73,19 +75,35 @@ def numbered(text):
     return re.sub(r"\[`(\w+)`\]\(\.\./(\w+\.py)#L\d+\)", link, text)
 
 
-def pages():
-    """Returns the pages as text, by the name of their file."""
+def command_lines():
+    """Returns the lines of commands.md after its head."""
     common = argparse.ArgumentParser(add_help=False)
     flags.add_run(common, several=True)
-    train, command_lines = (
-        ["", *TABLE, *rows(parser)] for parser in (main.parser("train"), common)
-    )
-    for name, module in main.COMMANDS.items():
-        if name != "train":
-            shared = () if name in ("runs", "data") else ("run", "checkpoint")
-            command_lines += ["", f"## {name}: {module.HELP}", "", *TABLE]
-            command_lines += rows(main.parser(name), shared)
-    bodies = zip(HEADS.items(), (train, command_lines), strict=True)
+    command_rows = {
+        name: rows(main.parser(name), () if name in ("runs", "data") else ("run", "checkpoint"))
+        for name in main.COMMANDS
+        if name != "train"
+    }
+    users = collections.defaultdict(list)  # names of commands by row
+    for name, command in command_rows.items():
+        for line in command:
+            users[line].append(name)
+    shared = {line: names for line, names in users.items() if len(names) > 1}
+    lines = ["", *TABLE, *rows(common), "", "## Flags of several commands", "", *TABLE]
+    for line, names in shared.items():
+        if not line.startswith("| **"):  # the title of a section
+            lines.append(f"{line.removesuffix(' |')} ({', '.join(names)}) |")
+    for name, command in command_rows.items():
+        others = [line for line in command if line not in shared]
+        lines += ["", f"## {name}: {main.COMMANDS[name].HELP}", ""]
+        lines += [*TABLE, *others] if others else ["Its flags are those of several commands."]
+    return lines
+
+
+def pages():
+    """Returns the pages as text, by the name of their file."""
+    train = ["", *TABLE, *rows(main.parser("train"))]
+    bodies = zip(HEADS.items(), (train, command_lines()), strict=True)
     written = {name: "\n".join([head, *lines]) + "\n" for (name, head), lines in bodies}
     return written | {NAMES.name: numbered(NAMES.read_text(encoding="utf-8"))}
 
