@@ -1,7 +1,9 @@
 """What must hold of training: the step, one device or several, and the epochs."""
 
+import argparse
 import functools
 import json
+import re
 import sys
 
 import keras
@@ -22,7 +24,7 @@ import run_demo
 from nmt.runs.folder import Run
 from nmt.text import batches as batching
 from nmt.text import corpora
-from nmt.training import checkpoints
+from nmt.training import checkpoints, devices
 from transformer_model import END, PAD, START, CustomSchedule, token_sums
 
 
@@ -241,3 +243,14 @@ for compiled in (None, True):
 """
     for same in in_a_process(script).split():
         assert 0.4 < float(same) < 0.6
+
+
+# ---- Without the engine ----
+
+
+@pytest.mark.parametrize("command", ["train", "translate"])
+def test_the_plain_code_says_how_many_times_slower_it_is(command, monkeypatch):
+    messages = []
+    monkeypatch.setattr(devices.log, "info", messages.append)
+    devices.run_plainly(argparse.Namespace(command=command, plain=True, eager=False))
+    assert re.search(r"--plain.* [\d.]+ times", messages[0])
