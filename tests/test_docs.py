@@ -193,7 +193,8 @@ def test_python_in_the_pages_prints_what_they_say(example, capfd):
 
 
 def test_pages_are_short_and_the_index_names_them_all():
-    lengths = {page.name: len(text(page).splitlines()) for page in [ENGLISH, CHINESE, *DOCS]}
+    pages = [page for page in [ENGLISH, CHINESE, *DOCS] if page.name != "commands.md"]  # generated
+    lengths = {page.name: len(text(page).splitlines()) for page in pages}
     assert {name: length for name, length in lengths.items() if length > 150} == {}
     for index, pages_named in (
         ("index.md", {page for page in DOCS if page not in CHINESE_TWINS}),
