@@ -20,6 +20,7 @@ from nmt.text.glossary import capitalize, take_out_terms
 from nmt.text.protected import SYMBOL
 from nmt.text.words import UNSPACED
 
+MAX_PHRASES = 16  # of a sentence, for which a place is sought
 MAX_PLACES = 64  # of a phrase, whose translations are scored
 
 # "father" and "s" in "father's" are words here, "0" in a symbol is none.
@@ -54,19 +55,23 @@ class Slot:
     def texts(self, links: list[SpanLink]) -> list[str]:
         """Returns translations that hold the next phrase, each at another place.
 
-        What the user wants a translation to begin with stays.
+        Of too many phrases, all are put before the end. What the user wants a translation to begin
+        with stays.
 
         Args:
           links: of the source and the text.
         """
-        phrase = self.phrases[0]
-        if phrase.is_symbol:
+        phrase, added = self.phrases[0], self.phrases[0].text
+        if len(self.phrases) > MAX_PHRASES:
+            added = " ".join(phrase.text for phrase in self.phrases)
+            texts = insertions(self.text, added, 1.0)[:1]
+        elif phrase.is_symbol:
             share = phrase.start / len(self.sentence.source_text)
-            texts = insertions(self.text, phrase.text, share)
+            texts = insertions(self.text, added, share)
         else:
             texts = self._replacements(phrase, links)
         texts = [text for text in texts if text.startswith(self.sentence.prefix_text)]
-        return texts or [f"{self.text} {phrase.text}"]
+        return texts or [f"{self.text} {added}"]
 
     def _replacements(self, phrase: Phrase, links: list[SpanLink]) -> list[str]:
         """Returns translations in which a phrase has replaced a word that is linked to its term."""
@@ -87,7 +92,8 @@ class Slot:
         """
         missing = [missing_terms(text, self.sentence) for text in texts]
         best = min(range(len(texts)), key=lambda i: (len(missing[i]), -log_probabilities[i]))
-        symbols = [phrase for phrase in self.phrases[1:] if phrase.is_symbol]
+        waiting = self.phrases[1:] if len(self.phrases) <= MAX_PHRASES else []
+        symbols = [phrase for phrase in waiting if phrase.is_symbol]
         if not self.phrases[0].is_symbol and len(missing[best]) >= len(self.phrases):
             self.phrases = []
             return

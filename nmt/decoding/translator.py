@@ -316,8 +316,11 @@ class Translator:
 
     def _place_phrases(self, chunk: list[Sentence]):
         """Puts phrases into candidates that lack them, one at a time; see placement.py."""
-        waiting = [slot for sentence in chunk for slot in placement.slots(sentence)]
-        placed = list(waiting)
+        waiting, changed = [], []
+        for sentence in chunk:
+            if slots := placement.slots(sentence):
+                waiting += slots
+                changed.append(sentence)
         while waiting:
             pairs = [(slot.sentence.source_text, slot.text) for slot in waiting]
             links = self._pairs.link_spans(pairs)
@@ -335,29 +338,31 @@ class Translator:
             for slot, slot_texts in zip(waiting, texts, strict=True):
                 slot.take(slot_texts, list(itertools.islice(scores, len(slot_texts))))
             waiting = [slot for slot in waiting if slot.phrases]
-        self._score_placed({id(slot.sentence): slot.sentence for slot in placed}.values())
+        for sentence in changed:
+            self._rank_candidates(sentence)
 
-    def _score_placed(self, chunk: Iterable[Sentence]):
-        """Ranks the candidates of Sentences anew, and scores the tokens of the best one."""
-        for sentence in chunk:
-            ids = self.tokenizer.encode([candidate.text for candidate in sentence.candidates])
-            candidates = [
-                placement.scored(candidate, len(tokens) - 1, self.options.length_penalty)
-                for candidate, tokens in zip(sentence.candidates, ids, strict=True)
-            ]
-            if not self.options.sampling:
-                candidates = merge_equal_texts(candidates, self.options.n_best)
-            sentence.candidates = candidates
-            if self.options.scores_tokens:
-                (best,) = self.tokenizer.encode([sentence.translation])
-                source = sentence.source[:MAX_SOURCE_TOKENS]
-                (sentence.tokens,) = self._token_scores([source], tf.constant([best]))
+    def _rank_candidates(self, sentence: Sentence):
+        """Ranks the candidates of a changed Sentence, and scores the tokens of the best one."""
+        ids = self.tokenizer.encode([candidate.text for candidate in sentence.candidates])
+        candidates = [
+            placement.scored(candidate, len(tokens) - 1, self.options.length_penalty)
+            for candidate, tokens in zip(sentence.candidates, ids, strict=True)
+        ]
+        if not self.options.sampling:
+            different = {candidate.text: candidate for candidate in candidates}.values()
+            candidates = sorted(different, key=lambda candidate: -candidate.score)
+        sentence.candidates = candidates
+        if self.options.scores_tokens:
+            (best,) = self.tokenizer.encode([sentence.translation])
+            source = sentence.source[:MAX_SOURCE_TOKENS]
+            (sentence.tokens,) = self._token_scores([source], tf.constant([best]))
 
     def _restore_sentences(self, chunk: list[Sentence]):
         """Puts originals in place of symbols, and fills in what the best candidate lacks."""
         for sentence in chunk:
             if sentence.protected:
-                restored = [restore(it.text, sentence.protected) for it in sentence.candidates]
+                texts = [candidate.text for candidate in sentence.candidates]
+                restored = [restore(text, sentence.protected) for text in texts]
                 sentence.candidates = [
                     candidate._replace(text=spelling.printed(result.text))
                     for candidate, result in zip(sentence.candidates, restored, strict=True)

@@ -61,6 +61,15 @@ def test_what_stands_where_the_source_has_it_stays():
     assert slot("Deux ⟦0⟧.", "Two ⟦0⟧.") is None
 
 
+def test_many_phrases_are_put_in_at_once(monkeypatch):
+    monkeypatch.setattr(placement, "MAX_PHRASES", 2)
+    many = slot("Ende. ⟦0⟧", "⟦0⟧ a b c", "a", "b", "c")
+    (text,) = many.texts([])
+    assert text == "Ende ⟦0⟧ A B C."
+    many.take([text], [-1.0])
+    assert not many.phrases
+
+
 def test_what_the_user_lets_a_translation_begin_with_stays():
     dog = slot("A Hund barks", "a dog barks", "dog")
     links = [SpanLink((2, 5), (2, 6))]
