@@ -1,14 +1,15 @@
-# The server in a container; see docs/serving.md. The run comes as a volume: /runs/NAME.
+# The server in a container; see docs/operations.md. The run comes as a volume: /runs/NAME.
 #
 #     docker build -t translator .
 #     docker run -p 8765:8765 -v ./runs:/runs:ro translator --run /runs/mine
 
-FROM python:3.12-slim-bookworm AS packages
+FROM python:3.11-slim-bookworm AS packages
 RUN python -m venv /venv
-COPY requirements.txt requirements-serve.txt /
-RUN /venv/bin/pip install --no-cache-dir -r /requirements.txt -r /requirements-serve.txt
+COPY requirements.txt requirements-serve.txt constraints.txt /
+RUN /venv/bin/pip install --no-cache-dir -r /requirements.txt -r /requirements-serve.txt \
+    -c /constraints.txt
 
-FROM python:3.12-slim-bookworm
+FROM python:3.11-slim-bookworm
 RUN useradd --system --no-create-home --uid 10001 translator
 COPY --from=packages /venv /venv
 WORKDIR /app

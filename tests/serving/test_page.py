@@ -2,6 +2,7 @@
 
 import shutil
 import time
+import urllib.request
 
 import pytest
 from helpers import user_environment
@@ -145,3 +146,21 @@ def test_any_text_stays_text_at_any_width_in_both_languages(page, width):
         assert page.ask("return document.querySelectorAll('img, b').length") == 0
         assert "" not in page.texts("[data-text]")
         page.find("#language").click()
+
+
+def test_a_file_that_is_dropped_comes_back_translated(page, server):
+    page.wait("return runs.length")
+    content = "1\n00:00:01,000 --> 00:00:02,000\num dois\n"
+    page.ask(
+        "const data = new DataTransfer(); data.items.add(new File([arguments[0]], 'a.srt'));"
+        "document.getElementById('from').dispatchEvent(new DragEvent("
+        "'drop', {dataTransfer: data}))",
+        content,
+    )
+    link = page.wait("return document.querySelector('#translation a')?.href")
+    assert link.endswith("/a.en.srt")
+    with urllib.request.urlopen(link) as answer:
+        translated = answer.read().decode()
+    assert translated.startswith(content[: content.index("um")])
+    translation = server.ask("/translate", {"q": "um dois", "target": "en"})["translatedText"]
+    assert translation in translated
