@@ -506,7 +506,7 @@ def test_a_csv_is_read_as_spreadsheets_write_it(tmp_path):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("um;one\n", r"a\.csv:1: 1 column where two are needed; .* as: source,target"),
+        ("um one\n", r"a\.csv:1: 1 column where two are needed; .* as: source,target"),
         ("um,one,x\n", r"a\.csv:1: 3 columns where two are needed; quote cells .* --columns 1,2"),
         ('um,one\n"dois,two\n', r"a\.csv:2: not comma-separated cells"),
         ('um,"o"ne\n', r"a\.csv:1: not comma-separated cells .* double the latter"),

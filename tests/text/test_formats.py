@@ -175,6 +175,7 @@ TABLE = "id,de,en,fr\n1,ja,yes,oui\n2,nein,no,non\n"
         ("a.csv", TABLE, Selection(columns=("EN", "2")), [("yes", "ja"), ("no", "nein")]),
         ("a.csv", "\ufeffid,Source,TARGET\n1,ja,yes\n", Selection(), [("ja", "yes")]),
         ("a.csv", "id,de,en\n1,ja,yes\n", Selection(), [("ja", "yes")]),
+        ("a.csv", 'de;en\n"ja; doch";yes, yes\n', Selection(), [("ja; doch", "yes, yes")]),
         ("a.tsv", "id\tsource\ttarget\n1\tja\tyes\n", Selection(), [("ja", "yes")]),
         ("a.tsv", "1\tja\tyes\n2\tn\tno\n", Selection(columns=("2", "3")),
          [("ja", "yes"), ("n", "no")]),

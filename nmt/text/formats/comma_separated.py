@@ -1,10 +1,15 @@
-"""Comma-separated values, cells quoted as spreadsheets do it (RFC 4180)."""
+"""Comma-separated values, cells quoted as spreadsheets do it (RFC 4180).
+
+Spreadsheets put semicolons between cells where numbers have decimal commas.
+"""
 
 import csv
+import itertools
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from nmt import UserError
+from nmt.messages import log_once
 from nmt.text.encoding import damaged_lines
 from nmt.text.formats import table
 from nmt.text.formats.format import Format, ReadLines, Row, Selection
@@ -21,7 +26,13 @@ def parse(lines: Iterable[str], path: str | Path) -> Iterator[Row]:
     Raises:
       UserError: a cell is wrongly quoted, or too long.
     """
-    reader = csv.reader((f"{line}\n" for line in lines), strict=True)
+    lines = iter(lines)
+    first_lines = [*itertools.islice(lines, 1)]
+    delimiter = _delimiter("".join(first_lines))
+    if delimiter != ",":
+        log_once(f"{path}: cells are separated by {delimiter}, by its first line.")
+    all_lines = itertools.chain(first_lines, lines)
+    reader = csv.reader((f"{line}\n" for line in all_lines), delimiter=delimiter, strict=True)
     try:
         for cells in reader:
             if cells:
@@ -31,6 +42,11 @@ def parse(lines: Iterable[str], path: str | Path) -> Iterator[Row]:
             f"{path}:{reader.line_num}: not comma-separated cells ({error}); quote each cell that "
             'holds commas or quotation marks, and double the latter: "He said ""no"", twice"'
         ) from None
+
+
+def _delimiter(first_line: str) -> str:
+    """Returns what separates cells: a semicolon if the first line has one, and no comma."""
+    return ";" if ";" in first_line and "," not in first_line else ","
 
 
 def rows(path: str | Path, selection: Selection, read: ReadLines) -> Iterator[Row]:
