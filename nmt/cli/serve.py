@@ -16,6 +16,7 @@ from nmt.cli import flags, protection, startup
 from nmt.messages import log
 from nmt.runs import listing
 from nmt.runs.folder import Run
+from nmt.text.languages import parse_direction
 
 if TYPE_CHECKING:  # what imports TensorFlow
     from nmt.serving.models import ServedModel
@@ -113,7 +114,7 @@ def grouped_runs(args: Namespace) -> dict[tuple[str, ...], list[Run]]:
     groups: dict[tuple[str, ...], list[Run]] = {}
     for number, run in enumerate(runs):
         if args.languages:
-            codes = parsed_languages(args.languages[number])
+            codes = tuple(parse_direction(args.languages[number]))
         else:
             codes = tuple(run.parameters.corpus.get("languages", ()))
         if len(codes) < 2:
@@ -122,15 +123,6 @@ def grouped_runs(args: Namespace) -> dict[tuple[str, ...], list[Run]]:
             )
         groups.setdefault(codes, []).append(run)
     return groups
-
-
-def parsed_languages(text: str) -> tuple[str, ...]:
-    """Returns the codes in "de-en" or "en-de,fr": the source, and the targets."""
-    source, _, targets = text.partition("-")
-    codes = (source, *targets.split(","))
-    if not all(code.isalpha() and code.isascii() and code.islower() for code in codes):
-        raise UserError(f"--languages {text}: write SOURCE-TARGET, as in de-en, or en-de,fr")
-    return codes
 
 
 def load(
