@@ -65,6 +65,18 @@ def steps(read, predicted):
     return [f"{a} → {b}" for a, b in zip(labels(read), labels(predicted), strict=True)]
 
 
+def draw_mask(axes, mask, queries, keys):
+    """Draws one mask (Q, K) or (1, K), a cell for each of Q `queries` and K `keys`, strings."""
+    grid = np.broadcast_to(mask, (len(queries), len(keys)))
+    axes.imshow(grid, cmap="Greys", vmin=0, vmax=1.4, aspect="auto")
+    axes.set_xticks(range(len(keys)), keys, rotation=90, fontsize=11, parse_math=False)
+    axes.set_yticks(range(len(queries)), queries, fontsize=11, parse_math=False)
+    axes.set_xticks(np.arange(len(keys)) - 0.5, minor=True)
+    axes.set_yticks(np.arange(len(queries)) - 0.5, minor=True)
+    axes.grid(which="minor", color="silver", linewidth=0.5)
+    axes.tick_params(which="minor", length=0)
+
+
 def masks(path, source, target, look_ahead=True, padding=2, predicted=None, say: Say = english):
     """The three masks of one pair, dark where attention is masked.
 
@@ -77,32 +89,27 @@ def masks(path, source, target, look_ahead=True, padding=2, predicted=None, say:
     """
     source, cut_off = limited(source, "source", say)
     target, and_more = limited(target, "target", say)
-    ids = (np.pad(np.ones((1, len(side))), ((0, 0), (0, padding))) for side in (source, target))
-    inp, tar = ids
-    enc_padding, combined, dec_padding = model.create_masks(inp, tar)
-    decoder = "future and padding", combined
+    inp, tar = (
+        np.pad(np.ones((1, len(side))), ((0, 0), (0, padding))) for side in (source, target)
+    )
+    enc_padding, dec_mask, dec_padding = model.create_masks(inp, tar)
+    dec_title = "Decoder self-attention: future and padding"
     if not look_ahead:
-        decoder = "padding", model.create_padding_mask(tar)
+        dec_mask = model.create_padding_mask(tar)
+        dec_title = "Decoder self-attention: padding"
     pad = ["<pad>"] * padding
     rows = [*steps(target, predicted and predicted[: len(target)]), *pad]
     source, target = ([*labels(side), *pad] for side in (source, target))
     decoder_queries = "queries: token read → token predicted" if predicted else "queries"
     panels = (
         ("Encoder self-attention: padding", enc_padding, source, source, "queries"),
-        (f"Decoder self-attention: {decoder[0]}", decoder[1], rows, target, decoder_queries),
+        (dec_title, dec_mask, rows, target, decoder_queries),
         ("Decoder cross-attention: padding of the source", dec_padding, rows, source, decoder_queries),  # noqa: E501
     )  # fmt: skip
     side = min(max(6.0, 0.27 * max(len(source), len(target))), 16.0)  # inches, for the tick labels
     figure, all_axes = subplots(1, 3, figsize=(3 * side, side))
     for axes, (title, mask, queries, keys, ylabel) in zip(all_axes, panels, strict=True):
-        grid = np.broadcast_to(mask[0, 0], (len(queries), len(keys)))
-        axes.imshow(grid, cmap="Greys", vmin=0, vmax=1.4, aspect="auto")
-        axes.set_xticks(range(len(keys)), keys, rotation=90, fontsize=11, parse_math=False)
-        axes.set_yticks(range(len(queries)), queries, fontsize=11, parse_math=False)
-        axes.set_xticks(np.arange(len(keys)) - 0.5, minor=True)
-        axes.set_yticks(np.arange(len(queries)) - 0.5, minor=True)
-        axes.grid(which="minor", color="silver", linewidth=0.5)
-        axes.tick_params(which="minor", length=0)
+        draw_mask(axes, mask[0, 0], queries, keys)
         axes.set_title(say(title), fontsize=13)
         axes.set_xlabel(say("keys"), fontsize=12)
         axes.set_ylabel(say(ylabel), fontsize=12)
@@ -174,6 +181,29 @@ def gradient_norm(weights):
     return np.sqrt((jacobian**2).sum(axis=(1, 2))).mean()
 
 
+def draw_gradient_norms(axes, keys, samples, say):
+    """Draws the norm of the softmax's gradient by d_k, for scores as they are and scaled ones."""
+    widths = [2**power for power in range(10)]  # 1 to 512
+    norms = {"q · k": [], "q · k / √d_k": []}
+    for width in widths:
+        scores = random_scores(width, keys, samples)
+        norms["q · k"].append(gradient_norm(softmax_weights(scores)))
+        norms["q · k / √d_k"].append(gradient_norm(softmax_weights(scores / np.sqrt(width))))
+    for (name, values), style in zip(norms.items(), ("o-", "s--"), strict=True):
+        axes.plot(widths, values, style, markersize=4, label=name)
+    axes.set(
+        title=say("Gradient of the weights with respect to the scores"),
+        xlabel=say("d_k, the width of queries and keys (logarithmic)"),
+        ylabel=say("norm of the gradient, mean"),
+        xscale="log",
+        ylim=(0, None),
+    )
+    axes.set_xticks(widths, widths)
+    axes.minorticks_off()
+    axes.grid(alpha=0.3)
+    axes.legend()
+
+
 def scaling(path, depths=(8, 64, 512), keys=16, samples=2000, say: Say = english):
     """Why scores are divided by sqrt(d_k) (paper 3.2.1), with random queries and keys.
 
@@ -199,25 +229,7 @@ def scaling(path, depths=(8, 64, 512), keys=16, samples=2000, say: Say = english
         )
         axes.grid(alpha=0.3)
         axes.legend()
-    widths = [2**power for power in range(10)]  # 1 to 512
-    norms = {"q · k": [], "q · k / √d_k": []}
-    for width in widths:
-        scores = random_scores(width, keys, samples // 4)
-        norms["q · k"].append(gradient_norm(softmax_weights(scores)))
-        norms["q · k / √d_k"].append(gradient_norm(softmax_weights(scores / np.sqrt(width))))
-    for (name, values), style in zip(norms.items(), ("o-", "s--"), strict=True):
-        slope.plot(widths, values, style, markersize=4, label=name)
-    slope.set(
-        title=say("Gradient of the weights with respect to the scores"),
-        xlabel=say("d_k, the width of queries and keys (logarithmic)"),
-        ylabel=say("norm of the gradient, mean"),
-        xscale="log",
-        ylim=(0, None),
-    )
-    slope.set_xticks(widths, widths)
-    slope.minorticks_off()
-    slope.grid(alpha=0.3)
-    slope.legend()
+    draw_gradient_norms(slope, keys, samples // 4, say)
     figure.suptitle(
         say("Why scores are scaled: random queries and {keys} keys of d_k values each", keys=keys)
     )
