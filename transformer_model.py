@@ -34,10 +34,10 @@ register = keras.saving.register_keras_serializable(package="transformer_model")
 
 
 class TransformerLayer(keras.layers.Layer):
-    """A layer that consists of other layers and has an attribute `d_model`."""
+    """A layer that is made of other layers; `d_model` is the width of the vectors it takes."""
 
     def build(self, input_shape):
-        """Creates the variables of all parts, which take vectors of D numbers (or ids)."""
+        """Creates the variables of all parts. They take vectors of width D; an embedding, ids."""
         for part in self._flatten_layers(include_self=False, recursive=False):
             if not part.built:  # a shared embedding is built once
                 part.build((None, None, self.d_model))
@@ -145,7 +145,7 @@ class MultiHeadAttention(TransformerLayer):
         return tf.reshape(x, (tf.shape(x)[0], -1, self.d_model))
 
     def call(self, v, k, q, mask=None):
-        """Attends from `q` (B, len_q, D) to `k` and `v` (B, len_k, D); order of the tutorial.
+        """Attends from `q` (B, len_q, D) to `k` and `v` (B, len_k, D); the tutorial's order.
 
         Returns output (B, len_q, D) and attention weights (B, H, len_q, len_k).
         """
