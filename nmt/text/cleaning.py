@@ -81,10 +81,11 @@ def read(paths: Sequence[str | Path], selection: Selection = files.WHOLE_FILE) -
     for number, sides in enumerate(itertools.zip_longest(*map(damaged_lines, paths)), start=1):
         if None in sides and are_even:
             are_even = False
-            short, long = sorted(paths, key=lambda path: sides[paths.index(path)] is not None)
+            short = sides.index(None)
             log.warning(
-                f"{short}: ends at line {number - 1}, but {long} is longer. If a line is missing "
-                "before, all pairs after it are wrong: compare both files at their ends."
+                f"{paths[short]}: ends at line {number - 1}, but {paths[1 - short]} is longer. "
+                "If a line is missing before, all pairs after it are wrong: compare both files at "
+                "their ends."
             )
         yield Row(number, [side for side in sides if side is not None])
 
@@ -114,7 +115,7 @@ def main_script(text: str) -> str | None:
 # ---- The problems of a pair by itself ----
 
 
-class Pair(NamedTuple):
+class TextPair(NamedTuple):
     """A source and a target, in three forms. Each field has two entries."""
 
     texts: tuple[str, str]  # as the file has them
@@ -128,11 +129,11 @@ class Pair(NamedTuple):
         return len(source), len(target)
 
 
-def pair_of(texts: Sequence[str]) -> Pair:
-    """Returns the Pair of a source and a target."""
+def pair_of(texts: Sequence[str]) -> TextPair:
+    """Returns the TextPair of a source and a target."""
     source, target = texts
     normal = spelling.trimmed(source), spelling.trimmed(target)
-    return Pair((source, target), normal, (DEFAULT.spans(normal[0]), DEFAULT.spans(normal[1])))
+    return TextPair((source, target), normal, (DEFAULT.spans(normal[0]), DEFAULT.spans(normal[1])))
 
 
 def is_decoded_wrongly(text: str) -> bool:
@@ -150,7 +151,7 @@ def is_decoded_wrongly(text: str) -> bool:
     return False
 
 
-def _is_quoted(pair: Pair) -> bool:
+def _is_quoted(pair: TextPair) -> bool:
     """Returns whether one side is a quoted cell, and the other is, too, or has no quotes."""
     cells = [QUOTED.fullmatch(text) for text in pair.texts]
     if any(cell and '""' in cell[0] for cell in cells):
@@ -161,18 +162,18 @@ def _is_quoted(pair: Pair) -> bool:
     )
 
 
-def _differs_in_length(pair: Pair) -> bool:
+def _differs_in_length(pair: TextPair) -> bool:
     """Returns whether one side is more than MAX_RATIO times as long as the other."""
     short, long = sorted(pair.lengths)
     return long > MAX_RATIO * short + RATIO_MARGIN
 
 
-def _has_span_of(pair: Pair, kinds: set[str]) -> bool:
+def _has_span_of(pair: TextPair, kinds: set[str]) -> bool:
     """Returns whether a side has a Span of one of `kinds`."""
     return any(span.kind in kinds for spans in pair.spans for span in spans)
 
 
-def _differs_in_spans(pair: Pair) -> bool:
+def _differs_in_spans(pair: TextPair) -> bool:
     """Returns whether the sides have different Spans, numbers apart."""
     source, target = (
         sorted(span.original for span in spans if span.kind not in NUMBER_KINDS)
@@ -181,13 +182,13 @@ def _differs_in_spans(pair: Pair) -> bool:
     return source != target
 
 
-def _differs_in_numbers(pair: Pair) -> bool:
+def _differs_in_numbers(pair: TextPair) -> bool:
     """Returns whether the sides have different groups of digits."""
     source, target = (sorted(NUMBER.findall(text)) for text in pair.normal)
     return source != target
 
 
-CHECKS: dict[str, Callable[[Pair], bool]] = {  # by problem: whether a pair has it
+CHECKS: dict[str, Callable[[TextPair], bool]] = {  # by problem: whether a pair has it
     "encoding": lambda pair: any(map(is_decoded_wrongly, pair.texts)),
     "empty": lambda pair: not all(pair.normal),
     "control": lambda pair: any(map(CONTROL.search, pair.texts)),
@@ -255,14 +256,14 @@ class Checker:
             problems.add("misaligned")
         return [name for name in PROBLEMS if name in problems], texts
 
-    def _is_repeated(self, pair: Pair) -> bool:
+    def _is_repeated(self, pair: TextPair) -> bool:
         """Returns whether a pair was there before; remembers it."""
         key = hash(pair.normal)
         is_repeated = key in self.seen
         self.seen.add(key)
         return is_repeated
 
-    def _is_in_other_script(self, pair: Pair) -> bool:
+    def _is_in_other_script(self, pair: TextPair) -> bool:
         """Returns whether a side has another script than is usual there."""
         scripts = map(main_script, pair.normal)
         return any(

@@ -162,7 +162,9 @@ def wrong_columns(path: str | Path, row: Row) -> UserError:
         return UserError(
             f"{problem}; write one pair per line as: {line}, or name two aligned files"
         )
-    sample = itertools.islice(rows(path, read=damaged_lines), SAMPLE_ROWS)
+    sample = [row]
+    if is_file(path):  # not a pipe
+        sample = itertools.islice(rows(path, read=damaged_lines), SAMPLE_ROWS)
     columns = ",".join(map(str, table.likely_columns(sample)))
     if is_tsv:
         advice = f"keep two, for example by: cut -f{columns}, or by --columns {columns}"
@@ -225,7 +227,9 @@ def languages_of(paths: Sequence[str | Path], selection: Selection = WHOLE_FILE)
     if selection.languages:
         return selection.languages
     if len(paths) == 1:
-        named = format_of(paths[0]).languages(paths[0], selection)
+        named = None
+        if is_file(paths[0]):  # a pipe can be read once
+            named = format_of(paths[0]).languages(paths[0], selection)
         return named or languages.of_table(paths[0])
     source, target = map(languages.of_file, paths)
     return Pair(source, target) if source and target and source != target else None

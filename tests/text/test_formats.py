@@ -5,6 +5,7 @@ Each format is written here by hand or by another library, never by what reads i
 
 import gzip
 import json
+import os
 import zipfile
 
 import openpyxl
@@ -331,3 +332,24 @@ def test_languages_and_columns_are_remembered_for_the_direction_of_the_run(tmp_p
     backward = {"train": [str(path)], "languages": ["en", "fr"], "reverse": True}
     assert corpora.selection_of(json.loads(json.dumps(backward))) == Selection(Pair("fr", "en"))
     assert corpora.selection_of(source) == Selection(None, ("de", "en"))
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "said"),
+    [
+        (
+            b"".join(b"um %d\tone %d\n" % (n, n) for n in range(3000)),
+            0,
+            "3000 pairs, 3,000 without",
+        ),
+        (b"1\tum dois\tone two\n", 2, "cut -f2,3"),
+    ],
+)
+def test_a_pipe_is_read_once(content, code, said, capsys):
+    reader, writer = os.pipe()
+    os.write(writer, content)
+    os.close(writer)
+    assert call("data", f"/dev/fd/{reader}") == code
+    os.close(reader)
+    captured = capsys.readouterr()
+    assert said in captured.out + captured.err
