@@ -230,7 +230,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=60, help="per row (default 60)")
     parser.add_argument("--clients", type=int, nargs="*", default=CLIENTS)
     parser.add_argument("--requests", type=int, default=0, help="for the memory (default: none)")
-    parser.add_argument("--workers", default="2", help="of the server (default 2)")
+    parser.add_argument("--workers", default="1", help="of the server (default 1)")
     args = parser.parse_args()
     lines = Path(args.source).read_text(encoding="utf-8").splitlines()[: args.lines]
     with server(args.run, "--workers", args.workers) as (process, port, languages):

@@ -61,7 +61,7 @@ def add_flags(parser: ArgumentParser) -> None:
     add_number(parser, "max-chars", 1, 1_000_000, 5000, "characters per request")
     add_number(parser, "rate", 0, 1_000_000, 0, "requests per client and minute; 0 for any number")
     add_number(parser, "max-waiting", 1, 100_000, 1000, "requests that wait; others are refused")
-    add_number(parser, "workers", 1, 64, 2, "batches translated in parallel")
+    add_number(parser, "workers", 1, 64, 1, "batches translated in parallel")
 
 
 def add_number(parser, name, lowest, highest, default, text):

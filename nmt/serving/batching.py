@@ -1,13 +1,16 @@
 """Requests that arrive together are translated together: one queue, and workers that take batches.
 
-A worker waits until no request has come for a few milliseconds: clients that wait for an answer
-before they ask again have it at the same time, and come back together. It takes those at the head
-of the queue that may be translated together, up to a number of tokens, and answers each.
+A batch costs much less than its requests one by one. Most clients wait for an answer before they
+ask again, so those that were answered together come back together: a worker waits a moment for as
+many requests as there were, or, beside other workers, for its share of them. A single client does
+not wait. The worker takes those at the head of the queue that may be translated together, up to a
+number of tokens, and answers each.
 """
 
 import asyncio
 import collections
 import dataclasses
+import math
 import time
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -17,8 +20,8 @@ from nmt import UserError
 from nmt.messages import log
 from nmt.serving.errors import RefusedError
 
-QUIET_SECONDS = 0.005  # after the last request of a batch
 MAX_WAIT_SECONDS = 0.03  # of the first request of a batch for others
+POLL_SECONDS = 0.002  # after which a waiting worker counts the requests again
 MAX_BATCH_TOKENS = 2048  # of the sources of a batch, as estimated
 MAX_WAITING = 1000  # requests; those beyond are refused
 BYTES_PER_TOKEN = 4  # of UTF-8, as an estimate
@@ -72,7 +75,8 @@ class Batcher:
         self._arrival = asyncio.Event()
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="translate")
         self._workers = [asyncio.create_task(self._work()) for _ in range(workers)]
-        self._batches: set[Future] = set()  # in the threads, whoever still waits for them
+        self._translating = self._in_flight = 0  # requests: now; when the last batch was answered
+        self._batches: set[Future] = set()  # in the threads, even if nobody waits for them now
 
     @property
     def running(self) -> int:
@@ -112,18 +116,26 @@ class Batcher:
     async def _work(self) -> None:
         while True:
             batch = await self._next_batch()
-            if batch:
+            if not batch:
+                continue
+            self._translating += len(batch)
+            try:
                 await self._answer(batch)
+            finally:
+                self._in_flight = self._translating + len(self._waiting)
+                self._translating -= len(batch)
 
     async def _next_batch(self) -> list[Job]:
         """Returns the jobs at the head of the queue that are translated together, maybe none."""
         while not self._waiting:
             self._arrival.clear()
             await self._arrival.wait()
-        while (patience := self._patience()) > 0:
-            await asyncio.sleep(patience)
+        until = self._waiting[0].arrived + MAX_WAIT_SECONDS
+        while 0 < len(self._waiting) < self._share() and time.monotonic() < until:
+            await asyncio.sleep(POLL_SECONDS)
         batch, tokens = [], 0
-        while self._waiting:
+        most = max(self._share(), math.ceil(len(self._waiting) / len(self._workers)))
+        while self._waiting and len(batch) < most:
             job = self._waiting[0]
             tokens += job.tokens()
             if batch and (job.key != batch[0].key or tokens > MAX_BATCH_TOKENS):
@@ -131,13 +143,9 @@ class Batcher:
             batch.append(self._waiting.popleft())
         return batch
 
-    def _patience(self) -> float:
-        """Returns the seconds for which the first request of the queue may wait for others."""
-        if not self._waiting:  # another worker has taken them, or their clients have left
-            return 0.0
-        first, last = self._waiting[0], self._waiting[-1]
-        end = min(last.arrived + QUIET_SECONDS, first.arrived + MAX_WAIT_SECONDS)
-        return end - time.monotonic()
+    def _share(self) -> int:
+        """Returns how many requests a worker waits for."""
+        return math.ceil(self._in_flight / len(self._workers))
 
     async def _answer(self, batch: list[Job]) -> None:
         """Translates a batch and answers its jobs; if that fails, each job by itself."""

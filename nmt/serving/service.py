@@ -22,7 +22,7 @@ from nmt.serving.models import Models, Query, Result
 from nmt.serving.streaming import StreamingSearch
 
 AUTO = "auto"  # a source language that is to be detected
-THREADS = 2  # of streams, attention and files
+THREADS = 2  # of streams, attention, files and warming up
 MAX_CALLS = 64  # in these threads, with those that wait
 MAX_ATTENTION_TOKENS = 200  # of a sentence: its weights are their square, per head and layer
 
@@ -40,15 +40,15 @@ class Service:
     """
 
     def __init__(
-        self, models: Models, limits: Limits, workers: int = 2, max_waiting: int = MAX_WAITING
+        self, models: Models, limits: Limits, workers: int = 1, max_waiting: int = MAX_WAITING
     ):
         self.models, self.limits = models, limits
         self._workers, self._max_waiting = workers, max_waiting
         self.metrics = Metrics(lambda: self.batcher.waiting if self.batcher else 0)
         self.batcher: Batcher | None = None  # while the server runs
         self._searches: dict[str, StreamingSearch] = {}  # by name of the ServedModel
-        self._threads: ThreadPoolExecutor | None = None  # of streams, attention and warming up
-        self._calls: set[Future] = set()  # in these threads, whoever still waits for them
+        self._threads: ThreadPoolExecutor | None = None  # for all but batches
+        self._calls: set[Future] = set()  # in these threads, even if nobody waits for them now
         self.files = TranslatedFiles()
         self.characters = 0  # translated since the start
         self.warm = False  # whether the first translation would be as fast as the others
@@ -59,7 +59,7 @@ class Service:
         self.batcher = Batcher(
             self.models.translate, self._workers, self._max_waiting, self.metrics.batch.observe
         )
-        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="stream")
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="serve")
         self._start(self._warm_up)
         try:
             yield

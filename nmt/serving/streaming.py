@@ -7,7 +7,6 @@ the hypotheses so far; here that function allows all of them, and passes the bes
 import dataclasses
 import itertools
 import math
-import threading
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -66,7 +65,6 @@ class StreamingSearch:
         self._numbers = itertools.count()
         self._protects = served.protects
         self._copied = CopiedSymbols(self.tokenizer.symbol_ids) if self._protects else None
-        self._lock = threading.Lock()
 
     def sentences(self, line: str) -> list[tuple[str, str]]:
         """Returns the sentences of a line, each with the white space after it."""
@@ -160,15 +158,15 @@ class StreamingSearch:
         for position, (token, name) in enumerate(zip(token_ids, token_names, strict=True)):
             likeliest_ids = likelihoods.likeliest_ids[0, position].tolist()
             likeliest = likelihoods.likeliest[0, position].tolist()
-            names = self.tokenizer.tokens(likeliest_ids)
+            names = self._names(likeliest_ids, protected)
             alternatives = [
                 dict(id=number, token=other, probability=round(math.exp(logarithm), 4))
                 for number, other, logarithm in zip(likeliest_ids, names, likeliest, strict=True)
             ]
             probability = math.exp(likelihoods.log_probabilities[0, position])
             tokens.append(StreamedToken(token, name, round(probability, 4), alternatives))
-        rounded = np.round(attention[:, 1:-1].astype(float), 3).tolist()  # no START, no END
-        return Finished(text, tokens, self._names(source[1:-1], protected), rounded)
+        weights = np.round(attention[:, 1:-1].astype(float), 3).tolist()  # no START, no END
+        return Finished(text, tokens, self._names(source[1:-1], protected), weights)
 
 
 def events(

@@ -81,13 +81,42 @@ def test_what_waits_while_a_batch_is_translated_makes_the_next_one():
     async def scenario(batcher, translations):
         translations.open.clear()
         first = submit(batcher, "a")
-        await asyncio.sleep(2 * batching.QUIET_SECONDS)
+        await asyncio.sleep(0.01)
         others = [submit(batcher, text) for text in "bcd"]
         translations.open.set()
         await asyncio.gather(first, *others)
         return translations.batches
 
     assert [texts for _, texts in run(scenario)] == [["a"], ["b", "c", "d"]]
+
+
+def test_clients_that_come_back_share_batches():
+    async def client(batcher, rounds):
+        for _ in range(rounds):
+            await submit(batcher, "a")
+
+    async def scenario(batcher, translations):
+        translations.open.clear()
+        first = asyncio.ensure_future(client(batcher, 4))
+        await asyncio.sleep(0.01)  # its text is in work
+        others = [asyncio.ensure_future(client(batcher, 4)) for _ in range(5)]
+        await asyncio.sleep(0)
+        translations.open.set()
+        await asyncio.gather(first, *others)
+        return [len(texts) for _, texts in translations.batches]
+
+    assert run(scenario) == [1, 6, 6, 6, 5]
+
+
+def test_a_single_client_does_not_wait(monkeypatch):
+    monkeypatch.setattr(batching, "MAX_WAIT_SECONDS", 60)
+
+    async def scenario(batcher, translations):
+        for _ in range(3):
+            await asyncio.wait_for(submit(batcher, "a"), 10)
+        return translations.batches
+
+    assert len(run(scenario)) == 3
 
 
 def test_a_request_that_cannot_be_translated_does_no_harm_to_others():
@@ -115,7 +144,7 @@ def test_a_batch_counts_as_running_until_its_thread_ends():
     async def scenario(batcher, translations):
         translations.open.clear()
         waiting = submit(batcher, "a")
-        await asyncio.sleep(3 * batching.QUIET_SECONDS)
+        await asyncio.sleep(0.01)
         await batcher.close()
         await asyncio.sleep(0)
         running = batcher.running
@@ -127,10 +156,14 @@ def test_a_batch_counts_as_running_until_its_thread_ends():
 
 def test_a_client_that_leaves_takes_its_texts_along():
     async def scenario(batcher, translations):
-        leaving, staying = submit(batcher, "a"), submit(batcher, "b")
+        translations.open.clear()
+        first = submit(batcher, "a")
+        await asyncio.sleep(0.01)  # it is in work
+        leaving, staying = submit(batcher, "b"), submit(batcher, "c")
         await asyncio.sleep(0)
         leaving.cancel()
-        await staying
-        return translations.batches, batcher.waiting
+        translations.open.set()
+        await asyncio.gather(first, staying)
+        return [texts for _, texts in translations.batches], batcher.waiting
 
-    assert run(scenario) == ([("de-en", ["b"])], 0)
+    assert run(scenario) == ([["a"], ["c"]], 0)

@@ -35,5 +35,8 @@ def test_what_must_not_change_does_not_and_is_shown(served):
     assert finished.text.count("4711") == finished.text.count("{name}") == 1
     assert "4711" in finished.source
     assert [token.token for token in finished.tokens].count("4711") == 1
+    assert not any(
+        "⟦" in other["token"] for token in finished.tokens for other in token.alternatives
+    )
     assert len(shown) > 1
     assert not any("⟦" in part for part in shown)
