@@ -179,8 +179,6 @@ def markup_token(content: Content, start: int, end: int, child: MarkdownToken) -
         token.kind = "text"
     elif child.type == "hardbreak":
         token.is_inline = False
-    elif child.type == "code_inline":
-        token.content = child.content
     elif child.info == "auto":
         token.content = content.text[start + 1 : end - 1]
     elif child.type == "image":

@@ -20,13 +20,7 @@ from nmt.documents.nodes import Element, Fixed, Node, Tag, Text, plain_text, ren
 
 TRANSLATED_ATTRIBUTES = {"alt", "title", "placeholder"}
 UNTRANSLATED_ELEMENTS = {"code", "pre", "script", "style"}
-WITHOUT_TEXT = {
-    "script",
-    "style",
-    "svg",
-    "math",
-    "textarea",
-}  # what they hold is no part of a sentence
+WITHOUT_TEXT = UNTRANSLATED_ELEMENTS | {"svg", "math", "textarea"}  # not for the network to read
 MAX_DEPTH = 100  # of inline elements within each other
 ATTRIBUTE = re.compile(r"""([^\s"'<>/=]+)\s*=\s*("[^"]*"|'[^']*'|[^\s"'<>]+)""")
 

@@ -37,7 +37,7 @@ class Fixed:
     """Markup that encloses nothing to translate: an image, a comment, or code."""
 
     markup: str | Tag
-    text: str = ""  # of code: what it contributes to the sentence, for the network
+    text: str = ""  # of a name that is not translated: what the network reads
 
 
 Node = Text | Element | Fixed
@@ -48,6 +48,17 @@ def plain_text(nodes: Iterable[Node]) -> str:
     return "".join(
         plain_text(node.children) if isinstance(node, Element) else node.text for node in nodes
     )
+
+
+def outer_spaces(nodes: list[Node]) -> tuple[str, str]:
+    """Returns the white space that nodes begin with, and that they end with."""
+    first, last = nodes[:1], nodes[-1:]
+    while first and isinstance(first[0], Element):
+        first = first[0].children[:1]
+    while last and isinstance(last[0], Element):
+        last = last[0].children[-1:]
+    before, after = plain_text(first), plain_text(last)
+    return before[: len(before) - len(before.lstrip())], after[len(after.rstrip()) :]
 
 
 def render(nodes: Iterable[Node], escape: Callable[[str], str]) -> str:

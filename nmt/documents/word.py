@@ -22,7 +22,7 @@ from nmt import UserError
 from nmt.documents.document import Segment, Span, TextDocument
 from nmt.documents.inline import TranslatedText
 from nmt.documents.markup import MAX_DEPTH, Token, escape_text, find_partners
-from nmt.documents.nodes import Element, Fixed, Node, Text, plain_text
+from nmt.documents.nodes import Element, Fixed, Node, Text, outer_spaces, plain_text
 from nmt.documents.xml_files import XmlTokens, decode_xml
 
 MAIN_PART = "word/document.xml"
@@ -195,20 +195,15 @@ def item_segments(items: list[Item]) -> Iterator[Segment]:
         if is_alone:
             for item in group:
                 if any(map(str.isalpha, item.node.text)):
-                    yield Segment([item.node], [item.span], write_alone(item.node.text))
+                    yield Segment([item.node], [item.span], write_alone(item.node))
         else:
             yield from run_segments(list(group))
 
 
-def write_alone(source: str) -> Callable[[list[Node]], list[str]]:
+def write_alone(source: Text) -> Callable[[list[Node]], list[str]]:
     """Returns the function that writes the translation of a text that is not a whole run."""
-    before, after = spaces_around(source)
+    before, after = outer_spaces([source])
     return lambda nodes: [before + escape_text(plain_text(nodes)) + after]
-
-
-def spaces_around(text: str) -> tuple[str, str]:
-    """Returns the white space before and after a text that holds other characters."""
-    return text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
 
 
 def run_segments(items: list[Item]) -> Iterator[Segment]:
@@ -229,7 +224,7 @@ def run_segments(items: list[Item]) -> Iterator[Segment]:
         item.node if isinstance(item.node, Text) and item.properties == usual else as_run(item)
         for item in items
     )
-    before, after = spaces_around(source)
+    before, after = outer_spaces(nodes)
 
     def write(nodes: list[Node]) -> list[str]:
         return ["".join(write_runs([Text(before), *nodes, Text(after)], usual))]

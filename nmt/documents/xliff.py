@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from nmt import UserError
 from nmt.documents.document import Segment, Span, TextDocument
 from nmt.documents.markup import Token, escape_text, find_partners, pair_tags, tree
-from nmt.documents.nodes import Node, plain_text, render
+from nmt.documents.nodes import Node, outer_spaces, render
 from nmt.documents.xml_files import XmlTokens, decode_xml
 
 UNITS = {"trans-unit", "segment"}  # of 1.2, of 2: what holds a source and a target
@@ -67,12 +67,10 @@ class Units:
         if source is None or self._tokens[source].kind != "start":
             return
         nodes = self._nodes(source)
-        text = plain_text(nodes)
         target = self._target(children)
         if target and any(map(str.isalpha, "".join(self._texts(source)))):
             span, start_tag, end_tag = target
-            before = text[: len(text) - len(text.lstrip())]
-            after = text[len(text.rstrip()) :]
+            before, after = outer_spaces(nodes)
 
             def write(nodes: list[Node]) -> list[str]:
                 content = render(nodes, escape_text).strip()

@@ -114,6 +114,11 @@ def test_units_of_version_2_have_segments():
     assert translate("a.xliff", XLIFF_2) == expected
 
 
+def test_spaces_at_the_ends_of_a_source_are_those_of_its_target():
+    unit = '<xliff><trans-unit><source> um <x id="1"/></source><target/></trans-unit></xliff>'
+    assert '<target> UM <x id="1"/></target>' in translate("a.xliff", unit)
+
+
 def test_other_xml_is_no_xliff():
     with pytest.raises(UserError, match=r"a.xlf: is not XLIFF: it has no element <xliff>"):
         translate("a.xlf", "<a>um</a>")
