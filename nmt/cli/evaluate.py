@@ -11,7 +11,7 @@ from nmt.messages import plural
 from nmt.runs import listing
 from nmt.text import bleu_tokenizer, files
 
-HELP = "score a run, or translations in a file; on a test split or files; against another"
+HELP = "score a run, or translations in a file, on a test split or files; compare two"
 VARYING_SHAPES = True
 
 
@@ -154,7 +154,9 @@ def check_hypotheses(args: Namespace) -> None:
 def text_of_files(args: Namespace) -> TestText:
     """Returns the TestText of the named files."""
     sources, *references = zip(*read_references(args), strict=True)
-    language = files.kind(args.files[1]) if len(args.files) > 1 else None
+    pair = flags.selection(args).languages
+    named = files.kind(args.files[1]) if len(args.files) > 1 else None
+    language = pair[1] if pair else named
     scoring = scoring_of(params.values() | flags.given(args), references[0], language)
     return TestText(" ".join(args.files), sources, references, scoring)
 
