@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from nmt.cli import flags, markup_input, trained_runs
 from nmt.cli.protection import add_protection_flags, read_protection
 from nmt.cli.translation_check import TranslationCheck
 from nmt.documents.document import Document
+from nmt.documents.inline import TranslatedText
 from nmt.documents.partial import PartialTranslation
 from nmt.messages import log, plural
 
@@ -52,18 +54,16 @@ def run(args: Namespace) -> None:
     partial = PartialTranslation(target, settings(args, loaded, translator))
     translate_texts(document, translator, partial)
     translations = [partial.translations[segment.text] for segment in document.segments]
-    content = document.write(translations)
+    try:
+        content = document.write(translations)
+    except UserError as error:
+        raise UserError(f"{source}: {error}") from None
     refuse_existing(target)  # which another process may have written
     output.write(target, content)
     partial.remove()
     log.info(f"{target}: {plural(len(translations), 'text')} translated")
     if args.check or args.strict:
-        check = TranslationCheck(translator.protector, "text")
-        texts = [segment.text for segment in document.segments]
-        for _ in check.remember([texts]):
-            for translation in translations:
-                check.compare(translation.text)
-        check.report(args.strict)
+        check_translations(document, translations, translator, args.strict)
 
 
 def refuse_existing(target: Path) -> None:
@@ -133,3 +133,17 @@ def translate_texts(
         raise
     finally:
         partial.close()
+
+
+def check_translations(
+    document: Document,
+    translations: Sequence[TranslatedText],
+    translator: Translator,
+    strict: bool,
+) -> None:
+    """Names on stderr the texts whose numbers, placeholders, URLs or tags differ; see --check."""
+    check = TranslationCheck(translator.protector, "text")
+    sources = check.remember([segment.text] for segment in document.segments)
+    for _, translation in zip(sources, translations, strict=True):
+        check.compare(translation.text)
+    check.report(strict)

@@ -21,6 +21,7 @@ VOID = set("area base br col embed hr img input link meta source track wbr".spli
 UNREAD = {"svg", "math", "textarea"}  # left as they are
 PARTS_OF_LISTS = {"li", "dt", "dd", "tr", "td", "th", "option"}  # each ends where the next starts
 CHARSET = re.compile(rb"""<meta[^>]{0,200}charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
+SINGLE_BYTE = {"ascii", "us-ascii", "iso-8859-1", "latin-1", "latin1"}  # to browsers, windows-1252
 MARKUP_WITHOUT_END = re.compile(r"<[a-zA-Z/!?]")
 
 
@@ -105,4 +106,5 @@ def parse(content: bytes, ending: str) -> TextDocument:
       UserError: it cannot be read.
     """
     charset = CHARSET.search(content[:4096])
-    return document(decode(content, charset[1].decode() if charset else None))
+    declared = charset[1].decode().lower() if charset else None
+    return document(decode(content, "windows-1252" if declared in SINGLE_BYTE else declared))

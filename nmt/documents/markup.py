@@ -11,7 +11,7 @@ import html
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from nmt import UserError
@@ -98,6 +98,34 @@ def element_end(tokens: list[Token], number: int) -> int:
     return len(tokens)
 
 
+def pair_tags(sentence: list[Token]) -> None:
+    """Sets the partners of tags to their numbers within a sentence; None for what is not nested."""
+    stack = []
+    for number, token in enumerate(sentence):
+        token.partner = None
+        if token.kind == "start":
+            stack.append(number)
+        elif token.kind == "end" and stack and sentence[stack[-1]].name == token.name:
+            token.partner = stack.pop()
+            sentence[token.partner].partner = number
+
+
+def as_fixed(element: Element) -> Fixed:
+    """Returns an element without text as one piece of markup."""
+    return Fixed(Tag(list(markup_pieces([element]))), plain_text([element]))
+
+
+def markup_pieces(nodes: Iterable[Node]) -> Iterator[str | Tag]:
+    """Yields the pieces of markup of nodes, tags whose attributes are translated as they are."""
+    for node in nodes:
+        if isinstance(node, Element):
+            yield node.start_tag
+            yield from markup_pieces(node.children)
+            yield node.end_tag
+        else:
+            yield node.markup if isinstance(node, Fixed) else escape_text(node.text)
+
+
 def tree(
     text: str,
     tokens: list[Token],
@@ -143,11 +171,6 @@ def tree(
     return nodes
 
 
-def as_fixed(element: Element) -> Fixed:
-    """Returns an element without text as one piece of markup."""
-    return Fixed(render([element], escape_text), plain_text([element]))
-
-
 class Syntax(NamedTuple):
     """How a format writes text."""
 
@@ -178,15 +201,10 @@ class MarkupSegments:
         self._segments: list[Segment] = []
         self._tags: dict[int, Tag] = {}  # those with translated attributes, by position
 
-    def find(self, first: int = 0, last: int | None = None) -> list[Segment]:
-        """Returns the segments, attributes before the sentence that their tag is in.
-
-        Args:
-          first, last: numbers of the first token and of the first after those to be translated.
-        """
-        last = len(self._tokens) if last is None else last
-        sentence, number = [], first
-        while number < last:
+    def find(self) -> list[Segment]:
+        """Returns the segments, attributes before the sentence that their tag is in."""
+        sentence, number = [], 0
+        while number < len(self._tokens):
             token = self._tokens[number]
             if not token.is_inline:
                 self._add_sentence(sentence)
@@ -203,11 +221,6 @@ class MarkupSegments:
             number += 1
         self._add_sentence(sentence)
         return self._segments
-
-    def _writer(self, source: str) -> Callable[[list[Node]], list[str]]:
-        """Returns the function that writes a segment, of which `source` is the markup."""
-        syntax = self._syntax
-        return lambda nodes: [syntax.lay_out(render(nodes, syntax.escape), source)]
 
     def _untranslated(self, number: int, end: int) -> Token:
         """Returns an element that stays as it is as one Token."""
@@ -313,14 +326,7 @@ class MarkupSegments:
         write = self._writer(self._text[start:end])
         self._segments.append(Segment(nodes, [Span(start, end)], write))
 
-
-def pair_tags(sentence: list[Token]) -> None:
-    """Sets the partners of tags to their numbers within a sentence; None for what is not nested."""
-    stack = []
-    for number, token in enumerate(sentence):
-        token.partner = None
-        if token.kind == "start":
-            stack.append(number)
-        elif token.kind == "end" and stack and sentence[stack[-1]].name == token.name:
-            token.partner = stack.pop()
-            sentence[token.partner].partner = number
+    def _writer(self, source: str) -> Callable[[list[Node]], list[str]]:
+        """Returns the function that writes a segment, of which `source` is the markup."""
+        syntax = self._syntax
+        return lambda nodes: [syntax.lay_out(render(nodes, syntax.escape), source)]

@@ -15,12 +15,12 @@ class Text:
 
 @dataclasses.dataclass
 class Tag:
-    """A tag with attributes that are translated."""
+    """A tag with attributes that are translated, or several tags."""
 
-    pieces: list[str]  # of its markup; some are values of attributes
+    pieces: list[str | Tag]  # of its markup; some are values of attributes
 
     def __str__(self) -> str:
-        return "".join(self.pieces)
+        return "".join(map(str, self.pieces))
 
 
 @dataclasses.dataclass

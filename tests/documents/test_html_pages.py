@@ -40,6 +40,10 @@ def test_what_is_not_text_stays_byte_for_byte():
         ("a < b & c", "C &amp; B &lt; A"),
         ("um&nbsp;dois", "DOIS UM"),
         ("<p>um <i class=icon></i> dois", "<p><i class=icon></i> DOIS UM"),
+        (
+            'um <a href=x><img alt="dois três"></a> um',
+            '<a href=x><img alt="TRÊS DOIS"></a> UM UM',
+        ),
         ("<p translate=no>um<p>dois", "<p translate=no>um<p>DOIS"),
         ("<b translate=no>um</b>", "<b translate=no>um</b>"),
         ("<svg><text>um</text></svg> dois", "<svg><text>um</text></svg> DOIS"),
@@ -63,6 +67,11 @@ def test_the_encoding_that_a_page_declares_is_kept(encoding):
     page = f'<meta charset="{name}"><p>não</p>'.encode(encoding)
     translated = translate_document("a.html", page, upper)
     assert translated == f'<meta charset="{name}"><p>NÃO</p>'.encode(encoding)
+
+
+def test_latin_1_is_what_browsers_take_for_it():
+    page = '<meta charset="iso-8859-1"><p>“um”</p>'.encode("windows-1252")
+    assert translate_document("a.html", page, upper) == page.replace(b"um", b"UM")
 
 
 def test_characters_that_the_encoding_lacks_become_references():
