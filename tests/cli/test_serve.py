@@ -1,0 +1,72 @@
+"""What must hold of `serve` before a run is loaded: its languages, its port, its flags."""
+
+import socket
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from nmt import UserError
+from nmt.cli import serve
+from nmt.cli.main import parse
+from nmt.runs import listing
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """Runs by the name of their folder: a name of two languages is known to be of them."""
+
+    def find(path):
+        name = Path(path).name
+        corpus = {"languages": name.split("-")} if "-" in name else {}
+        return SimpleNamespace(path=Path(path), parameters=SimpleNamespace(corpus=corpus))
+
+    monkeypatch.setattr(listing, "find", find)
+
+
+def parsed(*flags):
+    return parse(["serve", *flags])
+
+
+def test_runs_are_directions_and_runs_of_the_same_languages_ensembles(runs):
+    groups = serve.grouped_runs(parsed("--run", "pt-en", "--run", "en-pt", "--run", "b/pt-en"))
+    paths = {codes: [str(run.path) for run in group] for codes, group in groups.items()}
+    assert paths == {("pt", "en"): ["pt-en", "b/pt-en"], ("en", "pt"): ["en-pt"]}
+
+
+def test_languages_are_named_where_the_files_do_not(runs):
+    groups = serve.grouped_runs(parsed("--run", "a", "--languages", "en-de,fr"))
+    assert list(groups) == [("en", "de", "fr")]
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--run", "a"], "a: the languages of its text are unknown; name them"),
+        (["--run", "a", "--languages", "en"], "write SOURCE-TARGET"),
+        (["--run", "a", "--languages", "EN-de"], "write SOURCE-TARGET"),
+        (["--run", "a", "--run", "b", "--languages", "en-de"], "1 times for 2 runs"),
+        (["--run", "pt-en", "--run", "en-pt", "--glossary", "GLOSSARY"], "serve one direction"),
+        (["--run", "pt-en", "--no-protect", "--protect", "x"], "--no-protect contradicts"),
+        (["--run", "pt-en", "--protect", "("], "--protect"),
+    ],
+)
+def test_flags_that_cannot_be_served_are_refused(runs, tmp_path, flags, message):
+    glossary = tmp_path / "terms.tsv"
+    glossary.write_text("um\tone\n")
+    flags = [str(glossary) if flag == "GLOSSARY" else flag for flag in flags]
+    with pytest.raises(UserError, match=message):
+        serve.run(parsed(*flags))
+
+
+def test_a_port_in_use_is_named(runs):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(UserError, match=f"127.0.0.1 port {port}: .* choose another --port"):
+            serve.run(parsed("--run", "pt-en", "--port", str(port)))
+
+
+def test_a_missing_package_is_one_line(runs, monkeypatch):
+    monkeypatch.setattr(serve, "PACKAGES", ("starlette", "no_such_package"))
+    with pytest.raises(UserError, match="serve needs no_such_package; install"):
+        serve.run(parsed("--run", "pt-en"))
