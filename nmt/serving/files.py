@@ -56,13 +56,19 @@ def parse(file: UploadedFile, columns: str | None) -> Document:
       UserError: the server cannot translate such files.
       RefusedError: it is an archive that would fill the memory.
     """
-    content = io.BytesIO(file.content)
-    if zipfile.is_zipfile(content):
-        with zipfile.ZipFile(content) as archive:
-            size = sum(entry.file_size for entry in archive.infolist())
-        if size > MAX_UNPACKED_BYTES:
-            raise RefusedError(413, f"the archive holds {size} bytes; at most {MAX_UNPACKED_BYTES}")
+    size = unpacked_size(file.content)
+    if size > MAX_UNPACKED_BYTES:
+        raise RefusedError(413, f"the archive holds {size} bytes; at most {MAX_UNPACKED_BYTES}")
     return parse_document(file.name, file.content, **({"columns": columns} if columns else {}))
+
+
+def unpacked_size(content: bytes) -> int:
+    """Returns the bytes that an archive says it holds; 0 for what is none, or a damaged one."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return sum(entry.file_size for entry in archive.infolist())
+    except (zipfile.BadZipFile, NotImplementedError, ValueError):
+        return 0
 
 
 async def translate_texts(request: Request, query: Query, texts: list[str]) -> dict[str, Result]:

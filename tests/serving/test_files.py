@@ -96,6 +96,7 @@ def test_other_clients_have_their_turn_within_a_long_file(client, run):
         ("../../a", b"um", 400, "a: is not a document"),
         ("", b"um", 400, "file must be a file"),
         ("a.docx", b"um", 400, "a.docx: "),
+        ("a.docx", b"PK\x05\x06" + b"\x01" * 18, 400, "a.docx: "),
         ("a.txt", b"um " * 1000, 413, "2999 characters; send at most 2000"),
         ("a.txt", b"\xff\xfe\xff", 400, "a.txt: "),
         ("a.txt", b"a" * 10_000_001, 413, "send at most 10000000"),
