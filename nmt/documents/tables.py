@@ -16,7 +16,7 @@ from nmt.documents.document import Segment, Span, TextDocument, decode
 from nmt.documents.nodes import Node, Text, plain_text
 
 DELIMITERS = ",;\t|"  # of a .csv; the most frequent one in its first line
-QUOTED = re.compile(r'"[^"]*(?:""[^"]*)*"')
+QUOTED = re.compile(r'"[^"]*+(?:""[^"]*+)*+"')  # "" is a quotation mark, never the end
 LINE_END = re.compile(r"\r\n|\r|\n")
 CELL_LINE = re.compile(r"[^\r\n]+")
 
