@@ -51,7 +51,7 @@ def rows(path: str | Path, selection: Selection, _read: ReadLines) -> Iterator[R
         )
     if left_out:
         why = f"without text in {' or '.join(wanted)}"
-        log_once(xml_elements.said_of_left_out(path, left_out, number, why))
+        log_once(xml_elements.left_out_line(path, left_out, number, why))
 
 
 def languages(path: str | Path, selection: Selection) -> Pair | None:

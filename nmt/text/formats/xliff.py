@@ -49,7 +49,7 @@ def rows(path: str | Path, selection: Selection, _read: ReadLines) -> Iterator[R
             left_out += 1
     if left_out:
         why = "not translated"
-        log_once(xml_elements.said_of_left_out(path, left_out, number, why))
+        log_once(xml_elements.left_out_line(path, left_out, number, why))
 
 
 def languages(path: str | Path, _selection: Selection) -> Pair | None:

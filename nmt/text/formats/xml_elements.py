@@ -86,7 +86,7 @@ def language_of(element: "Element") -> str:
     return element.get(LANGUAGE) or element.get("lang") or ""
 
 
-def said_of_left_out(path: str | Path, number: int, units: int, why: str) -> str:
+def left_out_line(path: str | Path, number: int, units: int, why: str) -> str:
     """Returns the line that says how many of the units of a file are left out, and why."""
     return f"{path}: {number:,} of {plural(units, 'unit')} left out: {why}."
 
