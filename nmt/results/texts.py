@@ -17,8 +17,8 @@ CHINESE = {
     "{side}: the first {most} of {number} tokens": "{side}：{number} 个词元中的前 {most} 个",
     "across": "横向",
     "down": "纵向",
-    "source": "原文",
-    "target": "译文",
+    "source": "源句",
+    "target": "目标句",
     # positional encoding
     "Positional encoding of {positions} positions in {depth} dimensions": (
         "{positions} 个位置、{depth} 维的位置编码"
@@ -32,13 +32,13 @@ CHINESE = {
     "Encoder self-attention: padding": "编码器自注意力：填充掩码",
     "Decoder self-attention: future and padding": "解码器自注意力：前瞻掩码与填充掩码",
     "Decoder self-attention: padding": "解码器自注意力：填充掩码",
-    "Decoder cross-attention: padding of the source": "解码器交叉注意力：原文的填充掩码",
+    "Decoder cross-attention: padding of the source": "解码器交叉注意力：源句的填充掩码",
     "keys": "键",
     "queries": "查询",
     "queries: token read → token predicted": "查询：读入的词元 → 预测的词元",
-    "Masks of one padded pair: dark = masked": "一对填充后句子的掩码：深色 = 被遮蔽",
+    "Masks of one padded pair: dark = masked": "一个句对填充后的掩码：深色 = 遮住",
     "Rows of <pad> need no mask: they are computed, but nothing attends to them, and the loss leaves "
-    "them out": "<pad> 所在的行不需要掩码：它们照常计算，但没有词元注意它们，损失也不计入它们",
+    "them out": "<pad> 所在的行不需要掩码：它们照常计算，但没有词元关注它们，损失也不计入它们",
     # learning rate
     "Learning rate over {steps:,} steps: d_model {depth}, {warmup:,} warm-up steps": (
         "{steps:,} 步内的学习率：d_model {depth}，预热 {warmup:,} 步"
@@ -53,13 +53,13 @@ CHINESE = {
     "Learning rate": "学习率",
     # scaling
     "Why scores are scaled: random queries and {keys} keys of d_k values each": (
-        "为什么要缩放得分：随机的查询与 {keys} 个键，各有 d_k 个分量"
+        "为什么要缩放分数：随机的查询与 {keys} 个键，各有 d_k 个分量"
     ),
     "softmax(q · k): one key takes all": "softmax(q · k)：一个键独占权重",
     "softmax(q · k / √d_k): the same for every d_k": "softmax(q · k / √d_k)：不随 d_k 变化",
     "rank of the key among {keys}, 1 = largest weight": "键在 {keys} 个中的名次，1 = 权重最大",
     "attention weight, mean of {samples:,} queries": "注意力权重，{samples:,} 个查询的平均",
-    "Gradient of the weights with respect to the scores": "权重对得分的梯度",
+    "Gradient of the weights with respect to the scores": "权重对分数的梯度",
     "d_k, the width of queries and keys (logarithmic)": "d_k，即查询与键的宽度（对数刻度）",
     "norm of the gradient, mean": "梯度的范数，平均",
     # curves
@@ -83,7 +83,7 @@ CHINESE = {
     # lengths
     "Training pairs by length: {pairs:,} in {buckets}; {dropped:,} ({share:.1%}) dropped for more than "
     "{most} tokens": (
-        "训练句对的长度：{pairs:,} 对，分入{buckets}；{dropped:,} 对（{share:.1%}）超过 {most} 个词元，已舍弃"
+        "训练句对的长度：{pairs:,} 对，分入{buckets}；{dropped:,} 对（{share:.1%}）超过 {most} 个词元，已丢弃"
     ),
     "1 bucket": " 1 个桶",
     "{number} buckets": " {number} 个桶",
@@ -92,9 +92,9 @@ CHINESE = {
     "Tokens of the longer side, START and END included": "较长一侧的词元数，含 START 与 END",
     "Pairs": "句对数",
     # attention
-    "Encoder self-attention: source attends to source": "编码器自注意力：原文注意原文",
-    "Decoder self-attention: target attends to target": "解码器自注意力：译文注意译文",
-    "Cross-attention: target attends to source": "交叉注意力：译文注意原文",
+    "Encoder self-attention: source attends to source": "编码器自注意力：源句关注源句",
+    "Decoder self-attention: target attends to target": "解码器自注意力：目标句关注目标句",
+    "Cross-attention: target attends to source": "交叉注意力：目标句关注源句",
     "{title}; layer {number}": "{title}；第 {number} 层",
     "Head {number}": "第 {number} 头",
     "Mean of {number} heads": "{number} 个头的平均",
@@ -109,17 +109,17 @@ CHINESE = {
     "attention weight, one scale for all heads (square root)": "注意力权重，各头用同一刻度（平方根）",
     # architecture
     "Transformer with {parameters:,} parameters": "共有 {parameters:,} 个参数的 Transformer",
-    "pre-norm: x + sublayer(LayerNorm(x))": "前置归一化（pre-norm）：x + sublayer(LayerNorm(x))",
-    "post-norm: LayerNorm(x + sublayer(x))": "后置归一化（post-norm）：LayerNorm(x + sublayer(x))",
+    "pre-norm: x + sublayer(LayerNorm(x))": "前归一化（pre-norm）：x + sublayer(LayerNorm(x))",
+    "post-norm: LayerNorm(x + sublayer(x))": "后归一化（post-norm）：LayerNorm(x + sublayer(x))",
     "dropout {rate:g} before each +": "每个 + 之前随机失活 {rate:g}",
     "no dropout": "无随机失活",
     "right: parameters per block; B sentences, S source and T target tokens": (
-        "右侧：每块的参数量；B 个句子，S 个原文词元，T 个译文词元"
+        "右侧：每块的参数量；B 个句子，S 个源词元，T 个目标词元"
     ),
-    "Source embedding": "原文嵌入",
-    "Target embedding": "译文嵌入",
+    "Source embedding": "源语言嵌入",
+    "Target embedding": "目标语言嵌入",
     "{vocabulary:,} × {width}, output times √{width}": "{vocabulary:,} × {width}，输出乘以 √{width}",
-    "shared with the\nsource embedding": "与原文嵌入\n共用",
+    "shared with the\nsource embedding": "与源语言嵌入\n共用",
     "+ positional encoding": "+ 位置编码",
     "sines and cosines": "正弦与余弦",
     "sines and cosines; then dropout {rate:g}": "正弦与余弦；之后随机失活 {rate:g}",
@@ -132,7 +132,7 @@ CHINESE = {
     "Layer normalization": "层归一化",
     "Linear": "线性层",
     "Softmax": "Softmax",
-    "source ids (B, S)": "原文词元编号 (B, S)",
+    "source ids (B, S)": "源句的词元编号 (B, S)",
     "target ids so far (B, T)": "已有译文的词元编号 (B, T)",
     "output of the encoder (B, S, {width})": "编码器的输出 (B, S, {width})",
     "next tokens: (B, T, {vocabulary:,})": "下一个词元：(B, T, {vocabulary:,})",
