@@ -5,9 +5,9 @@
 
 FROM python:3.11-slim-bookworm AS packages
 RUN python -m venv /venv
-COPY requirements.txt requirements-serve.txt constraints.txt /
+COPY requirements.txt requirements-serve.txt requirements-documents.txt constraints.txt /
 RUN /venv/bin/pip install --no-cache-dir -r /requirements.txt -r /requirements-serve.txt \
-    -c /constraints.txt
+    -r /requirements-documents.txt -c /constraints.txt
 
 FROM python:3.11-slim-bookworm
 RUN useradd --system --no-create-home --uid 10001 translator

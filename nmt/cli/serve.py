@@ -208,7 +208,7 @@ def serve(service: Service, listener: socket.socket, host_names: list[str]) -> N
         ws="none",
         access_log=False,
         log_config=None,
-        log_level="warning",
+        log_level="error",  # a line for each client that does not speak HTTP would fill the log
         server_header=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )

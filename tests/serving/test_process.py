@@ -119,6 +119,7 @@ PATHS = [
 ]  # fmt: skip
 OTHER_PATHS = [
     "/stream",
+    "/translate-file",
     "/n-best",
     "/attention",
     "/detect",
