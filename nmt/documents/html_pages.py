@@ -35,7 +35,8 @@ class PageTokens(HTMLParser):
         try:
             self.feed(page)
             self.close()
-        except AssertionError as error:  # html.parser's for an unknown declaration, <![x
+        # html.parser's for an unknown declaration, <![x, and a number of thousands of digits.
+        except (AssertionError, ValueError) as error:
             raise UserError(f"is not HTML: {error}; correct it") from None
         is_cut_off = False  # within a tag or comment that does not end
         for token, following in itertools.pairwise([*self.tokens, None]):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import bisect
 import dataclasses
-import html
 import itertools
 import re
 import textwrap
@@ -18,7 +17,14 @@ from typing import TYPE_CHECKING
 from nmt import UserError
 from nmt.documents.document import Segment, Span, TextDocument, decode
 from nmt.documents.html_pages import PageTokens, ended_by
-from nmt.documents.markup import MarkupSegments, Syntax, Token, find_partners, same_line
+from nmt.documents.markup import (
+    MarkupSegments,
+    Syntax,
+    Token,
+    find_partners,
+    same_line,
+    unescape_text,
+)
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -210,7 +216,7 @@ def unescape(markup: str) -> str:
         return " "
     if len(markup) == 2 and markup[0] == "\\":
         return markup[1]
-    return html.unescape(markup) if markup.startswith("&") else markup
+    return unescape_text(markup) if markup.startswith("&") else markup
 
 
 def escape(text: str) -> str:

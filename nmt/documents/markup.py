@@ -52,6 +52,14 @@ class Token:
         )
 
 
+def unescape_text(markup: str) -> str:
+    """Returns HTML or XML without tags as text."""
+    try:
+        return html.unescape(markup)
+    except ValueError:  # a character's number of thousands of digits
+        return markup
+
+
 def escape_text(text: str) -> str:
     """Returns text as HTML or XML."""
     return html.escape(text, quote=False)
@@ -130,7 +138,7 @@ def tree(
     text: str,
     tokens: list[Token],
     span: Span,
-    unescape: Callable[[str], str] = html.unescape,
+    unescape: Callable[[str], str] = unescape_text,
     tags: dict[int, Tag] | None = None,
 ) -> list[Node]:
     """Returns the nodes of tokens, as far as they are within a span of the text.
@@ -184,7 +192,7 @@ def same_line(markup: str, source: str) -> str:
     return markup
 
 
-MARKUP = Syntax(html.unescape, escape_text, same_line)  # of HTML and XML
+MARKUP = Syntax(unescape_text, escape_text, same_line)  # of HTML and XML
 
 
 class MarkupSegments:
@@ -241,7 +249,7 @@ class MarkupSegments:
             span = Span(token.alt.start - token.start, token.alt.end - token.start)
             texts.append((span, self._syntax.unescape(markup[slice(*span)])))
         for match in ATTRIBUTE.finditer(markup) if token.attributes else ():
-            name, value = match[1].lower(), html.unescape(match[2].strip("\"'"))
+            name, value = match[1].lower(), unescape_text(match[2].strip("\"'"))
             if name in TRANSLATED_ATTRIBUTES and token.attributes.get(name) == value:
                 texts.append((Span(*match.span(2)), value))
         texts = [(span, value) for span, value in texts if any(map(str.isalpha, value))]

@@ -19,7 +19,7 @@ CHARSET = re.compile(rb"Content-Type:[^\n]{0,100}charset=([\w.:-]+)")
 LITERAL = r'"(?:[^"\\\r\n]|\\.)*"'
 LITERALS = rf"{LITERAL}(?:[ \t]*\r?\n[ \t]*{LITERAL})*"
 FIELD = re.compile(
-    rf"^(msgctxt|msgid_plural|msgid|msgstr(?:\[\d+\])?)[ \t]+({LITERALS})", re.MULTILINE
+    rf"^(msgctxt|msgid_plural|msgid|msgstr(?:\[\d{{1,3}}\])?)[ \t]+({LITERALS})", re.MULTILINE
 )
 ESCAPE = re.compile(r"\\(?:x[0-9A-Fa-f]{1,2}|[0-7]{1,3}|.)")
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}

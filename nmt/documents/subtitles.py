@@ -27,7 +27,7 @@ from nmt.documents.nodes import (
 )
 
 LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
-CLOCK = r"(?:(\d+):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"
+CLOCK = r"(?:(\d{1,9}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"
 TIMES = re.compile(rf"\s*{CLOCK}\s*-->\s*{CLOCK}(?:\s|$)")
 OVERRIDE = re.compile(r"\{\\[^{}]*\}|<\d[\d:.]*>")  # {\an8} of SubRip, <00:01.000> of WebVTT
 NEW_SPEAKER = re.compile(r"(?:<[^>]*>|\{\\[^}]*\})*\s*[-–—‐]|<v[ .]")

@@ -114,7 +114,7 @@ def choose_columns(columns: str | None, header: list[str]) -> tuple[set[int], in
     wanted = [name.strip() for name in columns.split(",")]
     if all(name in names for name in wanted):
         return {names.index(name) for name in wanted}, 1
-    if all(name.isdecimal() and 1 <= int(name) <= len(names) for name in wanted):
+    if all(name.isdecimal() and len(name) < 6 and 1 <= int(name) <= len(names) for name in wanted):
         return {int(name) - 1 for name in wanted}, 0
     missing = next(name for name in wanted if name not in names)
     raise UserError(f"--columns {missing}: no such column; there are: {listed}")

@@ -9,7 +9,6 @@ paragraph that changes, stay as they are.
 from __future__ import annotations
 
 import dataclasses
-import html
 import io
 import itertools
 import re
@@ -21,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from nmt import UserError
 from nmt.documents.document import Segment, Span, TextDocument
 from nmt.documents.inline import TranslatedText
-from nmt.documents.markup import MAX_DEPTH, Token, escape_text, find_partners
+from nmt.documents.markup import MAX_DEPTH, Token, escape_text, find_partners, unescape_text
 from nmt.documents.nodes import Element, Fixed, Node, Text, outer_spaces, plain_text
 from nmt.documents.xml_files import XmlTokens, decode_xml
 
@@ -146,7 +145,7 @@ class Paragraphs:
                 properties = self._markup(span)
             elif token.name == "w:t":
                 content = self._content(number)
-                text = Text(html.unescape(self._markup(content)))
+                text = Text(unescape_text(self._markup(content)))
                 if is_divided:
                     yield Item(text, content, is_alone=True)
                 else:

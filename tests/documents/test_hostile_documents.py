@@ -21,6 +21,14 @@ BYTES = [
     b'<meta charset="utf-16">um',
     b'Content-Type: text/plain; charset=punycode\nmsgid "a"\nmsgstr ""\n',
 ]
+DIGITS = b"9" * 5000  # more than int() takes
+BYTES += [
+    b"um &#" + DIGITS + b"; dois",
+    b'um <img alt="&#' + DIGITS + b';"> dois',
+    DIGITS + b":00:01,000 --> 00:00:02,000\num\n",
+    b'msgid "um"\nmsgstr[' + DIGITS + b'] ""\n',
+    b"<a>&#" + DIGITS + b";</a>",
+]
 REPEATED = '< & <!-- [ ![ *a_ > `a <p>x <b>x </i> <b>a</b> <a></a> <![ <? " \\ {\\ --> | - <a>1'
 REPEATED = REPEATED.split()
 ENDINGS = {module: ending for ending, module in FORMATS.items()}.values()  # one for each format
