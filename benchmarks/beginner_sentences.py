@@ -1,15 +1,16 @@
-"""How many of 300 beginner's sentences a run translates right.
+"""How many beginner's sentences a run translates right.
 
     python benchmarks/beginner_sentences.py --run runs/bundled [--list FILE] [--wrong]
 
-The list, `beginner_sentences.tsv`, was written before any run was trained on a corpus for it. But
-the corpus has grown since by words that the list had shown missing, and 111 of the sentences are
-training text word for word: for a fair share, use a --list of your own. A line is a Portuguese
-sentence, then the accepted English answers, separated by tabs; `[is|are]` in an answer stands for
-either word. A translation is right if it is one of the answers, character by character. The search
-is that of `run_demo.py translate`. For `--dataset bundled-zh` there is
-`beginner_sentences_zh.tsv`: 100 Chinese sentences, written before that corpus, of which 34 have
-become training text word for word.
+A line of a list is a source sentence, then the accepted English answers, separated by tabs;
+`[is|are]` in an answer stands for either word. A translation is right if it is one of the answers,
+character by character. The search is that of `run_demo.py translate`.
+
+The default list, `beginner_sentences.tsv`, was written before any training, but the corpus has
+grown since by what it showed: 111 of its 300 sentences are training text. Whoever wrote the 300 of
+`independent_sentences.tsv` had not seen the corpus, which stayed as it was; 77 of them are training
+text. For `--dataset bundled-zh` there are `beginner_sentences_zh.tsv` and
+`independent_sentences_zh.tsv`, 100 each, of which 34 and 37 are training text.
 
 Prints the share; with `--wrong`, also every wrong translation, with the first accepted answer.
 """
