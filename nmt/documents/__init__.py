@@ -28,7 +28,7 @@ FORMATS = {  # the ending of a file's name: the module of its format
     ".md": "markdown",
     ".markdown": "markdown",
     ".docx": "word",
-    ".po": "messages",
+    ".po": "message_files",
     ".xliff": "xliff",
     ".xlf": "xliff",
     ".csv": "tables",
