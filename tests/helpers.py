@@ -113,9 +113,14 @@ def start_process(command, variables=None, **options):
       command, variables: as of `run_process`.
       options: of subprocess.Popen.
     """
-    process = subprocess.Popen(**process_options(command, variables, options))
+    process = start_lasting_process(command, variables, **options)
     STARTED.append(process)
     return process
+
+
+def start_lasting_process(command, variables=None, **options):
+    """Starts a process that several tests share. Returns the Popen, which the caller ends."""
+    return subprocess.Popen(**process_options(command, variables, options))
 
 
 def kill_started():

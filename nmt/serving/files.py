@@ -33,15 +33,11 @@ async def translate_file(request: Request) -> Response:
     source, target = fields.text(asked, "source", AUTO), fields.text(asked, "target")
     columns = fields.text(asked, "columns", "") or None
     document = await service.in_thread(lambda: parse(file, columns))
-    texts = list(dict.fromkeys(segment.text for segment in document.segments))
+    texts = [segment.text for segment in document.segments]
     service.limits.check_characters(texts, FILE_REQUESTS)
     sample = "\n".join(texts)[: service.limits.max_chars]  # to detect its language by
     query, _ = service.query(source, target, [sample])
-    has_markup = any(segment.has_markup for segment in document.segments)
-    query = query._replace(details=has_markup)  # whose links say where tags belong
-    results = await translate_texts(request, query, texts)
-    translations = [results[segment.text] for segment in document.segments]
-    content = await service.in_thread(lambda: document.write(translations))
+    (content,) = await translate_documents(request, query, [document])
     name = translated_name(file.name, target)
     key = service.files.add(name, content)
     plain_name = re.sub(r"[^A-Za-z0-9_.-]+", "_", name)  # what no proxy changes
@@ -69,6 +65,27 @@ def unpacked_size(content: bytes) -> int:
             return sum(entry.file_size for entry in archive.infolist())
     except (zipfile.BadZipFile, NotImplementedError, ValueError):
         return 0
+
+
+async def translate_documents(
+    request: Request, query: Query, documents: list[Document]
+) -> list[bytes]:
+    """Returns the contents of documents in translation. Word links say where tags belong."""
+    service: Service = request.app.state.service
+    segments = [segment for document in documents for segment in document.segments]
+    if any(segment.has_markup for segment in segments):
+        options = service.models.by_name[query.model].model.options
+        query = query._replace(links=not options["non_autoregressive"])  # which has none
+    texts = list(dict.fromkeys(segment.text for segment in segments))
+    results = await translate_texts(request, query, texts)
+
+    def write() -> list[bytes]:
+        return [
+            document.write([results[segment.text] for segment in document.segments])
+            for document in documents
+        ]
+
+    return await service.in_thread(write)
 
 
 async def translate_texts(request: Request, query: Query, texts: list[str]) -> dict[str, Result]:

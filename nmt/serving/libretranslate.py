@@ -8,11 +8,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from nmt.documents import FORMATS as FILE_FORMATS
+from nmt.documents import parse_document
 from nmt.serving import fields
 from nmt.serving.errors import RefusedError
+from nmt.serving.files import translate_documents
 from nmt.serving.languages import Detection
-from nmt.serving.markup import translatable, with_translations
-from nmt.serving.models import MAX_N_BEST, Result
+from nmt.serving.models import MAX_N_BEST, Query, Result
 from nmt.serving.service import AUTO, Service
 from nmt.text.language_names import language_name
 
@@ -34,13 +35,7 @@ async def translate(request: Request) -> Response:
     if kind == "html":
         if number:
             raise RefusedError(400, "alternatives need the format text")
-        pieces = [translatable(text) for text in texts]
-        sources = [piece for text_pieces in pieces for piece in text_pieces]
-        results = iter(await service.translate(request, query, sources))
-        translations = [
-            with_translations(text, [next(results)[0].text for _ in text_pieces])
-            for text, text_pieces in zip(texts, pieces, strict=True)
-        ]
+        translations = await translate_html(request, query, texts)
         alternatives = [[] for _ in texts]
     else:
         query = query._replace(n_best=1 + number, scored=number > 0)
@@ -55,6 +50,14 @@ async def translate(request: Request) -> Response:
     if not isinstance(asked["q"], list):
         answer = {name: values[0] for name, values in answer.items()}
     return JSONResponse(answer)
+
+
+async def translate_html(request: Request, query: Query, texts: list[str]) -> list[str]:
+    """Returns HTML in translation."""
+    # A byte order mark counts before what a <meta> declares.
+    documents = [parse_document("q.html", text.encode("utf-8-sig")) for text in texts]
+    contents = await translate_documents(request, query, documents)
+    return [content.decode("utf-8-sig") for content in contents]
 
 
 def _other_texts(best: list[Result]) -> list[str]:

@@ -43,6 +43,7 @@ class Query(NamedTuple):
     beam: int | None = None  # None for that of the run
     sampling: Sampling | None = None  # None for a search
     details: bool = False  # tokens with scores and alternatives, and word links
+    links: bool = False  # word links alone
     scored: bool = False  # log-probabilities, which greedy search does without
 
 
@@ -53,7 +54,7 @@ class Result:
     text: str
     log_probability: float | None  # natural, of all its tokens; None without Query.scored
     tokens: list[TokenScore] = dataclasses.field(default_factory=list)  # with Query.details
-    links: list[tuple[int, int]] = dataclasses.field(default_factory=list)  # (source, target) words
+    links: list[tuple[int, int]] | None = None  # (source, target) words, if they are asked for
 
 
 class VariableSampling:
@@ -120,6 +121,8 @@ class ServedModel:
             key = ("sample", size_of_beam(query.n_best))
         elif query.details:
             key = ("details", beam)
+        elif query.links:
+            key = ("links", beam)
         else:
             key = ("search", max(beam, size_of_beam(query.n_best)) if query.n_best > 1 else beam)
         with self._lock:
@@ -134,6 +137,8 @@ class ServedModel:
             options |= dict(beam=1, n_best=number, sampling=self._sampling.sampling)
         elif kind == "details":
             options |= dict(beam=number, alternatives=MAX_ALTERNATIVES, alignments=True)
+        elif kind == "links":
+            options |= dict(beam=number, alignments=True)
         else:
             options |= dict(beam=number, n_best=number)
         source, *_ = self.directions[0]
@@ -160,7 +165,7 @@ class ServedModel:
 
 def _result(translation: Translation, query: Query) -> Result:
     """Returns the Result of what a Translator yields for a line."""
-    if not query.details:
+    if not query.details and not query.links:
         return Result(translation.text, translation.log_probability)
     links = translation.links
     if query.direction.tag:  # the first word of the source, which the client has not sent

@@ -3,13 +3,12 @@
 import json
 import re
 import socket
-import subprocess
 import time
 import urllib.request
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
-from helpers import PROGRAM, process_options
+from helpers import PROGRAM, start_lasting_process
 
 START_SECONDS = 120  # on a busy machine
 
@@ -17,7 +16,7 @@ START_SECONDS = 120  # on a busy machine
 class Server(NamedTuple):
     """A process of `serve`, at a port of the loopback address."""
 
-    process: subprocess.Popen
+    process: Any  # a subprocess.Popen
     port: int
 
     @property
@@ -39,7 +38,7 @@ def start(run, folder):
     log = folder / "stderr.txt"
     command = [*PROGRAM, "serve", "--run", run, "--languages", "pt-en", "--port", "0"]
     with log.open("w") as stderr:
-        process = subprocess.Popen(**process_options(command, {}, dict(stderr=stderr)))
+        process = start_lasting_process(command, stderr=stderr)
     until = time.monotonic() + START_SECONDS
     while time.monotonic() < until and process.poll() is None:
         if match := re.search(r"Serving pt-en at http://127.0.0.1:(\d+)/", log.read_text()):

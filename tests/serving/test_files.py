@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from types import SimpleNamespace
 
 import pytest
 from starlette.testclient import TestClient
@@ -25,6 +26,7 @@ class Capitals:
 
     def __init__(self):
         self.name, self.directions = "capitals", [Direction("pt", "en")]
+        self.model = SimpleNamespace(options={"non_autoregressive": True})
         self.profiles, self.batches = {"pt": Profile(["um dois"])}, []
 
     def translate(self, query, items: list[Item]):
@@ -40,7 +42,6 @@ def run():
 @pytest.fixture(scope="module")
 def client(run):
     service = Service(Models([run]), Limits(max_chars=100))
-    service._warm_up = lambda: None  # which needs a network
     with TestClient(application(service)) as test_client:
         yield test_client
 
@@ -73,6 +74,25 @@ def test_a_file_is_translated_and_fetched(client, name, content, translated):
     assert disposition.startswith("attachment; filename*=UTF-8''")
     assert disposition.endswith(f".en.{ending}")
     assert file.headers["content-security-policy"] == "sandbox"
+
+
+@pytest.mark.parametrize(
+    ("text", "translated"),
+    [
+        ("a", "A"),
+        ("<p class='x'> a &amp; b </p>\n", "<p class='x'> A &amp; B </p>\n"),
+        ("a<br/>b <!-- c <b> --> d", None),
+        ("<script>if (a < b) c()</script><p>a", "<script>if (a < b) c()</script><p>A"),
+        ('<meta charset="latin1"><p>ç日', '<meta charset="latin1"><p>Ç日'),
+        ("<p>a<!-- b", "<p>A<!-- b"),
+        ("", ""),
+    ],
+)
+def test_html_is_translated_and_its_tags_are_not(client, text, translated):
+    answer = client.post("/translate", json=ASKED | {"q": text, "format": "html"})
+    if translated is not None:
+        assert answer.json() == {"translatedText": translated}
+    assert answer.status_code == 200
 
 
 def test_a_table_has_columns_to_translate(client):

@@ -111,7 +111,7 @@ def test_another_token_continues_from_there(page):
     page.wait_until_translated()
     tokens = page.texts("#translation .token")
     assert tokens[0] == first
-    assert tokens[1].strip() == choices[1].strip("· ")
+    assert tokens[1].strip() == choices[1].strip("·␣ ")
     assert page.translation != before
     page.find("#release").click()
     page.wait("return !document.querySelector('.chosen')")

@@ -281,6 +281,10 @@ def test_a_translation_has_its_tokens_and_its_alignment(client, translation):
     assert first["token"] == next(iter(first["alternatives"]))  # greedy
     assert len(first["alternatives"]) == 8
     assert all(source < 3 for source, _ in answer["alignment"])
+    asked = ASKED | {"q": "Um <b>dois</b> três.", "format": "html"}
+    translated = client.post("/translate", json=asked).json()["translatedText"]
+    assert translated.count("<b>") == translated.count("</b>") == 1
+    assert translated.replace("<b>", "").replace("</b>", "") == translation
 
 
 def test_what_a_translation_lacks_is_named_if_that_is_asked(client):
