@@ -31,7 +31,7 @@ def use_fonts_for(*texts):
     Debian's fonts-noto-cjk or fonts-wqy-zenhei, for example, have Chinese ones.
     """
     plain = letters(font_manager.findfont(PLAIN))
-    missing = {ord(letter) for text in texts for letter in text} - plain
+    missing = {ord(letter) for text in texts for letter in text if not letter.isspace()} - plain
     family = [PLAIN]
     font_files = font_manager.findSystemFonts() if missing else []
     for path in sorted(font_files, key=lambda path: ("Regular" not in path, path)):

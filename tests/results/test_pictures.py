@@ -59,6 +59,10 @@ def test_pictures_are_drawn_in_chinese(monkeypatch, tmp_path):
     assert drawn[1].axes[0].get_title() == "编码器自注意力：填充掩码"
 
 
+def test_spaces_and_line_breaks_need_no_font():
+    assert figures.use_fonts_for("a b\n c\u3000") == ""
+
+
 def test_chinese_texts_need_a_font_that_has_them(monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(figures, "use_fonts_for", lambda *_: "位")
