@@ -11,7 +11,7 @@ from nmt.messages import plural
 from nmt.runs import listing
 from nmt.text import bleu_tokenizer, files
 
-HELP = "score a run, or translations in a file, on a test split or files; compare two"
+HELP = "score a run, or translations in a file; compare two"
 VARYING_SHAPES = True
 
 
