@@ -131,7 +131,7 @@ EXERCISES["embedding"] = Exercise(
         Mistake(
             lambda table, ids: tf.gather(table, ids) * 2.0,
             "The positions are missing: without them the network cannot know the order of words.",
-            "没有加上位置编码：没有它，网络不知道词的顺序。",
+            "没有加上位置编码：没有它，网络不知道词元的顺序。",
         ),
         Mistake(
             lambda table, ids: (tf.gather(table, ids) + model.positional_encoding(4, 4)) * 2.0,
@@ -167,7 +167,7 @@ EXERCISES["padding mask"] = Exercise(
             lambda ids: tf.reshape(model.create_padding_mask(ids), (ids.shape[0], 1, -1, 1)),
             "This hides the rows of queries that are padding. Hide the columns: keys that are "
             "padding must not be attended to.",
-            "你遮住的是填充位置的查询（行）。应遮住键（列）：不能让别的词关注填充。",
+            "你遮住的是填充位置的查询（行）。应遮住键（列）：不能让别的词元关注填充。",
         ),
     ),
 )
@@ -181,13 +181,13 @@ EXERCISES["look-ahead mask"] = Exercise(
         Mistake(
             lambda size: 1 - model.create_look_ahead_mask(size),
             "The sign is the other way round: 1 means masked, and the past must stay visible.",
-            "正负反了：1 表示遮住，过去的词必须可见。",
+            "正负反了：1 表示遮住，过去的词元必须可见。",
         ),
         Mistake(
             lambda size: tf.linalg.band_part(tf.ones((size, size)), 0, -1),
             "The diagonal is masked, too: a token must be able to attend to itself. (The first "
             "one would have nothing left.)",
-            "对角线也遮住了：每个词要能关注自己，否则第一个词什么也看不到。",
+            "对角线也遮住了：每个词元要能关注自己，否则第一个词元什么也看不到。",
         ),
         Mistake(
             lambda size: tf.transpose(model.create_look_ahead_mask(size)),
@@ -265,6 +265,14 @@ def _masked_after(q, k, v, mask):
     return tf.matmul(weights, v), weights
 
 
+def _added_after(q, k, v, mask):
+    """Returns attention whose mask is added after softmax, so that weights reach -1e9."""
+    _, weights = _attention(q, k, v, None)
+    if mask is not None:
+        weights += mask * model.MASKED
+    return tf.matmul(weights, v), weights
+
+
 _q, _k, _v = _normal(2, 4, 3), _normal(2, 4, 3), _normal(2, 4, 3)
 _mask = model.create_look_ahead_mask(4)
 
@@ -303,6 +311,13 @@ EXERCISES["attention"] = Exercise(
             "掩码放在了 softmax 之后，权重之和不再是 1。应在 softmax 之前加到分数上。",
         ),
         Mistake(
+            _added_after,
+            "-1e9 is added after softmax, to the weights. Add it to the logits before: softmax "
+            "turns it into a weight of 0.",
+            "-1e9 加到了 softmax 之后的权重上。应在 softmax 之前加到分数上："
+            "softmax 会把它变成权重 0。",
+        ),
+        Mistake(
             lambda q, k, v, mask: _attention(q, k, v, None),
             "The mask is not used.",
             "没有使用掩码。",
@@ -327,7 +342,7 @@ EXERCISES["split heads"] = Exercise(
             lambda x, heads: tf.reshape(x, (x.shape[0], heads, x.shape[1], -1)),
             "One reshape puts other words' numbers into a head: the shape is right and the "
             "content is not. Reshape to (B, L, H, D / H), then transpose.",
-            "只用一次 reshape 会把别的词的数值混进一个头：形状对，内容错。"
+            "只用一次 reshape 会把别的词元的数值混进一个头：形状对，内容错。"
             "先 reshape 成 (B, L, H, D / H)，再转置。",
         ),
         Mistake(
@@ -396,12 +411,12 @@ EXERCISES["layer normalization"] = Exercise(
             lambda x: _normalize(x, axis=(0, 1)),
             "This is a mean over tokens (batch normalization). Each token is normalized by "
             "itself, over its D numbers.",
-            "你在词之间求均值（那是批归一化）。每个词应在自己的 D 个数上单独归一化。",
+            "你在词元之间求均值（那是批归一化）。每个词元应在自己的 D 个数上单独归一化。",
         ),
         Mistake(
             lambda x: _normalize(x, axis=(1, 2)),
             "This is a mean over the whole sentence. Each token is normalized by itself.",
-            "你在整个句子上求均值。每个词应单独归一化。",
+            "你在整个句子上求均值。每个词元应单独归一化。",
         ),
         Mistake(
             lambda x: _normalize(x, root=False),
@@ -468,8 +483,8 @@ EXERCISES["call"] = Exercise(
         ),
         Mistake(
             lambda layer, x, mask: layer(x, training=True),
-            "The mask does not arrive. Pass it by its name, mask=mask.",
-            "掩码没有传进去。应按名称传递：mask=mask。",
+            "The mask does not arrive. Pass it by keyword, mask=mask.",
+            "掩码没有传进去。应作为关键字参数传递：mask=mask。",
         ),
     ),
 )
@@ -490,22 +505,22 @@ EXERCISES["shift"] = Exercise(
         Mistake(
             lambda tar: (tar, tar),
             "Nothing is shifted: the decoder would only have to repeat the token that it reads.",
-            "没有错开一位：解码器只要照抄读到的词就行了。",
+            "没有错开一位：解码器只要照抄读到的词元就行了。",
         ),
         Mistake(
             lambda tar: (tar[:, :-1], tar[:, :-1]),
             "Both are the same: the decoder would only have to repeat the token that it reads.",
-            "两者相同：解码器只要照抄读到的词就行了。",
+            "两者相同：解码器只要照抄读到的词元就行了。",
         ),
         Mistake(
             lambda tar: (tar[:, 1:], tar[:, :-1]),
             "The two are swapped: the decoder would predict the word before.",
-            "两者放反了：解码器预测的会是前一个词。",
+            "两者放反了：解码器预测的会是前一个词元。",
         ),
         Mistake(
             lambda tar: (tar[:-1], tar[1:]),
             "This shifts by a sentence. The second axis holds the tokens.",
-            "你错开的是一个句子。词在第二维上。",
+            "你错开的是一个句子。词元在第二维上。",
         ),
     ),
 )
@@ -540,7 +555,7 @@ EXERCISES["loss"] = Exercise(
         Mistake(
             lambda real, logits: tf.reduce_mean(_losses(real, logits)),
             "Padding is counted. Only real tokens count, above and below the fraction line.",
-            "填充也算进去了。分子和分母都只算真正的词。",
+            "填充也算进去了。分子和分母都只算真正的词元。",
         ),
         Mistake(
             lambda real, logits: tf.reduce_mean(
@@ -548,12 +563,12 @@ EXERCISES["loss"] = Exercise(
             ),
             "Padding has no loss, but it is still counted below the fraction line: divide by the "
             "number of real tokens.",
-            "填充的损失去掉了，但分母仍数了它：应除以真正的词数。",
+            "填充的损失去掉了，但分母仍数了它：应除以真正的词元个数。",
         ),
         Mistake(
             _sentence_mean,
             "This is a mean of the sentences' means: words of short sentences would count more.",
-            "你先对每句求平均再平均：短句里的词会占更大的比重。",
+            "你先对每句求平均再平均：短句里的词元会占更大的比重。",
         ),
         Mistake(
             lambda real, logits: _real_mean(_losses(real, logits), real) / np.log(2),
@@ -580,7 +595,7 @@ EXERCISES["accuracy"] = Exercise(
     model.accuracy_function,
     ((_real, _guesses),),
     "f(real, logits) -> the share of real tokens that have the highest logit",
-    "f(real, logits) -> 真正的词中，得分最高者恰为正确答案的比例",
+    "f(real, logits) -> 真正的词元中，得分最高者恰为正确答案的比例",
     (
         Mistake(
             lambda real, logits: tf.reduce_mean(_hits(real, logits)),
@@ -612,7 +627,7 @@ EXERCISES["label smoothing"] = Exercise(
             lambda ids, size, smoothing: tf.one_hot(ids, size) + smoothing / size,
             "The row sums to more than 1: take the probability that is spread from the right "
             "token.",
-            "每行之和大于 1：分出去的概率要从正确的词上扣除。",
+            "每行之和大于 1：分出去的概率要从正确的词元上扣除。",
         ),
         Mistake(
             lambda ids, size, smoothing: tf.one_hot(
@@ -620,7 +635,7 @@ EXERCISES["label smoothing"] = Exercise(
             ),
             "The rest is spread over the wrong tokens only. Here it goes evenly to all tokens, "
             "the right one included.",
-            "你只分给了错误的词。这里平均分给所有词，包括正确的那个。",
+            "你只分给了错误的词元。这里平均分给所有词元，包括正确的那个。",
         ),
     ),
 )
@@ -666,12 +681,12 @@ EXERCISES["next token"] = Exercise(
     lambda logits: tf.argmax(logits[:, -1], axis=-1),
     ((_normal(2, 4, 11),),),
     "f(logits) -> the likeliest next token of each sentence, (B,), of logits (B, T, V)",
-    "f(logits) -> 每个句子最可能的下一个词 (B,)；logits 是 (B, T, V)",
+    "f(logits) -> 每个句子最可能的下一个词元 (B,)；logits 是 (B, T, V)",
     (
         Mistake(
             lambda logits: tf.argmax(logits[:, 0], axis=-1),
             "These are the predictions after the first token. The next one follows the last.",
-            "这是第一个词之后的预测。下一个词应由最后一个位置预测。",
+            "这是第一个词元之后的预测。下一个词元应由最后一个位置预测。",
         ),
         Mistake(
             lambda logits: tf.argmax(logits, axis=-1),
@@ -681,7 +696,7 @@ EXERCISES["next token"] = Exercise(
         Mistake(
             lambda logits: tf.reduce_max(logits[:, -1], axis=-1),
             "That is the highest logit. The token is its position: argmax.",
-            "这是最高的分数。词的编号是它的位置：用 argmax。",
+            "这是最高的分数。词元的编号是它的位置：用 argmax。",
         ),
     ),
 )
@@ -694,26 +709,34 @@ TEXTS = {
         "right": "{}: right.",
         "failed": "{}: your function ends in {}: {}",
         "shape": "{}: the result has the shape {}, and should have {}.",
-        "number": "{}: {} results, and there should be {}.",
-        "other": "{}: not yet. With the inputs {} your function returns\n{}\nand the right result "
-        "is\n{}",
-        "unknown": "there is no exercise {!r}; choose one of {}",
+        "number": "{}: the number of results is {}, and should be {}.",
+        "other": "{}: not yet. The largest difference is {:.4g}{}: your function returns {:.6g}, "
+        "and {:.6g} is right. The inputs were {}.",
+        "place": ", in result {} at {}",
+        "shape of": "an array {}",
+        "unknown": "There is no exercise {!r}; choose one of {}.",
     },
     "zh": {
         "right": "{}：正确。",
         "failed": "{}：你的函数出错了，{}：{}",
         "shape": "{}：结果的形状是 {}，应是 {}。",
         "number": "{}：返回了 {} 个结果，应是 {} 个。",
-        "other": "{}：还不对。输入为 {} 时，你的函数返回\n{}\n正确的结果是\n{}",
-        "unknown": "没有练习 {!r}；可选：{}",
+        "other": "{}：还不对。最大的差是 {:.4g}{}：你的函数返回 {:.6g}，应是 {:.6g}。输入是 {}。",
+        "place": "，在第 {} 个结果的 {} 处",
+        "shape of": "数组 {}",
+        "unknown": "没有练习 {!r}；可选：{}。",
     },
 }
 
 
-def _results(function, arguments):
-    """Returns what a function returns, as a list of arrays: one, or those of a tuple."""
+def _results(function, arguments, number=1):
+    """Returns what a function returns, as a list of arrays: one, or those of a tuple.
+
+    Where the exercise asks for a `number` of results above 1, a list holds them as well.
+    """
     result = function(*arguments)
-    return [np.asarray(value) for value in (result if isinstance(result, tuple) else (result,))]
+    is_several = isinstance(result, tuple) or (number > 1 and isinstance(result, list))
+    return [np.asarray(value) for value in (result if is_several else (result,))]
 
 
 def _same(results, expected):
@@ -736,24 +759,54 @@ def _hint(exercise, results, language):
     return None
 
 
+MAX_NUMBERS = 16  # of an argument that is written out; larger ones are described by their shape
+
+
+def _written(argument, texts):
+    """Returns an argument as a message shows it."""
+    if callable(argument):
+        return getattr(argument, "__name__", type(argument).__name__)
+    values = np.asarray(argument)
+    if values.size > MAX_NUMBERS:
+        return texts["shape of"].format(values.shape)
+    return str(values.tolist() if values.dtype == object else values.round(4).tolist())
+
+
+def _difference(name, arguments, number, value, right, texts):
+    """Returns where result `number` (from 1) differs most from the right one of the same shape."""
+    differences = np.abs(value.astype(np.float64) - right)
+    place = np.unravel_index(differences.argmax(), differences.shape)  # of NaN, if there is one
+    index = [int(axis) for axis in place]
+    where = texts["place"].format(number, index) if index else ""
+    inputs = ", ".join(_written(argument, texts) for argument in arguments)
+    return texts["other"].format(
+        name, differences[place], where, float(value[place]), float(right[place]), inputs
+    )
+
+
 def verdict(name: str, function: Callable, language: str = "en") -> str:
     """Returns in words whether a function computes what the exercise asks for.
 
     Args:
-      name: of the exercise, one of EXERCISES.
+      name: of the exercise, one of EXERCISES; "-" and "_" count as spaces.
       function: the reader's.
       language: "en" or "zh".
-
-    Raises:
-      ValueError: there is no such exercise.
     """
     texts = TEXTS[language]
-    if name not in EXERCISES:
-        raise ValueError(texts["unknown"].format(name, ", ".join(EXERCISES)))
-    exercise = EXERCISES[name]
+    names = {known.replace("-", " "): known for known in EXERCISES}
+    known = names.get(name.replace("-", " ").replace("_", " ").lower())
+    if known is None:
+        return texts["unknown"].format(name, ", ".join(EXERCISES))
+    return _compare(known, function, language)
+
+
+def _compare(name, function, language):
+    """Returns the verdict on a function for the exercise of a name that is known."""
+    texts, exercise = TEXTS[language], EXERCISES[name]
     expected = [_results(exercise.solution, arguments) for arguments in exercise.inputs]
     try:
-        results = [_results(function, arguments) for arguments in exercise.inputs]
+        number = len(expected[0])
+        results = [_results(function, arguments, number) for arguments in exercise.inputs]
     except Exception as error:  # whatever the reader's function raises
         return texts["failed"].format(name, type(error).__name__, error)
     if all(map(_same, results, expected)):
@@ -763,12 +816,12 @@ def verdict(name: str, function: Callable, language: str = "en") -> str:
     for arguments, values, right_values in zip(exercise.inputs, results, expected, strict=True):
         if len(values) != len(right_values):
             return texts["number"].format(name, len(values), len(right_values))
-        for value, right in zip(values, right_values, strict=True):
+        pairs = enumerate(zip(values, right_values, strict=True), start=1)
+        for number, (value, right) in pairs:
             if value.shape != right.shape:
                 return texts["shape"].format(name, value.shape, right.shape)
             if not np.allclose(value, right, **TOLERANCE):
-                shown = ", ".join(str(np.asarray(argument).tolist()) for argument in arguments)
-                return texts["other"].format(name, shown, value, right)
+                return _difference(name, arguments, number, value, right, texts)
     raise AssertionError("unreachable: some value differs")
 
 

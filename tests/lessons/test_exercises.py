@@ -48,10 +48,46 @@ def test_other_mistakes_are_described_and_errors_named():
     )
     assert "shape (4, 5)" in verdict("look-ahead mask", lambda size: tf.ones((size, size + 1)))
     wrong = verdict("look-ahead mask", lambda size: 2 * model.create_look_ahead_mask(size))
-    assert "not yet" in wrong
-    assert "1 results, and there should be 2" in verdict("shift", lambda tar: tar)
-    with pytest.raises(ValueError, match="no exercise 'atention'; choose one of positions"):
-        verdict("atention", broken)
+    assert wrong == (
+        "look-ahead mask: not yet. The largest difference is 1, in result 1 at [0, 1]: "
+        "your function returns 2, and 1 is right. The inputs were 4."
+    )
+    assert "number of results is 1, and should be 2" in verdict("shift", lambda tar: tar)
+    assert verdict("atention", broken).startswith(
+        "There is no exercise 'atention'; choose one of positions, "
+    )
+
+
+def test_the_largest_difference_is_named_with_the_shapes_of_large_inputs():
+    def wrong(q, k, v, mask):
+        output, weights = model.scaled_dot_product_attention(q, k, v, mask)
+        changed = weights.numpy()
+        changed[1, 2, 0] += 0.5
+        changed[0, 0, 1] -= 0.25
+        return output, changed
+
+    answer = verdict("attention", wrong)
+    assert "The largest difference is 0.5, in result 2 at [1, 2, 0]: " in answer
+    assert "The inputs were an array (2, 4, 3), an array (2, 4, 3), an array" in answer
+    assert "difference is nan: your function returns nan" in verdict("loss", lambda *_: np.nan)
+    assert "is 1, in" in verdict("look-ahead mask", lambda n: np.zeros((n, n), bool))
+
+
+def test_a_list_holds_results_as_a_tuple_does_where_there_are_several():
+    assert verdict("shift", lambda tar: [tar[:, :-1], tar[:, 1:]]) == "shift: right."
+
+
+def test_one_result_may_be_a_nested_list():
+    def rows(size):
+        return [[float(key > query) for key in range(size)] for query in range(size)]
+
+    assert verdict("look-ahead mask", rows) == "look-ahead mask: right."
+
+
+def test_names_may_have_other_signs_between_words():
+    solution = EXERCISES["feed-forward"].solution
+    for name in ("feed forward", "feed_forward", "Feed-Forward"):
+        assert verdict(name, solution) == "feed-forward: right."
 
 
 def test_an_argument_by_position_gets_the_answer_of_keras():
