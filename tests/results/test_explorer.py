@@ -706,7 +706,7 @@ def test_a_calculation_by_hand_is_that_of_the_network(browser, run):
     network = random_network(tokenizer.vocab_size)
     browser.open(network, tokenizer, "um dois três.")
     text = browser.at("hand").text
-    for number in ("0.6405", "0.3595", "1.3595", "1.1547"):  # the tutorial's example
+    for number in ("0.6405", "0.3595", "1.3595", "1.1547", "0.7191"):  # the notebook's example
         assert number in text
     browser.choose("hand-numbers", "run")
     browser.choose("kind", "encoder")
@@ -804,13 +804,28 @@ def test_a_block_of_attention_leads_to_its_weights(browser, run):
     tokenizer, _ = run
     browser.open(random_network(tokenizer.vocab_size), tokenizer, "um dois três.")
     browser.ask("document.querySelector('#architecture [data-stack=\"0\"].attention').click()")
-    browser.choose("block-layer", "1")
+    browser.choose("block-layer", "0")
     assert browser.ask("return document.activeElement.id") == "block-layer"
     browser.ask("document.querySelector('#block a[href=\"#by-hand\"]').click()")
     values = "return ['kind', 'layer', 'hand-numbers'].map(id => document.getElementById(id).value)"
-    assert browser.ask(values) == ["encoder", "1", "run"]
+    assert browser.ask(values) == ["encoder", "0", "run"]
     assert browser.driver.current_url.endswith("#by-hand")
     assert "self.wq.kernel 16 × 16, self.wq.bias 16" in browser.at("parameters").text
+
+
+@pytest.mark.slow
+def test_the_network_shows_the_decoder_at_the_chosen_step(browser, run):
+    tokenizer, _ = run
+    browser.open(random_network(tokenizer.vocab_size), tokenizer, "um dois três.")
+    browser.ask("document.querySelectorAll('#target-tokens button')[1].click()")
+    boxes = "[...document.querySelectorAll('#block select')]"
+    shown = f"return {boxes}.map(box => box.selectedOptions[0].text)"
+    assert browser.ask(shown) == ["Layer 2", "Position 1 (step 2)"]
+    browser.choose("block-position", "0")
+    assert browser.ask("return view.step") == 0
+    pressed = "return document.querySelector('#target-tokens [aria-pressed=true]').textContent"
+    first = "return document.querySelector('#target-tokens button').textContent"
+    assert browser.ask(pressed) == browser.ask(first)
 
 
 @pytest.mark.slow

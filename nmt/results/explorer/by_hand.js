@@ -33,14 +33,17 @@ function keysAround(key, all) {
 
 const total = (numbers) => numbers.reduce((sum, number) => sum + number, 0);
 
-// The rows of the tables of all keys: scores with their shares, and weighted values; only those of
-// `shown` have rows of their own. -> {shares, parts}
+// The rows of the tables of all keys: scores with their shares; values, plain and weighted. Only the
+// keys of `shown` have rows of their own. -> {shares, parts}
 function keyRows({ values, labels, masked }, numbers, shown, say) {
   const { scores, exponentials, weights, output } = numbers;
   const shares = shown.map((k) => [labels[k], masked[k] ? "−1e9" : figure(scores[k]), figure(exponentials[k]),
     barred(weights[k])]);
-  const parts = shown.map((k) => [say("hand-part", { weight: figure(weights[k]), key: labels[k] }),
-    ...Array.from(values[k], (number) => figure(number))]);
+  const parts = shown.flatMap((k) => [
+    [say("hand-value", { key: labels[k] }), ...Array.from(values[k], (number) => figure(number))],
+    [say("hand-part", { weight: figure(weights[k]), key: labels[k] }),
+      ...Array.from(values[k], (number) => figure(weights[k] * number))],
+  ]);
   const others = [...labels.keys()].filter((k) => !shown.includes(k));
   if (others.length) {
     const sum = (list) => total(others.map((k) => list[k])), number = others.length;

@@ -1,7 +1,8 @@
 // The architecture as the map of the page: the blocks of the run as in nmt/results/architecture.py,
 // with the paths between them; a block that is chosen shows the tensors that leave it.
 //
-// A block is chosen as {stack: 0 (encoder) | 1 (decoder), number: from the input upwards, layer, position}.
+// A block is chosen as {stack: 0 (encoder) | 1 (decoder), number: from the input upwards, layer, position
+// (in the encoder; in the decoder, it is the step chosen in "Translate")}.
 
 const STACKS = ["encoder", "decoder"];
 const MAX_FIGURES = 512; // numbers of a tensor that are written out
@@ -33,11 +34,22 @@ function crossAttention() { // the number of the block in the decoder
 
 // ---- The tensors of a block ----
 
+const stackIds = (stack) => (stack ? translation.state : translation.encoded).ids;
+
+function blockPosition({ stack, position }) { // the row of each tensor that is written out
+  return Math.max(0, Math.min(stack ? view.step : position, stackIds(stack).length - 1));
+}
+
+function chooseBlockPosition(position) {
+  if (view.block.stack) chooseStep(position);
+  else view.block.position = position;
+}
+
 // What leaves the chosen block: [{name, shape, rows (drawn as colors), numbers (written)}].
 function blockTensors(chosen) {
-  const { stack, number, layer } = chosen, block = data.blocks[stack][number];
+  const { stack, number, layer } = chosen, block = data.blocks[stack][number], position = blockPosition(chosen);
   const run = stack ? translation.state : translation.encoded;
-  const tensor = (name, rows) => ({ name, rows, numbers: rows[chosen.position] ?? rows.at(-1),
+  const tensor = (name, rows) => ({ name, rows, numbers: rows[position] ?? rows.at(-1),
     shape: rows.length ? shapeText(rows.length, rows[0].length) : "" });
   const whole = (rows) => [tensor(blockTitle(block), rows)];
   if (block.kind === "embedding" || block.kind === "positions") {
@@ -57,7 +69,7 @@ function blockTensors(chosen) {
   const { keys, values } = (part === "cross" ? trace?.source : trace) ?? { keys: [], values: [] };
   const weights = rows("weights");
   return [tensor("q", rows("q")), tensor("k", keys), tensor("v", values),
-    ...(weights.length ? [headsTensor(weights, chosen.position, keys.length)] : []), ...output];
+    ...(weights.length ? [headsTensor(weights, position, keys.length)] : []), ...output];
 }
 
 // The weights of attention, of which those of one query are shown. weights: [query][head][key]
@@ -157,10 +169,10 @@ function plus({ x, y }) { // the sign of a sum on the residual stream
   return sign;
 }
 
-function choice(name, number, chosen, first, change) { // a select of numbers with a name
+function choice(name, labels, chosen, change) { // a select with a name, of numbers from 0
   const box = element("select", { id: name });
   box.setAttribute("aria-label", say(name));
-  options(box, Array.from({ length: number }, (_, n) => `${say(name)} ${n + first}`));
+  options(box, labels);
   box.value = chosen;
   box.addEventListener("change", () => {
     change(Number(box.value));
@@ -214,16 +226,15 @@ function* showBlock() {
   }
   const block = data.blocks[view.block.stack][view.block.number];
   const tensors = blockTensors(view.block).filter(({ rows }) => rows.length);
-  const positions = (view.block.stack ? translation.state : translation.encoded).ids.length;
-  const position = Math.max(0, Math.min(view.block.position, positions - 1));
   const parameters = blockParameters(view.block).map(({ name, shape }) => `${name} ${shapeText(...shape)}`);
   const choices = element("div", { className: "row" });
   if (block.layers) {
-    choices.append(choice("block-layer", data.sizes.num_layers, view.block.layer - 1, 1,
-      (layer) => { view.block.layer = layer + 1; }));
+    const layers = Array.from({ length: data.sizes.num_layers }, (_, n) => `${say("block-layer")} ${n + 1}`);
+    choices.append(choice("block-layer", layers, view.block.layer - 1, (layer) => { view.block.layer = layer + 1; }));
   }
-  choices.append(choice("block-position", Math.max(1, positions), position, 0,
-    (chosen) => { view.block.position = chosen; }));
+  const positions = Array.from({ length: Math.max(1, stackIds(view.block.stack).length) }, (_, position) =>
+    view.block.stack ? say("block-step", { position, step: position + 1 }) : `${say("block-position")} ${position}`);
+  choices.append(choice("block-position", positions, blockPosition(view.block), chooseBlockPosition));
   const drawn = yield* perRow(tensors, drawTensor);
   const detail = blockDetail(block), focused = at("block").contains(document.activeElement) && document.activeElement.id;
   at("block").replaceChildren(element("h2", { textContent: blockTitle(block) + (detail ? `: ${detail}` : "") }), choices,

@@ -9,7 +9,7 @@ let language = navigator.language.startsWith("zh") ? 1 : 0; // a column of texts
 
 const view = { // what the reader has chosen
   source: "", forced: [], step: 0, what: asTrained(), held: null,
-  block: { stack: 1, number: crossAttention(), layer: 1, position: 0 },
+  block: { stack: 1, number: crossAttention(), layer: data.sizes.num_layers, position: 0 },
   stepping: false, wanted: 0, playing: 0, // whether tokens are generated one by one, and how many so far
   fromRun: false, milliseconds: 0,
 };
@@ -142,10 +142,7 @@ function* showTranslation() {
   const hadFocus = at("target-tokens").contains(document.activeElement);
   at("target-tokens").replaceChildren(...translation.target.slice(1).map((id, n) => {
     const button = element("button", { type: "button", dir: "auto" }, ...chip(id));
-    button.addEventListener("click", () => {
-      view.step = n;
-      show(["step", "inside"]);
-    });
+    button.addEventListener("click", () => chooseStep(n));
     return button;
   }));
   if (hadFocus) at("target-tokens").children[view.step]?.focus();
@@ -153,6 +150,11 @@ function* showTranslation() {
   at("sampling").hidden = parallel;
   for (const id of ["play", "step", "restart"]) at(id).disabled = parallel;
   at("play").textContent = say(view.playing ? "pause" : "play");
+}
+
+function chooseStep(step) {
+  view.step = step;
+  show(["step", "inside", "block"]);
 }
 
 function showStep() { // the chosen one, and what else was likely there
