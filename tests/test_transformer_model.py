@@ -788,6 +788,7 @@ for policy in sys.argv[1:]:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # in Keras's save
 def test_saved_models_are_the_same_in_a_fresh_process(tmp_path):
     """Weights are there before the first call, logits equal to the bit, the precision its own."""

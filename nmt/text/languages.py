@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from icu4py.locale import Locale
-
 from nmt import UserError
 from nmt.text.encoding import GZIP
 
@@ -69,6 +67,8 @@ def canonical(text: str) -> str | None:
 
     Every code of three letters is one of a language, whether it is in use or not.
     """
+    from icu4py.locale import Locale  # here: the command line is parsed without libraries
+
     match = TAG.fullmatch(text)
     if not match:
         return None

@@ -637,6 +637,7 @@ def test_runs_are_drawn_beside_each_other(finished, monkeypatch):
     shutil.rmtree(finished / "other")
 
 
+@pytest.mark.slow
 def test_too_few_steps_for_the_warm_up_are_reported(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(run_demo, "Training", Untrained)
     tsv = write_tsv(tmp_path / "numbers.tsv", sentences(60))
@@ -962,6 +963,7 @@ def test_prefixes_are_given_for_all_lines_or_for_each(finished, capsys, tmp_path
     assert "not allowed with argument" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_several_runs_are_an_ensemble(finished, tmp_path, capsys):
     run = finished / "run"
     lines = ["um dois três.", "quatro cinco."]
@@ -989,6 +991,7 @@ def test_several_runs_are_an_ensemble(finished, tmp_path, capsys):
     assert "has another tokenizer than" in capsys.readouterr().err.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_the_translation_most_like_the_others_is_printed(finished, capsys):
     command = ["translate", "--run", finished / "run", "um dois três.", "quatro cinco."]
     sample, search = ["--sample", "--n-best", "9"], ["--beam", "4", "--n-best", "4"]

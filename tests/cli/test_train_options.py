@@ -40,6 +40,7 @@ def test_a_preset_is_suggested_only_where_nothing_was_chosen(
     assert ("96 pairs" in said.out) is suggested
 
 
+@pytest.mark.slow
 def test_a_length_that_keeps_most_pairs_is_suggested_where_many_are_dropped(
     tmp_path, monkeypatch, capsys
 ):

@@ -63,6 +63,7 @@ def test_the_pairs_aligned_by_hand_are_of_the_corpus_and_complete():
         assert len(sure) >= min(words) / 2
 
 
+@pytest.mark.slow
 def test_alignments_of_translations_and_of_given_pairs(finished, tmp_path, capsys):
     command = ["translate", "--run", finished / "run"]
     lines = ["um dois três.", "quatro.", "", "Um dois. Três quatro."]

@@ -118,6 +118,7 @@ def texts(found):
     return [[sample.text for sample in samples] for samples in found]
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_text_whatever_the_batch(sampled):
     found = sampled(LINES)
     assert [len(best) for best in found] == [3] * len(LINES)

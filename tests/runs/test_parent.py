@@ -169,6 +169,7 @@ def test_a_run_that_ended_before_its_first_checkpoint_still_begins_with_its_pare
     np.testing.assert_array_equal(begun[0], model.transformer.trainable_variables[0].numpy())
 
 
+@pytest.mark.slow
 def test_held_out_pairs_that_the_parent_may_know_are_named(
     finished, tsv, tmp_path, monkeypatch, capsys
 ):
