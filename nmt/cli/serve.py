@@ -185,15 +185,12 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def serve(service: Service, listener: socket.socket, host_names: list[str]) -> None:
-    """Answers requests until a signal; what is in work then has GRACE_SECONDS to end.
+    """Answers requests until a signal ends the process; what is in work has GRACE_SECONDS to end.
 
     Args:
       service: the Service.
       listener: a socket that listens.
       host_names: by which requests may call a server on the loopback address, besides localhost.
-
-    Raises:
-      Terminated, KeyboardInterrupt: the signal.
     """
     import uvicorn
 
@@ -218,7 +215,7 @@ def serve(service: Service, listener: socket.socket, host_names: list[str]) -> N
     try:
         uvicorn.Server(config).run(sockets=[listener])
     except (KeyboardInterrupt, Terminated) as end:
-        if not service.busy:
-            raise
-        log.error("run_demo.py: ended while a batch was being translated")
-        os._exit(128 + getattr(end, "number", signal.SIGINT))  # its thread cannot be interrupted
+        what = "ended while a batch was being translated" if service.busy else "interrupted"
+        log.error(f"run_demo.py: {what}")
+        # A batch's thread cannot be interrupted, and Python takes seconds to free a network.
+        os._exit(128 + getattr(end, "number", signal.SIGINT))
