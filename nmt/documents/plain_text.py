@@ -12,6 +12,7 @@ LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
 PREFIX = re.compile(r"[ \t>]*(?:(?:[-*+•–]|\d{1,3}[.)])[ \t]+)?")
 BULLET = re.compile(r"[ \t>]*(?:[-*+•–]|\d{1,3}[.)])[ \t]")
 SENTENCE_END = re.compile(r"[.!?…:;。！？][\"'”’»)\]]*\s*$")
+URL_LINE = re.compile(r"(?:\[\w+\][ \t]+)?<?\w+://\S+")  # also as a note: [1] https://a.org
 WIDTHS = range(40, 133)  # of hard-wrapped text, in characters
 SLACK = 12  # characters that a full line may be shorter than the width
 FULL_SHARE = 0.8  # of the lines of a hard-wrapped paragraph, but for the last
@@ -42,12 +43,21 @@ def find_paragraphs(text: str) -> list[list[Line]]:
     return [*paragraphs, lines] if lines else paragraphs
 
 
+def text_width(paragraphs: list[list[Line]]) -> int:
+    """Returns the length of the longest line of paragraphs of several lines.
+
+    A URL cannot be broken, so a line that holds nothing else does not count.
+    """
+    lines = itertools.chain.from_iterable(lines for lines in paragraphs if len(lines) > 1)
+    return max((line.length for line in lines if not URL_LINE.fullmatch(line.text)), default=0)
+
+
 def is_wrapped(lines: list[Line], width: int) -> bool:
     """Returns whether the lines of a paragraph end where the next word would not fit.
 
     Args:
       lines: of the paragraph.
-      width: of the longest line of all paragraphs.
+      width: of the text, by text_width.
     """
     if len(lines) < 2 or width not in WIDTHS:
         return False
@@ -83,9 +93,7 @@ def line_segment(line: Line) -> Segment:
 def find_segments(text: str) -> list[Segment]:
     """Returns the segments of plain text."""
     paragraphs = find_paragraphs(text)
-    width = max(
-        (line.length for lines in paragraphs if len(lines) > 1 for line in lines), default=0
-    )
+    width = text_width(paragraphs)
     segments = []
     for lines in paragraphs:
         if is_wrapped(lines, width):

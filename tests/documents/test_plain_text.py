@@ -39,6 +39,15 @@ def test_hard_wrapped_paragraphs_are_one_text_and_wrapped_again():
     assert longer.endswith("VIZINHO.\n")
 
 
+def test_a_long_url_does_not_widen_the_text():
+    url = "https://example.org/" + "a" * 60
+    first, following, last = WRAPPED.splitlines()
+    for line in (url, f"<{url}>", f"[1] {url}"):
+        wrapped = f"{first}\n{line}\n{following}\n{last}\n"
+        assert texts(wrapped) == [" ".join(wrapped.split())]
+        assert texts(f"{WRAPPED}\n{line}\n{line}\n")[0] == " ".join(WRAPPED.split())
+
+
 def test_quoted_and_indented_paragraphs_keep_their_margins():
     quoted = "".join(f"> {line}\n" for line in WRAPPED.splitlines())
     item = "- " + WRAPPED.replace("\n", "\n  ", 2)
