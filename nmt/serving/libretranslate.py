@@ -9,6 +9,7 @@ from starlette.routing import Route
 
 from nmt.documents import FORMATS as FILE_FORMATS
 from nmt.documents import parse_document
+from nmt.documents.document import Document
 from nmt.serving import fields
 from nmt.serving.errors import RefusedError
 from nmt.serving.files import translate_documents
@@ -54,8 +55,12 @@ async def translate(request: Request) -> Response:
 
 async def translate_html(request: Request, query: Query, texts: list[str]) -> list[str]:
     """Returns HTML in translation."""
-    # A byte order mark counts before what a <meta> declares.
-    documents = [parse_document("q.html", text.encode("utf-8-sig")) for text in texts]
+    service: Service = request.app.state.service
+
+    def parse() -> list[Document]:  # a byte order mark counts before what a <meta> declares
+        return [parse_document("q.html", text.encode("utf-8-sig")) for text in texts]
+
+    documents = await service.in_thread(parse)
     contents = await translate_documents(request, query, documents)
     return [content.decode("utf-8-sig") for content in contents]
 
