@@ -69,4 +69,12 @@ def _apply_corpus(args: Namespace, content: dict[str, Any]) -> None:
     for split in SPLITS:
         if getattr(args, split) is None:
             setattr(args, split, corpus.get(split))
-    args.reverse = args.reverse or bool(corpus.get("reverse"))
+    reverse = bool(corpus.get("reverse"))
+    for key in ("languages", "columns"):
+        if key in corpus and len(corpus[key]) < 2:
+            raise UserError(f"{args.config}: {key} of the corpus names one, not two; correct it")
+    if args.languages is None and "languages" in corpus:  # of the run; the flag's are the files'
+        args.languages = corpus["languages"][::-1] if reverse else corpus["languages"]
+    if args.columns is None and "columns" in corpus:
+        args.columns = tuple(corpus["columns"])
+    args.reverse = args.reverse or reverse

@@ -44,6 +44,18 @@ def test_params_json_of_a_run_describes_another_run(parse):
     assert parse({"data_path": "bundled"}).data_path == "bundled"
 
 
+def test_languages_and_columns_of_a_corpus_are_kept(parse):
+    source = {"dataset": "/a.csv", "languages": ["en", "fr"], "columns": ["2", "3"]}
+    args = parse({"corpus": source})
+    assert (args.languages, args.columns) == (["en", "fr"], ("2", "3"))
+    for direction in ([], ["--reverse"]):  # saved as those of the run, given as those of the files
+        args = parse({"corpus": source | {"reverse": True}}, *direction)
+        assert args.languages == ["fr", "en"]
+    assert parse({"corpus": source}, "--languages", "de-en").languages == ["de", "en"]
+    assert parse({"corpus": source}, "--columns", "a,b").columns == ("a", "b")
+    assert parse({"corpus": source}, "--dataset", "bundled").languages is None
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -52,6 +64,7 @@ def test_params_json_of_a_run_describes_another_run(parse):
         ({"epochs": 0}, "epochs: 0 is less than 1"),
         ({"epochs": "3"}, "epochs is '3', not of type int"),
         ({"schedule": "none"}, "schedule: 'none' is not one of"),
+        ({"corpus": {"dataset": "a", "columns": ["2"]}}, "columns of the corpus names one"),
         ({"corpus": {"test": ["a"]}}, "corpus names neither a data set nor files"),
         ("{epochs", "is not JSON"),
         ("[]", "is not an object"),
