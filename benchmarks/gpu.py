@@ -30,6 +30,7 @@ os.environ.setdefault("KERAS_BACKEND", "tensorflow")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import keras
 import numpy as np
 import tensorflow as tf
 from train_speed import products_of, torch_network
@@ -46,7 +47,7 @@ TOKENS = (4096, 16384, 65536)  # of a batch, in the target
 SENTENCES = (1, 64, 512)
 FLOATS = {"float32": False, "bfloat16": True}  # -> mixed precision
 SMALLEST = dict(num_layers=1, d_model=16, dff=32, num_heads=2)
-TOLERANCES = {"float32": 1e-4, "bfloat16": 0.05}  # of the greatest value
+TOLERANCES = {"float32": 1e-4, "bfloat16": 0.1}  # of the greatest value
 STEPS = 10  # of a measurement, after as many to warm up
 
 
@@ -143,6 +144,7 @@ def show_equality(miniature: bool) -> None:
         for xla in ("off", "on"):
 
             def compare(precision=precision, mixed=mixed, xla=xla):
+                keras.utils.set_random_seed(1)
                 sizes = SMALLEST | dict(vocab_size=100, dropout_rate=0.0)
                 options = options_of("tutorial", False, **sizes)
                 reference = training_on("/CPU:0", options)
