@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from pathlib import Path
@@ -68,13 +69,21 @@ class PartialTranslation:
         self._file.flush()
 
     def add(self, source: str, translation: TranslatedText) -> None:
-        """Adds the translation of a text."""
+        """Adds the translation of a text.
+
+        Raises:
+          UserError: it cannot be written, as when the disk is full.
+        """
         self.translations[source] = translation
-        self._write({"source": source, "text": translation.text, "links": translation.links})
+        try:
+            self._write({"source": source, "text": translation.text, "links": translation.links})
+        except OSError as error:
+            raise UserError(f"{self.path}: {error.strerror}; free some space") from None
 
     def close(self) -> None:
         """Closes the file, which stays."""
-        self._file.close()
+        with contextlib.suppress(OSError):  # of the line that `add` could not write
+            self._file.close()
 
     def remove(self) -> None:
         """Removes the file: the document is complete."""

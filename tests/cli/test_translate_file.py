@@ -3,6 +3,7 @@
 import io
 import json
 import sys
+from pathlib import Path
 
 import pytest
 from helpers import Translated, call
@@ -57,6 +58,15 @@ def test_flags_and_markup_are_checked_before_a_run_is_loaded(
     monkeypatch.setattr("nmt.cli.trained_runs.find_runs", lambda args: [])
     assert call("translate", *arguments) == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a full disk needs Linux's /dev/full")
+def test_a_full_disk_is_named_by_the_file(tmp_path, monkeypatch):
+    partial = PartialTranslation(tmp_path / "out.html", {"run": "a"})
+    monkeypatch.setattr(partial, "_file", Path("/dev/full").open("wb"))  # noqa: SIM115
+    with pytest.raises(UserError, match=r"out.html.partial: No space left on device; free some"):
+        partial.add("um", Translated("one", None))
+    partial.close()
 
 
 def test_a_partial_translation_is_used_again_only_with_the_same_settings(tmp_path):
