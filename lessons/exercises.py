@@ -729,13 +729,13 @@ TEXTS = {
 }
 
 
-def _results(function, arguments, number=1):
+def _results(function, arguments, count=1):
     """Returns what a function returns, as a list of arrays: one, or those of a tuple.
 
-    Where the exercise asks for a `number` of results above 1, a list holds them as well.
+    Where the exercise asks for a `count` of results above 1, a list holds them as well.
     """
     result = function(*arguments)
-    is_several = isinstance(result, tuple) or (number > 1 and isinstance(result, list))
+    is_several = isinstance(result, tuple) or (count > 1 and isinstance(result, list))
     return [np.asarray(value) for value in (result if is_several else (result,))]
 
 
@@ -805,8 +805,8 @@ def _compare(name, function, language):
     texts, exercise = TEXTS[language], EXERCISES[name]
     expected = [_results(exercise.solution, arguments) for arguments in exercise.inputs]
     try:
-        number = len(expected[0])
-        results = [_results(function, arguments, number) for arguments in exercise.inputs]
+        count = len(expected[0])
+        results = [_results(function, arguments, count) for arguments in exercise.inputs]
     except Exception as error:  # whatever the reader's function raises
         return texts["failed"].format(name, type(error).__name__, error)
     if all(map(_same, results, expected)):
