@@ -15,7 +15,8 @@ from nmt.cli import flags, markup_input, trained_runs
 from nmt.cli.protection import add_protection_flags, read_protection
 from nmt.cli.translation_check import TranslationCheck
 from nmt.documents.document import Document
-from nmt.documents.inline import TranslatedText
+from nmt.documents.inline import TranslatedText, insert_tags
+from nmt.documents.nodes import plain_text
 from nmt.documents.partial import PartialTranslation
 from nmt.messages import log, plural
 
@@ -144,6 +145,6 @@ def check_translations(
     """Names on stderr the texts whose numbers, placeholders, URLs or tags differ; see --check."""
     check = TranslationCheck(translator.protector, "text")
     sources = check.remember([segment.text] for segment in document.segments)
-    for _, translation in zip(sources, translations, strict=True):
-        check.compare(translation.text)
+    for _, segment, translation in zip(sources, document.segments, translations, strict=True):
+        check.compare(plain_text(insert_tags(segment.nodes, translation)))  # as it is written
     check.report(strict)

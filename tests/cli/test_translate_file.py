@@ -4,12 +4,16 @@ import io
 import json
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from helpers import Translated, call
 
-from nmt import UserError
+from nmt import CheckFailed, UserError
+from nmt.cli.translate_file import check_translations
+from nmt.documents import parse_document
 from nmt.documents.partial import PartialTranslation
+from nmt.text.protected import DEFAULT
 
 PAGE = '<p title="um">um <b>dois</b>.</p>\r\n<p class=notranslate>três</p> 42\n'
 
@@ -58,6 +62,17 @@ def test_flags_and_markup_are_checked_before_a_run_is_loaded(
     monkeypatch.setattr("nmt.cli.trained_runs.find_runs", lambda args: [])
     assert call("translate", *arguments) == 2
     assert said in capsys.readouterr().err
+
+
+def test_placeholders_that_the_file_keeps_are_not_reported_as_lost():
+    content = b'msgid "O carro de %s \xc3\xa9 novo."\nmsgstr ""\n'
+    document = parse_document("a.po", content)
+    translations = [Translated("The car is new.", None)]
+    assert b"%s" in document.write(translations)
+    check_translations(document, translations, SimpleNamespace(protector=DEFAULT), strict=True)
+    translations = [Translated("The 7 cars are new.", None)]
+    with pytest.raises(CheckFailed, match="1 of 1 text"):
+        check_translations(document, translations, SimpleNamespace(protector=DEFAULT), strict=True)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a full disk needs Linux's /dev/full")
