@@ -13,6 +13,7 @@ from nmt.cli import trained_runs
 from nmt.cli.translation_check import TranslationCheck
 from nmt.documents import html_pages, xml_files
 from nmt.documents.document import Document, TextDocument, decode
+from nmt.documents.inline import written_text
 
 if TYPE_CHECKING:  # what imports TensorFlow
     from nmt.decoding.translator import Translator
@@ -74,12 +75,13 @@ def print_translations(
 ) -> TranslationCheck:
     """Prints documents in translation. Returns the check of their texts."""
     check = TranslationCheck(translator.protector, "text")
-    texts = [segment.text for document in parsed for segment in document.segments]
+    segments = [segment for document in parsed for segment in document.segments]
+    texts = [segment.text for segment in segments]
     results = translator.translate_chunks(check.remember([texts]), scored=False)
     translations = [result[0] for result in trained_runs.with_progress(results)]
     if args.check or args.strict:
-        for translation in translations:
-            check.compare(translation.text)
+        for segment, translation in zip(segments, translations, strict=True):
+            check.compare(written_text(segment.nodes, translation))
     for document in parsed:
         count = len(document.segments)
         sys.stdout.write(document.translated_text(translations[:count]))

@@ -15,8 +15,7 @@ from nmt.cli import flags, markup_input, trained_runs
 from nmt.cli.protection import add_protection_flags, read_protection
 from nmt.cli.translation_check import TranslationCheck
 from nmt.documents.document import Document
-from nmt.documents.inline import TranslatedText, insert_tags
-from nmt.documents.nodes import plain_text
+from nmt.documents.inline import TranslatedText, written_text
 from nmt.documents.partial import PartialTranslation
 from nmt.messages import log, plural
 
@@ -146,5 +145,5 @@ def check_translations(
     check = TranslationCheck(translator.protector, "text")
     sources = check.remember([segment.text] for segment in document.segments)
     for _, segment, translation in zip(sources, document.segments, translations, strict=True):
-        check.compare(plain_text(insert_tags(segment.nodes, translation)))  # as it is written
+        check.compare(written_text(segment.nodes, translation))
     check.report(strict)

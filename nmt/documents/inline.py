@@ -333,3 +333,8 @@ def insert_tags(nodes: list[Node], translation: TranslatedText) -> list[Node]:
     if all(isinstance(node, Text) for node in nodes):
         return [Text(translation.text)]
     return TagInserter(nodes, translation).nodes()
+
+
+def written_text(nodes: list[Node], translation: TranslatedText) -> str:
+    """Returns what a reader sees of a translation after its markup was inserted."""
+    return plain_text(insert_tags(nodes, translation))

@@ -10,6 +10,7 @@ import pytest
 from helpers import Translated, call
 
 from nmt import CheckFailed, UserError
+from nmt.cli.markup_input import print_translations
 from nmt.cli.translate_file import check_translations
 from nmt.documents import parse_document
 from nmt.documents.partial import PartialTranslation
@@ -73,6 +74,20 @@ def test_placeholders_that_the_file_keeps_are_not_reported_as_lost():
     translations = [Translated("The 7 cars are new.", None)]
     with pytest.raises(CheckFailed, match="1 of 1 text"):
         check_translations(document, translations, SimpleNamespace(protector=DEFAULT), strict=True)
+
+
+def test_names_that_markup_keeps_are_not_reported_as_lost(capsys):
+    class Dropping:
+        protector = DEFAULT
+
+        def translate_chunks(self, chunks, scored):
+            for chunk in chunks:
+                yield from ([Translated("The car is new.", None)] for _ in chunk)
+
+    parsed = [parse_document("a.html", b"O carro <i translate=no>X123</i> novo.")]
+    args = SimpleNamespace(check=True, strict=True, text=[])
+    print_translations(args, parsed, Dropping()).report(strict=True)
+    assert "X123" in capsys.readouterr().out
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a full disk needs Linux's /dev/full")
