@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol
 from nmt import UserError
 from nmt.documents.inline import TranslatedText, insert_tags
 from nmt.documents.nodes import Element, Fixed, Node, plain_text
+from nmt.text.protected import DEFAULT, replace
 
 BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8",
@@ -27,6 +28,14 @@ class Span(NamedTuple):
 
     start: int
     end: int
+
+
+def has_words(text: str) -> bool:
+    """Whether a text has letters outside of what must not change, such as URLs and placeholders."""
+    if not any(map(str.isalpha, text)):
+        return False
+    spans = DEFAULT.spans(text)
+    return any(map(str.isalpha, replace(text, spans, [" "] * len(spans))))
 
 
 @dataclasses.dataclass

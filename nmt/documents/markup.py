@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from nmt import UserError
-from nmt.documents.document import Segment, Span
+from nmt.documents.document import Segment, Span, has_words
 from nmt.documents.nodes import Element, Fixed, Node, Tag, Text, plain_text, render
 
 TRANSLATED_ATTRIBUTES = {"alt", "title", "placeholder"}
@@ -252,7 +252,7 @@ class MarkupSegments:
             name, value = match[1].lower(), unescape_text(match[2].strip("\"'"))
             if name in TRANSLATED_ATTRIBUTES and token.attributes.get(name) == value:
                 texts.append((Span(*match.span(2)), value))
-        texts = [(span, value) for span, value in texts if any(map(str.isalpha, value))]
+        texts = [(span, value) for span, value in texts if has_words(value)]
         if texts:
             bounds = [0, *(position for span, _ in texts for position in span), len(markup)]
             tag = Tag([markup[start:end] for start, end in itertools.pairwise(bounds)])
@@ -321,7 +321,7 @@ class MarkupSegments:
     def _add_segment(self, tokens: list[Token]) -> None:
         """Adds the segment of tokens whose tags are nested; none if it holds no letter."""
         texts = [token for token in tokens if token.kind == "text"]
-        if not any(map(str.isalpha, "".join(map(self._content, texts)))):
+        if not has_words("".join(map(self._content, texts))):
             return
         start, end = tokens[0].start, tokens[-1].end
         if tokens[0].kind == "text":

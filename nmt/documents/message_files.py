@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from nmt import UserError
-from nmt.documents.document import Segment, Span, TextDocument, decode
+from nmt.documents.document import Segment, Span, TextDocument, decode, has_words
 from nmt.documents.nodes import Fixed, Node, Text, render
 from nmt.text.protected import DEFAULT
 
@@ -130,7 +130,7 @@ def find_segments(text: str) -> Iterator[Segment]:
             continue  # the header, or finished
         for number, (_, span) in message.targets.items():
             source = message.plural if number and message.plural else message.source
-            if any(map(str.isalpha, source)):
+            if has_words(source):
                 yield message_segment(source, span, line_end)
 
 

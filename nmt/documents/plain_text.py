@@ -4,7 +4,7 @@ import itertools
 import re
 import textwrap
 
-from nmt.documents.document import Segment, Span, TextDocument, decode
+from nmt.documents.document import Segment, Span, TextDocument, decode, has_words
 from nmt.documents.nodes import Node, Text, plain_text
 
 LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
@@ -100,7 +100,7 @@ def find_segments(text: str) -> list[Segment]:
             segments.append(wrapped_segment(lines, width))
         else:
             segments += map(line_segment, lines)
-    return [segment for segment in segments if any(map(str.isalpha, segment.text))]
+    return [segment for segment in segments if has_words(segment.text)]
 
 
 def parse(content: bytes, ending: str) -> TextDocument:

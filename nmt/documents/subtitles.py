@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from nmt import UserError
-from nmt.documents.document import Segment, Span, TextDocument, decode
+from nmt.documents.document import Segment, Span, TextDocument, decode, has_words
 from nmt.documents.html_pages import PageTokens
 from nmt.documents.markup import MARKUP, Syntax, Token, pair_tags, same_line, tree
 from nmt.documents.nodes import (
@@ -216,5 +216,5 @@ def parse(content: bytes, ending: str) -> TextDocument:
     line_end = "\r\n" if "\r\n" in text else "\n"
     groups = group_sentences(text, pieces)
     segments = [segment(text, group, syntax, line_end) for group in groups]
-    segments = [segment for segment in segments if any(map(str.isalpha, segment.text))]
+    segments = [segment for segment in segments if has_words(segment.text)]
     return TextDocument(text, segments, decoded.encode)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from nmt import UserError
-from nmt.documents.document import Segment, Span, TextDocument, decode
+from nmt.documents.document import Segment, Span, TextDocument, decode, has_words
 from nmt.documents.nodes import Node, Text, plain_text
 
 DELIMITERS = ",;\t|"  # of a .csv; the most frequent one in its first line
@@ -142,6 +142,6 @@ def parse(content: bytes, ending: str, columns: str | None = None) -> TextDocume
         for cell in cells
         if cell.column in numbers and cell.row >= first_row
         for segment in cell_segments(text, cell, delimiter, has_quotes)
-        if any(map(str.isalpha, segment.text))
+        if has_words(segment.text)
     ]
     return TextDocument(text, segments, decoded.encode)

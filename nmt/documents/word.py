@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from nmt import UserError
-from nmt.documents.document import Segment, Span, TextDocument
+from nmt.documents.document import Segment, Span, TextDocument, has_words
 from nmt.documents.inline import TranslatedText
 from nmt.documents.markup import MAX_DEPTH, Token, escape_text, find_partners, unescape_text
 from nmt.documents.nodes import Element, Fixed, Node, Text, outer_spaces, plain_text
@@ -193,7 +193,7 @@ def item_segments(items: list[Item]) -> Iterator[Segment]:
     for is_alone, group in itertools.groupby(items, lambda item: item.is_alone):
         if is_alone:
             for item in group:
-                if any(map(str.isalpha, item.node.text)):
+                if has_words(item.node.text):
                     yield Segment([item.node], [item.span], write_alone(item.node))
         else:
             yield from run_segments(list(group))
@@ -212,7 +212,7 @@ def run_segments(items: list[Item]) -> Iterator[Segment]:
     while items and items[-1].is_mark:
         del items[-1]
     source = plain_text(item.node for item in items)
-    if not any(map(str.isalpha, source)):
+    if not has_words(source):
         return
     lengths = Counter()
     for item in items:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nmt import UserError
-from nmt.documents.document import Segment, Span, TextDocument
+from nmt.documents.document import Segment, Span, TextDocument, has_words
 from nmt.documents.markup import Token, escape_text, find_partners, pair_tags, tree
 from nmt.documents.nodes import Node, outer_spaces, render
 from nmt.documents.xml_files import XmlTokens, decode_xml
@@ -68,7 +68,7 @@ class Units:
             return
         nodes = self._nodes(source)
         target = self._target(children)
-        if target and any(map(str.isalpha, "".join(self._texts(source)))):
+        if target and has_words("".join(self._texts(source))):
             span, start_tag, end_tag = target
             before, after = outer_spaces(nodes)
 

@@ -76,3 +76,8 @@ def test_a_binary_file_is_refused():
         translate_document("a.txt", b"\x89PNG\r\n\xff", identity)
     with pytest.raises(UserError, match=r"a.pdf: is not a document that can be translated"):
         translate_document("a.pdf", b"", identity)
+
+
+def test_a_paragraph_that_is_only_an_address_stays():
+    text = "https://example.org/um\n\nUm texto: https://example.org\n\njoao@example.org {nome}\n"
+    assert texts(text) == ["Um texto: https://example.org"]
