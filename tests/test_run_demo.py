@@ -216,12 +216,10 @@ for n in range(3):
     figures.append(of_epoch(training, batches.epoch(100, n), batches.per_epoch))
 print(np.array(figures).tolist())
 """
-    one, *both = (
-        np.array(json.loads(in_a_process(script, how))) for how in ("one", "two", "compiled")
-    )
-    for two in both:
-        np.testing.assert_allclose(two[:, 0], one[:, 0], rtol=1e-4)  # loss
-        np.testing.assert_allclose(two[:, 1], one[:, 1], atol=0.005)  # accuracy: near ties
+    # Compiled, as on GPUs; test_cluster.py has two replicas that are not.
+    one, two = (np.array(json.loads(in_a_process(script, how))) for how in ("one", "compiled"))
+    np.testing.assert_allclose(two[:, 0], one[:, 0], rtol=1e-4)  # loss
+    np.testing.assert_allclose(two[:, 1], one[:, 1], atol=0.005)  # accuracy: near ties
 
 
 @pytest.mark.slow
