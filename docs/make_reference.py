@@ -94,9 +94,9 @@ def command_lines():
         if not line.startswith("| **"):  # the title of a section
             lines.append(f"{line.removesuffix(' |')} ({', '.join(names)}) |")
     for name, command in command_rows.items():
-        others = [line for line in command if line not in shared]
+        unshared = [line for line in command if line not in shared]
         lines += ["", f"## {name}: {main.COMMANDS[name].HELP}", ""]
-        lines += [*TABLE, *others] if others else ["Its flags are those of several commands."]
+        lines += [*TABLE, *unshared] if unshared else ["Its flags are those of several commands."]
     return lines
 
 

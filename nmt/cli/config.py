@@ -1,20 +1,17 @@
 """`--config FILE`: values of flags that are not given, in the format of params.json."""
 
-import difflib
 import json
 from argparse import Namespace
 from typing import Any
 
 import params
 from nmt import UserError
+from nmt.cli.parser import closest
 from nmt.runs.parameters import error_in_row, is_source
 
 SPLITS = ("train", "valid", "test")  # flags, and keys of a corpus
-OF_ONE_RUN = (
-    "parts",
-    "parent",
-    "versions",
-)  # what params.json holds of a run, not of how it was trained
+# What params.json says of a run, not of how it was trained.
+OF_ONE_RUN = ("parts", "parent", "versions")
 
 
 def apply(args: Namespace) -> None:
@@ -32,8 +29,8 @@ def apply(args: Namespace) -> None:
         if key == "corpus" or key in OF_ONE_RUN or key.endswith("_sha256"):
             continue
         if key not in rows:
-            close = difflib.get_close_matches(key, [*rows, "corpus"], 1)
-            meant = f"did you mean {close[0]}?" if close else "docs/reference.md lists the names"
+            close = closest(key, [*rows, "corpus"])
+            meant = f"did you mean {close}?" if close else "docs/reference.md lists the names"
             raise UserError(f"{args.config}: unknown key {key!r} ({meant})")
         if wrong := error_in_row(rows[key], value):
             raise UserError(f"{args.config}: {wrong}")

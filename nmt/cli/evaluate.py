@@ -130,10 +130,10 @@ def score_hypotheses(args: Namespace) -> None:
     if len(references) > 1:
         references = scores.without_missing(references)
     scoring = text.scoring | {"ter": args.ter}
-    translations, *others = systems.values()
-    if others:
+    translations, *rivals = systems.values()
+    if rivals:
         print(f"{plural(len(text.sources), 'line')} of {text.name}: {' against '.join(systems)}")
-        print(scores.comparison(translations, *others, *references, **scoring))
+        print(scores.comparison(translations, *rivals, *references, **scoring))
     else:
         print(scores.table(scores.score(translations, *references, **scoring)))
 

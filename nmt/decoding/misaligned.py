@@ -33,17 +33,17 @@ def gains(score: Score, pairs: Sequence[tuple[str, str]]) -> list[float]:
     """
     sources = [source[:MAX_CHARACTERS] for source, _ in pairs]
     targets = [target[:MAX_CHARACTERS] for _, target in pairs]
-    own_scores = [*score(zip(sources, targets, strict=True))]
+    pair_scores = [*score(zip(sources, targets, strict=True))]
     other_scores = [0.0] * len(targets)  # sums
     distance = len(pairs) // (OTHER_SOURCES + 1)
     for number in range(1, OTHER_SOURCES + 1):
         start = number * distance
-        others = sources[start:] + sources[:start]
-        other_pairs = zip(others, targets, strict=True)
+        shifted_sources = sources[start:] + sources[:start]
+        other_pairs = zip(shifted_sources, targets, strict=True)
         other_scores = [sum(both) for both in zip(other_scores, score(other_pairs), strict=True)]
     return [
-        (own - others / OTHER_SOURCES) / max(1, len(target))
-        for own, others, target in zip(own_scores, other_scores, targets, strict=True)
+        (score_of_pair - total / OTHER_SOURCES) / max(1, len(target))
+        for score_of_pair, total, target in zip(pair_scores, other_scores, targets, strict=True)
     ]
 
 

@@ -238,10 +238,10 @@ def lay_out(markup: str, source: str) -> str:
         return markup
     margin = re.match(r"[ \t>]*", lines[1])[0]
     line_end = "\r\n" if "\r\n" in source else "\n"
-    first, *others = textwrap.wrap(
+    first, *later_lines = textwrap.wrap(
         markup, max(map(len, lines)), break_long_words=False, break_on_hyphens=False
     )
-    for line in others:
+    for line in later_lines:
         first += f" {line}" if BLOCK_START.match(line) else f"{line_end}{margin}{line}"
     return first
 
