@@ -134,8 +134,9 @@ class _BeamSteps:
         tokens = tf.gather(live.ids, position, axis=2)  # (B, K)
         cache_rows = tf.broadcast_to(tf.range(self.beam), tf.shape(tokens))  # (B, K)
         origin = set_position(live.origin, position, cache_rows)  # (B, K, L)
-        logits, sources = self.decoder.logits(tokens, position, origin, state.decoder)
-        likely = tf.nn.log_softmax(logits)  # (B, K, V)
+        likely, sources = self.decoder.log_probabilities(  # (B, K, V)
+            tokens, position, origin, state.decoder
+        )
         restricted = self.restrict(likely, live.ids, position)
         if self.copied is not None:
             left = sources.limits - position  # (B,) tokens

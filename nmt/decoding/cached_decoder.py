@@ -276,6 +276,17 @@ class CachedDecoder:
         logits = tf.reshape(logits, (-1, self.beam, logits.shape[-1]))
         return logits, state._replace(caches=caches)
 
+    def log_probabilities(
+        self,
+        tokens: tf.Tensor,
+        position: tf.Tensor,
+        origin: tf.Tensor | None,
+        state: DecoderState,
+    ) -> tuple[tf.Tensor, DecoderState]:
+        """Returns log-probabilities of the next token, (B, K, V), and the state; see `logits`."""
+        logits, state = self.logits(tokens, position, origin, state)
+        return tf.nn.log_softmax(logits), state
+
     def _look_ahead_mask(self, position: tf.Tensor, origin: tf.Tensor | None) -> tf.Tensor | None:
         """Returns 1 for each cache row that is not of a hypothesis's past, else 0.
 

@@ -6,12 +6,14 @@ Shapes in comments as in transformer_model.py, and K hypotheses.
 import math
 from typing import NamedTuple
 
+import numpy as np
 import tensorflow as tf
 
 from nmt.decoding.cached_decoder import CachedDecoder, DecoderState
-from transformer_model import Transformer
+from transformer_model import MASKED, Transformer
 
 Transformers = Transformer | tuple[Transformer, ...]  # one, or the members of an ensemble
+LOWEST = math.log(np.finfo(np.float32).tiny)  # the logarithm of a probability that is 0 in float32
 
 
 class EnsembleState(NamedTuple):
@@ -45,8 +47,10 @@ class Ensemble:
         first = self.members[0]  # all have the same lengths and vocabulary
         self.length, self.cache_length, self.never = first.length, first.cache_length, first.never
         self.state = EnsembleState([member.state for member in self.members])
+        is_token = np.arange(self.never.shape[0]) < transformers[0].config["target_vocab_size"]
+        self._lowest = tf.constant(np.where(is_token, LOWEST, 8 * MASKED), tf.float32)  # (V,)
 
-    def logits(
+    def log_probabilities(
         self,
         tokens: tf.Tensor,
         position: tf.Tensor,
@@ -55,15 +59,20 @@ class Ensemble:
     ) -> tuple[tf.Tensor, EnsembleState]:
         """Returns the log-probabilities of the next token, (B, K, V), and the state.
 
+        The probabilities are added up, not their logarithms, which takes a third of the time.
+
         Args:
           tokens, position, origin, state: see CachedDecoder.
         """
-        likely, states = [], []
+        probabilities, states = [], []
         for member, member_state in zip(self.members, state.members, strict=True):
             logits, new_state = member.logits(tokens, position, origin, member_state)
-            likely.append(tf.nn.log_softmax(logits))
+            probabilities.append(tf.nn.softmax(logits))  # (B, K, V)
             states.append(new_state)
-        return mean_probability(likely), EnsembleState(states)
+        mean = tf.add_n(probabilities) / len(probabilities)
+        return tf.maximum(tf.math.log(mean), self._lowest), EnsembleState(states)
+
+    logits = log_probabilities  # of which the likeliest token is the same
 
 
 def mean_probability(likely: list[tf.Tensor]) -> tf.Tensor:

@@ -138,8 +138,8 @@ class _GreedySteps:
     def step(self, position: tf.Tensor, state: GreedyState) -> GreedyState:
         """Returns the state with one more token: that after `position`."""
         ids, log_probability, finished, complete = state.results
-        logits, sources = self.decoder.logits(state.token, position, None, state.decoder)
-        likely = tf.nn.log_softmax(logits) if self.scored else logits  # (B, 1, V)
+        predict = self.decoder.log_probabilities if self.scored else self.decoder.logits
+        likely, sources = predict(state.token, position, None, state.decoder)  # (B, 1, V)
         likely += self.decoder.never
         restricted = self.restrict(likely, ids, position)
         if self.copied is not None:

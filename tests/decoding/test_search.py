@@ -338,3 +338,15 @@ def test_the_probabilities_of_an_ensemble_are_the_means_of_its_members(beam):
     if beam == 1:
         never = np.isin(np.arange(mean.shape[-1]), (PAD, tm.START))
         assert list(ids[1:]) == np.where(never, -np.inf, mean).argmax(-1).tolist()
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+def test_an_ensemble_scores_a_prefix_to_which_float32_gives_a_probability_of_0(beam):
+    models = biased_transformer(END=1.5, UNKNOWN=-300), biased_transformer(END=0.5, UNKNOWN=-300)
+    prefix = tf.constant([[tm.UNKNOWN]] * len(INP))
+    results = search.search(models, tf.constant(INP), beam, extra_tokens=EXTRA, prefix=prefix)
+    for (first, *_), source in zip(hypotheses_of(results), INP, strict=True):
+        if any(source):
+            assert first.ids[1] == tm.UNKNOWN
+            assert max(first.ids) < SIZES["target_vocab_size"]  # no entry that pads the vocabulary
+            assert -150 < first.log_probability < -87
