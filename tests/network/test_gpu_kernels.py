@@ -1,9 +1,13 @@
-"""What can be known of a GPU without one: TensorFlow has a GPU kernel for each operation.
+"""What can be known of a GPU without one: TensorFlow and XLA have what each operation needs there.
 
 TensorFlow registers its GPU kernels on every machine. An operation without one runs on the
 processor, and its inputs and outputs are copied there and back: only the seeds of samples do.
+XLA lowers a function for GPUs on every machine, too; only its compilation needs one.
 """
 
+import re
+
+import keras
 import pytest
 import tensorflow as tf
 from helpers import random_batches, tiny_training
@@ -80,3 +84,59 @@ def test_an_operation_of_text_has_none():
     function = tf.function(tf.strings.strip, input_signature=[tf.TensorSpec((None,), tf.string)])
     operations = operations_of(function.get_concrete_function())
     assert without_gpu_kernel(operations) == {"StringStrip"}
+
+
+# ---- The compiled step, lowered for GPUs ----
+
+
+def lowered_for_gpu(function, *inputs):
+    """Returns the HLO program of a function for GPUs, as text.
+
+    TensorFlow knows the platform by the name of its devices, GPU, not by XLA's name, CUDA.
+    """
+    compiled = tf.function(function, jit_compile=True, autograph=False)
+    return compiled.experimental_get_compiler_ir(*inputs)(stage="hlo", platform_name="GPU")
+
+
+def stateless_step(training):
+    """Returns Training.loss_and_gradients as a function of all variables' values and of ids.
+
+    Without a GPU there is no device that could hold the variables themselves.
+    """
+    transformer, forward = training.transformer, training.forward
+    number = len(transformer.trainable_variables)
+    variables = transformer.trainable_variables + transformer.non_trainable_variables
+
+    def step(values, inp, tar):
+        pairs = list(zip(variables, values, strict=True))
+        with tf.GradientTape() as tape, keras.StatelessScope(state_mapping=pairs):
+            tape.watch(values[:number])
+            outputs = forward.predict((inp, tar[:, :-1]), training=True)
+            smoothing = training.options["label_smoothing"]
+            sums = forward.token_sums(tar[:, 1:], outputs, smoothing)
+        return sums, tape.gradient(sums.loss, values[:number])
+
+    return step, [tf.convert_to_tensor(variable.value) for variable in variables]
+
+
+@pytest.mark.parametrize(
+    ("changes", "products"),
+    [
+        (dict(), {"f32"}),
+        (dict(mixed_precision=True, pre_norm=True, dropout_rate=0.1, label_smoothing=0.1),
+         {"f32", "bf16"}),  # logits are of float32
+    ],
+    ids=["float32", "bfloat16"],
+)  # fmt: skip
+def test_the_compiled_step_is_lowered_for_gpus(changes, products):
+    step, values = stateless_step(tiny_training(xla="on", **changes))
+    ((inp, tar),) = random_batches(1)
+    program = lowered_for_gpu(step, values, inp, tar)
+    assert {*re.findall(r"= (\w+)\[[\d,]*\]\S* dot\(", program)} == products
+    for word in ("<=", "infeed", "outfeed", "send(", "recv(", "custom-call"):
+        assert word not in program  # no dynamic shape, nothing on the host, no library
+
+
+def test_an_operation_of_text_is_not_lowered():
+    with pytest.raises(ValueError, match="XLA_GPU_JIT: AsString"):
+        lowered_for_gpu(lambda ids: tf.strings.length(tf.strings.as_string(ids)), tf.range(3))
