@@ -35,7 +35,7 @@ TWINS = [  # the same page in English and Chinese
     for page in PAGES
     if page.suffix == ".md" and (twin := page.with_suffix(".zh-CN.md")).exists()
 ]
-PROGRAMS = r"(?:run_demo|(?:benchmarks|data|docs|lessons)/\w+)\.py"
+PROGRAMS = r"(?:run_demo|(?:benchmarks|data|docs|lessons|recipes)/\w+)\.py"
 CHINESE_TWINS = {twin for _, twin in TWINS}
 BLOCK = r"(?:^ {4}.*\n|^\n(?= {4}))+"  # indented by four spaces
 WELL_FORMED = r"https://[a-z0-9-]+(\.[a-z0-9-]+)+(/[\w.~%+-]*)*(#[\w-]+)?"

@@ -1,0 +1,541 @@
+"""Distillation: a student learns from what stronger teachers write.
+
+    python recipes/distill.py --to runs/distilled --teachers 3 --preset tiny \\
+        --train train.de train.en --valid val.de val.en --test test.de test.en
+
+Trains teachers, which differ in their seeds; translates the training text with all of them
+together; trains a student on the pairs and on these translations (Kim and Rush 2016, arXiv
+1606.07947). Each step is a command of run_demo.py. The same command resumes the recipe, wherever it
+was interrupted.
+
+Flags that are not listed here are those of training, of teachers and students alike: --preset,
+--epochs and so on. docs/distillation.md explains the variants, what they cost, and the same steps
+by hand.
+"""
+
+import argparse
+import collections
+import hashlib
+import itertools
+import json
+import re
+import shlex
+import signal
+import subprocess
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from nmt import Terminated, UserError, messages, output
+from nmt.cli import flags, startup
+from nmt.cli import main as program
+from nmt.cli.parser import Parser
+from nmt.messages import log, plural
+from nmt.runs import listing
+from nmt.text import bleu_tokenizer, files
+from nmt.text.languages import Pair
+
+NAME = "distill.py"  # begins every line on what went wrong
+RUN_DEMO = Path(__file__).resolve().parents[1] / "run_demo.py"
+STDERR = 2  # the file descriptor
+PART_LINES = 8192  # that one process translates: a few minutes, of which a few seconds to start
+SAMPLE_LINES = 2000  # by which BLEU's tokenizer is chosen
+NOT_COMPARED = {  # flags that a resumed recipe may change, or whose content is compared
+    "to", "train", "valid", "test", "students", "part_lines", "teacher_flags", "student_flags",
+}  # fmt: skip
+OF_THE_RECIPE = {  # flags of training that the recipe gives itself, and those that stand for them
+    "--run": "--to", "--seed": "--teachers and --students", "--reverse": "--backward-teachers",
+    "--dataset": "--train", "--data-path": "--train",
+}  # fmt: skip
+
+
+class StepFailed(Exception):  # noqa: N818  # the step has reported the error
+    """A command has ended with an error.
+
+    Args:
+      code: its exit code.
+    """
+
+    def __init__(self, code: int):
+        super().__init__(code)
+        self.code = code
+
+
+class TranslationSet(NamedTuple):
+    """Translations of one side of all training pairs."""
+
+    name: str
+    runs: list[Path]  # the teachers, an ensemble if there are several
+    backward: bool  # they translate targets into sources
+
+
+class Recipe(NamedTuple):
+    """What the command line asks for."""
+
+    folder: Path
+    args: Namespace  # the flags of this script
+    training_flags: list[str]  # of teachers and students alike
+    training: Namespace  # the parsed flags of a student
+
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        """Yields the training pairs; a weight of a file does not count."""
+        selection = flags.selection(self.training)
+        for group in files.grouped(self.args.train):
+            yield from files.read_pairs(group.paths, selection)
+
+    def languages(self) -> Pair | None:
+        """Returns the languages of the training pairs; None if they are unknown."""
+        selection = flags.selection(self.training)
+        return files.languages_of(files.grouped(self.args.train)[0].paths, selection)
+
+    def distilled(self) -> list[Path]:
+        """Returns the source and the target file that the teachers' translations are written to."""
+        endings = self.languages() or Pair("source", "target")
+        return [self.folder / "pairs" / f"distilled.{ending}" for ending in endings]
+
+
+# ---- The command line ----
+
+
+def parser() -> Parser:
+    """Returns the parser of this script's flags."""
+    description, _, _ = __doc__.partition("\n")
+    recipe_parser = Parser(NAME, description=description, epilog=__doc__.partition("\n")[2])
+    recipe_parser.add_argument(
+        "--to", type=flags.filled, required=True, metavar="DIR", action=flags.Once,
+        help="folder of all that is trained and written",
+    )  # fmt: skip
+    flags.add_data(
+        recipe_parser, train="source and target, or a file of pairs; as of training",
+        valid="for validation", test="for the final scores",
+    )  # fmt: skip
+    add_teacher_flags(recipe_parser)
+    recipe_parser.add_argument(
+        "--students", type=number(0), default=1, metavar="N",
+        help="students to train, with seeds 1 to N (default 1); 0: only write the pairs",
+    )  # fmt: skip
+    recipe_parser.add_argument(
+        "--only-distilled", action="store_true",
+        help="train students on the teachers' translations alone, not on the given pairs, too",
+    )  # fmt: skip
+    for whom in ("teacher", "student"):
+        recipe_parser.add_argument(
+            f"--{whom}-flags", type=shlex.split, default=[], metavar="FLAGS",
+            help=f'flags of training for {whom}s alone: --{whom}-flags="--epochs 20"',
+        )  # fmt: skip
+    return recipe_parser
+
+
+def add_teacher_flags(recipe_parser: Parser) -> None:
+    """Adds the flags of the teachers and of their translations."""
+    recipe_parser.add_argument(
+        "--teachers", type=number(1), default=3, metavar="N",
+        help="teachers to train, with seeds 1 to N (default 3)",
+    )  # fmt: skip
+    recipe_parser.add_argument(
+        "--teacher-runs", nargs="+", metavar="RUN", help="trained runs, instead of --teachers"
+    )
+    recipe_parser.add_argument(
+        "--backward-teachers", type=number(0), default=0, metavar="N",
+        help="teachers to train in the other direction, which translate the targets (default 0)",
+    )  # fmt: skip
+    recipe_parser.add_argument(
+        "--backward-runs", nargs="+", metavar="RUN",
+        help="trained runs, instead of --backward-teachers",
+    )  # fmt: skip
+    recipe_parser.add_argument(
+        "--separately", action="store_true",
+        help="each teacher translates alone, instead of all as an ensemble",
+    )  # fmt: skip
+    recipe_parser.add_argument(
+        "--teacher-beam", type=number(1), default=5, metavar="N",
+        help="beam size of the teachers' translations (default 5)",
+    )  # fmt: skip
+    recipe_parser.add_argument(
+        "--n-best", type=number(1), default=1, metavar="N",
+        help="of so many translations, take the one most like the given one, by sentence BLEU "
+        "(default 1: the likeliest)",
+    )  # fmt: skip
+    recipe_parser.add_argument(
+        "--part-lines", type=number(1), default=PART_LINES, metavar="N",
+        help=f"lines that are translated at a time, all of which an interrupt loses (default "
+        f"{PART_LINES})",
+    )  # fmt: skip
+
+
+def number(lowest: int) -> Callable[[str], int]:
+    """Returns the type of a flag whose value is a whole number, at least `lowest`."""
+
+    def parse_number(text: str) -> int:
+        if not text.isdecimal() or int(text) < lowest:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {lowest} on")
+        return int(text)
+
+    return parse_number
+
+
+def parse(arguments: list[str]) -> Recipe:
+    """Returns the Recipe of a command line.
+
+    Raises:
+      UserError: it is wrong, for this script or for the training of teachers or students.
+    """
+    args, training_flags = parser().parse_known_args(arguments)
+    for split in ("train", "valid", "test"):
+        if not getattr(args, split):
+            raise UserError(f"--{split} is missing; teachers and students need the same text")
+    if len(args.train) == 1 and not files.is_table(args.train[0]):
+        raise UserError(f"{args.train[0]}: is one file; let its name end in .tsv")
+    if args.n_best > args.teacher_beam:
+        raise UserError(f"--n-best {args.n_best} needs a --teacher-beam of as many; raise it")
+    teacher = parse_training(args, [*training_flags, *args.teacher_flags])
+    student = parse_training(args, [*training_flags, *args.student_flags])
+    if teacher.non_autoregressive:
+        raise UserError(
+            "teachers translate by beam search, which --non-autoregressive excludes; give it to "
+            'the student alone: --student-flags="--non-autoregressive"'
+        )
+    for path in (*(args.teacher_runs or ()), *(args.backward_runs or ())):
+        if listing.find(path).parameters.options["non_autoregressive"]:
+            raise UserError(f"{path}: is non-autoregressive; name another teacher")
+    recipe = Recipe(Path(args.to), args, training_flags, student)
+    claim_folder(recipe, teacher)
+    return recipe
+
+
+def parse_training(args: Namespace, training_flags: list[str]) -> Namespace:
+    """Returns the parsed flags of training, without --run and --seed.
+
+    Raises:
+      UserError: they are wrong, or the recipe gives them itself.
+    """
+    for word in training_flags:
+        name = word.partition("=")[0]
+        if name in OF_THE_RECIPE:
+            raise UserError(f"{name}: the recipe gives it itself; see {OF_THE_RECIPE[name]}")
+    return program.parse(["train", *data_flags(args, args.train), *training_flags])
+
+
+def data_flags(args: Namespace, train: Iterable[str | Path]) -> list[str]:
+    """Returns the flags that name the text of a training run."""
+    return ["--train", *map(str, train), "--valid", *args.valid, "--test", *args.test]
+
+
+# ---- The folder: what is complete, and with which flags ----
+
+
+def claim_folder(recipe: Recipe, teacher: Namespace) -> None:
+    """Writes the flags and the hashes of the text into a new folder, or compares them.
+
+    Raises:
+      UserError: the folder is one of other flags or other text, or not of this recipe.
+    """
+    args = recipe.args
+    values = {name: value for name, value in vars(args).items() if name not in NOT_COMPARED}
+    for name in ("teacher_runs", "backward_runs"):
+        values[name] = [str(Path(path).resolve()) for path in values[name] or ()]
+    for whom, training in (("teachers", teacher), ("students", recipe.training)):
+        values |= {f"{name} of {whom}": value for name, value in training_values(training).items()}
+    for split in ("train", "valid", "test"):
+        values[f"text of --{split}"] = [sha256(name) for name in getattr(args, split)]
+    values = json.loads(json.dumps(values))
+    path = recipe.folder / "recipe.json"
+    if not path.exists():
+        if recipe.folder.is_dir() and any(recipe.folder.iterdir()):
+            raise UserError(f"{recipe.folder}: holds something else; name a new folder with --to")
+        output.write(path, json.dumps(values, indent=2).encode())
+        return
+    saved = json.loads(path.read_text())
+    different = [name for name in {**saved, **values} if saved.get(name) != values.get(name)]
+    if different:
+        names = ", ".join(different[:3]) + (" and others" if different[3:] else "")
+        raise UserError(
+            f"{recipe.folder}: was begun with another {names}; give the same flags and files, or "
+            "name a new folder with --to"
+        )
+
+
+def training_values(training: Namespace) -> dict[str, Any]:
+    """Returns the values of the flags of training that are given, by name, but not the files."""
+    skipped = {"given", "train", "valid", "test", "command"}
+    values = {name: value for name, value in vars(training).items() if name not in skipped}
+    return {name: value for name, value in values.items() if value not in (None, False)}
+
+
+def sha256(name: str) -> str:
+    """Returns the SHA-256 of a file, whose name may have a weight after it."""
+    files.check_is_stored(name)
+    path = files.weighted(name).path
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}; name a file that can be read") from None
+
+
+# ---- Commands ----
+
+
+def run_command(
+    arguments: list[str], stdin: bytes | None = None, stdout: int | None = None
+) -> bytes:
+    """Runs a command of run_demo.py. Returns what it printed, if `stdout` is subprocess.PIPE.
+
+    It runs in a session of its own, so that a signal reaches it once, by this process: the first
+    one lets a training run save itself, a second one would end it.
+
+    Raises:
+      StepFailed: it ended with an error, which it has reported.
+    """
+    log.info(f"$ {shlex.join(['python', RUN_DEMO.name, *arguments])}")
+    process = subprocess.Popen(
+        [sys.executable, str(RUN_DEMO), *arguments],
+        stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
+        stdout=stdout,
+        start_new_session=True,
+    )
+    try:
+        printed, _ = process.communicate(stdin)
+    except (KeyboardInterrupt, Terminated):
+        process.send_signal(signal.SIGINT)
+        process.communicate()
+        raise
+    if process.returncode:
+        code = process.returncode
+        raise StepFailed(code if code > 0 else 128 - code)
+    return printed or b""
+
+
+def train(
+    recipe: Recipe,
+    name: str,
+    seed: int,
+    train_files: list[str],
+    own_flags: list[str],
+    prints_scores: bool = False,
+) -> None:
+    """Trains a run in the recipe's folder, unless it is complete.
+
+    Args:
+      name: of its folder.
+      train_files: what it is trained on.
+      own_flags: flags that not all runs have.
+      prints_scores: whether its samples and scores are a result, for stdout.
+    """
+    mark = recipe.folder / "complete" / name
+    if mark.exists():
+        log.info(f"{name}: complete")
+        return
+    log.info(f"{name}: training")
+    arguments = ["train", "--run", str(recipe.folder / name), "--seed", str(seed)]
+    arguments += [*data_flags(recipe.args, train_files), *recipe.training_flags, *own_flags]
+    run_command(arguments, stdout=None if prints_scores else STDERR)
+    output.write(mark, b"")
+
+
+# ---- Translations ----
+
+
+def translate(recipe: Recipe, translation_set: TranslationSet) -> None:
+    """Translates one side of the training pairs, but for the parts that are complete."""
+    for part, pairs in enumerate(chunks(recipe.pairs(), recipe.args.part_lines)):
+        path = part_path(recipe, translation_set, part)
+        first = part * recipe.args.part_lines + 1
+        lines = f"{translation_set.name}: lines {first} to {first + len(pairs) - 1}"
+        if path.exists():
+            log.info(f"{lines}: complete")
+            continue
+        log.info(f"{lines}: translating")
+        arguments = ["translate", "--no-split", "--format", "jsonl"]
+        arguments += ["--beam", str(recipe.args.teacher_beam), "--n-best", str(recipe.args.n_best)]
+        arguments += itertools.chain(*(["--run", str(run)] for run in translation_set.runs))
+        text = "".join(f"{pair[translation_set.backward]}\n" for pair in pairs)
+        printed = run_command(arguments, text.encode(), subprocess.PIPE)
+        if len(read_candidates(printed)) != len(pairs):
+            raise UserError(f"{lines}: not every line was translated; start again")
+        output.write(path, printed)
+
+
+def part_path(recipe: Recipe, translation_set: TranslationSet, part: int) -> Path:
+    """Returns the path of the translations of a part, numbered from 0."""
+    size = recipe.args.part_lines
+    name = f"{part * size + 1:09d}-{(part + 1) * size:09d}.jsonl"
+    return recipe.folder / "translations" / translation_set.name / name
+
+
+def read_candidates(printed: bytes) -> list[list[str]]:
+    """Returns the translations of each line, the likeliest first, as `translate` printed them."""
+    candidates = collections.defaultdict(list)
+    for line in printed.decode().split("\n"):
+        if line:
+            values = json.loads(line)
+            candidates[values["line"]].append(values["translation"])
+    return [candidates[number] for number in sorted(candidates)]
+
+
+def chunks(items: Iterable, size: int) -> Iterator[list]:
+    """Yields `items` in lists of `size`; the last one may be shorter."""
+    items = iter(items)
+    while chunk := list(itertools.islice(items, size)):
+        yield chunk
+
+
+# ---- Choosing, and the pairs for the students ----
+
+
+def sentence_bleu(recipe: Recipe, backward: bool) -> Callable[[str, str], float]:
+    """Returns a function of a translation and its reference: their sentence BLEU.
+
+    By the tokenizer and the case of the student's scores.
+
+    Args:
+      backward: whether the translations are sources, and the tokenizer is that of their language.
+    """
+    import sacrebleu
+
+    options = flags.chosen(recipe.training, recipe.training.preset or "tutorial")
+    side = 0 if backward else 1
+    sample = [pair[side] for pair in itertools.islice(recipe.pairs(), SAMPLE_LINES)]
+    name = options["tokenize"]
+    if backward and name != "none":
+        name = bleu_tokenizer.AUTO
+    languages = recipe.languages()
+    tokenize = bleu_tokenizer.resolve(name, sample, languages and languages[side])
+    # With effective order, it is smoothed, as for single sentences.
+    metric = sacrebleu.BLEU(
+        lowercase=options["lowercase"], tokenize=tokenize, effective_order=True, force=True
+    )
+    return lambda translation, reference: metric.sentence_score(translation, [reference]).score
+
+
+def best_candidate(
+    candidates: list[str], reference: str, score: Callable[[str, str], float]
+) -> str:
+    """Returns the candidate with the highest score against a reference; the first of equals.
+
+    Kim and Rush 2016, section 3.3 (sequence-level interpolation).
+    """
+    return max(candidates, key=lambda candidate: score(candidate, reference))
+
+
+def distilled_pairs(recipe: Recipe, translation_set: TranslationSet) -> Iterator[tuple[str, str]]:
+    """Yields each training pair with the teachers' translation in place of the target.
+
+    Of backward teachers, in place of the source.
+    """
+    score = None
+    if recipe.args.n_best > 1:
+        score = sentence_bleu(recipe, translation_set.backward)
+    for part, pairs in enumerate(chunks(recipe.pairs(), recipe.args.part_lines)):
+        candidates = read_candidates(part_path(recipe, translation_set, part).read_bytes())
+        for (source, target), line_candidates in zip(pairs, candidates, strict=True):
+            reference = source if translation_set.backward else target
+            best = (
+                best_candidate(line_candidates, reference, score) if score else line_candidates[0]
+            )
+            translation = one_line(best)
+            yield (translation, target) if translation_set.backward else (source, translation)
+
+
+def one_line(text: str) -> str:
+    """Returns a text without line breaks."""
+    return re.sub(r"[\r\n]+", " ", text)
+
+
+def write_pairs(recipe: Recipe, translation_sets: list[TranslationSet]) -> None:
+    """Writes the source and the target file of all translations, each pair once.
+
+    A pair is left out if it has an empty side, or if the student trains on it anyway.
+    """
+    paths = recipe.distilled()
+    if paths[0].parent.exists():
+        log.info("pairs: complete")
+        return
+    log.info("pairs: writing")
+    known = set() if recipe.args.only_distilled else set(map(hash, recipe.pairs()))
+    read = written = 0
+    with output.new(paths[0].parent) as unfinished:
+        unfinished.mkdir()
+        sources, targets = (unfinished / path.name for path in paths)
+        with (
+            sources.open("w", encoding="utf-8", newline="\n") as source_file,
+            targets.open("w", encoding="utf-8", newline="\n") as target_file,
+        ):
+            for pair in itertools.chain(
+                *(distilled_pairs(recipe, one) for one in translation_sets)
+            ):
+                read += 1
+                if all(map(str.strip, pair)) and hash(pair) not in known:
+                    known.add(hash(pair))
+                    written += 1
+                    source_file.write(f"{pair[0]}\n")
+                    target_file.write(f"{pair[1]}\n")
+        if not written:
+            raise UserError(
+                "the teachers' translations are the given ones, so there is nothing to distill; "
+                "train the student on the given pairs alone"
+            )
+    log.info(f"pairs: {written} of {plural(read, 'translation')}; the others are known, or empty")
+
+
+# ---- The recipe ----
+
+
+def train_teachers(recipe: Recipe) -> list[TranslationSet]:
+    """Trains the teachers that are not trained yet. Returns what they are to translate."""
+    args = recipe.args
+    directions = {
+        "forward": (args.teacher_runs, args.teachers, "teacher", []),
+        "backward": (args.backward_runs, args.backward_teachers, "backward-teacher", ["--reverse"]),
+    }
+    translation_sets = []
+    for direction, (runs, teachers, name, own_flags) in directions.items():
+        if not runs:
+            runs = [recipe.folder / f"{name}-{seed}" for seed in range(1, teachers + 1)]
+            own_flags = [*args.teacher_flags, "--no-plots", *own_flags]
+            for seed, run in enumerate(runs, start=1):
+                train(recipe, run.name, seed, args.train, own_flags)
+        ensembles = [[run] for run in runs] if args.separately else [runs] if runs else []
+        translation_sets += [
+            TranslationSet(f"{direction}-{n}", ensemble, direction == "backward")
+            for n, ensemble in enumerate(ensembles, start=1)
+        ]
+    return translation_sets
+
+
+def distill(recipe: Recipe) -> None:
+    """Takes all steps of the recipe that are not complete."""
+    args = recipe.args
+    translation_sets = train_teachers(recipe)
+    for translation_set in translation_sets:
+        translate(recipe, translation_set)
+    write_pairs(recipe, translation_sets)
+    train_files = [*([] if args.only_distilled else args.train), *map(str, recipe.distilled())]
+    for seed in range(1, args.students + 1):
+        train(recipe, f"student-{seed}", seed, train_files, args.student_flags, prints_scores=True)
+
+
+def main(arguments: list[str]) -> int:
+    """Runs the recipe. Returns the exit code of the process."""
+    messages.show()
+    startup.catch_interrupts()
+    try:
+        distill(parse(arguments))
+    except UserError as error:
+        log.error(f"{NAME}: {error}")
+        return 2
+    except StepFailed as failure:
+        log.error(f"{NAME}: the last command failed; the same command resumes the recipe")
+        return failure.code
+    except (KeyboardInterrupt, Terminated) as end:
+        log.error(f"{NAME}: interrupted; the same command resumes the recipe")
+        return 128 + getattr(end, "number", signal.SIGINT)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
