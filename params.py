@@ -42,6 +42,9 @@ class Param(NamedTuple):
 NETWORK = Section("Network")
 
 NUM_LAYERS: Annotated[int, Flag("layers of encoder and decoder; tutorial (paper: 6)", 1, 200)] = 4
+DECODER_LAYERS: Annotated[
+    int, Flag("layers of the decoder; 0: as many as --num-layers (fewer: arXiv 2006.10369)", 0, 200)
+] = 0
 D_MODEL: Annotated[int, Flag("width of residual stream; tutorial (paper: 512)", 1, 65_536)] = 128
 DFF: Annotated[
     int, Flag("width inside the feed-forward layers; tutorial (paper: 2048)", 1, 1_000_000)

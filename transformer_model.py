@@ -403,13 +403,16 @@ class Transformer(keras.Model):
         then share one vocabulary.
       non_autoregressive: use no look-ahead mask in the decoder, which is not in the paper; see
         nmt/decoding/non_autoregressive.py.
+      decoder_layers: layers of the decoder; 0 for `num_layers`, as in the paper.
     """
 
     def __init__(
         self, num_layers, d_model, num_heads, dff, input_vocab_size, target_vocab_size, rate=0.1,
-        pre_norm=False, tie_embeddings=False, non_autoregressive=False, dtype=None, **kwargs,
+        pre_norm=False, tie_embeddings=False, non_autoregressive=False, decoder_layers=0,
+        dtype=None, **kwargs,
     ):  # fmt: skip
         super().__init__(dtype=dtype, **kwargs)
+        decoder_layers = decoder_layers or num_layers
         if self.dtype_policy.compute_dtype == "float16":
             raise ValueError(
                 f"{self.dtype_policy.name} cannot hold the mask's {MASKED:g}: use mixed_bfloat16 "
@@ -419,7 +422,7 @@ class Transformer(keras.Model):
             num_layers=num_layers, d_model=d_model, num_heads=num_heads, dff=dff,
             input_vocab_size=input_vocab_size, target_vocab_size=target_vocab_size, rate=rate,
             pre_norm=pre_norm, tie_embeddings=tie_embeddings,
-            non_autoregressive=non_autoregressive,
+            non_autoregressive=non_autoregressive, decoder_layers=decoder_layers,
         )  # fmt: skip
         embedding = None  # each stack has its own
         if tie_embeddings:
@@ -437,8 +440,9 @@ class Transformer(keras.Model):
             num_layers, d_model, num_heads, dff, input_vocab_size, rate, pre_norm, embedding, dtype
         )
         self.decoder = Decoder(
-            num_layers, d_model, num_heads, dff, target_vocab_size, rate, pre_norm, embedding, dtype
-        )
+            decoder_layers, d_model, num_heads, dff, target_vocab_size, rate, pre_norm, embedding,
+            dtype,
+        )  # fmt: skip
         if tie_embeddings:
             self.final_layer = TiedLogits(embedding, dtype="float32")
         else:

@@ -603,6 +603,23 @@ def test_returns_float32_logits_and_the_weights_of_every_attention(model):
         assert (w.numpy()[~masked] > 0).all(), name
 
 
+def test_the_decoder_may_have_another_number_of_layers_than_the_encoder(tmp_path):
+    model = small_transformer(num_layers=3, decoder_layers=1)
+    logits, weights = model((INP, TAR))
+    assert {name: w.shape[2:] for name, w in weights.items()} == {
+        "encoder_layer1": (5, 5),
+        "encoder_layer2": (5, 5),
+        "encoder_layer3": (5, 5),
+        "decoder_layer1_block1": (4, 4),
+        "decoder_layer1_block2": (4, 5),
+    }
+    model.save(tmp_path / "shallow.keras")
+    loaded = keras.saving.load_model(tmp_path / "shallow.keras")
+    assert_close(loaded((INP, TAR))[0], logits)
+    equal_stacks = tm.Transformer(**{**SIZES, "num_layers": 3}, decoder_layers=0)
+    assert len(equal_stacks.decoder.dec_layers) == equal_stacks.config["decoder_layers"] == 3
+
+
 def test_a_future_target_token_changes_no_earlier_logit(model):
     tar = np.array([[2, 12, 4, 7, 9], [2, 5, 8, 6, 3]], np.int32)
     before = model((INP[:2], tar))[0].numpy()
@@ -734,7 +751,9 @@ CONFIGS = {
     tm.Decoder: dict(
         num_layers=3, d_model=8, num_heads=2, dff=16, target_vocab_size=13, **RATES
     ),
-    tm.Transformer: {**SIZES, "target_vocab_size": 11, "tie_embeddings": True, **RATES},
+    tm.Transformer: {
+        **SIZES, "target_vocab_size": 11, "tie_embeddings": True, "decoder_layers": 1, **RATES
+    },
 }  # fmt: skip
 
 

@@ -30,10 +30,10 @@ class Attention(NamedTuple):
     weights: dict[str, np.ndarray]  # (H, queries, keys), keyed as the Transformer does
     texts: tuple[str, str] = ("", "")  # the sentence and its translation
 
-    @property
-    def layers(self) -> int:
-        """The number of layers of each of KINDS."""
-        return len(self.weights) // len(KINDS)
+    def layers(self, kind: str) -> int:
+        """Returns the number of layers that have one of KINDS: those of the encoder or decoder."""
+        before, after = KINDS[kind].layer.split("{}")
+        return sum(name.startswith(before) and name.endswith(after) for name in self.weights)
 
     def select(
         self, kind: str = "cross", layer: int | None = None
@@ -49,9 +49,12 @@ class Attention(NamedTuple):
         Raises:
           ValueError: there is no such kind or layer.
         """
-        layer = self.layers if layer is None else layer
-        if kind not in KINDS or not 1 <= layer <= self.layers:
-            raise ValueError(f"kinds are {', '.join(KINDS)}, and layers 1 to {self.layers}")
+        if kind not in KINDS:
+            raise ValueError(f"kinds are {', '.join(KINDS)}")
+        layers = self.layers(kind)
+        layer = layers if layer is None else layer
+        if not 1 <= layer <= layers:
+            raise ValueError(f"layers of {kind} attention are 1 to {layers}")
         tar_inp, generated = self.target[:-1], self.target[1:]
         queries = {"encoder": self.source, "decoder": tar_inp, "cross": generated}[kind]
         keys = tar_inp if kind == "decoder" else self.source

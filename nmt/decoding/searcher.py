@@ -132,8 +132,8 @@ class Searcher:
     def _cross_attention(self, inp: tf.Tensor, tar: tf.Tensor) -> tf.Tensor:
         """Returns the attention weights (B, T, S) of the last layer, the mean of its heads."""
         _, weights = self.transformer((inp, tar), training=False)
-        layers = self.transformer.config["num_layers"]
-        return tf.reduce_mean(weights[KINDS["cross"].layer.format(layers)], axis=1)
+        last_layer = KINDS["cross"].layer.format(self.transformer.config["decoder_layers"])
+        return tf.reduce_mean(weights[last_layer], axis=1)
 
     def _token_likelihoods(
         self, inp: tf.Tensor, tar: tf.Tensor, number: tf.Tensor

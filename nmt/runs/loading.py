@@ -42,13 +42,16 @@ def check_size(options: dict, vocab_size: int, weight_bytes: int = 16) -> None:
       weight_bytes: memory per weight; in training, with its gradient and Adam's two moments, 16.
     """
     width, tables = options["d_model"], 1 if options["tie_embeddings"] else 3
-    layers = options["num_layers"] * width * (12 * width + 4 * options["dff"])
-    needed = weight_bytes * (layers + tables * vocab_size * width)
+    attention, feed_forward = 4 * width**2, 2 * width * options["dff"]  # weights of a sub-layer
+    encoder = options["num_layers"] * (attention + feed_forward)
+    decoder_layers = options["decoder_layers"] or options["num_layers"]
+    decoder = decoder_layers * (2 * attention + feed_forward)
+    needed = weight_bytes * (encoder + decoder + tables * vocab_size * width)
     if needed > memory():
         raise UserError(
             f"a network of these sizes takes {needed / 2**30:,.0f} GiB at least, and this "
-            f"machine has {memory() / 2**30:,.0f}; lower --d-model, --dff, --num-layers or "
-            "--vocab-size"
+            f"machine has {memory() / 2**30:,.0f}; lower --d-model, --dff, --num-layers, "
+            "--decoder-layers or --vocab-size"
         )
 
 
@@ -72,6 +75,7 @@ def build_transformer(options: dict, vocab_size: int, plain: bool = False) -> Tr
         pre_norm=options["pre_norm"],
         tie_embeddings=options["tie_embeddings"],
         non_autoregressive=options["non_autoregressive"],
+        decoder_layers=options["decoder_layers"],
         dtype="mixed_bfloat16" if options["mixed_precision"] else "float32",
     )
     transformer.build(((None, None), (None, None)))

@@ -143,10 +143,11 @@ async def attention(request: Request) -> Response:
         fields.text(asked, "source", AUTO), fields.text(asked, "target"), [text]
     )
     kind = fields.text(asked, "kind", "cross")
-    result = await service.attend(query, text)
-    layer = fields.number(asked, "layer", int, 1, result.layers, result.layers)
     if kind not in KINDS:
         raise RefusedError(400, f"kind must be one of {', '.join(KINDS)}")
+    result = await service.attend(query, text)
+    layers = result.layers(kind)
+    layer = fields.number(asked, "layer", int, 1, layers, layers)
     weights, queries, keys = result.select(kind, layer)
     return JSONResponse({
         "text": result.texts[0],

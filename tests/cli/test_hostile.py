@@ -5,6 +5,7 @@
 
 import gc
 import json
+import math
 import os
 import shutil
 
@@ -25,7 +26,7 @@ import params
 import run_demo
 from nmt import Interrupted, UserError
 from nmt.results import evaluation
-from nmt.runs import parameters, safety
+from nmt.runs import loading, parameters, safety
 from nmt.runs.folder import Run
 from nmt.text import batches as batching
 from nmt.text import corpora, files
@@ -65,6 +66,7 @@ def test_a_tokenizer_that_is_not_the_runs_is_one_line(run, capsys, content):
     ("name", "value", "message"),
     [
         ("dff", 0, "dff: 0 is less than 1"),
+        ("decoder_layers", -1, "decoder_layers: -1 is less than 0"),
         ("num_layers", 10**30, "num_layers: 1000000000"),
         ("buffer_size", 2**31, "buffer_size: 2147483648 is more than 2147483647"),
         ("num_heads", "8", "num_heads is '8', not of type int"),
@@ -135,6 +137,16 @@ def test_a_network_that_memory_cannot_hold_is_refused_before_it_is_made(run, tmp
     sizes = ["--d-model", 65536, "--dff", 1_000_000, "--num-layers", 200]
     line = refused(capsys, "--dataset", corpus, "--run", tmp_path / "new", *sizes)
     assert "GiB at least, and this machine has" in line
+
+
+def test_memory_must_hold_the_matrices_of_encoder_and_decoder(monkeypatch):
+    options = params.values() | dict(num_layers=3, decoder_layers=1, d_model=8, dff=24, num_heads=2)
+    network = loading.build_transformer(options, 20, plain=True)
+    matrices = sum(math.prod(w.shape) for w in network.trainable_weights if len(w.shape) == 2)
+    monkeypatch.setattr(loading, "memory", lambda: 16 * matrices)
+    loading.check_size(options, 20)
+    with pytest.raises(UserError, match="lower --d-model, --dff, --num-layers, --decoder-layers"):
+        loading.check_size(options, 21)
 
 
 def test_a_batch_holds_no_more_rows_than_there_are_pairs():

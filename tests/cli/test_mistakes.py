@@ -51,6 +51,8 @@ from nmt.training import devices
         (["plot", "schedule", "--average"], "plot schedule: takes no --average"),
         (["runs", "--", "-x", "-y"], "unknown -y"),
         (["--d-model", "100"], "--d-model 100 is not a multiple of --num-heads 8"),
+        (["--decoder-layers", "-1"], "argument --decoder-layers: -1 is less than 0"),
+        (["--decoder-layers", "201"], "argument --decoder-layers: 201 is more than 200"),
         (["--epochs", "-1"], "argument --epochs: -1 is less than 1"),
         (["--epochs", "many"], "argument --epochs: invalid int value: 'many'"),
         (["--dropout-rate", "1.5"], "1.5 is more than 0.99"),

@@ -39,6 +39,7 @@ def next_log_probabilities(model, source, tokens):
         (3, None, {}),
         (3, EXTRA, {}),
         (3, None, dict(pre_norm=True, tie_embeddings=True, input_vocab_size=13)),
+        (3, None, dict(num_layers=3, decoder_layers=1)),
     ],
 )
 def test_a_cached_step_equals_a_call_of_the_whole_model(beam, extra_positions, variant):

@@ -375,10 +375,24 @@ def test_attention_is_that_of_one_pass_over_the_translation(model, alone, silent
     for kind in KINDS:
         weights, queries, keys = seen.select(kind, 1)
         assert weights.shape[1:] == (len(queries), len(keys))
-    np.testing.assert_array_equal(seen.select()[0], seen.select("cross", seen.layers)[0])
-    for wrong in (dict(layer=0), dict(layer=seen.layers + 1), dict(kind="other")):
-        with pytest.raises(ValueError, match="kinds are encoder, decoder, cross, and layers 1 to"):
-            seen.select(**wrong)
+    with pytest.raises(ValueError, match="kinds are encoder, decoder, cross"):
+        seen.select(kind="other")
+
+
+def test_attention_is_of_the_layers_that_encoder_and_decoder_have(tokenizer):
+    size = tokenizer.vocab_size
+    network = tm.Transformer(3, 8, 2, 16, size, size, decoder_layers=1)
+    network.build(((None, None), (None, None)))
+    translate = Translator(randomized(network), tokenizer)
+    seen = translate.attend("um dois.")
+    assert [seen.layers(kind) for kind in KINDS] == [3, 1, 1]
+    for kind, name in (("encoder", "encoder_layer3"), ("cross", "decoder_layer1_block2")):
+        np.testing.assert_array_equal(seen.select(kind)[0], seen.weights[name])
+    for kind, wrong in (("encoder", 4), ("encoder", 0), ("decoder", 2), ("cross", 2)):
+        with pytest.raises(ValueError, match=f"layers of {kind} attention are 1 to"):
+            seen.select(kind, wrong)
+    (links,) = translate.align([("um dois.", "one two.")])  # of the decoder's last layer
+    assert {target for _, target in links} == {0, 1}
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,12 @@ def test_a_value_that_is_not_allowed_is_named(finished, change, reason):
         parameters.parse(saved | change)
 
 
+def test_a_parameter_that_is_missing_has_its_default():
+    options = parameters.parse({"corpus": {"dataset": "bundled"}, "num_layers": 2}).options
+    assert options == params.values() | {"num_layers": 2, "xla": "off"}
+    assert options["decoder_layers"] == 0  # as many as those of the encoder
+
+
 def test_parameters_tokenizer_and_final_weights_are_a_run_to_use(tmp_path):
     run = Run(tmp_path)
     (tmp_path / "params.json").write_text(json.dumps({"corpus": {"dataset": "bundled"}}))
