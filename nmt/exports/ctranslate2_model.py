@@ -45,9 +45,8 @@ def transformer_spec(transformer: Transformer, tokenizer: Tokenizer) -> Transfor
             "exporting to CTranslate2 needs its package; install it (pip install ctranslate2)"
         ) from None
     config = transformer.config
-    spec = TransformerSpec.from_config(
-        config["num_layers"], config["num_heads"], pre_norm=config["pre_norm"]
-    )
+    layers = config["num_layers"], config["decoder_layers"]
+    spec = TransformerSpec.from_config(layers, config["num_heads"], pre_norm=config["pre_norm"])
     positions = positional_encoding(MAX_TOKENS, config["d_model"])[0].numpy()  # (MAX_TOKENS, D)
     spec.encoder.position_encodings.encodings = positions
     spec.decoder.position_encodings.encodings = positions

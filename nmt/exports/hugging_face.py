@@ -190,9 +190,9 @@ def configuration(transformer: Transformer) -> dict:
     sizes, kind = transformer.config, architecture(transformer)
     tied = sizes["tie_embeddings"]
     stacks = {}
-    for stack in ("encoder", "decoder"):
+    for stack, layers in (("encoder", "num_layers"), ("decoder", "decoder_layers")):
         stacks |= {
-            f"{stack}_layers": sizes["num_layers"],
+            f"{stack}_layers": sizes[layers],
             f"{stack}_attention_heads": sizes["num_heads"],
             f"{stack}_ffn_dim": sizes["dff"],
         }
@@ -249,7 +249,8 @@ pipeline_tag: translation
 # {card.name}
 
 A Transformer (Vaswani et al. 2017) for translation, trained on {card.corpus}:
-{sizes["num_layers"]} layers, width {sizes["d_model"]}, {sizes["num_heads"]} heads,
+{sizes["num_layers"]} layers in the encoder and {sizes["decoder_layers"]} in the decoder,
+width {sizes["d_model"]}, {sizes["num_heads"]} heads,
 {transformer.count_params():,} parameters, {sizes["input_vocab_size"]:,} vocabulary entries.
 
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer

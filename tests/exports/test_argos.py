@@ -22,7 +22,7 @@ def model():
     """A Tokenizer and a network of random weights."""
     tokenizer = Tokenizer(train_tokenizer(as_dataset(sentences(200)), 340))
     size = tokenizer.vocab_size
-    transformer = Transformer(1, 16, 4, 24, size, size)
+    transformer = Transformer(2, 16, 4, 24, size, size, decoder_layers=1)
     transformer.build(((None, None), (None, None)))
     return tokenizer, randomized(transformer)
 

@@ -16,6 +16,7 @@ import run_demo
 from nmt.cli.export import default_path
 from nmt.decoding.sampling import Sampling
 from nmt.decoding.tokens import log_probabilities
+from nmt.decoding.translator import Translator
 from nmt.exports.ctranslate2_model import ctranslate2_model
 from nmt.exports.saved_model import SavedTranslator
 from nmt.runs import loading
@@ -162,7 +163,9 @@ else:
     assert size < whole or quantization is None
 
 
-@pytest.mark.parametrize("variant", [{}, dict(pre_norm=True, tie_embeddings=True)], ids=str)
+@pytest.mark.parametrize(
+    "variant", [{}, dict(pre_norm=True, tie_embeddings=True, decoder_layers=1)], ids=str
+)
 def test_ctranslate2_scores_two_layers_as_we_do(folder, tmp_path, variant):
     tokenizer = run_demo.Tokenizer((folder / "run" / "tokenizer.model").read_bytes())
     size = tokenizer.vocab_size
@@ -238,6 +241,15 @@ def test_the_recipe_of_ctranslate2_gives_the_text_of_translate(folder, capsys, t
     capsys.readouterr()
     assert call("translate", "--run", folder / "run", "--beam", 1, "--", *lines) == 0
     assert found == capsys.readouterr().out.split("\n")
+
+
+def test_a_saved_model_of_a_shallow_decoder_translates_as_the_program(tokenizer):
+    size = tokenizer.vocab_size
+    network = Transformer(3, 8, 2, 16, size, size, decoder_layers=1)
+    network.build(((None, None), (None, None)))
+    serve, lines = SavedTranslator(randomized(network), tokenizer), ["um dois.", "três."]
+    translations = serve.greedy(tf.constant(lines))["translations"].numpy()
+    assert [text.decode() for text in translations] == list(Translator(network, tokenizer)(lines))
 
 
 def test_a_saved_model_refuses_numbers_that_translate_refuses(tokenizer):

@@ -32,14 +32,16 @@ def test_even_dimensions_come_first():
 
 @pytest.mark.slow  # imports PyTorch and transformers
 @pytest.mark.parametrize("pre_norm", [False, True])
-@pytest.mark.parametrize("tie_embeddings", [False, True])
+@pytest.mark.parametrize(("tie_embeddings", "decoder_layers"), [(False, 2), (True, 1)])
 def test_logits_and_translations_are_those_of_the_program(
-    tokenizer, tmp_path, pre_norm, tie_embeddings
+    tokenizer, tmp_path, pre_norm, tie_embeddings, decoder_layers
 ):
     import torch
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
-    transformer = network(tokenizer, pre_norm=pre_norm, tie_embeddings=tie_embeddings)
+    transformer = network(
+        tokenizer, pre_norm=pre_norm, tie_embeddings=tie_embeddings, decoder_layers=decoder_layers
+    )
     hugging_face.hugging_face_model(tmp_path / "model", transformer, tokenizer, CARD)
     model, loading = AutoModelForSeq2SeqLM.from_pretrained(
         tmp_path / "model", output_loading_info=True
@@ -61,7 +63,8 @@ def test_logits_and_translations_are_those_of_the_program(
 
 
 def test_the_card_names_corpus_and_scores(tokenizer):
-    text = hugging_face.card_text(CARD, network(tokenizer))
+    text = hugging_face.card_text(CARD, network(tokenizer, decoder_layers=1))
+    assert "2 layers in the encoder and 1 in the decoder" in text
     assert "spelled-out numbers" in text
     assert "| BLEU | 99.0 ± 0.5 |" in text
 
