@@ -59,16 +59,21 @@ def draw(browser: webdriver.Chrome) -> None:
     PICTURE.write_bytes(base64.b64decode(picture["data"]))
 
 
-def single_parts(layers: int, heads: int) -> dict[str, dict]:
-    """Returns the switches of single heads and layers, by what they leave out."""
-    numbers = range(1, layers + 1)
+def single_parts(sizes: dict) -> dict[str, dict]:
+    """Returns the switches of single heads and layers, by what they leave out.
+
+    Args:
+      sizes: of the network, by the names of the Transformer's arguments.
+    """
+    encoder = [f"encoder.{layer}" for layer in range(1, sizes["num_layers"] + 1)]
+    decoder = [f"decoder.{layer}" for layer in range(1, sizes["decoder_layers"] + 1)]
+    cross = [f"cross.{layer}" for layer in range(1, sizes["decoder_layers"] + 1)]
+    heads = range(1, sizes["num_heads"] + 1)
     switches = {}
-    for kind, layer in itertools.product(("encoder", "decoder", "cross"), numbers):
-        for head in range(1, heads + 1):
-            name = f"{kind}.{layer}.{head}"
-            switches[f"without head {name}"] = {"withoutHeads": [name]}
-    for stack, layer in itertools.product(("encoder", "decoder"), numbers):
-        name = f"{stack}.{layer}"
+    for layer, head in itertools.product((*encoder, *decoder, *cross), heads):
+        name = f"{layer}.{head}"
+        switches[f"without head {name}"] = {"withoutHeads": [name]}
+    for name in (*encoder, *decoder):
         switches[f"without layer {name}"] = {"withoutLayers": [name]}
     return switches
 
@@ -77,7 +82,7 @@ def count(browser: webdriver.Chrome, sentences: list[str]) -> None:
     """Prints how many translations each switch changes, and the first that it does."""
     as_trained = [browser.execute_script(TRANSLATE, sentence, {}) for sentence in sentences]
     sizes = browser.execute_script("return network.sizes")
-    for name, changes in (SWITCHES | single_parts(sizes["num_layers"], sizes["num_heads"])).items():
+    for name, changes in (SWITCHES | single_parts(sizes)).items():
         translations = [browser.execute_script(TRANSLATE, text, changes) for text in sentences]
         pairs = zip(as_trained, translations, strict=True)
         changed = [f"{before} -> {after[:80]}" for before, after in pairs if before != after]

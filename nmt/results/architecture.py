@@ -44,9 +44,10 @@ class Block(NamedTuple):
 
 
 class _Blocks(NamedTuple):
-    """Makes the Blocks of a Transformer; a method for each part of a stack."""
+    """Makes the Blocks of a stack of a Transformer; a method for each part of it."""
 
     transformer: Transformer
+    layers: int  # of the stack
     say: Say
 
     def embedding(
@@ -70,8 +71,7 @@ class _Blocks(NamedTuple):
         heads, depth = sizes["num_heads"], sizes["d_model"] // sizes["num_heads"]
         text = "{heads} heads: softmax(q · k / √{depth}) v"
         detail = self.say(text, heads=heads, depth=depth)
-        layers = sizes["num_layers"]
-        block = Block("attention", title, detail, mha.count_params(), layers, **source)
+        block = Block("attention", title, detail, mha.count_params(), self.layers, **source)
         return self._with_normalization(block, norm)
 
     def feed_forward(self, ffn: keras.Model, norm: keras.layers.Layer) -> list[Block]:
@@ -79,8 +79,7 @@ class _Blocks(NamedTuple):
         sizes = self.transformer.config
         text = "{width} → {inner:,} → {width}, ReLU"
         detail = self.say(text, width=sizes["d_model"], inner=sizes["dff"])
-        layers = sizes["num_layers"]
-        block = Block("ffn", self.say("Feed-forward"), detail, ffn.count_params(), layers)
+        block = Block("ffn", self.say("Feed-forward"), detail, ffn.count_params(), self.layers)
         return self._with_normalization(block, norm)
 
     def end(self, stack: Encoder | Decoder) -> list[Block]:
@@ -100,36 +99,40 @@ class _Blocks(NamedTuple):
         ]
 
     def _with_normalization(self, block: Block, norm: keras.layers.Layer) -> list[Block]:
-        sizes = self.transformer.config
         title = self.say("Layer normalization")
-        layer_norm = Block("norm", title, "", norm.count_params(), sizes["num_layers"])
-        return [layer_norm, block] if sizes["pre_norm"] else [block, layer_norm]
+        layer_norm = Block("norm", title, "", norm.count_params(), self.layers)
+        pre_norm = self.transformer.config["pre_norm"]
+        return [layer_norm, block] if pre_norm else [block, layer_norm]
 
 
 def blocks(transformer: Transformer, say: Say = english) -> tuple[list[Block], list[Block]]:
     """Returns the Blocks of encoder and decoder, from the input upwards."""
-    make, sizes = _Blocks(transformer, say), transformer.config
+    sizes = transformer.config
+    in_encoder = _Blocks(transformer, sizes["num_layers"], say)
+    in_decoder = _Blocks(transformer, sizes["decoder_layers"], say)
     encoder, decoder = transformer.encoder, transformer.decoder
     enc_layer, dec_layer = encoder.enc_layers[0], decoder.dec_layers[0]
     masked = "Self-attention" if sizes["non_autoregressive"] else "Masked self-attention"
     shared = say("shared with the\nsource embedding") if sizes["tie_embeddings"] else ""
     encoder_blocks = [
-        *make.embedding(say("Source embedding"), encoder.embedding, sizes["input_vocab_size"]),
-        *make.attention(say("Self-attention"), enc_layer.mha, enc_layer.layernorm1),
-        *make.feed_forward(enc_layer.ffn, enc_layer.layernorm2),
-        *make.end(encoder),
+        *in_encoder.embedding(
+            say("Source embedding"), encoder.embedding, sizes["input_vocab_size"]
+        ),
+        *in_encoder.attention(say("Self-attention"), enc_layer.mha, enc_layer.layernorm1),
+        *in_encoder.feed_forward(enc_layer.ffn, enc_layer.layernorm2),
+        *in_encoder.end(encoder),
     ]
     decoder_blocks = [
-        *make.embedding(
+        *in_decoder.embedding(
             say("Target embedding"), decoder.embedding, sizes["target_vocab_size"], shared
         ),
-        *make.attention(say(masked), dec_layer.mha1, dec_layer.layernorm1),
-        *make.attention(
+        *in_decoder.attention(say(masked), dec_layer.mha1, dec_layer.layernorm1),
+        *in_decoder.attention(
             say("Cross-attention"), dec_layer.mha2, dec_layer.layernorm2, keys_from_encoder=True
         ),
-        *make.feed_forward(dec_layer.ffn, dec_layer.layernorm3),
-        *make.end(decoder),
-        *make.output(shared),
+        *in_decoder.feed_forward(dec_layer.ffn, dec_layer.layernorm3),
+        *in_decoder.end(decoder),
+        *in_decoder.output(shared),
     ]
     return encoder_blocks, decoder_blocks
 

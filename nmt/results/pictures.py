@@ -208,13 +208,13 @@ class RunPictures(Pictures):
         """
         from nmt.results import plots
 
-        for name, number in (("layer", layer), ("head", head)):
-            most = self.options[f"num_{name}s"]
+        layers, heads = self.weights.layers(kind), self.options["num_heads"]
+        for name, number, most in (("layer", layer, layers), ("head", head, heads)):
             if number is not None and not 1 <= number <= most:
                 raise UserError(
-                    f"--{name} {number}: the run has {name}s 1 to {most}; name one of them"
+                    f"--{name} {number}: {kind} attention has {name}s 1 to {most}; name one of them"
                 )
-        layer = layer or self.options["num_layers"]
+        layer = layer or layers
         heads, queries, keys = self.weights.select(kind, layer)
         say, rows = self.say, "row: query, column: key"
         if kind != "encoder" and self.options["non_autoregressive"]:

@@ -508,9 +508,9 @@ def test_attention_is_drawn_of_one_head_or_of_the_mean_of_all(finished, monkeypa
 
 def test_a_picture_of_what_there_is_not_is_one_line(finished, tmp_path, capsys):
     for wrong, message in (
-        (["attention", "um.", "--layer", 2], "--layer 2: the run has layers 1 to 1"),
-        (["attention", "um.", "--layer", 0], "--layer 0: the run has layers 1 to 1"),
-        (["attention", "um.", "--head", 3], "--head 3: the run has heads 1 to 2"),
+        (["attention", "um.", "--layer", 2], "--layer 2: cross attention has layers 1 to 1"),
+        (["attention", "um.", "--layer", 0], "--layer 0: cross attention has layers 1 to 1"),
+        (["attention", "um.", "--head", 3], "--head 3: cross attention has heads 1 to 2"),
         (["positional-encoding", "--position", 50], "--position 50: positions 0 to 49 are drawn"),
         (["curves", "--beside", tmp_path], "no trained run"),
     ):

@@ -391,7 +391,8 @@ def test_symbols_stand_for_what_must_not_change_as_in_the_program(browser):
 
 CONFIGURATIONS = [
     dict(pre_norm=True, tie_embeddings=True), dict(pre_norm=True), dict(tie_embeddings=True),
-    dict(), dict(num_heads=1, num_layers=1), dict(non_autoregressive=True),
+    dict(), dict(num_heads=1, num_layers=1), dict(num_layers=3, decoder_layers=1),
+    dict(non_autoregressive=True),
     dict(dtype="mixed_bfloat16", pre_norm=True),
 ]  # fmt: skip
 
@@ -811,6 +812,29 @@ def test_a_block_of_attention_leads_to_its_weights(browser, run):
     assert browser.ask(values) == ["encoder", "0", "run"]
     assert browser.driver.current_url.endswith("#by-hand")
     assert "self.wq.kernel 16 × 16, self.wq.bias 16" in browser.at("parameters").text
+
+
+@pytest.mark.slow
+def test_layers_to_choose_are_those_of_the_encoder_or_of_the_decoder(browser, run):
+    tokenizer, _ = run
+    network = random_network(tokenizer.vocab_size, num_layers=3, decoder_layers=1)
+    browser.open(network, tokenizer, "um dois três.")
+    assert "3 layers in the encoder and 1 in the decoder" in browser.at("about").text
+    assert browser.texts("#architecture .layers > small") == ["3 ×", "1 ×"]
+    block = "document.querySelector('#architecture [data-stack=\"{}\"].attention').click()"
+    for stack, layers in ((0, 3), (1, 1)):
+        browser.ask(block.format(stack))
+        assert len(browser.texts("#block-layer option")) == layers
+        browser.choose("block-layer", str(layers - 1))
+        assert len(browser.texts("#block h3 .shape")) >= 5  # q, k, v, weights, output
+    browser.choose("kind", "encoder")
+    assert browser.texts("#layer option") == ["1", "2", "3"]
+    browser.choose("layer", "2")
+    browser.choose("kind", "cross")
+    assert browser.texts("#layer option") == ["1"]
+    layers = [name for name in browser.texts("#what-layer option") if "layer" in name]
+    heads = [name for name in browser.texts("#what-head option") if "head" in name]
+    assert (len(layers), len(heads)) == (3 + 1, 2 * (3 + 1 + 1))
 
 
 @pytest.mark.slow

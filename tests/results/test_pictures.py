@@ -11,6 +11,8 @@ import pytest
 from helpers import call
 
 import transformer_model as tm
+from nmt import UserError
+from nmt.decoding.attention import Attention
 from nmt.results import architecture, figures, pictures, plots, texts
 from nmt.results.figures import labels
 from nmt.runs.folder import Run
@@ -185,15 +187,38 @@ def test_masks_are_those_of_the_network_and_say_what_is_left_out(look_ahead, mon
 
 
 @pytest.mark.parametrize("pre_norm", [False, True])
-@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("layers", [(1, 1), (2, 2), (3, 1)])
 def test_the_frame_of_the_layers_holds_their_normalizations(pre_norm, layers):
-    sizes = {**SIZES, "num_layers": layers, "target_vocab_size": 20}
-    network = tm.Transformer(**sizes, pre_norm=pre_norm)
+    sizes = {**SIZES, "num_layers": layers[0], "target_vocab_size": 20}
+    network = tm.Transformer(**sizes, pre_norm=pre_norm, decoder_layers=layers[1])
     network.build(((None, None), (None, None)))
-    for column, number in zip(architecture.blocks(network), (4, 6), strict=True):
+    columns = architecture.blocks(network)
+    for column, number, stack_layers in zip(columns, (4, 6), layers, strict=True):
         inside = [block for block in column if block.layers]
-        assert [block.layers for block in inside] == [layers] * number
+        assert [block.layers for block in inside] == [stack_layers] * number
         assert inside == column[2 : 2 + number]  # after embedding and positions
+
+
+def test_the_architecture_names_the_layers_of_encoder_and_decoder(monkeypatch, tmp_path):
+    drawn = []
+    monkeypatch.setattr(figures, "save", lambda figure, path: drawn.append(figure))
+    network = tm.Transformer(**SIZES, target_vocab_size=20, decoder_layers=1)
+    network.build(((None, None), (None, None)))
+    architecture.draw(tmp_path / "a.png", network)
+    written = [text.get_text() for text in drawn[0].axes[0].texts]
+    assert [text for text in written if text.endswith(" ×")] == ["3 ×", "1 ×"]
+
+
+def test_a_layer_that_a_kind_of_attention_lacks_is_named(tmp_path):
+    names = [f"encoder_layer{n}" for n in (1, 2, 3)]
+    names += [f"decoder_layer1_block{n}" for n in (1, 2)]
+    model = SimpleNamespace(options={"num_heads": 2}, steps=1)
+    run_pictures = pictures.RunPictures(Run(tmp_path), model, None, "", None)
+    run_pictures.weights = Attention(["a"], ["b", "c"], dict.fromkeys(names))
+    for kind, layer, most in (("encoder", 4, 3), ("decoder", 2, 1), ("cross", 2, 1)):
+        said = f"--layer {layer}: {kind} attention has layers 1 to {most}"
+        with pytest.raises(UserError, match=said):
+            run_pictures.attention(tmp_path / "a.png", kind, layer, None, False)
 
 
 def test_training_draws_every_picture_and_attention_of_each_kind(monkeypatch, tmp_path):
@@ -208,12 +233,15 @@ def test_training_draws_every_picture_and_attention_of_each_kind(monkeypatch, tm
 
 
 @pytest.mark.parametrize("pre_norm", [False, True])
-@pytest.mark.parametrize("tied", [False, True])
-def test_the_parameters_of_all_blocks_are_those_of_the_network(pre_norm, tied, tmp_path):
+@pytest.mark.parametrize(("tied", "decoder_layers"), [(False, 0), (True, 0), (False, 1)])
+def test_the_parameters_of_all_blocks_are_those_of_the_network(
+    pre_norm, tied, decoder_layers, tmp_path
+):
     target = 30 if tied else 20
     network = tm.Transformer(
-        **SIZES, target_vocab_size=target, pre_norm=pre_norm, tie_embeddings=tied
-    )
+        **SIZES, target_vocab_size=target, pre_norm=pre_norm, tie_embeddings=tied,
+        decoder_layers=decoder_layers,
+    )  # fmt: skip
     network.build(((None, None), (None, None)))
     columns = architecture.blocks(network)
     counts = [

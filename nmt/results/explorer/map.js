@@ -28,6 +28,10 @@ function layeredBlocks(stack) {
   });
 }
 
+function layersOf(kind) { // the number of layers that have such an attention: "encoder", "decoder" or "cross"
+  return kind === "encoder" ? data.sizes.num_layers : data.sizes.decoder_layers;
+}
+
 function crossAttention() { // the number of the block in the decoder
   return data.blocks[1].findIndex((block) => block.keys_from_encoder);
 }
@@ -100,7 +104,8 @@ function blockButton(block, stack, number) {
     element("small", { textContent: blockDetail(block) }));
   Object.assign(button.dataset, { stack, number });
   button.addEventListener("click", () => {
-    view.block = { ...view.block, stack, number };
+    const layer = Math.min(view.block.layer, block.layers || Infinity);
+    view.block = { ...view.block, stack, number, layer };
     show(["block"]);
   });
   return button;
@@ -111,7 +116,7 @@ function showMap() {
     const buttons = blocks.map((block, number) => blockButton(block, stack, number));
     const isLayered = (_, number) => blocks[number].layers > 0, first = blocks.findIndex(({ layers }) => layers);
     const frame = element("div", { className: "layers" }, ...buttons.filter(isLayered),
-      element("small", { textContent: `${data.sizes.num_layers} ×` }));
+      element("small", { textContent: `${blocks[first].layers} ×` }));
     const column = element("div", { className: "stack" }, element("small", { className: "enters" }),
       ...buttons.slice(0, first), frame, ...buttons.slice(first).filter((_, n) => !isLayered(_, first + n)),
       element("small", { className: "leaves" }), element("h3", { textContent: say(STACKS[stack]) }));
@@ -197,6 +202,7 @@ function seeAlso(block, { stack, number, layer }) { // links to the sections tha
       if (block.kind !== "attention") return;
       const { part } = layeredBlocks(stack).find((one) => one.number === number);
       at("kind").value = part === "cross" ? "cross" : STACKS[stack];
+      showLayers();
       at("layer").value = layer - 1;
       at("hand-numbers").value = "run";
       show(["attention"]);
@@ -229,7 +235,7 @@ function* showBlock() {
   const parameters = blockParameters(view.block).map(({ name, shape }) => `${name} ${shapeText(...shape)}`);
   const choices = element("div", { className: "row" });
   if (block.layers) {
-    const layers = Array.from({ length: data.sizes.num_layers }, (_, n) => `${say("block-layer")} ${n + 1}`);
+    const layers = Array.from({ length: block.layers }, (_, n) => `${say("block-layer")} ${n + 1}`);
     choices.append(choice("block-layer", layers, view.block.layer - 1, (layer) => { view.block.layer = layer + 1; }));
   }
   const positions = Array.from({ length: Math.max(1, stackIds(view.block.stack).length) }, (_, position) =>

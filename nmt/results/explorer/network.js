@@ -84,7 +84,7 @@ function* perRow(rows, compute) { // -> compute(row, number) of each row
 
 class Network {
   constructor(sizes, tensors, symbols = []) {
-    this.sizes = sizes; // num_layers, d_model, num_heads, pre_norm, non_autoregressive, ...
+    this.sizes = sizes; // num_layers (of the encoder), decoder_layers, d_model, num_heads, pre_norm, ...
     this.symbols = symbols; // ids of tokens that a translation copies from its source
     this.tensors = { "decoder.embedding": tensors["encoder.embedding"], ...tensors }; // shared if tied
     this.depth = sizes.d_model / sizes.num_heads; // d_k
@@ -194,7 +194,7 @@ class Network {
   // The decoder before its first token: caches of keys and values, empty, and those of the source.
   *start(encoded) {
     const layers = [];
-    for (let layer = 1; layer <= this.sizes.num_layers; layer++) {
+    for (let layer = 1; layer <= this.sizes.decoder_layers; layer++) {
       const source = yield* this.project(`decoder.${layer}.cross`, encoded.output);
       layers.push({ self: [], cross: [], ffn: [], keys: [], values: [], source });
     }

@@ -9,7 +9,7 @@ let language = navigator.language.startsWith("zh") ? 1 : 0; // a column of texts
 
 const view = { // what the reader has chosen
   source: "", forced: [], step: 0, what: asTrained(), held: null,
-  block: { stack: 1, number: crossAttention(), layer: data.sizes.num_layers, position: 0 },
+  block: { stack: 1, number: crossAttention(), layer: layersOf("cross"), position: 0 },
   stepping: false, wanted: 0, playing: 0, // whether tokens are generated one by one, and how many so far
   fromRun: false, milliseconds: 0,
 };
@@ -327,17 +327,22 @@ function play() {
   at("play").textContent = say(view.playing ? "pause" : "play");
 }
 
+function showLayers() { // those that have the chosen kind of attention
+  options(at("layer"), Array.from({ length: layersOf(at("kind").value) }, (_, n) => `${n + 1}`));
+}
+
 function setLanguage(number) {
   language = number;
   document.documentElement.lang = ["en", "zh"][language];
   for (const one of document.querySelectorAll("[data-text]")) one.textContent = say(one.dataset.text);
   for (const one of document.querySelectorAll("[data-label]")) one.setAttribute("aria-label", say(one.dataset.label));
-  const { num_layers, d_model, num_heads, target_vocab_size } = data.sizes;
-  at("about").textContent = say("run", { run: `\u2068${data.run}\u2069`, layers: num_layers, width: d_model, heads: num_heads,
+  const { d_model, num_heads, target_vocab_size } = data.sizes;
+  at("about").textContent = say("run", { run: `\u2068${data.run}\u2069`, encoder: layersOf("encoder"),
+    decoder: layersOf("decoder"), width: d_model, heads: num_heads,
     parameters: data.parameters.toLocaleString("en"), entries: target_vocab_size.toLocaleString("en"), size: fileSize.toFixed(1) });
   options(at("sentence"), [...data.examples.map((one) => one.text), say("typed")], [...data.examples.keys(), ""]);
   const heads = Array.from({ length: num_heads }, (_, n) => n);
-  options(at("layer"), Array.from({ length: num_layers }, (_, n) => `${n + 1}`));
+  showLayers();
   options(at("head"), [...heads.map((n) => `${n + 1}`), say("mean")], [...heads, MEAN]);
   options(at("hand-head"), heads.map((n) => `${n + 1}`));
   if (network) show([...OF_TRANSLATION, "map", "switches", "positions"]);
@@ -371,6 +376,7 @@ for (const id of ["queries", "keys"]) {
 for (const id of ["kind", "layer", "head", "units"]) {
   at(id).addEventListener("change", () => {
     view.held = null;
+    showLayers();
     show(["attention", "hand"]);
   });
 }

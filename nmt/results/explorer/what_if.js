@@ -44,12 +44,14 @@ function switchMenu(name, field, values) { // names such as "encoder.1.2", one o
 
 function showSwitches() {
   const numbers = (length) => Array.from({ length }, (_, n) => n + 1);
-  const layers = numbers(data.sizes.num_layers), heads = numbers(data.sizes.num_heads);
-  const headNames = ["encoder", "decoder", "cross"].flatMap((kind) =>
-    layers.flatMap((layer) => heads.map((head) => `${kind}.${layer}.${head}`)));
-  const layerNames = ["encoder", "decoder"].flatMap((stack) => layers.map((layer) => `${stack}.${layer}`));
+  const heads = numbers(data.sizes.num_heads);
+  const layerNames = (kinds) => kinds.flatMap((kind) =>
+    numbers(layersOf(kind)).map((layer) => `${kind}.${layer}`));
+  const headNames = layerNames(["encoder", "decoder", "cross"]).flatMap((layer) =>
+    heads.map((head) => `${layer}.${head}`));
   at("switches").replaceChildren(...SWITCHES.map(switchBox),
-    switchMenu("head", "withoutHeads", headNames), switchMenu("layer", "withoutLayers", layerNames));
+    switchMenu("head", "withoutHeads", headNames),
+    switchMenu("layer", "withoutLayers", layerNames(["encoder", "decoder"])));
 }
 
 function changeSwitches() {
