@@ -60,7 +60,7 @@ def attention(tokenizer, model, rows):
         ids = tokenizer.encode([source, target])
         inp, tar = (np.array([side]) for side in ids)
         _, weights = model.transformer((inp, tar[:, :-1]), training=False)
-        layers = range(1, model.options["num_layers"] + 1)
+        layers = range(1, model.transformer.config["decoder_layers"] + 1)
         cross = [weights[KINDS["cross"].layer.format(layer)][0, :, :-1, 1:-1] for layer in layers]
         tokens = [tokenizer.tokens(side[1:-1]) for side in ids]
         found.append((np.array(cross, float), tokens))

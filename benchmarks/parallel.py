@@ -40,7 +40,7 @@ from nmt.text import bleu_tokenizer, files
 from transformer_model import END, MASKED, START
 
 LENGTHS, BATCHES = (16, 64, 256), (1, 64)
-SIZES = ("num_layers", "d_model", "dff", "num_heads")
+SIZES = ("num_layers", "decoder_layers", "d_model", "dff", "num_heads")
 SINGLE_LINES = 200  # at most, where sentences are translated one at a time
 EXAMPLES = 3  # translations in which a word comes twice, one after the other
 

@@ -41,7 +41,10 @@ from nmt import messages
 from nmt.cli import flags
 from nmt.text import batches as batching
 
-SIZES = ("num_layers", "d_model", "dff", "num_heads", "dropout_rate", "batch_size", "max_length")
+SIZES = (
+    "num_layers", "decoder_layers", "d_model", "dff", "num_heads", "dropout_rate", "batch_size",
+    "max_length",
+)  # fmt: skip
 MAX_STEPS = 400  # per turn
 
 
@@ -212,7 +215,7 @@ def keras_hub(keras, options, vocab_size):
     for _ in range(options["num_layers"]):
         layers.append(TransformerEncoder(**sizes))
         source = layers[-1](source)
-    for _ in range(options["num_layers"]):
+    for _ in range(options["decoder_layers"] or options["num_layers"]):
         layers.append(TransformerDecoder(**sizes))
         target = layers[-1](target, source)
     for layer in layers:
@@ -250,7 +253,7 @@ def keras_attention(keras, options, vocab_size):
     source, target = embedded(inp), embedded(tar)
     for _ in range(options["num_layers"]):
         source = feed_forward(attend(source, source))
-    for _ in range(options["num_layers"]):
+    for _ in range(options["decoder_layers"] or options["num_layers"]):
         target = attend(target, target, use_causal_mask=True)
         target = feed_forward(attend(target, source))
     return keras.Model((inp, tar), layers.Dense(vocab_size)(target))
@@ -264,12 +267,13 @@ def torch_network(torch, options, vocab_size):
     from transformer_model import PAD
 
     width, rate = options["d_model"], options["dropout_rate"]
+    decoder_layers = options["decoder_layers"] or options["num_layers"]
 
     class Network(torch.nn.Module):
         def __init__(self):
             super().__init__()
             self.transformer = torch.nn.Transformer(
-                width, options["num_heads"], options["num_layers"], options["num_layers"],
+                width, options["num_heads"], options["num_layers"], decoder_layers,
                 options["dff"], dropout=rate, batch_first=True,
             )  # fmt: skip
             for layer in (*self.transformer.encoder.layers, *self.transformer.decoder.layers):
@@ -350,11 +354,12 @@ def products_of(options, vocab_size):
 
     Those of queries with keys, and of weights with values, are left out: 2% here.
     """
-    layers, width, dff = options["num_layers"], options["d_model"], options["dff"]
+    encoder, width, dff = options["num_layers"], options["d_model"], options["dff"]
+    decoder = options["decoder_layers"] or encoder
     return [
-        (width, width, 6 * layers, 6 * layers),  # of cross-attention, two are for the source
-        (width, dff, layers, layers),
-        (dff, width, layers, layers),
+        (width, width, 4 * encoder + 2 * decoder, 6 * decoder),  # cross-attention: 2 of the source
+        (width, dff, encoder, decoder),
+        (dff, width, encoder, decoder),
         (width, vocab_size, 0, 1),
     ]
 
@@ -529,8 +534,9 @@ def main():
         print(f"round {number} of {args.rounds} done", file=sys.stderr)
 
     print(
-        f"{corpus.name}, vocabulary of {tokenizer.vocab_size}, {sizes['num_layers']} layers, "
-        f"d_model {sizes['d_model']}, batches of {sizes['batch_size']}, dropout rate "
+        f"{corpus.name}, vocabulary of {tokenizer.vocab_size}, {sizes['num_layers']} + "
+        f"{sizes['decoder_layers'] or sizes['num_layers']} layers, d_model {sizes['d_model']}, "
+        f"batches of {sizes['batch_size']}, dropout rate "
         f"{sizes['dropout_rate']}; {devices.cores()} cores, {limit.rate / 1e9:.0f} GFLOP/s of "
         f"matrix products, {operations / 1e6:.1f} MFLOP per token\n"
     )

@@ -30,13 +30,13 @@ from nmt.training import devices
 
 SOURCE = 16  # tokens
 LENGTHS = (16, 32, 64, 128, 256, 384, 512)  # tokens generated
-SIZES = ("num_layers", "d_model", "num_heads", "dff")
+SIZES = ("num_layers", "decoder_layers", "d_model", "num_heads", "dff")
 
 
 def endless_transformer(sizes):
     """Returns a Transformer of random weights that never predicts END."""
     vocab = params.VOCAB_SIZE
-    transformer = tm.Transformer(*sizes, vocab, vocab)
+    transformer = tm.Transformer(**sizes, input_vocab_size=vocab, target_vocab_size=vocab)
     transformer.build(((None, None), (None, None)))
     kernel, bias = transformer.final_layer.get_weights()
     bias[tm.END] = -1e4
@@ -93,7 +93,7 @@ def main():
         parser.error(f"--lengths are of {SOURCE} tokens or more")
     devices.configure()
     sizes = {name: flags.chosen(args)[name] for name in SIZES}
-    transformer, columns = endless_transformer(sizes.values()), {}
+    transformer, columns = endless_transformer(sizes), {}
     for name, (rows, find) in searches(transformer).items():
         inp = tf.constant(np.full((rows, SOURCE), 7, np.int32))
         seconds = []
@@ -115,7 +115,7 @@ def main():
         row = " | ".join(f"{column[number]:.3f}" for column in columns.values())
         print(f"| {tokens} | {row} |")
     each, longest = (
-        2 * sizes["num_layers"] * sizes["d_model"] * 4,
+        2 * transformer.config["decoder_layers"] * sizes["d_model"] * 4,
         max(args.lengths),
     )  # k, v; float32
     whole = longest * each / 2**20

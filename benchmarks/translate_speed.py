@@ -120,7 +120,7 @@ def pytorch(transformer, tokenizer, rows, threads):
 
     sizes = transformer.config
     model = torch.nn.Transformer(
-        sizes["d_model"], sizes["num_heads"], sizes["num_layers"], sizes["num_layers"],
+        sizes["d_model"], sizes["num_heads"], sizes["num_layers"], sizes["decoder_layers"],
         sizes["dff"], dropout=0.0, layer_norm_eps=1e-6, batch_first=True,
         norm_first=sizes["pre_norm"],
     ).eval()  # fmt: skip

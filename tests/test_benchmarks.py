@@ -147,7 +147,7 @@ def dropped(monkeypatch):
     ],
 )
 def test_every_system_drops_embeddings_and_sub_layer_outputs_alone(system, dropped):
-    options = params.values() | dict(num_layers=1, d_model=8, dff=16, num_heads=2)
+    options = params.values() | dict(num_layers=1, decoder_layers=2, d_model=8, dff=16, num_heads=2)
     options |= dict(dropout_rate=0.5)
     inp, tar = np.array([[2, 5, 6, 3, 0]]), np.array([[2, 7, 8]])
     if system == "torch":
@@ -159,7 +159,8 @@ def test_every_system_drops_embeddings_and_sub_layer_outputs_alone(system, dropp
         network = getattr(train_speed, system)(keras, options, 20)
         dropped.clear()
         network((inp, tar), training=True)
-    assert dropped == {"residual": 2 + 3 + 2}  # of the encoder's layer, the decoder's; embeddings
+    # Of the encoder's layer, of the decoder's two, of embeddings.
+    assert dropped == {"residual": 2 + 2 * 3 + 2}
 
 
 # ---- Each benchmark in miniature ----
@@ -262,6 +263,7 @@ def test_train_speed(tables_here, tsv, monkeypatch):
     for package, names in (("keras_hub", [KERAS_HUB]), ("torch", PYTORCH)):
         systems += names if importlib.util.find_spec(package) else []
     small = [*SMALL, *ONE_ROUND, "--vocab-size", 320, "--batch-size", 8, "--warm-up-steps", 2]
+    small += ["--decoder-layers", 2]
     (found,) = tables_here("train_speed.py", "--train", tsv, *small, "--only", *systems)
     assert [row["system"] for row in found] == systems
     for row in found:
@@ -273,7 +275,8 @@ def test_train_speed(tables_here, tsv, monkeypatch):
 
 @pytest.mark.slow
 def test_translate_length(tables_here, tmp_path):
-    small = [*SMALL, "--rounds", 1, "--lengths", 16, 17, "--plot", tmp_path / "cost.png"]
+    small = [*SMALL, "--decoder-layers", 2, "--rounds", 1, "--lengths", 16, 17]
+    small += ["--plot", tmp_path / "cost.png"]
     (found,) = tables_here("translate_length.py", *small)
     assert [row["tokens"] for row in found] == ["16", "17"]
     for row in found:
