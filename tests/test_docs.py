@@ -118,6 +118,11 @@ def test_commands_are_those_of_the_program(page, tmp_path, monkeypatch):
                 config.write_text("{}")
             with contextlib.suppress(SystemExit):  # as --help ends; what is wrong is a UserError
                 main.parse(arguments)
+        elif program.startswith("recipes/"):  # whose other flags are those of training
+            recipe = runpy.run_path(str(ROOT / program))
+            args, training_flags = recipe["parser"]().parse_known_args(arguments)
+            for own_flags in (args.teacher_flags, args.student_flags):
+                recipe["parse_training"](args, [*training_flags, *own_flags])
         else:
             options = (ROOT / program).read_text(encoding="utf-8")
             for flag in (word for word in arguments if word.startswith("--")):
