@@ -26,7 +26,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -65,12 +65,30 @@ class StepFailed(Exception):  # noqa: N818  # the step has reported the error
         self.code = code
 
 
+Texts = tuple[str, str]  # a source and its target
+
+
 class TranslationSet(NamedTuple):
     """Translations of one side of all training pairs."""
 
     name: str
     runs: list[Path]  # the teachers, an ensemble if there are several
     backward: bool  # they translate targets into sources
+
+    def text(self, pair: Texts) -> str:
+        """Returns the side of a pair that the teachers translate."""
+        source, target = pair
+        return target if self.backward else source
+
+    def reference(self, pair: Texts) -> str:
+        """Returns the side of a pair that the teachers' translation is to be like."""
+        source, target = pair
+        return source if self.backward else target
+
+    def distilled(self, pair: Texts, translation: str) -> Texts:
+        """Returns a pair with the teachers' translation in place of the given one."""
+        source, target = pair
+        return (translation, target) if self.backward else (source, translation)
 
 
 class Recipe(NamedTuple):
@@ -81,7 +99,7 @@ class Recipe(NamedTuple):
     training_flags: list[str]  # of teachers and students alike
     training: Namespace  # the parsed flags of a student
 
-    def pairs(self) -> Iterator[tuple[str, str]]:
+    def pairs(self) -> Iterator[Texts]:
         """Yields the training pairs; a weight of a file does not count."""
         selection = flags.selection(self.training)
         for group in files.grouped(self.args.train):
@@ -188,7 +206,7 @@ def parse(arguments: list[str]) -> Recipe:
     for split in ("train", "valid", "test"):
         if not getattr(args, split):
             raise UserError(f"--{split} is missing; teachers and students need the same text")
-    if len(args.train) == 1 and not files.is_table(args.train[0]):
+    if len(args.train) == 1 and not files.is_table(files.weighted(args.train[0]).path):
         raise UserError(f"{args.train[0]}: is one file; let its name end in .tsv")
     if args.n_best > args.teacher_beam:
         raise UserError(f"--n-best {args.n_best} needs a --teacher-beam of as many; raise it")
@@ -244,9 +262,10 @@ def claim_folder(recipe: Recipe, teacher: Namespace) -> None:
         values[f"text of --{split}"] = [sha256(name) for name in getattr(args, split)]
     values = json.loads(json.dumps(values))
     path = recipe.folder / "recipe.json"
-    if not path.exists():
-        if recipe.folder.is_dir() and any(recipe.folder.iterdir()):
-            raise UserError(f"{recipe.folder}: holds something else; name a new folder with --to")
+    names = {entry.name for entry in recipe.folder.iterdir()} if recipe.folder.is_dir() else set()
+    if names and path.name not in names:
+        raise UserError(f"{recipe.folder}: holds something else; name a new folder with --to")
+    if not names & {"complete", "translations"}:  # nothing was made by other flags or other text
         output.write(path, json.dumps(values, indent=2).encode())
         return
     saved = json.loads(path.read_text())
@@ -353,10 +372,11 @@ def translate(recipe: Recipe, translation_set: TranslationSet) -> None:
         arguments = ["translate", "--no-split", "--format", "jsonl"]
         arguments += ["--beam", str(recipe.args.teacher_beam), "--n-best", str(recipe.args.n_best)]
         arguments += itertools.chain(*(["--run", str(run)] for run in translation_set.runs))
-        text = "".join(f"{pair[translation_set.backward]}\n" for pair in pairs)
+        text = "".join(f"{translation_set.text(pair)}\n" for pair in pairs)
         printed = run_command(arguments, text.encode(), subprocess.PIPE)
-        if len(read_candidates(printed)) != len(pairs):
-            raise UserError(f"{lines}: not every line was translated; start again")
+        translated = len(read_candidates(printed))
+        if translated != len(pairs):
+            raise UserError(f"{lines}: {translated} lines came back; the same command tries again")
         output.write(path, printed)
 
 
@@ -387,24 +407,20 @@ def chunks(items: Iterable, size: int) -> Iterator[list]:
 # ---- Choosing, and the pairs for the students ----
 
 
-def sentence_bleu(recipe: Recipe, backward: bool) -> Callable[[str, str], float]:
+def sentence_bleu(recipe: Recipe, translation_set: TranslationSet) -> Callable[[str, str], float]:
     """Returns a function of a translation and its reference: their sentence BLEU.
 
-    By the tokenizer and the case of the student's scores.
-
-    Args:
-      backward: whether the translations are sources, and the tokenizer is that of their language.
+    The tokenizer and the case are those of the student's scores; of backward translations, the
+    tokenizer is that of the source language.
     """
     import sacrebleu
 
     options = flags.chosen(recipe.training, recipe.training.preset or "tutorial")
-    side = 0 if backward else 1
-    sample = [pair[side] for pair in itertools.islice(recipe.pairs(), SAMPLE_LINES)]
-    name = options["tokenize"]
-    if backward and name != "none":
+    sample = list(map(translation_set.reference, itertools.islice(recipe.pairs(), SAMPLE_LINES)))
+    name, pair = options["tokenize"], recipe.languages()
+    if translation_set.backward and name != "none":
         name = bleu_tokenizer.AUTO
-    languages = recipe.languages()
-    tokenize = bleu_tokenizer.resolve(name, sample, languages and languages[side])
+    tokenize = bleu_tokenizer.resolve(name, sample, pair and translation_set.reference(pair))
     # With effective order, it is smoothed, as for single sentences.
     metric = sacrebleu.BLEU(
         lowercase=options["lowercase"], tokenize=tokenize, effective_order=True, force=True
@@ -422,23 +438,18 @@ def best_candidate(
     return max(candidates, key=lambda candidate: score(candidate, reference))
 
 
-def distilled_pairs(recipe: Recipe, translation_set: TranslationSet) -> Iterator[tuple[str, str]]:
-    """Yields each training pair with the teachers' translation in place of the target.
-
-    Of backward teachers, in place of the source.
-    """
-    score = None
-    if recipe.args.n_best > 1:
-        score = sentence_bleu(recipe, translation_set.backward)
+def distilled_pairs(recipe: Recipe, translation_set: TranslationSet) -> Iterator[Texts]:
+    """Yields each training pair with the teachers' translation in place of the given one."""
+    several = recipe.args.n_best > 1
+    score = sentence_bleu(recipe, translation_set) if several else None
     for part, pairs in enumerate(chunks(recipe.pairs(), recipe.args.part_lines)):
         candidates = read_candidates(part_path(recipe, translation_set, part).read_bytes())
-        for (source, target), line_candidates in zip(pairs, candidates, strict=True):
-            reference = source if translation_set.backward else target
-            best = (
-                best_candidate(line_candidates, reference, score) if score else line_candidates[0]
-            )
-            translation = one_line(best)
-            yield (translation, target) if translation_set.backward else (source, translation)
+        for pair, line_candidates in zip(pairs, candidates, strict=True):
+            translation = line_candidates[0]
+            if several:
+                reference = translation_set.reference(pair)
+                translation = best_candidate(line_candidates, reference, score)
+            yield translation_set.distilled(pair, one_line(translation))
 
 
 def one_line(text: str) -> str:
@@ -457,29 +468,33 @@ def write_pairs(recipe: Recipe, translation_sets: list[TranslationSet]) -> None:
         return
     log.info("pairs: writing")
     known = set() if recipe.args.only_distilled else set(map(hash, recipe.pairs()))
-    read = written = 0
+    translations = written = 0
     with output.new(paths[0].parent) as unfinished:
         unfinished.mkdir()
-        sources, targets = (unfinished / path.name for path in paths)
-        with (
-            sources.open("w", encoding="utf-8", newline="\n") as source_file,
-            targets.open("w", encoding="utf-8", newline="\n") as target_file,
-        ):
+        source_path, target_path = (unfinished / path.name for path in paths)
+        with new_text(source_path) as sources, new_text(target_path) as targets:
             for pair in itertools.chain(
                 *(distilled_pairs(recipe, one) for one in translation_sets)
             ):
-                read += 1
+                translations += 1
                 if all(map(str.strip, pair)) and hash(pair) not in known:
                     known.add(hash(pair))
                     written += 1
-                    source_file.write(f"{pair[0]}\n")
-                    target_file.write(f"{pair[1]}\n")
+                    sources.write(f"{pair[0]}\n")
+                    targets.write(f"{pair[1]}\n")
         if not written:
             raise UserError(
                 "the teachers' translations are the given ones, so there is nothing to distill; "
                 "train the student on the given pairs alone"
             )
-    log.info(f"pairs: {written} of {plural(read, 'translation')}; the others are known, or empty")
+    log.info(
+        f"pairs: {written} of {plural(translations, 'translation')}; the others are known or empty"
+    )
+
+
+def new_text(path: Path) -> TextIO:
+    """Returns a new text file, open for writing."""
+    return path.open("w", encoding="utf-8", newline="\n")
 
 
 # ---- The recipe ----

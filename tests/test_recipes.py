@@ -186,7 +186,7 @@ def test_the_best_of_several_is_the_most_like_the_reference(text, program):
 def test_candidates_are_ranked_by_sentence_bleu(text, flags, candidates, best):
     recipe = distill.parse([*text, *flags])
     reference = "two three five six" if "none" in flags else "two three five"
-    score = distill.sentence_bleu(recipe, backward=False)
+    score = distill.sentence_bleu(recipe, distill.TranslationSet("forward", [], backward=False))
     assert distill.best_candidate(candidates, reference, score) == candidates[best]
 
 
@@ -224,6 +224,27 @@ def test_a_folder_is_of_one_recipe(text, program, tmp_path, capsys):
     assert "another text of --train;" in capsys.readouterr().err
     assert distill.main(["--to", str(tmp_path), *text[2:]]) == 2
     assert "holds something else" in capsys.readouterr().err
+
+
+def test_a_mistake_in_the_text_can_be_mended_in_the_same_folder(text, program, tmp_path):
+    sources = tmp_path / "train.pt"
+    sources.write_bytes(b"a\xff\n")
+    program.failing = 1
+    assert distill.main(text) == 7
+    program.failing = None
+    write_text(tmp_path, "train", PAIRS)
+    assert distill.main(text) == 0
+
+
+def test_a_table_with_a_weight_is_read(text, program, tmp_path):
+    lines = "".join(f"{source}\t{target}\n" for source, target in PAIRS)
+    (tmp_path / "pt-en.tsv").write_text(lines, encoding="utf-8")
+    assert distill.main([*text[:3], str(tmp_path / "pt-en.tsv:2"), *text[5:]]) == 0
+    assert distilled(text)[0] == ("um", "UM")
+    train_files = values_of(program.commands[-1], "--train")
+    assert [name.rpartition("/")[2] for name in train_files] == [
+        "pt-en.tsv:2", "distilled.pt", "distilled.en",
+    ]  # fmt: skip
 
 
 def test_a_single_file_that_is_no_table_is_refused(text):
