@@ -188,6 +188,13 @@ def test_a_compiled_step_is_traced_once_static_and_stays_on_its_device(tokenizer
     assert not {"PyFunc", "EagerPyFunc"} & {operation.type for operation in graph.get_operations()}
 
 
+def split_arrays(path):
+    """Returns the two halves of the arrays of an .npz."""
+    with np.load(path) as arrays:
+        values = [arrays[f"arr_{number}"] for number in range(len(arrays.files))]
+    return values[: len(values) // 2], values[len(values) // 2 :]
+
+
 @pytest.mark.slow
 def test_two_replicas_learn_what_one_device_learns(tmp_path):
     script = f"""
@@ -212,14 +219,35 @@ options.update(xla="on" if xla else "off", accumulate=2, clip_norm=0.5)
 training = run_demo.Training(options, tokenizer.vocab_size, strategy)
 batches = batching.Batches(pairs, tokenizer, 16, 40, replicas=2)
 figures = [training.loss_and_accuracy(pairs, tokenizer)]
-for n in range(3):
-    figures.append(of_epoch(training, batches.epoch(100, n), batches.per_epoch))
+
+# First a step from one batch, of which the second replica's rows are all padding.
+def first_half(*batch):
+    half = tf.shape(batch[0])[0] // 2
+    return tuple(tf.concat([ids[:half], tf.zeros_like(ids[half:])], axis=0) for ids in batch)
+
+epochs = [batches.epoch(100, n) for n in range(3)]
+figures.append(of_epoch(training, epochs[0].take(1).map(first_half), 1))
+variables = training.transformer.trainable_variables
+moments = [v for v in training.optimizer.variables if "momentum" in v.path]
+np.savez(sys.argv[2], *(v.numpy() for v in [*variables, *moments]))
+
+for epoch in epochs:
+    figures.append(of_epoch(training, epoch, batches.per_epoch))
 print(np.array(figures).tolist())
 """
     # Compiled, as on GPUs; test_cluster.py has two replicas that are not.
-    one, two = (np.array(json.loads(in_a_process(script, how))) for how in ("one", "compiled"))
+    paths = {how: tmp_path / f"{how}.npz" for how in ("one", "compiled")}
+    one, two = (np.array(json.loads(in_a_process(script, how, paths[how]))) for how in paths)
     np.testing.assert_allclose(two[:, 0], one[:, 0], rtol=1e-4)  # loss
     np.testing.assert_allclose(two[:, 1], one[:, 1], atol=0.005)  # accuracy: near ties
+    weights, moments = zip(*(split_arrays(path) for path in paths.values()), strict=True)
+    largest = max(np.abs(moment).max() for moment in moments[0])
+    for moment, other in zip(*moments, strict=True):  # after one step, a tenth of the gradient
+        np.testing.assert_allclose(other, moment, rtol=0, atol=1e-5 * largest)
+    for weight, other, moment in zip(*weights, moments[0], strict=True):
+        # Adam divides a gradient by its own size, also one that is a rounding error.
+        is_clear = np.abs(moment) > 1e-3 * largest
+        np.testing.assert_allclose(other[is_clear], weight[is_clear], rtol=0, atol=1e-6)
 
 
 @pytest.mark.slow
