@@ -20,7 +20,7 @@
 #SBATCH --requeue
 set -euo pipefail
 
-max_restarts=20 # if workers are lost; time limits do not count
+max_restarts=20 # of the job, for any reason; a worker that is lost after these ends it
 
 port=$((20000 + SLURM_JOB_ID % 10000)) # another one for another job on the same machines
 hosts=$(scontrol show hostnames "$SLURM_JOB_NODELIST")
