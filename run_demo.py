@@ -24,8 +24,8 @@ import tensorflow as tf
 
 from nmt.cli import exit_codes, startup, train_corpus, train_messages, train_options
 from nmt.decoding.model import Model
-from nmt.network import masked_targets
 from nmt.network.engine import ParallelForward, PlainForward
+from nmt.network.parallel_tokens import ParallelTokensForward
 from nmt.results import evaluation
 from nmt.runs import parent as parents
 from nmt.runs.loading import build_transformer, check_size, load_translator
@@ -79,7 +79,10 @@ class Training(TrainingLoop):
                 self.optimizer, variables, options["accumulate"], options["clip_norm"]
             )
         xla = options["xla"] == "on"
-        if plain:  # a call of the network, as it stands
+        if options["non_autoregressive"]:
+            seed = functools.partial(self.updater.batch_seed, options["seed"])
+            self.forward = ParallelTokensForward(self.transformer, parts, seed)
+        elif plain:  # a call of the network, as it stands
             self.forward = PlainForward(self.transformer)
         else:
             self.forward = ParallelForward(self.transformer, parts, static_shapes=xla)
@@ -123,9 +126,6 @@ class Training(TrainingLoop):
     def loss_and_gradients(self, inp, tar):
         """Returns the `token_sums` of ids (B, S), (B, T), and the gradients of their loss."""
         tar_inp, tar_real = tar[:, :-1], tar[:, 1:]  # (B, T - 1): each token predicts the next
-        if self.options["non_autoregressive"]:
-            seed = self.updater.batch_seed(self.options["seed"])
-            tar_inp, tar_real = masked_targets.mask_targets(inp, tar_real, seed)
         # The tutorial's loss and accuracy are quotients of `token_sums`, which add up over devices.
         # With --plain, predictions are logits; the engine computes these in its `token_sums`.
         with tf.GradientTape() as tape:
@@ -138,8 +138,7 @@ class Training(TrainingLoop):
     @tf.function
     def validation_step(self, inp, tar):
         """Returns the `token_sums` of one global batch, without dropout and without learning."""
-        masked = self.options["non_autoregressive"]
-        sums = functools.partial(metrics.teacher_forced_sums, self.forward, masked)
+        sums = functools.partial(metrics.teacher_forced_sums, self.forward)
         return devices.run_and_sum(self.strategy, sums, inp, tar)
 
     def loss_and_accuracy(self, pairs, tokenizer):

@@ -1,18 +1,17 @@
 """What non-autoregressive translation, all tokens in parallel, gains and costs.
 
-    python benchmarks/parallel.py --one-by-one RUN --at-once RUN [--test FILE FILE]
+    python benchmarks/parallel.py [RUN ...] [--test FILE FILE]
 
-Two runs of one corpus, trained alike but for --non-autoregressive: BLEU of greedy translations of
-the test split, and sentences per second, in batches of 64 and of 1; then, with random weights,
-sentences per second by length of the source: translations of as many tokens one by one (END is
-never predicted), or of as many positions as non-autoregressive search fills at once. Without runs,
-only the second table. In batches of 1 the search is compiled by XLA in both, as in the program once
-it has translated a few hundred single sentences (there, of at most 64 tokens). Medians of
-interleaved rounds, as Markdown.
+Runs of one corpus: BLEU of greedy translations of the test split, and sentences per second, in
+batches of 64 and of 1; then, with random weights, sentences per second by length of the source, for
+an autoregressive network, one with twice the encoder layers and a single decoder layer (Kasai et
+al. 2021, arXiv 2006.10369), and a non-autoregressive one. The former two translate into as many
+tokens as the source has (END is never predicted). Without runs, only the second table.
+In batches of 1 the search is compiled by XLA, as in the program once it has translated a few
+hundred single sentences (there, of at most 64 tokens). Medians of interleaved rounds, as Markdown.
 """
 
 import argparse
-import itertools
 import os
 import statistics
 import sys
@@ -42,7 +41,7 @@ from transformer_model import END, MASKED, START
 LENGTHS, BATCHES = (16, 64, 256), (1, 64)
 SIZES = ("num_layers", "decoder_layers", "d_model", "dff", "num_heads")
 SINGLE_LINES = 200  # at most, where sentences are translated one at a time
-EXAMPLES = 3  # translations in which a word comes twice, one after the other
+EXAMPLES = 3  # lines that the first run translates as the reference does, and the last does not
 
 
 def medians(calls, rounds, seconds):
@@ -60,96 +59,124 @@ def medians(calls, rounds, seconds):
     return [statistics.median(found) for found in rates]
 
 
-def by_length(options, lengths, batches, rounds, seconds):
-    """Prints sentences per second by tokens of a translation."""
-    print("\n| tokens | batch | one by one | at once | ratio |\n|---|---|---|---|---|", flush=True)
-    networks = []
-    for at_once in (False, True):
-        options = {**options, "non_autoregressive": at_once}
-        network = run_demo.build_transformer(options, params.VOCAB_SIZE)
+def random_networks(options):
+    """Returns networks of random weights, by name, which never predict END."""
+    layers = options["num_layers"]
+    kinds = {
+        "autoregressive": {},
+        "deep encoder, one decoder layer": dict(num_layers=2 * layers, decoder_layers=1),
+        "non-autoregressive": dict(non_autoregressive=True),
+    }
+    networks = {}
+    for name, changes in kinds.items():
+        network = run_demo.build_transformer({**options, **changes}, params.VOCAB_SIZE)
         never = tf.one_hot(END, params.VOCAB_SIZE) * MASKED
         logits, network.final_layer.call = network.final_layer.call, None
         network.final_layer.call = lambda inputs, training=None, logits=logits, never=never: (
             logits(inputs) + never
         )
-        networks.append(network)
-    one_by_one, at_once = networks
+        networks[name] = network
+    return networks
+
+
+def search_of(network, batch):
+    """Returns the function of ids (batch, S) that translates them, as the program traces it."""
+
+    def search(inp):
+        if network.config["non_autoregressive"]:
+            return non_autoregressive.search(network, inp, scored=False)
+        positions = 0 if batch == 1 else None
+        return greedy_search(network, inp, extra_tokens=0, extra_positions=positions, scored=False)
+
+    return compiled(network, search) if batch == 1 else tf.function(search)
+
+
+def by_length(options, lengths, batches, rounds, seconds):
+    """Prints sentences per second by tokens of a translation."""
+    networks = random_networks(options)
+    print(f"\n| tokens | batch | {' | '.join(networks)} |", flush=True)
+    print("|---|---|" + "---|" * len(networks))
     for length in lengths:
         for batch in batches:
             inp = tf.random.uniform((batch, length), START + 2, params.VOCAB_SIZE, tf.int32)
-
-            def slow(inp, extra_positions=0 if batch == 1 else None):
-                return greedy_search(
-                    one_by_one, inp, extra_tokens=0, extra_positions=extra_positions
-                )
-
-            def fast(inp):
-                return non_autoregressive.search(at_once, inp)
-
-            if batch == 1:
-                slow, fast = compiled(one_by_one, slow), compiled(at_once, fast)
-            else:
-                slow, fast = tf.function(slow), tf.function(fast)
-            assert int(tf.reduce_sum(tf.cast(slow(inp).ids != 0, tf.int32))) == batch * (length + 1)
-            calls = [lambda s=slow, i=inp: s(i).ids.numpy(), lambda f=fast, i=inp: f(i).ids.numpy()]
+            searches = [search_of(network, batch) for network in networks.values()]
+            ids = searches[0](inp).ids
+            assert int(tf.reduce_sum(tf.cast(ids != 0, tf.int32))) == batch * (length + 1)
+            calls = [lambda search=search, inp=inp: search(inp).ids.numpy() for search in searches]
             rates = [batch * rate for rate in medians(calls, rounds, seconds)]
-            figures = f"{rates[0]:,.1f} | {rates[1]:,.1f} | {rates[1] / rates[0]:.2f}"
+            figures = " | ".join(f"{rate:,.1f} ({rate / rates[0]:.2f})" for rate in rates)
             print(f"| {length} | {batch} | {figures} |", flush=True)
 
 
+def load_runs(paths):
+    """Returns the tokenizer of runs of one corpus, and their models.
+
+    Raises:
+      UserError: their vocabularies differ.
+    """
+    tokenizers, models = [], []
+    for path in paths:
+        _, tokenizer, model = loading.load(path, beam=1)
+        tokenizers.append(tokenizer)
+        models.append(model)
+    for path, tokenizer in zip(paths, tokenizers, strict=True):
+        if tokenizer.sha256 != tokenizers[0].sha256:
+            raise UserError(f"{path}: has another vocabulary than {paths[0]}; name runs of one")
+    return tokenizers[0], models
+
+
+def kind_of(options):
+    """Returns what is special in the options of a run."""
+    return "non-autoregressive" if options["non_autoregressive"] else "autoregressive"
+
+
 def of_runs(paths, test, rounds):
-    """Prints BLEU and sentences per second of two trained runs."""
+    """Prints BLEU and sentences per second of trained runs."""
     searcher.COMPILE_AFTER = 0  # as if there had been some hundred sentences
-    systems = []
-    for path, at_once in zip(paths, (False, True), strict=True):
-        _, tokenizer, training = loading.load(path, beam=1)
-        if training.options["non_autoregressive"] != at_once:
-            flag = "--at-once" if at_once else "--one-by-one"
-            raise UserError(f"{flag} {path}: was not trained so; name another run")
-        systems.append((tokenizer, training))
-    if systems[0][0].sha256 != systems[1][0].sha256:
-        raise UserError("the two runs have different vocabularies; name two of one corpus")
-    options = systems[0][1].options
+    tokenizer, models = load_runs(paths)
+    options = models[0].options
     if test:
         sources, references = zip(*files.read_pairs(test), strict=True)
     else:
-        corpus = run_demo.load_corpus(systems[0][1].corpus, options["seed"])
+        corpus = run_demo.load_corpus(models[0].corpus, options["seed"])
         sources, references = evaluation.texts(corpus.test)
-    print("| decoding | BLEU | sentences/s, 64 at a time | one at a time |\n|---|---|---|---|")
     translations, rates = [], []
     for batch in (64, 1):
         lines = sources if batch == 64 else sources[:SINGLE_LINES]
         calls = []
-        for tokenizer, training in systems:
-            translate = Translator(training.transformer, tokenizer, rows=batch)
+        for model in models:
+            translate = Translator(model.transformer, tokenizer, rows=batch)
             calls.append(lambda translate=translate, lines=lines: list(translate(lines)))
         if batch == 64:
             translations = [call() for call in calls]
         rates.append([len(lines) * rate for rate in medians(calls, rounds, 0.1)])
+    print("| run | decoding | BLEU | sentences/s, 64 at a time | one at a time |")
+    print("|---|---|---|---|---|")
     tokenize = bleu_tokenizer.choose(options["tokenize"], references)
     lower_cased = scores.bleu(tokenize, lowercase=True)
-    for row, name in enumerate(("one by one", "at once")):
+    for row, (path, model) in enumerate(zip(paths, models, strict=True)):
         bleu = lower_cased.corpus_score(translations[row], [references])
-        print(f"| {name} | {bleu.score:.1f} | {rates[0][row]:,.0f} | {rates[1][row]:,.0f} |")
+        figures = f"{bleu.score:.1f} | {rates[0][row]:,.0f} | {rates[1][row]:,.0f}"
+        print(f"| {Path(path).name} | {kind_of(model.options)} | {figures} |")
     print("\nBLEU is lower-cased.")
-    mixed = [
-        (source, reference, fast)
-        for source, reference, slow, fast in zip(sources, references, *translations, strict=True)
-        if slow == reference and any(a == b for a, b in itertools.pairwise(fast.split()))
-    ]
-    if mixed:
-        print("Where all tokens are predicted in parallel, two translations may mix:\n")
-    for source, reference, fast in mixed[:EXAMPLES]:
-        print(f"    source:    {source}\n    reference: {reference}\n    at once:   {fast}\n")
+    print_examples(sources, references, translations[0], translations[-1])
+
+
+def print_examples(sources, references, good, different):
+    """Prints lines whose translation `good` is the reference, and `different` is not."""
+    lines = zip(sources, references, good, different, strict=True)
+    chosen = [line for line in lines if line[2] == line[1] != line[3]]
+    for source, reference, _, translation in chosen[:EXAMPLES]:
+        print(f"\n    source:    {source}\n    reference: {reference}")
+        print(f"    last run:  {translation}")
 
 
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--one-by-one", help="folder of a trained run")
-    parser.add_argument("--at-once", help="folder of a run with --non-autoregressive")
-    parser.add_argument("--test", nargs="+", help="a .tsv or two files (default: the run's)")
+    parser.add_argument("runs", nargs="*", metavar="RUN", help="folders of trained runs")
+    parser.add_argument("--test", nargs="+", help="a .tsv or two files (default: the first run's)")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2.0, help="of a round")
     parser.add_argument(
@@ -161,12 +188,11 @@ def main():
     )
     flags.add_parameters(parser, SIZES)
     args = parser.parse_args()
-    runs = [path for path in (args.one_by_one, args.at_once) if path]
-    if len(runs) == 1 or (args.test and not runs):
-        parser.error("--one-by-one and --at-once go together, and --test with them")
-    if runs:
+    if args.test and not args.runs:
+        parser.error("--test: name runs, too")
+    if args.runs:
         try:
-            of_runs(runs, args.test, args.rounds)
+            of_runs(args.runs, args.test, args.rounds)
         except UserError as error:
             parser.error(str(error))
     by_length(flags.chosen(args), args.lengths, args.batches, args.rounds, args.seconds)

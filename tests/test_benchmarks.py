@@ -212,13 +212,14 @@ def test_parallel(tables_here, finished, sources, tmp_path):
     copy = shutil.copytree(finished / "run", tmp_path / "run")  # whose weights fit the other search
     options = json.loads((copy / "params.json").read_text())
     (copy / "params.json").write_text(json.dumps(options | {"non_autoregressive": True}))
-    runs = "--one-by-one", finished / "run", "--at-once", copy
+    runs = finished / "run", copy
     small = [*SMALL, "--lengths", 4, "--batches", 1, 2, *ONE_ROUND]
     quality, speed = tables_here("parallel.py", *runs, "--test", sources, sources, *small)
     assert len(quality) == 2
     assert [(row["tokens"], row["batch"]) for row in speed] == [("4", "1"), ("4", "2")]
+    assert [row["decoding"] for row in quality] == ["autoregressive", "non-autoregressive"]
     for row in (*quality, *speed):
-        assert all(map(numbers, list(row.values())[1:]))
+        assert all(map(numbers, list(row.values())[2:]))
 
 
 @pytest.mark.slow

@@ -14,10 +14,12 @@ from nmt.decoding.attention import Attention
 from nmt.decoding.batching import CHUNK_LINES, Batching
 from nmt.decoding.searcher import Searcher, pad
 from nmt.decoding.sentence import Links
-from nmt.network.masked_targets import mask_targets
+from nmt.network.ctc import best_outputs
+from nmt.network.parallel_tokens import decoder_input
 from nmt.text import spelling
 from nmt.text.batches import MAX_SOURCE_TOKENS
 from nmt.text.tokenizer import Tokenizer
+from transformer_model import PAD, START
 
 
 @dataclasses.dataclass
@@ -116,20 +118,12 @@ class GivenPairs:
           target: ids, START first.
         """
         inp, tar = tf.constant([source]), tf.constant([target])  # (1, S), (1, 1 + T)
-        length = len(target) - 1
-        tar_inp = tar[:, :-1]  # (1, T)
-        if self._non_autoregressive:
-            tar_inp, _ = mask_targets(inp, tar[:, 1:])
-        _, weights = self._searcher.transformer((inp, tar_inp), training=False)
-        for name, layer_weights in weights.items():
-            heads = layer_weights[0].numpy()  # (H, queries, keys)
-            # A non-autoregressive decoder has positions after END, which are left out.
-            if name.startswith("decoder"):
-                heads = heads[:, :length]
-            if name.endswith("block1"):  # whose keys are target tokens
-                heads = heads[:, :, :length]
-            weights[name] = heads
+        tar_inp = decoder_input(inp) if self._non_autoregressive else tar[:, :-1]
+        logits, weights = self._searcher.transformer((inp, tar_inp), training=False)
+        weights = {name: heads[0].numpy() for name, heads in weights.items()}  # (H, queries, keys)
         (translation,) = self._tokenizer.decode(tar.numpy())
+        if self._non_autoregressive:  # the outputs at all positions, blanks among them
+            target = [START, *best_outputs(logits, tar_inp != PAD)[0].numpy()]
         source_tokens = self._tokenizer.tokens(source)
         target_tokens = self._tokenizer.tokens(target)
         return Attention(source_tokens, target_tokens, weights, (text, translation))

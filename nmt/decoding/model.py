@@ -7,6 +7,7 @@ import tensorflow as tf
 import params
 from nmt.decoding.translator import Translator
 from nmt.network.engine import ParallelForward, PlainForward
+from nmt.network.parallel_tokens import ParallelTokensForward
 from nmt.text.tokenizer import Tokenizer
 from transformer_model import Transformer
 
@@ -20,7 +21,7 @@ class Model:
 
     options: dict  # values of params.table() by name
     transformer: Transformer
-    forward: PlainForward | ParallelForward  # the forward pass, for loss and accuracy
+    forward: PlainForward | ParallelForward | ParallelTokensForward  # for loss and accuracy
     parts: int  # batches translated in parallel
     epoch: tf.Variable  # epochs that the weights were trained for
     steps: tf.Variable  # of the whole training run

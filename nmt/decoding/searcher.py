@@ -112,7 +112,7 @@ class Searcher:
         options = self.options
         alpha = options.length_penalty
         if self._non_autoregressive:
-            return non_autoregressive.search(self.transformer, inp, alpha)
+            return non_autoregressive.search(self.transformer, inp, alpha, scored)
         transformer = self._members if len(self._members) > 1 else self.transformer
         search_options = dict(extra_positions=extra_positions, prefix=prefix, copied=copied)
         if options.repetition:

@@ -67,25 +67,20 @@ class ParallelForward(NamedTuple):
     parts: int = 1
     static_shapes: bool = False  # as XLA needs them; padding then gets logits, too
 
-    def split(self, ids):
-        """(B, L) -> `parts` tensors of about B / parts rows each."""
-        if self.parts == 1:
-            return [ids]
-        rows = (tf.shape(ids)[0] + tf.range(self.parts)[::-1]) // self.parts  # of each part
-        return tf.split(ids, rows, num=self.parts)
-
     def predict(self, inputs, *, training=False):
         """Ids (B, S), (B, T) -> the decoder's output of each part, (B / parts, T, D)."""
         inp, tar = inputs
         return [
             decoder_output(self.transformer, inp_part, tar_part, training)
-            for inp_part, tar_part in zip(self.split(inp), self.split(tar), strict=True)
+            for inp_part, tar_part in zip(
+                split_rows(inp, self.parts), split_rows(tar, self.parts), strict=True
+            )
         ]
 
     def token_sums(self, real, outputs, label_smoothing=0.0):
         """Ids (B, T), the decoder's `outputs` of all parts -> TokenSums."""
         part_sums = []
-        for real_part, output in zip(self.split(real), outputs, strict=True):
+        for real_part, output in zip(split_rows(real, self.parts), outputs, strict=True):
             if not self.static_shapes:
                 is_real = tf.not_equal(real_part, PAD)  # (B / parts, T)
                 output = tf.boolean_mask(output, is_real)[tf.newaxis]  # (1, real tokens, D)
@@ -93,6 +88,14 @@ class ParallelForward(NamedTuple):
             logits = self.transformer.final_layer(output)  # (..., V)
             part_sums.append(loss.token_sums(real_part, logits, label_smoothing))
         return TokenSums(*(tf.add_n(sums) for sums in zip(*part_sums, strict=True)))
+
+
+def split_rows(ids, parts):
+    """(B, L) -> `parts` tensors of about B / parts rows each."""
+    if parts == 1:
+        return [ids]
+    rows = (tf.shape(ids)[0] + tf.range(parts)[::-1]) // parts  # of each part
+    return tf.split(ids, rows, num=parts)
 
 
 def decoder_output(transformer, inp, tar, training=False):

@@ -72,8 +72,7 @@ def loss_and_accuracy(
 
     @tf.function(input_signature=[ids, ids], autograph=False)
     def sums(inp, tar):  # (B, S), (B, T)
-        masked = model.options["non_autoregressive"]
-        return tf.stack(metrics.teacher_forced_sums(model.forward, masked, inp, tar))
+        return tf.stack(metrics.teacher_forced_sums(model.forward, inp, tar))
 
     return metrics.loss_and_accuracy(
         sums, batches.evaluation_batches(pairs, tokenizer), threads=model.parts

@@ -174,7 +174,10 @@ class RunPictures(Pictures):
             source, target = map(self.tokenizer.tokens, ids)
             use_fonts_for(*source, *target, language=self.language)
         if self.options["non_autoregressive"]:
-            return plots.masks(path, source, target[1:], look_ahead=False, say=self.say)
+            from nmt.network.parallel_tokens import POSITIONS
+
+            tokens = [token for token in source for _ in range(POSITIONS)]  # the decoder's input
+            return plots.masks(path, source, tokens, look_ahead=False, say=self.say)
         return plots.masks(path, source, target[:-1], predicted=target[1:], say=self.say)
 
     def lengths(self, path):

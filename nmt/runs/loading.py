@@ -15,6 +15,7 @@ from nmt.decoding.translator import Translator
 from nmt.machine import memory
 from nmt.messages import log
 from nmt.network.engine import ParallelForward, accelerate
+from nmt.network.parallel_tokens import ParallelTokensForward
 from nmt.runs import listing, parameters
 from nmt.runs.folder import Run
 from nmt.text import corpora
@@ -164,7 +165,10 @@ def load_without_weights(
     check_size(options, tokenizer.vocab_size, weight_bytes=4)
     transformer = build_transformer(options, tokenizer.vocab_size, plain)
     epoch, steps = tf.Variable(0), tf.Variable(0, dtype=tf.int64)
-    forward = ParallelForward(transformer)
+    if options["non_autoregressive"]:
+        forward = ParallelTokensForward(transformer)
+    else:
+        forward = ParallelForward(transformer)
     model = Model(options, transformer, forward, parts, epoch, steps, corpus=run.parameters.corpus)
     return TrainedRun(run, tokenizer, model)
 

@@ -20,7 +20,6 @@ from transformer_model import Transformer
 
 SIZES = (  # the same in both runs, as is the tokenizer
     "num_layers", "decoder_layers", "d_model", "dff", "num_heads", "pre_norm", "tie_embeddings",
-    "non_autoregressive",
 )  # fmt: skip
 FIXED = (*SIZES, *params.names(params.TEXT))  # but for more symbols
 

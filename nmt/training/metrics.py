@@ -7,8 +7,8 @@ from concurrent import futures
 import numpy as np
 import tensorflow as tf
 
-from nmt.network import masked_targets
 from nmt.network.engine import ParallelForward, PlainForward
+from nmt.network.parallel_tokens import ParallelTokensForward
 from transformer_model import TokenSums
 
 INFORMATIVE_BLEU = 1.0  # a lower one says as little as 0
@@ -85,7 +85,7 @@ def in_parallel(
 
 
 def teacher_forced_sums(
-    forward: PlainForward | ParallelForward, masked: bool, inp: tf.Tensor, tar: tf.Tensor
+    forward: PlainForward | ParallelForward | ParallelTokensForward, inp: tf.Tensor, tar: tf.Tensor
 ) -> TokenSums:
     """Returns the `token_sums` of ids (B, S), (B, T), without dropout.
 
@@ -93,11 +93,8 @@ def teacher_forced_sums(
 
     Args:
       forward: a PlainForward or ParallelForward of nmt/network/engine.py.
-      masked: the network is non-autoregressive, and sees no token of the target.
     """
     tar_inp, tar_real = tar[:, :-1], tar[:, 1:]  # (B, T - 1)
-    if masked:
-        tar_inp, tar_real = masked_targets.mask_targets(inp, tar_real)
     predictions = forward.predict((inp, tar_inp))
     return forward.token_sums(tar_real, predictions)
 

@@ -2,23 +2,20 @@
 
 import json
 
-import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import TINY, as_dataset, call, randomized, sentences, tiny_training, write_tsv
+from helpers import TINY, as_dataset, call, randomized, sentences, write_tsv
 
 import run_demo
 from nmt import UserError
 from nmt.decoding import non_autoregressive
 from nmt.decoding.sampling import Sampling
 from nmt.decoding.translator import Translator
-from nmt.network.masked_targets import MASK, mask_targets
-from transformer_model import END, PAD, START, Transformer
+from nmt.network import parallel_tokens
+from transformer_model import END, PAD, START, UNKNOWN, Transformer
 
 INP = np.array([[START, 9, 5, 10, END, 0], [START, 7, END, 0, 0, 0], [0] * 6], np.int32)
-TAR = np.array([[START, 4, 8, 6, END], [START, 9, END, 0, 0], [0] * 5], np.int32)
-MASKS = [5 * 5 // 4 + 8, 3 * 5 // 4 + 8, 0]
 
 
 @pytest.fixture(scope="module")
@@ -29,99 +26,49 @@ def model():
     return randomized(model)
 
 
-def test_the_decoder_input_is_masked_tokens_longer_than_the_source():
-    given, real = (found.numpy() for found in mask_targets(INP, TAR[:, 1:]))
-    assert given.shape == real.shape == (3, 6 * 5 // 4 + 8)
-    for row, masks in enumerate(MASKS):
-        assert given[row].tolist() == [MASK] * masks + [PAD] * (15 - masks)
-    np.testing.assert_array_equal(real, np.pad(TAR[:, 1:], ((0, 0), (0, 11))))
-
-
-def test_revealed_tokens_are_not_predicted_and_predicted_ones_not_revealed():
-    inp, tar = np.repeat(INP[:1], 1000, axis=0), np.repeat(TAR[:1], 1000, axis=0)
-    given, real = (found.numpy() for found in mask_targets(inp, tar[:, 1:], seed=[1, 2]))
-    shown = given[:, :4] != MASK
-    np.testing.assert_array_equal(given[:, :4][shown], tar[:, 1:][shown])
-    np.testing.assert_array_equal(real[:, :4], np.where(shown, PAD, tar[:, 1:]))
-    assert (given[:, 4 : MASKS[0]] == MASK).all()  # the target's end is not revealed
-    # Half of the rows are hidden whole, and of the others a share that is even between 0 and 1.
-    assert shown.mean() == pytest.approx(0.25, abs=0.03)
-    assert 0.5 < (~shown.any(axis=1)).mean() < 0.7
-    again, other = (mask_targets(inp, tar[:, 1:], seed=[1, s])[0].numpy() for s in (2, 3))
-    np.testing.assert_array_equal(again, given)
-    assert (other != given).any()
-
-
-def test_later_positions_are_attended_to_but_no_token_is_passed_on(model):
-    given = mask_targets(INP[:1], TAR[:1, 1:])[0].numpy()
-    logits, weights = model((INP[:1], given))
-    assert (weights["decoder_layer1_block1"][0, :, 0, 1 : MASKS[0]].numpy() > 0).all()
-    assert (weights["decoder_layer1_block1"][0, :, :, MASKS[0] :].numpy() == 0).all()
-    shown = given.copy()
-    shown[0, 3] = 7
-    changed, _ = model((INP[:1], shown))
-    assert np.abs(changed - logits)[0, 0].max() > 1e-3  # the first place sees the fourth
-
-
-def test_a_search_is_one_pass_cut_at_the_first_end_whatever_the_batch(model):
+def test_a_search_is_one_pass_whatever_the_batch(model):
     calls = []
     original, model.decoder.call = model.decoder.call, None
-    model.decoder.call = lambda *given, **more: calls.append(1) or original(*given, **more)
-    found = non_autoregressive.search(model, INP)
+    model.decoder.call = lambda *args, **options: calls.append(1) or original(*args, **options)
+    hypotheses = non_autoregressive.search(model, INP)
     model.decoder.call = original
     assert calls == [1]
-    for row in range(2):
-        alone = non_autoregressive.search(model, INP[row : row + 1, : 5 if row == 0 else 3])
-        ids = found.ids[row, 0].numpy()
+    for row, width in ((0, 5), (1, 3)):
+        alone = non_autoregressive.search(model, INP[row : row + 1, :width])
+        ids = hypotheses.ids[row, 0].numpy()
         length = alone.ids.shape[-1]
         np.testing.assert_array_equal(ids[:length], alone.ids[0, 0])
         assert (ids[length:] == PAD).all()
-        assert float(found.scores[row, 0]) == pytest.approx(float(alone.scores[0, 0]), abs=1e-4)
-        tokens = ids[ids != PAD].tolist()
-        assert tokens[0] == START
-        assert not {START, PAD, MASK} & set(tokens[1:])
-        assert tokens.count(END) == bool(found.finished[row, 0]) <= (tokens[-1] == END)
-    assert found.ids[2, 0].numpy().tolist() == [START] + [PAD] * 15  # of no source
+        np.testing.assert_allclose(hypotheses.scores[row], alone.scores[0], atol=1e-4)
+        start, *words, end = ids[ids != PAD].tolist()
+        assert (start, end) == (START, END)
+        assert not {START, UNKNOWN, END} & set(words)
+    assert hypotheses.finished.numpy().tolist() == [[True], [True], [False]]
+    assert hypotheses.ids[2, 0].numpy().tolist() == [START] + [PAD] * 13  # of no source
 
 
-def test_a_prediction_ends_with_the_first_end(model):
-    layer = model.final_layer
-    kernel, bias = layer.get_weights()
-    layer.set_weights([kernel, bias + 100.0 * (np.arange(len(bias)) == END)])
-    try:
-        found = non_autoregressive.search(model, INP)
-    finally:
-        layer.set_weights([kernel, bias])
-    ids = found.ids[:, 0].numpy()
-    np.testing.assert_array_equal(ids[:, :3], [[START, END, PAD], [START, END, PAD], [START, 0, 0]])
-    assert (ids[:, 3:] == PAD).all()
-    assert found.finished[:2].numpy().all()
-    assert found.log_probabilities.numpy() == pytest.approx(0.0, abs=1e-4)  # of END, once
-
-
-def test_the_score_is_the_sum_of_log_probabilities_by_position(model):
-    found = non_autoregressive.log_probabilities(model, INP, TAR).numpy()
-    given, _ = mask_targets(INP, TAR[:, 1:])
-    each = tf.nn.log_softmax(model((INP, given))[0]).numpy()
-    for row in range(2):
-        expected = sum(each[row, place, token] for place, token in enumerate(TAR[row, 1:]) if token)
-        assert found[row] == pytest.approx(expected, abs=1e-4)
+def test_a_translation_is_at_least_as_likely_as_the_outputs_that_were_found(model):
+    hypotheses = non_autoregressive.search(model, INP[:2])
+    of_words = non_autoregressive.log_probabilities(model, INP[:2], hypotheses.ids[:, 0]).numpy()
+    of_outputs = hypotheses.log_probabilities[:, 0].numpy()
+    prediction = parallel_tokens.predict(model, INP[:2])
+    likely = tf.nn.log_softmax(prediction.logits).numpy()
+    likely[..., [START, END, UNKNOWN]] = -np.inf
+    expected = np.where(prediction.is_position, likely.max(axis=-1), 0).sum(axis=1)
+    np.testing.assert_allclose(of_outputs, expected, rtol=1e-5)
+    assert (of_words > of_outputs).all()
+    unscored = non_autoregressive.search(model, INP[:2], scored=False)
+    np.testing.assert_array_equal(unscored.ids, hypotheses.ids)
+    assert not unscored.log_probabilities.numpy().any()
     long = np.pad(np.full((1, 20), 5, np.int32), ((0, 0), (1, 0)), constant_values=START)
     assert non_autoregressive.log_probabilities(model, INP[:1], long).numpy() == [-np.inf]
 
 
-def test_training_predicts_masked_tokens_and_is_reproducible():
-    sums = []
-    for _ in range(2):
-        tf.random.set_seed(0)
-        keras.utils.set_random_seed(1)
-        training = tiny_training(non_autoregressive=True)
-        sums.append([training.train_step(INP[:2], TAR[:2]).numpy() for _ in range(20)])
-    np.testing.assert_array_equal(*sums)
-    tokens = {int(row[2]) for row in sums[0]}
-    assert max(tokens) == 6  # all of the two targets
-    assert len(tokens) > 1  # and at times some of them
-    assert int(training.validation_step(INP[:2], TAR[:2])[2]) == 6
+def test_the_search_compiles(model):
+    compiled = tf.function(lambda inp: non_autoregressive.search(model, inp), jit_compile=True)
+    np.testing.assert_array_equal(
+        compiled(tf.constant(INP)).ids, non_autoregressive.search(model, INP).ids
+    )
 
 
 @pytest.mark.slow

@@ -34,8 +34,9 @@ SEED_OF_SOURCE = {"AsString", "ReduceJoin", "StringToHashBucketFast"}  # see sam
 def operations_of(function):
     """Returns the types of the operations of a concrete function and of all that it calls."""
     definition = function.graph.as_graph_def()
-    nodes = [*definition.node, *(n for f in definition.library.function for n in f.node_def)]
-    return {node.op for node in nodes}
+    called = definition.library.function
+    nodes = [*definition.node, *(node for function in called for node in function.node_def)]
+    return {node.op for node in nodes} - {function.signature.name for function in called}
 
 
 def without_gpu_kernel(operations):

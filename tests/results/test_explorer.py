@@ -21,11 +21,12 @@ from nmt.decoding.copied_symbols import CopiedSymbols
 from nmt.decoding.greedy import greedy_search
 from nmt.decoding.search import search
 from nmt.decoding.searcher import pad
+from nmt.network import parallel_tokens
 from nmt.results.explorer import page
 from nmt.runs import loading
 from nmt.text import spelling
 from nmt.text.protected import DEFAULT, restore
-from transformer_model import Transformer, greedy_translate
+from transformer_model import END, Transformer, greedy_translate
 
 SIZES = dict(num_layers=2, d_model=16, num_heads=2, dff=24)
 MARKUP = "um </script><b>dois</b> &amp; <img src=x onerror=alert(1)>"
@@ -409,12 +410,14 @@ def test_logits_and_weights_are_those_of_the_program(browser, run, changes):
     )
     inp, tar = tf.constant([source]), tf.constant([target[:-1]])
     if changes.get("non_autoregressive"):
-        tar, _ = non_autoregressive.mask_targets(inp, tf.zeros((1, 0), tf.int32))
+        tar = parallel_tokens.decoder_input(inp)
     logits, weights = network((inp, tar), training=False)
     got = np.array(browser.ask("return done.steps.map(step => [...step.logits])"))
     tolerance = 0.2 if "dtype" in changes else 1e-4
     np.testing.assert_allclose(got, logits[0, : len(got)].numpy(), atol=tolerance)
     if changes.get("non_autoregressive"):
+        words = non_autoregressive.search(network, inp).ids[0, 0, 1:-1].numpy()
+        assert browser.ask("return done.words()") == words[words > END].tolist()
         return
     in_parallel = browser.ask(  # masked, not step by step
         "const state = complete(network.start(done.encoded)), ids = done.target.slice(0, -1);"

@@ -46,7 +46,7 @@ function readSource() { // -> {ids, given (of `protect`)}
   return { given, ids: tooLong ? ids.slice(0, MAX_TOKENS) : ids };
 }
 
-const textOf = (target) => protector.restore(tokenizer.decode(target), translation.given);
+const textOf = (words) => protector.restore(tokenizer.decode(words), translation.given);
 
 // ---- Work in slices: typing and scrolling never wait for the network or for drawing ----
 
@@ -129,7 +129,7 @@ function chip(id) {
 }
 
 function* showTranslation() {
-  at("translation").textContent = textOf(translation.target);
+  at("translation").textContent = textOf(translation.words());
   const list = translation.given.originals.map((original, n) => `⟦${n % SYMBOLS}⟧ = \u2068${original}\u2069`);
   at("protected").textContent = list.length ? say("protected", { list: list.join(", ") }) : "";
   const notes = [say("milliseconds", { ms: view.milliseconds.toFixed(0), tokens: translation.steps.length })];

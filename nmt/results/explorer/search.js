@@ -1,7 +1,8 @@
 // How a translation is chosen from logits: greedy search, sampling, tokens that are forced.
 
 const EXTRA_TOKENS = 50; // of a translation, at most, beyond the tokens of its source (paper 6.1)
-const MASK = UNKNOWN; // the input of a non-autoregressive decoder
+const POSITIONS = 2; // of a non-autoregressive decoder for each source token (nmt/network/ctc.py)
+const BLANK = PAD; // what it predicts where there is no token
 const GREEDY = { temperature: 0, topK: 0, topP: 1, random: Math.random };
 
 function allowedLogits(logits, never) { // never: ids that are not chosen
@@ -73,7 +74,7 @@ class Translation {
   constructor(network, source, what = AS_TRAINED, forced = [], how = GREEDY) {
     Object.assign(this, { network, source, what, forced, how });
     this.parallel = network.sizes.non_autoregressive;
-    this.target = [START];
+    this.target = [START]; // then the tokens, or the outputs of all positions in parallel
     this.steps = []; // of each generated token: {logits, probabilities}
     this.encoded = this.state = null; // computed by `prepare`
     this.done = source.length <= 2; // START, END: nothing to translate
@@ -125,17 +126,21 @@ class Translation {
   }
 
   *decodeInParallel() {
-    const length = Math.floor((this.source.length * 5) / 4) + 8;
-    const rows = yield* this.network.decode(this.state, Array(length).fill(MASK), this.what);
+    const input = this.source.flatMap((id) => Array(POSITIONS).fill(id));
+    const rows = yield* this.network.decode(this.state, input, this.what);
     for (const logits of rows) {
       this.steps.push({ logits, probabilities: softmax(logits) });
-      this.target.push(highest(allowedLogits(logits, [PAD, START, UNKNOWN])));
-      if (this.target.at(-1) === END) break;
+      this.target.push(highest(allowedLogits(logits, [START, END, UNKNOWN])));
     }
     this.done = true;
   }
 
-  // The natural logarithm of the probability of the target.
+  words() { // ids of the translation: in parallel, equal neighbors count once, and blanks not at all
+    const ids = this.target.slice(1);
+    return this.parallel ? ids.filter((id, n) => id !== BLANK && id !== ids[n - 1]) : ids;
+  }
+
+  // The natural logarithm of the probability of the target: in parallel, of these very outputs.
   logProbability() {
     return this.steps.reduce((sum, { probabilities }, n) =>
       sum + Math.log(probabilities[this.target[n + 1]]), 0);
@@ -157,10 +162,10 @@ class Translation {
 
   queries(kind) { // ids
     if (kind === "encoder") return this.encoded.ids;
-    return kind === "cross" ? this.target.slice(1) : this.target.slice(0, this.steps.length);
+    return kind === "cross" ? this.target.slice(1) : this.state.ids.slice(0, this.steps.length);
   }
 
   keys(kind) {
-    return kind === "decoder" ? this.target.slice(0, this.steps.length) : this.encoded.ids;
+    return kind === "decoder" ? this.state.ids.slice(0, this.steps.length) : this.encoded.ids;
   }
 }

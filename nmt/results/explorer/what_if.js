@@ -62,7 +62,7 @@ function changeSwitches() {
 }
 
 // The translation as trained, and what the switches make of it. -> null if nothing is switched, else
-// {target, changed (tokens), all, before, after (probability of its target)}
+// {words, changed (tokens), all, before, after (probability of its target)}
 function* compare(ids) {
   if (!isSwitched() || view.stepping || ids.length <= 2) return null;
   const trained = new Translation(network, ids, AS_TRAINED, view.forced);
@@ -77,7 +77,7 @@ function* compare(ids) {
     .map(({ probabilities }, n) => Math.log(probabilities[target[n + 1]]));
   const length = Math.max(target.length, translation.target.length);
   const changed = Array.from({ length }, (_, n) => target[n] !== translation.target[n]).filter(Boolean).length;
-  return { target, changed, all: length - 1, before: Math.exp(trained.logProbability()),
+  return { words: trained.words(), changed, all: length - 1, before: Math.exp(trained.logProbability()),
     after: Math.exp(logs.reduce((sum, log) => sum + log, 0)) };
 }
 
@@ -86,7 +86,7 @@ function showChanged() {
     at("changed").textContent = !isSwitched() ? say("unchanged") : view.stepping ? say("not-compared") : "…";
     return;
   }
-  const quoted = (target) => `\u2068${textOf(target)}\u2069`;
+  const quoted = (words) => `\u2068${textOf(words)}\u2069`;
   at("changed").textContent = say(former.changed ? "changed" : "changed-nothing", { changed: former.changed, all: former.all, before: percent(former.before),
-    after: percent(former.after), now: quoted(translation.target), text: quoted(former.target) });
+    after: percent(former.after), now: quoted(translation.words()), text: quoted(former.words) });
 }
