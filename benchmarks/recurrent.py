@@ -33,7 +33,7 @@ import run_demo
 from nmt import UserError
 from nmt.cli import flags
 from nmt.messages import log
-from nmt.network.engine import ParallelForward
+from nmt.network.engine import ParallelForward, split_rows
 from nmt.results import evaluation
 from nmt.text import batches as batching
 from nmt.text import tokenizer as tokenizing
@@ -144,10 +144,8 @@ class RecurrentForward(ParallelForward):
 
     def predict(self, inputs, *, training=False):
         """Ids (B, S), (B, T) -> the attention vectors of each part, (B / parts, T, D)."""
-        return [
-            self.transformer.decode(part, training=training)[0]
-            for part in zip(*map(self.split, inputs), strict=True)
-        ]
+        parts = zip(*(split_rows(ids, self.parts) for ids in inputs), strict=True)
+        return [self.transformer.decode(part, training=training)[0] for part in parts]
 
 
 def train(builders, options, corpus, tokenizer, epochs):
