@@ -99,9 +99,9 @@ def lattice(target: tf.Tensor, logits: tf.Tensor, is_position: tf.Tensor) -> Lat
     likely, highest, even = log_probabilities(logits, _with_blank(words))
     likely = tf.where(is_class, likely, MASKED)  # (B, L, 1 + T)
     share = 1 - tf.reduce_sum(tf.exp(likely), axis=-1, keepdims=True)  # (B, L, 1), of other tokens
-    others = tf.math.log(tf.maximum(share, LEAST_SHARE))
+    lacking = tf.math.log(tf.maximum(share, LEAST_SHARE))
     return Lattice(
-        tf.concat([likely, others], axis=-1), highest, even, classes, words, _count(is_position)
+        tf.concat([likely, lacking], axis=-1), highest, even, classes, words, _count(is_position)
     )
 
 

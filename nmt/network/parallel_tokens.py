@@ -62,8 +62,9 @@ class ParallelTokensForward(NamedTuple):
             return [predict(self.transformer, inp) for inp in sources]
         seed, targets = self.batch_seed(), split_rows(inputs[1], self.parts)
         predictions = []
-        for inp, tar in zip(sources, targets, strict=True):
-            tar_inp = glance(self.transformer, inp, tar[:, 1:], seed)  # (B / parts, L)
+        for part, (inp, tar) in enumerate(zip(sources, targets, strict=True)):
+            part_seed = tf.random.experimental.stateless_fold_in(seed, part)  # (2,)
+            tar_inp = glance(self.transformer, inp, tar[:, 1:], part_seed)  # (B / parts, L)
             logits, _ = self.transformer((inp, tar_inp), training=True)
             predictions.append(Prediction(logits, tar_inp != PAD))
         return predictions

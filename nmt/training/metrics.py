@@ -89,10 +89,10 @@ def teacher_forced_sums(
 ) -> TokenSums:
     """Returns the `token_sums` of ids (B, S), (B, T), without dropout.
 
-    The decoder's input is the reference tokens, or masked ones.
+    The decoder's input is the reference tokens; that of a non-autoregressive one is the source.
 
     Args:
-      forward: a PlainForward or ParallelForward of nmt/network/engine.py.
+      forward: of nmt/network/engine.py or nmt/network/parallel_tokens.py.
     """
     tar_inp, tar_real = tar[:, :-1], tar[:, 1:]  # (B, T - 1)
     predictions = forward.predict((inp, tar_inp))

@@ -51,6 +51,19 @@ def test_training_reveals_half_of_what_is_predicted_wrongly(model):
     assert (other != tar_inp).numpy().any()
 
 
+def test_each_part_of_a_batch_reveals_tokens_of_its_own(model, monkeypatch):
+    seeds = []
+    glance = parallel_tokens.glance
+    monkeypatch.setattr(
+        parallel_tokens,
+        "glance",
+        lambda *args: seeds.append(tuple(args[3].numpy())) or glance(*args),
+    )
+    forward = ParallelTokensForward(model, 2, lambda: tf.constant([1, 2]))
+    forward.predict((INP[:2], TAR[:2, :-1]), training=True)
+    assert len(set(seeds)) == 2
+
+
 def test_nothing_is_revealed_of_padding_or_of_a_target_without_room(model):
     long = np.full((1, 30), 5, np.int32)
     tar_inp = parallel_tokens.glance(model, INP[:1], long, [1, 2])

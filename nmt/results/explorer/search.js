@@ -1,7 +1,7 @@
 // How a translation is chosen from logits: greedy search, sampling, tokens that are forced.
 
 const EXTRA_TOKENS = 50; // of a translation, at most, beyond the tokens of its source (paper 6.1)
-const POSITIONS = 2; // of a non-autoregressive decoder for each source token (nmt/network/ctc.py)
+const POSITIONS = 2; // of a non-autoregressive decoder for each source token (nmt/network/parallel_tokens.py)
 const BLANK = PAD; // what it predicts where there is no token
 const GREEDY = { temperature: 0, topK: 0, topP: 1, random: Math.random };
 
