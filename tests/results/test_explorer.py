@@ -954,6 +954,7 @@ def test_each_control_has_a_name_and_is_reached_and_seen_by_keyboard(browser, to
 
     browser.open(random_network(tokenizer.vocab_size), tokenizer, "um dois.")
     for _ in range(2):  # languages
+        browser.settle()  # most controls appear with the translation
         nodes = browser.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
         names = [
             node["name"]["value"] for node in nodes
