@@ -60,12 +60,13 @@ def test_a_header_must_come_soon(port, first):
         begin = time.monotonic()
         assert client.recv(1000).startswith(b"HTTP/1.1 408")
         assert client.recv(1000) == b""  # closed
-        assert time.monotonic() - begin < 2
+        assert time.monotonic() - begin < 10  # on a busy machine; without a limit, never
 
 
-def test_a_client_that_sends_headers_in_time_stays(port):
+def test_a_client_that_sends_headers_in_time_stays(port, monkeypatch):
+    monkeypatch.setattr(protocol, "HEADER_SECONDS", 0.6)
     with socket.create_connection(("127.0.0.1", port), timeout=60) as client:
-        for _ in range(3):
+        for pause in (0, 0.35, 0.35):  # together longer than a header may take
+            time.sleep(pause)
             client.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert b"204" in client.recv(1000)
-            time.sleep(0.15)

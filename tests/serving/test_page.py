@@ -82,9 +82,10 @@ def page(driver, server):
 
 
 def test_what_is_typed_is_translated_as_it_is_generated(page, server):
-    page.ask(
-        "window.seen = []; new MutationObserver(() => seen.push(document.querySelector('.partial')"
-        "?.textContent)).observe(document.getElementById('translation'), {childList: true})"
+    page.ask(  # of the last request alone: each begins with an empty output
+        "window.seen = []; new MutationObserver(() => output.childElementCount"
+        " ? seen.push(document.querySelector('.partial')?.textContent) : seen.length = 0)"
+        ".observe(output, {childList: true})"
     )
     translation = server.ask("/translate", {"q": TEXT, "target": "en"})["translatedText"]
     page.find("#source").send_keys(TEXT)
@@ -95,7 +96,7 @@ def test_what_is_typed_is_translated_as_it_is_generated(page, server):
     seen = [text for text in page.ask("return seen") if text]
     assert len(set(seen)) > 1
     assert all(page.translation.startswith(text) for text in seen)
-    page.wait("return document.querySelector('#others li')")
+    page.wait("return document.querySelector('#others:not([hidden]) li')")
     assert page.texts("#others li span[dir]") == [other["text"] for other in others]
 
 
