@@ -91,6 +91,21 @@ def undrawn(monkeypatch):
 
 
 @pytest.fixture
+def unscored(monkeypatch):
+    """Trainings translate nothing: to trace two searches takes longer than tiny epochs.
+
+    They report one line, without scores, and so does `evaluate`, the command.
+    """
+    import run_demo
+    from nmt.results import evaluation
+
+    line = evaluation.TranslatedLine("um.", "one.", "one.")
+    scores = dict(lines=1, loss=0.0, accuracy=0.0)
+    monkeypatch.setattr(evaluation, "evaluate", lambda *_: (scores, [line]))
+    monkeypatch.setattr(run_demo.Training, "translations_of", lambda *_: [])
+
+
+@pytest.fixture
 def eagerly():
     """Functions run without graphs: to trace a step of training takes longer than ten steps."""
     import tensorflow as tf

@@ -219,6 +219,7 @@ def small_files():
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("unscored")
 def test_a_checkpoint_too_large_for_the_disk_is_one_line_and_the_run_resumes_later(
     tmp_path, capsys, monkeypatch
 ):

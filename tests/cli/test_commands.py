@@ -663,7 +663,7 @@ def test_the_best_checkpoint_can_be_used(finished, capsys):
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("undrawn", "unscored")
 def test_a_training_ends_with_the_mean_of_its_newest_checkpoints_that_validates_best(
     tmp_path, capsys, monkeypatch
 ):
@@ -690,7 +690,7 @@ def test_a_training_ends_with_the_mean_of_its_newest_checkpoints_that_validates_
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("undrawn", "unscored")
 def test_a_training_stops_without_patience_and_ends_with_its_best_epoch(
     tmp_path, capsys, monkeypatch
 ):
@@ -838,7 +838,7 @@ def test_more_epochs_suit_a_run_unless_its_schedule_was_laid_out_for_them(finish
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("undrawn", "unscored")
 def test_a_run_with_a_cosine_to_zero_that_is_validated_by_bleu(tmp_path, capsys):
     tsv = write_tsv(tmp_path / "numbers.tsv", sentences(150))
     options = ["--schedule", "cosine", "--warmup-steps", 3, "--validate-by", "bleu"]
@@ -927,7 +927,7 @@ def test_a_folder_of_another_run_is_refused_with_what_differs(finished, capsys):
     assert (finished / "run" / "params.json").read_text() == before
 
 
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("undrawn", "unscored")
 @pytest.mark.parametrize("change", ["text", pytest.param("folder", marks=pytest.mark.slow)])
 def test_other_data_under_the_same_name_are_refused_and_the_same_elsewhere_are_not(
     finished, tmp_path, capsys, change
@@ -1009,6 +1009,7 @@ def test_the_translation_most_like_the_others_is_printed(finished, capsys):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("unscored")
 def test_the_plain_code_trains_what_the_engine_trains(tmp_path):
     """--plain: transformer_model.py alone. Without dropout, whose random numbers differ."""
     tsv = write_tsv(tmp_path / "numbers.tsv", sentences(60))

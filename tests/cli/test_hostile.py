@@ -348,7 +348,7 @@ def test_an_interrupt_prints_the_command_that_resumes(run, capsys, monkeypatch, 
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("undrawn", "unscored")
 def test_a_run_killed_in_each_validation_and_given_more_epochs_ends_as_if_never_stopped(
     finished, tmp_path, monkeypatch
 ):

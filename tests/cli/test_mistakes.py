@@ -100,7 +100,7 @@ def test_a_mistake_is_one_line_and_exit_code_2_and_trains_nothing(
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("undrawn", "unscored")
 def test_a_start_that_failed_does_not_bar_the_corrected_command(tmp_path, capsys, monkeypatch):
     tsv = write_tsv(tmp_path / "numbers.tsv", sentences(100))
     monkeypatch.setattr(listing, "FOLDER", tmp_path)

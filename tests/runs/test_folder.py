@@ -51,7 +51,7 @@ def test_lost_parameters_are_named_and_no_checkpoint_is_called_damaged(
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("undrawn", "unscored")
 @pytest.mark.parametrize("how", ["missing", "empty"])
 def test_the_full_command_rebuilds_lost_parameters(finished, run, how, capsys):
     before = (run / "params.json").read_bytes()

@@ -106,7 +106,7 @@ def test_a_run_is_not_its_own_parent_and_the_text_must_be_named(finished, tsv, t
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("undrawn", "unscored")
 def test_a_continued_run_resumes_bit_for_bit_and_knows_its_parent(
     finished, tsv, tmp_path, capsys, monkeypatch
 ):

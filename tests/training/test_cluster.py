@@ -6,12 +6,13 @@ import re
 import signal
 import socket
 import time
+from pathlib import Path
 from subprocess import PIPE
 
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import PROGRAM, TINY, sentences, start_process, write_tsv
+from helpers import TINY, UNSCORED_PROGRAM, sentences, start_process, write_tsv
 
 import run_demo
 from nmt import UserError
@@ -105,7 +106,7 @@ def start(tsv, run, epochs, index=None, ports=()):
     if ports:
         cores = [cores[index % len(cores)]]
     return start_process(
-        [*PROGRAM, "--dataset", tsv, *TRAINING, epochs, "--run", run], variables,
+        [*UNSCORED_PROGRAM, "--dataset", tsv, *TRAINING, epochs, "--run", run], variables,
         stdout=PIPE, stderr=PIPE, bufsize=0, preexec_fn=lambda: os.sched_setaffinity(0, cores),
     )  # fmt: skip
 
@@ -225,6 +226,12 @@ def test_a_worker_with_other_data_or_another_run_folder_is_reported(
     assert message in said[1].strip().splitlines()[-1]
 
 
+def is_caught(process, number):
+    """Returns whether a process has a handler for a signal."""
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    return bool(int(re.search(r"SigCgt:\s*(\w+)", status)[1], 16) >> (number - 1) & 1)
+
+
 @pytest.mark.slow
 def test_ctrl_c_ends_a_worker_that_waits_for_others(numbers, tmp_path):
     process, said = start(numbers, tmp_path / "run", 1, 0, free_ports(2)), b""
@@ -232,7 +239,9 @@ def test_ctrl_c_ends_a_worker_that_waits_for_others(numbers, tmp_path):
         piece = process.stderr.read(4096)
         assert piece, said.decode()
         said += piece
-    time.sleep(3)  # until TensorFlow waits
+    while is_caught(process, signal.SIGINT):
+        time.sleep(0.02)
+    time.sleep(0.5)  # until TensorFlow waits
     process.send_signal(signal.SIGINT)
     assert process.wait(60) == -signal.SIGINT
 
