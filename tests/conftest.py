@@ -106,10 +106,16 @@ def unscored(monkeypatch):
 
 
 @pytest.fixture
-def eagerly():
-    """Functions run without graphs: to trace a step of training takes longer than ten steps."""
+def eagerly(monkeypatch):
+    """Functions run without graphs: to trace a step of training takes longer than ten steps.
+
+    And to trace a search takes longer than to translate a few short sentences.
+    """
     import tensorflow as tf
 
+    from nmt.decoding.tracing import TracedOnce
+
+    monkeypatch.setattr(TracedOnce, "__call__", lambda self, *ids: self._function(*ids))
     tf.config.run_functions_eagerly(True)
     yield
     tf.config.run_functions_eagerly(False)

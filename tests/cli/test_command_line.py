@@ -16,6 +16,13 @@ import run_demo
 from nmt.cli import flags, main, parser
 
 
+@pytest.fixture(autouse=True)
+def _few_graphs(request):
+    """All but the slow tests translate little."""
+    if not request.node.get_closest_marker("slow"):
+        request.getfixturevalue("eagerly")
+
+
 def test_every_constant_is_a_flag_with_its_default_and_help(capsys):
     assert call("train", "--help") == 0
     text = "".join(capsys.readouterr().out.split())  # argparse breaks lines at hyphens too

@@ -46,6 +46,13 @@ from nmt.text import corpora
 from nmt.training import estimate, loop, metrics
 
 
+@pytest.fixture(autouse=True)
+def _few_graphs(request):
+    """All but the slow tests translate little and train less."""
+    if not request.node.get_closest_marker("slow"):
+        request.getfixturevalue("eagerly")
+
+
 def test_a_run_leaves_what_later_commands_need(finished):
     run = finished / "run"
     scores = json.loads((run / "scores.json").read_text())

@@ -33,6 +33,13 @@ from nmt.text import corpora, files
 from nmt.training import checkpoints, devices
 
 
+@pytest.fixture(autouse=True)
+def _few_graphs(request):
+    """All but the slow tests translate little and train less."""
+    if not request.node.get_closest_marker("slow"):
+        request.getfixturevalue("eagerly")
+
+
 @pytest.fixture
 def run(finished, tmp_path):
     """A copy of a finished run, to be damaged."""

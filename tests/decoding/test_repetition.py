@@ -97,6 +97,7 @@ def test_restrictions_are_the_same_compiled_by_xla(beam):
     assert [rows[0].ids for rows in found] == [rows[0].ids for rows in expected]
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_flags_against_repetition(finished, capsys):
     command = ["translate", "--run", finished / "run", "um um um um."]
     assert call(*command, "--no-repeat-ngram", "1") == 0

@@ -159,6 +159,7 @@ def test_the_attention_of_a_sample_is_that_of_its_text(finished):
     assert found.texts[1] == best[0].text
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_samples_are_printed_and_wrong_flags_refused(finished, capsys):
     command = ["translate", "--run", finished / "run", "um dois.", "três."]
     assert call(*command, "--sample", "--n-best", "5", "--seed", "3", "--top-p", "0.9") == 0

@@ -31,6 +31,7 @@ def test_probabilities_of_each_token_and_of_what_else_was_likely():
     )  # all there are
 
 
+@pytest.mark.usefixtures("eagerly")
 @pytest.mark.parametrize("beam", [1, 3])
 def test_scores_of_tokens_add_up_to_that_of_the_translation(finished, beam):
     translate = load_translator(finished / "run", beam=beam, alternatives=2)
@@ -47,6 +48,7 @@ def test_scores_of_tokens_add_up_to_that_of_the_translation(finished, beam):
                 assert likeliest == (token, pytest.approx(math.exp(log_probability), abs=1e-4))
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_token_scores_are_printed_and_wrong_flags_refused(finished, capsys):
     command = ["translate", "--run", finished / "run", "--format", "jsonl"]
     assert call(*command, "--token-scores", "um dois.", "") == 0

@@ -123,6 +123,7 @@ def test_weights_keep_sixteen_bits_in_four_characters():
     np.testing.assert_allclose(padded.view("<f4").ravel(), numbers, rtol=2**-16)
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_sentences_are_explored_where_it_is_said(finished, capsys, tmp_path):
     assert call("explore", "um dois.", "três.", "--run", finished / "run") == 0
     path = finished / "run" / "explorer.html"

@@ -129,6 +129,7 @@ def test_some_pictures_need_no_run(what, suffix, tmp_path, monkeypatch, capsys):
         assert capsys.readouterr().out.strip() == f"plots/{what}.png"
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_what_is_chosen_is_part_of_the_name(finished, capsys, monkeypatch):
     monkeypatch.setattr(plots, "attention", lambda path, *_, **options: path)
     names = []

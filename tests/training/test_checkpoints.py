@@ -401,6 +401,7 @@ def test_an_epoch_of_which_every_batch_was_learned_from_ends(tmp_path):
     np.testing.assert_array_equal(training.sums_so_far.numpy(), before)
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_each_batch_of_an_accumulated_step_masks_positions_of_its_own():
     training = tiny_training(non_autoregressive=True, accumulate=3)
     seeds = [training.updater.batch_seed(42).numpy().tolist()]
