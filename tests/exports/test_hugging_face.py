@@ -39,6 +39,7 @@ def test_logits_and_translations_are_those_of_the_program(
     import torch
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
+    torch.set_num_threads(1)  # threads that wait for each other on a busy machine keep it busy
     transformer = network(
         tokenizer, pre_norm=pre_norm, tie_embeddings=tie_embeddings, decoder_layers=decoder_layers
     )
