@@ -148,14 +148,15 @@ def test_ten_steps_of_training_are_those_of_the_tutorial(options):
         assert sums.loss / sums.tokens == pytest.approx(float(expected), abs=1e-5)
 
 
-@pytest.mark.parametrize("variant", [VARIANTS[0], VARIANTS[5]], ids=str)
-def test_greedy_translations_are_those_of_the_story(variant):
-    story, engine = twins(seed=3, **variant)
-    for inp, _ in random_batches(2):
-        expected = tm.greedy_translate(story, inp, extra_tokens=8).numpy()
-        ids = greedy_search(engine, inp, extra_tokens=8).ids.numpy()[:, 0]
-        np.testing.assert_array_equal(ids[:, : expected.shape[1]], expected)
-        assert not ids[:, expected.shape[1] :].any()
+@pytest.mark.parametrize(("variant", "seed"), [(VARIANTS[0], 3), (VARIANTS[5], 5)], ids=str)
+def test_greedy_translations_are_those_of_the_story(variant, seed):
+    story, engine = twins(seed=seed, **variant)
+    ((inp, _),) = random_batches(1)
+    expected = tm.greedy_translate(story, inp, extra_tokens=8).numpy()
+    assert min(len(np.unique(ids[ids > tm.END])) for ids in expected[[0, 4]]) > 1
+    ids = greedy_search(engine, inp, extra_tokens=8).ids.numpy()[:, 0]
+    np.testing.assert_array_equal(ids[:, : expected.shape[1]], expected)
+    assert not ids[:, expected.shape[1] :].any()
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])

@@ -330,7 +330,7 @@ def test_a_small_corpus_is_spread_over_the_whole_of_a_large_one(tmp_path, monkey
     assert np.diff([-1, *indices, 63]).max() <= 30
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=12)
 @given(sizes=st.lists(st.integers(1, 40), min_size=2, max_size=4), chunk=st.integers(1, 50))
 def test_mixing_loses_and_repeats_no_pair(sizes, chunk):
     parts = [[(f"{k} {n}", f"{n}") for n in range(size)] for k, size in enumerate(sizes)]
