@@ -143,7 +143,7 @@ EXPORTS = {  # formats, by the paths in the examples
     "runs/quick/export/ctranslate2": "ctranslate2", "runs/quick/export/litert": "litert",
     "runs/quick/export/huggingface": "huggingface",
 }  # fmt: skip
-SLOW_EXPORTS = {"huggingface", "litert"}  # take long to write or to read
+SLOW_EXPORTS = {"huggingface", "litert", "saved_model"}  # take long to write or to read
 
 
 def exports(code):

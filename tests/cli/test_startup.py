@@ -85,6 +85,7 @@ def test_a_start_says_nothing_but_its_own_and_needs_nothing_of_the_environment(t
     assert (first[:7], last[:12]) == ("Device:", "run_demo.py:")
 
 
+@pytest.mark.slow
 def test_a_library_without_tensorflow_under_keras_says_so_in_a_line():
     # As with KERAS_BACKEND=jax, which takes the package of that name.
     code = "import keras; keras.config.backend = lambda: 'jax'; import transformer_model"

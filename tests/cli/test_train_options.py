@@ -27,7 +27,11 @@ def test_the_preset_for_a_number_of_pairs_is_suggested(capsys):
 
 @pytest.mark.parametrize(
     ("more", "suggested"),
-    [((), True), (("--preset", "tiny"), False), (("--d-model", "16"), False)],
+    [
+        ((), True),
+        (("--preset", "tiny"), False),
+        pytest.param(("--d-model", "16"), False, marks=pytest.mark.slow),
+    ],
 )
 def test_a_preset_is_suggested_only_where_nothing_was_chosen(
     more, suggested, tmp_path, monkeypatch, capsys

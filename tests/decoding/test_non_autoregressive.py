@@ -64,6 +64,7 @@ def test_a_translation_is_at_least_as_likely_as_the_outputs_that_were_found(mode
     assert non_autoregressive.log_probabilities(model, INP[:1], long).numpy() == [-np.inf]
 
 
+@pytest.mark.slow
 def test_the_search_compiles(model):
     compiled = tf.function(lambda inp: non_autoregressive.search(model, inp), jit_compile=True)
     np.testing.assert_array_equal(

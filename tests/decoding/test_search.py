@@ -204,7 +204,7 @@ def test_a_translation_does_not_depend_on_batch_mates_or_padding(beam):
             np.testing.assert_allclose(rows[0][1:3], expected[0][1:3], atol=1e-5)
 
 
-@pytest.mark.parametrize("beam", [1, 3])
+@pytest.mark.parametrize("beam", [pytest.param(1, marks=pytest.mark.slow), 3])
 def test_a_search_is_the_same_compiled_by_xla(beam):
     model = biased_transformer(END=1.5)
     compiled = tf.function(
@@ -252,7 +252,7 @@ def test_greedy_scores_are_those_of_its_own_tokens():
         assert float(forced[0]) == pytest.approx(total, abs=1e-4)
 
 
-@pytest.mark.parametrize("beam", [1, 3])
+@pytest.mark.parametrize("beam", [pytest.param(1, marks=pytest.mark.slow), 3])
 def test_products_of_a_search_are_in_bfloat16_where_the_model_is_mixed(beam):
     low = tm.Transformer(**SIZES, dtype="mixed_bfloat16")
     low.build(((None, None), (None, None)))

@@ -151,6 +151,7 @@ def test_single_sentences_are_the_same_once_xla_compiles_them(model, alone, monk
     )
 
 
+@pytest.mark.slow
 def test_a_translation_too_long_for_the_compiled_search_is_complete(model, alone, monkeypatch):
     monkeypatch.setattr(searcher, "COMPILE_AFTER", 0)
     found, uncompiled = Translator(*model), []

@@ -27,6 +27,7 @@ def model():
     return tokenizer, randomized(transformer)
 
 
+@pytest.mark.slow
 def test_a_package_translates_with_the_calls_of_argos(model, tmp_path):
     tokenizer, transformer = model
     package = tmp_path / "pt_en.argosmodel"

@@ -127,6 +127,7 @@ def test_flags_given_with_the_folder_alone_must_be_those_of_the_run(finished, ca
         assert "text differs" not in said
 
 
+@pytest.mark.slow
 def test_a_run_that_was_killed_before_its_first_checkpoint_is_resumed_by_its_folder(
     tmp_path, monkeypatch
 ):
@@ -189,7 +190,9 @@ def test_a_run_is_evaluated_where_only_its_test_files_are_and_resumed_where_its_
     assert saved["corpus"]["train"] == [str(here / "train.pt"), str(here / "train.en")]
 
 
-@pytest.mark.parametrize("split", ["train", "validation", "test"])
+@pytest.mark.parametrize(
+    "split", ["train", pytest.param("validation", marks=pytest.mark.slow), "test"]
+)
 def test_a_run_resumes_with_the_training_and_validation_text_it_began_with(
     finished, tmp_path, monkeypatch, capsys, split
 ):

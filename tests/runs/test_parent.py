@@ -152,6 +152,7 @@ def test_a_continued_run_resumes_bit_for_bit_and_knows_its_parent(
     assert "parent: no trained run" in capsys.readouterr().err.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_a_run_that_ended_before_its_first_checkpoint_still_begins_with_its_parent(
     finished, tsv, tmp_path, monkeypatch
 ):
@@ -192,6 +193,7 @@ def test_held_out_pairs_that_the_parent_may_know_are_named(
         assert (said in error) if said else ("may occur in" not in error)
 
 
+@pytest.mark.slow
 def test_xla_is_decided_on_the_machine_of_the_new_run(finished, tsv, tmp_path, monkeypatch):
     parent = shutil.copytree(finished / "run", tmp_path / "parent")
     saved = json.loads((parent / "params.json").read_text())
