@@ -119,7 +119,6 @@ def in_a_process(script, *arguments):
     ("number", "accumulate"),
     [
         (3, 2),
-        pytest.param(4, 3, marks=pytest.mark.slow),
         pytest.param(6, 3, marks=pytest.mark.slow),
     ],
 )

@@ -115,6 +115,7 @@ def test_a_start_that_failed_does_not_bar_the_corrected_command(tmp_path, capsys
     assert call("translate", "--run", tmp_path / "run", sentence) == 0
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_sentences_are_typed_at_a_prompt(finished, monkeypatch, capsys):
     class Stdin:
         buffer = io.BytesIO("um dois.\ntrês.\n".encode())

@@ -31,8 +31,9 @@ def test_even_dimensions_come_first():
 
 
 @pytest.mark.slow  # imports PyTorch and transformers
-@pytest.mark.parametrize("pre_norm", [False, True])
-@pytest.mark.parametrize(("tie_embeddings", "decoder_layers"), [(False, 2), (True, 1)])
+@pytest.mark.parametrize(
+    ("pre_norm", "tie_embeddings", "decoder_layers"), [(False, True, 1), (True, False, 2)]
+)
 def test_logits_and_translations_are_those_of_the_program(
     tokenizer, tmp_path, pre_norm, tie_embeddings, decoder_layers
 ):

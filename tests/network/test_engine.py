@@ -118,7 +118,7 @@ def test_loss_accuracy_and_every_gradient_are_those_of_the_story(
 
 @pytest.mark.parametrize(
     "options",
-    [dict(), pytest.param(dict(xla="on"), marks=pytest.mark.slow), dict(parts=2)],
+    [dict(), *(pytest.param(it, marks=pytest.mark.slow) for it in (dict(xla="on"), dict(parts=2)))],
     ids=str,
 )
 def test_ten_steps_of_training_are_those_of_the_tutorial(options):

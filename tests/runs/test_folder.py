@@ -113,7 +113,7 @@ def test_a_signal_while_averaging_or_scoring_is_a_line_and_loses_nothing(run, ca
     assert after["chrF"] == before["chrF"]
 
 
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("undrawn", "eagerly")
 @pytest.mark.parametrize("command", [pytest.param("train", marks=pytest.mark.slow), "evaluate"])
 def test_a_closed_stdout_takes_no_scores(run, monkeypatch, capsys, command):
     class Closed(io.StringIO):

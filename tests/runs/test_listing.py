@@ -66,6 +66,7 @@ def test_runs_are_listed_with_what_is_known_of_them(folder, capsys):
     assert "no trained run there" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_the_run_that_is_used_is_described(folder, capsys):
     assert call("translate", "um.") == 0
     said = capsys.readouterr().err
@@ -73,6 +74,7 @@ def test_the_run_that_is_used_is_described(folder, capsys):
     assert f"ckpt-2: numbers.tsv, BLEU {bleu:.1f}, trained " in said
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_of_runs_of_one_corpus_the_newest_is_used_of_several_none(folder, capsys):
     shutil.copytree(folder / "first", folder / "second")
     history = json.loads((folder / "second" / "history.json").read_text())
