@@ -24,6 +24,10 @@ class CheckFailed(Exception):  # noqa: N818  # not an error
     """A check that the user asked for has found something: exit code 3."""
 
 
+class WorkersLost(Exception):  # noqa: N818  # the machine's, not the program's error
+    """The processes that worked for this one have ended: exit code 75, try again."""
+
+
 class Interrupted(Exception):  # noqa: N818  # not an error
     """A signal ended the training run, which is saved.
 

@@ -7,6 +7,7 @@ from importlib import metadata
 from pathlib import Path
 
 CGROUPS, MEMBERSHIP = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
+sharing = 1  # processes that share the cores; see `share_cores`
 
 
 def control_groups(controller):
@@ -37,6 +38,12 @@ def limit(path, word=0):
     return number if number > 0 else math.inf  # version 1 has -1 for none
 
 
+def share_cores(processes):
+    """From here on `cores` returns this process's share, as one of `processes` of the program."""
+    global sharing
+    sharing = processes
+
+
 def cores():
     """Returns the number of CPU cores that this process may use, within its container's limit."""
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
@@ -46,7 +53,7 @@ def cores():
             quota = limit(group / "cpu.cfs_quota_us") / limit(group / "cpu.cfs_period_us")
         if quota < allowed:  # false for no limit (infinity) and no file (NaN)
             allowed = max(1, math.ceil(quota))
-    return allowed
+    return max(1, allowed // sharing)
 
 
 def memory():

@@ -10,12 +10,19 @@ from nmt import UserError
 
 # What a folder's flush ends in where the file system has none, or the folder cannot be read.
 UNSUPPORTED_FLUSH = (errno.EINVAL, errno.ENOTSUP, errno.EACCES)
+FULL = (errno.ENOSPC, errno.EDQUOT)  # of a disk, or of the user's share of it
 
 
-def refuse_existing(path):
+def refuse_existing(path, instead="another path with --to"):
     """Raises a UserError if `path` exists: nothing is overwritten."""
     if path and os.path.lexists(path):
-        raise UserError(f"{path}: exists already; remove it, or name another path with --to")
+        raise UserError(f"{path}: exists already; remove it, or name {instead}")
+
+
+def unwritten(path, error, instead="a writable path"):
+    """Returns the UserError of an OSError in writing to `path`."""
+    fix = "free some space" if error.errno in FULL else f"name {instead}"
+    return UserError(f"{path}: {error.strerror or error}; {fix}")
 
 
 def flush(path):
@@ -74,8 +81,7 @@ def new(path):
             yield Path(folder) / path.name
             move(Path(folder) / path.name, path)
     except OSError as error:
-        why = error.strerror or error
-        raise UserError(f"{path}: {why}; name a writable path with --to") from None
+        raise unwritten(path, error, "a writable path with --to") from None
 
 
 def write(path, content):
@@ -87,7 +93,7 @@ def write(path, content):
         unfinished.write_bytes(content)
         move(unfinished, path)
     except OSError as error:
-        raise UserError(f"{path}: {error.strerror}; name a writable path") from None
+        raise unwritten(path, error) from None
     finally:
         with contextlib.suppress(OSError):
             unfinished.unlink(missing_ok=True)

@@ -15,10 +15,11 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable
 
-from nmt import CheckFailed, Interrupted, Terminated, UserError, messages
+from nmt import CheckFailed, Interrupted, Terminated, UserError, WorkersLost, messages
 from nmt.messages import log, reason
 
 PROGRAM = "run_demo.py"  # begins every line on what went wrong
+TRY_AGAIN = 75  # sysexits.h, EX_TEMPFAIL
 FIXES = {  # for errors of the operating system
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "free some space"),
     **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "make it writable"),
@@ -52,6 +53,9 @@ def exit_code(command: Callable[[], None], args: Namespace) -> int:
     except CheckFailed as failure:
         log.error(f"{PROGRAM}: {failure}")
         return 3
+    except WorkersLost as loss:
+        log.error(f"{PROGRAM}: {loss}")
+        return TRY_AGAIN
     except Interrupted as end:
         log.error(f"{PROGRAM}: interrupted; the run is saved; {resume(args)}")
         return 128 + end.number
@@ -121,7 +125,7 @@ def report_tensorflow_error(error: Exception, args: Namespace) -> int:
         f"{PROGRAM}: a worker of {cluster.VARIABLE} was lost ({reason(error)}); start "
         "all of them again with the same command, which resumes from the newest checkpoint"
     )
-    return 75  # sysexits.h, EX_TEMPFAIL: try again
+    return TRY_AGAIN
 
 
 def report_os_error(error: OSError) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import itertools
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Iterator
@@ -10,11 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import params
 from nmt import UserError
-from nmt.cli import flags, markup_input, sentences_given, trained_runs
+from nmt.cli import flags, markup_input, sentences_given, trained_runs, translate_to_file
 from nmt.cli.protection import add_protection_flags, read_protection
 from nmt.cli.translation_check import TranslationCheck
 from nmt.cli.translation_formats import FORMATS, Layout
 from nmt.decoding.consensus import UTILITIES
+from nmt.decoding.workers import Part, Translate, TranslatedPart
 from nmt.text import encoding
 
 if TYPE_CHECKING:  # what imports TensorFlow
@@ -82,6 +84,7 @@ def add_flags(parser: ArgumentParser) -> None:
         "--split", action=argparse.BooleanOptionalAction, default=True,
         help="translate each sentence of a line by itself (default: yes)",
     )  # fmt: skip
+    translate_to_file.add_flags(parser)
 
 
 def add_output_flags(parser: ArgumentParser) -> None:
@@ -160,24 +163,19 @@ def run(args: Namespace) -> None:
     if args.format in markup_input.DOCUMENTS:
         translate_markup(args, runs, protected)
         return
+    if args.input:
+        load = functools.partial(load_for_parts, args, runs, protected)
+        translate_to_file.run(args, runs, load)
+        return
     chunks, prefixes = sentences_given.chunks(args), read_prefixes(args)
-    _, tokenizer, model = trained_runs.load_runs(args, runs)
-    options = search_options(args, model)
-    options_by_name = options._asdict() | protected
-    translator = model.text_translator(tokenizer, args.split, **options_by_name)
-    layout = Layout(
-        log_probabilities=args.score,
-        links=options.alignments,
-        translations=1 if options.mbr else options.n_best,
-    )
-    as_lines = FORMATS[args.format]
-    scored = args.score or args.format != "text"
+    translator = load_translator(args, runs, protected)
+    layout = layout_of(args)
     typed = sentences_given.typed(args)
     check = TranslationCheck(translator.protector) if args.check or args.strict else None
     chunks = check.remember(chunks) if check else chunks
-    results = translate_chunks(translator, chunks, prefixes, scored, typed)
+    results = translate_chunks(translator, chunks, prefixes, is_scored(args), typed)
     for number, translations in enumerate(results, start=1):
-        for line in as_lines(number, translations, layout):
+        for line in FORMATS[args.format](number, translations, layout):
             print(line)
         if check:
             check.compare(translations[0].text)
@@ -185,6 +183,49 @@ def run(args: Namespace) -> None:
         raise UserError(f"--prefixes {args.prefixes}: more lines than the input; cut it")
     if check:
         check.report(args.strict)
+
+
+def load_translator(args: Namespace, runs: list[Run], protected: dict[str, Any]) -> Translator:
+    """Returns the Translator that the flags describe.
+
+    Args:
+      args: the parsed command line.
+      runs: see `trained_runs.find_runs`.
+      protected: see `read_protection`.
+    """
+    _, tokenizer, model = trained_runs.load_runs(args, runs)
+    options = search_options(args, model)._asdict() | protected
+    return model.text_translator(tokenizer, args.split, **options)
+
+
+def load_for_parts(args: Namespace, runs: list[Run], protected: dict[str, Any]) -> Translate:
+    """Returns a function that translates a Part; for the arguments see `load_translator`."""
+    return functools.partial(translate_part, args, load_translator(args, runs, protected))
+
+
+def translate_part(args: Namespace, translator: Translator, part: Part) -> TranslatedPart:
+    """Returns what is written for the lines of a Part: what `run` prints for them."""
+    counts, lines = translator.no_counts(), []
+    results = translator.translate_chunks(
+        [part.lines], iter(part.prefixes), is_scored(args), counts
+    )
+    for number, translations in enumerate(results, start=part.first):
+        lines += FORMATS[args.format](number, translations, layout_of(args))
+    return TranslatedPart(part.first, "".join(f"{line}\n" for line in lines), counts)
+
+
+def layout_of(args: Namespace) -> Layout:
+    """Returns what the flags ask to print of each line."""
+    return Layout(
+        log_probabilities=args.score,
+        links=args.alignments,
+        translations=1 if args.mbr else args.n_best,
+    )
+
+
+def is_scored(args: Namespace) -> bool:
+    """Returns whether log-probabilities are printed."""
+    return args.score or args.format != "text"
 
 
 def translate_markup(args: Namespace, runs: list[Run], protected: dict[str, Any]) -> None:
@@ -208,6 +249,7 @@ def check_flags(args: Namespace) -> None:
     """Raises a UserError if flags contradict each other, whatever the run."""
     if args.format in markup_input.DOCUMENTS:
         markup_input.check_flags(args)
+    translate_to_file.check_flags(args, documents=args.format in markup_input.DOCUMENTS)
     if (args.token_scores or args.alternatives) and args.format != "jsonl":
         raise UserError("--token-scores and --alternatives need --format jsonl; add that")
     if args.sample and args.beam is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
@@ -46,7 +45,7 @@ def add_flags(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> None:
     """Translates a document."""
     source, target = Path(args.source), Path(args.target)
-    refuse_existing(target)
+    output.refuse_existing(target, "another file")
     document = read_document(source, target, args.columns)
     protected = read_protection(args)
     loaded = trained_runs.load_runs(args, trained_runs.find_runs(args))
@@ -58,18 +57,12 @@ def run(args: Namespace) -> None:
         content = document.write(translations)
     except UserError as error:
         raise UserError(f"{source}: {error}") from None
-    refuse_existing(target)  # which another process may have written
+    output.refuse_existing(target, "another file")  # which another process may have written
     output.write(target, content)
     partial.remove()
     log.info(f"{target}: {plural(len(translations), 'text')} translated")
     if args.check or args.strict:
         check_translations(document, translations, translator, args.strict)
-
-
-def refuse_existing(target: Path) -> None:
-    """Raises a UserError if OUT exists: nothing is overwritten."""
-    if os.path.lexists(target):
-        raise UserError(f"{target}: exists already; remove it, or name another file")
 
 
 def read_document(source: Path, target: Path, columns: str | None) -> Document:

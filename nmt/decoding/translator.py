@@ -4,7 +4,6 @@ Only a chunk of the lines is in memory at a time. A line may be split into sente
 is translated by itself: a model trained on sentences loses text of longer ones.
 """
 
-import dataclasses
 import itertools
 import numbers
 import re
@@ -21,12 +20,12 @@ from nmt.decoding.attention import Attention
 from nmt.decoding.batching import CHUNK_LINES, Batching
 from nmt.decoding.given_pairs import GivenPairs
 from nmt.decoding.hypotheses import Hypotheses
+from nmt.decoding.line_counts import LineCounts
 from nmt.decoding.n_best import combine_n_best, combine_samples, merge_equal_texts
 from nmt.decoding.options import SearchOptions
 from nmt.decoding.searcher import Searcher, pad
 from nmt.decoding.sentence import NOTHING, Candidate, Links, Sentence, TokenScore, Translation
 from nmt.decoding.tokens import token_scores
-from nmt.messages import log, plural
 from nmt.text import sentences, spelling
 from nmt.text.batches import MAX_SOURCE_TOKENS
 from nmt.text.glossary import Glossary, take_out_terms
@@ -57,44 +56,6 @@ class _SearchedBatch(NamedTuple):
 
     hypotheses: Hypotheses
     tokens: list[list[TokenScore]] | None  # of the best hypothesis; None if they are not asked for
-
-
-@dataclasses.dataclass
-class _LineCounts:
-    """How many lines could not be translated well."""
-
-    trained_length: int | None  # see Translator
-    lines: int = 0
-    too_long: int = 0  # lines
-    cut: int = 0  # lines
-    incomplete: int = 0  # lines whose translation lacks what must not change
-
-    def add(self, line: list[Sentence]) -> None:
-        """Counts a line."""
-        longest = max(len(sentence.source) for sentence in line)
-        self.lines += 1
-        if self.trained_length and longest > self.trained_length:
-            self.too_long += 1
-        if longest > MAX_SOURCE_TOKENS:
-            self.cut += 1
-        if any(sentence.missing for sentence in line):
-            self.incomplete += 1
-
-    def warn(self) -> None:
-        """Logs a warning of each kind of such lines."""
-        lines = plural(self.lines, "line")
-        if self.too_long:
-            log.warning(
-                f"{self.too_long} of {lines}: longer than the {self.trained_length} tokens that "
-                "the run was trained on (--max-length); translations may lose text."
-            )
-        if self.cut:
-            log.warning(f"{self.cut} of {lines}: cut off after {MAX_SOURCE_TOKENS} tokens.")
-        if self.incomplete:
-            log.warning(
-                f"{self.incomplete} of {lines}: the translation lacks numbers, placeholders, tags "
-                "or terms of the source; translate --check names them."
-            )
 
 
 class Translator:
@@ -209,6 +170,7 @@ class Translator:
         chunks: Iterable[list[str]],
         prefixes: Iterator[str] = NO_PREFIXES,
         scored: bool = True,
+        counts: LineCounts | None = None,
     ) -> Iterator[list[Translation]]:
         """Yields what `hypotheses` does; the lines of a chunk are translated together.
 
@@ -216,8 +178,10 @@ class Translator:
           chunks: lists of lines.
           prefixes: what the translation of each line begins with.
           scored: see `hypotheses`.
+          counts: the LineCounts that the lines are added to; None to warn of them at the end.
         """
-        counts = _LineCounts(self.trained_length)
+        warns = counts is None
+        counts = counts or self.no_counts()
         for chunk in chunks:
             check_characters(chunk)
             lines = self._split_lines(chunk, list(itertools.islice(prefixes, len(chunk))))
@@ -230,7 +194,12 @@ class Translator:
             for text, line in zip(chunk, lines, strict=True):
                 counts.add(line)
                 yield self._join_sentences(text, line, scored)
-        counts.warn()
+        if warns:
+            counts.warn()
+
+    def no_counts(self) -> LineCounts:
+        """Returns the LineCounts of no lines, which `translate_chunks` adds lines to."""
+        return LineCounts(self.trained_length, MAX_SOURCE_TOKENS)
 
     def parts(self, line: str) -> list[tuple[str, str]]:
         """Returns the sentences of a line, each with the white space after it.

@@ -1,4 +1,4 @@
-"""The progress bar of an epoch. It is given numbers and text, and changes nothing else."""
+"""The progress bar of long work. It is given numbers and text, and changes nothing else."""
 
 import sys
 import time
@@ -14,16 +14,17 @@ class ProgressBar:
     """A bar on stderr; where that is no terminal, a line now and then.
 
     Args:
-      title: of the epoch.
-      batches: the number of batches in the epoch.
-      first: the number of batches that are done when the bar appears.
+      title: of the work.
+      total: the number of units, all in all.
+      first: the number of units that are done when the bar appears.
+      unit: what the work consists of.
     """
 
-    def __init__(self, title: str, batches: int, first: int = 0):
-        self.title, self.batches = title, batches
+    def __init__(self, title: str, total: int, first: int = 0, unit: str = "batch"):
+        self.title, self.total, self.unit = title, total, unit
         self._reported: float | None = None  # when the newest line was written
         self._bar = tqdm(
-            total=batches, initial=first, desc=title, unit="batch", file=sys.stderr, leave=False,
+            total=total, initial=first, desc=title, unit=unit, file=sys.stderr, leave=False,
             disable=None,
         )  # fmt: skip
 
@@ -34,14 +35,14 @@ class ProgressBar:
         self._bar.close()
 
     def show(self, number: int, text: str) -> None:
-        """Shows that batches 1 ... `number` of the epoch are done, and a text about them."""
+        """Shows that units 1 ... `number` are done, and a text about them."""
         self._bar.set_postfix_str(text, refresh=False)
         self._bar.update(number - self._bar.n)
-        if self._bar.disable and number < self.batches:
+        if self._bar.disable and number < self.total:
             self._report(number, text)
 
     def _report(self, number: int, text: str) -> None:
         now = time.perf_counter()
         if self._reported is None or now - self._reported > REPORT_SECONDS:
-            log.info(f"{self.title}: batch {number}/{self.batches}, {text}")
+            log.info(f"{self.title}: {self.unit} {number}/{self.total}, {text}")
             self._reported = now

@@ -1,0 +1,210 @@
+"""`translate --input FILE --output FILE`: a file of any size, by several processes, resumable."""
+
+import hashlib
+import itertools
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import params
+from nmt import UserError, output
+from nmt.cli import flags
+from nmt.decoding.batching import CHUNK_LINES
+from nmt.decoding.partial_output import PartialOutput
+from nmt.decoding.workers import Part, Translate, Workers
+from nmt.machine import cores
+from nmt.messages import log, plural
+from nmt.runs.folder import Run
+from nmt.text import encoding, files
+
+# Of a part: the lines that `translate` without --input translates together, so that batches are the
+# same, and so are the last bits of all numbers.
+PART_LINES = CHUNK_LINES
+MAX_WORKERS = 1024
+NOT_COMPARED = {  # flags that a resumed command may change, or whose content is compared
+    "input", "output", "workers", "text", "run", "ensemble", "glossary", "prefixes", "command",
+    "given",
+}  # fmt: skip
+Row = tuple[str, str]  # a line, and what its translation begins with
+
+
+def add_flags(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("A file, by several processes (docs/scaling.md)")
+    group.add_argument(
+        "--input", type=flags.filled, metavar="FILE", action=flags.Once,
+        help="the lines to translate, instead of stdin",
+    )  # fmt: skip
+    group.add_argument(
+        "--output", type=flags.filled, metavar="FILE", action=flags.Once,
+        help="a new file, instead of stdout, which appears when it is complete; until then, what "
+        "is translated stands in FILE.partial, and the same command resumes it",
+    )  # fmt: skip
+    group.add_argument(
+        "--workers", type=flags.in_range(int, params.Flag("", 1, MAX_WORKERS)), metavar="N",
+        help="processes that translate --input, each with its share of the cores (default 1)",
+    )  # fmt: skip
+
+
+def check_flags(args: Namespace, documents: bool) -> None:
+    """Raises a UserError if flags contradict each other.
+
+    Args:
+      args: the parsed command line.
+      documents: whether --format is markup.
+    """
+    if not (args.input or args.output):
+        if args.workers:
+            raise UserError("--workers goes with --input FILE and --output FILE; add them")
+        return
+    if not (args.input and args.output):
+        missing = "--output" if args.input else "--input"
+        raise UserError(f"--input and --output go together; add {missing} FILE")
+    if args.text:
+        raise UserError("--input names the lines to translate: leave the sentences out")
+    if documents:
+        raise UserError(
+            f"--format {args.format} translates a document as a whole: leave --input and --output "
+            "out, or use translate-file"
+        )
+    if args.check or args.strict:
+        raise UserError(
+            "--check and --strict compare the lines that are printed: leave them out, or --input "
+            "and --output"
+        )
+    for name in filter(None, (args.input, args.prefixes)):
+        files.check_is_stored(name)
+    output.refuse_existing(args.output, "another file")
+
+
+def run(args: Namespace, runs: list[Run], load: Callable[[], Translate]) -> None:
+    """Translates --input into --output, but for what is translated already.
+
+    Args:
+      args: the parsed command line.
+      runs: see `trained_runs.find_runs`.
+      load: loads them in a worker, and returns the function that translates a Part.
+    """
+    lines, digest = count_lines(args)
+    partial = PartialOutput(Path(args.output), settings(args, runs, digest))
+    try:
+        translate(args, runs, load, partial, lines)
+        partial.finish(range(1, lines + 1, PART_LINES))
+    except BaseException:
+        if partial.close():
+            log.info(f"{partial.path}: holds what is translated; the same command resumes it")
+        raise
+    log.info(f"{args.output}: {plural(lines, 'line')} translated")
+
+
+def read_rows(args: Namespace) -> Iterator[Row]:
+    """Returns an iterator of the lines and their prefixes."""
+    if args.prefixes:
+        return files.read_aligned(args.input, args.prefixes)
+    return ((line, args.prefix or "") for line in encoding.read_lines(args.input))
+
+
+def read_parts(args: Namespace) -> Iterator[Part]:
+    """Yields the Parts of the input, one of which is in memory at a time."""
+    rows = read_rows(args)
+    for first in itertools.count(1, PART_LINES):
+        part_rows = list(itertools.islice(rows, PART_LINES))
+        if not part_rows:
+            return
+        lines, prefixes = map(list, zip(*part_rows, strict=True))
+        yield Part(first, lines, prefixes)
+
+
+def count_lines(args: Namespace) -> tuple[int, str]:
+    """Returns the number of lines of the input, and the SHA-256 of it and the prefixes.
+
+    All of it is read before anything is translated: a damaged line would be found hours later.
+
+    Raises:
+      UserError: the input, or a line of it, cannot be read; or there are fewer or more prefixes.
+    """
+    digest, lines = hashlib.sha256(), 0
+    for line, prefix in read_rows(args):
+        lines += 1
+        digest.update(f"{line}\n{prefix}\n".encode())
+    return lines, digest.hexdigest()
+
+
+def settings(args: Namespace, runs: list[Run], digest: str) -> dict[str, Any]:
+    """Returns what translations depend on, by names for messages."""
+    values = {name: value for name, value in vars(args).items() if name not in NOT_COMPARED}
+    glossary = Path(args.glossary).read_bytes() if args.glossary else b""
+    return values | {
+        "input": digest,
+        "run": [run_digest(run) for run in runs],
+        "glossary": hashlib.sha256(glossary).hexdigest(),
+        "size of parts": PART_LINES,
+    }
+
+
+def run_digest(run: Run) -> str:
+    """Returns the SHA-256 of the parameters, the tokenizer and the checkpoints of a run.
+
+    Of a checkpoint, the index: it holds a checksum of each weight.
+    """
+    paths = [run.path / "params.json", run.tokenizer, *run.checkpoints.rglob("ckpt-*.index")]
+    digest = hashlib.sha256()
+    for path in sorted(paths):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def translate(
+    args: Namespace,
+    runs: list[Run],
+    load: Callable[[], Translate],
+    partial: PartialOutput,
+    lines: int,
+) -> None:
+    """Translates what `partial` does not hold, and shows progress.
+
+    Raises:
+      UserError: a run was trained further while the workers loaded it.
+    """
+    firsts = range(1, lines + 1, PART_LINES)
+    missing = [first for first in firsts if not partial.holds(first)]
+    if not missing:
+        return
+    done = lines - sum(min(PART_LINES, lines + 1 - first) for first in missing)
+    if done:
+        log.info(f"{partial.path}: holds {done} of {plural(lines, 'line')}")
+    number = min(args.workers or 1, len(missing))
+    share = plural(max(1, cores() // number), "core")
+    log.info(f"{plural(number, 'worker')}, {share}{' each' if number > 1 else ''}")
+    digests = [run_digest(run) for run in runs]
+    with Workers(load, number) as workers:
+        if digests != [run_digest(run) for run in runs]:
+            raise UserError("the run was trained further meanwhile; the same command tries again")
+        parts = (part for part in read_parts(args) if not partial.holds(part.first))
+        write_parts(workers, parts, partial, done, lines)
+
+
+def write_parts(
+    workers: Workers, parts: Iterator[Part], partial: PartialOutput, done: int, lines: int
+) -> None:
+    """Writes translations of `parts` and warns of lines that could not be translated well.
+
+    Args:
+      workers: that translate.
+      parts: the Parts that `partial` does not hold.
+      partial: the PartialOutput.
+      done: the lines that it holds.
+      lines: of the input.
+    """
+    from nmt.training.progress import ProgressBar
+
+    counts, started = None, time.perf_counter()
+    with ProgressBar("Translating", lines, done, unit="line") as bar:
+        for translated in workers.translate(parts):
+            partial.add(translated.first, translated.text)
+            counts = translated.counts if counts is None else counts + translated.counts
+            rate = counts.lines / (time.perf_counter() - started)
+            bar.show(done + counts.lines, f"{rate:,.0f} lines/s")
+    if counts:
+        counts.warn()

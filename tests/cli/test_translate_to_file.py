@@ -1,0 +1,401 @@
+"""What must hold of `translate --input --output`: all lines, once, in order, resumable."""
+
+import fcntl
+import io
+import multiprocessing
+import os
+import resource
+import signal
+import sys
+import threading
+import time
+from multiprocessing.connection import Connection
+from pathlib import Path
+from subprocess import PIPE
+from types import SimpleNamespace
+
+import pytest
+from helpers import PROGRAM, call, run_process, sentences, start_process
+
+from nmt import UserError
+from nmt.cli import sentences_given, translate_to_file
+from nmt.cli.main import parse
+from nmt.decoding import workers
+from nmt.decoding.line_counts import LineCounts
+from nmt.decoding.partial_output import PartialOutput
+from nmt.decoding.workers import Part, TranslatedPart
+
+LINES = [source for source, _ in sentences(18)]
+SOURCE = "\ufeff" + "\n".join(LINES[:8]) + "\r\n\n" + "\n".join(LINES[8:])  # no line end at the end
+
+
+class ThreadWorker(threading.Thread):
+    """Stands in for the process of a worker: it has its own end of the connection."""
+
+    exitcode = -signal.SIGKILL
+
+    def __init__(self, target, args, daemon):
+        connection, self.load, *_ = args
+        self.connection = Connection(os.dup(connection.fileno()))
+        super().__init__(daemon=daemon)
+
+    def run(self):
+        try:
+            workers.answer_parts(self.connection, self.load)
+        except SystemExit:  # as a process that is killed
+            pass
+        finally:
+            self.connection.close()
+
+    def kill(self):
+        """Does nothing: a thread ends when its connection is closed."""
+
+
+@pytest.fixture(autouse=True)
+def threads(monkeypatch):
+    """Threads translate in place of processes, in parts of four lines."""
+    context = SimpleNamespace(Pipe=multiprocessing.Pipe, Process=ThreadWorker)
+    monkeypatch.setattr(workers.multiprocessing, "get_context", lambda method: context)
+    monkeypatch.setattr(translate_to_file, "PART_LINES", 4)
+    monkeypatch.setattr(sentences_given, "CHUNK_LINES", 4)
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "a.pt"
+    path.write_text(SOURCE, encoding="utf-8", newline="")
+    return path
+
+
+class Capitals:
+    """Stands in for a translator: writes lines in capitals, and remembers the parts.
+
+    Args:
+      fail: a function of a Part, called before it is translated.
+    """
+
+    def __init__(self, fail=lambda part: None):
+        self.fail, self.firsts = fail, []
+
+    def __call__(self):
+        return self.translate
+
+    def translate(self, part: Part) -> TranslatedPart:
+        self.fail(part)
+        self.firsts.append(part.first)
+        text = "".join(f"{line.upper()}\n" for line in part.lines)
+        return TranslatedPart(part.first, text, LineCounts(3, 9, len(part.lines), too_long=1))
+
+
+def translate(source, capitals, *flags, workers=2):
+    """Translates a file by Capitals. Returns the path of the output."""
+    target = source.with_suffix(".en")
+    arguments = ["--input", source, "--output", target, "--workers", workers, *flags]
+    args = parse(["translate", *map(str, arguments)])
+    translate_to_file.run(args, [], capitals)
+    return target
+
+
+def fail_at(first):
+    def fail(part):
+        if part.first == first:
+            raise UserError(f"no line {first}")
+
+    return fail
+
+
+# ---- The lines ----
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ["--beam", "2", "--n-best", "2", "--format", "tsv", "--no-split"],
+        ["--run", "{run}", "--format", "jsonl", "--token-scores", "--glossary", "{folder}/terms"],
+        ["--sample", "--seed", "3", "--n-best", "2", "--prefixes", "{folder}/prefixes"],
+    ],
+    ids=lambda flags: flags[0],
+)
+def test_the_lines_are_those_of_stdin(flags, finished, source, monkeypatch, capsys):
+    (source.parent / "terms").write_text("um\tuno\n")
+    (source.parent / "prefixes").write_text("three\n\n" * (len(LINES) // 2) + "\n")
+    run = str(finished / "run")
+    flags = [flag.format(run=run, folder=source.parent) for flag in flags]
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(source.read_bytes())))
+    assert call("translate", "--run", run, *flags) == 0
+    printed = capsys.readouterr().out
+    assert len(printed.splitlines()) >= len(LINES) + 1
+    target = source.with_suffix(".en")
+    files = ["--input", source, "--output", target, "--workers", "2"]
+    assert call("translate", "--run", run, *flags, *files) == 0
+    assert target.read_text(encoding="utf-8") == printed
+    assert capsys.readouterr().out == ""
+    assert not target.with_name("a.en.partial").exists()
+
+
+@pytest.mark.parametrize("content", ["", "um", "um\n", "um\ndois\ntrês\nquatro\n"])
+def test_the_end_of_a_file_is_no_line(content, source):
+    source.write_text(content)
+    target = translate(source, Capitals())
+    assert target.read_text() == "".join(f"{line.upper()}\n" for line in content.splitlines())
+
+
+def test_lines_that_could_not_be_translated_well_are_counted_together(source, capsys):
+    translate(source, Capitals())
+    assert capsys.readouterr().err.count("longer than the 3 tokens") == 1
+
+
+# ---- After an interrupt ----
+
+
+def test_what_is_translated_is_not_translated_again(source, capsys):
+    with pytest.raises(UserError, match="no line 13"):
+        translate(source, Capitals(fail_at(13)), workers=1)
+    assert "a.en.partial: holds what is translated; the same command resumes it" in (
+        capsys.readouterr().err
+    )
+    assert not source.with_suffix(".en").exists()
+    capitals = Capitals()
+    target = translate(source, capitals, workers=2)
+    assert sorted(capitals.firsts) == [13, 17]
+    assert "holds 12 of 19 lines" in capsys.readouterr().err
+    lines = [*LINES[:8], "", *LINES[8:]]
+    assert target.read_text() == "".join(f"{line.upper()}\n" for line in lines)
+    assert [path.name for path in target.parent.iterdir() if "partial" in path.name] == []
+
+
+def test_a_mistake_before_the_first_part_leaves_nothing(source):
+    with pytest.raises(UserError, match="no line 1"):
+        translate(source, Capitals(fail_at(1)), workers=1)
+    assert list(source.parent.iterdir()) == [source]
+
+
+@pytest.mark.parametrize("changed", ["input", "beam", "run", "glossary"])
+def test_parts_of_another_text_or_of_other_flags_are_refused_and_stay(
+    changed, source, monkeypatch, tmp_path
+):
+    terms = tmp_path / "terms"
+    terms.write_text("um\tuno\n")
+    with pytest.raises(UserError, match="no line 5"):
+        translate(source, Capitals(fail_at(5)), "--glossary", str(terms), workers=1)
+    flags = ["--glossary", str(terms)]
+    if changed == "input":
+        source.write_text(SOURCE.replace("um", "dois"))
+    elif changed == "run":
+        settings = translate_to_file.settings
+        other = lambda *arguments: settings(*arguments) | {"run": ["b"]}  # noqa: E731
+        monkeypatch.setattr(translate_to_file, "settings", other)
+    elif changed == "glossary":
+        terms.write_text("um\tum\n")
+    else:
+        flags += ["--beam", "3"]
+    with pytest.raises(UserError, match=rf"a.en.partial: was begun with another {changed}; give"):
+        translate(source, Capitals(), *flags)
+    assert len(list((tmp_path / "a.en.partial").glob("*.part"))) == 1
+
+
+def test_a_run_is_recognized_by_its_weights(finished, tmp_path):
+    run = SimpleNamespace(path=tmp_path, tokenizer=tmp_path / "t", checkpoints=tmp_path / "c")
+    (tmp_path / "c" / "final").mkdir(parents=True)
+    for name in ("params.json", "t", "c/final/ckpt-1.index"):
+        (tmp_path / name).write_bytes(b"1")
+    digest = translate_to_file.run_digest(run)
+    assert digest == translate_to_file.run_digest(run)
+    for name in ("params.json", "t", "c/final/ckpt-1.index"):
+        (tmp_path / name).write_bytes(b"2")
+        assert digest != translate_to_file.run_digest(run)
+        (tmp_path / name).write_bytes(b"1")
+
+
+def test_another_process_that_translates_into_the_same_file_is_noticed(source, tmp_path):
+    partial = tmp_path / "a.en.partial"
+    partial.mkdir()
+    folder = os.open(partial, os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)
+    with pytest.raises(UserError, match=r"another process is translating into .*a.en; wait"):
+        translate(source, Capitals())
+    os.close(folder)
+    translate(source, Capitals())
+
+
+def test_another_folder_of_that_name_stays(source, tmp_path):
+    (tmp_path / "a.en.partial").mkdir()
+    (tmp_path / "a.en.partial" / "mine").touch()
+    with pytest.raises(UserError, match=r"a.en.partial: holds something else"):
+        translate(source, Capitals())
+    assert (tmp_path / "a.en.partial" / "mine").exists()
+
+
+def test_an_output_that_another_process_has_written_is_not_replaced(tmp_path):
+    partial = PartialOutput(tmp_path / "a.en", {})
+    partial.add(1, "um\n")
+    (tmp_path / "a.en").write_text("mine\n")
+    with pytest.raises(UserError, match=r"a.en: exists already"):
+        partial.finish([1])
+    partial.close()
+    assert (tmp_path / "a.en").read_text() == "mine\n"
+
+
+def test_a_full_disk_leaves_the_parts_that_are_complete(source, monkeypatch, capsys):
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    capitals = Capitals()
+    source.write_text("um\n" * 8 + "dois" * 3000)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (8000, limits[1]))
+        with pytest.raises(UserError, match=r"a.en.partial/000000000009.part: File too large"):
+            translate(source, capitals, workers=1)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert "holds what is translated" in capsys.readouterr().err
+    target = translate(source, capitals, workers=1)
+    assert capitals.firsts == [1, 5, 9, 9]
+    assert target.read_text() == "UM\n" * 8 + "DOIS" * 3000 + "\n"
+
+
+# ---- Workers that end ----
+
+
+def test_the_part_of_a_worker_that_is_killed_is_translated_by_another(source, capsys):
+    killed = []
+
+    def fail(part):
+        if part.first == 5 and not killed:
+            killed.append(part)
+            raise SystemExit
+
+    target = translate(source, Capitals(fail), workers=2)
+    assert killed
+    assert "A worker was killed by signal 9, perhaps for lack of memory; 1 of 2 go on" in (
+        capsys.readouterr().err
+    )
+    assert target.read_text().count("\n") == len(LINES) + 1
+
+
+def test_the_command_ends_with_its_last_worker_and_can_be_repeated(
+    source, finished, monkeypatch, capsys
+):
+    def fail(part):
+        if part.first > 5:
+            raise SystemExit
+
+    target = source.with_suffix(".en")
+    command = ["translate", "--run", finished / "run", "--input", source, "--output", target]
+    capitals = Capitals(fail)
+    monkeypatch.setattr("nmt.cli.translate.load_for_parts", lambda *_: capitals.translate)
+    assert call(*command, "--workers", "2") == 75
+    error = capsys.readouterr().err
+    assert "run_demo.py: the last worker was killed by signal 9" in error
+    assert "the same command resumes it" in error
+    monkeypatch.setattr(capitals, "fail", lambda part: None)
+    assert call(*command) == 0
+    assert sorted(capitals.firsts) == [1, 5, 9, 13, 17]
+
+
+# ---- Mistakes ----
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--input", "a.pt"], "--input and --output go together; add --output FILE"),
+        (["--output", "a.en"], "--input and --output go together; add --input FILE"),
+        (["--workers", "2", "um"], "--workers goes with --input FILE and --output FILE; add them"),
+        (["--input", "a.pt", "--output", "a.en", "um"], "leave the sentences out"),
+        (["--input", "a.pt", "--output", "a.en", "--format", "xml"], "or use translate-file"),
+        (["--input", "a.pt", "--output", "a.en", "--check"], "--check and --strict compare"),
+        (["--input", "a.pt", "--output", "a.en", "--workers", "0"], "0 is less than 1"),
+        (["--input", "a.pt", "--output", "a.pt"], "a.pt: exists already; remove it"),
+        (["--input", "missing", "--output", "a.en"], "missing: No such file"),
+        (["--input", "/dev/null", "--output", "a.en"], "/dev/null: is a pipe or a device"),
+        (["--input", "bad.pt", "--output", "a.en"], "bad.pt:2: byte 2 of the line is not UTF-8"),
+        (["--input", "a.pt", "--output", "a.en", "--prefixes", "bad.pt"], "bad.pt:2: byte 2"),
+        (["--input", "a.pt", "--output", "a.en", "--prefixes", "short"], "short: ends at line 1"),
+        (["--input", "a.pt", "--output", "a.pt/a.en"], "a.pt/a.en.partial: Not a directory"),
+    ],
+)
+def test_a_mistake_is_one_line_and_writes_nothing(
+    arguments, said, finished, source, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bad.pt").write_bytes(b"um\nd\xff\n")
+    (tmp_path / "short").write_text("one\n")
+    names = sorted(tmp_path.iterdir())
+    assert call("translate", "--run", finished / "run", *arguments) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.count("\n") == 1
+    assert said in printed.err
+    assert sorted(tmp_path.iterdir()) == names
+
+
+# ---- Processes ----
+
+
+def children(process):
+    """Returns the ids of the child processes of a process."""
+    path = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    return [int(word) for word in path.read_text().split()]
+
+
+def runs(pid):
+    """Returns whether a process has not ended; one that nobody has waited for has no command."""
+    try:
+        return bool(Path(f"/proc/{pid}/cmdline").read_bytes())
+    except OSError:
+        return False
+
+
+def wait_for(condition, process):
+    """Waits until a condition holds; the process must not end before."""
+    while not condition():
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.01)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="children are found in /proc")
+def test_killed_again_and_again_the_lines_are_those_of_stdin(finished, tmp_path):
+    source, target, partial = (tmp_path / name for name in ("a.pt", "a.en", "a.en.partial"))
+    lines = [f"{first} {second}" for first, _ in sentences(300) for second, _ in sentences(120)]
+    source.write_text("\n".join(lines), encoding="utf-8")
+    command = [*PROGRAM, "translate", "--run", finished / "run", "--no-split"]
+    with source.open() as stdin:
+        whole = run_process(command, stdin=stdin)
+    assert whole.stdout.count("\n") == len(lines)
+    command += ["--input", source, "--output", target, "--workers", "2"]
+
+    def parts():
+        return {path.name for path in partial.glob("*.part")}
+
+    process = start_process(command, stderr=PIPE, encoding="utf-8")
+    wait_for(lambda: len(parts()) >= 1, process)
+    orphans = children(process)
+    assert len(orphans) == 2
+    os.kill(orphans.pop(), signal.SIGKILL)  # a worker
+    before = parts()
+    wait_for(lambda: len(parts()) > len(before), process)
+    again = run_process(command)
+    assert again.returncode == 2
+    assert "another process is translating into" in again.stderr
+    process.kill()
+    process.wait()
+    assert "A worker was killed by signal 9" in process.stderr.read()
+    while runs(orphans[0]):  # until the test's time limit
+        time.sleep(0.01)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        before = parts()
+        assert not target.exists()
+        process = start_process(command, stderr=PIPE, encoding="utf-8")
+        wait_for(lambda: len(parts()) > len(before), process)  # noqa: B023
+        process.send_signal(number)
+        assert process.wait() == 128 + number
+        error = process.stderr.read()
+        assert "holds what is translated; the same command resumes it" in error
+        assert "Traceback" not in error
+        assert before < parts()
+    kept = parts()
+    done = run_process(command)
+    assert done.returncode == 0
+    assert f"holds {4096 * len(kept)} of {len(lines):,} lines" in done.stderr
+    assert target.read_bytes() == whole.stdout.encode()
+    assert not partial.exists()
