@@ -1,5 +1,7 @@
 """Text to token ids and back: one SentencePiece vocabulary for both languages."""
 
+from __future__ import annotations
+
 import collections
 import functools
 import hashlib
@@ -9,11 +11,11 @@ import re
 import tempfile
 from collections.abc import Iterable, Sequence
 from io import BytesIO
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sentencepiece
 import tensorflow as tf
-import tensorflow_text as tf_text
 from sentencepiece.sentencepiece_model_pb2 import ModelProto
 
 import params
@@ -23,6 +25,9 @@ from nmt.text import protected, spelling
 from nmt.text.corpora import trained_on
 from nmt.text.words import word_count
 from transformer_model import END, PAD, START, UNKNOWN
+
+if TYPE_CHECKING:
+    import tensorflow_text as tf_text
 
 MAX_LINES = 1_000_000  # that the vocabulary is learned from
 MAX_CHARACTERS = 1000  # in a piece of a line: SentencePiece skips lines of more than 4,192 bytes
@@ -268,6 +273,8 @@ def byte_pair_size(vocab_size: int, affordable: int, characters: int, reserved: 
 
 def normal_in_graph(texts: tf.Tensor) -> tf.Tensor:
     """Returns what spelling.normal does, of strings (...)."""
+    import tensorflow_text as tf_text
+
     texts = tf.strings.regex_replace(texts, spelling.INVISIBLE_CHARACTER.pattern, "")
     texts = tf.strings.regex_replace(texts, spelling.SPACE_CHARACTER.pattern, " ")
     return tf_text.normalize_utf8(texts, "NFC")
@@ -335,13 +342,23 @@ class Tokenizer:
     def __init__(self, model: bytes):
         self.model, self.sha256 = model, hashlib.sha256(model).hexdigest()
         self.processor = sentencepiece.SentencePieceProcessor(model_proto=model, num_threads=1)
-        self.graph_tokenizer = tf_text.SentencepieceTokenizer(model, add_bos=True, add_eos=True)
         self.vocab_size = self.processor.vocab_size()
         first_id = self.processor.piece_to_id(protected.SYMBOLS[0])  # UNKNOWN if it is no entry
         has_symbols = first_id != UNKNOWN
         self.symbol_ids = (
             range(first_id, first_id + len(protected.SYMBOLS)) if has_symbols else range(0)
         )
+
+    @functools.cached_property
+    def graph_tokenizer(self) -> tf_text.SentencepieceTokenizer:
+        """The same tokenizer inside TensorFlow graphs, imported when a graph needs it.
+
+        `encode` does without: the import takes a tenth of the time to a first translation.
+        """
+        import tensorflow_text as tf_text
+
+        with tf.init_scope():  # not as a part of the graph that is the first to need it
+            return tf_text.SentencepieceTokenizer(self.model, add_bos=True, add_eos=True)
 
     def encode_in_graph(self, texts: tf.Tensor) -> tf.Tensor | tf.RaggedTensor:
         """Strings (...) -> ids (..., L), START first and END last; ragged unless a scalar."""
