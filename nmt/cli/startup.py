@@ -5,6 +5,7 @@ host program.
 """
 
 import contextlib
+import gc
 import os
 import signal
 import sys
@@ -38,8 +39,23 @@ def import_tensorflow() -> None:
     A host program has imported it already: nothing changes there.
     """
     if "tensorflow" not in sys.modules:
-        with _signals_end_the_process(), messages.quiet():
+        with _signals_end_the_process(), messages.quiet(), objects_stay():
             from nmt.runs import loading  # noqa: F401
+
+
+@contextlib.contextmanager
+def objects_stay() -> Iterator[None]:
+    """Within the block, no garbage is collected, and the objects that it leaves are never searched.
+
+    An import leaves a million, for as long as the process lives. To search them for garbage, again
+    and again meanwhile, and as the process ends, takes a quarter of a first translation.
+    """
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @contextlib.contextmanager

@@ -85,6 +85,24 @@ def test_a_start_says_nothing_but_its_own_and_needs_nothing_of_the_environment(t
     assert (first[:7], last[:12]) == ("Device:", "run_demo.py:")
 
 
+STARTED = """
+import gc, sys
+from nmt.cli import startup
+startup.set_environment(varying_shapes=True)
+startup.import_tensorflow()
+unused = {"tensorflow_text", "tensorflow_datasets", "sacrebleu", "pandas", "tqdm"}
+assert not unused & {*sys.modules}, unused & {*sys.modules}
+assert gc.isenabled()
+assert gc.get_freeze_count() > 100_000, "each collection would search what was imported"
+import tensorflow_text  # as training does
+"""
+
+
+def test_a_start_imports_only_what_translating_needs_and_never_searches_it_for_garbage():
+    done = run_process([sys.executable, "-c", STARTED], cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.slow
 def test_a_library_without_tensorflow_under_keras_says_so_in_a_line():
     # As with KERAS_BACKEND=jax, which takes the package of that name.
