@@ -39,7 +39,10 @@ def import_tensorflow() -> None:
     A host program has imported it already: nothing changes there.
     """
     if "tensorflow" not in sys.modules:
-        with _signals_end_the_process(), messages.quiet(), objects_stay():
+        with (
+            _signals_end_the_process(), messages.quiet(), objects_stay(),
+            not_installed("matplotlib"),  # Keras would import it, for galleries of images
+        ):  # fmt: skip
             from nmt.runs import loading  # noqa: F401
 
 
@@ -56,6 +59,22 @@ def objects_stay() -> Iterator[None]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+@contextlib.contextmanager
+def not_installed(module: str) -> Iterator[None]:
+    """Within the block, a library that imports `module` if it can does without.
+
+    Not if something has imported it already.
+    """
+    if module in sys.modules:
+        yield
+        return
+    sys.modules[module] = None  # an import then raises ModuleNotFoundError
+    try:
+        yield
+    finally:
+        del sys.modules[module]
 
 
 @contextlib.contextmanager

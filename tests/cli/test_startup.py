@@ -20,6 +20,7 @@ from helpers import (
 )
 
 from nmt import messages
+from nmt.cli import startup
 
 NOTES = (
     b"WARNING: All log messages before absl::InitializeLog() is called are written to STDERR\n"
@@ -90,17 +91,23 @@ import gc, sys
 from nmt.cli import startup
 startup.set_environment(varying_shapes=True)
 startup.import_tensorflow()
-unused = {"tensorflow_text", "tensorflow_datasets", "sacrebleu", "pandas", "tqdm"}
+unused = {"matplotlib", "tensorflow_text", "tensorflow_datasets", "sacrebleu", "pandas", "tqdm"}
 assert not unused & {*sys.modules}, unused & {*sys.modules}
 assert gc.isenabled()
 assert gc.get_freeze_count() > 100_000, "each collection would search what was imported"
-import tensorflow_text  # as training does
+import matplotlib  # as pictures do
 """
 
 
 def test_a_start_imports_only_what_translating_needs_and_never_searches_it_for_garbage():
     done = run_process([sys.executable, "-c", STARTED], cwd=ROOT)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_module_that_the_host_program_has_imported_stays_installed():
+    with startup.not_installed("json"):
+        import json
+    assert sys.modules["json"] is json
 
 
 @pytest.mark.slow
