@@ -14,7 +14,6 @@ by hand.
 """
 
 import argparse
-import collections
 import hashlib
 import itertools
 import json
@@ -42,10 +41,9 @@ from nmt.text.languages import Pair
 NAME = "distill.py"  # begins every line on what went wrong
 RUN_DEMO = Path(__file__).resolve().parents[1] / "run_demo.py"
 STDERR = 2  # the file descriptor
-PART_LINES = 8192  # that one process translates: a few minutes, of which a few seconds to start
 SAMPLE_LINES = 2000  # by which BLEU's tokenizer is chosen
 NOT_COMPARED = {  # flags that a resumed recipe may change, or whose content is compared
-    "to", "train", "valid", "test", "students", "part_lines", "teacher_flags", "student_flags",
+    "to", "train", "valid", "test", "students", "workers", "teacher_flags", "student_flags",
 }  # fmt: skip
 OF_THE_RECIPE = {  # flags of training that the recipe gives itself, and those that stand for them
     "--run": "--to", "--seed": "--teachers and --students", "--reverse": "--backward-teachers",
@@ -179,9 +177,8 @@ def add_teacher_flags(recipe_parser: Parser) -> None:
         "(default 1: the likeliest)",
     )  # fmt: skip
     recipe_parser.add_argument(
-        "--part-lines", type=number(1), default=PART_LINES, metavar="N",
-        help=f"lines that are translated at a time, all of which an interrupt loses (default "
-        f"{PART_LINES})",
+        "--workers", type=number(1), default=1, metavar="N",
+        help="processes that translate (default 1)",
     )  # fmt: skip
 
 
@@ -265,7 +262,8 @@ def claim_folder(recipe: Recipe, teacher: Namespace) -> None:
     names = {entry.name for entry in recipe.folder.iterdir()} if recipe.folder.is_dir() else set()
     if names and path.name not in names:
         raise UserError(f"{recipe.folder}: holds something else; name a new folder with --to")
-    if not names & {"complete", "translations"}:  # nothing was made by other flags or other text
+    results = [*recipe.folder.glob("complete/*"), *recipe.folder.glob("translations/*")]
+    if not results:  # of other flags or other text
         output.write(path, json.dumps(values, indent=2).encode())
         return
     saved = json.loads(path.read_text())
@@ -299,10 +297,8 @@ def sha256(name: str) -> str:
 # ---- Commands ----
 
 
-def run_command(
-    arguments: list[str], stdin: bytes | None = None, stdout: int | None = None
-) -> bytes:
-    """Runs a command of run_demo.py. Returns what it printed, if `stdout` is subprocess.PIPE.
+def run_command(arguments: list[str], stdout: int | None = None) -> None:
+    """Runs a command of run_demo.py.
 
     It runs in a session of its own, so that a signal reaches it once, by this process: the first
     one lets a training run save itself, a second one would end it.
@@ -313,20 +309,19 @@ def run_command(
     log.info(f"$ {shlex.join(['python', RUN_DEMO.name, *arguments])}")
     process = subprocess.Popen(
         [sys.executable, str(RUN_DEMO), *arguments],
-        stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
         stdout=stdout,
         start_new_session=True,
     )
     try:
-        printed, _ = process.communicate(stdin)
+        process.wait()
     except (KeyboardInterrupt, Terminated):
         process.send_signal(signal.SIGINT)
-        process.communicate()
+        process.wait()
         raise
     if process.returncode:
         code = process.returncode
         raise StepFailed(code if code > 0 else 128 - code)
-    return printed or b""
 
 
 def train(
@@ -360,48 +355,34 @@ def train(
 
 
 def translate(recipe: Recipe, translation_set: TranslationSet) -> None:
-    """Translates one side of the training pairs, but for the parts that are complete."""
-    for part, pairs in enumerate(chunks(recipe.pairs(), recipe.args.part_lines)):
-        path = part_path(recipe, translation_set, part)
-        first = part * recipe.args.part_lines + 1
-        lines = f"{translation_set.name}: lines {first} to {first + len(pairs) - 1}"
-        if path.exists():
-            log.info(f"{lines}: complete")
-            continue
-        log.info(f"{lines}: translating")
-        arguments = ["translate", "--no-split", "--format", "jsonl"]
-        arguments += ["--beam", str(recipe.args.teacher_beam), "--n-best", str(recipe.args.n_best)]
-        arguments += itertools.chain(*(["--run", str(run)] for run in translation_set.runs))
-        text = "".join(f"{translation_set.text(pair)}\n" for pair in pairs)
-        printed = run_command(arguments, text.encode(), subprocess.PIPE)
-        translated = len(read_candidates(printed))
-        if translated != len(pairs):
-            raise UserError(f"{lines}: {translated} lines came back; the same command tries again")
-        output.write(path, printed)
+    """Translates one side of the training pairs, unless that is complete."""
+    path = translations_path(recipe, translation_set)
+    source = recipe.folder / f"{translation_set.name}.source"
+    source.unlink(missing_ok=True)  # of an interrupted recipe, whose text may have been mended
+    if path.exists():
+        log.info(f"{translation_set.name}: complete")
+        return
+    log.info(f"{translation_set.name}: translating")
+    with output.new(source) as unfinished, new_text(unfinished) as file:
+        file.writelines(f"{translation_set.text(pair)}\n" for pair in recipe.pairs())
+    arguments = ["translate", "--input", str(source), "--output", str(path)]
+    arguments += ["--workers", str(recipe.args.workers), "--no-split", "--format", "jsonl"]
+    arguments += ["--beam", str(recipe.args.teacher_beam), "--n-best", str(recipe.args.n_best)]
+    arguments += itertools.chain(*(["--run", str(run)] for run in translation_set.runs))
+    run_command(arguments)
+    source.unlink()
 
 
-def part_path(recipe: Recipe, translation_set: TranslationSet, part: int) -> Path:
-    """Returns the path of the translations of a part, numbered from 0."""
-    size = recipe.args.part_lines
-    name = f"{part * size + 1:09d}-{(part + 1) * size:09d}.jsonl"
-    return recipe.folder / "translations" / translation_set.name / name
+def translations_path(recipe: Recipe, translation_set: TranslationSet) -> Path:
+    """Returns the path of a TranslationSet's translations."""
+    return recipe.folder / "translations" / f"{translation_set.name}.jsonl"
 
 
-def read_candidates(printed: bytes) -> list[list[str]]:
-    """Returns the translations of each line, the likeliest first, as `translate` printed them."""
-    candidates = collections.defaultdict(list)
-    for line in printed.decode().split("\n"):
-        if line:
-            values = json.loads(line)
-            candidates[values["line"]].append(values["translation"])
-    return [candidates[number] for number in sorted(candidates)]
-
-
-def chunks(items: Iterable, size: int) -> Iterator[list]:
-    """Yields `items` in lists of `size`; the last one may be shorter."""
-    items = iter(items)
-    while chunk := list(itertools.islice(items, size)):
-        yield chunk
+def read_candidates(path: Path) -> Iterator[list[str]]:
+    """Yields the translations of each line, the likeliest first, as `translate` wrote them."""
+    with path.open(encoding="utf-8") as file:
+        for _, rows in itertools.groupby(map(json.loads, file), key=lambda row: row["line"]):
+            yield [row["translation"] for row in rows]
 
 
 # ---- Choosing, and the pairs for the students ----
@@ -442,14 +423,13 @@ def distilled_pairs(recipe: Recipe, translation_set: TranslationSet) -> Iterator
     """Yields each training pair with the teachers' translation in place of the given one."""
     several = recipe.args.n_best > 1
     score = sentence_bleu(recipe, translation_set) if several else None
-    for part, pairs in enumerate(chunks(recipe.pairs(), recipe.args.part_lines)):
-        candidates = read_candidates(part_path(recipe, translation_set, part).read_bytes())
-        for pair, line_candidates in zip(pairs, candidates, strict=True):
-            translation = line_candidates[0]
-            if several:
-                reference = translation_set.reference(pair)
-                translation = best_candidate(line_candidates, reference, score)
-            yield translation_set.distilled(pair, one_line(translation))
+    candidates = read_candidates(translations_path(recipe, translation_set))
+    for pair, line_candidates in zip(recipe.pairs(), candidates, strict=True):
+        translation = line_candidates[0]
+        if several:
+            reference = translation_set.reference(pair)
+            translation = best_candidate(line_candidates, reference, score)
+        yield translation_set.distilled(pair, one_line(translation))
 
 
 def one_line(text: str) -> str:
