@@ -118,7 +118,9 @@ DATA_PATH: Annotated[
         alias="dataset",
     ),
 ] = "ted_hrlr_translate/pt_to_en"
-BUFFER_SIZE: Annotated[int, Flag("shuffle buffer, in pairs; tutorial", 1)] = 20000
+BUFFER_SIZE: Annotated[
+    int, Flag("neighboring pairs that are shuffled together (tutorial: 20000); 0: all pairs", 0)
+] = 0
 BATCH_SIZE: Annotated[
     int, Flag("pairs of average length per batch, over all devices; tutorial", 1, 100_000)
 ] = 64

@@ -46,6 +46,7 @@ SIZES = (
     "max_length",
 )  # fmt: skip
 MAX_STEPS = 400  # per turn
+SHUFFLE_BUFFER = 20_000  # pairs, as in the tutorial
 
 
 # ---- The systems. Each is a function of `work`, a dict, run in a process of its own, and returns
@@ -68,7 +69,7 @@ def usual_batches(corpus, tokenizer, options, steps):
 
     pairs = batching.encode(corpus.train, tokenizer)
     pairs = pairs.filter(lambda *pair: batching.pair_length(*pair) <= options["max_length"])
-    pairs = pairs.shuffle(options["buffer_size"], options["seed"])
+    pairs = pairs.shuffle(SHUFFLE_BUFFER, options["seed"])
     batches = pairs.padded_batch(options["batch_size"], drop_remainder=True).repeat().take(steps)
     batches = batches.cache()
     for _ in batches:

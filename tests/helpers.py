@@ -16,6 +16,7 @@ import tensorflow as tf
 import params
 import run_demo
 import transformer_model as tm
+from nmt.training import devices
 from transformer_model import END, PAD, START
 
 ROOT = Path(run_demo.__file__).parent
@@ -301,7 +302,7 @@ def figures(*rows):
 
 def of_epoch(training, batches, steps):
     """Returns the mean loss and accuracy of an epoch that is trained."""
-    training.train_epoch(batches, steps, "")
+    training.train_epoch(devices.distribute(training.strategy, batches), steps, "")
     training.position.assign(0)
     loss, hits, tokens = training.sums_so_far.numpy()
     return float(loss / tokens), float(hits / tokens)

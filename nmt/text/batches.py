@@ -3,23 +3,24 @@
 import collections
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from nmt import UserError
 from nmt.machine import cores
-from nmt.messages import log, reason
+from nmt.messages import log
+from nmt.text.batch_plan import plan_buckets, plan_epoch
 from nmt.text.cleaning import percentile
-from nmt.text.corpora import Corpus
+from nmt.text.corpora import Corpus, without_autotuning
 from nmt.text.datasets import CHUNK
+from nmt.text.pair_store import PairStore
 from nmt.text.protected import Protector
 from nmt.text.tokenizer import CUT_MARGIN, Tokenizer, trimmed_in_graph
 
 MAX_BUCKETS = 20
 MAX_COMPILED_BUCKETS = 10  # where XLA compiles each shape
-BATCHES_PER_BUCKET = 8  # per epoch, at least
 EVALUATION_TOKENS = 2048  # per batch, padding included
 MAX_SOURCE_TOKENS = 2048  # of a sentence; attention takes memory by the square of their number
 
@@ -88,56 +89,14 @@ def fill(ids: tf.Tensor, rows: int | tf.Tensor) -> tf.Tensor:
     return tf.pad(ids, [[0, rows - tf.shape(ids, rows.dtype)[0]], [0, 0]])
 
 
-class Buckets(NamedTuple):
-    """The shapes of training batches: a bucket holds the pairs of similar length."""
-
-    lengths: list[int]  # of the buckets, in tokens; that of a pair is that of its longer side
-    rows: list[int]  # pairs in a full batch, by bucket
-    min_rows: list[int]  # the fewest pairs of an incomplete batch, by bucket
-    tokens: float  # per batch and side, padding included
-    per_epoch: int  # the number of batches
-
-
-def rows_in(length: float, tokens: float, pairs: int) -> int:
-    """Returns the number of pairs in a batch of `tokens`: at least one, at most all `pairs`."""
-    return max(1, int(min(tokens / length, pairs)))
-
-
-def plan_buckets(
-    counts: np.ndarray, batch_size: int, max_buckets: int = MAX_BUCKETS, batch_tokens: int = 0
-) -> Buckets:
-    """Returns buckets that hold about the same number of tokens each.
-
-    Args:
-      counts: the number of pairs of each length, 0, 1, ..., not all of them 0.
-      batch_size: pairs of average length per batch.
-      max_buckets: the number of buckets, at most.
-      batch_tokens: tokens per batch, instead of `batch_size`; 0 for none.
-    """
-    pairs = int(counts.sum())
-    tokens_up_to = np.cumsum(counts * np.arange(len(counts)))  # in pairs up to each length
-    total = tokens_up_to[-1]
-    tokens = batch_tokens or batch_size * total / pairs
-    number = np.clip(int(total / tokens / BATCHES_PER_BUCKET), 1, max_buckets)
-    equal_shares = total * np.arange(1, number + 1) / number
-    lengths = sorted(set(np.searchsorted(tokens_up_to, equal_shares).tolist()))
-    in_buckets = np.diff(np.cumsum(counts)[lengths], prepend=0)
-    rows = [rows_in(length, tokens, pairs) for length in lengths]
-    min_rows, per_epoch = [], 0
-    for bucket_pairs, full in zip(in_buckets.tolist(), rows, strict=True):
-        fewest = (full + 1) // 2 if bucket_pairs >= full else 1
-        min_rows.append(fewest)
-        per_epoch += bucket_pairs // full + (bucket_pairs % full >= fewest)
-    return Buckets(lengths, rows, min_rows, tokens, per_epoch)
-
-
 class Batches:
     """Training batches of ids, grouped by length, all of about the same number of tokens.
 
     A pair goes to the shortest bucket that holds it, and all pairs of a batch come from one bucket:
     little padding, few shapes. Both sides of a batch are as long as its bucket. Pairs are tokenized
-    once and cached on disk, which saves up to a tenth of the training time. The pairs of a batch do
-    not depend on the machine, so that a run can be resumed on another one.
+    once and kept on disk, where each can be read at any time: so an epoch is shuffled as a whole,
+    can be entered anywhere, and each machine reads its own rows alone. The pairs of a batch do not
+    depend on the machine, so that a run can be resumed on another one.
 
     Args:
       pairs: a dataset of string pairs; their lengths decide the buckets.
@@ -146,7 +105,7 @@ class Batches:
       max_length: of either side of a pair, in tokens, START and END included; longer ones are
         dropped.
       replicas: devices that share a batch; its rows are padded to a multiple of them.
-      folder: for the cache of ids, a new folder; None to tokenize in each epoch.
+      folder: for the ids; None for a temporary one, which is removed when the program ends.
       max_buckets: the number of buckets, at most.
       batch_tokens: tokens per batch, instead of `batch_size`; 0 for none.
 
@@ -158,7 +117,7 @@ class Batches:
       buckets: the Buckets.
 
     Raises:
-      UserError: no pair is short enough, or the cache cannot be written.
+      UserError: no pair is short enough, or the ids cannot be written.
     """
 
     def __init__(
@@ -169,37 +128,34 @@ class Batches:
         def drop_long(inp, tar):  # chunks of ids (pairs, ragged)
             lengths = chunk_lengths(inp, tar)
             short = lengths <= max_length
-            dropped_lengths = tf.boolean_mask(lengths, ~short)
             return (
                 tf.ragged.boolean_mask(inp, short),
                 tf.ragged.boolean_mask(tar, short),
-                dropped_lengths,
+                tf.boolean_mask(lengths, short),
+                tf.boolean_mask(lengths, ~short),
             )
+
+        def short_chunks():
+            for inp, tar, lengths, dropped_lengths in chunks:
+                self.dropped_counts.update(dropped_lengths.numpy().tolist())
+                lengths_of_chunks.append(lengths.numpy().astype(np.min_scalar_type(max_length)))
+                yield inp, tar
 
         self.replicas = replicas
         max_tokens = max(max_length, MAX_SOURCE_TOKENS)
-        ids = encode(pairs.batch(CHUNK), tokenizer, max_tokens, training=True)
-        self.chunks = ids.map(drop_long)
-        self.counts = np.zeros(max_length + 1, np.int64)
-        self.dropped_counts = collections.Counter()
-        try:
-            if folder:
-                folder.mkdir(parents=True, exist_ok=True)
-                self.chunks = self.chunks.cache(str(folder / "ids"))
-            for inp, tar, dropped_lengths in self.chunks:
-                self.counts += np.bincount(chunk_lengths(inp, tar), minlength=max_length + 1)
-                self.dropped_counts.update(dropped_lengths.numpy().tolist())
-        except (tf.errors.OpError, OSError) as error:
-            raise UserError(
-                f"{folder}: the tokenized text could not be saved ({reason(error)}); free some "
-                "space, or name another --run"
-            ) from None
-        self.kept, self.dropped = int(self.counts.sum()), self.dropped_counts.total()
+        chunks = encode(pairs.batch(CHUNK), tokenizer, max_tokens, training=True).map(drop_long)
+        self.dropped_counts, lengths_of_chunks = collections.Counter(), []
+        self.store = PairStore(short_chunks(), tokenizer.vocab_size, folder)
+        lengths = np.concatenate(lengths_of_chunks)  # (pairs,)
+        self.counts = np.bincount(lengths, minlength=max_length + 1)
+        self.kept, self.dropped = len(lengths), self.dropped_counts.total()
         if not self.kept:
             raise UserError(
                 f"no training pair has {max_length} tokens or fewer; raise --max-length"
             )
         self.buckets = plan_buckets(self.counts, batch_size, max_buckets, batch_tokens)
+        # The only value of each pair that stays in memory.
+        self.bucket_of_pair = np.searchsorted(self.buckets.lengths, lengths).astype(np.uint8)
 
     @property
     def lengths(self) -> list[int]:
@@ -219,7 +175,9 @@ class Batches:
         kept_counts = collections.Counter(dict(enumerate(self.counts.tolist())))
         return percentile(kept_counts + self.dropped_counts, share)
 
-    def epoch(self, buffer_size: int, seed: int) -> tf.data.Dataset:
+    def epoch(
+        self, buffer_size: int, seed: int, first: int = 0, shares: range | None = None
+    ) -> tf.data.Dataset:
         """Returns shuffled batches of ids (B, L), (B, L), in one shape per bucket.
 
         The last batch of a bucket is filled up with rows of padding. If it is less than half full,
@@ -228,33 +186,32 @@ class Batches:
         loss.)
 
         Args:
-          buffer_size: pairs that are shuffled together.
+          buffer_size: as many neighboring pairs are shuffled together; 0 for all pairs.
           seed: of the order.
+          first: the number of batches that are left out at the beginning.
+          shares: the numbers of the replicas whose shares (B / replicas, L), (B / replicas, L) of
+            each batch are read, one after the other; None for whole batches.
         """
-        lengths = tf.constant(self.buckets.lengths, tf.int64)
-        rows = tf.constant(self.buckets.rows, tf.int64)
-        min_rows = tf.constant(self.buckets.min_rows, tf.int64)
+        plan = plan_epoch(self.bucket_of_pair, self.buckets, buffer_size, seed)
+        rows = -(-np.array(self.buckets.rows) // self.replicas)  # of a share, by bucket
+        if shares is None:
+            shares, rows = range(1), rows * self.replicas
 
-        def pad(inp, tar, _):  # chunks of ids (pairs, ragged)
-            shape = (None, self.lengths[-1])
-            bucket = tf.searchsorted(lengths, chunk_lengths(inp, tar), out_type=tf.int64)
-            return inp.to_tensor(shape=shape), tar.to_tensor(shape=shape), bucket
+        def repeated(of_batches):  # (batches,) -> (batches left * shares,)
+            return np.repeat(of_batches[first:], len(shares))
 
-        def cut(inp, tar, bucket):
-            length = lengths[bucket[0]]
-            number = -(-rows[bucket[0]] // self.replicas) * self.replicas
-            return fill(inp[:, :length], number), fill(tar[:, :length], number)
+        bucket, end = repeated(plan.bucket), repeated(plan.end)
+        share = np.tile(shares, len(plan.bucket[first:]))
+        begin = repeated(plan.begin) + share * rows[bucket]
+        order, lengths = tf.constant(plan.order), tf.constant(self.buckets.lengths, tf.int64)
 
-        pairs = self.chunks.map(pad).unbatch().shuffle(buffer_size, seed)
-        batches = pairs.group_by_window(
-            key_func=lambda inp, tar, bucket: bucket,
-            reduce_func=lambda bucket, window: window.batch(rows[bucket]),
-            window_size_func=lambda bucket: rows[bucket],
-        )
-        batches = batches.filter(
-            lambda inp, tar, bucket: tf.size(bucket, tf.int64) >= min_rows[bucket[0]]
-        )
-        return batches.map(cut).prefetch(8)
+        def read(begin, end, rows, bucket):  # a share of a batch, filled up to its `rows`
+            numbers = tf.cast(order[begin : tf.minimum(begin + rows, end)], tf.int64)
+            shape = tf.stack([rows, lengths[bucket]])
+            return tuple(ids.to_tensor(shape=shape) for ids in self.store.read_in_graph(numbers))
+
+        reads = tf.data.Dataset.from_tensor_slices((begin, end, rows[bucket], bucket))
+        return without_autotuning(reads.map(read, cores()).prefetch(8))
 
 
 def evaluation_batches(

@@ -133,8 +133,8 @@ def spread(data: tf.data.Dataset, chunks: int) -> tf.data.Dataset:
 def mixed(datasets: Sequence[tf.data.Dataset]) -> tf.data.Dataset:
     """Returns one dataset of the pairs of all `datasets`, evenly mixed, always in the same order.
 
-    Each CHUNK of it holds pairs of each dataset by their numbers: what is shuffled later holds few
-    chunks at a time, and would never mix corpora that follow each other.
+    Each CHUNK of it holds pairs of each dataset by their numbers, so that the vocabulary's sample
+    and a small --buffer-size mix corpora that follow each other.
     """
     if len(datasets) == 1:
         return datasets[0]

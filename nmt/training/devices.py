@@ -153,20 +153,35 @@ def run_and_sum(
     return strategy.reduce(tf.distribute.ReduceOp.SUM, replica_sums, axis=None)
 
 
+def distribute_shares(
+    strategy: tf.distribute.Strategy, read_shares: Callable[[range], tf.data.Dataset]
+) -> tf.distribute.DistributedDataset:
+    """Returns the replicas' shares of global batches.
+
+    Args:
+      read_shares: from the numbers of the replicas of this worker, returns a dataset of their
+        shares of each batch, one after the other.
+    """
+
+    def shares_of_worker(context):
+        here = context.num_replicas_in_sync // context.num_input_pipelines
+        first = here * context.input_pipeline_id
+        return read_shares(range(first, first + here))
+
+    return strategy.distribute_datasets_from_function(shares_of_worker)
+
+
 def distribute(
     strategy: tf.distribute.Strategy, batches: tf.data.Dataset
 ) -> tf.distribute.DistributedDataset:
     """Splits global `batches` of (B, S), (B, T) between replicas: (B / replicas, S), ..."""
+    replicas = strategy.num_replicas_in_sync
 
-    def shares(context):
-        replicas = context.num_replicas_in_sync
-        here = replicas // context.num_input_pipelines
-        first = here * context.input_pipeline_id
-
+    def read_shares(numbers):
         def split(*batch):
             parts = (tf.reshape(ids, (replicas, -1, tf.shape(ids)[1])) for ids in batch)
-            return tuple(ids[first : first + here] for ids in parts)
+            return tuple(ids[numbers.start : numbers.stop] for ids in parts)
 
         return batches.map(split).unbatch()
 
-    return strategy.distribute_datasets_from_function(shares)
+    return distribute_shares(strategy, read_shares)

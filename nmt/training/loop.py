@@ -1,6 +1,7 @@
 """The epochs of a training run: resume, train, save, validate, and stop when nothing improves."""
 
 import contextlib
+import functools
 import math
 import time
 from collections.abc import Callable
@@ -67,7 +68,7 @@ class TrainingLoop:
 
     def train_epoch(
         self,
-        batches: tf.data.Dataset,
+        batches: tf.distribute.DistributedDataset | tf.data.Dataset,
         batches_per_epoch: int,
         title: str,
         keeper: checkpoints.Keeper | None = None,
@@ -75,8 +76,8 @@ class TrainingLoop:
         """Trains on the batches of an epoch from `position` on. Returns real tokens per second.
 
         Args:
-          batches: all batches of the epoch, also those before `position`.
-          batches_per_epoch: the number of these batches.
+          batches: the replicas' shares of the batches from `position` on.
+          batches_per_epoch: the number of all batches of the epoch.
           title: the title of the progress bar.
           keeper: the Keeper that saves within the epoch when that is due; None to save nothing.
 
@@ -86,7 +87,6 @@ class TrainingLoop:
         first, accumulate = int(self.position), self.options["accumulate"]
         if not first:
             self.sums_so_far.assign(tf.zeros(3, tf.float64))
-        batches = devices.distribute(self.strategy, batches.skip(first))
         self.train_step.get_concrete_function(*batches.element_spec)  # one trace for all shapes
         if accumulate > 1:
             self.accumulate_step.get_concrete_function(*batches.element_spec)
@@ -117,6 +117,14 @@ class TrainingLoop:
                     self.save_within_epoch(keeper)
         self.times.batch_seconds = timer.seconds_per_batch(batches_per_epoch)
         return rate()
+
+    def rest_of_epoch(
+        self, batches: batching.Batches, epoch: int
+    ) -> tf.distribute.DistributedDataset:
+        """Returns the replicas' shares of the batches of an epoch, from `position` on."""
+        buffer_size, seed = self.options["buffer_size"], self.options["seed"] + epoch
+        read_shares = functools.partial(batches.epoch, buffer_size, seed, int(self.position))
+        return devices.distribute_shares(self.strategy, read_shares)
 
     def save_within_epoch(self, keeper: checkpoints.Keeper) -> None:
         """Saves a checkpoint in timed/; then ends training if a signal has asked for it."""
@@ -267,7 +275,7 @@ class TrainingLoop:
             if not int(self.position):
                 self.times.begin_epoch()
             rate = self.train_epoch(
-                batches.epoch(self.options["buffer_size"], self.options["seed"] + epoch),
+                self.rest_of_epoch(batches, epoch),
                 batches.per_epoch,
                 f"Epoch {epoch}/{epochs}",
                 keeper,

@@ -6,10 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import NUMBERS, NUMEROS, as_dataset, dataset_graph, sentences, tiny_training
+from helpers import NUMBERS, NUMEROS, as_dataset, sentences, tiny_training
 
 from nmt import UserError
 from nmt.text import batches as batching
+from nmt.text.batch_plan import rows_in, shuffled
+from nmt.text.pair_store import PairStore
 from transformer_model import PAD
 
 
@@ -57,6 +59,7 @@ class Watched:
 
     def __init__(self, tokenizer, max_bytes):
         self.tokenizer, self.token_bytes = tokenizer, tokenizer.token_bytes
+        self.vocab_size = tokenizer.vocab_size
         self.max_bytes, self.symbol_ids = max_bytes, tokenizer.symbol_ids
 
     def encode_in_graph(self, texts):
@@ -114,7 +117,7 @@ def test_batch_size_counts_sentences_of_average_length(long_and_short, tokenizer
     lengths = np.array([max(map(len, pair)) for pair in zip(*sides, strict=True)])
     tokens = batches.buckets.tokens
     assert tokens == pytest.approx(16 * lengths[lengths <= 40].mean())
-    assert batching.rows_in(tokens / 16, tokens, batches.kept) == 16
+    assert rows_in(tokens / 16, tokens, batches.kept) == 16
 
 
 def test_a_batch_may_be_counted_in_tokens(long_and_short, tokenizer):
@@ -158,11 +161,78 @@ def test_a_step_in_more_parts_than_rows_is_that_of_the_whole_batch(tokenizer):
         np.testing.assert_allclose(*found, rtol=1e-5)
 
 
-def test_pairs_are_kept_in_no_memory_where_there_is_no_folder_for_them(tokenizer, tmp_path):
-    pairs = as_dataset(sentences(20))
-    for folder in (None, tmp_path / "cache"):
-        batches = batching.Batches(pairs, tokenizer, 8, 40, folder=folder)
-        assert (b"CacheDataset" in dataset_graph(batches.chunks)) is bool(folder)
+def test_an_epoch_can_be_entered_anywhere(batches):
+    whole = list(batches.epoch(0, 1).as_numpy_iterator())
+    for first in (0, 7, len(whole) - 1, len(whole)):
+        rest = list(batches.epoch(0, 1, first).as_numpy_iterator())
+        assert len(rest) == len(whole) - first
+        for batch, expected in zip(rest, whole[first:], strict=True):
+            np.testing.assert_array_equal(batch, expected)
+
+
+def test_the_shares_of_all_replicas_are_the_batch(long_and_short, tokenizer):
+    batches = batching.Batches(as_dataset(long_and_short), tokenizer, 3, 40, replicas=4)
+    whole = batches.epoch(0, 1, 5).as_numpy_iterator()
+    # As two workers read them: each the shares of two replicas, one after the other.
+    workers = [
+        batches.epoch(0, 1, 5, range(first, first + 2)).as_numpy_iterator() for first in (0, 2)
+    ]
+    empty = 0
+    for batch in whole:
+        shares = [next(worker) for worker in workers for _ in range(2)]
+        empty += sum(not inp.any() for inp, _ in shares)
+        for side, parts in zip(batch, zip(*shares, strict=True), strict=True):
+            np.testing.assert_array_equal(side, np.concatenate(parts))
+    assert empty  # a batch of few long pairs has rows for some of the replicas alone
+
+
+def test_a_replica_reads_its_own_rows_alone(batches, monkeypatch):
+    read = []
+    store = batches.store
+
+    class Watching:
+        def read_in_graph(self, numbers):
+            tf.py_function(lambda numbers: read.extend(numbers.numpy()), [numbers], [])
+            return store.read_in_graph(numbers)
+
+    monkeypatch.setattr(batches, "store", Watching())
+    monkeypatch.setattr(batches, "replicas", 2)
+    for number in range(2):
+        list(batches.epoch(0, 1, shares=range(number, number + 1)))
+    assert len(read) == len(set(read)) > 0.9 * batches.kept
+
+
+@pytest.mark.parametrize(("vocab_size", "dtype"), [(65_536, np.uint16), (65_537, np.int32)])
+def test_ids_are_stored_in_as_few_bytes_as_the_vocabulary_allows(vocab_size, dtype, tmp_path):
+    inp, tar = tf.ragged.constant([[1, 65_535], []]), tf.ragged.constant([[2], [vocab_size - 1, 4]])
+    store = PairStore([(inp, tar), (inp[:0], tar[:0]), (inp, tar)], vocab_size, tmp_path)
+    stored = np.fromfile(tmp_path / "ids.tokens", dtype)
+    assert stored.tolist() == [1, 65_535, 2, vocab_size - 1, 4] * 2
+    sources, targets = store.read_in_graph(tf.constant([3, 0, 0], tf.int64))
+    assert sources.to_list() == [[], [1, 65_535], [1, 65_535]]
+    assert targets.to_list() == [[vocab_size - 1, 4], [2], [2]]
+
+
+def test_all_pairs_are_shuffled_together_or_neighbors_alone():
+    assert sorted(shuffled(1000, 0, 1)) == sorted(shuffled(1000, 300, 1)) == list(range(1000))
+    assert abs(np.mean(shuffled(1000, 0, 1)[:100]) - 500) < 150
+    np.testing.assert_array_equal(np.sort(shuffled(1000, 300, 1)[300:600]), range(300, 600))
+    assert shuffled(1000, 1, 1).tolist() == list(range(1000))
+
+
+def test_the_order_is_the_same_with_any_version_of_numpy():
+    assert shuffled(10, 0, 42).tolist() == [8, 1, 5, 0, 7, 2, 9, 4, 3, 6]
+
+
+def test_all_parts_of_a_sorted_corpus_come_at_any_time(tokenizer):
+    pairs = [(f"um {n}", f"one {n}") for n in range(10, 99)]  # of one length, or nearly
+    batches = batching.Batches(as_dataset(pairs), tokenizer, 8, max_length=40)
+    ids = [tuple(row) for row in tokenizer.encode([source for source, _ in pairs])]
+    halves = [[], []]
+    for number, (inp, _) in enumerate(batches.epoch(0, 1).as_numpy_iterator()):
+        rows = [tuple(row[row != PAD].tolist()) for row in inp if row.any()]
+        halves[number >= batches.per_epoch // 2] += map(ids.index, rows)
+    assert all(abs(np.mean(half) - 44) < 12 for half in halves)
 
 
 def test_the_order_of_an_epoch_depends_on_its_seed_alone(batches):

@@ -1,0 +1,113 @@
+"""The plan of an epoch: which pairs come together in a batch, and in which order batches come.
+
+It depends on the lengths of all pairs and on a seed alone: not on the machine, nor on the number of
+devices that share a batch, nor on what was read before.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+BATCHES_PER_BUCKET = 8  # per epoch, at least
+
+
+class Buckets(NamedTuple):
+    """The shapes of training batches: a bucket holds the pairs of similar length."""
+
+    lengths: list[int]  # of the buckets, in tokens; that of a pair is that of its longer side
+    rows: list[int]  # pairs in a full batch, by bucket
+    min_rows: list[int]  # the fewest pairs of an incomplete batch, by bucket
+    tokens: float  # per batch and side, padding included
+    per_epoch: int  # the number of batches
+
+
+def rows_in(length: float, tokens: float, pairs: int) -> int:
+    """Returns the number of pairs in a batch of `tokens`: at least one, at most all `pairs`."""
+    return max(1, int(min(tokens / length, pairs)))
+
+
+def plan_buckets(
+    counts: np.ndarray, batch_size: int, max_buckets: int, batch_tokens: int = 0
+) -> Buckets:
+    """Returns buckets that hold about the same number of tokens each.
+
+    Args:
+      counts: the number of pairs of each length, 0, 1, ..., not all of them 0.
+      batch_size: pairs of average length per batch.
+      max_buckets: the number of buckets, at most.
+      batch_tokens: tokens per batch, instead of `batch_size`; 0 for none.
+    """
+    pairs = int(counts.sum())
+    tokens_up_to = np.cumsum(counts * np.arange(len(counts)))  # in pairs up to each length
+    total = tokens_up_to[-1]
+    tokens = batch_tokens or batch_size * total / pairs
+    number = np.clip(int(total / tokens / BATCHES_PER_BUCKET), 1, max_buckets)
+    equal_shares = total * np.arange(1, number + 1) / number
+    lengths = sorted(set(np.searchsorted(tokens_up_to, equal_shares).tolist()))
+    in_buckets = np.diff(np.cumsum(counts)[lengths], prepend=0)
+    rows = [rows_in(length, tokens, pairs) for length in lengths]
+    min_rows, per_epoch = [], 0
+    for bucket_pairs, full in zip(in_buckets.tolist(), rows, strict=True):
+        fewest = (full + 1) // 2 if bucket_pairs >= full else 1
+        min_rows.append(fewest)
+        per_epoch += bucket_pairs // full + (bucket_pairs % full >= fewest)
+    return Buckets(lengths, rows, min_rows, tokens, per_epoch)
+
+
+class EpochPlan(NamedTuple):
+    """All batches of an epoch. A batch is a stretch of `order`."""
+
+    order: np.ndarray  # numbers of pairs, (pairs,)
+    begin: np.ndarray  # places in `order` where batches begin, (batches,)
+    end: np.ndarray  # and where they end, (batches,)
+    bucket: np.ndarray  # numbers of their buckets, (batches,)
+
+
+def shuffled(pairs: int, buffer_size: int, seed: int) -> np.ndarray:
+    """Returns the numbers of all pairs in random order, (pairs,).
+
+    Args:
+      buffer_size: as many neighboring pairs are shuffled together, for files that are slow to read
+        here and there; 0 for all pairs.
+      seed: of the order.
+    """
+    # Not numpy's newer Generator, whose results may change with its version: a run is resumed
+    # within an epoch.
+    random = np.random.RandomState(seed)
+    numbers = np.arange(pairs, dtype=np.uint32 if pairs < 2**32 else np.int64)
+    for begin in range(0, pairs, buffer_size or pairs):
+        random.shuffle(numbers[begin : begin + (buffer_size or pairs)])
+    return numbers
+
+
+def plan_epoch(
+    bucket_of_pair: np.ndarray, buckets: Buckets, buffer_size: int, seed: int
+) -> EpochPlan:
+    """Returns the plan of an epoch over all pairs.
+
+    All pairs of a batch come from one bucket. A batch comes where its last pair is in the shuffled
+    order of all pairs.
+
+    Args:
+      bucket_of_pair: the number of the bucket of each pair, (pairs,).
+      buckets: the Buckets.
+      buffer_size, seed: see `shuffled`.
+    """
+    numbers = shuffled(len(bucket_of_pair), buffer_size, seed)
+    # Of each bucket in turn, the places of its pairs in the shuffled order.
+    places = np.argsort(bucket_of_pair[numbers], kind="stable")
+    bucket_pairs = np.bincount(bucket_of_pair, minlength=len(buckets.lengths))
+    begin, end, bucket_of_batch = [], [], []
+    first = 0
+    for bucket, pairs in enumerate(bucket_pairs.tolist()):
+        rows, fewest = buckets.rows[bucket], buckets.min_rows[bucket]
+        begins = first + np.arange(0, pairs, rows)
+        ends = np.minimum(begins + rows, first + pairs)
+        enough = ends - begins >= fewest
+        begin.append(begins[enough])
+        end.append(ends[enough])
+        bucket_of_batch.append(np.full(enough.sum(), bucket))
+        first += pairs
+    begin, end, bucket_of_batch = map(np.concatenate, (begin, end, bucket_of_batch))
+    turns = np.argsort(places[end - 1])
+    return EpochPlan(numbers[places], begin[turns], end[turns], bucket_of_batch[turns])
