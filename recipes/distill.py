@@ -13,7 +13,6 @@ Flags that are not listed here are those of training, of teachers and students a
 by hand.
 """
 
-import argparse
 import hashlib
 import itertools
 import json
@@ -131,7 +130,7 @@ def parser() -> Parser:
     )  # fmt: skip
     add_teacher_flags(recipe_parser)
     recipe_parser.add_argument(
-        "--students", type=number(0), default=1, metavar="N",
+        "--students", type=flags.number(int, 0), default=1, metavar="N",
         help="students to train, with seeds 1 to N (default 1); 0: only write the pairs",
     )  # fmt: skip
     recipe_parser.add_argument(
@@ -149,14 +148,14 @@ def parser() -> Parser:
 def add_teacher_flags(recipe_parser: Parser) -> None:
     """Adds the flags of the teachers and of their translations."""
     recipe_parser.add_argument(
-        "--teachers", type=number(1), default=3, metavar="N",
+        "--teachers", type=flags.number(int, 1), default=3, metavar="N",
         help="teachers to train, with seeds 1 to N (default 3)",
     )  # fmt: skip
     recipe_parser.add_argument(
         "--teacher-runs", nargs="+", metavar="RUN", help="trained runs, instead of --teachers"
     )
     recipe_parser.add_argument(
-        "--backward-teachers", type=number(0), default=0, metavar="N",
+        "--backward-teachers", type=flags.number(int, 0), default=0, metavar="N",
         help="teachers to train in the other direction, which translate the targets (default 0)",
     )  # fmt: skip
     recipe_parser.add_argument(
@@ -168,29 +167,18 @@ def add_teacher_flags(recipe_parser: Parser) -> None:
         help="each teacher translates alone, instead of all as an ensemble",
     )  # fmt: skip
     recipe_parser.add_argument(
-        "--teacher-beam", type=number(1), default=5, metavar="N",
+        "--teacher-beam", type=flags.number(int, 1), default=5, metavar="N",
         help="beam size of the teachers' translations (default 5)",
     )  # fmt: skip
     recipe_parser.add_argument(
-        "--n-best", type=number(1), default=1, metavar="N",
+        "--n-best", type=flags.number(int, 1), default=1, metavar="N",
         help="of so many translations, take the one most like the given one, by sentence BLEU "
         "(default 1: the likeliest)",
     )  # fmt: skip
     recipe_parser.add_argument(
-        "--workers", type=number(1), default=1, metavar="N",
+        "--workers", type=flags.number(int, 1), default=1, metavar="N",
         help="processes that translate (default 1)",
     )  # fmt: skip
-
-
-def number(lowest: int) -> Callable[[str], int]:
-    """Returns the type of a flag whose value is a whole number, at least `lowest`."""
-
-    def parse_number(text: str) -> int:
-        if not text.isdecimal() or int(text) < lowest:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {lowest} on")
-        return int(text)
-
-    return parse_number
 
 
 def parse(arguments: list[str]) -> Recipe:

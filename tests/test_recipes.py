@@ -194,7 +194,7 @@ def test_candidates_are_ranked_by_sentence_bleu(text, flags, candidates, best):
         (["--teacher-flags=--reverse"], "--backward-teachers"),
         (["--non-autoregressive"], "--student-flags"),
         (["--n-best", "6"], "--teacher-beam"),
-        (["--teachers", "0"], "whole number from 1 on"),
+        (["--teachers", "0"], "--teachers: 0 is less than 1"),
         (["--teacher-runs", "nowhere"], "nowhere: no trained run"),
     ],
 )

@@ -90,6 +90,11 @@ def in_range(kind: type, flag: params.Flag) -> Callable[[str], Any]:
     return parse
 
 
+def number(kind: type, low: float | None = None, high: float | None = None) -> Callable[[str], Any]:
+    """Returns the type of a flag whose value is a number of these bounds, ends included."""
+    return in_range(kind, params.Flag("", low, high))
+
+
 # ---- Of several commands ----
 
 

@@ -37,7 +37,7 @@ def add_flags(parser: ArgumentParser) -> None:
         "--average", action="store_const", const=True, dest="mean",  # --average is a parameter, too
         help="one panel: the mean of all heads",
     )  # fmt: skip
-    size = flags.in_range(int, params.Flag("", 2, 10_000))
+    size = flags.number(int, 2, 10_000)
     parser.add_argument(
         "--positions", type=size, metavar="N", help="number of positions (default 50)"
     )

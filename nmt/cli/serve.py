@@ -10,7 +10,6 @@ import socket
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
-import params
 from nmt import Terminated, UserError
 from nmt.cli import flags, protection, startup
 from nmt.messages import log
@@ -66,7 +65,7 @@ def add_flags(parser: ArgumentParser) -> None:
 
 def add_number(parser, name, lowest, highest, default, text):
     parser.add_argument(
-        f"--{name}", type=flags.in_range(int, params.Flag("", lowest, highest)), metavar="N",
+        f"--{name}", type=flags.number(int, lowest, highest), metavar="N",
         default=default, help=f"{text} (default {default})",
     )  # fmt: skip
 

@@ -6,7 +6,7 @@ import argparse
 import functools
 import itertools
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import params
@@ -63,7 +63,7 @@ def add_flags(parser: ArgumentParser) -> None:
     )
     flags.add_parameters(parser, params.names(params.SEARCH), flags.THE_RUNS)
     parser.add_argument(
-        "--n-best", type=_number(int, 1, 64), metavar="N", default=1,
+        "--n-best", type=flags.number(int, 1, 64), metavar="N", default=1,
         help="different translations per line, at most as many as --beam; or samples (1 to 64; "
         "default 1)",
     )  # fmt: skip
@@ -107,7 +107,7 @@ def add_output_flags(parser: ArgumentParser) -> None:
         help="the log-probability of each token, with --format jsonl",
     )  # fmt: skip
     parser.add_argument(
-        "--alternatives", type=_number(int, 1, 64), metavar="K", default=0,
+        "--alternatives", type=flags.number(int, 1, 64), metavar="K", default=0,
         help="--token-scores, and the K likeliest tokens at each position with probabilities",
     )  # fmt: skip
 
@@ -123,11 +123,11 @@ def add_restrictions(parser: ArgumentParser) -> None:
         help="file of prefixes, one line per input line",
     )  # fmt: skip
     parser.add_argument(
-        "--repetition-penalty", type=_number(float, 1.0, 100.0), metavar="X", default=1.0,
+        "--repetition-penalty", type=flags.number(float, 1.0, 100.0), metavar="X", default=1.0,
         help="multiplies log-probabilities of tokens already in the translation (default 1: none)",
     )  # fmt: skip
     parser.add_argument(
-        "--no-repeat-ngram", type=_number(int, 0, 1000), metavar="N", default=0,
+        "--no-repeat-ngram", type=flags.number(int, 0, 1000), metavar="N", default=0,
         help="no N-gram occurs twice in a translation (default 0: off)",
     )  # fmt: skip
 
@@ -142,14 +142,9 @@ def add_sampling_flags(parser: ArgumentParser) -> None:
     for flag in SAMPLING:
         lowest, highest = flag.bounds
         group.add_argument(
-            f"--{flag.name.replace('_', '-')}", type=_number(flag.kind, lowest, highest),
+            f"--{flag.name.replace('_', '-')}", type=flags.number(flag.kind, lowest, highest),
             metavar={int: "N", float: "X"}[flag.kind], help=f"{flag.help} (default {flag.default})",
         )  # fmt: skip
-
-
-def _number(kind: type, lowest: float, highest: float) -> Callable[[str], float]:
-    """Returns the type of a flag whose value is a number of these bounds."""
-    return flags.in_range(kind, params.Flag("", lowest, highest))
 
 
 # ---- The command ----

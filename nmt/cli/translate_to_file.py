@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import params
 from nmt import UserError, output
 from nmt.cli import flags
 from nmt.decoding.batching import CHUNK_LINES
@@ -42,7 +41,7 @@ def add_flags(parser: ArgumentParser) -> None:
         "is translated stands in FILE.partial, and the same command resumes it",
     )  # fmt: skip
     group.add_argument(
-        "--workers", type=flags.in_range(int, params.Flag("", 1, MAX_WORKERS)), metavar="N",
+        "--workers", type=flags.number(int, 1, MAX_WORKERS), metavar="N",
         help="processes that translate --input, each with its share of the cores (default 1)",
     )  # fmt: skip
 
