@@ -74,6 +74,11 @@ def check_flags(args: Namespace, documents: bool) -> None:
         )
     for name in filter(None, (args.input, args.prefixes)):
         files.check_is_stored(name)
+    output_path = Path(args.output)
+    if output_path.is_dir():
+        raise UserError(f"--output {args.output}: is a folder; name a file in it")
+    if output_path.exists() and output_path.samefile(args.input):
+        raise UserError("--output is the --input itself; name another file")
     output.refuse_existing(args.output, "another file")
 
 
