@@ -84,7 +84,7 @@ def add_flags(parser: ArgumentParser) -> None:
         "--split", action=argparse.BooleanOptionalAction, default=True,
         help="translate each sentence of a line by itself (default: yes)",
     )  # fmt: skip
-    translate_to_file.add_flags(parser)
+    translate_to_file.add_file_flags(parser)
 
 
 def add_output_flags(parser: ArgumentParser) -> None:

@@ -29,7 +29,7 @@ NOT_COMPARED = {  # flags that a resumed command may change, or whose content is
 Row = tuple[str, str]  # a line, and what its translation begins with
 
 
-def add_flags(parser: ArgumentParser) -> None:
+def add_file_flags(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("A file, by several processes (docs/scaling.md)")
     group.add_argument(
         "--input", type=flags.filled, metavar="FILE", action=flags.Once,
