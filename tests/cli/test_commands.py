@@ -552,9 +552,8 @@ def test_attention_is_shown_of_the_translation_that_translate_gives(with_beam, m
     expected = capsys.readouterr().out.splitlines()
     assert call("translate", "--run", with_beam, "--beam", 1, *lines) == 0
     greedy = capsys.readouterr().out.splitlines()
-    number = next(
-        i for i, texts in enumerate(zip(expected, greedy, strict=True)) if len({*texts}) > 1
-    )
+    differing = [i for i, text in enumerate(expected) if text != greedy[i]]
+    number = min(differing, key=lambda i: len(expected[i]))  # of which the end is not cut off
     line, translation = lines[number], expected[number]
     assert call("explore", "--run", with_beam, line) == 0
     page = (with_beam / "explorer.html").read_text(encoding="utf-8")
@@ -568,7 +567,7 @@ def test_attention_is_shown_of_the_translation_that_translate_gives(with_beam, m
     pieces = loading.load_tokenizer(Run(with_beam)).processor
     predicted = [row.split(" → ")[-1] for row in attention[3]]  # "token read → predicted"
     text = "".join(predicted).translate({ord(drawing.CONTINUES): "", 0x2423: ""})
-    assert text.removesuffix("</s>") == translation.replace(" ", "")
+    assert text == translation.replace(" ", "") + "</s>"
     assert pieces.decode_pieces(masks[1]) == translation
 
 
