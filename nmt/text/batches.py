@@ -203,7 +203,8 @@ class Batches:
         bucket, end = repeated(plan.bucket), repeated(plan.end)
         share = np.tile(shares, len(plan.bucket[first:]))
         begin = repeated(plan.begin) + share * rows[bucket]
-        order, lengths = tf.constant(plan.order), tf.constant(self.buckets.lengths, tf.int64)
+        with tf.device("CPU"):  # where batches are made
+            order, lengths = tf.constant(plan.order), tf.constant(self.buckets.lengths, tf.int64)
 
         def read(begin, end, rows, bucket):  # a share of a batch, filled up to its `rows`
             numbers = tf.cast(order[begin : tf.minimum(begin + rows, end)], tf.int64)
