@@ -241,8 +241,10 @@ def claim_folder(recipe: Recipe, teacher: Namespace) -> None:
     values = {name: value for name, value in vars(args).items() if name not in NOT_COMPARED}
     for name in ("teacher_runs", "backward_runs"):
         values[name] = [str(Path(path).resolve()) for path in values[name] or ()]
+    values = {flag(name): value for name, value in values.items()}
     for whom, training in (("teachers", teacher), ("students", recipe.training)):
-        values |= {f"{name} of {whom}": value for name, value in training_values(training).items()}
+        training_flags = training_values(training)
+        values |= {f"{flag(name)} of the {whom}": value for name, value in training_flags.items()}
     for split in ("train", "valid", "test"):
         values[f"text of --{split}"] = [sha256(name) for name in getattr(args, split)]
     values = json.loads(json.dumps(values))
@@ -262,6 +264,11 @@ def claim_folder(recipe: Recipe, teacher: Namespace) -> None:
             f"{recipe.folder}: was begun with another {names}; give the same flags and files, or "
             "name a new folder with --to"
         )
+
+
+def flag(name: str) -> str:
+    """Returns the flag of an argument's name."""
+    return f"--{name.replace('_', '-')}"
 
 
 def training_values(training: Namespace) -> dict[str, Any]:

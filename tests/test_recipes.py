@@ -208,9 +208,13 @@ def test_a_mistake_is_reported_before_anything_is_written(text, flags, message, 
 def test_a_folder_is_of_one_recipe(text, program, tmp_path, capsys):
     assert distill.main([*text, "--teachers", "1", "--students", "0"]) == 0
     capsys.readouterr()
-    for flags in (["--teachers", "2"], ["--teachers", "1", "--student-flags=--epochs 3"]):
+    for flags, name in (
+        (["--teachers", "2"], "--teachers"),
+        (["--teachers", "1", "--n-best", "2"], "--n-best"),
+        (["--teachers", "1", "--student-flags=--epochs 3"], "--epochs of the students"),
+    ):
         assert distill.main([*text, *flags]) == 2
-        assert "was begun with another" in capsys.readouterr().err
+        assert f"was begun with another {name};" in capsys.readouterr().err
     write_text(tmp_path, "train", PAIRS[:3])
     assert distill.main([*text, "--teachers", "1"]) == 2
     assert "another text of --train;" in capsys.readouterr().err
