@@ -91,6 +91,13 @@ def merge_symbols(inherited: str, given: str) -> str:
     return " ".join(dict.fromkeys(f"{inherited} {given}".split()))
 
 
+def in_effect(name: str, options: dict[str, Any]) -> Any:
+    """Returns the value of an option; 0 layers of the decoder mean as many as of the encoder."""
+    if name == "decoder_layers":
+        return options[name] or options["num_layers"]
+    return options[name]
+
+
 def inherit(
     inherited: dict[str, Any],
     given: dict[str, Any],
@@ -115,10 +122,10 @@ def inherit(
     if inherited["protect"] and not protect:
         raise UserError("--no-protect: the run that --from names has symbols; leave the flag out")
     for name in FIXED:
-        if given.get(name, inherited[name]) != inherited[name]:
+        if in_effect(name, inherited | given) != in_effect(name, inherited):
             raise UserError(
                 f"--{name.replace('_', '-')} {given[name]}: the run that --from names has "
-                f"{inherited[name]}; leave the flag out"
+                f"{in_effect(name, inherited)}; leave the flag out"
             )
     values = options
     if not preset:  # but for what depends on this machine and on the new text
