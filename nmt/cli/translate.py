@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import functools
 import itertools
+import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,6 +29,7 @@ if TYPE_CHECKING:  # what imports TensorFlow
 
 HELP = "translate arguments, or the lines of stdin"
 VARYING_SHAPES = True
+SHORT_BYTES = 48  # some twelve tokens, translated before TensorFlow would have traced the search
 
 
 # ---- Flags ----
@@ -296,7 +298,13 @@ def search_options(args: Namespace, model: Model) -> SearchOptions:
         alignments=args.alignments,
         token_scores=args.token_scores,
         alternatives=args.alternatives,
+        traced=not is_one_short_text(args),
     )
+
+
+def is_one_short_text(args: Namespace) -> bool:
+    """Returns whether all there is to translate is an argument of SHORT_BYTES at most."""
+    return len(args.text) == 1 and len(os.fsencode(args.text[0])) <= SHORT_BYTES
 
 
 def read_prefixes(args: Namespace) -> Iterator[str]:

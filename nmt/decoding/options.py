@@ -13,7 +13,7 @@ from nmt.decoding.sampling import Sampling
 class SearchOptions(NamedTuple):
     """The options of a Translator.
 
-    The last three apply to the best translation only.
+    Alignments, scores of tokens and alternatives are those of the best translation only.
     """
 
     beam: int = params.BEAM  # hypotheses followed per sentence; 1 is greedy search
@@ -26,6 +26,7 @@ class SearchOptions(NamedTuple):
     alignments: bool = False  # report its word links; see alignment.py
     token_scores: bool = False  # report its tokens with log-probabilities; see tokens.py
     alternatives: int = 0  # report this many of the likeliest tokens per position, too
+    traced: bool = True  # False: no TensorFlow graph for greedy search without scores; see Searcher
 
     @property
     def scores_tokens(self) -> bool:

@@ -173,6 +173,9 @@ class Searcher:
         seconds per width, so the first sentences are translated without it, as are the rare
         ones beyond the widest. Batches, which keep a processor busy, gain nothing.
 
+        For a few tokens in all, even to trace a graph takes longer than to run each operation on
+        its own, at tens of times the time per token: that is what the option `traced` is for.
+
         Args:
           sources: ids, START first and END last.
           prefixes: the ids that each translation begins with, B lists, or none at all.
@@ -196,6 +199,8 @@ class Searcher:
                 return hypotheses
         if scored:
             return self.search_batch(pad(sources))
+        if not self.options.traced and self.options.beam == 1:
+            return self._search_batch_unscored(tf.constant(pad(sources)))
         return self.search_batch_unscored(pad(sources))
 
     def _search_one_compiled(self, source: list[int]) -> Hypotheses | None:

@@ -151,6 +151,17 @@ def test_single_sentences_are_the_same_once_xla_compiles_them(model, alone, monk
     )
 
 
+def test_a_search_that_is_not_traced_finds_the_same(model, alone):
+    found, traced = Translator(*model, traced=False), []
+    for name in ("search_batch", "search_batch_unscored"):
+        search = getattr(found.searcher, name)
+        setattr(found.searcher, name, lambda inp, s=search: traced.append(inp) or s(inp))
+    assert list(found(SOURCES[:3])) == [alone(line)[0] for line in SOURCES[:3]]
+    assert not traced
+    list(found.hypotheses(SOURCES[:1]))  # with scores, of which not all last bits would be the same
+    assert len(traced) == 1
+
+
 @pytest.mark.slow
 def test_a_translation_too_long_for_the_compiled_search_is_complete(model, alone, monkeypatch):
     monkeypatch.setattr(searcher, "COMPILE_AFTER", 0)
