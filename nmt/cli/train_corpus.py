@@ -150,15 +150,19 @@ def resuming_command(args: Namespace, choice: CorpusChoice, corpus: corpora.Corp
 
 
 def write_held_out(run: Run, corpus: corpora.Corpus, source: dict[str, Any]) -> None:
-    """Writes the pairs that are held out of the training files into the run folder, once.
+    """Writes the pairs that are held out of the training files into the run folder.
+
+    An earlier start that trained nothing may have left those of other text there.
 
     Args:
       source: of the corpus.
     """
     splits = {"valid": corpus.validation, "test": corpus.test}
-    for split in corpora.held_out(source):
-        name = HELD_OUT_FILES[split]
-        if not (run.path / name).exists():
+    held_out = corpora.held_out(source)
+    for split, name in HELD_OUT_FILES.items():
+        if split not in held_out:
+            (run.worker_folder / name).unlink(missing_ok=True)
+        elif not (run.trained and (run.path / name).exists()):
             run.write(name, b"".join(map(corpora.as_line, corpora.raw_pairs(splits[split]))))
 
 

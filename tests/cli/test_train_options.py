@@ -170,6 +170,19 @@ def test_a_start_that_failed_leaves_its_flags_to_no_other_text(tmp_path, monkeyp
     assert "test" not in json.loads((run / "params.json").read_text())["corpus"]
 
 
+def test_the_held_out_pairs_in_the_folder_are_those_of_the_newest_start(tmp_path, monkeypatch):
+    monkeypatch.setattr(run_demo, "Training", Untrained)  # of which none trains anything
+    run, tsv = tmp_path / "run", write_tsv(tmp_path / "n.tsv", sentences(100))
+    test = ["--test", write_tsv(tmp_path / "t.tsv", sentences(9))]
+    found = []
+    for more in ([], ["--seed", 1], test):
+        assert call("--train", tsv, "--run", run, *TINY, *more) == 130
+        found.append({path.name: path.read_text() for path in run.glob("held-out-*.tsv")})
+    names = ["held-out-test.tsv", "held-out-validation.tsv"]
+    assert [sorted(texts) for texts in found] == [names, names, names[1:]]
+    assert all(found[0][name] != found[1][name] for name in names)
+
+
 def test_a_run_decides_once_which_tokenizer_its_bleu_needs():
     def decided(saved, *given):
         args = main.parse(["--run", "x", *given])
