@@ -1,5 +1,7 @@
 """The cores and the memory that this process may use, in its container; and library versions."""
 
+import contextlib
+import ctypes
 import math
 import os
 import platform
@@ -7,6 +9,7 @@ from importlib import metadata
 from pathlib import Path
 
 CGROUPS, MEMBERSHIP = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
+M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_THRESHOLD = -1, -2, -3  # parameters of glibc's mallopt
 sharing = 1  # processes that share the cores; see `share_cores`
 
 
@@ -63,6 +66,20 @@ def memory():
         limits = limit(group / "memory.max"), limit(group / "memory.limit_in_bytes")
         total = min(total, *limits)
     return int(total)
+
+
+def keep_freed_memory():
+    """From here on this process keeps what it frees, for the next time that it needs as much.
+
+    By itself, glibc gives the heap of a thread back to the system when that has freed its blocks.
+    The system clears each page that is taken again. Other C libraries have no such parameters:
+    nothing changes.
+    """
+    with contextlib.suppress(AttributeError):  # no mallopt
+        mallopt = ctypes.CDLL(None).mallopt
+        mallopt(M_TRIM_THRESHOLD, 2**31 - 1)  # bytes
+        mallopt(M_TOP_PAD, 64 * 2**20)  # the greatest heap of a thread: none is given back
+        mallopt(M_MMAP_THRESHOLD, 32 * 2**20)  # larger blocks are none of a heap
 
 
 def versions():

@@ -2,6 +2,7 @@
 
 import math
 import os
+import platform
 import sys
 
 import pytest
@@ -91,3 +92,33 @@ def test_every_core_works(cores):
     command = [sys.executable, "-c", BUSY, str(cores)]
     done = run_process(command, ROUNDING, check=True)
     assert int(done.stdout) >= cores
+
+
+FAULTS = """
+import resource, sys, threading
+sys.path.insert(0, {root!r})
+from nmt import machine
+
+def take_and_free():
+    for _ in range(10):
+        blocks = [bytearray(b"x") * 2**20 for _ in range(20)]
+        del blocks
+
+def faults():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    thread = threading.Thread(target=take_and_free)
+    thread.start()
+    thread.join()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+usual = faults()
+machine.keep_freed_memory()
+print(usual, faults())
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc can be told to")
+def test_freed_memory_is_kept():
+    done = run_process([sys.executable, "-c", FAULTS.format(root=str(ROOT))])
+    usual, kept = map(int, done.stdout.split())
+    assert kept < usual / 4
