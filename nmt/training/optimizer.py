@@ -110,7 +110,9 @@ class Updater:
             return summands
         for total, summand in zip(self.totals, summands, strict=True):
             total.assign_add(summand)
-        return [tf.convert_to_tensor(total) for total in self.totals]
+        # Copies on this device: what is read of such a variable names none in a cluster, and cannot
+        # be summed over its workers.
+        return [tf.identity(total) for total in self.totals]
 
     def apply(self, totals: Sequence[tf.Tensor]) -> None:
         """Makes one optimizer step, in a replica context; then the sums begin at zero.

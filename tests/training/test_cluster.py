@@ -95,7 +95,7 @@ def free_ports(number):
     return ports
 
 
-def start(tsv, run, epochs, index=None, ports=()):
+def start(tsv, run, epochs, index=None, ports=(), flags=()):
     """Starts a training: on this machine alone with two cores, or as one worker with one core."""
     variables = {}
     if ports:
@@ -106,15 +106,15 @@ def start(tsv, run, epochs, index=None, ports=()):
     if ports:
         cores = [cores[index % len(cores)]]
     return start_process(
-        [*UNSCORED_PROGRAM, "--dataset", tsv, *TRAINING, epochs, "--run", run], variables,
+        [*UNSCORED_PROGRAM, "--dataset", tsv, *TRAINING, epochs, "--run", run, *flags], variables,
         stdout=PIPE, stderr=PIPE, bufsize=0, preexec_fn=lambda: os.sched_setaffinity(0, cores),
     )  # fmt: skip
 
 
-def start_two(tsv, run, epochs):
+def start_two(tsv, run, epochs, flags=()):
     """Starts two workers."""
     ports = free_ports(2)
-    return [start(tsv, run, epochs, index, ports) for index in (0, 1)]
+    return [start(tsv, run, epochs, index, ports, flags) for index in (0, 1)]
 
 
 def ended(processes):
@@ -168,6 +168,23 @@ def test_two_workers_learn_what_one_process_learns(two, numbers, tmp_path):
         name = f"model/{number}/.ATTRIBUTES/VARIABLE_VALUE"
         apart = np.linalg.norm(its[name] - one[name]) / np.linalg.norm(one[name])
         assert apart < 1e-3, paths[number]
+
+
+@pytest.mark.slow
+def test_two_workers_accumulate_what_one_process_accumulates(numbers, tmp_path):
+    flags = ["--accumulate", "3"]
+    codes, said = ended(
+        [
+            start(numbers, tmp_path / "one", 1, flags=flags),
+            *start_two(numbers, tmp_path / "two", 1, flags),
+        ]
+    )
+    assert codes == [0, 0, 0], said
+    one, two = (
+        json.loads((tmp_path / name / "history.json").read_text())[0] for name in ("one", "two")
+    )
+    for name in ("loss", "accuracy", "val_loss", "val_accuracy"):
+        assert two[name] == pytest.approx(one[name], rel=1e-5, abs=1e-5), name
 
 
 def signalled(process, number, message):
