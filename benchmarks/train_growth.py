@@ -101,6 +101,8 @@ def main():
     args = parser.parse_args()
 
     columns = [path.read_text(encoding="utf-8").splitlines() for path in args.train]
+    if len(columns) > 1:  # a line of aligned files may hold a tab
+        columns = [[line.replace("\t", " ") for line in column] for column in columns]
     lines = ["\t".join(pair) for pair in zip(*columns, strict=True)]
     rows = [(len(lines), width) for width in args.widths]
     rows += [(pairs, args.widths[0]) for pairs in args.pairs]

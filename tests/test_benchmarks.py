@@ -249,6 +249,15 @@ def test_recurrent(tables_here, tsv):
 
 
 @pytest.mark.slow
+def test_read_pairs(tsv):
+    few = "--pairs 300 --readers 1 2 --seconds 0.1 --vocab-size 320".split()
+    (store,), readers = tables("read_pairs.py", "--train", tsv, *few)
+    assert store["pairs"] == "300"
+    assert [row["readers"] for row in readers] == ["1", "2"]
+    assert all(min(numbers(cell)) > 0 for row in readers for cell in row.values())
+
+
+@pytest.mark.slow
 def test_train_growth(tsv):
     small = "--num-layers 1 --num-heads 2 --vocab-size 320 --batch-size 2 --widths 16".split()
     (found,) = tables("train_growth.py", "--train", tsv, "--pairs", "--seconds", 0, *small)
