@@ -244,7 +244,7 @@ def test_ter_of_the_test_split_is_reported_and_saved(finished, capsys, tmp_path)
     shutil.copytree(finished / "run", tmp_path / "run")
     assert call("evaluate", "--run", tmp_path / "run", "--ter") == 0
     saved = json.loads((tmp_path / "run" / "scores.json").read_text())["TER"]
-    assert 0 < saved["score"] < 100
+    assert saved["score"] > 0  # above 100 if it writes too much, as on some processors
     assert f"\nTER {saved['score']:.1f} ± {saved['interval']:.1f} " in capsys.readouterr().out
 
 
