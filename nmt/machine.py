@@ -72,14 +72,15 @@ def keep_freed_memory():
     """From here on this process keeps what it frees, for the next time that it needs as much.
 
     By itself, glibc gives the heap of a thread back to the system when that has freed its blocks.
-    The system clears each page that is taken again. Other C libraries have no such parameters:
+    The system clears each page that is taken again. Blocks of more than 32 MiB are given back all
+    the same. Other C libraries have no such parameters:
     nothing changes.
     """
     with contextlib.suppress(AttributeError):  # no mallopt
         mallopt = ctypes.CDLL(None).mallopt
         mallopt(M_TRIM_THRESHOLD, 2**31 - 1)  # bytes
         mallopt(M_TOP_PAD, 64 * 2**20)  # the greatest heap of a thread: none is given back
-        mallopt(M_MMAP_THRESHOLD, 32 * 2**20)  # larger blocks are none of a heap
+        mallopt(M_MMAP_THRESHOLD, 32 * 2**20)  # larger ones are mapped one by one, in no heap
 
 
 def versions():

@@ -152,7 +152,8 @@ def resuming_command(args: Namespace, choice: CorpusChoice, corpus: corpora.Corp
 def write_held_out(run: Run, corpus: corpora.Corpus, source: dict[str, Any]) -> None:
     """Writes the pairs that are held out of the training files into the run folder.
 
-    An earlier start that trained nothing may have left those of other text there.
+    An earlier start that trained nothing may have left those of other text there, which go, unless
+    this run is to read them.
 
     Args:
       source: of the corpus.
@@ -161,7 +162,9 @@ def write_held_out(run: Run, corpus: corpora.Corpus, source: dict[str, Any]) -> 
     held_out = corpora.held_out(source)
     for split, name in HELD_OUT_FILES.items():
         if split not in held_out:
-            (run.worker_folder / name).unlink(missing_ok=True)
+            path = run.worker_folder / name
+            if path.resolve() not in [Path(named).resolve() for named in source.get(split) or ()]:
+                path.unlink(missing_ok=True)
         elif not (run.trained and (run.path / name).exists()):
             run.write(name, b"".join(map(corpora.as_line, corpora.raw_pairs(splits[split]))))
 

@@ -110,8 +110,8 @@ class Updater:
             return summands
         for total, summand in zip(self.totals, summands, strict=True):
             total.assign_add(summand)
-        # Copies on this device: what is read of such a variable names none in a cluster, and cannot
-        # be summed over its workers.
+        # In a cluster, such a variable is read without a device, which all_reduce refuses. A copy
+        # is on this device.
         return [tf.identity(total) for total in self.totals]
 
     def apply(self, totals: Sequence[tf.Tensor]) -> None:

@@ -181,6 +181,9 @@ def test_the_held_out_pairs_in_the_folder_are_those_of_the_newest_start(tmp_path
     names = ["held-out-test.tsv", "held-out-validation.tsv"]
     assert [sorted(texts) for texts in found] == [names, names, names[1:]]
     assert all(found[0][name] != found[1][name] for name in names)
+    for split in ("--test", "--valid"):  # what is left of an earlier start is named
+        assert call("--train", tsv, "--run", run, *TINY, split, run / names[1]) == 130
+        assert (run / names[1]).exists()
 
 
 def test_a_run_decides_once_which_tokenizer_its_bleu_needs():
