@@ -65,31 +65,34 @@ def readings(batches, readers, seconds):
     """Returns the Reading of each of several processes, which begin at the same time."""
     context = multiprocessing.get_context("spawn")  # TensorFlow's threads do not outlive a fork
     batches.replicas = readers
-    start, results = context.Barrier(readers), context.Queue()
+    start, results = context.Barrier(readers, timeout=300), context.Queue()
     processes = [
         context.Process(target=read, args=(batches, index, seconds, start, results), daemon=True)
         for index in range(readers)
     ]
     for process in processes:
         process.start()
-    found = [results.get() for _ in processes]
     for process in processes:
         process.join()
-    return found
+        if process.exitcode:
+            sys.exit("a reader has failed")
+    return [results.get() for _ in processes]
 
 
 def tokenize(args, folder):
     """Returns the Batches of the repeated corpus, and the seconds and processor seconds it took."""
     import run_demo
+    from nmt.text import encoding
     from nmt.text.batches import Batches
 
     repeated_files = []
-    for path in args.train:
-        lines = path.read_bytes().splitlines(keepends=True)
-        repeated_files.append(folder / path.name)
-        with repeated_files[-1].open("wb") as file:
+    for number, path in enumerate(args.train):
+        lines = [f"{line}\n" for line in encoding.read_lines(str(path))]
+        repeated_files.append(str(folder / f"{number}-{path.name.removesuffix('.gz')}"))
+        with open(repeated_files[-1], "w", encoding="utf-8") as file:
             file.writelines(itertools.islice(itertools.cycle(lines), args.pairs))
-    source = dict(train=list(map(str, repeated_files)), valid=None, test=None)
+    # None is held out of what is named.
+    source = dict(train=repeated_files, valid=repeated_files, test=repeated_files)
     pairs = run_demo.load_corpus(source, params.SEED, only="train").train
     model = run_demo.train_tokenizer(pairs.take(min(args.pairs, 100_000)), args.vocab_size)
     began, processor_began = time.perf_counter(), time.process_time()
