@@ -24,6 +24,18 @@ TENSORBOARD_SAMPLES = 3  # validation sentences whose translations are logged af
 FAR_ABOVE = 3  # times the loss of guessing all tokens alike, from which on a loss is reported
 
 
+def workers_agree_after(number: int, accumulate: int) -> bool:
+    """Returns whether several workers agree to save, or not, after a batch that ends a step.
+
+    They do after the first one of each REFRESH_BATCHES: it takes a message.
+
+    Args:
+      number: of the batch in the epoch, from 1; a multiple of `accumulate`.
+      accumulate: batches per step.
+    """
+    return number // REFRESH_BATCHES > (number - accumulate) // REFRESH_BATCHES
+
+
 class TrainingLoop:
     """The epochs of run_demo.Training, which inherits them and defines the network and the step.
 
@@ -105,7 +117,8 @@ class TrainingLoop:
                 pending.append(step(inp, tar))
                 refresh = is_last or number % REFRESH_BATCHES == 0
                 save = False
-                if keeper and ends_step and not is_last and (refresh or self.workers.alone):
+                may_save = self.workers.alone or workers_agree_after(number, accumulate)
+                if keeper and ends_step and not is_last and may_save:
                     save = keeper.agree_to_save()
                 if refresh or save:
                     new_sums = self.advance(title, pending)

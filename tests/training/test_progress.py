@@ -2,7 +2,20 @@
 
 import math
 
+import pytest
 from helpers import tiny_training
+
+from nmt.training import loop
+
+
+@pytest.mark.parametrize(
+    ("accumulate", "agreed"),
+    [(1, [20, 40, 60]), (3, [21, 42, 60]), (8, [24, 40, 64]), (27, [27, 54, 81])],
+)
+def test_workers_agree_after_the_first_step_of_each_twenty_batches(accumulate, agreed):
+    ends = range(accumulate, 500, accumulate)
+    found = [number for number in ends if loop.workers_agree_after(number, accumulate)]
+    assert found[:3] == agreed
 
 
 def test_a_loss_far_above_that_of_guessing_is_reported_once(capsys):
