@@ -92,7 +92,7 @@ def run_of(args: Namespace, corpus_name: str, workers: Cluster) -> Run:
       corpus_name: the name of the corpus, or of the preset that names it.
       workers: the Cluster; all workers but the chief write to folders of their own.
     """
-    worker_folder = None if workers.chief else cluster.folder()
+    worker_folder = None if workers.chief else cluster.temporary_folder()
     return Run(args.run or listing.default(corpus_name), worker_folder)
 
 

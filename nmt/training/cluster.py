@@ -147,8 +147,11 @@ def configured() -> Cluster:
     return Cluster(chiefs + workers, index + (len(chiefs) if kind == "worker" else 0))
 
 
-def folder() -> str:
-    """Returns a folder for what a worker other than the chief writes; it goes with the process."""
-    path = tempfile.mkdtemp()
+def temporary_folder() -> str:
+    """Returns a folder for what a worker other than the chief writes.
+
+    It goes as the process ends, but not if that is killed.
+    """
+    path = tempfile.mkdtemp(prefix="translator-worker-")
     atexit.register(shutil.rmtree, path, ignore_errors=True)
     return path
