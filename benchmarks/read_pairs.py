@@ -91,7 +91,7 @@ def tokenize(args, folder):
         repeated_files.append(str(folder / f"{number}-{path.name.removesuffix('.gz')}"))
         with open(repeated_files[-1], "w", encoding="utf-8") as file:
             file.writelines(itertools.islice(itertools.cycle(lines), args.pairs))
-    # None is held out of what is named.
+    # Where all splits are named, no pairs are held out of the training text.
     source = dict(train=repeated_files, valid=repeated_files, test=repeated_files)
     pairs = run_demo.load_corpus(source, params.SEED, only="train").train
     model = run_demo.train_tokenizer(pairs.take(min(args.pairs, 100_000)), args.vocab_size)

@@ -71,10 +71,9 @@ def memory():
 def keep_freed_memory():
     """From here on this process keeps what it frees, for the next time that it needs as much.
 
-    By itself, glibc gives the heap of a thread back to the system when that has freed its blocks.
-    The system clears each page that is taken again. Blocks of more than 32 MiB are given back all
-    the same. Other C libraries have no such parameters:
-    nothing changes.
+    By default, glibc returns a thread's heap to the system once all blocks of it are free, and the
+    system clears each page before it hands it out again. Blocks of more than 32 MiB are returned
+    all the same. Other C libraries have no such parameters, so nothing changes there.
     """
     with contextlib.suppress(AttributeError):  # no mallopt
         mallopt = ctypes.CDLL(None).mallopt

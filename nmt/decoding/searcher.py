@@ -173,8 +173,8 @@ class Searcher:
         seconds per width, so the first sentences are translated without it, as are the rare
         ones beyond the widest. Batches, which keep a processor busy, gain nothing.
 
-        For a few tokens in all, even to trace a graph takes longer than to run each operation on
-        its own, at tens of times the time per token: that is what the option `traced` is for.
+        Without a graph, a token takes tens of times as long, but none has to be traced: for a few
+        tokens in all, that is faster. The option `traced` chooses.
 
         Args:
           sources: ids, START first and END last.

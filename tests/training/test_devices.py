@@ -117,7 +117,7 @@ print(usual, faults())
 """
 
 
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc can be told to")
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc has mallopt")
 def test_freed_memory_is_kept():
     done = run_process([sys.executable, "-c", FAULTS.format(root=str(ROOT))])
     usual, kept = map(int, done.stdout.split())
