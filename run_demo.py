@@ -87,8 +87,9 @@ class Training(TrainingLoop):
         else:
             self.forward = ParallelForward(self.transformer, parts, static_shapes=xla)
         self.forward_backward = self.loss_and_gradients
-        if xla:  # compiled for each shape of a batch
+        if xla:  # compiled for each shape of a batch; the update once
             self.forward_backward = tf.function(self.loss_and_gradients, jit_compile=True)
+            self.updater.update = tf.function(self.updater.update, jit_compile=True)
         self.model = Model(  # to translate with and to score
             options, self.transformer, self.forward, parts, self.epoch, self.total_steps,
             fixed=False,

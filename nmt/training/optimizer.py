@@ -33,28 +33,35 @@ class Adam(keras.optimizers.Adam):
         """
         return tf.train.Checkpoint(_variables=[variable.value for variable in self.variables])
 
-    def _all_reduce_sum_gradients(self, grads_and_vars):
-        """Keras would sum the gradients of all devices here; the Updater has done so."""
-        return grads_and_vars
-
-    def update_step(
-        self, gradient: tf.Tensor, variable: keras.Variable, learning_rate: tf.Tensor
+    def apply(
+        self, grads: Sequence[tf.Tensor], trainable_variables: Sequence[keras.Variable]
     ) -> None:
-        """Updates one variable, by the formulas of Kingma & Ba 2015 (end of section 2)."""
-        number = self._get_variable_index(variable)
+        """Updates the variables, by the formulas of Kingma & Ba 2015 (end of section 2).
+
+        Each device updates its own copies, with the gradients that the Updater has summed over all
+        devices; Keras would sum them here. Nothing is asked of other devices, so that XLA may
+        compile this.
+        """
         step = tf.cast(self.iterations + 1, tf.float32)
-        tf.raw_ops.ResourceApplyAdam(
-            var=variable.handle,
-            m=self._momentums[number].value.handle,
-            v=self._velocities[number].value.handle,
+        scalars = dict(
             beta1_power=tf.pow(self.beta_1, step),
             beta2_power=tf.pow(self.beta_2, step),
-            lr=tf.cast(learning_rate, tf.float32),
+            lr=tf.cast(self.learning_rate, tf.float32),
             beta1=self.beta_1,
             beta2=self.beta_2,
             epsilon=self.epsilon,
-            grad=gradient,
         )
+        for gradient, variable in zip(grads, trainable_variables, strict=True):
+            number = self._get_variable_index(variable)
+            tf.raw_ops.ResourceApplyAdam(
+                var=variable.value.handle,
+                m=self._momentums[number].value.handle,
+                v=self._velocities[number].value.handle,
+                grad=gradient,
+                **scalars,
+            )
+        one = tf.ones((), self.iterations.dtype)
+        tf.raw_ops.AssignAddVariableOp(resource=self.iterations.value.handle, value=one)
 
 
 def dense(gradients: Sequence[tf.Tensor | tf.IndexedSlices]) -> list[tf.Tensor]:
@@ -121,15 +128,23 @@ class Updater:
           totals: from `accumulate`.
         """
         context = tf.distribute.get_replica_context()
-        *gradients, tokens = context.all_reduce(tf.distribute.ReduceOp.SUM, totals)
+        self.update(context.all_reduce(tf.distribute.ReduceOp.SUM, totals))
+        for total in self.totals:
+            total.assign(tf.zeros_like(total))
+
+    def update(self, totals: Sequence[tf.Tensor]) -> None:
+        """Updates the variables of this device.
+
+        Args:
+          totals: sums over all devices, from `accumulate`.
+        """
+        *gradients, tokens = totals
         gradients = [tf.math.divide_no_nan(gradient, tokens) for gradient in gradients]
         norm = tf.linalg.global_norm(gradients)
         self.gradient_norm.assign(norm)
         if self.clip_norm:
             gradients, _ = tf.clip_by_global_norm(gradients, self.clip_norm, norm)
-        self.optimizer.apply_gradients(zip(gradients, self.variables, strict=True))
-        for total in self.totals:
-            total.assign(tf.zeros_like(total))
+        self.optimizer.apply(gradients, self.variables)
 
     def batch_seed(self, seed: int) -> tf.Tensor:
         """Returns a seed (2,) of random numbers, different for each batch and each device.
