@@ -231,6 +231,7 @@ def train(args):
     run.remove_cache()  # left by a process that was killed
     replicas = strategy.num_replicas_in_sync
     batches = batching.training_batches(options, corpus, tokenizer, replicas, run.cache)
+    devices.check_logits(batches.buckets.tokens / replicas, tokenizer.vocab_size, xla)
     train_messages.announce(args, run, options, corpus, text, training, batches)
 
     # 6. Training.

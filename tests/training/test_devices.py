@@ -8,7 +8,8 @@ import sys
 import pytest
 from helpers import ROOT, ROUNDING, run_process
 
-from nmt import machine
+from nmt import UserError, machine
+from nmt.training import devices
 
 VERSION_2 = {
     "cgroup": "0::/outer/inner\n",
@@ -97,7 +98,8 @@ def test_every_core_works(cores):
 FAULTS = """
 import resource, sys, threading
 sys.path.insert(0, {root!r})
-from nmt import machine
+from nmt import UserError, machine
+from nmt.training import devices
 
 def take_and_free():
     for _ in range(10):
@@ -122,3 +124,13 @@ def test_freed_memory_is_kept():
     done = run_process([sys.executable, "-c", FAULTS.format(root=str(ROOT))])
     usual, kept = map(int, done.stdout.split())
     assert kept < usual / 4  # a half of them if heaps are given back
+
+
+def test_logits_that_a_gpu_cannot_count_are_refused(monkeypatch):
+    tokens, vocab_size = 65_536, 37_000
+    devices.check_logits(tokens, vocab_size, compiled=False)  # no GPU here
+    monkeypatch.setattr(devices, "gpus", lambda: devices.SeenGpus(["a GPU"], ""))
+    devices.check_logits(tokens, vocab_size, compiled=True)
+    devices.check_logits(58_040, vocab_size, compiled=False)
+    with pytest.raises(UserError, match=r"65,536 tokens on each GPU.* at most 58,040: lower"):
+        devices.check_logits(tokens, vocab_size, compiled=False)
