@@ -64,7 +64,7 @@ class Translator:
     Args:
       transformer: a Transformer.
       tokenizer: a Tokenizer.
-      rows: sentences per batch; None for as many as make batching.BATCH_TOKENS tokens.
+      rows: sentences per batch; None for as many as make batching.batch_tokens().
       workers: batches translated in parallel.
       fixed: the weights will not change, so the search for single sentences may be compiled.
       language: code of the source language, to split each line into sentences; None to leave lines

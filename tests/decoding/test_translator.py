@@ -455,6 +455,15 @@ def test_long_prefixes_make_batches_small(finished, monkeypatch):
     assert rows == batching.BATCH_TOKENS // length < 10
 
 
+def test_a_gpu_gets_larger_batches(monkeypatch):
+    lines = ["word"] * 40_000
+    (on_processor, *_) = batching.Batching(None, 1).batches(lines, len)
+    monkeypatch.setattr(tf.config, "list_physical_devices", lambda kind: [kind])
+    (on_gpu, *_) = batching.Batching(None, 1).batches(lines, len)
+    assert len(on_processor) == 512
+    assert len(on_gpu) == 16 * 512
+
+
 def test_wrong_values_from_python_are_one_line(tokenizer):
     network = tm.Transformer(1, 8, 2, 16, tokenizer.vocab_size, tokenizer.vocab_size)
     network.build(((None, None), (None, None)))
