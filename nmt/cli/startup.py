@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from nmt import Terminated, messages
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # to end
+XLA_FLAGS = "--xla_gpu_autotune_level=0 --xla_gpu_enable_triton_gemm=false"
 
 
 def set_environment(varying_shapes: bool) -> None:
@@ -31,6 +32,8 @@ def set_environment(varying_shapes: bool) -> None:
     # for each new shape, and a growing cache has a new shape at each step: without oneDNN,
     # translating is twice as fast.
     os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0" if varying_shapes else "1")
+    # Trying which kernels of a GPU are fastest takes longer than the rest of compiling.
+    os.environ.setdefault("XLA_FLAGS", XLA_FLAGS)
 
 
 def import_tensorflow() -> None:
