@@ -7,33 +7,42 @@ In order of worth, so that a run that ends early has answered the first question
     device     what TensorFlow sees, and how fast its matrix products are
     equality   loss and every gradient beside those of the processor, by precision and compiler
     bundled    two epochs of the bundled corpus, from start to scores, by run_demo.py
-    training   target tokens/s by size, precision, compiler and tokens of a batch, share of the
-               products possible, and memory
+    training   seconds of the first step, which compiles, target tokens/s, share of the products
+               possible, and memory, by size, precision, compiler and tokens of a batch
     pytorch    the same of torch.nn.Transformer, eager and compiled, where PyTorch sees the GPU
     translating  sentences/s, greedy and beam 4, by sentences of a batch
 
-Batches are of random ids, without padding, 32 tokens a side. Each row is printed when it is
+Batches are of random ids, without padding, 32 tokens a side. Products of float32 are computed in
+TensorFloat-32, except in the part on equality. Each row is printed when it is
 measured; one that fails says why, and the next one follows. `--miniature` is for a processor: it
 shows that each part runs, and its figures mean nothing. Prints Markdown.
 """
 
 import argparse
+import functools
+import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 os.environ.setdefault("KERAS_BACKEND", "tensorflow")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from nmt.cli import startup
+
+os.environ.setdefault("XLA_FLAGS", startup.XLA_FLAGS)  # as `run_demo.py train` does
+
 import keras
 import numpy as np
 import tensorflow as tf
-from train_speed import products_of, torch_network
+from train_speed import products_of
 
 import params
 import run_demo
@@ -43,7 +52,7 @@ from transformer_model import END, MASKED, PAD, START
 ROOT = Path(__file__).resolve().parents[1]
 LENGTH = 32  # tokens of a side
 SIZES = ("tutorial", "tiny", "small", "base")  # presets
-TOKENS = (4096, 16384, 65536)  # of a batch, in the target
+TOKENS = (1024, 4096, 16384)  # of a batch, in the target
 SENTENCES = (1, 64, 512)
 FLOATS = {"float32": False, "bfloat16": True}  # -> mixed precision
 SMALLEST = dict(num_layers=1, d_model=16, dff=32, num_heads=2)
@@ -51,19 +60,29 @@ TOLERANCES = {"float32": 1e-4, "bfloat16": 0.1}  # of the greatest value
 STEPS = 10  # of a measurement, after as many to warm up
 
 
-def header(*names: str) -> None:
-    """Prints the first two lines of a table."""
-    print("\n| " + " | ".join(names) + " |\n|" + "---|" * len(names), flush=True)
+class Row(NamedTuple):
+    """A row of a table."""
+
+    cells: tuple[str, ...]  # the first ones: what is measured
+    prepare: Callable[[], Callable[[], list[str]]]  # compiles and warms up; returns the measurement
 
 
-def row(measure, *cells: str) -> None:
-    """Prints a row: `cells`, then what `measure` returns, or why it failed."""
-    try:
-        results = measure()
-    except Exception as error:  # a card runs out of memory, a kernel is missing: the next row
-        reason = str(error).splitlines()[0] if str(error) else ""
-        results = [f"failed: {type(error).__name__} {reason[:200]}"]
-    print("| " + " | ".join([*cells, *results]) + " |", flush=True)
+def show(columns: str, rows: Iterable[Row]) -> None:
+    """Prints a table: each row as soon as it is measured, or why it failed."""
+    print(f"\n| {columns} |\n|" + "---|" * len(columns.split("|")), flush=True)
+    for row in rows:
+        try:
+            results = row.prepare()()
+        except Exception as error:  # a card runs out of memory, a kernel is missing: the next row
+            results = [failure(error)]
+        print("| " + " | ".join([*row.cells, *results]) + " |", flush=True)
+
+
+def failure(error: Exception) -> str:
+    """Returns what stands in a row that could not be measured."""
+    lines = [line for line in str(error).splitlines() if line.strip()] or [""]
+    reason = lines[-1] if lines[0] == "Graph execution error:" else lines[0]
+    return f"failed: {type(error).__name__} {reason[:300]}"
 
 
 def device() -> str:
@@ -95,86 +114,106 @@ def training_on(name: str, options: dict) -> run_demo.Training:
     return run_demo.Training(options, options["vocab_size"], tf.distribute.OneDeviceStrategy(name))
 
 
-def steps_per_second(step) -> float:
-    """Returns how often `step`, which waits for the device, is done in a second."""
+class Step(NamedTuple):
+    """A step that was done a few times, so that it is compiled."""
+
+    step: Callable[[], object]  # waits for the device
+    first_seconds: float  # of the first one, which compiles
+
+    def per_second(self) -> float:
+        """Returns how often the step is done in a second."""
+        started = time.perf_counter()
+        for _ in range(STEPS):
+            self.step()
+        return STEPS / (time.perf_counter() - started)
+
+
+def warmed_up(step: Callable[[], object]) -> Step:
+    """Does a step a few times."""
+    started = time.perf_counter()
+    step()
+    first_seconds = time.perf_counter() - started
     for _ in range(2):
         step()
-    started = time.perf_counter()
-    for _ in range(STEPS):
-        step()
-    return STEPS / (time.perf_counter() - started)
+    return Step(step, first_seconds)
 
 
+@functools.cache
 def products_per_second(dtype: str, size: int) -> float:
     """Returns the operations per second of products of square matrices."""
     with tf.device(device()):
         left, right = (tf.cast(tf.random.normal((size, size)), dtype) for _ in range(2))
         multiply = tf.function(lambda: tf.reduce_sum(tf.matmul(left, right)[0]))
-        return steps_per_second(lambda: multiply().numpy()) * 2 * size**3
+        return warmed_up(lambda: multiply().numpy()).per_second() * 2 * size**3
 
 
-# ---- The parts ----
+# ---- The parts: their rows ----
 
 
-def show_device(miniature: bool) -> None:
+def device_rows(miniature: bool) -> Iterator[Row]:
     """What TensorFlow sees."""
-    header("what", "value")
-    row(lambda: [tf.__version__], "TensorFlow")
     gpus = tf.config.list_physical_devices("GPU")
     details = [tf.config.experimental.get_device_details(gpu) for gpu in gpus]
-    row(lambda: [str(details) if gpus else "none"], "GPUs")
+    yield Row(("TensorFlow",), lambda: lambda: [tf.__version__])
+    yield Row(("GPUs",), lambda: lambda: [str(details) if gpus else "none"])
+    size = product_size(miniature)
     for dtype in FLOATS:
-        size = 256 if miniature else 8192
 
-        def speed(dtype=dtype, size=size):
+        def speed(dtype=dtype):
             return [f"{products_per_second(dtype, size) / 1e12:,.2f} TFLOP/s"]
 
-        row(speed, f"products, {dtype}")
+        yield Row((f"products, {dtype}",), lambda speed=speed: speed)
 
 
-def show_equality(miniature: bool) -> None:
+def product_size(miniature: bool) -> int:
+    """Returns the rows of the matrices whose product shows what the device can do."""
+    return 256 if miniature else 8192
+
+
+def equality_rows(miniature: bool) -> Iterator[Row]:
     """Loss and gradients on the GPU beside those on the processor."""
     del miniature  # the network is small in any case
-    header("precision", "XLA", "loss", "greatest difference of gradients", "allowed", "right")
-    tf.config.experimental.enable_tensor_float_32_execution(False)
+    for precision in FLOATS:
+        for xla in ("off", "on"):
+            compare = functools.partial(differences, precision, xla)
+            yield Row((precision, xla), lambda compare=compare: compare)
+
+
+def differences(precision: str, xla: str) -> list[str]:
+    """Returns how much the loss and the gradients differ from those in float32 on the processor."""
     inp, tar = (ids.numpy() for ids in random_batch(8, 100))
     inp[3, 20:], tar[5, 9:], inp[7], tar[7] = PAD, PAD, PAD, PAD  # padding, and an empty row
-
-    for precision, mixed in FLOATS.items():
-        for xla in ("off", "on"):
-
-            def compare(precision=precision, mixed=mixed, xla=xla):
-                keras.utils.set_random_seed(1)
-                sizes = SMALLEST | dict(vocab_size=100, dropout_rate=0.0)
-                options = options_of("tutorial", False, **sizes)
-                reference = training_on("/CPU:0", options)
-                tested = training_on(device(), options | dict(mixed_precision=mixed, xla=xla))
-                tested.transformer.set_weights(reference.transformer.get_weights())
-                (expected, gradients), (sums, others) = (
-                    training.strategy.run(training.loss_and_gradients, (inp, tar))
-                    for training in (reference, tested)
-                )
-                scale = max(float(tf.reduce_max(tf.abs(gradient))) for gradient in gradients)
-                difference = max(
-                    float(tf.reduce_max(tf.abs(gradient - other)))
-                    for gradient, other in zip(gradients, others, strict=True)
-                )
-                loss = abs(float(sums.loss) / float(expected.loss) - 1)
-                allowed = TOLERANCES[precision]
-                right = max(loss, difference / scale) <= allowed
-                return [f"{loss:.1e}", f"{difference / scale:.1e}", str(allowed), str(right)]
-
-            row(compare, precision, xla)
-    tf.config.experimental.enable_tensor_float_32_execution(True)
+    keras.utils.set_random_seed(1)
+    sizes = SMALLEST | dict(vocab_size=100, dropout_rate=0.0)
+    options = options_of("tutorial", False, **sizes)
+    changed = options | dict(mixed_precision=FLOATS[precision], xla=xla)
+    tf.config.experimental.enable_tensor_float_32_execution(False)
+    try:
+        reference, tested = training_on("/CPU:0", options), training_on(device(), changed)
+        tested.transformer.set_weights(reference.transformer.get_weights())
+        (expected, gradients), (sums, others) = (
+            training.strategy.run(training.loss_and_gradients, (inp, tar))
+            for training in (reference, tested)
+        )
+    finally:
+        tf.config.experimental.enable_tensor_float_32_execution(True)
+    scale = max(float(tf.reduce_max(tf.abs(gradient))) for gradient in gradients)
+    difference = max(
+        float(tf.reduce_max(tf.abs(gradient - other)))
+        for gradient, other in zip(gradients, others, strict=True)
+    )
+    loss = abs(float(sums.loss) / float(expected.loss) - 1)
+    allowed = TOLERANCES[precision]
+    right = max(loss, difference / scale) <= allowed
+    return [f"{loss:.1e}", f"{difference / scale:.1e}", str(allowed), str(right)]
 
 
-def show_bundled(miniature: bool) -> None:
+def bundled_rows(miniature: bool) -> Iterator[Row]:
     """Two epochs of the bundled corpus, as a user trains them."""
-    header("flags", "seconds", "BLEU")
     data = ["bundled"]
     if miniature:
         data = ["winter-games", *(word for size in SMALLEST.items() for word in as_flag(*size))]
-    for flags in ((), ("--mixed-precision",)):
+    for flags in ((), ("--mixed-precision",), ("--xla", "off")):
 
         def train(flags=flags):
             with tempfile.TemporaryDirectory() as folder:
@@ -187,7 +226,7 @@ def show_bundled(miniature: bool) -> None:
                 bleu = re.search(r"^BLEU (\S+)", process.stdout, re.MULTILINE)
                 return [f"{time.perf_counter() - started:.0f}", bleu[1] if bleu else "none"]
 
-        row(train, " ".join(flags) or "none")
+        yield Row((" ".join(flags) or "none",), lambda train=train: train)
 
 
 def as_flag(name: str, value: int) -> list[str]:
@@ -195,31 +234,38 @@ def as_flag(name: str, value: int) -> list[str]:
     return [f"--{name.replace('_', '-')}", str(value)]
 
 
-def show_training(miniature: bool) -> None:
-    """Tokens per second, and memory."""
-    header("size", "precision", "XLA", "tokens a batch", "tokens/s", "share of products", "MiB")
-    best = {dtype: products_per_second(dtype, 256 if miniature else 8192) for dtype in FLOATS}
+def training_rows(miniature: bool) -> Iterator[Row]:
+    """Training steps: how long the first one takes, tokens per second, and memory."""
     for preset in SIZES[: 1 if miniature else None]:
-        for precision, mixed in FLOATS.items():
+        for precision in FLOATS:
             for xla in ("off", "on"):
                 for tokens in (256,) if miniature else TOKENS:
+                    case = preset, precision, xla, tokens
+                    prepare = functools.partial(prepare_training, *case, miniature)
+                    yield Row(tuple(map(str, case)), prepare)
 
-                    def measure(
-                        preset=preset, precision=precision, mixed=mixed, xla=xla, tokens=tokens
-                    ):
-                        options = options_of(preset, miniature, mixed_precision=mixed, xla=xla)
-                        training = training_on(device(), options)
-                        batch = random_batch(tokens // LENGTH, options["vocab_size"])
-                        reset_memory()
-                        rate = steps_per_second(lambda: training.train_step(*batch).numpy())
-                        operations = sum(
-                            6 * size * to * sum(sides) * tokens
-                            for size, to, *sides in products_of(options, options["vocab_size"])
-                        )
-                        share = rate * operations / best[precision]
-                        return [f"{rate * tokens:,.0f}", f"{share:.0%}", memory()]
 
-                    row(measure, preset, precision, xla, str(tokens))
+def prepare_training(
+    preset: str, precision: str, xla: str, tokens: int, miniature: bool
+) -> Callable[[], list[str]]:
+    """Compiles a training step. Returns its measurement."""
+    mixed = FLOATS[precision]
+    options = options_of(preset, miniature, mixed_precision=mixed, xla=xla)
+    training = training_on(device(), options)
+    batch = random_batch(tokens // LENGTH, options["vocab_size"])
+    step = warmed_up(lambda: training.train_step(*batch).numpy())
+    operations = sum(
+        6 * size * to * sum(sides) * tokens
+        for size, to, *sides in products_of(options, options["vocab_size"])
+    )
+
+    def measure():
+        reset_memory()
+        rate = step.per_second()
+        share = rate * operations / products_per_second(precision, product_size(miniature))
+        return [f"{step.first_seconds:.0f}", f"{rate * tokens:,.0f}", f"{share:.1%}", memory()]
+
+    return measure
 
 
 def reset_memory() -> None:
@@ -235,75 +281,56 @@ def memory() -> str:
     return f"{tf.config.experimental.get_memory_info('GPU:0')['peak'] / 2**20:,.0f}"
 
 
-def show_pytorch(miniature: bool) -> None:
+def pytorch_rows(miniature: bool) -> Iterator[Row]:
     """torch.nn.Transformer at the same sizes."""
-    header("size", "precision", "compiled", "tokens a batch", "tokens/s")
     for preset in SIZES[: 1 if miniature else None]:
         for precision in FLOATS:
             for compiled in (False,) if miniature else (False, True):
-                for tokens in (256,) if miniature else TOKENS[:2]:
-
-                    def measure(
-                        preset=preset, precision=precision, compiled=compiled, tokens=tokens
-                    ):
-                        options = options_of(preset, miniature)
-                        rate = torch_steps_per_second(options, precision, compiled, tokens)
-                        return [f"{rate * tokens:,.0f}"]
-
-                    row(measure, preset, precision, str(compiled), str(tokens))
+                for tokens in (256,) if miniature else TOKENS:
+                    case = preset, precision, compiled, tokens
+                    measure = functools.partial(pytorch, *case, miniature)
+                    yield Row(tuple(map(str, case)), lambda measure=measure: measure)
 
 
-def torch_steps_per_second(options: dict, precision: str, compiled: bool, tokens: int) -> float:
-    """Returns the training steps per second of torch.nn.Transformer."""
-    import torch
-
-    place = "cuda" if torch.cuda.is_available() else "cpu"
-    if place == "cpu" and device() == "/GPU:0":
-        raise RuntimeError("PyTorch does not see the GPU")
-    vocab_size = options["vocab_size"]
-    network = torch_network(torch, options | dict(max_length=LENGTH), vocab_size).to(place)
-    forward = torch.compile(network) if compiled else network
-    optimizer = torch.optim.Adam(network.parameters())
-    inp, tar = (
-        torch.tensor(ids.numpy(), dtype=torch.long, device=place)
-        for ids in random_batch(tokens // LENGTH, vocab_size)
-    )
-
-    def step():
-        with torch.autocast(place, torch.bfloat16, enabled=precision == "bfloat16"):
-            logits = forward(inp, tar[:, :-1])
-        loss = torch.nn.functional.cross_entropy(
-            logits.float().flatten(0, 1), tar[:, 1:].flatten(), ignore_index=PAD
-        )
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        loss.item()
-
-    return steps_per_second(step)
+def pytorch(preset: str, precision: str, compiled: bool, tokens: int, miniature: bool) -> list[str]:
+    """Measures a training step of torch.nn.Transformer, in a process without TensorFlow."""
+    options = options_of(preset, miniature)
+    work = dict(
+        options=options, precision=precision, compiled=compiled, rows=tokens // LENGTH,
+        length=LENGTH, steps=STEPS, needs_gpu=device() == "/GPU:0",
+    )  # fmt: skip
+    command = [sys.executable, ROOT / "benchmarks" / "gpu_pytorch.py", json.dumps(work)]
+    process = subprocess.run(command, capture_output=True, text=True)
+    if process.returncode:
+        raise RuntimeError(process.stderr.splitlines()[-1])
+    results = json.loads(process.stdout.splitlines()[-1])
+    peak = f"{results['peak'] / 2**20:,.0f}" if results["peak"] else "none"
+    return [f"{results['first']:.0f}", f"{results['tokens_per_second']:,.0f}", peak]
 
 
-def show_translating(miniature: bool) -> None:
+def translating_rows(miniature: bool) -> Iterator[Row]:
     """Sentences per second: translations of LENGTH tokens, of random weights."""
-    header("size", "precision", "beam", "sentences a batch", "sentences/s")
     for preset in SIZES[: 1 if miniature else None]:
-        for precision, mixed in FLOATS.items():
+        for precision in FLOATS:
             for beam in (1, 4):
                 for rows in (2,) if miniature else SENTENCES:
+                    case = preset, precision, beam, rows
+                    prepare = functools.partial(prepare_translating, *case, miniature)
+                    yield Row(tuple(map(str, case)), prepare)
 
-                    def measure(preset=preset, mixed=mixed, beam=beam, rows=rows):
-                        options = options_of(preset, miniature, mixed_precision=mixed)
-                        with tf.device(device()):
-                            network = run_demo.build_transformer(options, options["vocab_size"])
-                        never_ends(network)
-                        inp, _ = random_batch(rows, options["vocab_size"])
-                        translate = tf.function(
-                            lambda inp: search(network, inp, beam, extra_tokens=0).ids
-                        )
-                        rate = steps_per_second(lambda: translate(inp).numpy())
-                        return [f"{rate * rows:,.0f}"]
 
-                    row(measure, preset, precision, str(beam), str(rows))
+def prepare_translating(
+    preset: str, precision: str, beam: int, rows: int, miniature: bool
+) -> Callable[[], list[str]]:
+    """Traces a search. Returns its measurement."""
+    options = options_of(preset, miniature, mixed_precision=FLOATS[precision])
+    with tf.device(device()):
+        network = run_demo.build_transformer(options, options["vocab_size"])
+    never_ends(network)
+    inp, _ = random_batch(rows, options["vocab_size"])
+    translate = tf.function(lambda inp: search(network, inp, beam, extra_tokens=0).ids)
+    step = warmed_up(lambda: translate(inp).numpy())
+    return lambda: [f"{step.per_second() * rows:,.0f}"]
 
 
 def never_ends(network) -> None:
@@ -313,13 +340,31 @@ def never_ends(network) -> None:
     layer.call = lambda *args, **options: logits(*args, **options) + tf.one_hot(END, size) * MASKED
 
 
+class Part(NamedTuple):
+    """A table of the benchmark."""
+
+    columns: str  # their names, between bars
+    rows: Callable[[bool], Iterator[Row]]  # whether in miniature -> rows
+
+
 PARTS = {
-    "device": show_device,
-    "equality": show_equality,
-    "bundled": show_bundled,
-    "training": show_training,
-    "pytorch": show_pytorch,
-    "translating": show_translating,
+    "device": Part("what | value", device_rows),
+    "equality": Part(
+        "precision | XLA | loss | greatest difference of gradients | allowed | right", equality_rows
+    ),
+    "bundled": Part("flags | seconds | BLEU", bundled_rows),
+    "training": Part(
+        "size | precision | XLA | tokens a batch | first step, s | tokens/s | share of products "
+        "| MiB",
+        training_rows,
+    ),
+    "pytorch": Part(
+        "size | precision | compiled | tokens a batch | first step, s | tokens/s | MiB",
+        pytorch_rows,
+    ),
+    "translating": Part(
+        "size | precision | beam | sentences a batch | sentences/s", translating_rows
+    ),
 }
 
 
@@ -334,10 +379,10 @@ def main():
         tf.config.experimental.set_memory_growth(gpu, True)
     if not args.miniature and device() != "/GPU:0":
         parser.error("TensorFlow sees no GPU; for a try on the processor, give --miniature")
-    for name, show in PARTS.items():
+    for name, part in PARTS.items():
         if name in args.only:
             print(f"\n## {name}", flush=True)
-            show(args.miniature)
+            show(part.columns, part.rows(args.miniature))
 
 
 if __name__ == "__main__":

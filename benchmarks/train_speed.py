@@ -260,12 +260,17 @@ def keras_attention(keras, options, vocab_size):
     return keras.Model((inp, tar), layers.Dense(vocab_size)(target))
 
 
-def torch_network(torch, options, vocab_size):
+def torch_network(torch, options, vocab_size, pad):
     """Returns torch.nn.Transformer with embeddings and logits.
 
     By itself it drops attention weights and feed-forward activations, too, at its one rate.
+
+    Args:
+      torch: the module.
+      options: values of params.table() by name.
+      vocab_size: vocabulary entries.
+      pad: the id of padding.
     """
-    from transformer_model import PAD
 
     width, rate = options["d_model"], options["dropout_rate"]
     decoder_layers = options["decoder_layers"] or options["num_layers"]
@@ -300,9 +305,9 @@ def torch_network(torch, options, vocab_size):
                     target,
                     tgt_mask=torch.ones(length, length, dtype=torch.bool).triu(1),
                     tgt_is_causal=True,
-                    src_key_padding_mask=inp == PAD,
-                    tgt_key_padding_mask=tar == PAD,
-                    memory_key_padding_mask=inp == PAD,
+                    src_key_padding_mask=inp == pad,
+                    tgt_key_padding_mask=tar == pad,
+                    memory_key_padding_mask=inp == pad,
                 )
             )
 
@@ -320,7 +325,7 @@ def pytorch(work):
     counted = counts(batches)
     width = options["d_model"]
     torch.manual_seed(params.SEED)
-    network = torch_network(torch, options, tokenizer.vocab_size)
+    network = torch_network(torch, options, tokenizer.vocab_size, PAD)
     forward = torch.compile(network, dynamic=True) if work["compiled"] else network
     optimizer = torch.optim.Adam(network.parameters(), betas=(0.9, 0.98), eps=1e-9)
     schedule = torch.optim.lr_scheduler.LambdaLR(
