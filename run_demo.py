@@ -68,17 +68,18 @@ class Training(TrainingLoop):
 
     def __init__(self, options, vocab_size, strategy, parts=1, workers=cluster.ALONE, plain=False):
         super().__init__(options, vocab_size, strategy, workers)
-        self.total_steps = tf.Variable(1, dtype=tf.int64)  # of all epochs, as a schedule needs it
         check_size(options, vocab_size)
+        xla = options["xla"] == "on"
         with strategy.scope():
+            # Of all epochs, as a schedule needs it; each device has its own copy, as XLA needs it.
+            self.total_steps = tf.Variable(1, dtype=tf.int64)
             self.transformer = build_transformer(options, vocab_size, plain)
             variables = self.transformer.trainable_variables
             self.optimizer = Adam(options, self.total_steps)
             self.optimizer.build(variables)
             self.updater = Updater(
-                self.optimizer, variables, options["accumulate"], options["clip_norm"]
+                self.optimizer, variables, options["accumulate"], options["clip_norm"], xla
             )
-        xla = options["xla"] == "on"
         if options["non_autoregressive"]:
             seed = functools.partial(self.updater.batch_seed, options["seed"])
             self.forward = ParallelTokensForward(self.transformer, parts, seed)
@@ -87,9 +88,8 @@ class Training(TrainingLoop):
         else:
             self.forward = ParallelForward(self.transformer, parts, static_shapes=xla)
         self.forward_backward = self.loss_and_gradients
-        if xla:  # compiled for each shape of a batch; the update once
+        if xla:  # compiled for each shape of a batch
             self.forward_backward = tf.function(self.loss_and_gradients, jit_compile=True)
-            self.updater.update = tf.function(self.updater.update, jit_compile=True)
         self.model = Model(  # to translate with and to score
             options, self.transformer, self.forward, parts, self.epoch, self.total_steps,
             fixed=False,
@@ -231,7 +231,7 @@ def train(args):
     run.remove_cache()  # left by a process that was killed
     replicas = strategy.num_replicas_in_sync
     batches = batching.training_batches(options, corpus, tokenizer, replicas, run.cache)
-    devices.check_logits(batches.buckets.tokens / replicas, tokenizer.vocab_size, xla)
+    devices.check_logits(options, batches.buckets.tokens / replicas, tokenizer.vocab_size)
     train_messages.announce(args, run, options, corpus, text, training, batches)
 
     # 6. Training.

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from argparse import Namespace
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
@@ -19,7 +19,7 @@ COST_OF_PLAIN = {  # by command, measured on a CPU
     "train": "about 1.1 times the processor time, and a batch is not computed in parts in parallel",
     "translate": "about 100 times the processor time, because each token takes a whole pass",
 }
-MAX_VALUES = 2**31  # of a tensor, for the kernels that TensorFlow has for GPUs
+GPU_MAX_VALUES = 2**31 - 1  # of a tensor, for the kernels that TensorFlow has for GPUs
 MAX_PARTS = 4  # parts of a smaller batch would cost more than they gain
 
 
@@ -107,23 +107,27 @@ def _configure_cpu(workers: cluster.Cluster, parts: int) -> Devices:
     return Devices(workers.join(), int(workers.broadcast(parts)))
 
 
-def check_logits(tokens: float, vocab_size: int, compiled: bool) -> None:
-    """Raises a UserError if the logits of a batch are too many for the kernels of a GPU.
+def check_logits(options: dict[str, Any], tokens: float, vocab_size: int) -> None:
+    """Raises a UserError if the logits of a batch may be too many for the kernels of a GPU.
 
-    TensorFlow's own kernels count the values of a tensor in 32 bits: 65,536 tokens of 37,000
-    entries ended in an illegal address on an H200, after a few steps. XLA's are not checked.
+    Some of TensorFlow's own kernels count the values of a tensor in 32 bits: 65,536 tokens of
+    37,000 entries ended in an illegal address on an H200, after a few steps. What XLA compiles is
+    not checked.
 
     Args:
+      options: values of params.table() by name.
       tokens: of a batch on one device, padding included.
       vocab_size: vocabulary entries.
-      compiled: by XLA.
     """
-    if gpus().gpus and not compiled and tokens * vocab_size >= MAX_VALUES:
-        most = int(MAX_VALUES / vocab_size)
+    if not gpus().gpus or options["xla"] == "on":
+        return
+    positions = 2 if options["non_autoregressive"] else 1  # with logits, for each token
+    most = GPU_MAX_VALUES // (positions * vocab_size)
+    if tokens > most:
         raise UserError(
-            f"a batch has {tokens:,.0f} tokens on each GPU, whose logits are more values than "
-            f"TensorFlow's kernels can count; with --xla off, at most {most:,}: lower "
-            "--batch-tokens or --batch-size, or add --accumulate"
+            f"a batch has up to {tokens:,.0f} tokens on each GPU; with --xla off, TensorFlow can "
+            f"count the logits of at most {most:,}: lower --batch-tokens or --batch-size (and make "
+            "up for it with --accumulate), or use --xla on"
         )
 
 

@@ -84,12 +84,16 @@ class Updater:
       variables: the trainable variables; the optimizer is built for them.
       accumulate: batches per step.
       clip_norm: the greatest global gradient norm; 0 for any.
+      compiled: whether XLA compiles the update of the variables.
     """
 
     def __init__(
         self, optimizer: keras.Optimizer, variables: Sequence[keras.Variable],
-        accumulate: int = 1, clip_norm: float = 0.0,
+        accumulate: int = 1, clip_norm: float = 0.0, compiled: bool = False,
     ):  # fmt: skip
+        self.update_device = self._update_device
+        if compiled:
+            self.update_device = tf.function(self._update_device, jit_compile=True)
         self.optimizer, self.variables, self.clip_norm = optimizer, variables, clip_norm
         self.gradient_norm = tf.Variable(  # of the newest step
             0.0, trainable=False, synchronization=tf.VariableSynchronization.ON_READ,
@@ -128,12 +132,12 @@ class Updater:
           totals: from `accumulate`.
         """
         context = tf.distribute.get_replica_context()
-        self.update(context.all_reduce(tf.distribute.ReduceOp.SUM, totals))
+        self.update_device(context.all_reduce(tf.distribute.ReduceOp.SUM, totals))
         for total in self.totals:
             total.assign(tf.zeros_like(total))
 
-    def update(self, totals: Sequence[tf.Tensor]) -> None:
-        """Updates the variables of this device.
+    def _update_device(self, totals: Sequence[tf.Tensor]) -> None:
+        """Updates this device's copies of the variables.
 
         Args:
           totals: sums over all devices, from `accumulate`.

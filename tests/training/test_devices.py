@@ -8,6 +8,7 @@ import sys
 import pytest
 from helpers import ROOT, ROUNDING, run_process
 
+import params
 from nmt import UserError, machine
 from nmt.training import devices
 
@@ -98,8 +99,7 @@ def test_every_core_works(cores):
 FAULTS = """
 import resource, sys, threading
 sys.path.insert(0, {root!r})
-from nmt import UserError, machine
-from nmt.training import devices
+from nmt import machine
 
 def take_and_free():
     for _ in range(10):
@@ -127,10 +127,14 @@ def test_freed_memory_is_kept():
 
 
 def test_logits_that_a_gpu_cannot_count_are_refused(monkeypatch):
-    tokens, vocab_size = 65_536, 37_000
-    devices.check_logits(tokens, vocab_size, compiled=False)  # no GPU here
+    options = params.values() | dict(xla="off")
+    devices.check_logits(options, 65_536, 37_000)  # no GPU here
     monkeypatch.setattr(devices, "gpus", lambda: devices.SeenGpus(["a GPU"], ""))
-    devices.check_logits(tokens, vocab_size, compiled=True)
-    devices.check_logits(58_040, vocab_size, compiled=False)
+    devices.check_logits(options | dict(xla="on"), 65_536, 37_000)
+    devices.check_logits(options, 58_040, 37_000)
     with pytest.raises(UserError, match=r"65,536 tokens on each GPU.* at most 58,040: lower"):
-        devices.check_logits(tokens, vocab_size, compiled=False)
+        devices.check_logits(options, 65_536, 37_000)
+    with pytest.raises(UserError, match=r"65,536 tokens on each GPU.* at most 65,535: lower"):
+        devices.check_logits(options, 65_536, 32_768)
+    with pytest.raises(UserError, match=r"at most 29,020: lower"):
+        devices.check_logits(options | dict(non_autoregressive=True), 58_040, 37_000)
