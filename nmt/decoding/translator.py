@@ -17,7 +17,7 @@ import tensorflow as tf
 from nmt import UserError
 from nmt.decoding import alignment, consensus, placement
 from nmt.decoding.attention import Attention
-from nmt.decoding.batching import CHUNK_LINES, Batching
+from nmt.decoding.batching import CHUNK_LINES, GPU_BATCH_TOKENS, Batching
 from nmt.decoding.given_pairs import GivenPairs
 from nmt.decoding.hypotheses import Hypotheses
 from nmt.decoding.line_counts import LineCounts
@@ -64,7 +64,7 @@ class Translator:
     Args:
       transformer: a Transformer.
       tokenizer: a Tokenizer.
-      rows: sentences per batch; None for as many as make batching.batch_tokens().
+      rows: sentences per batch; None for as many as make a batch of tokens; see batching.py.
       workers: batches translated in parallel.
       fixed: the weights will not change, so the search for single sentences may be compiled.
       language: code of the source language, to split each line into sentences; None to leave lines
@@ -125,8 +125,10 @@ class Translator:
                 "placeholder or URL on both sides"
             )
         self.searcher = Searcher(transformer, self.options, fixed, ensemble, tokenizer.symbol_ids)
-        self._batching = Batching(rows, self.options.beam)
-        self._pairs = GivenPairs(self.searcher, tokenizer, self._batching)
+        tokens = GPU_BATCH_TOKENS if tf.config.list_physical_devices("GPU") else None
+        self._batching = Batching(rows, self.options.beam, tokens)
+        # The logits of pairs are computed at once, so that their batches stay small.
+        self._pairs = GivenPairs(self.searcher, tokenizer, Batching(rows, self.options.beam))
         self._pool = futures.ThreadPoolExecutor(workers)
 
     # ---- Translating ----

@@ -455,13 +455,22 @@ def test_long_prefixes_make_batches_small(finished, monkeypatch):
     assert rows == batching.BATCH_TOKENS // length < 10
 
 
-def test_a_gpu_gets_larger_batches(monkeypatch):
-    lines = ["word"] * 40_000
-    (on_processor, *_) = batching.Batching(None, 1).batches(lines, len)
-    monkeypatch.setattr(tf.config, "list_physical_devices", lambda kind: [kind])
-    (on_gpu, *_) = batching.Batching(None, 1).batches(lines, len)
-    assert len(on_processor) == 512
-    assert len(on_gpu) == 16 * 512
+def test_a_search_on_a_gpu_has_larger_batches(tokenizer, monkeypatch):
+    network = tm.Transformer(1, 8, 2, 16, tokenizer.vocab_size, tokenizer.vocab_size)
+    network.build(((None, None), (None, None)))
+    rows, length = [], len(tokenizer.encode(["um."])[0])
+
+    def search(sources, *_):
+        rows.append(len(sources))
+        raise StopAsyncIteration  # of the first batch
+
+    for devices in ([], ["a GPU"]):
+        monkeypatch.setattr(tf.config, "list_physical_devices", lambda _, seen=devices: seen)
+        translate = Translator(network, tokenizer)
+        monkeypatch.setattr(translate.searcher, "search", search)
+        with pytest.raises(StopAsyncIteration):
+            list(translate.hypotheses(["um."] * 4096))
+    assert rows == [batching.BATCH_TOKENS // length, batching.GPU_BATCH_TOKENS // length]
 
 
 def test_wrong_values_from_python_are_one_line(tokenizer):
