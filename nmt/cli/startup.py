@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from nmt import Terminated, messages
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # to end
-XLA_FLAGS = "--xla_gpu_autotune_level=0 --xla_gpu_enable_triton_gemm=false"
+# Trying which kernels of a GPU are fastest takes longer than the rest of compiling.
+XLA_FLAGS = {"--xla_gpu_autotune_level": "0", "--xla_gpu_enable_triton_gemm": "false"}
 
 
 def set_environment(varying_shapes: bool) -> None:
@@ -32,8 +33,15 @@ def set_environment(varying_shapes: bool) -> None:
     # for each new shape, and a growing cache has a new shape at each step: without oneDNN,
     # translating is twice as fast.
     os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0" if varying_shapes else "1")
-    # Trying which kernels of a GPU are fastest takes longer than the rest of compiling.
-    os.environ.setdefault("XLA_FLAGS", XLA_FLAGS)
+    os.environ["XLA_FLAGS"] = xla_flags()
+
+
+def xla_flags() -> str:
+    """Returns what XLA_FLAGS holds, and those of XLA_FLAGS above that it does not name."""
+    flags = os.environ.get("XLA_FLAGS", "").split()
+    named = {flag.partition("=")[0] for flag in flags}
+    flags += [f"{name}={value}" for name, value in XLA_FLAGS.items() if name not in named]
+    return " ".join(flags)
 
 
 def import_tensorflow() -> None:

@@ -86,6 +86,25 @@ def test_a_start_says_nothing_but_its_own_and_needs_nothing_of_the_environment(t
     assert (first[:7], last[:12]) == ("Device:", "run_demo.py:")
 
 
+def test_flags_of_xla_are_added_to_those_of_the_user(monkeypatch):
+    monkeypatch.delenv("XLA_FLAGS", raising=False)
+    assert startup.xla_flags() == "--xla_gpu_autotune_level=0 --xla_gpu_enable_triton_gemm=false"
+    mine = "--xla_gpu_autotune_level=4 --xla_gpu_cuda_data_dir=/usr/cuda"
+    monkeypatch.setenv("XLA_FLAGS", mine)
+    assert startup.xla_flags() == f"{mine} --xla_gpu_enable_triton_gemm=false"
+
+
+def test_xla_knows_the_flags_that_are_set_for_it():
+    code = """
+from nmt.cli import startup
+startup.set_environment(varying_shapes=False)
+import tensorflow as tf
+print(tf.function(lambda x: x + 1, jit_compile=True)(1.0).numpy())
+"""
+    done = run_process([sys.executable, "-c", code], cwd=ROOT)  # an unknown flag ends the process
+    assert done.stdout == "2.0\n", done.stderr
+
+
 STARTED = """
 import gc, sys
 from nmt.cli import startup
