@@ -14,7 +14,8 @@ In order of worth, so that a run that ends early has answered the first question
 
 Batches are of random ids, without padding, 32 tokens a side. Products of float32 are computed in
 TensorFloat-32, except in the part on equality. Each row is printed when it is
-measured; one that fails says why, and the next one follows. `--miniature` is for a processor: it
+measured; one that fails says why, and the next one follows. The 24 compiled rows of training take a
+minute or more each. `--miniature` is for a processor: it
 shows that each part runs, and its figures mean nothing. Prints Markdown.
 """
 
@@ -37,7 +38,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from nmt.cli import startup
 
-os.environ.setdefault("XLA_FLAGS", startup.XLA_FLAGS)  # as `run_demo.py train` does
+os.environ["XLA_FLAGS"] = startup.xla_flags()  # as `run_demo.py train` has them
 
 import keras
 import numpy as np
@@ -57,7 +58,7 @@ SENTENCES = (1, 64, 512)
 FLOATS = {"float32": False, "bfloat16": True}  # -> mixed precision
 SMALLEST = dict(num_layers=1, d_model=16, dff=32, num_heads=2)
 TOLERANCES = {"float32": 1e-4, "bfloat16": 0.1}  # of the greatest value
-STEPS = 10  # of a measurement, after as many to warm up
+STEPS = 10  # of a measurement, after three to warm up; each waits for the device
 
 
 class Row(NamedTuple):
@@ -221,12 +222,18 @@ def bundled_rows(miniature: bool) -> Iterator[Row]:
                 command = [sys.executable, ROOT / "run_demo.py", "--dataset", *data, *run]
                 started = time.perf_counter()
                 process = subprocess.run(command, capture_output=True, text=True)
-                if process.returncode:
-                    raise RuntimeError(process.stderr.splitlines()[-1])
+                check(process)
                 bleu = re.search(r"^BLEU (\S+)", process.stdout, re.MULTILINE)
                 return [f"{time.perf_counter() - started:.0f}", bleu[1] if bleu else "none"]
 
         yield Row((" ".join(flags) or "none",), lambda train=train: train)
+
+
+def check(process: subprocess.CompletedProcess) -> None:
+    """Raises an error if a process has failed: with its last line on stderr."""
+    if process.returncode:
+        *_, last = process.stderr.splitlines() or [f"exit code {process.returncode}"]
+        raise RuntimeError(last)
 
 
 def as_flag(name: str, value: int) -> list[str]:
@@ -301,8 +308,7 @@ def pytorch(preset: str, precision: str, compiled: bool, tokens: int, miniature:
     )  # fmt: skip
     command = [sys.executable, ROOT / "benchmarks" / "gpu_pytorch.py", json.dumps(work)]
     process = subprocess.run(command, capture_output=True, text=True)
-    if process.returncode:
-        raise RuntimeError(process.stderr.splitlines()[-1])
+    check(process)
     results = json.loads(process.stdout.splitlines()[-1])
     peak = f"{results['peak'] / 2**20:,.0f}" if results["peak"] else "none"
     return [f"{results['first']:.0f}", f"{results['tokens_per_second']:,.0f}", peak]
