@@ -20,7 +20,7 @@ from nmt.text.protected import Protector
 from nmt.text.tokenizer import CUT_MARGIN, Tokenizer, trimmed_in_graph
 
 MAX_BUCKETS = 20
-MAX_COMPILED_BUCKETS = 6  # where XLA compiles each shape, which takes half a minute on a GPU
+MAX_COMPILED_BUCKETS = 6  # where XLA compiles each shape: half a minute and more on a GPU
 EVALUATION_TOKENS = 2048  # per batch, padding included
 MAX_SOURCE_TOKENS = 2048  # of a sentence; attention takes memory by the square of their number
 
