@@ -101,6 +101,11 @@ def announce_training(
         f"{epochs_left} ({plural(steps, 'step')}), then {scoring}. To follow the curves: "
         f"tensorboard --logdir {shlex.quote(str(run.logs))}"
     )
+    if training.options["xla"] == "on":
+        log.info(
+            f"XLA compiles the step for {plural(len(batches.lengths), 'shape')} of batches, each "
+            "when it first comes; that takes seconds on a processor, about a minute on a GPU."
+        )
 
 
 def warn_of_other_letters(parent: str, corpus: corpora.Corpus, tokenizer: Tokenizer) -> None:

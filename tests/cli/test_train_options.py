@@ -62,20 +62,24 @@ def test_a_length_that_keeps_most_pairs_is_suggested_where_many_are_dropped(
 
 def test_a_run_says_what_it_trains_for_how_long_and_what_follows(capsys):
     training = SimpleNamespace(
-        options=dict(epochs=6, accumulate=2), epoch=0, position=0, finished=False,
+        options=dict(epochs=6, accumulate=2, xla="off"), epoch=0, position=0, finished=False,
         transformer=SimpleNamespace(count_params=lambda: 1_310_208),
         steps_per_epoch=lambda batches: 500,
     )  # fmt: skip
     corpus = corpora.Corpus("n", None, None, as_dataset(sentences(9)))
+    batches = SimpleNamespace(lengths=[10, 20])
 
     def announced():
-        train_messages.announce_training(SimpleNamespace(logs="logs"), corpus, training, None)
+        train_messages.announce_training(SimpleNamespace(logs="logs"), corpus, training, batches)
         return capsys.readouterr().err
 
     begins = "Training a Transformer with 1,310,208 parameters for "
     assert f"{begins}6 epochs (3000 steps), then scoring 9 test lines." in announced()
     training.epoch, training.position = 4, 100  # 50 of the steps of epoch 5
     assert f"{begins}2 more epochs (950 steps), then scoring 9 test lines." in announced()
+    assert "XLA" not in announced()
+    training.options["xla"] = "on"
+    assert "XLA compiles the step for 2 shapes of batches" in announced()
     training.epoch, training.position, training.finished = 6, 0, True
     assert announced() == "All epochs are trained: scoring 9 test lines.\n"
 
