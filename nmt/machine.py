@@ -10,7 +10,7 @@ from pathlib import Path
 
 CGROUPS, MEMBERSHIP = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_THRESHOLD = -1, -2, -3  # parameters of glibc's mallopt
-sharing = 1  # processes that share the cores; see `share_cores`
+sharing_processes = 1  # processes that share the cores; see `share_cores`
 
 
 def control_groups(controller):
@@ -32,7 +32,7 @@ def control_groups(controller):
         yield from (folder for folder in (group, *group.parents) if folder.is_relative_to(root))
 
 
-def limit(path, word=0):
+def read_limit(path, word=0):
     """Returns a positive number from a control group's file; infinity where there is none."""
     try:
         number = float(path.read_text().split()[word])
@@ -43,27 +43,27 @@ def limit(path, word=0):
 
 def share_cores(processes):
     """From here on `cores` returns this process's share, as one of `processes` of the program."""
-    global sharing
-    sharing = processes
+    global sharing_processes
+    sharing_processes = processes
 
 
 def cores():
     """Returns the number of CPU cores that this process may use, within its container's limit."""
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     for group in control_groups("cpu"):  # microseconds of processor time per period
-        quota = limit(group / "cpu.max") / limit(group / "cpu.max", 1)
+        quota = read_limit(group / "cpu.max") / read_limit(group / "cpu.max", 1)
         if math.isnan(quota):  # no such file: version 1
-            quota = limit(group / "cpu.cfs_quota_us") / limit(group / "cpu.cfs_period_us")
+            quota = read_limit(group / "cpu.cfs_quota_us") / read_limit(group / "cpu.cfs_period_us")
         if quota < allowed:  # false for no limit (infinity) and no file (NaN)
             allowed = max(1, math.ceil(quota))
-    return max(1, allowed // sharing)
+    return max(1, allowed // sharing_processes)
 
 
 def memory():
     """Returns the bytes of memory of this machine, or of its container if that has fewer."""
     total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     for group in control_groups("memory"):
-        limits = limit(group / "memory.max"), limit(group / "memory.limit_in_bytes")
+        limits = read_limit(group / "memory.max"), read_limit(group / "memory.limit_in_bytes")
         total = min(total, *limits)
     return int(total)
 

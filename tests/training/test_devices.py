@@ -47,7 +47,7 @@ def test_a_containers_limits_are_kept(tmp_path, monkeypatch, files, cores, memor
     monkeypatch.setattr(machine, "CGROUPS", tmp_path / "fs")
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
     assert machine.cores() == cores
-    monkeypatch.setattr(machine, "sharing", 1)
+    monkeypatch.setattr(machine, "sharing_processes", 1)
     machine.share_cores(2)
     assert machine.cores() == cores // 2
     machine.share_cores(64)
