@@ -128,7 +128,9 @@ def configured() -> Cluster:
         config = json.loads(text)
         if not isinstance(config, dict) or not isinstance(config.get("task", {}), dict):
             raise TypeError
-        jobs = {job: list(tasks) for job, tasks in config.get("cluster", {}).items()}
+        jobs = config.get("cluster", {})
+        if not all(isinstance(addresses, list) for addresses in jobs.values()):
+            raise TypeError
         task = config.get("task", {})
         kind, index = task.get("type"), int(task.get("index", 0))
     except (ValueError, AttributeError, TypeError):

@@ -78,6 +78,12 @@ def test_a_tf_config_that_names_no_cluster_is_one_line(monkeypatch, text):
     assert "\n" not in str(error.value)
 
 
+def test_a_string_of_addresses_is_no_list_of_workers(monkeypatch):
+    monkeypatch.setenv("TF_CONFIG", json.dumps({**TWO, "cluster": {"worker": "a:1,b:2"}}))
+    with pytest.raises(UserError, match="is not of the form that TensorFlow takes"):
+        cluster.configured()
+
+
 # ---- Two workers ----
 
 TRAINING = [
