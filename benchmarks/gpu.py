@@ -13,10 +13,10 @@ In order of worth, so that a run that ends early has answered the first question
     translating  sentences/s, greedy and beam 4, by sentences of a batch
 
 Batches are of random ids, without padding, 32 tokens a side. Products of float32 are computed in
-TensorFloat-32, except in the part on equality. Each row is printed when it is
-measured; one that fails says why, and the next one follows. The 24 compiled rows of training take a
-minute or more each. `--miniature` is for a processor: it
-shows that each part runs, and its figures mean nothing. Prints Markdown.
+TensorFloat-32, except in the part on equality. Each row is printed when it is measured; one that
+fails says why, and the next one follows. The 24 compiled rows of training take a minute or more
+each. `--miniature` is for a processor: it shows that each part runs, and its figures mean nothing.
+Prints Markdown.
 """
 
 import argparse
