@@ -23,6 +23,8 @@ import params
 sys.path.insert(0, str(ROOT / "benchmarks"))
 import train_speed
 
+from transformer_model import PAD
+
 SMALL = "--num-layers 1 --d-model 16 --dff 32 --num-heads 2".split()
 ONE_ROUND = "--rounds 1 --seconds 0.05".split()
 OURS = ["this project, plain form", "this project"]
@@ -153,7 +155,7 @@ def test_every_system_drops_embeddings_and_sub_layer_outputs_alone(system, dropp
     if system == "torch":
         import torch
 
-        network = train_speed.torch_network(torch, options, 20)
+        network = train_speed.torch_network(torch, options, 20, PAD)
         network(torch.tensor(inp), torch.tensor(tar))
     else:
         network = getattr(train_speed, system)(keras, options, 20)
@@ -370,11 +372,11 @@ def test_translate_beam(finished, sources, tmp_path):
 
 @pytest.mark.slow
 def test_gpu():
-    everything = tables("gpu.py", "--miniature", "--only", "equality", "training")
-    equality, training = everything
+    everything = tables("gpu.py", "--miniature", "--only", "equality", "training", "pytorch")
+    equality, training, pytorch = everything
     assert [row["right"] for row in equality] == ["True"] * 4
-    assert len(training) == 4
-    for row in training:
+    assert (len(training), len(pytorch)) == (4, 2)
+    for row in training + pytorch:
         assert float(row["tokens/s"].replace(",", "")) > 0
 
 
