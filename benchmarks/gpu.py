@@ -193,7 +193,7 @@ def differences(precision: str, xla: str) -> list[str]:
         reference, tested = training_on("/CPU:0", options), training_on(device(), changed)
         tested.transformer.set_weights(reference.transformer.get_weights())
         (expected, gradients), (sums, others) = (
-            training.strategy.run(training.loss_and_gradients, (inp, tar))
+            training.strategy.run(training.forward_backward, (inp, tar))
             for training in (reference, tested)
         )
     finally:

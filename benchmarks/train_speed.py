@@ -271,7 +271,6 @@ def torch_network(torch, options, vocab_size, pad):
       vocab_size: vocabulary entries.
       pad: the id of padding.
     """
-
     width, rate = options["d_model"], options["dropout_rate"]
     decoder_layers = options["decoder_layers"] or options["num_layers"]
 
