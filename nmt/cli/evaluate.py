@@ -1,8 +1,10 @@
 """The command `evaluate`."""
 
+from __future__ import annotations
+
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import params
 from nmt import UserError
@@ -10,6 +12,9 @@ from nmt.cli import flags, startup, trained_runs
 from nmt.messages import plural
 from nmt.runs import listing
 from nmt.text import bleu_tokenizer, files
+
+if TYPE_CHECKING:  # what imports TensorFlow
+    from nmt.runs.loading import TrainedRun
 
 HELP = "score a run, or translations in a file; compare two"
 VARYING_SHAPES = True
@@ -46,59 +51,8 @@ def run(args: Namespace) -> None:
         raise UserError(f"{flag} is for the run's own test split; leave it or the files out")
     if args.hypotheses:
         score_hypotheses(args)
-        return
-    runs = trained_runs.find_runs(args)
-    against = listing.find(args.against) if args.against else None
-    rows = read_references(args) if args.files else None
-    run, tokenizer, model = trained_runs.load_runs(args, runs)
-    from nmt.results import evaluation, scores
-    from nmt.runs import loading
-    from nmt.text import corpora
-    from nmt.training import checkpoints
-
-    if against:
-        _, other_tokenizer, other_model = loading.load(
-            against, args.checkpoint, **flags.given(args)
-        )
-    if rows is None:
-        moved = {"test": args.test, "train": args.train}
-        corpus = loading.load_corpus_of(run, "test", moved)
-        for other_run in [against, *runs[1:]] if against else runs[1:]:
-            loading.check_test_split(other_run, corpus, moved)
-    sources, *references = zip(*rows, strict=True) if rows else evaluation.texts(corpus.test)
-    model.options["tokenize"] = bleu_tokenizer.resolve(
-        model.options["tokenize"], references[0], corpora.target_language(model.corpus)
-    )
-    is_report = not (args.files or against or model.ensemble or args.checkpoint)
-    if is_report and checkpoints.paths(run.final):  # scores.json is of the final weights
-        test_scores, rows = evaluation.evaluate(model, tokenizer, corpus, args.ter)
-        evaluation.report(run, corpus, model, test_scores, rows)
-        return
-    scoring = evaluation.scoring_options(model, references[0]) | {"ter": args.ter}
-    scores.warn_of_tokenized_text(references[0], **scoring)
-    if len(references) > 1:
-        references = scores.without_missing(references)
-    translations = evaluation.translate_all(model, tokenizer, sources)
-    if not against:
-        print(scores.table(scores.score(translations, *references, **scoring)))
-        return
-    other_translations = evaluation.translate_all(other_model, other_tokenizer, sources)
-    text = " ".join(args.files) or f"the test split of {corpus.name}"
-    paths = " and ".join(str(path) for path in (run.path, *args.ensemble))
-    print(
-        f"{plural(len(sources), 'line')} of {text}: {paths} "
-        f"({evaluation.search_name(model.options)}) against {against.path} "
-        f"({evaluation.search_name(other_model.options)})"
-    )
-    print(scores.comparison(translations, other_translations, *references, **scoring))
-
-
-def read_references(args: Namespace) -> list[tuple[str, ...]]:
-    """Returns each source of the named files with its references; a UserError without any."""
-    rows = list(files.read_references(args.files, flags.selection(args)))
-    if not rows:
-        raise files.without_pairs(args.files[0])
-    return rows
+    else:
+        score_runs(args)
 
 
 class TestText(NamedTuple):
@@ -110,32 +64,103 @@ class TestText(NamedTuple):
     scoring: dict[str, Any]  # the parameters of the scores, by name
 
 
+class System(NamedTuple):
+    """A run or a file, as its scores name it, and its translations of the TestText."""
+
+    name: str
+    translations: list[str]
+
+
+def score_runs(args: Namespace) -> None:
+    """Scores the run or the ensemble of --run; writes the report of a run's own test split."""
+    runs = trained_runs.find_runs(args)
+    against = listing.find(args.against) if args.against else None
+    rows = read_references(args) if args.files else None
+    trained = trained_runs.load_runs(args, runs)
+    from nmt.results import evaluation, scores
+    from nmt.runs import loading
+    from nmt.text import corpora
+    from nmt.training import checkpoints
+
+    rival = loading.load(against, args.checkpoint, **flags.given(args)) if against else None
+    if rows:
+        name = " ".join(args.files)
+        sources, *references = zip(*rows, strict=True)
+    else:
+        moved = {"test": args.test, "train": args.train}
+        corpus = loading.load_corpus_of(trained.run, "test", moved)
+        for other_run in [against, *runs[1:]] if against else runs[1:]:
+            loading.check_test_split(other_run, corpus, moved)
+        name = f"the test split of {corpus.name}"
+        sources, *references = evaluation.texts(corpus.test)
+    model = trained.model
+    model.options["tokenize"] = bleu_tokenizer.resolve(
+        model.options["tokenize"], references[0], corpora.target_language(model.corpus)
+    )
+    is_report = not (rows or rival or model.ensemble or args.checkpoint)
+    if is_report and checkpoints.paths(trained.run.final):  # scores.json is of the final weights
+        test_scores, lines = evaluation.evaluate(model, trained.tokenizer, corpus, args.ter)
+        evaluation.report(trained.run, corpus, model, test_scores, lines)
+        return
+    text = TestText(name, sources, references, evaluation.scoring_options(model, references[0]))
+    scores.warn_of_tokenized_text(references[0], **text.scoring)
+    paths = " and ".join(map(str, (trained.run.path, *args.ensemble)))
+    systems = [system_of(trained, paths, sources)]
+    if rival:
+        systems.append(system_of(rival, str(against.path), sources))
+    print_scores(text, systems, args.ter)
+
+
+def system_of(trained: TrainedRun, paths: str, sources: Sequence[str]) -> System:
+    """Returns the System of a loaded run, or of an ensemble, whose paths name it."""
+    from nmt.results import evaluation
+
+    name = f"{paths} ({evaluation.search_name(trained.model.options)})"
+    return System(name, evaluation.translate_all(trained.model, trained.tokenizer, sources))
+
+
+def print_scores(text: TestText, systems: list[System], ter: bool) -> None:
+    """Prints the scores of one System; of two, and whether they differ by more than chance."""
+    from nmt.results import scores
+
+    references = text.references
+    if len(references) > 1:
+        references = scores.without_missing(references)
+    scoring = text.scoring | {"ter": ter}
+    translations = [system.translations for system in systems]
+    if len(systems) == 1:
+        print(scores.table(scores.score(*translations, *references, **scoring)))
+        return
+    names = " against ".join(system.name for system in systems)
+    print(f"{plural(len(text.sources), 'line')} of {text.name}: {names}")
+    print(scores.comparison(*translations, *references, **scoring))
+
+
+def read_references(args: Namespace) -> list[tuple[str, ...]]:
+    """Returns each source of the named files with its references; a UserError without any."""
+    rows = list(files.read_references(args.files, flags.selection(args)))
+    if not rows:
+        raise files.without_pairs(args.files[0])
+    return rows
+
+
 def score_hypotheses(args: Namespace) -> None:
     """Scores the files of --hypotheses, without a run unless a flag names one."""
     check_hypotheses(args)
-    systems = {path: list(files.read_lines(path)) for path in args.hypotheses}
+    systems = [System(path, list(files.read_lines(path))) for path in args.hypotheses]
     text = text_of_files(args) if args.files else text_of_run(args)
-    for path, lines in systems.items():
+    for path, lines in systems:
         if len(lines) != len(text.sources):
             raise UserError(
                 f"{path}: has {plural(len(lines), 'line')}, but {text.name} has "
                 f"{plural(len(text.sources), 'line')}; give one translation for each"
             )
     if args.against:
-        systems[args.against] = translate_with(args.against, args, text.sources)
+        systems.append(System(args.against, translate_with(args.against, args, text.sources)))
     from nmt.results import scores
 
-    references = text.references
-    scores.warn_of_tokenized_text(references[0], **text.scoring)
-    if len(references) > 1:
-        references = scores.without_missing(references)
-    scoring = text.scoring | {"ter": args.ter}
-    translations, *rivals = systems.values()
-    if rivals:
-        print(f"{plural(len(text.sources), 'line')} of {text.name}: {' against '.join(systems)}")
-        print(scores.comparison(translations, *rivals, *references, **scoring))
-    else:
-        print(scores.table(scores.score(translations, *references, **scoring)))
+    scores.warn_of_tokenized_text(text.references[0], **text.scoring)
+    print_scores(text, systems, args.ter)
 
 
 def check_hypotheses(args: Namespace) -> None:
