@@ -5,7 +5,7 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,8 @@ SETTINGS = "settings.json"
 class PartialOutput:
     """The folder OUT.partial: settings.json, and a file per part of the text that is translated.
 
-    It is this process's alone until it ends.
+    It is this process's alone until it ends. The name of a part says how many bytes it has, so that
+    one that a disk has shortened is translated again.
 
     Args:
       target: OUT, a new file.
@@ -35,9 +36,10 @@ class PartialOutput:
         self._lock()
         try:
             self.refuse_existing()  # which another process may have written meanwhile
+            self._parts = dict(self._complete_parts())  # by their first lines
             self._claim(json.loads(json.dumps(settings)))
         except BaseException:
-            self.close()
+            self._unlock()
             raise
 
     def refuse_existing(self) -> None:
@@ -64,13 +66,15 @@ class PartialOutput:
         path = self.path / SETTINGS
         try:
             saved = json.loads(path.read_bytes())
+            if not isinstance(saved, dict):
+                raise ValueError
         except FileNotFoundError:
             saved = None
         except ValueError:
             raise UserError(f"{path}: is damaged; remove {self.path}") from None
         if saved is None and any(self.path.iterdir()):
             raise UserError(f"{self.path}: holds something else; move it, or name another file")
-        if saved is not None and any(self._parts()):
+        if saved is not None and self._parts:
             names = [
                 name for name in {**saved, **settings} if saved.get(name) != settings.get(name)
             ]
@@ -81,16 +85,16 @@ class PartialOutput:
                 )
         output.write(path, json.dumps(settings, indent=2).encode())
 
-    def _parts(self) -> Iterable[Path]:
-        return self.path.glob("*.part")
-
-    def _part(self, first: int) -> Path:
-        """Returns the path of the part that begins with line `first`."""
-        return self.path / f"{first:012d}.part"
+    def _complete_parts(self) -> Iterator[tuple[int, Path]]:
+        """Yields the first line of each complete part, and its path."""
+        for path in self.path.glob("*.part"):
+            first, _, size = path.stem.partition("-")
+            if first.isdecimal() and size == str(path.stat().st_size):
+                yield int(first), path
 
     def holds(self, first: int) -> bool:
         """Returns whether the part that begins with line `first` is translated."""
-        return self._part(first).exists()
+        return first in self._parts
 
     def add(self, first: int, text: str) -> None:
         """Writes the translation of the part that begins with line `first`.
@@ -98,7 +102,10 @@ class PartialOutput:
         Raises:
           UserError: it cannot be written, as when the disk is full.
         """
-        output.write(self._part(first), text.encode())
+        content = text.encode()
+        path = self.path / f"{first:012d}-{len(content)}.part"
+        output.write(path, content)
+        self._parts[first] = path
 
     def finish(self, firsts: Iterable[int]) -> None:
         """Writes OUT, and removes the folder.
@@ -114,7 +121,7 @@ class PartialOutput:
         try:
             with joined.open("wb") as file:
                 for first in firsts:
-                    with self._part(first).open("rb") as part:
+                    with self._parts[first].open("rb") as part:
                         shutil.copyfileobj(part, file)
             output.move(joined, self.target)
             shutil.rmtree(self.path)
@@ -129,10 +136,14 @@ class PartialOutput:
         Returns:
           Whether it stays.
         """
-        stays = any(self._parts())
+        if not self._parts:
+            with contextlib.suppress(OSError):
+                (self.path / SETTINGS).unlink()
+        self._unlock()
+        return bool(self._parts)
+
+    def _unlock(self) -> None:
+        """Lets another process have the folder, and removes it if it is empty."""
         with contextlib.suppress(OSError):
-            if not stays:
-                (self.path / SETTINGS).unlink(missing_ok=True)
-                self.path.rmdir()
+            self.path.rmdir()
         os.close(self._folder)
-        return stays

@@ -226,6 +226,31 @@ def test_another_folder_of_that_name_stays(source, tmp_path):
     assert (tmp_path / "a.en.partial" / "mine").exists()
 
 
+@pytest.mark.parametrize("content", ["{", "[]", "1"])
+def test_damaged_settings_are_reported_and_stay(content, source, tmp_path):
+    settings = tmp_path / "a.en.partial" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text(content)
+    if content == "[]":  # which says nothing of the parts
+        (tmp_path / "a.en.partial" / "000000000001-3.part").write_text("UM\n")
+    with pytest.raises(UserError, match=r"settings.json: is damaged; remove .*a.en.partial"):
+        translate(source, Capitals())
+    assert settings.read_text() == content
+
+
+def test_a_part_that_was_shortened_is_translated_again(source, tmp_path):
+    with pytest.raises(UserError, match="no line 9"):
+        translate(source, Capitals(fail_at(9)), workers=1)
+    first, _ = sorted((tmp_path / "a.en.partial").glob("*.part"))
+    whole = first.read_bytes()
+    first.write_bytes(whole[:-2])
+    capitals = Capitals()
+    target = translate(source, capitals, workers=1)
+    assert capitals.firsts[0] == 1
+    assert 5 not in capitals.firsts
+    assert target.read_bytes().startswith(whole)
+
+
 def test_an_output_that_another_process_has_written_is_not_replaced(tmp_path):
     partial = PartialOutput(tmp_path / "a.en", {})
     partial.add(1, "um\n")
@@ -242,7 +267,7 @@ def test_a_full_disk_leaves_the_parts_that_are_complete(source, monkeypatch, cap
     source.write_text("um\n" * 8 + "dois" * 3000)
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (8000, limits[1]))
-        with pytest.raises(UserError, match=r"a.en.partial/000000000009.part: File too large"):
+        with pytest.raises(UserError, match=r"a.en.partial/000000000009-12001.part: File too large"):
             translate(source, capitals, workers=1)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
