@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import params
 from nmt import UserError, output
 from nmt.cli import flags
 from nmt.decoding.batching import CHUNK_LINES
@@ -138,6 +139,10 @@ def count_lines(args: Namespace) -> tuple[int, str]:
 def settings(args: Namespace, runs: list[Run], digest: str) -> dict[str, Any]:
     """Returns what translations depend on, by names for messages."""
     values = {name: value for name, value in vars(args).items() if name not in NOT_COMPARED}
+    for run in runs[:1]:  # its options hold where no flag is given
+        for name in params.names(params.SEARCH):
+            if values[name] is None:
+                values[name] = run.parameters.options[name]
     glossary = Path(args.glossary).read_bytes() if args.glossary else b""
     return values | {
         "input": digest,

@@ -24,6 +24,7 @@ from nmt.decoding import workers
 from nmt.decoding.line_counts import LineCounts
 from nmt.decoding.partial_output import PartialOutput
 from nmt.decoding.workers import Part, TranslatedPart
+from nmt.runs import listing
 
 LINES = [source for source, _ in sentences(18)]
 SOURCE = "\ufeff" + "\n".join(LINES[:8]) + "\r\n\n" + "\n".join(LINES[8:])  # no line end at the end
@@ -194,6 +195,18 @@ def test_parts_of_another_text_or_of_other_flags_are_refused_and_stay(
     assert len(list((tmp_path / "a.en.partial").glob("*.part"))) == 1
 
 
+def test_a_flag_with_the_value_of_the_run_changes_nothing(finished, source):
+    runs = [listing.find(finished / "run")]
+    command = ["translate", "--input", str(source), "--output", "a.en"]
+
+    def settings(*flags):
+        return translate_to_file.settings(parse([*command, *flags]), runs, "digest")
+
+    assert runs[0].parameters.options["beam"] == 1
+    assert settings("--beam", "1") == settings()
+    assert settings("--beam", "2") != settings()
+
+
 def test_a_run_is_recognized_by_its_weights(finished, tmp_path):
     run = SimpleNamespace(path=tmp_path, tokenizer=tmp_path / "t", checkpoints=tmp_path / "c")
     (tmp_path / "c" / "final").mkdir(parents=True)
@@ -267,7 +280,7 @@ def test_a_full_disk_leaves_the_parts_that_are_complete(source, monkeypatch, cap
     source.write_text("um\n" * 8 + "dois" * 3000)
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (8000, limits[1]))
-        with pytest.raises(UserError, match=r"a.en.partial/000000000009-12001.part: File too large"):
+        with pytest.raises(UserError, match=r"000000000009-12001.part: File too large"):
             translate(source, capitals, workers=1)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
