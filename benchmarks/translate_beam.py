@@ -9,8 +9,11 @@ r"""Translates a file of any size, on any number of machines, by Apache Beam's R
 The input is cut into shards of about --shard-bytes, at line ends. Each is an element of the
 pipeline: a worker reads its lines, translates them in batches of similar length, and writes
 `OUTPUT-NUMBER-of-TOTAL`, a line for each line. A shard gets its name when it is complete, and one
-that has its name is not translated again: after a job was killed, the same command goes on. The
-model is an exported SavedModel, so that workers need only TensorFlow, tensorflow-text and
+that has its name is not translated again: after a job was killed, the same command goes on.
+`OUTPUT.settings.json` says of which input and model the shards are, so that no others come among
+them. All of the input is read before anything is translated.
+
+The model is an exported SavedModel, so that workers need only TensorFlow, tensorflow-text and
 apache-beam; files may be wherever Beam's file systems reach. Each line is one sentence, as for
 `translate --no-split`.
 
@@ -22,15 +25,19 @@ Prints shards, lines and lines per second on stderr.
 """
 
 import argparse
+import codecs
+import hashlib
+import json
 import logging
 import os
 import sys
 import time
-from typing import TypedDict
+from typing import Any, TypedDict
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 try:
     import apache_beam as beam
+    from apache_beam.io.filesystem import BeamIOError, CompressionTypes
     from apache_beam.io.filesystems import FileSystems
     from apache_beam.ml.inference.base import ModelHandler, RunInference
     from apache_beam.options.pipeline_options import PipelineOptions
@@ -39,6 +46,12 @@ except ImportError as error:
 
 READ_BYTES = 1 << 20  # at a time, where the end of a line is searched for
 BATCH_LINES = 64
+BYTES = "application/octet-stream"
+SIGNATURES = ("serving_default", "beam")  # greedy search, and beam search
+
+
+class UserError(Exception):
+    """A mistake that the user can fix: shown as one line, exit code 2."""
 
 
 class Shard(TypedDict):
@@ -100,16 +113,12 @@ def translations(lines: list[str], translate) -> list[str]:
 
 def read_lines(shard: Shard) -> list[str]:
     """Returns the lines of a Shard, without line ends."""
-    with FileSystems.open(shard["path"], "application/octet-stream") as file:
+    with FileSystems.open(shard["path"], BYTES) as file:
         file.seek(shard["start"])
         data = file.read(shard["end"] - shard["start"])
-    try:
-        text = data.decode("utf-8-sig" if shard["start"] == 0 else "utf-8")
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{shard['path']}: byte {shard['start'] + error.start} is not UTF-8; see "
-            "`run_demo.py data`"
-        ) from None
+    if not data:
+        return []
+    text = data.decode("utf-8-sig" if shard["start"] == 0 else "utf-8")
     return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
 
 
@@ -117,18 +126,106 @@ def write(shard_and_lines: tuple[Shard, list[str]]) -> int:
     """Writes the translations of a Shard. Returns their number."""
     shard, lines = shard_and_lines
     unfinished = f"{shard['output']}.unfinished-{os.getpid()}"
-    with FileSystems.create(unfinished, "application/octet-stream") as file:
+    with FileSystems.create(unfinished, BYTES) as file:
         file.write("".join(f"{line}\n" for line in lines).encode())
     FileSystems.rename([unfinished], [shard["output"]])
     return len(lines)
 
 
+# ---- Before the job ----
+
+
+def read_input(path: str) -> str:
+    """Reads a text to its end. Returns its SHA-256.
+
+    Raises:
+      UserError: it is compressed, is not UTF-8, or cannot be read; a worker would say so hours
+        later.
+    """
+    if CompressionTypes.detect_compression_type(path) != CompressionTypes.UNCOMPRESSED:
+        raise UserError(f"{path}: is compressed, so that it cannot be cut; decompress it")
+    digest, decoder, lines = hashlib.sha256(), codecs.getincrementaldecoder("utf-8")(), 0
+    try:
+        with FileSystems.open(path, BYTES) as file:
+            while data := file.read(READ_BYTES):
+                digest.update(data)
+                decoder.decode(data)
+                lines += data.count(b"\n")
+            decoder.decode(b"", final=True)
+    except UnicodeDecodeError as error:
+        line = lines + error.object[: error.start].count(b"\n") + 1
+        raise UserError(f"{path}: line {line} is not UTF-8; see `run_demo.py data`") from None
+    except (OSError, BeamIOError) as error:
+        raise UserError(f"{path}: cannot be read ({first_line(error)})") from None
+    return digest.hexdigest()
+
+
+def read_model(folder: str, signature: str) -> str:
+    """Returns the SHA-256 of a SavedModel: of its graph, and of the checksums of its weights.
+
+    Raises:
+      UserError: there is none in that folder, or it has no such signature.
+    """
+    from tensorflow.core.protobuf import saved_model_pb2
+
+    graph, digest = b"", hashlib.sha256()
+    for names in (["variables", "variables.index"], ["saved_model.pb"]):
+        try:
+            with FileSystems.open(FileSystems.join(folder, *names), BYTES) as file:
+                graph = file.read()
+        except (OSError, BeamIOError):
+            raise UserError(
+                f"--model {folder}: is no SavedModel; name a folder that holds saved_model.pb"
+            ) from None
+        digest.update(graph)
+    (meta_graph,) = saved_model_pb2.SavedModel.FromString(graph).meta_graphs
+    if signature not in meta_graph.signature_def:
+        raise UserError(f"--model {folder}: has no signature {signature!r}")
+    return digest.hexdigest()
+
+
+def claim(output: str, settings: dict[str, Any]) -> None:
+    """Writes the settings of a new output, or compares them with those of an interrupted one.
+
+    Raises:
+      UserError: its shards were made with other settings, or it cannot be written.
+    """
+    path = f"{output}.settings.json"
+    try:
+        if FileSystems.exists(path):
+            with FileSystems.open(path, BYTES) as file:
+                saved = json.loads(file.read())
+            others = [name for name, value in settings.items() if saved.get(name) != value]
+            if others:
+                raise UserError(
+                    f"{output}: was begun with another {' and '.join(others)}; give the same, or "
+                    "another --output"
+                )
+            return
+        if FileSystems.match([f"{output}-*-of-*"])[0].metadata_list:
+            raise UserError(
+                f"{output}: there are shards of this name, but not {path}; give another --output"
+            )
+        with FileSystems.create(f"{path}.unfinished", BYTES) as file:
+            file.write(json.dumps(settings, indent=2).encode())
+        FileSystems.rename([f"{path}.unfinished"], [path])
+    except (AttributeError, ValueError):
+        raise UserError(f"{path}: is damaged; give another --output") from None
+    except (OSError, BeamIOError) as error:
+        raise UserError(f"{output}: cannot be written ({first_line(error)})") from None
+
+
+def first_line(error: Exception) -> str:
+    """Returns the first line of an error's message."""
+    return str(error).partition("\n")[0]
+
+
 def cut(path: str, shard_bytes: int, output: str) -> list[Shard]:
     """Returns the Shards of a file, each of about `shard_bytes`, which end where lines end."""
-    size = FileSystems.match([path])[0].metadata_list[0].size_in_bytes
+    size = FileSystems.get_filesystem(path).metadata(path).size_in_bytes
     ends = []
-    with FileSystems.open(path, "application/octet-stream") as file:
-        while (ends[-1] if ends else 0) < size:
+    with FileSystems.open(path, BYTES) as file:
+        while not ends or ends[-1] < size:
             place = (ends[-1] if ends else 0) + shard_bytes
             file.seek(min(place, size))
             while (data := file.read(READ_BYTES)) and b"\n" not in data:
@@ -142,24 +239,47 @@ def cut(path: str, shard_bytes: int, output: str) -> list[Shard]:
     ]
 
 
-def main():
+def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--model", required=True, help="folder of an exported SavedModel")
     parser.add_argument("--input", required=True, help="UTF-8 text, a sentence a line")
     parser.add_argument("--output", required=True, help="what the names of the shards begin with")
-    parser.add_argument("--signature", default="serving_default", help="or: beam")
+    parser.add_argument(
+        "--signature", default=SIGNATURES[0], choices=SIGNATURES,
+        help="greedy search, or beam search (default %(default)s)",
+    )  # fmt: skip
     parser.add_argument("--shard-bytes", type=int, default=10_000_000, help="(default 10000000)")
     args, beam_flags = parser.parse_known_args()
+    if args.shard_bytes < 1:
+        parser.error("--shard-bytes must be at least 1")
     logging.getLogger().setLevel(logging.ERROR)
+    # Of a flag that is not Beam's either, it only warns.
+    logging.getLogger("apache_beam.options.pipeline_options").setLevel(logging.WARNING)
+    try:
+        settings = {
+            "--input": read_input(args.input), "--model": read_model(args.model, args.signature),
+            "--signature": args.signature, "--shard-bytes": args.shard_bytes,
+        }  # fmt: skip
+        claim(args.output, settings)
+    except UserError as error:
+        print(f"translate_beam.py: {error}", file=sys.stderr)
+        return 2
+    translate(args, PipelineOptions(beam_flags))
+    return 0
 
+
+def translate(args: argparse.Namespace, options: PipelineOptions) -> None:
+    """Translates the shards that are missing, and reports their lines."""
     shards = cut(args.input, args.shard_bytes, args.output)
     missing = [shard for shard in shards if not FileSystems.exists(shard["output"])]
     print(f"{len(shards)} shards, {len(missing)} to translate", file=sys.stderr)
+    if not missing:
+        return
     started = time.perf_counter()
     lines = beam.metrics.Metrics.counter("translate", "lines")
-    with beam.Pipeline(options=PipelineOptions(beam_flags)) as pipeline:
+    with beam.Pipeline(options=options) as pipeline:
         _ = (
             pipeline
             | "Shards" >> beam.Create(missing)
@@ -175,4 +295,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -354,7 +354,7 @@ def test_translate_beam(finished, sources, tmp_path):
     command = [BEAM_PYTHON, program, *flags]
 
     def shards():
-        return sorted(tmp_path.glob("x-*"))
+        return sorted(tmp_path.glob("x-*-of-*"))
 
     process = run_process(command)
     assert process.returncode == 0, process.stderr[-2000:]
@@ -368,6 +368,36 @@ def test_translate_beam(finished, sources, tmp_path):
     process = run_process([BEAM_PYTHON, program, *flags])
     assert f"{len(written)} shards, 1 to translate" in process.stderr
     assert [shard.read_bytes() for shard in shards()] == written
+    text.write_bytes(text.read_bytes() + b"\nanother")
+    process = run_process([BEAM_PYTHON, program, *flags])
+    assert process.returncode == 2
+    assert process.stderr.splitlines()[-1] == (
+        f"translate_beam.py: {tmp_path / 'x'}: was begun with another --input; give the same, or "
+        "another --output"
+    )
+    assert [shard.read_bytes() for shard in shards()] == written
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not BEAM_PYTHON, reason="BEAM_PYTHON names no Python that has apache-beam")
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "in.txt: cannot be read ([Errno 2] No such file or directory: '{}/in.txt')"),
+        (b"um\nd\xffis\n", "in.txt: line 2 is not UTF-8; see `run_demo.py data`"),
+        (b"um\n", "--model {}: is no SavedModel; name a folder that holds saved_model.pb"),
+    ],
+    ids=["no input", "bad UTF-8", "no model"],
+)
+def test_a_mistake_of_translate_beam_is_one_line_before_the_job(content, message, tmp_path):
+    if content:
+        (tmp_path / "in.txt").write_bytes(content)
+    program = ROOT / "benchmarks" / "translate_beam.py"
+    flags = "--model", tmp_path, "--input", tmp_path / "in.txt", "--output", tmp_path / "out"
+    process = run_process([BEAM_PYTHON, program, *flags])
+    assert process.returncode == 2
+    assert process.stderr.splitlines()[-1].endswith(message.format(tmp_path))
+    assert list(tmp_path.glob("out*")) == []
 
 
 @pytest.mark.slow
