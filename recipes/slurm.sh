@@ -37,7 +37,7 @@ exec .venv/bin/python run_demo.py "${@:2}"'
 
 # If a worker is lost, the others end by themselves; srun gives them a minute.
 code=0
-srun --kill-on-bad-exit=0 --wait=60 --label --cpus-per-task="$SLURM_CPUS_PER_TASK" \
+srun --kill-on-bad-exit=0 --wait=60 --label --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" \
     bash -c "$worker" worker "$addresses" "$@" || code=$?
 
 # srun returns the highest exit code of all workers. The same command resumes the run.
