@@ -26,6 +26,8 @@ HELP = (
     'set it as in {"cluster": {"worker": ["host1:2222", "host2:2222"]}, "task": {"type": "worker", '
     '"index": 0}}, or unset it to train on this machine alone'
 )
+JOBS = ("chief", "worker")  # the kinds of tasks that train
+MAX_PORT = 65_535
 # What TensorFlow raises where a worker no longer answers.
 LOST = (tf.errors.UnavailableError, tf.errors.AbortedError, tf.errors.CancelledError)
 
@@ -135,6 +137,8 @@ def configured() -> Cluster:
         kind, index = task.get("type"), int(task.get("index", 0))
     except (ValueError, AttributeError, TypeError):
         raise UserError(f"{VARIABLE}: is not of the form that TensorFlow takes; {HELP}") from None
+    if others := sorted(name for name in jobs if name not in JOBS and jobs[name]):
+        raise UserError(f"{VARIABLE}: training has no use for {', '.join(others)}; {HELP}")
     chiefs, workers = jobs.get("chief", []), jobs.get("worker", [])
     if len(chiefs + workers) < 2:
         return ALONE
@@ -144,7 +148,7 @@ def configured() -> Cluster:
         raise UserError(f"{VARIABLE}: names a worker twice; {HELP}")
     for address in chiefs + workers:
         host, _, port = str(address).rpartition(":")
-        if not host or not port.isdigit():
+        if not host or not port.isdigit() or not 0 < int(port) <= MAX_PORT:
             raise UserError(f"{VARIABLE}: {address!r} is no host:port; {HELP}")
     return Cluster(chiefs + workers, index + (len(chiefs) if kind == "worker" else 0))
 

@@ -69,6 +69,9 @@ def test_the_chief_comes_first(monkeypatch, config, workers, index):
         json.dumps({**TWO, "cluster": {"worker": ["a", "b:2"]}}),
         json.dumps({**TWO, "cluster": {"worker": [1, 2]}}),
         json.dumps({**TWO, "cluster": {"worker": ["a:1", "a:1"]}}),
+        json.dumps({**TWO, "cluster": {"worker": ["a:1", "b:65536"]}}),
+        json.dumps({**TWO, "cluster": {"worker": ["a:1", "b:0"]}}),
+        json.dumps({**TWO, "cluster": {"worker": ["a:1"], "ps": ["b:1"]}}),
     ],
 )
 def test_a_tf_config_that_names_no_cluster_is_one_line(monkeypatch, text):
