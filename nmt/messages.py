@@ -16,6 +16,8 @@ NOISE = re.compile(
     rb"|[IWE]\d{4} .*\b(port|cudart_stub|cuda_platform|cpu_feature_guard)\.cc:"
     rb"|To enable the following instructions:"
 )
+# In the message of an error in a graph, the lines on where it was: files, code, and empty lines.
+PLACE = re.compile(r"Detected at node |<stack traces unavailable>|\s|$")
 
 
 class Stderr:
@@ -94,8 +96,14 @@ def plural(number, noun):
 
 
 def reason(error):
-    """Returns the first line of the message of an `error`, without TensorFlow's {{node}}."""
-    return re.sub(r"^\{\{.*?\}\} *", "", str(error)).partition("\n")[0].rstrip(".:")
+    """Returns the line of the message of an `error` that says what happened: most often, the first.
+
+    TensorFlow's message of an error in a graph begins with lines about the place.
+    """
+    first, *others = str(error).splitlines() or [""]
+    if first.startswith("Graph execution error"):
+        first = next((line for line in others if not PLACE.match(line)), first)
+    return re.sub(r"^\{\{.*?\}\} *", "", first).rstrip(".:")
 
 
 @contextlib.contextmanager

@@ -54,3 +54,17 @@ def test_a_message_that_is_lost_loses_no_later_one_of_another_stream():
     stream = messages.Stderr(io.StringIO())
     assert stream.write("read") == 4
     assert stream.getvalue() == "read"
+
+
+def test_the_reason_of_an_error_is_not_where_it_was():
+    graph = (
+        "Graph execution error:\n\nDetected at node a/Assert defined at (most recent call last):\n"
+        '  File "a.py", line 7, in <module>\n\n  File "a.py", line 5, in f\n\n'
+        "{{function_node f}} a socket was closed.\n\t [[{{node a/Assert}}]] [Op:f]"
+    )
+    assert messages.reason(RuntimeError(graph)) == "a socket was closed"
+    traces = "Graph execution error:\n\nDetected at node a\n<stack traces unavailable>\nlost\n"
+    assert messages.reason(RuntimeError(traces)) == "lost"
+    assert messages.reason(RuntimeError("Graph execution error:")) == "Graph execution error"
+    assert messages.reason(RuntimeError("{{node a}} first:\nsecond")) == "first"
+    assert messages.reason(RuntimeError()) == ""
