@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import tensorflow as tf
 
-from nmt import UserError
+from nmt import UserError, output
 from nmt.messages import reason
 
 TEMPORARY_FOLDERS = []  # which are removed when the program ends
@@ -55,9 +55,10 @@ class PairStore:
             folder.mkdir(parents=True, exist_ok=True)
             self.pairs, self._tokens = self._write(chunks)
         except (tf.errors.OpError, OSError) as error:
+            full = not isinstance(error, OSError) or error.errno in output.FULL
             raise UserError(
-                f"{folder}: the tokenized text could not be saved ({reason(error)}); free some "
-                "space, or name another --run"
+                f"{folder}: the tokenized text could not be saved ({reason(error)}); "
+                f"{'free some space, or ' if full else ''}name another --run"
             ) from None
 
     def _write(self, chunks) -> tuple[int, int]:
