@@ -210,7 +210,7 @@ def differences(precision: str, xla: str) -> list[str]:
 
 
 def bundled_rows(miniature: bool) -> Iterator[Row]:
-    """Two epochs of the bundled corpus, as a user trains them."""
+    """Two epochs of the bundled corpus, as a user trains them; in miniature, of one sentence."""
     data = ["bundled"]
     if miniature:
         data = ["winter-games", *(word for size in SMALLEST.items() for word in as_flag(*size))]

@@ -221,9 +221,9 @@ class TrainingLoop:
         epochs = self.options["epochs"] - int(self.epoch)  # this one included
         batches_left = epochs * self.times.batches - number
         seconds = timer.seconds_per_batch(number) * batches_left
+        then = "scores and pictures" if self.times.picture_seconds else "scores"
         log.info(
-            f"{plural(epochs, 'epoch')} will take about {duration(seconds)}, then come scores and "
-            "pictures."
+            f"{plural(epochs, 'epoch')} will take about {duration(seconds)}, then come {then}."
         )
 
     # ---- Seconds of an epoch that is interrupted ----
