@@ -78,7 +78,10 @@ class Cluster:
         try:
             strategy = tf.distribute.MultiWorkerMirroredStrategy()
         except (tf.errors.OpError, ValueError, RuntimeError) as error:
-            raise UserError(f"{VARIABLE}: joining failed ({reason(error)}); {HELP}") from None
+            why = reason(error)
+            if "Could not start gRPC server" in why:
+                why = f"another process uses {self.workers[self.index]}; a worker with this index?"
+            raise UserError(f"{VARIABLE}: joining failed ({why}); {HELP}") from None
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
