@@ -32,7 +32,13 @@ import logging
 import os
 import sys
 import time
+from pathlib import Path
 from typing import Any, TypedDict
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from nmt import UserError
+from nmt.messages import reason
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 try:
@@ -48,10 +54,6 @@ READ_BYTES = 1 << 20  # at a time, where the end of a line is searched for
 BATCH_LINES = 64
 BYTES = "application/octet-stream"
 SIGNATURES = ("serving_default", "beam")  # greedy search, and beam search
-
-
-class UserError(Exception):
-    """A mistake that the user can fix: shown as one line, exit code 2."""
 
 
 class Shard(TypedDict):
@@ -156,7 +158,7 @@ def read_input(path: str) -> str:
         line = lines + error.object[: error.start].count(b"\n") + 1
         raise UserError(f"{path}: line {line} is not UTF-8; see `run_demo.py data`") from None
     except (OSError, BeamIOError) as error:
-        raise UserError(f"{path}: cannot be read ({first_line(error)})") from None
+        raise UserError(f"{path}: cannot be read ({reason(error)})") from None
     return digest.hexdigest()
 
 
@@ -195,11 +197,11 @@ def claim(output: str, settings: dict[str, Any]) -> None:
         if FileSystems.exists(path):
             with FileSystems.open(path, BYTES) as file:
                 saved = json.loads(file.read())
-            others = [name for name, value in settings.items() if saved.get(name) != value]
-            if others:
+            different = [name for name, value in settings.items() if saved.get(name) != value]
+            if different:
                 raise UserError(
-                    f"{output}: was begun with another {' and '.join(others)}; give the same, or "
-                    "another --output"
+                    f"{output}: was begun with another {' and '.join(different)}; give the same, "
+                    "or another --output"
                 )
             return
         if FileSystems.match([f"{output}-*-of-*"])[0].metadata_list:
@@ -212,12 +214,7 @@ def claim(output: str, settings: dict[str, Any]) -> None:
     except (AttributeError, ValueError):
         raise UserError(f"{path}: is damaged; give another --output") from None
     except (OSError, BeamIOError) as error:
-        raise UserError(f"{output}: cannot be written ({first_line(error)})") from None
-
-
-def first_line(error: Exception) -> str:
-    """Returns the first line of an error's message."""
-    return str(error).partition("\n")[0]
+        raise UserError(f"{output}: cannot be written ({reason(error)})") from None
 
 
 def cut(path: str, shard_bytes: int, output: str) -> list[Shard]:

@@ -100,9 +100,9 @@ def reason(error):
 
     TensorFlow's message of an error in a graph begins with lines about the place.
     """
-    first, *others = str(error).splitlines() or [""]
+    first, *later_lines = str(error).splitlines() or [""]
     if first.startswith("Graph execution error"):
-        first = next((line for line in others if not PLACE.match(line)), first)
+        first = next((line for line in later_lines if not PLACE.match(line)), first)
     return re.sub(r"^\{\{.*?\}\} *", "", first).rstrip(".:")
 
 

@@ -140,8 +140,8 @@ def configured() -> Cluster:
         kind, index = task.get("type"), int(task.get("index", 0))
     except (ValueError, AttributeError, TypeError):
         raise UserError(f"{VARIABLE}: is not of the form that TensorFlow takes; {HELP}") from None
-    if others := sorted(name for name in jobs if name not in JOBS and jobs[name]):
-        raise UserError(f"{VARIABLE}: training has no use for {', '.join(others)}; {HELP}")
+    if unused_jobs := sorted(name for name in jobs if name not in JOBS and jobs[name]):
+        raise UserError(f"{VARIABLE}: training has no use for {', '.join(unused_jobs)}; {HELP}")
     chiefs, workers = jobs.get("chief", []), jobs.get("worker", [])
     if len(chiefs + workers) < 2:
         return ALONE
