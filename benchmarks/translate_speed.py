@@ -28,7 +28,9 @@ import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 os.environ.setdefault("KERAS_BACKEND", "tensorflow")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
@@ -55,6 +57,39 @@ SYSTEMS = (
 )  # fmt: skip
 searcher.COMPILE_AFTER = 0  # as a server that has run for a while
 
+Translate = Callable[[list[str]], list[str]]  # lines to their translations
+
+
+class Setting(NamedTuple):
+    """How a system uses the cores."""
+
+    batches: int  # in parallel
+    threads: int  # of each batch
+
+
+class Key(NamedTuple):
+    """What a row of the table is about."""
+
+    system: str
+    search: str
+    rows: int  # of a batch
+
+
+class Candidate(NamedTuple):
+    """A system that is to be measured."""
+
+    lines: list[str]
+    builders: dict[Setting, Callable[[], Translate]]
+
+
+class System(NamedTuple):
+    """A system with its best setting."""
+
+    lines: list[str]
+    setting: Setting
+    translate: Translate
+    first_call: float  # seconds
+
 
 def batched(ids, rows):
     """Yields lists of `rows` indices into `ids`, the longest first."""
@@ -63,20 +98,23 @@ def batched(ids, rows):
         yield order[start : start + rows]
 
 
-def ours(transformer, tokenizer, rows, beam, workers):
+# ---- This project, and the tutorial's loop ----
+
+
+def this_project(transformer, tokenizer, rows, beam, workers):
     """This project as shipped; the search for single sentences is compiled from the first on."""
     translate = translator.Translator(
         transformer, tokenizer, beam=beam, length_penalty=0.0, rows=rows, workers=workers
     )
-    at_a_time = translator.CHUNK_LINES if rows > 1 else 1
+    chunk_lines = translator.CHUNK_LINES if rows > 1 else 1
 
     def run(lines):
-        return [best[0].text for best in translate.hypotheses(lines, at_a_time, scored=False)]
+        return [best[0].text for best in translate.hypotheses(lines, chunk_lines, scored=False)]
 
     return run
 
 
-def naive(transformer, tokenizer, in_graph):
+def without_cache(transformer, tokenizer, in_graph):
     """The tutorial's loop: the whole decoder for each token, one sentence at a time."""
 
     def step(inp, tar, enc_output):
@@ -101,21 +139,62 @@ def naive(transformer, tokenizer, in_graph):
         encode = tf.function(encode, input_signature=(ids,))
 
     def run(lines):
-        found = []
+        translations = []
         for line in lines:
             (source,) = tokenizer.encode([line])
             inp, tar = tf.constant([source]), tf.constant([[START]])
             enc_output = encode(inp)
             while int(tar[0, -1]) != END and tar.shape[1] <= len(source) + 50:
                 tar = step(inp, tar, enc_output)
-            found += tokenizer.decode(tar.numpy())
-        return found
+            translations += tokenizer.decode(tar.numpy())
+        return translations
 
     return run
 
 
-def pytorch(transformer, tokenizer, rows, threads):
-    """torch.nn.Transformer, its whole decoder run for each token: it has no cache."""
+# ---- PyTorch ----
+
+
+def torch_tensor(*values):
+    """Returns Keras variables, joined along their last axis, as a tensor."""
+    import torch
+
+    return torch.tensor(np.concatenate([np.asarray(value) for value in values], axis=-1))
+
+
+def copy_dense(linear, layer):
+    """Copies the weights of a Keras Dense layer into a torch.nn.Linear."""
+    linear.weight.data, linear.bias.data = torch_tensor(layer.kernel).T, torch_tensor(layer.bias)
+
+
+def copy_attention(attention, mha):
+    """Copies the weights of a MultiHeadAttention into a torch.nn.MultiheadAttention."""
+    projections = (mha.wq, mha.wk, mha.wv)
+    attention.in_proj_weight.data = torch_tensor(*(dense.kernel for dense in projections)).T
+    attention.in_proj_bias.data = torch_tensor(*(dense.bias for dense in projections))
+    copy_dense(attention.out_proj, mha.dense)
+
+
+def copy_norm(norm, layer):
+    """Copies the weights of a LayerNormalization into a torch.nn.LayerNorm."""
+    norm.weight.data, norm.bias.data = torch_tensor(layer.gamma), torch_tensor(layer.beta)
+
+
+def copy_layer(torch_layer, layer):
+    """Copies the weights of an EncoderLayer or DecoderLayer into PyTorch's."""
+    is_decoder = hasattr(layer, "mha2")
+    copy_attention(torch_layer.self_attn, layer.mha1 if is_decoder else layer.mha)
+    if is_decoder:
+        copy_attention(torch_layer.multihead_attn, layer.mha2)
+        copy_norm(torch_layer.norm3, layer.layernorm3)
+    copy_dense(torch_layer.linear1, layer.ffn.layers[0])
+    copy_dense(torch_layer.linear2, layer.ffn.layers[-1])
+    copy_norm(torch_layer.norm1, layer.layernorm1)
+    copy_norm(torch_layer.norm2, layer.layernorm2)
+
+
+def torch_transformer(transformer):
+    """Returns a torch.nn.Transformer with the weights of a Transformer."""
     import torch
 
     sizes = transformer.config
@@ -124,167 +203,221 @@ def pytorch(transformer, tokenizer, rows, threads):
         sizes["dff"], dropout=0.0, layer_norm_eps=1e-6, batch_first=True,
         norm_first=sizes["pre_norm"],
     ).eval()  # fmt: skip
-
-    def tensor(*values):
-        return torch.tensor(np.concatenate([np.asarray(value) for value in values], axis=-1))
-
-    def dense(its, layer):
-        its.weight.data, its.bias.data = tensor(layer.kernel).T, tensor(layer.bias)
-
-    def attention(its, mha):
-        parts = (mha.wq, mha.wk, mha.wv)
-        its.in_proj_weight.data = tensor(*(part.kernel for part in parts)).T
-        its.in_proj_bias.data = tensor(*(part.bias for part in parts))
-        dense(its.out_proj, mha.dense)
-
-    def norm(its, layer):
-        its.weight.data, its.bias.data = tensor(layer.gamma), tensor(layer.beta)
-
-    pairs = (
-        (model.encoder.layers, transformer.encoder.enc_layers),
-        (model.decoder.layers, transformer.decoder.dec_layers),
-    )
-    for theirs, layers in pairs:
-        for its, layer in zip(theirs, layers, strict=True):
-            attention(its.self_attn, layer.mha if hasattr(layer, "mha") else layer.mha1)
-            if hasattr(layer, "mha2"):
-                attention(its.multihead_attn, layer.mha2)
-                norm(its.norm3, layer.layernorm3)
-            dense(its.linear1, layer.ffn.layers[0])
-            dense(its.linear2, layer.ffn.layers[-1])
-            norm(its.norm1, layer.layernorm1)
-            norm(its.norm2, layer.layernorm2)
+    for stack, layers in (
+        (model.encoder, transformer.encoder.enc_layers),
+        (model.decoder, transformer.decoder.dec_layers),
+    ):
+        for torch_layer, layer in zip(stack.layers, layers, strict=True):
+            copy_layer(torch_layer, layer)
     if sizes["pre_norm"]:
-        norm(model.encoder.norm, transformer.encoder.layernorm)
-        norm(model.decoder.norm, transformer.decoder.layernorm)
+        copy_norm(model.encoder.norm, transformer.encoder.layernorm)
+        copy_norm(model.decoder.norm, transformer.decoder.layernorm)
     else:
         model.encoder.norm = model.decoder.norm = None
+    return model
+
+
+def torch_logits(transformer):
+    """Returns the layer of PyTorch that computes logits, with the weights of a Transformer's."""
+    import torch
+
+    sizes = transformer.config
     tied = sizes["tie_embeddings"]
     final = torch.nn.Linear(sizes["d_model"], sizes["target_vocab_size"], bias=not tied)
     if tied:
-        final.weight.data = tensor(transformer.decoder.embedding.embeddings)
+        final.weight.data = torch_tensor(transformer.decoder.embedding.embeddings)
     else:
-        dense(final, transformer.final_layer)
-    scale = sizes["d_model"] ** 0.5
-    source_table = tensor(transformer.encoder.embedding.embeddings) * scale
-    target_table = tensor(transformer.decoder.embedding.embeddings) * scale
-    positions = tensor(positional_encoding(2048, sizes["d_model"])[0])
+        copy_dense(final, transformer.final_layer)
+    return final
+
+
+def pytorch(transformer, tokenizer, rows, threads):
+    """torch.nn.Transformer, its whole decoder run for each token: it has no cache."""
+    import torch
+
+    width = transformer.config["d_model"]
+    model, final = torch_transformer(transformer), torch_logits(transformer)
+    source_table, target_table = (
+        torch_tensor(stack.embedding.embeddings) * width**0.5
+        for stack in (transformer.encoder, transformer.decoder)
+    )
+    positions = torch_tensor(positional_encoding(2048, width)[0])
+
+    def search(sources):
+        """Lists of ids -> rows of generated ids, START first, PAD after END."""
+        inp = torch.tensor(searcher.pad(sources), dtype=torch.long)
+        pad = inp == PAD
+        memory = model.encoder(
+            source_table[inp] + positions[: inp.shape[1]], src_key_padding_mask=pad
+        )
+        tar = torch.full((len(sources), 1), START)
+        limits = torch.tensor([len(source) + 50 for source in sources])
+        ended = torch.zeros(len(sources), dtype=torch.bool)
+        while not ended.all():
+            length = tar.shape[1]
+            future = torch.ones(length, length, dtype=torch.bool).triu(1)
+            output = model.decoder(
+                target_table[tar] + positions[:length], memory,
+                tgt_mask=future, memory_key_padding_mask=pad,
+            )  # fmt: skip
+            token = final(output[:, -1]).argmax(-1).masked_fill(ended, PAD)
+            tar = torch.cat([tar, token[:, None]], 1)
+            ended |= (token == END) | (length >= limits)
+        return tar.tolist()
 
     @torch.inference_mode()
     def run(lines):
         torch.set_num_threads(threads)  # of the process, so before each call
         ids = tokenizer.encode(lines)
-        found = [None] * len(ids)
+        generated = [None] * len(ids)
         for batch in batched(ids, rows):
-            inp = torch.tensor(searcher.pad([ids[i] for i in batch]), dtype=torch.long)
-            pad = inp == PAD
-            memory = model.encoder(
-                source_table[inp] + positions[: inp.shape[1]], src_key_padding_mask=pad
-            )
-            tar = torch.full((len(batch), 1), START)
-            limits = torch.tensor([len(ids[i]) + 50 for i in batch])
-            ended = torch.zeros(len(batch), dtype=torch.bool)
-            while not ended.all():
-                length = tar.shape[1]
-                future = torch.ones(length, length, dtype=torch.bool).triu(1)
-                output = model.decoder(
-                    target_table[tar] + positions[:length], memory,
-                    tgt_mask=future, memory_key_padding_mask=pad,
-                )  # fmt: skip
-                token = final(output[:, -1]).argmax(-1).masked_fill(ended, PAD)
-                tar = torch.cat([tar, token[:, None]], 1)
-                ended |= (token == END) | (length >= limits)
-            for i, row in zip(batch, tar.tolist(), strict=True):
-                found[i] = [t for t in row if t != PAD]
-        return tokenizer.processor.decode(found)
+            for i, row in zip(batch, search([ids[i] for i in batch]), strict=True):
+                generated[i] = [token for token in row if token != PAD]
+        return tokenizer.processor.decode(generated)
 
     return run
 
 
-def ctranslate(folder, tokenizer, rows, beam, compute_type, inter_threads, intra_threads):
+# ---- CTranslate2 ----
+
+
+def ctranslate(folder, tokenizer, rows, beam, compute_type, setting):
     """CTranslate2, on the exported run."""
     import ctranslate2
 
     model = ctranslate2.Translator(
         str(folder), device="cpu", compute_type=compute_type,
-        inter_threads=inter_threads, intra_threads=intra_threads,
+        inter_threads=setting.batches, intra_threads=setting.threads,
     )  # fmt: skip
 
     def run(lines):
-        found = []
+        translations = []
         for call in [lines] if rows > 1 else [[line] for line in lines]:
             results = model.translate_batch(
                 tokenizer.processor.encode(call, out_type=str),  # it adds START and END
                 beam_size=beam, length_penalty=0.0, max_batch_size=rows,
                 max_decoding_length=ctranslate2_model.MAX_TOKENS,
             )  # fmt: skip
-            found += tokenizer.processor.decode([best.hypotheses[0] for best in results])
-        return found
+            translations += tokenizer.processor.decode([best.hypotheses[0] for best in results])
+        return translations
 
     return run
 
 
-def candidates(training, tokenizer, exported, lines, slow_lines, batches, only):
-    """Returns what is to be measured, by (system, search, batch).
+# ---- What is measured, and with which settings ----
 
-    Each is a pair: the lines that it translates, and a dict by setting (batches in parallel,
-    threads of each) of functions that return how to translate, a function of lines.
+
+def candidates(training, tokenizer, exported, lines, slow_lines, batches):
+    """Returns all Candidates by Key.
+
+    Args:
+      exported: folder of the run in CTranslate2's format.
+      slow_lines: number of lines that systems without a cache translate one at a time.
+      batches: numbers of rows; 1 is a sentence at a time.
     """
-    transformer, cores, found = training.transformer, devices.cores(), {}
+    transformer, cores = training.transformer, devices.cores()
     intra = tf.config.threading.get_intra_op_parallelism_threads() or cores
-    divisors = [threads for threads in range(1, cores + 1) if cores % threads == 0]
+    systems = {}
     for rows in batches:
-        single = rows == 1
-        some = lines[:SINGLE_LINES] if single else lines
-        few = lines[: slow_lines if single else 2 * rows]
-        workers = {1} if single else {1, training.parts, cores}
-        shared = {(1 if single else cores // threads, threads) for threads in divisors} | {(1, 1)}
+        is_single = rows == 1
+        fast_lines = lines[:SINGLE_LINES] if is_single else lines
+        few_lines = lines[: slow_lines if is_single else 2 * rows]
+        workers = [1] if is_single else sorted({1, training.parts, cores})
         for search, beam in (("greedy", 1), (f"beam {BEAM}", BEAM)):
-            model = transformer, tokenizer, rows, beam
-            found["this project", search, rows] = (
-                some, {(n, intra): functools.partial(ours, *model, n) for n in sorted(workers)},
-            )  # fmt: skip
+            systems[Key("this project", search, rows)] = Candidate(fast_lines, {
+                Setting(n, intra): functools.partial(
+                    this_project, transformer, tokenizer, rows, beam, n
+                )
+                for n in workers
+            })  # fmt: skip
             for kind in ("float32", "int8"):
-                model = exported, tokenizer, rows, beam, kind
-                found[f"CTranslate2 {kind}", search, rows] = (
-                    some, {n: functools.partial(ctranslate, *model, *n) for n in sorted(shared)},
-                )  # fmt: skip
-        model = transformer, tokenizer, rows
-        found["PyTorch, no cache", "greedy", rows] = (
-            few, {(1, n): functools.partial(pytorch, *model, n) for n in sorted({1, cores})},
-        )  # fmt: skip
-        for name, in_graph in (("tf.function", True), ("eager", False)) if single else ():
-            build = functools.partial(naive, transformer, tokenizer, in_graph)
-            found[f"no cache, {name}", "greedy", 1] = few, {(1, intra): build}
-    return {key: value for key, value in found.items() if key[0] in only}
+                systems[Key(f"CTranslate2 {kind}", search, rows)] = Candidate(fast_lines, {
+                    setting: functools.partial(
+                        ctranslate, exported, tokenizer, rows, beam, kind, setting
+                    )
+                    for setting in shared_cores(cores, is_single)
+                })  # fmt: skip
+        systems[Key("PyTorch, no cache", "greedy", rows)] = Candidate(few_lines, {
+            Setting(1, n): functools.partial(pytorch, transformer, tokenizer, rows, n)
+            for n in sorted({1, cores})
+        })  # fmt: skip
+        for name, in_graph in (("tf.function", True), ("eager", False)) if is_single else ():
+            build = functools.partial(without_cache, transformer, tokenizer, in_graph)
+            systems[Key(f"no cache, {name}", "greedy", 1)] = Candidate(
+                few_lines, {Setting(1, intra): build}
+            )
+    return systems
+
+
+def shared_cores(cores, is_single):
+    """Returns the Settings that share all cores evenly, and that of one core."""
+    divisors = [threads for threads in range(1, cores + 1) if cores % threads == 0]
+    settings = {Setting(1 if is_single else cores // threads, threads) for threads in divisors}
+    return sorted(settings | {Setting(1, 1)})
 
 
 def timed(call, *arguments):
     """Returns what a call returns, and its seconds."""
     started = time.perf_counter()
-    found = call(*arguments)
-    return found, time.perf_counter() - started
+    result = call(*arguments)
+    return result, time.perf_counter() - started
 
 
-def sweep(settings, sample):
-    """Returns the fastest of `settings` on the lines of `sample`, as `candidates` has them.
-
-    As (setting, how to translate, seconds of the first call).
-    """
-    runs, first, fastest = {}, {}, {}
-    for setting, build in settings.items():
-        runs[setting], loading = timed(build)
-        first[setting] = loading + timed(runs[setting], sample)[1]
-    if len(runs) > 1:
+def sweep(candidate, sample_lines):
+    """Returns a Candidate's fastest setting on its first lines, as a System."""
+    sample = candidate.lines[:sample_lines]
+    translates, first_calls, fastest = {}, {}, {}
+    for setting, build in candidate.builders.items():
+        translates[setting], loading_seconds = timed(build)
+        first_calls[setting] = loading_seconds + timed(translates[setting], sample)[1]
+    if len(translates) > 1:
         for _ in range(2):
-            for setting, run in runs.items():
-                seconds = timed(run, sample)[1]
+            for setting, translate in translates.items():
+                _, seconds = timed(translate, sample)
                 fastest[setting] = min(seconds, fastest.get(setting, seconds))
-    best = min(fastest, key=fastest.get) if fastest else next(iter(runs))
-    return best, runs[best], first[best]
+    best = min(fastest, key=fastest.get) if fastest else next(iter(translates))
+    return System(candidate.lines, best, translates[best], first_calls[best])
 
 
-def main():
+def measure(systems, rounds):
+    """Returns, by Key, the seconds of each round, and the translations."""
+    seconds, outputs = {key: [] for key in systems}, {}
+    for number in range(1 + rounds):
+        for key, system in systems.items():
+            outputs[key], turn = timed(system.translate, system.lines)
+            if number:  # in the first of all, shapes that the sweep has not seen are compiled
+                seconds[key].append(turn)
+        print(f"round {number} of {rounds} done", file=sys.stderr)
+    return seconds, outputs
+
+
+def print_table(systems, seconds, outputs):
+    """Prints a row for each system."""
+    print(
+        "| system | search | batch | threads | sentences/s | to CTranslate2 float32 "
+        "| same as this project | first call |"
+    )
+    print("|---|---|---|---|---|---|---|---|")
+    rates = {key: len(systems[key].lines) / statistics.median(seconds[key]) for key in systems}
+    most_rows = max(key.rows for key in systems)
+    for key, system in systems.items():
+        baseline = rates.get(key._replace(system="CTranslate2 float32"))
+        ratio = f"{rates[key] / baseline:.3f}" if baseline else ""
+        reference = outputs.get(Key("this project", key.search, most_rows), ())
+        pairs = list(zip(outputs[key], reference, strict=False))  # some translate fewer lines
+        same = f"{sum(a == b for a, b in pairs)} of {len(pairs)}" if pairs else ""
+        threads = f"{system.setting.batches} x {system.setting.threads}"
+        print(
+            f"| {key.system} | {key.search} | {key.rows} | {threads} | {rates[key]:,.1f} "
+            f"| {ratio} | {same} | {system.first_call:.1f} s |"
+        )
+
+
+# ---- The program ----
+
+
+def parse():
+    """Returns the parser of the flags, and their values."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -295,17 +428,13 @@ def main():
         help=f"to translate; one at a time, at most {SINGLE_LINES} (default 1000)",
     )  # fmt: skip
     parser.add_argument(
-        "--slow-lines",
-        type=int,
-        default=20,
+        "--slow-lines", type=int, default=20,
         help="to translate one at a time by systems without a cache (default 20)",
-    )
+    )  # fmt: skip
     parser.add_argument(
-        "--sweep-lines",
-        type=int,
-        default=200,
+        "--sweep-lines", type=int, default=200,
         help="on which settings are compared; at least a batch per core (default 200)",
-    )
+    )  # fmt: skip
     parser.add_argument(
         "--batches", type=int, nargs="+", default=[64], metavar="ROWS",
         help="sentences in a batch; 1 is always measured too (default 64)",
@@ -318,59 +447,42 @@ def main():
     args = parser.parse_args()
     if min(args.batches) < 1:
         parser.error("--batches are of 1 sentence or more")
+    return parser, args
 
-    folder = tempfile.TemporaryDirectory()
-    exported = Path(folder.name) / "ctranslate2"
-    try:
-        _, tokenizer, training = loading.load(args.run)
-        options = training.options
-        if args.source:
-            lines = list(encoding.read_lines(args.source))
-        else:
-            corpus = run_demo.load_corpus(training.corpus, options["seed"])
-            lines = [source.decode() for source, _ in corpus.test.as_numpy_iterator()]
-        if any("CTranslate2" in name for name in args.only):
-            ctranslate2_model.ctranslate2_model(exported, training.transformer, tokenizer)
-    except UserError as error:
-        parser.error(str(error))
-    lines = [line for line in lines if line.strip()][: args.lines]
-    batches = sorted({*args.batches, 1}, reverse=True)
 
-    systems = {}  # by key: (lines, setting, how to translate, seconds of the first call)
-    for key, (some, settings) in candidates(
-        training, tokenizer, exported, lines, args.slow_lines, batches, args.only
-    ).items():
-        sample = some[: max(args.sweep_lines, devices.cores() * key[-1])]
-        systems[key] = some, *sweep(settings, sample)
-        print(f"{key}: ready, threads {systems[key][1]}", file=sys.stderr)
+def load_lines(args, training):
+    """Returns the lines of --source, or of the run's test split; those that are not blank."""
+    if args.source:
+        lines = encoding.read_lines(args.source)
+    else:
+        corpus = run_demo.load_corpus(training.corpus, training.options["seed"])
+        lines = (source.decode() for source, _ in corpus.test.as_numpy_iterator())
+    return [line for line in lines if line.strip()][: args.lines]
 
-    seconds, outputs = {key: [] for key in systems}, {}
-    for number in range(1 + args.rounds):
-        for key, (some, _, run, _) in systems.items():
-            outputs[key], taken = timed(run, some)
-            if number:  # in the first of all, shapes that the sweep has not seen are compiled
-                seconds[key].append(taken)
-        print(f"round {number} of {args.rounds} done", file=sys.stderr)
 
+def main():
+    parser, args = parse()
+    with tempfile.TemporaryDirectory() as folder:
+        exported = Path(folder) / "ctranslate2"
+        try:
+            _, tokenizer, training = loading.load(args.run)
+            lines = load_lines(args, training)
+            if any("CTranslate2" in name for name in args.only):
+                ctranslate2_model.ctranslate2_model(exported, training.transformer, tokenizer)
+        except UserError as error:
+            parser.error(str(error))
+        batches = sorted({*args.batches, 1}, reverse=True)
+        systems = {}
+        for key, candidate in candidates(
+            training, tokenizer, exported, lines, args.slow_lines, batches
+        ).items():
+            if key.system in args.only:
+                sample_lines = max(args.sweep_lines, devices.cores() * key.rows)
+                systems[key] = sweep(candidate, sample_lines)
+                print(f"{key}: ready, {systems[key].setting}", file=sys.stderr)
+        seconds, outputs = measure(systems, args.rounds)
     print(f"{len(lines)} lines, {devices.cores()} cores, {args.rounds} rounds\n")
-    print(
-        "| system | search | batch | threads | sentences/s | to CTranslate2 float32 "
-        "| same as this project | first call |"
-    )
-    print("|---|---|---|---|---|---|---|---|")
-    rates = {key: len(systems[key][0]) / statistics.median(taken) for key, taken in seconds.items()}
-    for key, rate in rates.items():
-        name, search, rows = key
-        _, setting, _, first = systems[key]
-        other = rates.get(("CTranslate2 float32", search, rows))
-        ratio = f"{rate / other:.3f}" if other else ""
-        reference = outputs.get(("this project", search, batches[0]), ())
-        pairs = list(zip(outputs[key], reference, strict=False))  # some translate fewer lines
-        same = f"{sum(a == b for a, b in pairs)} of {len(pairs)}" if pairs else ""
-        print(
-            f"| {name} | {search} | {rows} | {' x '.join(map(str, setting))} | {rate:,.1f} "
-            f"| {ratio} | {same} | {first:.1f} s |"
-        )
+    print_table(systems, seconds, outputs)
 
 
 if __name__ == "__main__":
