@@ -47,14 +47,14 @@ def endless_transformer(sizes):
 def searches(transformer):
     """Returns by name (rows, function of ids (B, S) and of the tokens to generate)."""
 
-    def grown(inp, tokens):
+    def growing_cache(inp, tokens):
         return search.greedy_search(transformer, inp, extra_tokens=tokens - SOURCE).ids
 
-    def fixed(inp, tokens):
+    def fixed_cache(inp, tokens):
         extra = tokens - SOURCE
         return search.greedy_search(transformer, inp, extra_tokens=extra, extra_positions=extra).ids
 
-    def again(inp, tokens):
+    def no_cache(inp, tokens):
         """The tutorial's search: the whole decoder for each token."""
 
         def step(tar):
@@ -68,13 +68,69 @@ def searches(transformer):
         )[0]  # fmt: skip
 
     signature = [tf.TensorSpec((None, SOURCE), tf.int32), tf.TensorSpec((), tf.int32)]
-    in_graph = tf.function(grown, input_signature=signature)
+    in_graph = tf.function(growing_cache, input_signature=signature)
     return {
         "cache, batch 64": (64, in_graph),
         "cache, batch 1": (1, in_graph),
-        "cache, XLA, batch 1": (1, tf.function(fixed, jit_compile=True)),
-        "no cache, batch 1": (1, tf.function(again, input_signature=signature)),
+        "cache, XLA, batch 1": (1, tf.function(fixed_cache, jit_compile=True)),
+        "no cache, batch 1": (1, tf.function(no_cache, input_signature=signature)),
     }
+
+
+def median_seconds(find, inp, tokens, rounds):
+    """Returns the median seconds of a search, after a first call."""
+    find(inp, tokens)
+    seconds = []
+    for _ in range(rounds):
+        started = time.perf_counter()
+        find(inp, tokens).numpy()
+        seconds.append(time.perf_counter() - started)
+    return statistics.median(seconds)
+
+
+def measure(transformer, lengths, rounds):
+    """Returns by name of a search the milliseconds per token and sentence at each length."""
+    milliseconds = {}
+    for name, (rows, find) in searches(transformer).items():
+        inp = tf.constant(np.full((rows, SOURCE), 7, np.int32))
+        seconds = [
+            median_seconds(find, inp, tokens if "XLA" in name else tf.constant(tokens), rounds)
+            for tokens in lengths  # a Python number for XLA, whose shapes are fixed
+        ]
+        milliseconds[name] = np.array(seconds) / lengths / rows * 1e3
+        print(f"{name}: done", file=sys.stderr)
+    return milliseconds
+
+
+def print_table(milliseconds, lengths):
+    """Prints a row for each length."""
+    print("| tokens | " + " | ".join(f"{name}, ms" for name in milliseconds) + " |")
+    print("|---|" + "---|" * len(milliseconds))
+    for number, tokens in enumerate(lengths):
+        cells = " | ".join(f"{column[number]:.3f}" for column in milliseconds.values())
+        print(f"| {tokens} | {cells} |")
+
+
+def print_memory(transformer, tokens):
+    """Prints what the cache takes."""
+    sizes = transformer.config
+    token_bytes = 2 * sizes["decoder_layers"] * sizes["d_model"] * 4  # k, v; float32
+    sentence_mib = tokens * token_bytes / 2**20
+    print(
+        f"\nThe cache takes {token_bytes} bytes per token and sentence: at {tokens} tokens, "
+        f"{sentence_mib:.1f} MiB per sentence, {64 * sentence_mib:.0f} MiB for 64."
+    )
+
+
+def draw(milliseconds, lengths, path):
+    """Draws the table."""
+    figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
+    for name, column in milliseconds.items():
+        axes.plot(lengths, column, "o-", label=name)
+    axes.set(xlabel="tokens generated", ylabel="milliseconds per token and sentence", yscale="log")
+    axes.grid(alpha=0.3)
+    axes.legend()
+    figure.savefig(path, dpi=200)
 
 
 def main():
@@ -92,45 +148,12 @@ def main():
     if min(args.lengths) < SOURCE:
         parser.error(f"--lengths are of {SOURCE} tokens or more")
     devices.configure()
-    sizes = {name: flags.chosen(args)[name] for name in SIZES}
-    transformer, columns = endless_transformer(sizes), {}
-    for name, (rows, find) in searches(transformer).items():
-        inp = tf.constant(np.full((rows, SOURCE), 7, np.int32))
-        seconds = []
-        for tokens in args.lengths:
-            tokens = tokens if "XLA" in name else tf.constant(tokens)  # its shapes are fixed
-            find(inp, tokens)
-            times = []
-            for _ in range(args.rounds):
-                started = time.perf_counter()
-                find(inp, tokens).numpy()
-                times.append(time.perf_counter() - started)
-            seconds.append(statistics.median(times))
-        columns[name] = np.array(seconds) / args.lengths / rows * 1e3  # ms per token and sentence
-        print(f"{name}: done", file=sys.stderr)
-
-    print("| tokens | " + " | ".join(f"{name}, ms" for name in columns) + " |")
-    print("|---|" + "---|" * len(columns))
-    for number, tokens in enumerate(args.lengths):
-        row = " | ".join(f"{column[number]:.3f}" for column in columns.values())
-        print(f"| {tokens} | {row} |")
-    each, longest = (
-        2 * transformer.config["decoder_layers"] * sizes["d_model"] * 4,
-        max(args.lengths),
-    )  # k, v; float32
-    whole = longest * each / 2**20
-    print(f"\nThe cache takes {each} bytes per token and sentence: at {longest} tokens, ", end="")
-    print(f"{whole:.1f} MiB per sentence, {64 * whole:.0f} MiB for 64.")
+    transformer = endless_transformer({name: flags.chosen(args)[name] for name in SIZES})
+    milliseconds = measure(transformer, args.lengths, args.rounds)
+    print_table(milliseconds, args.lengths)
+    print_memory(transformer, max(args.lengths))
     if args.plot:
-        figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
-        for name, column in columns.items():
-            axes.plot(args.lengths, column, "o-", label=name)
-        axes.set(
-            xlabel="tokens generated", ylabel="milliseconds per token and sentence", yscale="log"
-        )
-        axes.grid(alpha=0.3)
-        axes.legend()
-        figure.savefig(args.plot, dpi=200)
+        draw(milliseconds, args.lengths, args.plot)
 
 
 if __name__ == "__main__":
