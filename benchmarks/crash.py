@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 SIZES = "--num-layers 2 --d-model 64 --dff 128 --num-heads 4 --vocab-size 500 --epochs 2".split()
@@ -137,10 +138,38 @@ def kill(arguments, kind, number, seconds, saves):
     return said
 
 
-def scores_of(path):
-    """Returns the scores of a run, without what differs from run to run."""
+class Results(NamedTuple):
+    """What a training run ends with."""
+
+    checkpoints: list[dict[str, Any]]  # arrays by name
+    scores: dict[str, Any]
+
+    def equal(self, other):
+        """Returns whether every number is the same, bit by bit."""
+        return self.scores == other.scores and all(
+            tensors.keys() == other_tensors.keys()
+            and all(tensors[name].tobytes() == other_tensors[name].tobytes() for name in tensors)
+            for tensors, other_tensors in zip(self.checkpoints, other.checkpoints, strict=True)
+        )
+
+
+class Kill(NamedTuple):
+    """What became of a training run that was killed and resumed."""
+
+    while_saving: bool
+    is_equal: bool  # its end, to that of the undisturbed run
+    unreadable: int  # checkpoints
+    left_behind: int  # files
+    repeated_steps: int
+
+
+def results(path):
+    """Returns the Results in a run folder."""
     scores = json.loads((path / "scores.json").read_text())
-    return {name: value for name, value in scores.items() if "seconds" not in name}
+    return Results(
+        [tensors(path / name) for name in ("checkpoints/ckpt-2", "checkpoints/final/ckpt-2")],
+        {name: value for name, value in scores.items() if "seconds" not in name},
+    )
 
 
 def left_behind(path):
@@ -149,8 +178,13 @@ def left_behind(path):
     return sum(bool(re.search("unfinished|temp|\\.tmp$|cache/", name)) for name in names)
 
 
-def lost(before, after):
-    """Returns the steps that a training run had done when it was killed and then repeated."""
+def repeated_steps(before, after):
+    """Returns the steps that a training run had done when it was killed and then repeated.
+
+    Args:
+      before: what it had said.
+      after: what the same command said then.
+    """
 
     def number(epoch, step, steps):
         return (int(epoch) - 1) * int(steps) + int(step)
@@ -158,6 +192,25 @@ def lost(before, after):
     reached = number(*STEPS.findall(before)[-1])
     resumed = STEPS.search(after)  # None where only the end was left to do
     return max(0, reached - number(*resumed.groups())) if resumed else 0
+
+
+def print_table(kills):
+    """Prints a row for each kind and signal. `kills` are lists of Kills by these two."""
+    print(
+        "| killed while | by | kills | while saving | equal endings | unreadable | left behind "
+        "| steps again: median, most |"
+    )
+    print("|---|---|---|---|---|---|---|---|")
+    for (kind, signal_name), of_kind in kills.items():
+        sums = [
+            sum(getattr(kill, name) for kill in of_kind)
+            for name in ("while_saving", "is_equal", "unreadable", "left_behind")
+        ]
+        steps = [kill.repeated_steps for kill in of_kind]
+        print(
+            f"| {kind} | {signal_name} | {len(of_kind)} | {' | '.join(map(str, sums))} "
+            f"| {statistics.median(steps):.0f}, {max(steps)} |"
+        )
 
 
 def main():
@@ -171,54 +224,35 @@ def main():
     args = parser.parse_args()
     data = ["--train", *args.train] if args.train else ["--dataset", "bundled"]
     chance = random.Random(args.seed)
-    rows = collections.defaultdict(list)  # by kind and signal
+    kills = collections.defaultdict(list)  # by kind and signal
     with tempfile.TemporaryDirectory() as folder:
         common = [*data, *SIZES, *args.flags, "--checkpoint-minutes", MINUTES]
-        said, times = run([*common, "--run", Path(folder) / "whole"])
+        said, times = run([*common, "--run", Path(folder) / "undisturbed"])
         ends = {"training": "averaging", "averaging": "scoring", "scoring": "end"}
         seconds = {name: times[end] - times[name] for name, end in ends.items()}
         seconds["saving"] = 0.05
         saves = said.count("SAVING") - 2  # the last two, of an epoch and of the end, are different
-        names = ("checkpoints/ckpt-2", "checkpoints/final/ckpt-2")
-        whole = [tensors(Path(folder) / "whole" / name) for name in names]
-        scores = scores_of(Path(folder) / "whole")
+        undisturbed = results(Path(folder) / "undisturbed")
         for count in range(args.kills):
             kind, number = KINDS[count % len(KINDS)]
             path = Path(folder) / f"[{count}] $x*"
             arguments = [*common, "--run", path]
             moment = chance.uniform(0, seconds[kind])
             before = kill(arguments, kind, number, moment, chance.randint(1, saves))
-            said, _ = run(arguments)
+            after, _ = run(arguments)
             # TensorFlow cannot read such a path: the folder gets another name.
-            plain = path.rename(Path(folder) / str(count))
-            checkpoints = [tensors(plain / name) for name in names]
-            same = scores_of(plain) == scores and all(
-                one.keys() == other.keys()
-                and all(one[name].tobytes() == other[name].tobytes() for name in one)
-                for one, other in zip(whole, checkpoints, strict=True)
+            path = path.rename(Path(folder) / str(count))
+            killed = Kill(
+                before.count("SAVING") > before.count("SAVED"),
+                results(path).equal(undisturbed),
+                after.count("cannot be read") + after.count("damaged"),
+                left_behind(path),
+                repeated_steps(before, after),
             )
-            rows[kind, number.name].append(
-                (
-                    before.count("SAVING") > before.count("SAVED"),
-                    same,
-                    said.count("cannot be read") + said.count("damaged"),
-                    left_behind(plain),
-                    lost(before, said),
-                )
-            )
-            word = "equal" if same else "DIFFERS"
+            kills[kind, number.name].append(killed)
+            word = "equal" if killed.is_equal else "DIFFERS"
             print(f"kill {count + 1}, {number.name} while {kind}: {word}", file=sys.stderr)
-    print(
-        "| killed while | by | kills | while saving | equal endings | unreadable | left behind "
-        "| steps again: median, most |"
-    )
-    print("|---|---|---|---|---|---|---|---|")
-    for (kind, name), kills in rows.items():
-        saving, equal, unreadable, left, again = zip(*kills, strict=True)
-        print(
-            f"| {kind} | {name} | {len(kills)} | {sum(saving)} | {sum(equal)} | {sum(unreadable)} "
-            f"| {sum(left)} | {statistics.median(again):.0f}, {max(again)} |"
-        )
+    print_table(kills)
 
 
 if __name__ == "__main__":
