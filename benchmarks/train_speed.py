@@ -30,6 +30,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 os.environ.setdefault("KERAS_BACKEND", "tensorflow")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
@@ -97,7 +98,7 @@ def adam(options):
     return keras.optimizers.Adam(schedule, beta_1=0.9, beta_2=0.98, epsilon=1e-9)
 
 
-def ours(work):
+def this_project(work):
     """This project as shipped: batches of similar length, made while it trains."""
     import run_demo
     from nmt.training import devices
@@ -386,12 +387,12 @@ def products(work):
 
     @tf.function
     def step():
-        found = []
+        results = []
         for x, weights, gradient in operands:
-            found.append(tf.matmul(x, weights))
-            found.append(tf.matmul(x, gradient, transpose_a=True))
-            found.append(tf.matmul(gradient, weights, transpose_b=True))
-        return tf.add_n([product[0, 0] for product in found])
+            results.append(tf.matmul(x, weights))
+            results.append(tf.matmul(x, gradient, transpose_a=True))
+            results.append(tf.matmul(gradient, weights, transpose_b=True))
+        return tf.add_n([result[0, 0] for result in results])
 
     def turn(steps):
         for _ in range(steps):
@@ -404,9 +405,9 @@ def products(work):
 
 SYSTEMS = {
     "this project, plain form": (plain, {}),
-    "this project": (ours, {}),
-    "this project, --mixed-precision": (ours, {"mixed": True}),
-    "this project, --xla on": (ours, {"xla": "on"}),
+    "this project": (this_project, {}),
+    "this project, --mixed-precision": (this_project, {"mixed": True}),
+    "this project, --xla on": (this_project, {"xla": "on"}),
     "KerasHub layers, fit": (fitted(keras_hub), {}),
     "Keras MultiHeadAttention, as the tutorial of 2023, fit": (fitted(keras_attention), {}),
     "PyTorch nn.Transformer, eager": (pytorch, {"compiled": False}),
@@ -428,8 +429,8 @@ def worker():
 
     keras.utils.set_random_seed(params.SEED)  # once: it drops the kernels of what is there already
     work = json.loads(sys.stdin.readline())
-    system, more = SYSTEMS.get(work["name"], (products, {}))
-    turn = system(work | more)
+    system, settings = SYSTEMS.get(work["name"], (products, {}))
+    turn = system(work | settings)
     for line in sys.stdin:
         started = time.perf_counter()
         real, positions = turn(int(line))
@@ -472,10 +473,10 @@ class Row:
     def __init__(self, system, warm_up_steps, seconds):
         self.system = system
         self.rates, self.padding = [], []
-        few = max(1, warm_up_steps // 3)
+        trial_steps = max(1, warm_up_steps // 3)
         system.turn(warm_up_steps)
-        _, _, taken = system.turn(few)
-        self.steps = min(max(round(seconds / taken * few), 2), MAX_STEPS)
+        _, _, trial_seconds = system.turn(trial_steps)
+        self.steps = min(max(round(seconds / trial_seconds * trial_steps), 2), MAX_STEPS)
         print(f"{system.name}: ready, {self.steps} steps per turn", file=sys.stderr)
 
     def turn(self):
@@ -488,7 +489,70 @@ class Row:
         return statistics.median(self.rates)
 
 
-def main():
+# ---- The program ----
+
+
+class TrainingText(NamedTuple):
+    """What all systems are trained on."""
+
+    corpus: str  # its name
+    vocab_size: int
+    operations: float  # of a step's matrix products, for each real target token
+
+
+def prepare(work, vocab_size):
+    """Writes the tokenizer that `work` names. Returns the TrainingText."""
+    with messages.quiet():
+        import run_demo
+
+    corpus = run_demo.load_corpus(work["source"], params.SEED)
+    model = run_demo.train_tokenizer(corpus.train, vocab_size)
+    Path(work["model"]).write_bytes(model)
+    tokenizer = run_demo.Tokenizer(model)
+    sample = list(batching.encode(corpus.train.take(5000), tokenizer).as_numpy_iterator())
+    source_tokens, target_tokens = map(sum, zip(*(map(len, pair) for pair in sample), strict=True))
+    target_tokens -= len(sample)  # START is not predicted
+    operations = 6 * sum(  # per real target token: a product and two for its gradients, 2 each
+        size * to * (for_source * source_tokens / target_tokens + for_target)
+        for size, to, for_source, for_target in products_of(work["sizes"], tokenizer.vocab_size)
+    )
+    return TrainingText(corpus.name, tokenizer.vocab_size, operations)
+
+
+def print_tables(rows, limit, training_text, sizes):
+    """Prints what was compared, and a row for each system.
+
+    Args:
+      rows: of the systems.
+      limit: the Row of the matrix products alone.
+      training_text: the TrainingText.
+      sizes: values of SIZES by name.
+    """
+    from nmt.training import devices
+
+    print(
+        f"{training_text.corpus}, vocabulary of {training_text.vocab_size}, "
+        f"{sizes['num_layers']} + {sizes['decoder_layers'] or sizes['num_layers']} layers, "
+        f"d_model {sizes['d_model']}, "
+        f"batches of {sizes['batch_size']}, dropout rate "
+        f"{sizes['dropout_rate']}; {devices.cores()} cores, {limit.rate / 1e9:.0f} GFLOP/s of "
+        f"matrix products, {training_text.operations / 1e6:.1f} MFLOP per token\n"
+    )
+    print("| system | real target tokens/s | to plain | to PyTorch | padding | of the products |")
+    print("|---|---|---|---|---|---|")
+    rates = {row.system.name: row.rate for row in rows}
+    for row in rows:
+        baselines = (rates.get(name) for name in BASELINES)
+        ratios = " | ".join(f"{row.rate / rate:.2f}" if rate else "" for rate in baselines)
+        print(
+            f"| {row.system.name} | {row.rate:,.0f} | {ratios} "
+            f"| {statistics.mean(row.padding):.0%} "
+            f"| {row.rate * training_text.operations / limit.rate:.0%} |"
+        )
+
+
+def parse():
+    """Returns the values of the flags."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -507,54 +571,28 @@ def main():
     )  # fmt: skip
     flags.add_parameters(parser, only=(*SIZES, "vocab_size"))
     parser.set_defaults(vocab_size=3000)
-    args = parser.parse_args()
+    return parser.parse_args()
 
-    with messages.quiet():
-        import run_demo
-        from nmt.training import devices
 
-    source = {"train": args.train} if args.train else {"dataset": "bundled"}
-    corpus = run_demo.load_corpus(source, params.SEED)
+def main():
+    args = parse()
     folder = tempfile.TemporaryDirectory()
-    model = Path(folder.name) / "tokenizer.model"
-    model.write_bytes(run_demo.train_tokenizer(corpus.train, args.vocab_size))
-    tokenizer = run_demo.Tokenizer(model.read_bytes())
-    sizes = {name: flags.chosen(args)[name] for name in SIZES}
-    sample = list(batching.encode(corpus.train.take(5000), tokenizer).as_numpy_iterator())
-    source_tokens, target_tokens = map(sum, zip(*(map(len, pair) for pair in sample), strict=True))
-    target_tokens -= len(sample)  # START is not predicted
-    operations = 6 * sum(  # per real target token: a product and two for its gradients, 2 each
-        size * to * (for_source * source_tokens / target_tokens + for_target)
-        for size, to, for_source, for_target in products_of(sizes, tokenizer.vocab_size)
+    work = {
+        "source": {"train": args.train} if args.train else {"dataset": "bundled"},
+        "model": str(Path(folder.name) / "tokenizer.model"),
+        "folder": folder.name,
+        "sizes": {name: flags.chosen(args)[name] for name in SIZES},
+    }
+    training_text = prepare(work, args.vocab_size)
+    limit, *rows = (
+        Row(System(name, work), args.warm_up_steps, args.seconds)
+        for name in ("products", *args.only)
     )
-
-    work = {"source": source, "model": str(model), "folder": folder.name, "sizes": sizes}
-    how = args.warm_up_steps, args.seconds
-    products_alone, *systems = (System(name, work) for name in ("products", *args.only))
-    limit = Row(products_alone, *how)
-    rows = [Row(system, *how) for system in systems]
     for number in range(1, args.rounds + 1):
         for row in (limit, *rows):
             row.turn()
         print(f"round {number} of {args.rounds} done", file=sys.stderr)
-
-    print(
-        f"{corpus.name}, vocabulary of {tokenizer.vocab_size}, {sizes['num_layers']} + "
-        f"{sizes['decoder_layers'] or sizes['num_layers']} layers, d_model {sizes['d_model']}, "
-        f"batches of {sizes['batch_size']}, dropout rate "
-        f"{sizes['dropout_rate']}; {devices.cores()} cores, {limit.rate / 1e9:.0f} GFLOP/s of "
-        f"matrix products, {operations / 1e6:.1f} MFLOP per token\n"
-    )
-    print("| system | real target tokens/s | to plain | to PyTorch | padding | of the products |")
-    print("|---|---|---|---|---|---|")
-    rates = {row.system.name: row.rate for row in rows}
-    for row in rows:
-        baselines = (rates.get(name) for name in BASELINES)
-        ratios = " | ".join(f"{row.rate / rate:.2f}" if rate else "" for rate in baselines)
-        print(
-            f"| {row.system.name} | {row.rate:,.0f} | {ratios} "
-            f"| {statistics.mean(row.padding):.0%} | {row.rate * operations / limit.rate:.0%} |"
-        )
+    print_tables(rows, limit, training_text, work["sizes"])
 
 
 if __name__ == "__main__":
