@@ -11,7 +11,6 @@ table of kinds, and each case that failed.
 
 import argparse
 import bz2
-import collections
 import contextlib
 import gzip
 import io
@@ -271,55 +270,83 @@ def run_folder(run_demo, run, folder, chance):
     """A run folder in which a file is damaged, swapped, foreign, missing or not a file."""
     damaged = folder / "run"
     shutil.copytree(run, damaged)
-    found = [path for path in sorted(damaged.rglob("*")) if path.is_file()]
-    likely = [path for path in found if path.name in ("params.json", "tokenizer.model")]
-    path = chance.choice(likely if chance.random() < 0.5 else found)
-    content = path.read_bytes()
-    how = chance.randrange(8)
-    if how == 0:
-        path.write_bytes(content[: chance.randrange(len(content) + 1)])
-    elif how == 1 and content:
-        changed = bytearray(content)
-        for _ in range(chance.choice([1, 1, 5])):
-            changed[chance.randrange(len(changed))] ^= 1 << chance.randrange(8)
-        path.write_bytes(changed)
-    elif how == 2:
-        path.write_bytes(chance.choice(found).read_bytes())
-    elif how == 3:
-        path.unlink()
-    elif how == 4:
-        path.unlink()
-        path.mkdir()
-    elif how == 5:
-        path.unlink()
-        path.symlink_to(chance.choice(["/nowhere", "/dev/null", "/etc/passwd", path.name, ".."]))
-    elif how == 6:
-        path.write_bytes(text(chance))
-    else:
-        path = damaged / "params.json"
-        options = json.loads(path.read_text())
-        name = chance.choice(sorted(options))
-        if chance.random() < 0.3:
-            del options[name]
-        else:
-            values = [None, -1, 0, 10**6, 10**30, 1.5, "x", "../..", [], {}, True, [[]], {"a": 1}]
-            options[name] = chance.choice(values)
-        path.write_text(json.dumps(options))
-    command = chance.choice(["translate", "evaluate", "plot", "export", "score", "train"])
-    given = ["--run", damaged]
-    if command == "translate":
-        given += ["um dois."]
-    elif command == "plot":
-        given += [chance.choice(["curves", "schedule", "attention", "masks"])]
-    elif command == "score":
-        given += [run.parent / "numbers.tsv"]
-    elif command == "train":
-        given = ["--dataset", run.parent / "numbers.tsv", *SMALL, *given]
-    elif command == "export":
-        given += ["--format", "keras", "--to", folder / "model.keras"]
-    answer = Answer(run_demo, [command, *given])
+    paths = [path for path in sorted(damaged.rglob("*")) if path.is_file()]
+    likely = [path for path in paths if path.name in ("params.json", "tokenizer.model")]
+    path = chance.choice(likely if chance.random() < 0.5 else paths)
+    damage = chance.choice(DAMAGES)
+    damage(path, chance)
+    exported = folder / "model.keras"
+    arguments = {
+        "translate": ["um dois."],
+        "evaluate": [],
+        "plot": [chance.choice(["curves", "schedule", "attention", "masks"])],
+        "export": ["--format", "keras", "--to", exported],
+        "score": [run.parent / "numbers.tsv"],
+        "train": ["--dataset", run.parent / "numbers.tsv", *SMALL],
+    }
+    command = chance.choice(list(arguments))
+    answer = Answer(run_demo, [command, *arguments[command], "--run", damaged])
     if command == "export":
-        assert (folder / "model.keras").exists() == (answer.code == 0), "half-written"
+        assert exported.exists() == (answer.code == 0), "half-written"
+
+
+def run_of(path):
+    """Returns the run folder that a file is in."""
+    return next(parent for parent in path.parents if (parent / "params.json").exists())
+
+
+def cut_short(path, chance):
+    content = path.read_bytes()
+    path.write_bytes(content[: chance.randrange(len(content) + 1)])
+
+
+def flip_bits(path, chance):
+    content = bytearray(path.read_bytes())
+    for _ in range(chance.choice([1, 1, 5]) if content else 0):
+        content[chance.randrange(len(content))] ^= 1 << chance.randrange(8)
+    path.write_bytes(content)
+
+
+def swap(path, chance):
+    """Another file's content."""
+    paths = [other for other in sorted(run_of(path).rglob("*")) if other.is_file()]
+    path.write_bytes(chance.choice(paths).read_bytes())
+
+
+def remove(path, chance):
+    path.unlink()
+
+
+def make_folder(path, chance):
+    path.unlink()
+    path.mkdir()
+
+
+def link(path, chance):
+    path.unlink()
+    path.symlink_to(chance.choice(["/nowhere", "/dev/null", "/etc/passwd", path.name, ".."]))
+
+
+def overwrite(path, chance):
+    path.write_bytes(text(chance))
+
+
+def change_parameters(path, chance):
+    """One value of params.json is another, or missing, whatever file was chosen."""
+    file = run_of(path) / "params.json"
+    parameters = json.loads(file.read_text())
+    name = chance.choice(sorted(parameters))
+    if chance.random() < 0.3:
+        del parameters[name]
+    else:
+        values = [None, -1, 0, 10**6, 10**30, 1.5, "x", "../..", [], {}, True, [[]], {"a": 1}]
+        parameters[name] = chance.choice(values)
+    file.write_text(json.dumps(parameters))
+
+
+DAMAGES = (
+    cut_short, flip_bits, swap, remove, make_folder, link, overwrite, change_parameters,
+)  # fmt: skip
 
 
 ENVIRONMENT = {
@@ -499,6 +526,37 @@ def place(error):
     return f"({Path(own[-1].filename).name}:{own[-1].lineno})" if own else ""
 
 
+def try_cases(kind, run, cases):
+    """Tries all cases of a kind, in processes. Returns how each case that failed ended."""
+    failures, first = {}, 0
+    while first < cases:
+        last = min(first + AT_ONCE, cases)
+        command = [sys.executable, __file__, "--work", kind, run, first, last]
+        process = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+        number = first - 1
+        for line in process.stdout.splitlines():
+            number, end = json.loads(line)
+            if end not in ("began", "passed"):
+                failures[number] = end
+        if number < first:
+            sys.exit(f"{kind}: no case was tried: {process.stderr[-300:]}")
+        if process.returncode:  # in the case that it began last
+            failures[number] = f"ended with {process.returncode}: {process.stderr[-300:]}"
+        first = number + 1 if process.returncode else last
+    return failures
+
+
+def train_run(folder):
+    """Trains a small run in a folder, beside its numbers.tsv. Returns its path."""
+    run, tsv = folder / "run", folder / "numbers.tsv"
+    numbers = "um dois três quatro cinco seis sete oito nove".split()
+    pairs = itertools.product(numbers, repeat=3)
+    tsv.write_text("".join(f"{' '.join(n)}.\t{' '.join(reversed(n))}.\n" for n in pairs))
+    train = [sys.executable, ROOT / "run_demo.py", "--dataset", tsv, *SMALL, "--run", run]
+    subprocess.run(train, check=True, capture_output=True)
+    return run
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument(
@@ -514,41 +572,18 @@ def main():
         kind, run, first, last = args.work
         work(kind, run, int(first), int(last))
         return
+    failures = {}
     with tempfile.TemporaryDirectory() as folder:
-        run, tsv = Path(folder) / "run", Path(folder) / "numbers.tsv"
-        numbers = "um dois três quatro cinco seis sete oito nove".split()
-        pairs = itertools.product(numbers, repeat=3)
-        tsv.write_text("".join(f"{' '.join(n)}.\t{' '.join(reversed(n))}.\n" for n in pairs))
-        train = [sys.executable, ROOT / "run_demo.py", "--dataset", tsv, *SMALL, "--run", run]
-        if args.run:
-            run = args.run.resolve()
-        else:
-            subprocess.run(train, check=True, capture_output=True)
+        run = args.run.resolve() if args.run else train_run(Path(folder))
         print("| kind | cases | passed |\n|---|---|---|", flush=True)
-        failed = []
         for kind in args.kinds:
-            ends, first = collections.Counter(), 0
             cases = -(-args.cases // 10) if kind in SLOW else args.cases
-            while first < cases:
-                last = min(first + AT_ONCE, cases)
-                command = [sys.executable, __file__, "--work", kind, run, first, last]
-                done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
-                number = first - 1
-                for line in done.stdout.splitlines():
-                    number, end = json.loads(line)
-                    if end == "passed":
-                        ends[end] += 1
-                    elif end != "began":
-                        failed.append((kind, number, end))
-                if done.returncode:
-                    failed.append(
-                        (kind, number, f"ended with {done.returncode}: {done.stderr[-300:]}")
-                    )
-                first = number + 1 if done.returncode else last
-            print(f"| {kind} | {cases} | {ends['passed']} |", flush=True)
-        for kind, number, end in failed:
+            failures[kind] = try_cases(kind, run, cases)
+            print(f"| {kind} | {cases} | {cases - len(failures[kind])} |", flush=True)
+    for kind, ends in failures.items():
+        for number, end in ends.items():
             print(f"{kind} {number}: {end}")
-    sys.exit(bool(failed))
+    sys.exit(any(failures.values()))
 
 
 if __name__ == "__main__":
