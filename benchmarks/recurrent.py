@@ -18,6 +18,7 @@ import statistics
 import sys
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 os.environ.setdefault("KERAS_BACKEND", "tensorflow")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
@@ -148,68 +149,119 @@ class RecurrentForward(ParallelForward):
         return [self.transformer.decode(part, training=training)[0] for part in parts]
 
 
-def train(builders, options, corpus, tokenizer, epochs):
-    """Trains what each of `builders` makes of options and vocabulary, an epoch of each in turn.
+class Network(NamedTuple):
+    """A network that is trained beside the others."""
 
-    Returns their Trainings, the median of each one's tokens per second, the minutes of each, and a
-    tokenizer of the same model.
-    """
-    original, trainings = run_demo.build_transformer, []
+    title: str
+    training: run_demo.Training
+    rates: list[float]  # tokens per second, of each epoch
+    minutes: list[float]  # of each epoch
+
+
+def recurrent_builder(units, attends):
+    """Returns what builds a Recurrent as run_demo.build_transformer builds a Transformer."""
+
+    def build(options, vocab_size, plain):
+        model = Recurrent(
+            vocab_size, options["d_model"], units, 2, options["dropout_rate"], attends
+        )
+        model.build()
+        return model
+
+    return build
+
+
+def build_network(title, build, options, vocab_size):
+    """Returns an untrained Network."""
+    original, run_demo.build_transformer = run_demo.build_transformer, build
     try:
-        for build in builders:
-            run_demo.build_transformer = build
-            keras.utils.set_random_seed(options["seed"])  # which drops the kernels of tokenizers
-            strategy, parts = devices.configure()
-            vocab_size = tokenizer.vocab_size
-            training = run_demo.Training(options, vocab_size, strategy, parts)
-            if isinstance(training.transformer, Recurrent):
-                training.forward = RecurrentForward(training.transformer, parts)
-            trainings.append(training)
+        keras.utils.set_random_seed(options["seed"])  # which drops the kernels of tokenizers
+        strategy, parts = devices.configure()
+        training = run_demo.Training(options, vocab_size, strategy, parts)
     finally:
         run_demo.build_transformer = original
-    tokenizer = run_demo.Tokenizer(tokenizer.model)
-    batches = batching.training_batches(trainings[0].options, corpus, tokenizer)
-    rates, minutes = [[] for _ in trainings], [0.0] * len(trainings)
-    for training in trainings:
-        training.total_steps.assign(batches.per_epoch * epochs)
-    for epoch, number in itertools.product(range(1, epochs + 1), range(len(trainings))):
-        training, started = trainings[number], time.perf_counter()
+    if isinstance(training.transformer, Recurrent):
+        training.forward = RecurrentForward(training.transformer, parts)
+    return Network(title, training, rates=[], minutes=[])
+
+
+def train(networks, options, corpus, tokenizer, epochs):
+    """Trains Networks, an epoch of each in turn."""
+    batches = batching.training_batches(networks[0].training.options, corpus, tokenizer)
+    for network in networks:
+        network.training.total_steps.assign(batches.per_epoch * epochs)
+    for epoch, network in itertools.product(range(1, epochs + 1), networks):
+        training, started = network.training, time.perf_counter()
         order = batches.epoch(options["buffer_size"], options["seed"] + epoch)
-        title = f"Epoch {epoch}/{epochs} of network {number + 1}"
+        title = f"Epoch {epoch}/{epochs} of {network.title}"
         rate = training.train_epoch(order, batches.per_epoch, title)
         training.position.assign(0)
         loss, _, tokens = training.sums_so_far.numpy()
-        rates[number].append(rate)
         validation, accuracy = training.loss_and_accuracy(corpus.validation, tokenizer)
-        minutes[number] += (time.perf_counter() - started) / 60
+        network.rates.append(rate)
+        network.minutes.append((time.perf_counter() - started) / 60)
         log.info(
             f"{title}: loss {loss / tokens:.3f}; validation loss {validation:.3f}, accuracy "
             f"{accuracy:.3f}; {rate:,.0f} tokens/s"
         )
-    return trainings, [statistics.median(found) for found in rates], minutes, tokenizer
 
 
 def recurrent_translations(model, tokenizer, lines):
     """Returns greedy translations of `lines` by a Recurrent, in batches of like length."""
     sources = tokenizer.encode(lines)
     order = sorted(range(len(lines)), key=lambda number: len(sources[number]))
-    found = {}
+    translations = {}
     for start in range(0, len(order), 64):
         batch = order[start : start + 64]
         inp = keras.utils.pad_sequences([sources[n] for n in batch], padding="post", value=PAD)
         texts = tokenizer.decode(model.translate(tf.constant(inp)).numpy())
-        found.update(zip(batch, texts, strict=True))
-    return [found[number] for number in range(len(lines))]
+        translations.update(zip(batch, texts, strict=True))
+    return [translations[number] for number in range(len(lines))]
 
 
-def score(found, references):
+def score(translations, references):
     """Returns sacreBLEU's BLEU of lower-cased text, as text; a dash for no lines."""
-    if not found:
+    if not translations:
         return "-"
-    return f"{sacrebleu.corpus_bleu(found, [references], lowercase=True).score:.1f}"
+    return f"{sacrebleu.corpus_bleu(translations, [references], lowercase=True).score:.1f}"
 
 
-def main():
+def scores_by_length(translations, references, sources):
+    """Returns the score of all lines, then of those in each of LENGTHS."""
+    scores = [score(translations, references)]
+    for low, high in LENGTHS:
+        lines = [n for n, source in enumerate(sources) if low <= len(source.split()) <= high]
+        scores.append(score([translations[n] for n in lines], [references[n] for n in lines]))
+    return scores
+
+
+def print_table(networks, tokenizer, sources, references):
+    """Translates and prints a row for each Network."""
+    spans = [f"{low}-{high}" if high < 1000 else f"{low}+" for low, high in LENGTHS]
+    heads = ["network", "parameters", "BLEU", *spans, "tokens/s", "steps", "minutes"]
+    target_tokens = sum(map(len, tokenizer.encode(references))) / len(references) - 1  # with END
+    source_tokens = sum(map(len, tokenizer.encode(sources))) / len(sources)
+    print(f"| {' | '.join(heads)} |\n{'|---' * len(heads)}|")
+    for network in networks:
+        model = network.training.transformer
+        if isinstance(model, Recurrent):
+            translations = recurrent_translations(model, tokenizer, sources)
+            steps = f"{source_tokens + target_tokens:.0f} / {source_tokens + target_tokens:.0f}"
+        else:
+            translations = list(network.training.model.translator(tokenizer)(sources))
+            steps = f"1 / {1 + target_tokens:.0f}"
+        scores = " | ".join(scores_by_length(translations, references, sources))
+        print(
+            f"| {network.title} | {model.count_params():,} | {scores} "
+            f"| {statistics.median(network.rates):,.0f} | {steps} | {sum(network.minutes):.0f} |"
+        )
+    print("\nBLEU is lower-cased; then by words of the source. Steps that must follow one")
+    print("another, for a test sentence of mean length: in training / in translating. Tokens/s is")
+    print("the median of the epochs, which the networks took in turn.")
+
+
+def parse():
+    """Returns the parser of the flags, and their values."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -225,58 +277,34 @@ def main():
     args = parser.parse_args()
     if args.epochs < 1 or (not args.train and (args.valid or args.test)):
         parser.error("--epochs are 1 or more; --valid and --test go with --train")
+    return parser, args
 
-    options = params.values("tiny")
-    options |= flags.given(args) | dict(xla="off")
+
+def main():
+    parser, args = parse()
+    options = params.values("tiny") | flags.given(args) | dict(xla="off")
     files = dict(train=args.train, valid=args.valid, test=args.test)
     source = {split: paths for split, paths in files.items() if paths} or {"dataset": "bundled"}
     try:
         corpus = run_demo.load_corpus(source, args.seed)
     except UserError as error:
         parser.error(str(error))
-    how = {name: options[name] for name in tokenizing.PARAMETERS}
-    tokenizer = run_demo.Tokenizer(run_demo.train_tokenizer(corpus.train, **how))
-    sources, references = evaluation.texts(corpus.test)
-
-    def recurrent(attends):
-        def build(options, vocab_size, plain):
-            sizes = options["d_model"], args.units, 2, options["dropout_rate"]
-            model = Recurrent(vocab_size, *sizes, attends)
-            model.build()
-            return model
-
-        return build
-
-    networks = (
-        ("GRU, one context vector", recurrent(False)),
-        ("GRU with attention", recurrent(True)),
-        ("Transformer", run_demo.build_transformer),
+    model = run_demo.train_tokenizer(
+        corpus.train, **{name: options[name] for name in tokenizing.PARAMETERS}
     )
-    spans = [f"{low}-{high}" if high < 1000 else f"{low}+" for low, high in LENGTHS]
-    heads = ["network", "parameters", "BLEU", *spans, "tokens/s", "steps", "minutes"]
-    written = sum(map(len, tokenizer.encode(references))) / len(references) - 1  # with END
-    read = sum(map(len, tokenizer.encode(sources))) / len(sources)
-    titles, builders = zip(*networks, strict=True)
-    trainings, rates, minutes, tokenizer = train(builders, options, corpus, tokenizer, args.epochs)
-    print(f"| {' | '.join(heads)} |\n{'|---' * len(heads)}|")
-    for title, training, rate, spent in zip(titles, trainings, rates, minutes, strict=True):
-        model = training.transformer
-        if isinstance(model, Recurrent):
-            found = recurrent_translations(model, tokenizer, sources)
-            steps = f"{read + written:.0f} / {read + written:.0f}"
-        else:
-            found = list(training.model.translator(tokenizer)(sources))
-            steps = f"1 / {1 + written:.0f}"
-        bleu = [score(found, references)]
-        for low, high in LENGTHS:
-            rows = [n for n, line in enumerate(sources) if low <= len(line.split()) <= high]
-            bleu.append(score([found[n] for n in rows], [references[n] for n in rows]))
-        figures = " | ".join(bleu)
-        size = f"{model.count_params():,}"
-        print(f"| {title} | {size} | {figures} | {rate:,.0f} | {steps} | {spent:.0f} |")
-    print("\nBLEU is lower-cased; then by words of the source. Steps that must follow one")
-    print("another, for a test sentence of mean length: in training / in translating. Tokens/s is")
-    print("the median of the epochs, which the networks took in turn.")
+    vocab_size = run_demo.Tokenizer(model).vocab_size
+    sources, references = evaluation.texts(corpus.test)
+    networks = [
+        build_network(title, build, options, vocab_size)
+        for title, build in (
+            ("GRU, one context vector", recurrent_builder(args.units, attends=False)),
+            ("GRU with attention", recurrent_builder(args.units, attends=True)),
+            ("Transformer", run_demo.build_transformer),
+        )
+    ]
+    tokenizer = run_demo.Tokenizer(model)  # after the seeds, which drop the kernels of tokenizers
+    train(networks, options, corpus, tokenizer, args.epochs)
+    print_table(networks, tokenizer, sources, references)
 
 
 if __name__ == "__main__":
