@@ -12,6 +12,7 @@ hundred single sentences (there, of at most 64 tokens). Medians of interleaved r
 """
 
 import argparse
+import itertools
 import os
 import statistics
 import sys
@@ -50,13 +51,13 @@ def medians(calls, rounds, seconds):
     for call in calls:
         call()  # traced, compiled
     for _ in range(rounds):
-        for call, found in zip(calls, rates, strict=True):
+        for call, call_rates in zip(calls, rates, strict=True):
             done, started = 0, time.perf_counter()
             while time.perf_counter() - started < seconds:
                 call()
                 done += 1
-            found.append(done / (time.perf_counter() - started))
-    return [statistics.median(found) for found in rates]
+            call_rates.append(done / (time.perf_counter() - started))
+    return [statistics.median(call_rates) for call_rates in rates]
 
 
 def random_networks(options):
@@ -70,11 +71,9 @@ def random_networks(options):
     networks = {}
     for name, changes in kinds.items():
         network = run_demo.build_transformer({**options, **changes}, params.VOCAB_SIZE)
-        never = tf.one_hot(END, params.VOCAB_SIZE) * MASKED
-        logits, network.final_layer.call = network.final_layer.call, None
-        network.final_layer.call = lambda inputs, training=None, logits=logits, never=never: (
-            logits(inputs) + never
-        )
+        kernel, bias = network.final_layer.get_weights()
+        bias[END] = MASKED
+        network.final_layer.set_weights([kernel, bias])
         networks[name] = network
     return networks
 
@@ -91,8 +90,8 @@ def search_of(network, batch):
     return compiled(network, search) if batch == 1 else tf.function(search)
 
 
-def by_length(options, lengths, batches, rounds, seconds):
-    """Prints sentences per second by tokens of a translation."""
+def print_speed_by_length(options, lengths, batches, rounds, seconds):
+    """Prints sentences per second by tokens of a translation, with random weights."""
     networks = random_networks(options)
     print(f"\n| tokens | batch | {' | '.join(networks)} |", flush=True)
     print("|---|---|" + "---|" * len(networks))
@@ -125,39 +124,41 @@ def load_runs(paths):
     return tokenizers[0], models
 
 
-def kind_of(options):
-    """Returns what is special in the options of a run."""
-    return "non-autoregressive" if options["non_autoregressive"] else "autoregressive"
+def load_test(paths, model):
+    """Returns sources and references of given files, or else of a run's own test split."""
+    if paths:
+        return zip(*files.read_pairs(paths), strict=True)
+    corpus = run_demo.load_corpus(model.corpus, model.options["seed"])
+    return evaluation.texts(corpus.test)
 
 
-def of_runs(paths, test, rounds):
-    """Prints BLEU and sentences per second of trained runs."""
+def measure(models, tokenizer, sources, batch, rounds):
+    """Returns sentences per second of each model, and its translations."""
+    lines = sources if batch > 1 else sources[:SINGLE_LINES]
+    translators = [Translator(model.transformer, tokenizer, rows=batch) for model in models]
+    calls = [lambda translate=translate: list(translate(lines)) for translate in translators]
+    translations = [call() for call in calls]
+    return [len(lines) * rate for rate in medians(calls, rounds, 0.1)], translations
+
+
+def print_runs(paths, test, rounds):
+    """Prints BLEU and sentences per second of trained runs, and examples."""
     searcher.COMPILE_AFTER = 0  # as if there had been some hundred sentences
     tokenizer, models = load_runs(paths)
-    options = models[0].options
-    if test:
-        sources, references = zip(*files.read_pairs(test), strict=True)
-    else:
-        corpus = run_demo.load_corpus(models[0].corpus, options["seed"])
-        sources, references = evaluation.texts(corpus.test)
-    translations, rates = [], []
-    for batch in (64, 1):
-        lines = sources if batch == 64 else sources[:SINGLE_LINES]
-        calls = []
-        for model in models:
-            translate = Translator(model.transformer, tokenizer, rows=batch)
-            calls.append(lambda translate=translate, lines=lines: list(translate(lines)))
-        if batch == 64:
-            translations = [call() for call in calls]
-        rates.append([len(lines) * rate for rate in medians(calls, rounds, 0.1)])
+    sources, references = load_test(test, models[0])
+    batch_rates, translations = measure(models, tokenizer, sources, 64, rounds)
+    single_rates, _ = measure(models, tokenizer, sources, 1, rounds)
     print("| run | decoding | BLEU | sentences/s, 64 at a time | one at a time |")
     print("|---|---|---|---|---|")
-    tokenize = bleu_tokenizer.choose(options["tokenize"], references)
+    tokenize = bleu_tokenizer.choose(models[0].options["tokenize"], references)
     lower_cased = scores.bleu(tokenize, lowercase=True)
-    for row, (path, model) in enumerate(zip(paths, models, strict=True)):
-        bleu = lower_cased.corpus_score(translations[row], [references])
-        figures = f"{bleu.score:.1f} | {rates[0][row]:,.0f} | {rates[1][row]:,.0f}"
-        print(f"| {Path(path).name} | {kind_of(model.options)} | {figures} |")
+    for number, (path, model) in enumerate(zip(paths, models, strict=True)):
+        bleu = lower_cased.corpus_score(translations[number], [references])
+        kind = "non-autoregressive" if model.options["non_autoregressive"] else "autoregressive"
+        print(
+            f"| {Path(path).name} | {kind} | {bleu.score:.1f} | {batch_rates[number]:,.0f} "
+            f"| {single_rates[number]:,.0f} |"
+        )
     print("\nBLEU is lower-cased.")
     print_examples(sources, references, translations[0], translations[-1])
 
@@ -165,8 +166,12 @@ def of_runs(paths, test, rounds):
 def print_examples(sources, references, good, different):
     """Prints lines whose translation `good` is the reference, and `different` is not."""
     lines = zip(sources, references, good, different, strict=True)
-    chosen = [line for line in lines if line[2] == line[1] != line[3]]
-    for source, reference, _, translation in chosen[:EXAMPLES]:
+    examples = (
+        (source, reference, translation)
+        for source, reference, good_translation, translation in lines
+        if good_translation == reference != translation
+    )
+    for source, reference, translation in itertools.islice(examples, EXAMPLES):
         print(f"\n    source:    {source}\n    reference: {reference}")
         print(f"    last run:  {translation}")
 
@@ -192,10 +197,10 @@ def main():
         parser.error("--test: name runs, too")
     if args.runs:
         try:
-            of_runs(args.runs, args.test, args.rounds)
+            print_runs(args.runs, args.test, args.rounds)
         except UserError as error:
             parser.error(str(error))
-    by_length(flags.chosen(args), args.lengths, args.batches, args.rounds, args.seconds)
+    print_speed_by_length(flags.chosen(args), args.lengths, args.batches, args.rounds, args.seconds)
 
 
 if __name__ == "__main__":
