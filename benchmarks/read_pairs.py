@@ -102,6 +102,42 @@ def tokenize(args, folder):
     return batches, time.perf_counter() - began, time.process_time() - processor_began
 
 
+def print_tokenizing(args, folder):
+    """Tokenizes, and prints what that took. Returns the Batches."""
+    batches, seconds, processor_seconds = tokenize(args, folder)
+    from nmt.text.batch_plan import plan_epoch
+
+    size = sum(path.stat().st_size for path in folder.glob("ids.*"))
+    began = time.perf_counter()
+    plan_epoch(batches.bucket_of_pair, batches.buckets, 0, seed=1)
+    plan_seconds = time.perf_counter() - began
+    print("| pairs | tokenized in | processor time | on disk | epoch planned in | memory |")
+    print("|---|---|---|---|---|---|")
+    print(
+        f"| {batches.kept:,} | {seconds:.0f} s | {processor_seconds:.0f} s | "
+        f"{size / batches.kept:.1f} bytes per pair | {plan_seconds:.2f} s | "
+        f"{memory('RssAnon'):,.0f} MiB |\n"
+    )
+    return batches
+
+
+def print_reading(batches, numbers_of_readers, seconds):
+    """Prints how fast the Batches are read by each number of readers."""
+    print("| readers | pairs/s, together | per processor second | own memory of each | mapped |")
+    print("|---|---|---|---|---|", flush=True)
+    for readers in numbers_of_readers:
+        results = readings(batches, readers, seconds)
+        pairs = sum(reading.pairs for reading in results)
+        rate = sum(reading.pairs / reading.seconds for reading in results)
+        processor_seconds = sum(reading.processor_seconds for reading in results)
+        print(
+            f"| {readers} | {rate:,.0f} | {pairs / processor_seconds:,.0f} | "
+            f"{max(reading.own_memory for reading in results):,.0f} MiB | "
+            f"{max(reading.mapped for reading in results):,.0f} MiB |",
+            flush=True,
+        )
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -114,39 +150,9 @@ def main():
     flags.add_parameters(parser, ("batch_size", "vocab_size"))
     parser.set_defaults(batch_size=params.BATCH_SIZE, vocab_size=3000)
     args = parser.parse_args()
-
-    with tempfile.TemporaryDirectory() as name:
-        batches, seconds, processor_seconds = tokenize(args, Path(name))
-        from nmt.text.batch_plan import plan_epoch
-
-        size = sum(path.stat().st_size for path in Path(name).glob("ids.*"))
-        began = time.perf_counter()
-        plan_epoch(batches.bucket_of_pair, batches.buckets, 0, seed=1)
-        planned = time.perf_counter() - began
-        print("| pairs | tokenized in | processor time | on disk | epoch planned in | memory |")
-        print("|---|---|---|---|---|---|")
-        print(
-            f"| {batches.kept:,} | {seconds:.0f} s | {processor_seconds:.0f} s | "
-            f"{size / batches.kept:.1f} bytes per pair | {planned:.2f} s | "
-            f"{memory('RssAnon'):,.0f} MiB |\n"
-        )
-        print(
-            "| readers | pairs/s, together | per processor second | own memory of each | mapped |"
-        )
-        print("|---|---|---|---|---|", flush=True)
-        for readers in args.readers:
-            found = readings(batches, readers, args.seconds)
-            pairs = sum(reading.pairs for reading in found)
-            rate = sum(reading.pairs / reading.seconds for reading in found)
-            own, mapped = (
-                max(values) for values in zip(*(reading[-2:] for reading in found), strict=True)
-            )
-            print(
-                f"| {readers} | {rate:,.0f} | "
-                f"{pairs / sum(reading.processor_seconds for reading in found):,.0f} | "
-                f"{own:,.0f} MiB | {mapped:,.0f} MiB |",
-                flush=True,
-            )
+    with tempfile.TemporaryDirectory() as folder:
+        batches = print_tokenizing(args, Path(folder))
+        print_reading(batches, args.readers, args.seconds)
 
 
 if __name__ == "__main__":

@@ -21,10 +21,11 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
-OTHER = """
+CTRANSLATE2 = """
 import sys
 import ctranslate2, sentencepiece
 folder, tokenizer, beam, cores, source, target = sys.argv[1:]
@@ -39,14 +40,69 @@ model.translate_file(
 """
 
 
-def measured(command, **streams):
-    """Returns the seconds that a process takes, and its peak memory in MiB."""
+class Measurement(NamedTuple):
+    """What a process took, and what it wrote."""
+
+    seconds: float
+    peak_memory: float  # MiB
+    translations: list[str]
+
+
+def measured(command, target, **streams):
+    """Returns the Measurement of a process that writes translations into the file `target`."""
     started = time.perf_counter()
     process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL, **streams)
     _, status, usage = os.wait4(process.pid, 0)
     if status:
         raise SystemExit(f"{' '.join(map(str, command))}: exit status {status}")
-    return time.perf_counter() - started, usage.ru_maxrss / 1024
+    seconds = time.perf_counter() - started
+    translations = target.read_text(encoding="utf-8").splitlines()
+    return Measurement(seconds, usage.ru_maxrss / 1024, translations)
+
+
+def this_project(run, source, target, beam):
+    """Returns the Measurement of this project."""
+    command = [sys.executable, "run_demo.py", "translate", "--run", run, "--no-split"]
+    command += ["--beam", str(beam), "--length-penalty", "0"]
+    with open(source) as stdin, open(target, "w") as stdout:
+        return measured(command, target, stdin=stdin, stdout=stdout)
+
+
+def ctranslate2(model, source, target, beam):
+    """Returns the Measurement of CTranslate2."""
+    arguments = [model, model / "tokenizer.model", beam, cores(), source, target]
+    return measured([sys.executable, "-c", CTRANSLATE2, *map(str, arguments)], target)
+
+
+def cores():
+    """Returns the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def load_lines(args):
+    """Returns the lines of --source, or of the run's test split."""
+    if args.source:
+        return Path(args.source).read_text(encoding="utf-8").splitlines()
+    from run_demo import load_corpus
+
+    options = json.loads((Path(args.run) / "params.json").read_text(encoding="utf-8"))
+    corpus = load_corpus(options["corpus"], options["seed"])
+    return [source.decode() for source, _ in corpus.test.as_numpy_iterator()]
+
+
+def print_table(measurements, lines):
+    """Prints a row for each of the Measurements, which are by system and beam."""
+    print(f"{lines:,} lines, {cores()} cores\n")
+    print("| system | beam | seconds | lines/s | to CTranslate2 | peak MiB | same |")
+    print("|---|---|---|---|---|---|---|")
+    for (system, beam), (seconds, memory, translations) in measurements.items():
+        ratio = measurements["CTranslate2 float32", beam].seconds / seconds
+        reference = measurements["this project", beam].translations
+        same = sum(a == b for a, b in zip(translations, reference, strict=True))
+        print(
+            f"| {system} | {beam} | {seconds:.1f} | {lines / seconds:,.0f} "
+            f"| {ratio:.2f} | {memory:,.0f} | {same:,} |"
+        )
 
 
 def main():
@@ -58,48 +114,18 @@ def main():
     parser.add_argument("--lines", type=int, default=100_000, help="of the file (default 100000)")
     args = parser.parse_args()
 
-    folder = tempfile.TemporaryDirectory()
-    work = Path(folder.name)
-    if args.source:
-        lines = Path(args.source).read_text(encoding="utf-8").splitlines()
-    else:
-        from run_demo import load_corpus
-
-        options = json.loads((Path(args.run) / "params.json").read_text(encoding="utf-8"))
-        corpus = load_corpus(options["corpus"], options["seed"])
-        lines = [source.decode() for source, _ in corpus.test.as_numpy_iterator()]
-    lines = itertools.islice(itertools.cycle(lines), args.lines)
-    (work / "source").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-
-    ours = [sys.executable, "run_demo.py"]
-    run = ["--run", Path(args.run).resolve()]
-    exporting = [*ours, "export", *run, "--format", "ctranslate2", "--to", work / "ctranslate2"]
-    subprocess.run(exporting, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-    paths = work / "ctranslate2", work / "ctranslate2" / "tokenizer.model"
-    cores = len(os.sched_getaffinity(0))
-    found, texts = {}, {}
-    for beam in (1, 4):
-        with open(work / "source") as source, open(work / "ours", "w") as target:
-            command = [*ours, "translate", *run, "--no-split", "--beam", str(beam)]
-            command += ["--length-penalty", "0"]
-            found["this project", beam] = measured(command, stdin=source, stdout=target)
-        files = work / "source", work / "other"
-        command = [sys.executable, "-c", OTHER, *paths, beam, cores, *files]
-        found["CTranslate2 float32", beam] = measured([*map(str, command)])
-        for (name, _), file in zip(found, ("ours", "other"), strict=False):
-            texts[name, beam] = (work / file).read_text(encoding="utf-8").splitlines()
-
-    print(f"{args.lines:,} lines, {cores} cores\n")
-    print("| system | beam | seconds | lines/s | to CTranslate2 | peak MiB | same |")
-    print("|---|---|---|---|---|---|---|")
-    for (name, beam), (seconds, memory) in found.items():
-        other, _ = found["CTranslate2 float32", beam]
-        pairs = zip(texts[name, beam], texts["this project", beam], strict=True)
-        same = sum(mine == its for mine, its in pairs)
-        print(
-            f"| {name} | {beam} | {seconds:.1f} | {args.lines / seconds:,.0f} "
-            f"| {other / seconds:.2f} | {memory:,.0f} | {same:,} |"
-        )
+    run, measurements = Path(args.run).resolve(), {}
+    with tempfile.TemporaryDirectory() as folder:
+        source, target, model = (Path(folder) / name for name in ("source", "target", "model"))
+        lines = itertools.islice(itertools.cycle(load_lines(args)), args.lines)
+        source.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        export = ["export", "--run", run, "--format", "ctranslate2", "--to", model]
+        command = [sys.executable, "run_demo.py", *export]
+        subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+        for beam in (1, 4):
+            measurements["this project", beam] = this_project(run, source, target, beam)
+            measurements["CTranslate2 float32", beam] = ctranslate2(model, source, target, beam)
+    print_table(measurements, args.lines)
 
 
 if __name__ == "__main__":

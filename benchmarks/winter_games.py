@@ -17,6 +17,7 @@ import os
 import sys
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 os.environ.setdefault("KERAS_BACKEND", "tensorflow")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
@@ -34,7 +35,7 @@ from nmt.decoding.search import greedy_search
 from nmt.text import corpora
 
 STEPS = 20
-RECIPES = {  # learning rate at its peak, steps of warm-up, what else is not the preset's
+RECIPES = {  # learning rate at its peak, steps of warm-up, other values than the preset's
     "post-norm-1e-3": (1e-3, 1, dict(pre_norm=False)),  # the lesson's
     "post-norm-3e-4": (3e-4, 1, dict(pre_norm=False)),
     "post-norm-1e-4": (1e-4, 1, dict(pre_norm=False)),
@@ -53,18 +54,24 @@ def apart(transformer, inp, tar):
     falls, and 1 - 1/7 where each of 7 is sure of a different token.
     """
     predictions, _ = transformer((inp, tar[:, :-1]))
-    found = tf.nn.softmax(predictions[0])  # (T, V)
-    return float(tf.reduce_sum(tf.abs(found - tf.reduce_mean(found, axis=0))) / 2 / len(found))
+    probabilities = tf.nn.softmax(predictions[0])  # (T, V)
+    differences = tf.abs(probabilities - tf.reduce_mean(probabilities, axis=0))  # (T, V)
+    return float(tf.reduce_sum(differences) / 2 / len(probabilities))
+
+
+class Lesson(NamedTuple):
+    """How a network has learned its sentence."""
+
+    distances: list[float]  # how far `apart` positions are at three times
+    loss: float  # after the last step
+    right: int  # tokens
+    tokens: int
 
 
 def learn(recipe, seed, sizes):
-    """Trains by `recipe`; `sizes` are options of the preset to be replaced.
-
-    Returns how far `apart` positions are at three times, the last loss, the number of tokens that
-    are right, and the number of all.
-    """
-    rate, warmup_steps, others = RECIPES[recipe]
-    options = params.values("winter-games") | sizes | others
+    """Trains by `recipe`; `sizes` are options of the preset to be replaced. Returns a Lesson."""
+    rate, warmup_steps, changes = RECIPES[recipe]
+    options = params.values("winter-games") | sizes | changes
     options |= dict(seed=seed, warmup_steps=warmup_steps, xla="off")
     options["learning_rate_scale"] = rate * (options["d_model"] * warmup_steps) ** 0.5
     keras.utils.set_random_seed(seed)
@@ -80,9 +87,9 @@ def learn(recipe, seed, sizes):
         if step in (2, STEPS):
             distances.append(apart(training.transformer, inp, tar))
     loss, _, tokens = training.validation_step(inp, tar).numpy()
-    found = greedy_search(training.transformer, inp).ids[0, 0, 1 : tar.shape[1]]
-    right = int(tf.reduce_sum(tf.cast(found == tar[0, 1 : 1 + len(found)], tf.int32)))
-    return distances, float(loss / tokens), right, tar.shape[1] - 1
+    ids = greedy_search(training.transformer, inp).ids[0, 0, 1 : tar.shape[1]]
+    right = int(tf.reduce_sum(tf.cast(ids == tar[0, 1 : 1 + len(ids)], tf.int32)))
+    return Lesson(distances, float(loss / tokens), right, tar.shape[1] - 1)
 
 
 def main():
@@ -98,14 +105,16 @@ def main():
     print("| recipe | apart before, after 2, after 20 steps | loss | tokens right | right |")
     print("|---|---|---|---|---|", flush=True)
     for recipe in args.recipes:
-        found = [learn(recipe, seed, flags.given(args)) for seed in args.seeds]
-        distances = ", ".join(
-            f"{np.mean(each):.3f}" for each in zip(*(row[0] for row in found), strict=True)
+        lessons = [learn(recipe, seed, flags.given(args)) for seed in args.seeds]
+        means = np.mean([lesson.distances for lesson in lessons], axis=0)
+        distances = ", ".join(f"{mean:.3f}" for mean in means)
+        losses = ", ".join(f"{lesson.loss:.2f}" for lesson in lessons)
+        tokens = ", ".join(f"{lesson.right} of {lesson.tokens}" for lesson in lessons)
+        learned = sum(lesson.right == lesson.tokens for lesson in lessons)
+        print(
+            f"| {recipe} | {distances} | {losses} | {tokens} | {learned} of {len(lessons)} |",
+            flush=True,
         )
-        losses = ", ".join(f"{loss:.2f}" for _, loss, *_ in found)
-        rights = ", ".join(f"{right} of {tokens}" for *_, right, tokens in found)
-        whole = f"{sum(right == tokens for *_, right, tokens in found)} of {len(found)}"
-        print(f"| {recipe} | {distances} | {losses} | {rights} | {whole} |", flush=True)
     print(f"{time.perf_counter() - started:.0f} s", file=sys.stderr)
 
 
