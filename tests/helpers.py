@@ -281,15 +281,15 @@ def pretend_epoch(training, *_):
 def random_batches(number, rows=8, length=9):
     """Returns batches (B, S), (B, T) of ids under 20 with padding, some rows all of it."""
     rng = np.random.default_rng(4)
-    found = []
+    batches = []
     for _ in range(number):
         ids = rng.integers(4, 20, (2, rows, length)).astype(np.int32)
         ends = rng.integers(2, length, (2, rows, 1))
         ids = np.where(np.arange(length) < ends, ids, PAD)
         ids = np.where(np.arange(length) == ends, END, ids)
         ids[:, :, 0], ids[:, -1] = START, PAD
-        found.append(tuple(map(tf.constant, ids)))
-    return found
+        batches.append(tuple(map(tf.constant, ids)))
+    return batches
 
 
 def figures(*rows):

@@ -56,13 +56,13 @@ def tables(program, *arguments):
 
 def tables_of(printed):
     """Returns the markdown tables in a text, as lists of rows by column."""
-    found = []
+    page_tables = []
     for is_table, lines in itertools.groupby(printed.splitlines(), lambda s: s[:1] == "|"):
         if is_table:
             head, rule, *rows = (line.strip("| ").split(" | ") for line in lines)
             assert set("".join(rule)) == {"-", "|"}
-            found.append([dict(zip(head, row, strict=True)) for row in rows])
-    return found
+            page_tables.append([dict(zip(head, row, strict=True)) for row in rows])
+    return page_tables
 
 
 @pytest.fixture
@@ -81,10 +81,10 @@ def tables_here(monkeypatch, capsys):
 
 def numbers(cell):
     """Returns the numbers of a cell, which is to hold one at least, and nothing negative."""
-    found = [float(text.replace(",", "")) for text in re.findall(r"-?\d[\d,]*\.?\d*", cell)]
-    assert found, cell
-    assert min(found) >= 0
-    return found
+    values = [float(text.replace(",", "")) for text in re.findall(r"-?\d[\d,]*\.?\d*", cell)]
+    assert values, cell
+    assert min(values) >= 0
+    return values
 
 
 @pytest.fixture(scope="module")
@@ -174,12 +174,12 @@ def test_alignment(tables_here, finished, tmp_path):
     rows = ["um dois três.\tone two three.\t" + links, "um dois.\tone two.\t0-0 1?1"]
     (tmp_path / "pairs.tsv").write_text("\n".join(rows) + "\n")
     arguments = ["--run", finished / "run", "--pairs", tmp_path / "pairs.tsv"]
-    (found,) = tables_here("alignment.py", *arguments)
-    names = [row["attention"] for row in found]
+    (table,) = tables_here("alignment.py", *arguments)
+    names = [row["attention"] for row in table]
     assert names == ["diagonal", "layer 1, all heads", "layer 1, head 1", "layer 1, head 2"]
-    assert numbers(found[0]["lines to choose by"]) == [0]
-    assert numbers(found[0]["other lines"]) == [0]
-    assert all(numbers(row["other lines"])[0] <= 100 for row in found)
+    assert numbers(table[0]["lines to choose by"]) == [0]
+    assert numbers(table[0]["other lines"]) == [0]
+    assert all(numbers(row["other lines"])[0] <= 100 for row in table)
 
 
 @pytest.mark.slow
@@ -205,8 +205,8 @@ def test_crash(tsv):
 @pytest.mark.slow
 def test_hostile(finished):
     some = "--cases", 2, "--kinds", "stdin", "flags"
-    (found,) = tables("hostile.py", "--run", finished / "run", *some)
-    assert [list(row.values()) for row in found] == [["stdin", "2", "2"], ["flags", "2", "2"]]
+    (table,) = tables("hostile.py", "--run", finished / "run", *some)
+    assert [list(row.values()) for row in table] == [["stdin", "2", "2"], ["flags", "2", "2"]]
 
 
 @pytest.mark.slow
@@ -242,11 +242,11 @@ def test_protected(tmp_path):
 def test_recurrent(tables_here, tsv):
     data = "--train", tsv, "--valid", tsv, "--test", tsv
     small = [*SMALL, "--units", 8, "--epochs", 1, "--vocab-size", 320]
-    (found,) = tables_here("recurrent.py", *data, *small)
-    assert [row["network"].split(",")[0] for row in found] == [
+    (table,) = tables_here("recurrent.py", *data, *small)
+    assert [row["network"].split(",")[0] for row in table] == [
         "GRU", "GRU with attention", "Transformer",
     ]  # fmt: skip
-    for row in found:
+    for row in table:
         assert all(map(numbers, (row["parameters"], row["BLEU"], row["tokens/s"], row["steps"])))
 
 
@@ -262,9 +262,9 @@ def test_read_pairs(tsv):
 @pytest.mark.slow
 def test_train_growth(tsv):
     small = "--num-layers 1 --num-heads 2 --vocab-size 320 --batch-size 2 --widths 16".split()
-    (found,) = tables("train_growth.py", "--train", tsv, "--pairs", "--seconds", 0, *small)
-    assert [(row["pairs"], row["d_model"]) for row in found] == [("150", "16")]
-    assert all(min(numbers(cell)) > 0 for cell in found[0].values())
+    (table,) = tables("train_growth.py", "--train", tsv, "--pairs", "--seconds", 0, *small)
+    assert [(row["pairs"], row["d_model"]) for row in table] == [("150", "16")]
+    assert all(min(numbers(cell)) > 0 for cell in table[0].values())
 
 
 @pytest.mark.slow
@@ -276,22 +276,22 @@ def test_train_speed(tables_here, tsv, monkeypatch):
         systems += names if importlib.util.find_spec(package) else []
     small = [*SMALL, *ONE_ROUND, "--vocab-size", 320, "--batch-size", 8, "--warm-up-steps", 2]
     small += ["--decoder-layers", 2]
-    (found,) = tables_here("train_speed.py", "--train", tsv, *small, "--only", *systems)
-    assert [row["system"] for row in found] == systems
-    for row in found:
+    (table,) = tables_here("train_speed.py", "--train", tsv, *small, "--only", *systems)
+    assert [row["system"] for row in table] == systems
+    for row in table:
         assert min(numbers(row["real target tokens/s"])) > 0
         assert numbers(row["padding"])
         assert numbers(row["of the products"])
-    assert found[0]["to plain"] == "1.00"
+    assert table[0]["to plain"] == "1.00"
 
 
 @pytest.mark.slow
 def test_translate_length(tables_here, tmp_path):
     small = [*SMALL, "--decoder-layers", 2, "--rounds", 1, "--lengths", 16, 17]
     small += ["--plot", tmp_path / "cost.png"]
-    (found,) = tables_here("translate_length.py", *small)
-    assert [row["tokens"] for row in found] == ["16", "17"]
-    for row in found:
+    (table,) = tables_here("translate_length.py", *small)
+    assert [row["tokens"] for row in table] == ["16", "17"]
+    for row in table:
         assert all(map(numbers, row.values()))
     assert (tmp_path / "cost.png").stat().st_size > 0
 
@@ -304,13 +304,13 @@ def test_translate_speed(finished, sources):
         systems.append("PyTorch, no cache")
     few = "--lines", 6, "--slow-lines", 2, "--sweep-lines", 2, "--batches", 3, "--rounds", 1
     small = "--source", sources, *few, "--only", *systems
-    (found,) = tables("translate_speed.py", "--run", finished / "run", *small)
-    rows = [(row["system"], row["search"], row["batch"]) for row in found]
+    (table,) = tables("translate_speed.py", "--run", finished / "run", *small)
+    rows = [(row["system"], row["search"], row["batch"]) for row in table]
     searches = list(itertools.product(("greedy", "beam 4"), ("3", "1")))
     for name in systems[:3]:
         assert {(name, *search) for search in searches} <= set(rows)
-    assert set(systems) == {row["system"] for row in found}
-    for row in found:
+    assert set(systems) == {row["system"] for row in table}
+    for row in table:
         assert min(numbers(row["sentences/s"])) > 0
         assert min(numbers(row["threads"])) >= 1
         same, of = numbers(row["same as this project"])
@@ -322,11 +322,11 @@ def test_translate_speed(finished, sources):
 @needs("ctranslate2")
 def test_translate_file(finished, sources):
     small = "--source", sources, "--lines", 7
-    (found,) = tables("translate_file.py", "--run", finished / "run", *small)
-    assert [(row["system"], row["beam"]) for row in found] == [
+    (table,) = tables("translate_file.py", "--run", finished / "run", *small)
+    assert [(row["system"], row["beam"]) for row in table] == [
         (system, beam) for beam in "14" for system in ("this project", "CTranslate2 float32")
     ]
-    for row in found:
+    for row in table:
         assert row["same"] in ("6", "7")  # on some processors, one is a near tie
         assert all(map(numbers, list(row.values())[1:]))
 
@@ -335,9 +335,9 @@ def test_translate_file(finished, sources):
 def test_winter_games(tables_here):
     recipe = "post-norm-1e-3-one-layer"
     some = "--seeds", 1, "--recipes", recipe
-    (found,) = tables_here("winter_games.py", *SMALL, *some)
-    assert [row["recipe"] for row in found] == [recipe]
-    assert all(map(numbers, list(found[0].values())[1:]))
+    (table,) = tables_here("winter_games.py", *SMALL, *some)
+    assert [row["recipe"] for row in table] == [recipe]
+    assert all(map(numbers, list(table[0].values())[1:]))
 
 
 @pytest.mark.slow

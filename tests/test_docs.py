@@ -76,12 +76,12 @@ def commands(page):
     """Returns the commands of a page that run a program of this project, each as its words."""
     lines = "\n".join(blocks(page)).replace("\\\n", " ").splitlines()
     lines += re.findall(r"`([^`\n]*python [^`]*)`", text(page))
-    found = []
+    page_commands = []
     for line in lines:
         for command in re.findall(rf"python ({PROGRAMS}[^&|;]*)", line):
             command = re.sub(r"\s[<>] \S+|\[[^\]]*\]", "", command)  # without what is optional
-            found.append(shlex.split(command, comments=True))
-    return found
+            page_commands.append(shlex.split(command, comments=True))
+    return page_commands
 
 
 @pages
@@ -108,8 +108,8 @@ def test_links_lead_somewhere(page):
 @pages
 def test_commands_are_those_of_the_program(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # where the files are that --config names
-    found = commands(page)
-    for program, *arguments in found:
+    page_commands = commands(page)
+    for program, *arguments in page_commands:
         assert (ROOT / program).is_file()
         if program == "run_demo.py":
             if "--config" in arguments:
@@ -127,7 +127,7 @@ def test_commands_are_those_of_the_program(page, tmp_path, monkeypatch):
             options = (ROOT / program).read_text(encoding="utf-8")
             for flag in (word for word in arguments if word.startswith("--")):
                 assert f'"{flag}"' in options, (program, flag)
-    assert found or page not in (ENGLISH, CHINESE)
+    assert page_commands or page not in (ENGLISH, CHINESE)
 
 
 @pytest.fixture(scope="module")

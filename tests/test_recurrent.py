@@ -28,7 +28,7 @@ def test_attention_is_that_of_the_slides(model):
     """Weights softmax(score(h_t, h_s)), their mean of the states, tanh(W_c [c_t; h_t])."""
     encoded, states = (model.encode(INP)[0].numpy(), model.encode(INP)[1][-1].numpy())
     h = np.random.default_rng(0).normal(size=(2, 3, 6)).astype(np.float32)
-    found, weights = model.attend(tf.constant(h), tf.constant(encoded), states, INP)
+    vectors, weights = model.attend(tf.constant(h), tf.constant(encoded), states, INP)
     w_c, b_c = model.combine.get_weights()
     for row, length in ((0, 5), (1, 3)):
         for t in range(3):
@@ -43,7 +43,7 @@ def test_attention_is_that_of_the_slides(model):
                 assert weights is None
                 context = states[row]
             expected = np.tanh(np.concatenate([context, h[row, t]]) @ w_c + b_c)
-            np.testing.assert_allclose(found[row, t], expected, atol=1e-5)
+            np.testing.assert_allclose(vectors[row, t], expected, atol=1e-5)
 
 
 def test_the_context_vector_is_the_last_state_before_padding(model):

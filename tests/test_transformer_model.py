@@ -230,9 +230,9 @@ def test_a_query_returns_the_values_of_the_keys_it_points_at(q, weights, output)
     """The tutorial's four queries."""
     k = tf.constant([[10, 0, 0], [0, 10, 0], [0, 0, 10], [0, 0, 10]], tf.float32)
     v = tf.constant([[1, 0], [10, 0], [100, 5], [1000, 6]], tf.float32)
-    found = tm.scaled_dot_product_attention(tf.constant(q, tf.float32), k, v, None)
-    assert_close(found[0], output)
-    assert_close(found[1], weights)
+    result = tm.scaled_dot_product_attention(tf.constant(q, tf.float32), k, v, None)
+    assert_close(result[0], output)
+    assert_close(result[1], weights)
 
 
 def test_attention_of_columns_is_attention_of_rows():
@@ -263,17 +263,17 @@ def test_dot_product_and_additive_score_weigh_the_same_vectors_their_own_way():
     q, k = np.float32([[1, 0]]), np.float32([[1, 0], [0, 1], [3, 0]])
     dot = [1, 0, 3]
     additive = [math.tanh(2), 2 * math.tanh(1), math.tanh(4)]  # of q + k: (2, 0), (1, 1), (4, 0)
-    found = {}
+    results = {}
     for name, scores in (("dot", dot), ("additive", additive)):
-        found[name] = np.exp(scores) / np.exp(scores).sum()
+        results[name] = np.exp(scores) / np.exp(scores).sum()
     _, weights = tm.scaled_dot_product_attention(q * math.sqrt(2), k, k, None)
-    assert_close(weights[0], found["dot"])
+    assert_close(weights[0], results["dot"])
     _, weights = keras.layers.AdditiveAttention(use_scale=False)(
         [q[None], k[None], k[None]], return_attention_scores=True
     )
-    assert_close(weights[0, 0], found["additive"])
-    assert found["dot"].argmax() == 2  # the longest key
-    assert found["additive"].argmax() == 1  # tanh flattens what is long
+    assert_close(weights[0, 0], results["additive"])
+    assert results["dot"].argmax() == 2  # the longest key
+    assert results["additive"].argmax() == 1  # tanh flattens what is long
 
 
 def test_scaling_brings_the_variance_of_the_logits_from_d_k_to_one():
@@ -826,8 +826,8 @@ def test_saved_models_are_the_same_in_a_fresh_process(tmp_path):
     assert done.stdout.splitlines() == [f"{policy} float32" for policy in models]
     for policy, model in models.items():
         with np.load(tmp_path / f"{policy}.npz") as loaded:
-            for found, saved in zip(loaded.values(), model.get_weights(), strict=True):
-                np.testing.assert_array_equal(found, saved)
+            for loaded_weight, weight in zip(loaded.values(), model.get_weights(), strict=True):
+                np.testing.assert_array_equal(loaded_weight, weight)
         logits = np.load(tmp_path / f"{policy}.npy")
         np.testing.assert_array_equal(logits, model((INP, TAR))[0])
 
@@ -999,8 +999,8 @@ def test_a_translation_does_not_depend_on_batch_mates_or_padding(search):
 @pytest.mark.parametrize("end", [-2.0, 1.5])
 def test_padding_and_start_are_never_chosen(end, search):
     """However likely: a row is START, tokens, END (unless the limit came first), then PAD."""
-    found = search(biased_transformer(END=end, PAD=1e4, START=1e4), INP)
-    for row, source in zip(found, INP, strict=True):
+    hypotheses = search(biased_transformer(END=end, PAD=1e4, START=1e4), INP)
+    for row, source in zip(hypotheses, INP, strict=True):
         length = np.count_nonzero(row)
         assert row[0] == START
         assert START not in row[1:]
@@ -1010,8 +1010,8 @@ def test_padding_and_start_are_never_chosen(end, search):
 
 
 def test_a_translation_ends_at_its_end_token(search):
-    found = search(biased_transformer(END=1e4), INP)
-    np.testing.assert_array_equal(found, [[START, END]] * 3)
+    hypotheses = search(biased_transformer(END=1e4), INP)
+    np.testing.assert_array_equal(hypotheses, [[START, END]] * 3)
 
 
 def test_a_translation_without_end_stops_at_its_own_limit(search):

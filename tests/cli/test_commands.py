@@ -171,8 +171,8 @@ def test_given_pairs_are_scored_one_per_line(finished, capsys, tmp_path):
     rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
     (tmp_path / "t").write_text("".join(f"{text}\n" for _, text in rows))
     assert call("score", "--run", finished / "run", tmp_path / "s", tmp_path / "t") == 0
-    found = capsys.readouterr().out.splitlines()
-    assert len(found) == 2
+    printed = capsys.readouterr().out.splitlines()
+    assert len(printed) == 2
     (tmp_path / "short").write_text("one\n")
     assert call("score", "--run", finished / "run", tmp_path / "s", tmp_path / "short") == 2
     assert "ends at line 1" in capsys.readouterr().err
@@ -322,9 +322,9 @@ def test_a_picture_is_drawn_again_where_it_is_said_to_be(finished, capsys, what)
 
 def test_a_trained_run_is_used_from_python(finished, capsys, tmp_path):
     translate = run_demo.load_translator(finished / "run", beam=2)
-    found = list(translate(["um dois.", "", "três."]))
+    translations = list(translate(["um dois.", "", "três."]))
     assert call("translate", "--run", finished / "run", "--beam", 2, "um dois.", "", "três.") == 0
-    assert capsys.readouterr().out.splitlines() == found
+    assert capsys.readouterr().out.splitlines() == translations
     heads, queries, keys = translate.attend("um dois.").select("cross", layer=1)
     assert heads.shape == (2, len(queries), len(keys))
     best = run_demo.load_translator(finished / "run", checkpoint="best", n_best=1)
@@ -468,8 +468,8 @@ def test_tensorboard_gets_figures_by_step_and_translations(finished):
     assert {"validation/loss", "validation/accuracy"} <= set(events.Tags()["tensors"])
 
     def values(name):
-        found = events.Tensors(name)
-        return [one.step for one in found], [tf.make_ndarray(one.tensor_proto) for one in found]
+        points = events.Tensors(name)
+        return [one.step for one in points], [tf.make_ndarray(one.tensor_proto) for one in points]
 
     history = json.loads((finished / "run" / "history.json").read_text())
     steps, losses = values("validation/loss")
@@ -731,8 +731,8 @@ def test_a_training_stops_without_patience_and_ends_with_its_best_epoch(
 def test_epochs_are_compared_by_the_bleu_of_the_runs_scoring_options(monkeypatch):
     pairs = as_dataset([("um", "ONE TWO THREE , FOUR .")])
     corpus = corpora.Corpus("numbers", pairs, pairs, pairs)
-    found = ["one two three , four ."]
-    monkeypatch.setattr(Model, "translator", lambda *_: lambda sources: found)
+    translations = ["one two three , four ."]
+    monkeypatch.setattr(Model, "translator", lambda *_: lambda sources: translations)
     losses = iter([2.0, 1.0, 3.0])
     monkeypatch.setattr(run_demo.Training, "loss_and_accuracy", lambda *_: (next(losses), 0.5))
     training = tiny_training(validate_by="bleu", tokenize="none", lowercase=True)
@@ -879,15 +879,15 @@ def test_a_gradient_longer_than_the_clip_norm_is_cut_to_it():
 @pytest.mark.usefixtures("eagerly")
 def test_label_smoothing_is_of_training_alone():
     (batch,) = random_batches(1)
-    found = []
+    loss_pairs = []
     for smoothing in (0.0, 0.3):
         keras.utils.set_random_seed(3)
         training = tiny_training(label_smoothing=smoothing)
-        found.append(
+        loss_pairs.append(
             (float(training.validation_step(*batch)[0]), float(training.train_step(*batch)[0]))
         )
-    assert found[0][0] == found[1][0] == pytest.approx(found[0][1])
-    assert found[1][1] != pytest.approx(found[1][0], rel=1e-3)
+    assert loss_pairs[0][0] == loss_pairs[1][0] == pytest.approx(loss_pairs[0][1])
+    assert loss_pairs[1][1] != pytest.approx(loss_pairs[1][0], rel=1e-3)
 
 
 def test_a_run_without_a_final_checkpoint_uses_the_newest(finished, capsys, tmp_path):

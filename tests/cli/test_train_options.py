@@ -157,10 +157,10 @@ def test_tagged_corpora_by_weight_compressed_and_reversed_make_a_run_that_resume
 
 
 def test_a_start_that_failed_leaves_its_flags_to_no_other_text(tmp_path, monkeypatch):
-    found = []
+    dropout_rates = []
 
     def killed(training, *_):
-        found.append(training.options["dropout_rate"])
+        dropout_rates.append(training.options["dropout_rate"])
         raise KeyboardInterrupt
 
     monkeypatch.setattr(run_demo, "Training", Untrained)
@@ -170,7 +170,7 @@ def test_a_start_that_failed_leaves_its_flags_to_no_other_text(tmp_path, monkeyp
     assert call(*first, "--run", run, *TINY, "--dropout-rate", 0.4) == 130
     assert call("--run", run) == 130  # by its folder alone, it is the same
     assert call("--train", tsv, "--run", run, *TINY) == 130
-    assert found == [0.4, 0.4, 0.1]
+    assert dropout_rates == [0.4, 0.4, 0.1]
     assert "test" not in json.loads((run / "params.json").read_text())["corpus"]
 
 
@@ -178,13 +178,13 @@ def test_the_held_out_pairs_in_the_folder_are_those_of_the_newest_start(tmp_path
     monkeypatch.setattr(run_demo, "Training", Untrained)  # of which none trains anything
     run, tsv = tmp_path / "run", write_tsv(tmp_path / "n.tsv", sentences(100))
     test = ["--test", write_tsv(tmp_path / "t.tsv", sentences(9))]
-    found = []
+    held_out = []
     for more in ([], ["--seed", 1], test):
         assert call("--train", tsv, "--run", run, *TINY, *more) == 130
-        found.append({path.name: path.read_text() for path in run.glob("held-out-*.tsv")})
+        held_out.append({path.name: path.read_text() for path in run.glob("held-out-*.tsv")})
     names = ["held-out-test.tsv", "held-out-validation.tsv"]
-    assert [sorted(texts) for texts in found] == [names, names, names[1:]]
-    assert all(found[0][name] != found[1][name] for name in names)
+    assert [sorted(texts) for texts in held_out] == [names, names, names[1:]]
+    assert all(held_out[0][name] != held_out[1][name] for name in names)
     for split in ("--test", "--valid"):  # what is left of an earlier start is named
         assert call("--train", tsv, "--run", run, *TINY, split, run / names[1]) == 130
         assert (run / names[1]).exists()

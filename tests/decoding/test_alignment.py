@@ -36,8 +36,10 @@ def test_attention_is_summed_over_source_tokens_and_averaged_over_target_tokens(
             [0.0, 0.1, 0.8, 0.0, 0.1],
         ]
     )
-    found = alignment.attention_by_word(weights, *map(alignment.word_numbers, (SOURCE, TARGET)))
-    np.testing.assert_allclose(found, [[0.8, 0.1, 0.1], [0.1, 0.1, 0.8], [0.05, 0.75, 0.2]])
+    word_weights = alignment.attention_by_word(
+        weights, *map(alignment.word_numbers, (SOURCE, TARGET))
+    )
+    np.testing.assert_allclose(word_weights, [[0.8, 0.1, 0.1], [0.1, 0.1, 0.8], [0.05, 0.75, 0.2]])
     assert alignment.links(weights, SOURCE, TARGET) == [(0, 0), (1, 2), (2, 1)]
 
 
@@ -195,9 +197,9 @@ def test_numbers_spelled_out_are_aligned_word_by_word(finished, capsys, tmp_path
     (tmp_path / "n.tsv").write_text("um dois três.\tone two three.\nseis nove.\tsix nine.\n")
     assert call("align", "--run", finished / "run", tmp_path / "n.tsv") == 0
     for line, words in zip(capsys.readouterr().out.splitlines(), (3, 2), strict=True):
-        found = {tuple(map(int, link.split("-"))) for link in line.split()}
+        links = {tuple(map(int, link.split("-"))) for link in line.split()}
         # The run has learned some of it only: by chance, every other word would be wrong.
-        assert len(found ^ {(n, n) for n in range(words)}) <= words
+        assert len(links ^ {(n, n) for n in range(words)}) <= words
 
 
 @pytest.mark.parametrize("control", ["\x07", "\x7f", "\x80", "\x85"])

@@ -43,8 +43,8 @@ def test_a_symbol_that_is_likelier_than_the_end_keeps_its_probability():
 
 def test_nothing_is_left_but_the_end_and_words_once_all_symbols_are_there():
     likely = [-0.5, -9.0, -7.0, -2.0, -1.0]
-    found = restricted([1, 1, 0], [START, B, A], likely)
-    assert found == [-0.5, MASKED, MASKED, MASKED, -1.0]
+    log_probabilities = restricted([1, 1, 0], [START, B, A], likely)
+    assert log_probabilities == [-0.5, MASKED, MASKED, MASKED, -1.0]
 
 
 def test_nothing_but_missing_symbols_can_follow_where_as_few_tokens_are_left():

@@ -27,8 +27,8 @@ def test_each_row_takes_its_own_steps_and_comes_back_in_its_place():
         return State(state.ends, steps)
 
     state = State(ends, tf.zeros_like(ends))
-    found, ended = loop.loop(lambda position, state: position < state.ends, step, state)
-    np.testing.assert_array_equal(found, ends)
+    state_after, ended = loop.loop(lambda position, state: position < state.ends, step, state)
+    np.testing.assert_array_equal(state_after, ends)
     assert ended.numpy().all()
 
 

@@ -50,8 +50,8 @@ def line_of(rows, spaces):
 def test_the_best_of_a_line_are_the_best_combinations_of_its_sentences():
     first = [("a", -1.0, -1.0), ("b", -2.0, -2.0)]
     second = [("x", -1.0, -1.0), ("y", -1.5, -1.5), ("z", -9.0, -9.0)]
-    found = combine_n_best(line_of([first, second], [" ", ""]), 3)
-    assert [(best.text, best.log_probability) for best in found] == [
+    combined = combine_n_best(line_of([first, second], [" ", ""]), 3)
+    assert [(best.text, best.log_probability) for best in combined] == [
         ("a x", -2.0), ("a y", -2.5), ("b x", -3.0)
     ]  # fmt: skip
     assert combine_n_best(line_of([[("", 0.0, 0.0)]], [""]), 3) == [Translation("", 0.0)]
@@ -69,9 +69,9 @@ def test_a_long_line_has_the_best_combinations_without_trying_all(monkeypatch):
         for line in itertools.product(*rows)
     ]
     expected = sorted(lines, key=lambda line: -line[2])[:7]
-    found = combine_n_best(line_of(rows, [" "] * 3 + [""]), 7)
-    assert [best.text for best in found] == [text for text, *_ in expected]
-    totals = [best.log_probability for best in found]
+    combined = combine_n_best(line_of(rows, [" "] * 3 + [""]), 7)
+    assert [best.text for best in combined] == [text for text, *_ in expected]
+    totals = [best.log_probability for best in combined]
     assert totals == pytest.approx([total for _, total, _ in expected])
     made = []
     make = n_best.Beginning

@@ -95,10 +95,10 @@ def test_a_run_predicts_all_tokens_in_parallel_from_training_to_export(tmp_path,
     assert call("export", *own) == 0
     serve = tf.saved_model.load(capsys.readouterr().out.strip()).signatures
     assert list(serve) == ["serving_default"]
-    found = serve["serving_default"](sentences=tf.constant(["um dois."]))
+    outputs = serve["serving_default"](sentences=tf.constant(["um dois."]))
     score, text = first.split("\t")
-    assert found["translations"].numpy()[0].decode() == text
-    assert float(found["scores"][0]) == pytest.approx(float(score), abs=1e-3)
+    assert outputs["translations"].numpy()[0].decode() == text
+    assert float(outputs["scores"][0]) == pytest.approx(float(score), abs=1e-3)
 
 
 def test_attention_has_the_positions_that_were_predicted():

@@ -24,10 +24,10 @@ def restricted(repetition, position=5):
 
 
 def test_tokens_that_were_said_are_penalized():
-    found = restricted(Repetition(penalty=3.0))
+    penalized = restricted(Repetition(penalty=3.0))
     expected = np.full((2, 9), -1.0)
     expected[0, [START, 4, 5, 6]] = expected[1, [START, 4, 7]] = -3
-    np.testing.assert_allclose(found, expected)
+    np.testing.assert_allclose(penalized, expected)
 
 
 @pytest.mark.parametrize(
@@ -49,8 +49,8 @@ def test_tokens_that_would_repeat_an_n_gram_are_banned(ngram, position, banned):
     likely = Repetition(ngram=ngram).restrict(
         tf.zeros((2, 1, 9)), tf.constant(ids, tf.int32)[:, tf.newaxis], position
     )
-    found = [{*np.flatnonzero(row).tolist()} for row in likely.numpy()[:, 0]]
-    assert found == banned
+    masked = [{*np.flatnonzero(row).tolist()} for row in likely.numpy()[:, 0]]
+    assert masked == banned
     assert {*np.unique(likely)} <= {0.0, MASKED}
 
 
@@ -60,8 +60,10 @@ def test_no_translation_repeats_an_n_gram(beam, extra_positions):
     model = biased_transformer(END=-1e4)  # which would never end
     more = dict(extra_tokens=EXTRA + 3, extra_positions=extra_positions)
     restrict = Repetition(ngram=2).restrict
-    found = hypotheses_of(search.search(model, tf.constant(INP), beam, restrict=restrict, **more))
-    for rows in found:
+    hypotheses = hypotheses_of(
+        search.search(model, tf.constant(INP), beam, restrict=restrict, **more)
+    )
+    for rows in hypotheses:
         ids = [token for token in rows[0].ids[1:] if token != END]
         pairs = list(itertools.pairwise(ids))
         assert len({*pairs}) == len(pairs)
@@ -72,11 +74,11 @@ def test_no_translation_repeats_an_n_gram(beam, extra_positions):
 @pytest.mark.parametrize("beam", [1, 3])
 def test_a_prefix_may_repeat(beam):
     model, prefix = biased_transformer(END=1.5), [5, 5, 6, 5]
-    found = search.search(
+    hypotheses = search.search(
         model, tf.constant(INP), beam, extra_tokens=EXTRA, prefix=tf.constant([prefix] * len(INP)),
         restrict=Repetition(2.0, 1).restrict,
     )  # fmt: skip
-    for source, rows in zip(INP, hypotheses_of(found), strict=True):
+    for source, rows in zip(INP, hypotheses_of(hypotheses), strict=True):
         if source.any():
             assert list(rows[0].ids[1:5]) == prefix
 
@@ -90,11 +92,11 @@ def test_restrictions_are_the_same_compiled_by_xla(beam):
         more = dict(extra_tokens=EXTRA, extra_positions=EXTRA, restrict=restrict)
         return search.search(model, inp, beam, **more)
 
-    found, expected = (
+    compiled, expected = (
         hypotheses_of(function(tf.constant(INP)))
         for function in (tf.function(find, jit_compile=True), find)
     )
-    assert [rows[0].ids for rows in found] == [rows[0].ids for rows in expected]
+    assert [rows[0].ids for rows in compiled] == [rows[0].ids for rows in expected]
 
 
 @pytest.mark.usefixtures("eagerly")

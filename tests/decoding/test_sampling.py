@@ -21,8 +21,8 @@ def drawn(sampling, uniform):
 
 
 def test_tokens_are_drawn_in_the_order_of_their_probabilities():
-    found = drawn(Sampling(), [0.0, 0.49, 0.51, 0.79, 0.81, 0.99999994])
-    assert found.tolist() == [1, 1, 2, 2, 0, 0]
+    tokens = drawn(Sampling(), [0.0, 0.49, 0.51, 0.79, 0.81, 0.99999994])
+    assert tokens.tolist() == [1, 1, 2, 2, 0, 0]
 
 
 @pytest.mark.parametrize("temperature", [0.25, 0.5, 1.0, 2.0, 100.0])
@@ -62,10 +62,10 @@ def test_the_sets_of_top_k_and_top_p_are_those_worked_out_by_hand(changes, kept)
 def test_random_numbers_depend_on_seed_source_and_sample_alone():
     def numbers(sampling, *sources, samples=0, length=8):
         inp = tf.constant(sources)
-        found = sampling.numbers(inp, tf.fill(len(sources), samples), length).numpy()
-        assert found.shape == (len(sources), length)
-        assert ((found >= 0) & (found < 1)).all()
-        return found
+        random_numbers = sampling.numbers(inp, tf.fill(len(sources), samples), length).numpy()
+        assert random_numbers.shape == (len(sources), length)
+        assert ((random_numbers >= 0) & (random_numbers < 1)).all()
+        return random_numbers
 
     one = numbers(Sampling(seed=1), [1, 5, 2])[0]
     np.testing.assert_array_equal(numbers(Sampling(seed=1, top_k=3), [1, 5, 2])[0], one)
@@ -113,26 +113,26 @@ def sampled(finished):
     return sample
 
 
-def texts(found):
+def texts(hypotheses):
     """Returns the texts of what `sampled` returns."""
-    return [[sample.text for sample in samples] for samples in found]
+    return [[sample.text for sample in samples] for samples in hypotheses]
 
 
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_text_whatever_the_batch(sampled):
-    found = sampled(LINES)
-    assert [len(best) for best in found] == [3] * len(LINES)
-    assert texts(found[:1]) == texts(found[4:])  # the same line
-    assert found[2] == [Translation("", 0.0)] * 3
-    expected = [sample.log_probability for samples in found for sample in samples]
+    hypotheses = sampled(LINES)
+    assert [len(best) for best in hypotheses] == [3] * len(LINES)
+    assert texts(hypotheses[:1]) == texts(hypotheses[4:])  # the same line
+    assert hypotheses[2] == [Translation("", 0.0)] * 3
+    expected = [sample.log_probability for samples in hypotheses for sample in samples]
     for rows, workers in ((1, 1), (2, 2)):
         again = sampled(LINES[::-1], rows=rows, workers=workers)[::-1]
-        assert texts(again) == texts(found)
+        assert texts(again) == texts(hypotheses)
         totals = [sample.log_probability for samples in again for sample in samples]
         np.testing.assert_allclose(totals, expected, atol=1e-4)
     assert len({*texts(sampled(LINES[:1], 9))[0]}) > 1
-    assert texts(sampled(LINES, seed=8)) != texts(found)
-    assert texts(sampled(LINES, n_best=1)) == [best[:1] for best in texts(found)]
+    assert texts(sampled(LINES, seed=8)) != texts(hypotheses)
+    assert texts(sampled(LINES, n_best=1)) == [best[:1] for best in texts(hypotheses)]
 
 
 def test_log_probabilities_of_samples_are_those_of_score(finished, sampled):
@@ -147,16 +147,16 @@ def test_log_probabilities_of_samples_are_those_of_score(finished, sampled):
 
 def test_one_token_to_draw_from_is_greedy_search(finished, sampled):
     greedy = loading.load_translator(finished / "run", beam=1)
-    found = sampled(LINES, 1, changes=dict(top_k=1))
-    assert [samples[0].text for samples in found] == list(greedy(LINES))
+    hypotheses = sampled(LINES, 1, changes=dict(top_k=1))
+    assert [samples[0].text for samples in hypotheses] == list(greedy(LINES))
 
 
 def test_the_attention_of_a_sample_is_that_of_its_text(finished):
     sampling = Sampling(seed=3)
     translate = loading.load_translator(finished / "run", n_best=2, sampling=sampling)
-    found = translate.attend("um dois três.")
+    attended = translate.attend("um dois três.")
     (best,) = translate.hypotheses(["um dois três."])
-    assert found.texts[1] == best[0].text
+    assert attended.texts[1] == best[0].text
 
 
 @pytest.mark.usefixtures("eagerly")

@@ -83,9 +83,9 @@ def test_the_likeliest_tokens_are_found_in_their_blocks(number):
     never[[PAD, START]] = tm.MASKED
     sums = (likely + never + live[..., np.newaxis]).reshape(4, -1)
     order = np.argsort(-sums, axis=1)[:, :number]
-    found, parent, token = best_continuations(likely, never, live, number)
+    best_sums, parent, token = best_continuations(likely, never, live, number)
     np.testing.assert_array_equal(parent * likely.shape[2] + token, order)
-    np.testing.assert_allclose(found, np.take_along_axis(sums, order, axis=1), atol=1e-5)
+    np.testing.assert_allclose(best_sums, np.take_along_axis(sums, order, axis=1), atol=1e-5)
 
 
 def test_a_beam_of_everything_is_exhaustive_search():
@@ -108,14 +108,14 @@ def test_a_beam_of_everything_is_exhaustive_search():
         for row, total in zip(tokens, totals, strict=True)
     }
     assert len(expected) == 121
-    found = hypotheses_of(
+    hypotheses = hypotheses_of(
         search.beam_search(model, tf.constant([source]), 121, alpha, n_best=121, extra_tokens=1)
     )[0]
-    assert {row.ids for row in found} == set(expected)
-    assert found[0][0] == max(expected, key=expected.get)
-    scores = [score for _, score, _, _ in found]
+    assert {row.ids for row in hypotheses} == set(expected)
+    assert hypotheses[0][0] == max(expected, key=expected.get)
+    scores = [score for _, score, _, _ in hypotheses]
     assert scores == sorted(scores, reverse=True)
-    for ids, score, total, finished in found:
+    for ids, score, total, finished in hypotheses:
         assert (score, total) == pytest.approx(expected[ids], abs=1e-4)
         assert finished == (ids[-1] == END)
 
@@ -139,10 +139,10 @@ def beam_by_hand(model, source, beam, alpha, limit):
 @pytest.mark.parametrize("alpha", [0.0, pytest.param(0.6, marks=pytest.mark.slow), 2.0])
 def test_beam_search_equals_a_search_without_cache_or_early_stop(alpha):
     model = biased_transformer(END=1.0)
-    found = hypotheses_of(
+    hypotheses = hypotheses_of(
         search.beam_search(model, tf.constant(INP), 3, alpha, n_best=3, extra_tokens=EXTRA)
     )
-    for source, rows in zip(INP, found, strict=True):
+    for source, rows in zip(INP, hypotheses, strict=True):
         source = source[source != PAD].tolist()
         expected = beam_by_hand(model, source, 3, alpha, len(source) + EXTRA)
         assert [row.ids for row in rows] == [tokens for _, tokens in expected]
@@ -177,12 +177,12 @@ def test_one_best_is_the_first_of_n_best():
 
 
 def test_a_hypothesis_at_the_limit_is_returned_and_flagged():
-    found = hypotheses_of(
+    hypotheses = hypotheses_of(
         search.beam_search(
             biased_transformer(END=-1e4), tf.constant(INP), 2, n_best=2, extra_tokens=EXTRA
         )
     )
-    for source, rows in zip(INP, found, strict=True):
+    for source, rows in zip(INP, hypotheses, strict=True):
         for ids, _, _, finished in rows:
             assert not finished
             assert len(ids) == 1 + np.count_nonzero(source) + EXTRA
@@ -225,14 +225,14 @@ def test_a_search_with_too_short_a_cache_says_so_and_otherwise_finds_the_same(be
     """Room for 6 tokens each: of these sources, some translations end, and some do not."""
     model, inp = biased_transformer(END=1.5), tf.constant(INP)
     free = search.search(model, inp, beam, extra_tokens=EXTRA)
-    found = search.search(
+    short_cache = search.search(
         model, inp, beam, extra_tokens=EXTRA, extra_positions=6 - INP.shape[1]
     )  # fmt: skip
-    ended = found.ended.numpy()
+    ended = short_cache.ended.numpy()
     assert 0 < np.count_nonzero(ended) < len(INP)
     assert free.ended.numpy().all()
     for field in ("ids", "log_probabilities", "scores"):
-        both = (getattr(each, field).numpy()[ended] for each in (free, found))
+        both = (getattr(each, field).numpy()[ended] for each in (free, short_cache))
         np.testing.assert_allclose(*both, atol=1e-5)
 
 
@@ -280,8 +280,10 @@ def test_a_prefix_that_the_search_would_find_changes_nothing(beam, extra_positio
         prefixes = [rows[0].ids[1 : 1 + number] for rows in free]
         prefixes = [[token for token in ids if token != END] for ids in prefixes]
         prefix = tf.constant([ids + [PAD] * (number - len(ids)) for ids in prefixes])
-        found = hypotheses_of(search.search(model, tf.constant(INP), beam, prefix=prefix, **more))
-        for rows, expected in zip(found, free, strict=True):
+        prefixed = hypotheses_of(
+            search.search(model, tf.constant(INP), beam, prefix=prefix, **more)
+        )
+        for rows, expected in zip(prefixed, free, strict=True):
             assert rows[0].ids == expected[0].ids
             np.testing.assert_allclose(rows[0][1:3], expected[0][1:3], atol=1e-5)
 
@@ -292,19 +294,19 @@ def test_translations_begin_with_their_prefixes_which_count(beam):
     prefix = np.full((len(INP), EXTRA + 20), PAD)  # longer than any translation would be
     prefix[0] = np.arange(EXTRA + 20) % 5 + 4
     prefix[1, :3] = [7, 5, 7]
-    found = hypotheses_of(
+    prefixed = hypotheses_of(
         search.search(
             model, tf.constant(INP), beam, extra_tokens=EXTRA, prefix=tf.constant(prefix, tf.int32)
         )
     )
     free = hypotheses_of(search.search(model, tf.constant(INP), beam, extra_tokens=EXTRA))
     for row, its in ((0, prefix[0]), (1, prefix[1, :3])):
-        ((ids, _, total, _), *_) = found[row]
+        ((ids, _, total, _), *_) = prefixed[row]
         assert list(ids[1 : 1 + len(its)]) == list(its)
         source = [token for token in INP[row] if token != PAD]
         assert total == pytest.approx(log_probability(model, source, ids), abs=1e-3)
     for rows, expected in zip(
-        found[2:], free[2:], strict=True
+        prefixed[2:], free[2:], strict=True
     ):  # without a prefix, in the same batch
         assert rows[0].ids == expected[0].ids
 
@@ -330,8 +332,8 @@ def test_an_ensemble_of_a_model_with_itself_is_that_model(beam, extra_positions)
 def test_the_probabilities_of_an_ensemble_are_the_means_of_its_members(beam):
     models = biased_transformer(END=1.5), biased_transformer(END=0.5, seed=9)
     source = [token for token in INP[0] if token != PAD]
-    found = search.search(models, tf.constant([source]), beam, extra_tokens=EXTRA)
-    ((ids, _, total, _), *_) = hypotheses_of(found)[0]
+    hypotheses = search.search(models, tf.constant([source]), beam, extra_tokens=EXTRA)
+    ((ids, _, total, _), *_) = hypotheses_of(hypotheses)[0]
     each = [np.exp(next_log_probabilities(model, source, ids[:-1])) for model in models]
     mean = np.log(np.mean(each, axis=0))
     expected = sum(mean[t, token] for t, token in enumerate(ids[1:]))

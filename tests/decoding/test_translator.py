@@ -49,7 +49,7 @@ transformer.build(((None, None), (None, None)))
 kernel, bias = transformer.final_layer.get_weights()
 bias[tm.END] += 1000
 transformer.final_layer.set_weights([kernel, bias])
-found = searcher.Searcher(transformer, options.SearchOptions(beam=4))
+tested = searcher.Searcher(transformer, options.SearchOptions(beam=4))
 
 
 def resident():
@@ -59,10 +59,10 @@ def resident():
 
 
 for length in (8, 256):
-    found.search_batch(searcher.pad([[tm.START] * length]))
+    tested.search_batch(searcher.pad([[tm.START] * length]))
 before = resident()
 for length in (*range(8, 129, 8), 256):
-    found.search([[tm.START] * length])
+    tested.search([[tm.START] * length])
 print(resident() - before)  # MiB
 """
 SIZES = dict(num_layers=1, d_model=16, num_heads=2, dff=32, rate=0.0)
@@ -106,8 +106,10 @@ def alone(model):
         return search.search(transformer, inp, beam)
 
     def translate(line, beam=1):
-        found = find(tf.constant(tokenizer.encode([line])), beam)
-        return tokenizer.decode(found.ids.numpy()[:, 0])[0], float(found.log_probabilities[0, 0])
+        hypotheses = find(tf.constant(tokenizer.encode([line])), beam)
+        return tokenizer.decode(hypotheses.ids.numpy()[:, 0])[0], float(
+            hypotheses.log_probabilities[0, 0]
+        )
 
     return translate
 
@@ -126,8 +128,8 @@ def test_lines_come_back_in_their_order_as_if_each_were_alone(
     """In several chunks, each in several batches, two at a time."""
     monkeypatch.setattr(batching, "BATCH_TOKENS", 64)
     lines = [*SOURCES[:5], "", *SOURCES[5:]]
-    found = Translator(*model, beam=beam, workers=2).hypotheses(iter(lines), at_a_time=15)
-    for line, best in zip(lines, found, strict=True):
+    hypotheses = Translator(*model, beam=beam, workers=2).hypotheses(iter(lines), at_a_time=15)
+    for line, best in zip(lines, hypotheses, strict=True):
         text, total = alone(line, beam) if line else ("", 0.0)
         assert best[0].text == text
         assert best[0].log_probability == pytest.approx(total, rel=1e-5, abs=1e-4)
@@ -136,40 +138,41 @@ def test_lines_come_back_in_their_order_as_if_each_were_alone(
 def test_single_sentences_are_the_same_once_xla_compiles_them(model, alone, monkeypatch, silent):
     monkeypatch.setattr(searcher, "COMPILE_AFTER", 3)
     monkeypatch.setattr(searcher, "EXTRA_POSITIONS", 50)  # for all of them
-    found = Translator(*model)
-    compiled, calls = found.searcher.search_compiled, []
-    found.searcher.search_compiled = lambda inp: calls.append(inp) or compiled(inp)
+    translate = Translator(*model)
+    compiled, calls = translate.searcher.search_compiled, []
+    translate.searcher.search_compiled = lambda inp: calls.append(inp) or compiled(inp)
     lines = SOURCES[:12]
-    assert [best[0].text for best in found.hypotheses(lines, at_a_time=1)] == [
+    assert [best[0].text for best in translate.hypotheses(lines, at_a_time=1)] == [
         alone(line)[0] for line in lines
     ]
     widths = [inp.shape[1] for inp in calls]
     assert widths
     assert set(widths) <= set(searcher.COMPILED_WIDTHS)
     assert len(calls) == 12 - sum(
-        min(3, number) for number in found.searcher.sentences_by_width.values()
+        min(3, number) for number in translate.searcher.sentences_by_width.values()
     )
 
 
 def test_a_search_that_is_not_traced_finds_the_same(model, alone):
-    found, traced = Translator(*model, traced=False), []
+    translate, traced = Translator(*model, traced=False), []
     for name in ("search_batch", "search_batch_unscored"):
-        search = getattr(found.searcher, name)
-        setattr(found.searcher, name, lambda inp, s=search: traced.append(inp) or s(inp))
-    assert list(found(SOURCES[:3])) == [alone(line)[0] for line in SOURCES[:3]]
+        search = getattr(translate.searcher, name)
+        setattr(translate.searcher, name, lambda inp, s=search: traced.append(inp) or s(inp))
+    assert list(translate(SOURCES[:3])) == [alone(line)[0] for line in SOURCES[:3]]
     assert not traced
-    list(found.hypotheses(SOURCES[:1]))  # with scores, of which not all last bits would be the same
+    # With scores, of which not all last bits would be the same, it is traced.
+    list(translate.hypotheses(SOURCES[:1]))
     assert len(traced) == 1
 
 
 @pytest.mark.slow
 def test_a_translation_too_long_for_the_compiled_search_is_complete(model, alone, monkeypatch):
     monkeypatch.setattr(searcher, "COMPILE_AFTER", 0)
-    found, uncompiled = Translator(*model), []
-    search_batch = found.searcher.search_batch
-    found.searcher.search_batch = lambda inp: uncompiled.append(inp) or search_batch(inp)
+    translate, uncompiled = Translator(*model), []
+    search_batch = translate.searcher.search_batch
+    translate.searcher.search_batch = lambda inp: uncompiled.append(inp) or search_batch(inp)
     lines = [line for line in SOURCES if line][:12]
-    texts = [best[0].text for best in found.hypotheses(lines, at_a_time=1)]
+    texts = [best[0].text for best in translate.hypotheses(lines, at_a_time=1)]
     assert texts == [alone(line)[0] for line in lines]
     assert uncompiled
 
@@ -177,12 +180,12 @@ def test_a_translation_too_long_for_the_compiled_search_is_complete(model, alone
 def test_sentences_of_all_lengths_need_few_compiled_programs(model, monkeypatch, silent):
     """TensorFlow releases none of them."""
     monkeypatch.setattr(searcher, "COMPILE_AFTER", 0)
-    found, shapes, uncompiled = Translator(*model), set(), []
+    translate, shapes, uncompiled = Translator(*model), set(), []
     any_found = Hypotheses(*[tf.zeros(1)] * 4, tf.constant([True]))
-    found.searcher.search_compiled = lambda inp: shapes.add(inp.shape) or any_found
-    found.searcher.search_batch = lambda inp: uncompiled.append(inp.shape[1])
+    translate.searcher.search_compiled = lambda inp: shapes.add(inp.shape) or any_found
+    translate.searcher.search_batch = lambda inp: uncompiled.append(inp.shape[1])
     for length in range(1, translator.MAX_SOURCE_TOKENS + 1):
-        found.searcher.search([[tm.START] * length])
+        translate.searcher.search([[tm.START] * length])
     assert len(shapes) <= 4
     assert uncompiled == list(
         range(max(width for _, width in shapes) + 1, translator.MAX_SOURCE_TOKENS + 1)
@@ -224,14 +227,14 @@ def test_weights_that_still_change_are_never_compiled_in(model, monkeypatch, sil
     """As those of a training are, which is validated after each epoch."""
     monkeypatch.setattr(searcher, "COMPILE_AFTER", 0)
     transformer, tokenizer = model
-    found = Translator(*model, fixed=False)
-    before = list(found(["um dois."]))
+    translate = Translator(*model, fixed=False)
+    before = list(translate(["um dois."]))
     layer = transformer.final_layer
     kernel, bias = layer.get_weights()
     chosen = tokenizer.encode(["nove"])[0][1]
     layer.set_weights([kernel, bias + 100.0 * (np.arange(len(bias)) == chosen)])
     try:
-        after = list(found(["um dois."]))
+        after = list(translate(["um dois."]))
     finally:
         layer.set_weights([kernel, bias])
     assert after != before
@@ -240,23 +243,23 @@ def test_weights_that_still_change_are_never_compiled_in(model, monkeypatch, sil
 
 def test_any_text_gets_a_translation_in_order(model, alone, monkeypatch, capsys):
     monkeypatch.setattr(translator, "MAX_SOURCE_TOKENS", 500)
-    found = list(Translator(*model).hypotheses(HOSTILE))
+    hypotheses = list(Translator(*model).hypotheses(HOSTILE))
     said = capsys.readouterr().err.splitlines()
-    assert len(found) == len(HOSTILE)
-    assert all("\n" not in best[0].text for best in found)
-    assert found[0] == found[8] == [Translation("", 0.0)]
+    assert len(hypotheses) == len(HOSTILE)
+    assert all("\n" not in best[0].text for best in hypotheses)
+    assert hypotheses[0] == hypotheses[8] == [Translation("", 0.0)]
     for place in (1, 3, 4, 10):
-        assert found[place][0].text == alone(spelling.trimmed(HOSTILE[place]))[0]
+        assert hypotheses[place][0].text == alone(spelling.trimmed(HOSTILE[place]))[0]
     assert said == ["2 of 11 lines: cut off after 500 tokens."]
 
 
 def test_each_sentence_of_a_line_is_translated_by_itself(model, alone):
     lines = ["um dois. Três.", "", "nove.\n\nquatro um.  Dois.", "zero.", "um. Dois. Três."]
-    found = Translator(*model, language="pt").hypotheses(lines, at_a_time=2)
+    hypotheses = Translator(*model, language="pt").hypotheses(lines, at_a_time=2)
     parts = [["um dois.", "Três."], [""], ["nove.", "", "quatro um.", "Dois."], ["zero."]]
     parts.append(["um.", "Dois.", "Três."])
     spaces = [[" ", ""], [""], ["\n", "\n", "  ", ""], [""], [" ", " ", ""]]
-    for (best,), own, between in zip(found, parts, spaces, strict=True):
+    for (best,), own, between in zip(hypotheses, parts, spaces, strict=True):
         texts = [alone(sentence)[0] if sentence else "" for sentence in own]
         pairs = zip(texts, between, strict=True)
         assert best.text == "".join(text + space for text, space in pairs)
@@ -282,9 +285,11 @@ def test_one_string_is_not_taken_for_a_list_of_its_letters(model):
 
 
 def test_n_best_translations_differ(model):
-    found = list(Translator(*model, beam=8, n_best=8).hypotheses(["um dois.", "nove nove.", ""]))
-    assert found[2] == [Translation("", 0.0)]
-    for translations in found[:2]:
+    hypotheses = list(
+        Translator(*model, beam=8, n_best=8).hypotheses(["um dois.", "nove nove.", ""])
+    )
+    assert hypotheses[2] == [Translation("", 0.0)]
+    for translations in hypotheses[:2]:
         texts = [translation.text for translation in translations]
         assert len(set(texts)) == len(texts) > 1
 
@@ -338,8 +343,8 @@ def test_scores_of_given_pairs_are_those_of_the_translations_themselves(model, m
     monkeypatch.setattr(given_pairs, "CHUNK_LINES", 15)
     transformer, tokenizer = model
     pairs = [*sentences(30), ("um", ""), ("", "")]
-    found = list(Translator(*model).score(iter(pairs)))
-    for pair, total in zip(pairs, found, strict=True):
+    pair_scores = list(Translator(*model).score(iter(pairs)))
+    for pair, total in zip(pairs, pair_scores, strict=True):
         inp, tar = (tf.constant(tokenizer.encode([side])) for side in pair)
         each = tf.nn.log_softmax(transformer((inp, tar[:, :-1]))[0])[0].numpy()  # (T - 1, V)
         expected = sum(each[place, token] for place, token in enumerate(tar.numpy()[0, 1:]))
@@ -353,12 +358,12 @@ def test_an_ensemble_scores_pairs_by_the_means_of_probabilities(model, silent):
     other = tm.Transformer(**transformer.config)
     other.build(((None, None), (None, None)))
     randomized(other, 9)
-    (found,) = Translator(*model, ensemble=(other,)).score([("um dois.", "one two.")])
+    (pair_score,) = Translator(*model, ensemble=(other,)).score([("um dois.", "one two.")])
     inp, tar = (tf.constant(tokenizer.encode([side])) for side in ("um dois.", "one two."))
     each = [tf.nn.softmax(one((inp, tar[:, :-1]))[0])[0].numpy() for one in (transformer, other)]
     mean = np.log(np.mean(each, axis=0))  # (T - 1, V)
     expected = sum(mean[place, token] for place, token in enumerate(tar.numpy()[0, 1:]))
-    assert found == pytest.approx(expected, abs=1e-3)
+    assert pair_score == pytest.approx(expected, abs=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -426,12 +431,12 @@ def test_translations_begin_with_what_their_lines_are_given(model, alone):
     prefixes = ["nine nine", "", "one", "two  "]
     for more in (dict(), dict(beam=3, n_best=2), dict(n_best=2, sampling=Sampling(seed=1))):
         translate = Translator(*model, language="pt", **more)
-        found = [best[0].text for best in translate.hypotheses(lines, prefixes=prefixes)]
-        assert found[0].startswith("nine nine")
-        assert found[2] == ""
-        assert found[3].startswith("two")
-    found = Translator(*model, language="pt").hypotheses(lines, prefixes=["", "three", "", ""])
-    texts = [best[0].text for best in found]
+        translations = [best[0].text for best in translate.hypotheses(lines, prefixes=prefixes)]
+        assert translations[0].startswith("nine nine")
+        assert translations[2] == ""
+        assert translations[3].startswith("two")
+    hypotheses = Translator(*model, language="pt").hypotheses(lines, prefixes=["", "three", "", ""])
+    texts = [best[0].text for best in hypotheses]
     assert texts[0] == alone(lines[0])[0]
     assert texts[1].startswith("three")
     assert texts[1].endswith(alone("Cinco.")[0])  # the second sentence is free
@@ -518,9 +523,9 @@ def test_a_line_is_one_line_whatever_a_reader_could_split_it_at(model, language)
     separators = "\v\f\x1c\x1d\x1e\x85\u2028\u2029"
     lines = [f"um{separator}dois. Três." for separator in separators]
     lines += [f"um dois.{separator}Três." for separator in separators]
-    found = list(translate(lines))
-    assert found == list(translate(["um dois. Três."])) * len(lines)
-    assert all(line.splitlines() == [line] for line in found)
+    translations = list(translate(lines))
+    assert translations == list(translate(["um dois. Três."])) * len(lines)
+    assert all(line.splitlines() == [line] for line in translations)
 
 
 @pytest.mark.parametrize("language", ["pt", None])
@@ -548,8 +553,8 @@ def test_functions_of_many_models_and_threads_are_traced_once_each_without_a_war
     signature = [tf.TensorSpec((None,), tf.int32)]
     functions = [tracing.TracedOnce(tf.function(find, signature)) for _ in range(12)]
     with futures.ThreadPoolExecutor(8) as pool:
-        found = [*pool.map(lambda index: functions[index % 12]([index]), range(96))]
-    assert [int(ids[0]) for ids in found] == [*range(1, 97)]
+        results = [*pool.map(lambda index: functions[index % 12]([index]), range(96))]
+    assert [int(ids[0]) for ids in results] == [*range(1, 97)]
     assert len(traces) == 12
     assert "retracing" not in caplog.text
 

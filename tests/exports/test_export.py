@@ -40,8 +40,8 @@ def folder(finished, tmp_path_factory):
     assert len(set(texts)) > 60  # it has learned to tell them apart
     (path / "prefixes").write_text("\n".join(["nine", ""] * 50) + "\n")
     prefixed = model.translator(tokenizer, beam=4, length_penalty=0.6)
-    found = prefixed.hypotheses(lines, prefixes=["nine", ""] * 50)
-    (path / "prefix").write_text("".join(f"{best[0].text}\n" for best in found))
+    hypotheses = prefixed.hypotheses(lines, prefixes=["nine", ""] * 50)
+    (path / "prefix").write_text("".join(f"{best[0].text}\n" for best in hypotheses))
     sampling = Sampling(temperature=1.5, top_k=7, top_p=0.95, seed=5)
     drawn = model.translator(tokenizer, beam=1, sampling=sampling)(lines)
     (path / "sample").write_text("".join(f"{text}\n" for text in drawn))
@@ -86,11 +86,11 @@ for name, more in (
     ("prefix", dict(prefixes=prefixes)),
     ("sample", dict(seed=tf.constant(5), **numbers)),
 ):
-    found = serve[name](sentences=lines, **more)
-    scores = found["scores"].numpy()
+    outputs = serve[name](sentences=lines, **more)
+    scores = outputs["scores"].numpy()
     assert scores.shape == lines.shape and (scores[:-1] < 0).all() and scores[-1] == 0
     with open(sys.argv[3] + name, "wb") as file:
-        file.writelines(text + b"\\n" for text in found["translations"].numpy())
+        file.writelines(text + b"\\n" for text in outputs["translations"].numpy())
 assert not {"run_demo", "transformer_model", "sentencepiece"} & set(sys.modules)
 """
     python(folder, script, path, folder / "source", f"{folder}/out-", folder / "prefixes")
@@ -154,9 +154,9 @@ except RuntimeError as error:
 else:
     raise AssertionError("a source longer than the exported positions was taken")
 """
-    found = python(folder, script, to, folder / "source").split("\n")
+    translations = python(folder, script, to, folder / "source").split("\n")
     expected = (folder / "greedy").read_text().split("\n")
-    other = [pair for pair in zip(found, expected, strict=True) if pair[0] != pair[1]]
+    other = [pair for pair in zip(translations, expected, strict=True) if pair[0] != pair[1]]
     # 8 bits change what a small network, half trained, is unsure of.
     assert len(other) <= {None: 1, "float16": 2, "int8": 40}[quantization], other
     size = sum(file.stat().st_size for file in to.iterdir())
@@ -187,8 +187,8 @@ for pair in zip(*[iter(sys.stdin.read().split("\\n")[:-1])] * 2):
     print(sum(model.score_batch([source], [target])[0].log_probs))
 """
     (tmp_path / "text").write_text("".join(f"{s}\n{t}\n" for s, t in pairs))
-    found = python(tmp_path, script, tmp_path / "ct2", "<", tmp_path / "text")
-    np.testing.assert_allclose(list(map(float, found.split())), ours, rtol=1e-4)
+    translations = python(tmp_path, script, tmp_path / "ct2", "<", tmp_path / "text")
+    np.testing.assert_allclose(list(map(float, translations.split())), ours, rtol=1e-4)
 
 
 def test_what_is_there_is_not_overwritten_and_a_failure_leaves_nothing(folder, capsys, tmp_path):
@@ -238,10 +238,10 @@ def test_the_recipe_of_ctranslate2_gives_the_text_of_translate(folder, capsys, t
     code = code.replace("runs/quick/export/ctranslate2", str(to))
     lines = ["   um dois três.   ", "   ", "um.", "\tnove oito. "]
     script = f"{code}\nfor line in {lines!r}:\n    print(translate(line))\n"
-    _, *found = python(tmp_path, script).split("\n")
+    _, *translations = python(tmp_path, script).split("\n")
     capsys.readouterr()
     assert call("translate", "--run", folder / "run", "--beam", 1, "--", *lines) == 0
-    assert found == capsys.readouterr().out.split("\n")
+    assert translations == capsys.readouterr().out.split("\n")
 
 
 def test_a_saved_model_of_a_shallow_decoder_translates_as_the_program(tokenizer):

@@ -36,7 +36,7 @@ def test_dropout_drops_other_values_each_time_and_the_same_in_a_second_run():
 @pytest.mark.parametrize("dtype", ["float32", "mixed_bfloat16"])
 def test_the_gradient_of_dropout_is_what_was_kept_compiled_or_not(dtype):
     x = tf.ones((30, 40))
-    found = []
+    results = []
     for compiled in (None, True):
         layer = layers.Dropout(0.3, seed=3, dtype=dtype)
 
@@ -47,6 +47,6 @@ def test_the_gradient_of_dropout_is_what_was_kept_compiled_or_not(dtype):
                 y = layer(x, training=True)
             return y, tape.gradient(y, x)
 
-        found.append([value.numpy().astype(np.float32) for value in both(x)])
-    np.testing.assert_array_equal(found[0][0], found[0][1])  # for x is one
-    np.testing.assert_array_equal(found[0], found[1])
+        results.append([value.numpy().astype(np.float32) for value in both(x)])
+    np.testing.assert_array_equal(results[0][0], results[0][1])  # for x is one
+    np.testing.assert_array_equal(results[0], results[1])

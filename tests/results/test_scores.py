@@ -16,21 +16,21 @@ SHUFFLED = [line.replace("one" if n % 2 else "two", "six") for n, line in enumer
 
 
 def test_scores_are_those_of_sacrebleu_with_half_of_their_interval():
-    found = scores.score(GOOD, REFERENCES)
-    assert list(found) == ["BLEU", "BLEU, lower-cased", "chrF"]
-    assert found["BLEU"]["score"] == sacrebleu.corpus_bleu(GOOD, [REFERENCES]).score
-    assert found["chrF"]["score"] == sacrebleu.corpus_chrf(GOOD, [REFERENCES]).score
-    assert 1 < found["BLEU"]["interval"] < 20
-    assert "bs:1000" in found["BLEU"]["signature"]
+    result = scores.score(GOOD, REFERENCES)
+    assert list(result) == ["BLEU", "BLEU, lower-cased", "chrF"]
+    assert result["BLEU"]["score"] == sacrebleu.corpus_bleu(GOOD, [REFERENCES]).score
+    assert result["chrF"]["score"] == sacrebleu.corpus_chrf(GOOD, [REFERENCES]).score
+    assert 1 < result["BLEU"]["interval"] < 20
+    assert "bs:1000" in result["BLEU"]["signature"]
     assert scores.score(REFERENCES, REFERENCES)["BLEU"]["interval"] == 0
 
 
 def test_tokenizer_and_case_are_as_asked_for():
-    found = scores.score(["A b , c d"], ["a B , C d"], tokenize="none", lowercase=True)
-    assert list(found) == ["BLEU, lower-cased", "chrF, lower-cased"]
-    assert round(found["BLEU, lower-cased"]["score"], 3) == 100
-    assert "case:lc" in found["chrF, lower-cased"]["signature"]
-    assert "tok:none" in found["BLEU, lower-cased"]["signature"]
+    result = scores.score(["A b , c d"], ["a B , C d"], tokenize="none", lowercase=True)
+    assert list(result) == ["BLEU, lower-cased", "chrF, lower-cased"]
+    assert round(result["BLEU, lower-cased"]["score"], 3) == 100
+    assert "case:lc" in result["chrF, lower-cased"]["signature"]
+    assert "tok:none" in result["BLEU, lower-cased"]["signature"]
 
 
 def test_tokenized_text_is_warned_of_once_unless_it_is_said_to_be(monkeypatch, caplog):
@@ -76,56 +76,56 @@ FEW_MATCHES = {  # hypotheses and references
 @pytest.mark.parametrize("name", FEW_MATCHES)
 def test_a_split_of_few_matching_lines_is_scored_and_compared(name):
     hypotheses, references = FEW_MATCHES[name]
-    found = scores.score(hypotheses, references)
-    assert found["chrF"]["score"] == sacrebleu.corpus_chrf(hypotheses, [references]).score
-    for row in found.values():
+    result = scores.score(hypotheses, references)
+    assert result["chrF"]["score"] == sacrebleu.corpus_chrf(hypotheses, [references]).score
+    for row in result.values():
         assert 0 <= row["interval"] <= 50
         assert type(row["score"]) is type(row["interval"]) is float
-    assert f"chrF {found['chrF']['score']:.1f} ±" in scores.comparison(
+    assert f"chrF {result['chrF']['score']:.1f} ±" in scores.comparison(
         hypotheses, hypotheses[::-1], references
     )
 
 
 def test_several_references_are_scored_as_sacrebleu_does():
     others = [line.replace("three", "tres") for line in GOOD]
-    found = scores.score(GOOD, REFERENCES, others, ter=True)
+    result = scores.score(GOOD, REFERENCES, others, ter=True)
     streams = [REFERENCES, others]
-    assert found["BLEU"]["score"] == sacrebleu.corpus_bleu(GOOD, streams).score
-    assert found["BLEU"]["score"] > scores.score(GOOD, REFERENCES)["BLEU"]["score"] + 5
-    assert found["chrF"]["score"] == sacrebleu.corpus_chrf(GOOD, streams).score
-    assert found["TER"]["score"] == sacrebleu.corpus_ter(GOOD, streams).score
-    assert all("nrefs:2" in row["signature"] for row in found.values())
+    assert result["BLEU"]["score"] == sacrebleu.corpus_bleu(GOOD, streams).score
+    assert result["BLEU"]["score"] > scores.score(GOOD, REFERENCES)["BLEU"]["score"] + 5
+    assert result["chrF"]["score"] == sacrebleu.corpus_chrf(GOOD, streams).score
+    assert result["TER"]["score"] == sacrebleu.corpus_ter(GOOD, streams).score
+    assert all("nrefs:2" in row["signature"] for row in result.values())
     said = scores.comparison(GOOD, BAD, REFERENCES, others, ter=True)
     assert said.count("nrefs:2") == 4
-    assert f"BLEU {found['BLEU']['score']:.1f} ±" in said
+    assert f"BLEU {result['BLEU']['score']:.1f} ±" in said
 
 
 def test_an_empty_line_is_no_reference_where_there_is_another_one():
     references = scores.without_missing([["a b c d", "", ""], ["", "e f g h", ""]])
     assert [*map(list, references)] == [["a b c d", None, ""], [None, "e f g h", ""]]
-    found = scores.score(["a b c d", "e f g h", ""], *references, ter=True)
-    assert [round(row["score"]) for row in found.values()] == [100, 100, 100, 0]
+    result = scores.score(["a b c d", "e f g h", ""], *references, ter=True)
+    assert [round(row["score"]) for row in result.values()] == [100, 100, 100, 0]
 
 
 def test_ter_is_sacrebleus_and_of_characters_in_text_without_spaces():
-    found = scores.score(GOOD, REFERENCES, ter=True)
-    assert list(found) == ["BLEU", "BLEU, lower-cased", "chrF", "TER"]
-    assert found["TER"]["score"] == sacrebleu.corpus_ter(GOOD, [REFERENCES]).score > 0
-    assert found["TER"]["interval"] > 0
-    assert "tok:tercom|" in found["TER"]["signature"]
+    result = scores.score(GOOD, REFERENCES, ter=True)
+    assert list(result) == ["BLEU", "BLEU, lower-cased", "chrF", "TER"]
+    assert result["TER"]["score"] == sacrebleu.corpus_ter(GOOD, [REFERENCES]).score > 0
+    assert result["TER"]["interval"] > 0
+    assert "tok:tercom|" in result["TER"]["signature"]
     assert list(scores.score(GOOD, REFERENCES, ter=True, lowercase=True))[-1] == "TER"
     for tokenize, text in (("zh", "今晚一个孩子去学校"), ("char", "สุนัขสองตัวเล่นในสวน")):
         wrong = text[:-1] + "x"
-        found = scores.score([wrong], [text], ter=True, tokenize=tokenize)["TER"]["score"]
-        assert abs(found - 100 / len(text)) < 0.01
+        result = scores.score([wrong], [text], ter=True, tokenize=tokenize)
+        assert abs(result["TER"]["score"] - 100 / len(text)) < 0.01
 
 
 @pytest.mark.parametrize("name", FEW_MATCHES)
 def test_ter_of_few_matching_lines_has_an_interval(name):
     hypotheses, references = FEW_MATCHES[name]
-    found = scores.score(hypotheses, references, ter=True)["TER"]
-    assert found["score"] == sacrebleu.corpus_ter(hypotheses, [references]).score
-    assert type(found["score"]) is type(found["interval"]) is float
+    result = scores.score(hypotheses, references, ter=True)["TER"]
+    assert result["score"] == sacrebleu.corpus_ter(hypotheses, [references]).score
+    assert type(result["score"]) is type(result["interval"]) is float
 
 
 def test_references_are_scored_in_the_spelling_that_translations_have(monkeypatch):
@@ -137,8 +137,8 @@ def test_references_are_scored_in_the_spelling_that_translations_have(monkeypatc
     decomposed = [unicodedata.normalize("NFD", line) for line in hypotheses]
     marked = [line.replace(" ", "\u00a0").replace("v", "v\u00ad") for line in hypotheses]
     for references in (decomposed, marked):
-        found = scores.score(hypotheses, references, [None, hypotheses[1]], ter=True)
-        assert [round(row["score"], 6) for row in found.values()] == [100, 100, 100, 0]
+        result = scores.score(hypotheses, references, [None, hypotheses[1]], ter=True)
+        assert [round(row["score"], 6) for row in result.values()] == [100, 100, 100, 0]
         text = scores.comparison(hypotheses, references, references)
         assert text.count("100.0 ± 0.0 against 100.0 ± 0.0") == 3
     assert [line.partition(" have")[0] for line in said] == [

@@ -91,8 +91,8 @@ def test_of_runs_of_one_corpus_the_newest_is_used_of_several_none(folder, capsys
 
 
 def test_an_age_is_told_in_its_largest_unit():
-    found = [listing.age(time.time() - seconds) for seconds in (5, 61, 7300, 90_000, 200_000)]
-    assert found == ["just now", "1 minute ago", "2 hours ago", "1 day ago", "2 days ago"]
+    ages = [listing.age(time.time() - seconds) for seconds in (5, 61, 7300, 90_000, 200_000)]
+    assert ages == ["just now", "1 minute ago", "2 hours ago", "1 day ago", "2 days ago"]
 
 
 @pytest.mark.slow

@@ -30,8 +30,8 @@ def weights(path):
     """Returns the float32 tensors of the network in a checkpoint, by name."""
     reader = tf.train.load_checkpoint(str(path))
     names = [name for name in reader.get_variable_to_shape_map() if name.startswith("model")]
-    found = {name: reader.get_tensor(name) for name in names}
-    return {name: value for name, value in found.items() if value.dtype == np.float32}
+    tensors = {name: reader.get_tensor(name) for name in names}
+    return {name: value for name, value in tensors.items() if value.dtype == np.float32}
 
 
 @pytest.fixture
@@ -114,16 +114,16 @@ def test_a_continued_run_resumes_bit_for_bit_and_knows_its_parent(
         raise UserError("it is resumed")
 
     parent = shutil.copytree(finished / "run", tmp_path / "parent")
-    found = []
+    run_weights = []
     for name, epochs in (("whole", [2]), ("parts", [1, 2])):
         first, *others = epochs
         run = tmp_path / name
         assert call("--from", parent, "--dataset", tsv, "--run", run, "--epochs", first) == 0
         for last in others:
             assert call("--run", run, "--epochs", last) == 0
-        found.append(weights(checkpoints.paths(run / "checkpoints")[-1]))
-    for name, value in found[0].items():
-        np.testing.assert_array_equal(found[1][name], value, err_msg=name)
+        run_weights.append(weights(checkpoints.paths(run / "checkpoints")[-1]))
+    for name, value in run_weights[0].items():
+        np.testing.assert_array_equal(run_weights[1][name], value, err_msg=name)
     saved = [
         json.loads((tmp_path / name / "params.json").read_text()) for name in ("whole", "parts")
     ]
@@ -198,10 +198,10 @@ def test_xla_is_decided_on_the_machine_of_the_new_run(finished, tsv, tmp_path, m
     parent = shutil.copytree(finished / "run", tmp_path / "parent")
     saved = json.loads((parent / "params.json").read_text())
     (parent / "params.json").write_text(json.dumps(saved | {"xla": "on"}))
-    found = []
+    uses_xla = []
 
     def killed(training, *_):
-        found.append(training.options["xla"] == "on")
+        uses_xla.append(training.options["xla"] == "on")
         raise KeyboardInterrupt
 
     monkeypatch.setattr(run_demo, "Training", Untrained)
@@ -210,7 +210,7 @@ def test_xla_is_decided_on_the_machine_of_the_new_run(finished, tsv, tmp_path, m
     for number, more in enumerate(([], ["--xla", "on"])):
         command = ["--from", parent, "--dataset", tsv, "--run", tmp_path / f"run{number}"]
         assert call(*command, *more) == 130
-    assert found == [False, True]
+    assert uses_xla == [False, True]
 
 
 @pytest.mark.parametrize("tied", [False, True])

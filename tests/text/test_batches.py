@@ -74,10 +74,12 @@ def test_the_end_of_a_line_that_is_too_long_is_not_tokenized(tokenizer):
     watched = Watched(tokenizer, max_bytes=(limit + 100) * tokenizer.token_bytes)
     batches = batching.Batches(as_dataset(pairs), watched, batch_size=16, max_length=40)
     assert (batches.kept, batches.dropped) == (50, 2)
-    found = list(batching.evaluation_batches(as_dataset(pairs), watched))
-    assert sum(len(inp) for inp, _ in found) == 52
+    watched_batches = list(batching.evaluation_batches(as_dataset(pairs), watched))
+    assert sum(len(inp) for inp, _ in watched_batches) == 52
     expected = tokenizer.encode(["um " * 5000])[0][:limit]
-    assert any(inp.shape[1] == limit and inp[0].numpy().tolist() == expected for inp, _ in found)
+    assert any(
+        inp.shape[1] == limit and inp[0].numpy().tolist() == expected for inp, _ in watched_batches
+    )
 
 
 def test_a_line_of_the_longest_tokens_is_dropped_by_its_tokens_alone(tokenizer):
@@ -157,8 +159,8 @@ def test_a_step_in_more_parts_than_rows_is_that_of_the_whole_batch(tokenizer):
     for steps in (training, whole):  # one trace for all shapes
         steps.train_step.get_concrete_function(*[tf.TensorSpec((None, None), tf.int32)] * 2)
     for one in (epoch[0], [np.repeat(side, 5, axis=0) for side in epoch[0]]):  # 1 row, 5 rows
-        found = [each.train_step(*map(tf.constant, one)).numpy() for each in (training, whole)]
-        np.testing.assert_allclose(*found, rtol=1e-5)
+        sums = [each.train_step(*map(tf.constant, one)).numpy() for each in (training, whole)]
+        np.testing.assert_allclose(*sums, rtol=1e-5)
 
 
 def test_an_epoch_can_be_entered_anywhere(batches):
@@ -247,9 +249,9 @@ def test_evaluation_batches_drop_no_pair_and_cut_those_that_no_memory_holds(
     pairs = [*long_and_short[-20:], ("um " * 3000, "one " * 10), ("", "")]
     ids = [tokenizer.encode(list(map(str.strip, pair))) for pair in pairs]
     assert max(len(side) for pair in ids for side in pair) > batching.MAX_SOURCE_TOKENS
-    found = rows_of(batching.evaluation_batches(as_dataset(pairs), tokenizer, replicas=3))
+    rows = rows_of(batching.evaluation_batches(as_dataset(pairs), tokenizer, replicas=3))
     cut = [tuple(tuple(side[: batching.MAX_SOURCE_TOKENS]) for side in pair) for pair in ids]
-    assert sorted(found) == sorted(cut)
+    assert sorted(rows) == sorted(cut)
     alone = batching.evaluation_batches(as_dataset(pairs[-2:-1]), tokenizer)
     assert [len(inp) for inp, _ in alone.as_numpy_iterator()] == [1]  # however many parts
     batching.warn_of_truncation(as_dataset(pairs), tokenizer, "test")

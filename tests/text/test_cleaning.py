@@ -78,9 +78,9 @@ def test_what_is_named_is_dropped_and_nothing_else(damaged, drop, tmp_path, caps
     assert lines[:200] == [f"{source}\t{target}" for source, target in GOOD]
     assert len(lines) == kept + 1
     assert call("data", clean) == 0
-    found = capsys.readouterr().out
+    printed = capsys.readouterr().out
     dropped = cleaning.PROBLEMS.keys() - cleaning.HARMLESS if drop == ["all"] else drop
-    assert not any(f"\n{name}: " in found for name in dropped if name != "test")
+    assert not any(f"\n{name}: " in printed for name in dropped if name != "test")
 
 
 def test_aligned_files_are_read_as_a_tsv_is_and_the_longer_one_is_named(tmp_path, capsys):
@@ -145,8 +145,8 @@ def checker_of(pairs):
 def test_scripts_are_those_of_most_lines_whatever_the_language():
     header = ("source", "target")  # as the first line, it decides nothing
     pairs = [(f"你好 {number}", f"Здравствуй {number}") for number in range(20)]
-    checker, found = checker_of([header, *pairs])
-    assert found == [["script"]] + [[]] * 20
+    checker, pair_problems = checker_of([header, *pairs])
+    assert pair_problems == [["script"]] + [[]] * 20
     assert checker.problems(["good morning", "доброе утро"])[0] == ["script"]
     assert checker.problems(["NASA 火箭发射了", "ракета NASA взлетела"])[0] == []
 
@@ -160,8 +160,8 @@ def test_japanese_is_one_script():
         "これはペンです。",
     ]
     for target in ("line", "ＬＩＮＥ"):
-        _, found = checker_of([(line, f"{target} {line[0]}") for line in lines])
-        assert found == [[]] * 5
+        _, problems = checker_of([(line, f"{target} {line[0]}") for line in lines])
+        assert problems == [[]] * 5
 
 
 def test_words_are_counted_and_not_spaces():
@@ -236,8 +236,8 @@ def test_a_pair_with_an_empty_side_has_its_other_problems_too():
     pairs = [
         *known, ("", "a\x07 2"), ("", "a\x07 2"), ("", "a " * 101), ("дом", ""), ("", ""),
     ]  # fmt: skip
-    checker, found = checker_of(pairs)
-    assert found[20:] == [
+    checker, pair_problems = checker_of(pairs)
+    assert pair_problems[20:] == [
         ["empty", "control", "numbers"],
         ["empty", "control", "duplicate", "numbers"],
         ["empty", "ratio", "long"],

@@ -310,13 +310,13 @@ def test_pairs_of_several_corpora_are_mixed_evenly_by_their_weights(tmp_path, mo
     a = write(tmp_path / "a.tsv", "".join(f"a{n}\t{n}\n" for n in range(60)))
     b = write(tmp_path / "b.tsv", "".join(f"b{n}\t{n}\n" for n in range(7)))
     mixed = datasets.text_dataset([str(a), f"{b}:3"])
-    found = listed(mixed)
-    assert len(mixed) == len(found) == 81
+    mixed_pairs = listed(mixed)
+    assert len(mixed) == len(mixed_pairs) == 81
     expected = [(f"a{n}", str(n)) for n in range(60)] + [(f"b{n}", str(n)) for n in range(7)] * 3
-    assert sorted(found) == sorted(expected)
-    assert listed(mixed) == found
+    assert sorted(mixed_pairs) == sorted(expected)
+    assert listed(mixed) == mixed_pairs
     for start in range(61):  # each part has its share: 60 and 21 of 81
-        of_b = sum(source.startswith("b") for source, _ in found[start : start + 20])
+        of_b = sum(source.startswith("b") for source, _ in mixed_pairs[start : start + 20])
         assert 2 <= of_b <= 9
 
 

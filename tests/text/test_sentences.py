@@ -74,19 +74,19 @@ def test_translations_are_joined_by_the_spaces_of_the_source():
 
 def test_tags_are_given_to_each_sentence_and_placeholders_are_not():
     pattern = tags(["<2de>", "((NAME))", "de"])
-    found = split_tagged("<2de> ((NAME)) chegou. Ele saiu.", "pt", pattern)
-    assert [text for text, _ in found] == ["<2de> ((NAME)) chegou.", "<2de> Ele saiu."]
-    found = split_tagged("dezembro chegou. Ele saiu.", "pt", pattern)
-    assert [text for text, _ in found] == ["dezembro chegou.", "Ele saiu."]
-    found = split_tagged("<2de> Um.\n\nDois.", "pt", pattern)
-    assert [text for text, _ in found] == ["<2de> Um.", "", "<2de> Dois."]
+    parts = split_tagged("<2de> ((NAME)) chegou. Ele saiu.", "pt", pattern)
+    assert [text for text, _ in parts] == ["<2de> ((NAME)) chegou.", "<2de> Ele saiu."]
+    parts = split_tagged("dezembro chegou. Ele saiu.", "pt", pattern)
+    assert [text for text, _ in parts] == ["dezembro chegou.", "Ele saiu."]
+    parts = split_tagged("<2de> Um.\n\nDois.", "pt", pattern)
+    assert [text for text, _ in parts] == ["<2de> Um.", "", "<2de> Dois."]
 
 
 def paragraphs():
     """Returns (language, sentences) of the paragraphs in paragraphs.txt."""
     text = (Path(__file__).parent / "paragraphs.txt").read_text(encoding="utf-8")
-    found = [block.splitlines() for block in text.strip().split("\n\n")]
-    return [(language, sentences) for language, *sentences in found]
+    blocks = [block.splitlines() for block in text.strip().split("\n\n")]
+    return [(language, sentences) for language, *sentences in blocks]
 
 
 @pytest.mark.parametrize("space", [" ", "\n", "  "])

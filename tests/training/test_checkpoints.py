@@ -468,9 +468,9 @@ def test_what_a_kill_left_goes_at_the_next_start(tmp_path):
         (folder / "ckpt-8.data-00000-of-00001").write_bytes(b"its index is missing")
     with State(tmp_path).keeper:
         pass
-    found = [path.name for path in (tmp_path / "checkpoints").rglob("*") if path.is_file()]
+    names = [path.name for path in (tmp_path / "checkpoints").rglob("*") if path.is_file()]
     ends = ".data-00000-of-00001", ".index"
-    assert sorted(found) == [f"ckpt-{number}{end}" for number in (1, 70) for end in ends]
+    assert sorted(names) == [f"ckpt-{number}{end}" for number in (1, 70) for end in ends]
     assert [path.name for path in tmp_path.glob("checkpoints/*/")] == ["timed"]
 
 

@@ -24,8 +24,13 @@ TWO = {"cluster": {"worker": ["a:1", "b:2"]}, "task": {"type": "worker", "index"
 @pytest.mark.parametrize("text", ["", " ", "{}", '{"cluster": {"worker": ["localhost:1"]}}'])
 def test_no_cluster_is_a_machine_alone(monkeypatch, text):
     monkeypatch.setenv("TF_CONFIG", text)
-    found = cluster.configured()
-    assert (found.alone, found.chief, found.broadcast(3.0), found.total(2.0)) == (True, True, 3, 2)
+    machine = cluster.configured()
+    assert (machine.alone, machine.chief, machine.broadcast(3.0), machine.total(2.0)) == (
+        True,
+        True,
+        3,
+        2,
+    )
 
 
 @pytest.mark.parametrize(
@@ -49,8 +54,8 @@ def test_no_cluster_is_a_machine_alone(monkeypatch, text):
 )
 def test_the_chief_comes_first(monkeypatch, config, workers, index):
     monkeypatch.setenv("TF_CONFIG", json.dumps(config))
-    found = cluster.configured()
-    assert (found.workers, found.index, found.chief) == (workers, index, index == 0)
+    machines = cluster.configured()
+    assert (machines.workers, machines.index, machines.chief) == (workers, index, index == 0)
 
 
 @pytest.mark.parametrize(

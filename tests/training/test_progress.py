@@ -14,8 +14,8 @@ from nmt.training import loop
 )
 def test_workers_agree_after_the_first_step_of_each_twenty_batches(accumulate, agreed):
     ends = range(accumulate, 500, accumulate)
-    found = [number for number in ends if loop.workers_agree_after(number, accumulate)]
-    assert found[:3] == agreed
+    agreements = [number for number in ends if loop.workers_agree_after(number, accumulate)]
+    assert agreements[:3] == agreed
 
 
 def test_a_loss_far_above_that_of_guessing_is_reported_once(capsys):
