@@ -420,7 +420,7 @@ BASELINES = ("this project, plain form", "PyTorch nn.Transformer, eager")
 
 
 def worker():
-    """Runs one system: reads its work as a line, then from each line a number of steps."""
+    """Runs one system: reads its work as a line, says when it is ready, reads steps by the line."""
     answers, sys.stdout = sys.stdout, sys.stderr
     with messages.quiet():
         import keras
@@ -431,6 +431,7 @@ def worker():
     work = json.loads(sys.stdin.readline())
     system, settings = SYSTEMS.get(work["name"], (products, {}))
     turn = system(work | settings)
+    print(json.dumps("ready"), file=answers, flush=True)
     for line in sys.stdin:
         started = time.perf_counter()
         real, positions = turn(int(line))
@@ -455,6 +456,10 @@ class System:
     def turn(self, steps):
         """Returns real tokens, target positions and seconds of a turn of that many steps."""
         self.send(steps)
+        return self.receive()
+
+    def receive(self):
+        """Returns what the system answers; waits for it."""
         answer = self.process.stdout.readline()
         if not answer:
             sys.exit(f"{self.name} ended; see above")
@@ -584,10 +589,10 @@ def main():
         "sizes": {name: flags.chosen(args)[name] for name in SIZES},
     }
     training_text = prepare(work, args.vocab_size)
-    limit, *rows = (
-        Row(System(name, work), args.warm_up_steps, args.seconds)
-        for name in ("products", *args.only)
-    )
+    systems = [System(name, work) for name in ("products", *args.only)]
+    for system in systems:
+        system.receive()  # that it is ready: none is still starting while another warms up
+    limit, *rows = (Row(system, args.warm_up_steps, args.seconds) for system in systems)
     for number in range(1, args.rounds + 1):
         for row in (limit, *rows):
             row.turn()
