@@ -23,8 +23,12 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from nmt import machine
+from nmt.text import encoding
+
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
 CTRANSLATE2 = """
 import sys
 import ctranslate2, sentencepiece
@@ -56,7 +60,7 @@ def measured(command, target, **streams):
     if status:
         raise SystemExit(f"{' '.join(map(str, command))}: exit status {status}")
     seconds = time.perf_counter() - started
-    translations = target.read_text(encoding="utf-8").splitlines()
+    translations = list(encoding.read_lines(target))
     return Measurement(seconds, usage.ru_maxrss / 1024, translations)
 
 
@@ -70,19 +74,14 @@ def this_project(run, source, target, beam):
 
 def ctranslate2(model, source, target, beam):
     """Returns the Measurement of CTranslate2."""
-    arguments = [model, model / "tokenizer.model", beam, cores(), source, target]
+    arguments = [model, model / "tokenizer.model", beam, machine.cores(), source, target]
     return measured([sys.executable, "-c", CTRANSLATE2, *map(str, arguments)], target)
-
-
-def cores():
-    """Returns the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0))
 
 
 def load_lines(args):
     """Returns the lines of --source, or of the run's test split."""
     if args.source:
-        return Path(args.source).read_text(encoding="utf-8").splitlines()
+        return list(encoding.read_lines(args.source))
     from run_demo import load_corpus
 
     options = json.loads((Path(args.run) / "params.json").read_text(encoding="utf-8"))
@@ -92,7 +91,7 @@ def load_lines(args):
 
 def print_table(measurements, lines):
     """Prints a row for each of the Measurements, which are by system and beam."""
-    print(f"{lines:,} lines, {cores()} cores\n")
+    print(f"{lines:,} lines, {machine.cores()} cores\n")
     print("| system | beam | seconds | lines/s | to CTranslate2 | peak MiB | same |")
     print("|---|---|---|---|---|---|---|")
     for (system, beam), (seconds, memory, translations) in measurements.items():
