@@ -536,13 +536,15 @@ def try_cases(kind, run, cases):
         number = first - 1
         for line in process.stdout.splitlines():
             number, end = json.loads(line)
-            if end not in ("began", "passed"):
-                failures[number] = end
+            if end == "passed":
+                del failures[number]
+            else:
+                failures[number] = end  # "began", until it ends
         if number < first:
             sys.exit(f"{kind}: no case was tried: {process.stderr[-300:]}")
         if process.returncode:  # in the case that it began last
             failures[number] = f"ended with {process.returncode}: {process.stderr[-300:]}"
-        first = number + 1 if process.returncode else last
+        first = number + 1
     return failures
 
 
