@@ -46,10 +46,12 @@ EXAMPLES = 3  # lines that the first run translates as the reference does, and t
 
 
 def medians(calls, rounds, seconds):
-    """Calls each in turn, for `seconds` per round. Returns the median calls per second of each."""
+    """Calls each in turn, for `seconds` per round.
+
+    Returns the median calls per second of each, and what each returned first.
+    """
     rates = [[] for _ in calls]
-    for call in calls:
-        call()  # traced, compiled
+    results = [call() for call in calls]  # traced, compiled
     for _ in range(rounds):
         for call, call_rates in zip(calls, rates, strict=True):
             done, started = 0, time.perf_counter()
@@ -57,7 +59,7 @@ def medians(calls, rounds, seconds):
                 call()
                 done += 1
             call_rates.append(done / (time.perf_counter() - started))
-    return [statistics.median(call_rates) for call_rates in rates]
+    return [statistics.median(call_rates) for call_rates in rates], results
 
 
 def random_networks(options):
@@ -102,7 +104,8 @@ def print_speed_by_length(options, lengths, batches, rounds, seconds):
             ids = searches[0](inp).ids
             assert int(tf.reduce_sum(tf.cast(ids != 0, tf.int32))) == batch * (length + 1)
             calls = [lambda search=search, inp=inp: search(inp).ids.numpy() for search in searches]
-            rates = [batch * rate for rate in medians(calls, rounds, seconds)]
+            calls_per_second, _ = medians(calls, rounds, seconds)
+            rates = [batch * rate for rate in calls_per_second]
             figures = " | ".join(f"{rate:,.1f} ({rate / rates[0]:.2f})" for rate in rates)
             print(f"| {length} | {batch} | {figures} |", flush=True)
 
@@ -137,8 +140,8 @@ def measure(models, tokenizer, sources, batch, rounds):
     lines = sources if batch > 1 else sources[:SINGLE_LINES]
     translators = [Translator(model.transformer, tokenizer, rows=batch) for model in models]
     calls = [lambda translate=translate: list(translate(lines)) for translate in translators]
-    translations = [call() for call in calls]
-    return [len(lines) * rate for rate in medians(calls, rounds, 0.1)], translations
+    calls_per_second, translations = medians(calls, rounds, 0.1)
+    return [len(lines) * rate for rate in calls_per_second], translations
 
 
 def print_runs(paths, test, rounds):

@@ -246,7 +246,8 @@ def print_table(networks, tokenizer, sources, references):
         model = network.training.transformer
         if isinstance(model, Recurrent):
             translations = recurrent_translations(model, tokenizer, sources)
-            steps = f"{source_tokens + target_tokens:.0f} / {source_tokens + target_tokens:.0f}"
+            recurrent_steps = source_tokens + target_tokens
+            steps = f"{recurrent_steps:.0f} / {recurrent_steps:.0f}"
         else:
             translations = list(network.training.model.translator(tokenizer)(sources))
             steps = f"1 / {1 + target_tokens:.0f}"
