@@ -107,9 +107,8 @@ def alone(model):
 
     def translate(line, beam=1):
         hypotheses = find(tf.constant(tokenizer.encode([line])), beam)
-        return tokenizer.decode(hypotheses.ids.numpy()[:, 0])[0], float(
-            hypotheses.log_probabilities[0, 0]
-        )
+        (text,) = tokenizer.decode(hypotheses.ids.numpy()[:, 0])
+        return text, float(hypotheses.log_probabilities[0, 0])
 
     return translate
 

@@ -187,8 +187,8 @@ for pair in zip(*[iter(sys.stdin.read().split("\\n")[:-1])] * 2):
     print(sum(model.score_batch([source], [target])[0].log_probs))
 """
     (tmp_path / "text").write_text("".join(f"{s}\n{t}\n" for s, t in pairs))
-    translations = python(tmp_path, script, tmp_path / "ct2", "<", tmp_path / "text")
-    np.testing.assert_allclose(list(map(float, translations.split())), ours, rtol=1e-4)
+    printed = python(tmp_path, script, tmp_path / "ct2", "<", tmp_path / "text")
+    np.testing.assert_allclose(list(map(float, printed.split())), ours, rtol=1e-4)
 
 
 def test_what_is_there_is_not_overwritten_and_a_failure_leaves_nothing(folder, capsys, tmp_path):

@@ -25,12 +25,9 @@ TWO = {"cluster": {"worker": ["a:1", "b:2"]}, "task": {"type": "worker", "index"
 def test_no_cluster_is_a_machine_alone(monkeypatch, text):
     monkeypatch.setenv("TF_CONFIG", text)
     machine = cluster.configured()
-    assert (machine.alone, machine.chief, machine.broadcast(3.0), machine.total(2.0)) == (
-        True,
-        True,
-        3,
-        2,
-    )
+    assert machine.alone
+    assert machine.chief
+    assert (machine.broadcast(3.0), machine.total(2.0)) == (3, 2)
 
 
 @pytest.mark.parametrize(
