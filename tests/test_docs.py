@@ -106,6 +106,22 @@ def test_links_lead_somewhere(page):
 
 
 @pages
+def test_every_table_has_a_header_and_as_many_cells_in_each_row(page):
+    for is_table, lines in itertools.groupby(text(page).splitlines(), lambda s: s[:1] == "|"):
+        if is_table:
+            header, rule, *_ = table = [*lines]
+            borders = [len(re.findall(r"(?<!\\)\|", line)) for line in table]
+            assert re.fullmatch(r"\|(?:-+\|)+", rule), header
+            assert len(set(borders)) == 1, header
+
+
+def test_the_glossary_has_each_word_once_in_alphabetical_order():
+    rows = re.findall(r"^\| ([^|]+) \|", text(ROOT / "docs" / "glossary.md"), re.M)
+    words = [word.lower() for word in rows[1:]]  # without the header
+    assert words == sorted(set(words))
+
+
+@pages
 def test_commands_are_those_of_the_program(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # where the files are that --config names
     page_commands = commands(page)
