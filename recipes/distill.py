@@ -34,6 +34,7 @@ from nmt.cli import main as program
 from nmt.cli.parser import Parser
 from nmt.messages import log, plural
 from nmt.runs import listing
+from nmt.runs.folder import Run
 from nmt.text import bleu_tokenizer, files
 from nmt.text.languages import Pair
 
@@ -41,9 +42,11 @@ NAME = "distill.py"  # begins every line on what went wrong
 RUN_DEMO = Path(__file__).resolve().parents[1] / "run_demo.py"
 STDERR = 2  # the file descriptor
 SAMPLE_LINES = 2000  # by which BLEU's tokenizer is chosen
-NOT_COMPARED = {  # flags that a resumed recipe may change, or whose content is compared
-    "to", "train", "valid", "test", "students", "workers", "teacher_flags", "student_flags",
-}  # fmt: skip
+SPLITS = ("train", "valid", "test")
+OF_TRANSLATIONS = (  # flags that the teachers' translations depend on
+    "teachers", "teacher_runs", "backward_teachers", "backward_runs", "separately", "teacher_beam",
+    "n_best",
+)  # fmt: skip
 OF_THE_RECIPE = {  # flags of training that the recipe gives itself, and those that stand for them
     "--run": "--to", "--seed": "--teachers and --students", "--reverse": "--backward-teachers",
     "--dataset": "--train", "--data-path": "--train",
@@ -125,8 +128,8 @@ def parser() -> Parser:
         help="folder of all that is trained and written",
     )  # fmt: skip
     flags.add_data(
-        recipe_parser, train="source and target, or a file of pairs; as of training",
-        valid="for validation", test="for the final scores",
+        recipe_parser, train="source and target, or a file of pairs, as for training",
+        valid="for validation", test="for the final scores", required=True,
     )  # fmt: skip
     add_teacher_flags(recipe_parser)
     recipe_parser.add_argument(
@@ -135,7 +138,7 @@ def parser() -> Parser:
     )  # fmt: skip
     recipe_parser.add_argument(
         "--only-distilled", action="store_true",
-        help="train students on the teachers' translations alone, not on the given pairs, too",
+        help="train students on the teachers' translations alone, without the given pairs",
     )  # fmt: skip
     for whom in ("teacher", "student"):
         recipe_parser.add_argument(
@@ -172,8 +175,8 @@ def add_teacher_flags(recipe_parser: Parser) -> None:
     )  # fmt: skip
     recipe_parser.add_argument(
         "--n-best", type=flags.number(int, 1), default=1, metavar="N",
-        help="of so many translations, take the one most like the given one, by sentence BLEU "
-        "(default 1: the likeliest)",
+        help="choose among the N likeliest translations the one closest to the given one, by "
+        "sentence BLEU (default 1: the likeliest)",
     )  # fmt: skip
     recipe_parser.add_argument(
         "--workers", type=flags.number(int, 1), default=1, metavar="N",
@@ -187,14 +190,16 @@ def parse(arguments: list[str]) -> Recipe:
     Raises:
       UserError: it is wrong, for this script or for the training of teachers or students.
     """
-    args, training_flags = parser().parse_known_args(arguments)
-    for split in ("train", "valid", "test"):
-        if not getattr(args, split):
-            raise UserError(f"--{split} is missing; teachers and students need the same text")
+    args, training_flags = parser().parse_known_args(join_flags(arguments))
     if len(args.train) == 1 and not files.is_table(files.weighted(args.train[0]).path):
-        raise UserError(f"{args.train[0]}: is one file; let its name end in .tsv")
+        raise UserError(
+            f"{args.train[0]}: is one file; name the file of translations after it, or let its "
+            "name end in .tsv"
+        )
     if args.n_best > args.teacher_beam:
-        raise UserError(f"--n-best {args.n_best} needs a --teacher-beam of as many; raise it")
+        raise UserError(
+            f"--n-best {args.n_best} exceeds --teacher-beam {args.teacher_beam}; raise the latter"
+        )
     teacher = parse_training(args, [*training_flags, *args.teacher_flags])
     student = parse_training(args, [*training_flags, *args.student_flags])
     if teacher.non_autoregressive:
@@ -206,8 +211,23 @@ def parse(arguments: list[str]) -> Recipe:
         if listing.find(path).parameters.options["non_autoregressive"]:
             raise UserError(f"{path}: is non-autoregressive; name another teacher")
     recipe = Recipe(Path(args.to), args, training_flags, student)
+    check_parents(recipe, teacher)
     claim_folder(recipe, teacher)
     return recipe
+
+
+def join_flags(arguments: list[str]) -> list[str]:
+    """Returns a command line in which flags of flags are joined to their values by "=".
+
+    Argparse would take a value such as "--reverse" for a flag of its own.
+    """
+    words, joined = iter(arguments), []
+    for word in words:
+        if word in ("--teacher-flags", "--student-flags"):
+            value = next(words, None)
+            word = word if value is None else f"{word}={value}"
+        joined.append(word)
+    return joined
 
 
 def parse_training(args: Namespace, training_flags: list[str]) -> Namespace:
@@ -219,8 +239,13 @@ def parse_training(args: Namespace, training_flags: list[str]) -> Namespace:
     for word in training_flags:
         name = word.partition("=")[0]
         if name in OF_THE_RECIPE:
-            raise UserError(f"{name}: the recipe gives it itself; see {OF_THE_RECIPE[name]}")
+            raise UserError(f"{name}: the recipe sets this flag; use {OF_THE_RECIPE[name]} instead")
     return program.parse(["train", *data_flags(args, args.train), *training_flags])
+
+
+def teacher_names(teachers: int, prefix: str = "") -> list[str]:
+    """Returns the names of the runs of so many teachers, by their seeds."""
+    return [f"{prefix}teacher-{seed}" for seed in range(1, teachers + 1)]
 
 
 def data_flags(args: Namespace, train: Iterable[str | Path]) -> list[str]:
@@ -228,47 +253,82 @@ def data_flags(args: Namespace, train: Iterable[str | Path]) -> list[str]:
     return ["--train", *map(str, train), "--valid", *args.valid, "--test", *args.test]
 
 
-# ---- The folder: what is complete, and with which flags ----
+def check_parents(recipe: Recipe, teacher: Namespace) -> None:
+    """Raises a UserError if --from names a run that neither exists nor will be trained before."""
+    names = [] if recipe.args.teacher_runs else teacher_names(recipe.args.teachers)
+    teachers = [(recipe.folder / name).resolve() for name in names]
+    for stage, training in (("teachers", teacher), ("students", recipe.training)):
+        parent = training.parent
+        is_teacher = parent and stage == "students" and Path(parent).resolve() in teachers
+        if parent and not is_teacher and not has_begun(recipe.folder, stage):
+            listing.find(parent)
+
+
+# ---- The folder: what has begun, and with which flags ----
 
 
 def claim_folder(recipe: Recipe, teacher: Namespace) -> None:
-    """Writes the flags and the hashes of the text into a new folder, or compares them.
+    """Writes the flags and the hashes of the text, after comparing those of stages that have begun.
 
     Raises:
-      UserError: the folder is one of other flags or other text, or not of this recipe.
+      UserError: a stage has begun with other flags or other text, or the folder is not of this
+        recipe.
     """
-    args = recipe.args
-    values = {name: value for name, value in vars(args).items() if name not in NOT_COMPARED}
-    for name in ("teacher_runs", "backward_runs"):
-        values[name] = [str(Path(path).resolve()) for path in values[name] or ()]
-    values = {flag(name): value for name, value in values.items()}
-    for whom, training in (("teachers", teacher), ("students", recipe.training)):
-        training_flags = training_values(training)
-        values |= {f"{flag(name)} of the {whom}": value for name, value in training_flags.items()}
-    for split in ("train", "valid", "test"):
-        values[f"text of --{split}"] = [sha256(name) for name in getattr(args, split)]
-    values = json.loads(json.dumps(values))
+    values = json.loads(json.dumps(stage_values(recipe, teacher)))
     path = recipe.folder / "recipe.json"
     names = {entry.name for entry in recipe.folder.iterdir()} if recipe.folder.is_dir() else set()
     if names and path.name not in names:
         raise UserError(f"{recipe.folder}: holds something else; name a new folder with --to")
-    results = [*recipe.folder.glob("complete/*"), *recipe.folder.glob("translations/*")]
-    if not results:  # of other flags or other text
-        output.write(path, json.dumps(values, indent=2).encode())
-        return
-    saved = json.loads(path.read_text())
-    different = [name for name in {**saved, **values} if saved.get(name) != values.get(name)]
-    if different:
-        names = ", ".join(different[:3]) + (" and others" if different[3:] else "")
-        raise UserError(
-            f"{recipe.folder}: was begun with another {names}; give the same flags and files, or "
-            "name a new folder with --to"
-        )
+    for stage, given in values.items():
+        if not has_begun(recipe.folder, stage):
+            continue
+        saved = json.loads(path.read_text()).get(stage, {})
+        different = [name for name in {**saved, **given} if saved.get(name) != given.get(name)]
+        if different:
+            names = ", ".join(different[:3]) + (" and more" if different[3:] else "")
+            raise UserError(
+                f"{recipe.folder}: its {stage} were begun with another {names}; give the same "
+                "flags and files, or name a new folder with --to"
+            )
+    output.write(path, json.dumps(values, indent=2).encode())
+
+
+def has_begun(folder: Path, stage: str) -> bool:
+    """Returns whether a stage, one of the keys of `stage_values`, has results."""
+    if stage in ("translations", "pairs"):
+        return any(folder.glob(f"{stage}/*"))
+    runs = {"teachers": "*teacher-*", "students": "student-*"}[stage]
+    complete = any(folder.glob(f"complete/{runs}"))
+    return complete or any(Run(path).trained for path in folder.glob(runs))
+
+
+def stage_values(recipe: Recipe, teacher: Namespace) -> dict[str, dict[str, Any]]:
+    """Returns what the results of each stage depend on: flags, and the hashes of the text."""
+    args, training = recipe.args, recipe.training
+    text = {f"text of --{split}": [*map(sha256, getattr(args, split))] for split in SPLITS}
+    translations = {name: getattr(args, name) for name in OF_TRANSLATIONS}
+    for name in ("teacher_runs", "backward_runs"):
+        translations[name] = [str(Path(path).resolve()) for path in translations[name] or ()]
+    translations |= {"languages": training.languages, "columns": training.columns}
+    pairs = {"only_distilled": args.only_distilled}
+    if args.n_best > 1:  # sentence BLEU chooses
+        options = flags.chosen(training, training.preset or "tutorial")
+        pairs |= {name: options[name] for name in ("tokenize", "lowercase")}
+    stages = {
+        "teachers": training_values(teacher),
+        "translations": translations,
+        "pairs": pairs,
+        "students": training_values(training),
+    }
+    return {
+        stage: {flag(name): value for name, value in values.items()} | text
+        for stage, values in stages.items()
+    }
 
 
 def flag(name: str) -> str:
     """Returns the flag of an argument's name."""
-    return f"--{name.replace('_', '-')}"
+    return "--from" if name == "parent" else f"--{name.replace('_', '-')}"
 
 
 def training_values(training: Namespace) -> dict[str, Any]:
@@ -337,7 +397,8 @@ def train(
     """
     mark = recipe.folder / "complete" / name
     if mark.exists():
-        log.info(f"{name}: complete")
+        where = f"; its scores are in {recipe.folder / name / 'scores.json'}"
+        log.info(f"{name}: complete{where if prints_scores else ''}")
         return
     log.info(f"{name}: training")
     arguments = ["train", "--run", str(recipe.folder / name), "--seed", str(seed)]
@@ -462,9 +523,8 @@ def write_pairs(recipe: Recipe, translation_sets: list[TranslationSet]) -> None:
                 "the teachers' translations are the given ones, so there is nothing to distill; "
                 "train the student on the given pairs alone"
             )
-    log.info(
-        f"pairs: {written} of {plural(translations, 'translation')}; the others are known or empty"
-    )
+    left_out = "" if written == translations else "; the others are known or empty"
+    log.info(f"pairs: {written} of {plural(translations, 'translation')}{left_out}")
 
 
 def new_text(path: Path) -> TextIO:
@@ -479,13 +539,15 @@ def train_teachers(recipe: Recipe) -> list[TranslationSet]:
     """Trains the teachers that are not trained yet. Returns what they are to translate."""
     args = recipe.args
     directions = {
-        "forward": (args.teacher_runs, args.teachers, "teacher", []),
-        "backward": (args.backward_runs, args.backward_teachers, "backward-teacher", ["--reverse"]),
-    }
+        "forward": (args.teacher_runs, teacher_names(args.teachers), []),
+        "backward": (
+            args.backward_runs, teacher_names(args.backward_teachers, "backward-"), ["--reverse"],
+        ),
+    }  # fmt: skip
     translation_sets = []
-    for direction, (runs, teachers, name, own_flags) in directions.items():
+    for direction, (runs, names, own_flags) in directions.items():
         if not runs:
-            runs = [recipe.folder / f"{name}-{seed}" for seed in range(1, teachers + 1)]
+            runs = [recipe.folder / name for name in names]
             own_flags = [*args.teacher_flags, "--no-plots", *own_flags]
             for seed, run in enumerate(runs, start=1):
                 train(recipe, run.name, seed, args.train, own_flags)
@@ -519,7 +581,10 @@ def main(arguments: list[str]) -> int:
         log.error(f"{NAME}: {error}")
         return 2
     except StepFailed as failure:
-        log.error(f"{NAME}: the last command failed; the same command resumes the recipe")
+        log.error(
+            f"{NAME}: the last command failed; once its error is corrected, the same command "
+            "resumes the recipe"
+        )
         return failure.code
     except (KeyboardInterrupt, Terminated) as end:
         log.error(f"{NAME}: interrupted; the same command resumes the recipe")

@@ -190,8 +190,11 @@ def test_candidates_are_ranked_by_sentence_bleu(text, flags, candidates, best):
     [
         (["--epoch", "3"], "--epochs"),
         (["--seed", "3"], "--teachers and --students"),
-        (["--run=x"], "see --to"),
+        (["--run=x"], "use --to"),
         (["--teacher-flags=--reverse"], "--backward-teachers"),
+        (["--student-flags", "--reverse"], "--backward-teachers"),
+        (["--student-flags", "--from nowhere"], "nowhere: no trained run"),
+        (["--from", "nowhere"], "nowhere: no trained run"),
         (["--non-autoregressive"], "--student-flags"),
         (["--n-best", "6"], "--teacher-beam"),
         (["--teachers", "0"], "--teachers: 0 is less than 1"),
@@ -208,13 +211,17 @@ def test_a_mistake_is_reported_before_anything_is_written(text, flags, message, 
 def test_a_folder_is_of_one_recipe(text, program, tmp_path, capsys):
     assert distill.main([*text, "--teachers", "1", "--students", "0"]) == 0
     capsys.readouterr()
-    for flags, name in (
-        (["--teachers", "2"], "--teachers"),
-        (["--teachers", "1", "--n-best", "2"], "--n-best"),
-        (["--teachers", "1", "--student-flags=--epochs 3"], "--epochs of the students"),
+    for flags, difference in (
+        (
+            ["--teachers", "1", "--teacher-flags=--epochs 3"],
+            "teachers were begun with another --epochs",
+        ),
+        (["--teachers", "2"], "translations were begun with another --teachers"),
+        (["--teachers", "1", "--n-best", "2"], "translations were begun with another --n-best"),
+        (["--teachers", "1", "--only-distilled"], "pairs were begun with another --only-distilled"),
     ):
         assert distill.main([*text, *flags]) == 2
-        assert f"was begun with another {name};" in capsys.readouterr().err
+        assert f"its {difference};" in capsys.readouterr().err
     write_text(tmp_path, "train", PAIRS[:3])
     assert distill.main([*text, "--teachers", "1"]) == 2
     assert "another text of --train;" in capsys.readouterr().err
@@ -232,6 +239,34 @@ def test_a_mistake_in_the_text_can_be_mended_in_the_same_folder(text, program, t
     assert distill.main(text) == 0
 
 
+def test_flags_may_change_until_something_depends_on_them(text, program, capsys):
+    program.failing = 3
+    assert distill.main([*text, "--teachers", "1", "--student-flags=--epochs 3"]) == 7
+    program.failing = None
+    assert distill.main([*text, "--teachers", "1", "--student-flags", "--epochs=4"]) == 0
+    assert program.commands[-1][-1] == "--epochs=4"
+    assert program.steps() == ["train teacher-1", "translate teacher-1", "train student-1"]
+    assert distill.main([*text, "--teachers", "1", "--student-flags", "--epochs=5"]) == 2
+    assert "its students were begun with another --epochs;" in capsys.readouterr().err
+
+
+def test_a_teacher_that_was_interrupted_keeps_its_flags(text, program, capsys):
+    program.failing = 1
+    assert distill.main([*text, "--epochs", "300"]) == 7
+    checkpoint = distill.Path(text[1], "teacher-1", "checkpoints", "ckpt-1.index")
+    checkpoint.parent.mkdir(parents=True)
+    checkpoint.touch()
+    assert distill.main([*text, "--epochs", "3"]) == 2
+    assert "its teachers were begun with another --epochs;" in capsys.readouterr().err
+
+
+def test_a_student_may_begin_with_the_weights_of_a_teacher(text, program):
+    teacher = distill.Path(text[1], "teacher-2")
+    flags = "--teachers", "2", "--student-flags", f"--non-autoregressive --from {teacher}"
+    assert distill.main([*text, *flags]) == 0
+    assert program.commands[-1][-1] == str(teacher)
+
+
 def test_a_table_with_a_weight_is_read(text, program, tmp_path):
     lines = "".join(f"{source}\t{target}\n" for source, target in PAIRS)
     (tmp_path / "pt-en.tsv").write_text(lines, encoding="utf-8")
@@ -244,7 +279,7 @@ def test_a_table_with_a_weight_is_read(text, program, tmp_path):
 
 
 def test_a_single_file_that_is_no_table_is_refused(text):
-    with pytest.raises(UserError, match=r"let its name end in \.tsv"):
+    with pytest.raises(UserError, match=r"is one file; name the file of translations after it"):
         distill.parse([*text[:2], "--train", text[3], *text[5:]])
 
 
