@@ -58,7 +58,7 @@ TIE_EMBEDDINGS: Annotated[
     bool, Flag("one matrix for source, target and logits; paper 3.4; tutorial: three")
 ] = False
 NON_AUTOREGRESSIVE: Annotated[
-    bool, Flag("predict all tokens in parallel, not one by one (arXiv 1711.02281); paper: no")
+    bool, Flag("predict all tokens in parallel, not one by one (arXiv 2012.15833); paper: no")
 ] = False
 
 TRAINING = Section("Training")
