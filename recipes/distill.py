@@ -268,29 +268,33 @@ def check_parents(recipe: Recipe, teacher: Namespace) -> None:
 
 
 def claim_folder(recipe: Recipe, teacher: Namespace) -> None:
-    """Writes the flags and the hashes of the text, after comparing those of stages that have begun.
+    """Writes the flags and the hashes of the text, unless a stage has begun with different ones.
 
     Raises:
-      UserError: a stage has begun with other flags or other text, or the folder is not of this
-        recipe.
+      UserError: it has, or the folder is not of this recipe.
     """
     values = json.loads(json.dumps(stage_values(recipe, teacher)))
     path = recipe.folder / "recipe.json"
-    names = {entry.name for entry in recipe.folder.iterdir()} if recipe.folder.is_dir() else set()
-    if names and path.name not in names:
+    entries = list(recipe.folder.iterdir()) if recipe.folder.is_dir() else []
+    if entries and path not in entries:
         raise UserError(f"{recipe.folder}: holds something else; name a new folder with --to")
     for stage, given in values.items():
-        if not has_begun(recipe.folder, stage):
-            continue
-        saved = json.loads(path.read_text()).get(stage, {})
-        different = [name for name in {**saved, **given} if saved.get(name) != given.get(name)]
-        if different:
-            names = ", ".join(different[:3]) + (" and more" if different[3:] else "")
-            raise UserError(
-                f"{recipe.folder}: its {stage} were begun with another {names}; give the same "
-                "flags and files, or name a new folder with --to"
+        if has_begun(recipe.folder, stage):
+            check_unchanged(
+                recipe.folder, stage, json.loads(path.read_text()).get(stage, {}), given
             )
     output.write(path, json.dumps(values, indent=2).encode())
+
+
+def check_unchanged(folder: Path, stage: str, saved: dict, given: dict) -> None:
+    """Raises a UserError if the saved values of a stage are not those that are given."""
+    different = [name for name in {**saved, **given} if saved.get(name) != given.get(name)]
+    if different:
+        names = ", ".join(different[:3]) + (" and more" if different[3:] else "")
+        raise UserError(
+            f"{folder}: its {stage} began with a different {names}; give the same flags and files, "
+            "or name a new folder with --to"
+        )
 
 
 def has_begun(folder: Path, stage: str) -> bool:

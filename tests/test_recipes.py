@@ -214,17 +214,17 @@ def test_a_folder_is_of_one_recipe(text, program, tmp_path, capsys):
     for flags, difference in (
         (
             ["--teachers", "1", "--teacher-flags=--epochs 3"],
-            "teachers were begun with another --epochs",
+            "teachers began with a different --epochs",
         ),
-        (["--teachers", "2"], "translations were begun with another --teachers"),
-        (["--teachers", "1", "--n-best", "2"], "translations were begun with another --n-best"),
-        (["--teachers", "1", "--only-distilled"], "pairs were begun with another --only-distilled"),
+        (["--teachers", "2"], "translations began with a different --teachers"),
+        (["--teachers", "1", "--n-best", "2"], "translations began with a different --n-best"),
+        (["--teachers", "1", "--only-distilled"], "pairs began with a different --only-distilled"),
     ):
         assert distill.main([*text, *flags]) == 2
         assert f"its {difference};" in capsys.readouterr().err
     write_text(tmp_path, "train", PAIRS[:3])
     assert distill.main([*text, "--teachers", "1"]) == 2
-    assert "another text of --train;" in capsys.readouterr().err
+    assert "a different text of --train;" in capsys.readouterr().err
     assert distill.main(["--to", str(tmp_path), *text[2:]]) == 2
     assert "holds something else" in capsys.readouterr().err
 
@@ -247,7 +247,7 @@ def test_flags_may_change_until_something_depends_on_them(text, program, capsys)
     assert program.commands[-1][-1] == "--epochs=4"
     assert program.steps() == ["train teacher-1", "translate teacher-1", "train student-1"]
     assert distill.main([*text, "--teachers", "1", "--student-flags", "--epochs=5"]) == 2
-    assert "its students were begun with another --epochs;" in capsys.readouterr().err
+    assert "its students began with a different --epochs;" in capsys.readouterr().err
 
 
 def test_a_teacher_that_was_interrupted_keeps_its_flags(text, program, capsys):
@@ -257,7 +257,7 @@ def test_a_teacher_that_was_interrupted_keeps_its_flags(text, program, capsys):
     checkpoint.parent.mkdir(parents=True)
     checkpoint.touch()
     assert distill.main([*text, "--epochs", "3"]) == 2
-    assert "its teachers were begun with another --epochs;" in capsys.readouterr().err
+    assert "its teachers began with a different --epochs;" in capsys.readouterr().err
 
 
 def test_a_student_may_begin_with_the_weights_of_a_teacher(text, program):
