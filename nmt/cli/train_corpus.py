@@ -210,4 +210,4 @@ def read_text(
             f"{run.path}: does not contain the chief's files; name a --run on a disk that all "
             "workers see"
         )
-    return TrainingText(text_survey, loading.load_tokenizer(run))
+    return TrainingText(text_survey, loading.load_tokenizer(run, options["protect"]))

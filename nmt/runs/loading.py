@@ -83,10 +83,15 @@ def build_transformer(options: dict, vocab_size: int, plain: bool = False) -> Tr
     return transformer if plain else accelerate(transformer)
 
 
-def load_tokenizer(run: Run) -> Tokenizer:
-    """Returns the Tokenizer of a run; a UserError if its file is missing or damaged."""
+def load_tokenizer(run: Run, protects: bool = True) -> Tokenizer:
+    """Returns the Tokenizer of a run; a UserError if its file is missing or damaged.
+
+    Args:
+      run: the folder.Run.
+      protects: its option `protect`; see Tokenizer.
+    """
     try:
-        tokenizer = Tokenizer(run.tokenizer.read_bytes())
+        tokenizer = Tokenizer(run.tokenizer.read_bytes(), protects)
     except (OSError, RuntimeError, ValueError, tf.errors.OpError):
         tokenizer = None
     trained_with = run.resumable and run.resumable.hashes.get("tokenizer_sha256")
@@ -161,7 +166,7 @@ def load_without_weights(
     if wrong := parameters.error_in_options(options):
         raise UserError(wrong)
     parts = devices.configure(mirrored=False).parts
-    tokenizer = load_tokenizer(run)
+    tokenizer = load_tokenizer(run, options["protect"])
     check_size(options, tokenizer.vocab_size, weight_bytes=4)
     transformer = build_transformer(options, tokenizer.vocab_size, plain)
     epoch, steps = tf.Variable(0), tf.Variable(0, dtype=tf.int64)

@@ -23,7 +23,10 @@ from nmt.cli import flags, main
 from nmt.runs import loading
 from nmt.runs.folder import HELD_OUT_FILES
 from nmt.runs.parent import Parent, inherit, with_new_entries
+from nmt.text import protected
+from nmt.text import tokenizer as tokenizing
 from nmt.training import checkpoints
+from transformer_model import UNKNOWN
 
 
 def weights(path):
@@ -211,6 +214,29 @@ def test_xla_is_decided_on_the_machine_of_the_new_run(finished, tsv, tmp_path, m
         command = ["--from", parent, "--dataset", tsv, "--run", tmp_path / f"run{number}"]
         assert call(*command, *more) == 130
     assert uses_xla == [False, True]
+
+
+def test_a_non_autoregressive_child_does_not_use_the_symbols_that_it_inherits(
+    finished, tsv, tmp_path, monkeypatch
+):
+    """Its search could not put back what is lost."""
+    with_symbols = tokenizing.with_symbols
+    monkeypatch.setattr(  # as if the parent had them
+        tokenizing, "with_symbols", lambda model, _: with_symbols(model, protected.SYMBOLS)
+    )
+    tokenizers = []
+
+    def fit(training, keeper, corpus, tokenizer, *_):
+        tokenizers.append(tokenizer)
+        raise UserError("enough")
+
+    monkeypatch.setattr(run_demo.Training, "fit", fit)
+    command = ["--from", finished / "run", "--dataset", tsv, "--run", tmp_path / "run"]
+    assert call(*command, "--non-autoregressive") == 2
+    tokenizers.append(loading.load_without_weights(tmp_path / "run", weights=False).tokenizer)
+    for tokenizer in tokenizers:
+        assert tokenizer.processor.piece_to_id(protected.SYMBOLS[0]) > UNKNOWN
+        assert list(tokenizer.symbol_ids) == []
 
 
 @pytest.mark.parametrize("tied", [False, True])
