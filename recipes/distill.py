@@ -28,10 +28,12 @@ from typing import Any, NamedTuple, TextIO
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import params
 from nmt import Terminated, UserError, messages, output
 from nmt.cli import flags, startup
 from nmt.cli import main as program
 from nmt.cli.parser import Parser
+from nmt.cli.translate_to_file import MAX_WORKERS
 from nmt.messages import log, plural
 from nmt.runs import listing
 from nmt.runs.folder import Run
@@ -41,6 +43,7 @@ from nmt.text.languages import Pair
 NAME = "distill.py"  # begins every line on what went wrong
 RUN_DEMO = Path(__file__).resolve().parents[1] / "run_demo.py"
 STDERR = 2  # the file descriptor
+MAX_BEAM = next(row.flag.high for row in params.table() if row.name == "beam")
 SAMPLE_LINES = 2000  # by which BLEU's tokenizer is chosen
 SPLITS = ("train", "valid", "test")
 OF_TRANSLATIONS = (  # flags that the teachers' translations depend on
@@ -170,16 +173,16 @@ def add_teacher_flags(recipe_parser: Parser) -> None:
         help="each teacher translates alone, instead of all as an ensemble",
     )  # fmt: skip
     recipe_parser.add_argument(
-        "--teacher-beam", type=flags.number(int, 1), default=5, metavar="N",
+        "--teacher-beam", type=flags.number(int, 1, MAX_BEAM), default=5, metavar="N",
         help="beam size of the teachers' translations (default 5)",
     )  # fmt: skip
     recipe_parser.add_argument(
-        "--n-best", type=flags.number(int, 1), default=1, metavar="N",
+        "--n-best", type=flags.number(int, 1, MAX_BEAM), default=1, metavar="N",
         help="choose among the N likeliest translations the one closest to the given one, by "
         "sentence BLEU (default 1: the likeliest)",
     )  # fmt: skip
     recipe_parser.add_argument(
-        "--workers", type=flags.number(int, 1), default=1, metavar="N",
+        "--workers", type=flags.number(int, 1, MAX_WORKERS), default=1, metavar="N",
         help="processes that translate (default 1)",
     )  # fmt: skip
 
@@ -337,9 +340,9 @@ def flag(name: str) -> str:
 
 def training_values(training: Namespace) -> dict[str, Any]:
     """Returns the values of the flags of training that are given, by name, but not the files."""
-    skipped = {"given", "train", "valid", "test", "command"}
-    values = {name: value for name, value in vars(training).items() if name not in skipped}
-    return {name: value for name, value in values.items() if value not in (None, False)}
+    skipped = {"given", "command", *SPLITS, *(row.name for row in params.table())}
+    others = {name: value for name, value in vars(training).items() if name not in skipped}
+    return {name: value for name, value in others.items() if value} | flags.given(training)
 
 
 def sha256(name: str) -> str:
@@ -360,7 +363,7 @@ def run_command(arguments: list[str], stdout: int | None = None) -> None:
     """Runs a command of run_demo.py.
 
     It runs in a session of its own, so that a signal reaches it once, by this process: the first
-    one lets a training run save itself, a second one would end it.
+    one lets a training run save itself, a second one kills it.
 
     Raises:
       StepFailed: it ended with an error, which it has reported.
@@ -376,7 +379,11 @@ def run_command(arguments: list[str], stdout: int | None = None) -> None:
         process.wait()
     except (KeyboardInterrupt, Terminated):
         process.send_signal(signal.SIGINT)
-        process.wait()
+        try:
+            process.wait()
+        except (KeyboardInterrupt, Terminated):  # once more
+            process.kill()
+            process.wait()
         raise
     if process.returncode:
         code = process.returncode

@@ -156,6 +156,29 @@ def test_trained_runs_are_teachers_and_a_further_student_needs_no_other_step(
     assert program.steps()[2:] == ["train student-2"]
 
 
+def test_a_second_interrupt_kills_the_command_that_has_not_ended(monkeypatch):
+    signals = []
+
+    class Process:
+        waits = 0
+
+        def wait(self):
+            self.waits += 1
+            if self.waits <= 2:
+                raise KeyboardInterrupt
+
+        def send_signal(self, number):
+            signals.append(number)
+
+        def kill(self):
+            signals.append(signal.SIGKILL)
+
+    monkeypatch.setattr(distill.subprocess, "Popen", lambda *_, **options: Process())
+    with pytest.raises(KeyboardInterrupt):
+        distill.run_command(["train"])
+    assert signals == [signal.SIGINT, signal.SIGKILL]
+
+
 # ---- The choice by sentence BLEU ----
 
 
@@ -197,6 +220,7 @@ def test_candidates_are_ranked_by_sentence_bleu(text, flags, candidates, best):
         (["--from", "nowhere"], "nowhere: no trained run"),
         (["--non-autoregressive"], "--student-flags"),
         (["--n-best", "6"], "--teacher-beam"),
+        (["--teacher-beam", "65"], "--teacher-beam: 65 is more than 64"),
         (["--teachers", "0"], "--teachers: 0 is less than 1"),
         (["--teacher-runs", "nowhere"], "nowhere: no trained run"),
     ],
@@ -216,6 +240,11 @@ def test_a_folder_is_of_one_recipe(text, program, tmp_path, capsys):
             ["--teachers", "1", "--teacher-flags=--epochs 3"],
             "teachers began with a different --epochs",
         ),
+        (
+            ["--teachers", "1", "--dropout-rate", "0"],
+            "teachers began with a different --dropout-rate",
+        ),
+        (["--teachers", "1", "--no-pre-norm"], "teachers began with a different --pre-norm"),
         (["--teachers", "2"], "translations began with a different --teachers"),
         (["--teachers", "1", "--n-best", "2"], "translations began with a different --n-best"),
         (["--teachers", "1", "--only-distilled"], "pairs began with a different --only-distilled"),
