@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from argparse import Namespace
 from collections.abc import Iterable
@@ -26,6 +27,18 @@ def find_runs(args: Namespace, weights: bool = True) -> list[Run]:
       UserError: there is no such run, or it is damaged.
     """
     return [listing.find(path, weights) for path in (args.run, *getattr(args, "ensemble", ()))]
+
+
+def digest(run: Run) -> str:
+    """Returns the SHA-256 of the parameters, the tokenizer and the checkpoints of a run.
+
+    Of a checkpoint, the index: it holds a checksum of each weight.
+    """
+    paths = [run.path / "params.json", run.tokenizer, *run.checkpoints.rglob("ckpt-*.index")]
+    sha256 = hashlib.sha256()
+    for path in sorted(paths):
+        sha256.update(path.read_bytes())
+    return sha256.hexdigest()
 
 
 def load_runs(args: Namespace, runs: list[Run]) -> TrainedRun:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ from nmt.documents.document import Document
 from nmt.documents.inline import TranslatedText, written_text
 from nmt.documents.partial import PartialTranslation
 from nmt.messages import log, plural
+from nmt.runs.folder import Run
 
 if TYPE_CHECKING:  # what imports TensorFlow
     from nmt.decoding.translator import Translator
@@ -48,9 +50,10 @@ def run(args: Namespace) -> None:
     output.refuse_existing(target, "another file")
     document = read_document(source, target, args.columns)
     protected = read_protection(args)
-    loaded = trained_runs.load_runs(args, trained_runs.find_runs(args))
+    runs = trained_runs.find_runs(args)
+    loaded = trained_runs.load_runs(args, runs)
     translator = markup_input.document_translator(loaded, [document], **protected)
-    partial = PartialTranslation(target, settings(args, loaded, translator))
+    partial = PartialTranslation(target, settings(args, runs, loaded, translator))
     translate_texts(document, translator, partial)
     translations = [partial.translations[segment.text] for segment in document.segments]
     try:
@@ -89,16 +92,18 @@ def read_document(source: Path, target: Path, columns: str | None) -> Document:
     return documents.parse_document(str(source), content, **options)
 
 
-def settings(args: Namespace, loaded: TrainedRun, translator: Translator) -> dict[str, Any]:
+def settings(
+    args: Namespace, runs: list[Run], loaded: TrainedRun, translator: Translator
+) -> dict[str, Any]:
     """Returns what translations depend on, besides their source: for OUT.partial."""
-    glossary = Path(args.glossary).read_text(encoding="utf-8") if args.glossary else None
+    glossary = Path(args.glossary).read_bytes() if args.glossary else b""
     return dict(
-        runs=[str(loaded.run.path.resolve()), *args.ensemble],
-        steps=int(loaded.model.steps),
+        runs=[trained_runs.digest(run) for run in runs],
+        checkpoint=args.checkpoint,
         search=loaded.model.search_options,
         protect=args.protection,
         patterns=args.patterns,
-        glossary=glossary,
+        glossary=hashlib.sha256(glossary).hexdigest(),
         links=translator.options.alignments,
     )
 

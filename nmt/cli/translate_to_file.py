@@ -10,7 +10,7 @@ from typing import Any
 
 import params
 from nmt import UserError, output
-from nmt.cli import flags
+from nmt.cli import flags, trained_runs
 from nmt.decoding.batching import CHUNK_LINES
 from nmt.decoding.partial_output import PartialOutput
 from nmt.decoding.workers import Part, Translate, Workers
@@ -73,6 +73,7 @@ def check_flags(args: Namespace, documents: bool) -> None:
             "--check and --strict compare the lines that are printed: leave them out, or --input "
             "and --output"
         )
+    encoding.check_characters([args.prefix or ""])
     for name in filter(None, (args.input, args.prefixes)):
         files.check_is_stored(name)
     output_path = Path(args.output)
@@ -146,22 +147,10 @@ def settings(args: Namespace, runs: list[Run], digest: str) -> dict[str, Any]:
     glossary = Path(args.glossary).read_bytes() if args.glossary else b""
     return values | {
         "input": digest,
-        "run": [run_digest(run) for run in runs],
+        "run": [trained_runs.digest(run) for run in runs],
         "glossary": hashlib.sha256(glossary).hexdigest(),
         "size of parts": PART_LINES,
     }
-
-
-def run_digest(run: Run) -> str:
-    """Returns the SHA-256 of the parameters, the tokenizer and the checkpoints of a run.
-
-    Of a checkpoint, the index: it holds a checksum of each weight.
-    """
-    paths = [run.path / "params.json", run.tokenizer, *run.checkpoints.rglob("ckpt-*.index")]
-    digest = hashlib.sha256()
-    for path in sorted(paths):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
 
 
 def translate(
@@ -186,9 +175,9 @@ def translate(
     number = min(args.workers or 1, len(missing))
     share = plural(max(1, cores() // number), "core")
     log.info(f"{plural(number, 'worker')}, {share}{' each' if number > 1 else ''}")
-    digests = [run_digest(run) for run in runs]
+    digests = [trained_runs.digest(run) for run in runs]
     with Workers(load, number) as workers:
-        if digests != [run_digest(run) for run in runs]:
+        if digests != [trained_runs.digest(run) for run in runs]:
             raise UserError("the run was trained further meanwhile; the same command tries again")
         parts = (part for part in read_parts(args) if not partial.holds(part.first))
         write_parts(workers, parts, partial, done, lines)

@@ -64,6 +64,7 @@ class PartialOutput:
     def _claim(self, settings: dict[str, Any]) -> None:
         """Writes the settings, or compares them with those of the parts that are there."""
         path = self.path / SETTINGS
+        path.with_name(f"{SETTINGS}.tmp").unlink(missing_ok=True)  # of a process that was killed
         try:
             saved = json.loads(path.read_bytes())
             if not isinstance(saved, dict):
@@ -124,10 +125,10 @@ class PartialOutput:
                     with self._parts[first].open("rb") as part:
                         shutil.copyfileobj(part, file)
             output.move(joined, self.target)
-            shutil.rmtree(self.path)
         except OSError as error:
             joined.unlink(missing_ok=True)
             raise output.unwritten(self.target, error) from None
+        shutil.rmtree(self.path, ignore_errors=True)  # OUT is complete all the same
         self.close()
 
     def close(self) -> bool:

@@ -28,9 +28,10 @@ from nmt.decoding.sentence import NOTHING, Candidate, Links, Sentence, TokenScor
 from nmt.decoding.tokens import token_scores
 from nmt.text import sentences, spelling
 from nmt.text.batches import MAX_SOURCE_TOKENS
+from nmt.text.encoding import check_characters
 from nmt.text.glossary import Glossary, take_out_terms
 from nmt.text.protected import MIN_PAIRS, Protector, restore
-from nmt.text.tokenizer import Tokenizer, check_characters
+from nmt.text.tokenizer import Tokenizer
 from transformer_model import PAD, Transformer
 
 NO_PREFIXES = itertools.repeat("")

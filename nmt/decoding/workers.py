@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import NamedTuple
 
-from nmt import WorkersLost, machine, messages
+from nmt import UserError, WorkersLost, machine, messages
 from nmt.decoding.line_counts import LineCounts
 from nmt.messages import log
 
@@ -74,21 +74,28 @@ class Workers:
         context = multiprocessing.get_context(method)
         try:
             for index in range(self._number):
-                connection, other_end = context.Pipe()
-                process = context.Process(
-                    target=run_worker,
-                    args=(other_end, self._load, self._number, index),
-                    daemon=True,
-                )
-                process.start()
-                other_end.close()  # the worker's alone, so that its end is noticed
-                self._workers.append(Worker(process, connection))
+                self._workers.append(self._start(context, index))
             for worker in [*self._workers]:
                 self._receive(worker)
         except BaseException:
             self.__exit__()
             raise
         return self
+
+    def _start(self, context: multiprocessing.context.BaseContext, index: int) -> Worker:
+        """Returns a new Worker; a UserError if the machine has no room for it."""
+        try:
+            connection, other_end = context.Pipe()
+            process = context.Process(
+                target=run_worker,
+                args=(other_end, self._load, self._number, index),
+                daemon=True,
+            )
+            process.start()
+        except OSError as error:
+            raise UserError(f"--workers {self._number}: {error.strerror}; ask for fewer") from None
+        other_end.close()  # the worker's alone, so that its end is noticed
+        return Worker(process, connection)
 
     def __exit__(self, *_) -> None:
         for worker in self._workers:

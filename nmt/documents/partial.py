@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 from pathlib import Path
@@ -30,7 +31,8 @@ class PartialTranslation:
       translations: by source.
 
     Raises:
-      UserError: the file was written with other settings, or cannot be written.
+      UserError: the file was written with other settings, or by a process that still runs, or it
+        cannot be written.
     """
 
     def __init__(self, target: Path, settings: dict[str, Any]):
@@ -38,14 +40,21 @@ class PartialTranslation:
         self.translations: dict[str, TranslatedText] = {}
         try:
             output.make_folder(target.parent)
-            content = self.path.read_bytes() if os.path.lexists(self.path) else b""
+            flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+            self._file = os.fdopen(os.open(self.path, flags, 0o666), "a+b")
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._file.seek(0)
+            content = self._file.read()
             whole = content[: content.rfind(b"\n") + 1]  # a crash may have cut the last line
             self._read(whole.decode(), settings)
-            self._file = self.path.open("r+b" if content else "wb")
             self._file.truncate(len(whole))
-            self._file.seek(len(whole))
             if not whole:
                 self._write(settings)
+        except BlockingIOError:
+            raise UserError(
+                f"{self.path}: another process is translating into {target}; wait for it, or name "
+                "another OUT"
+            ) from None
         except OSError as error:
             raise UserError(f"{self.path}: {error.strerror}; name a writable path") from None
         except (ValueError, TypeError, KeyError):

@@ -8,6 +8,7 @@ import codecs
 import contextlib
 import gzip
 import itertools
+import re
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -181,3 +182,17 @@ def damaged_lines(path: str | Path) -> Iterator[str]:
 def without_surrogates(text: str) -> str:
     """Returns a text of `damaged_lines` with U+FFFD in place of what was not UTF-8."""
     return text.encode(errors="surrogateescape").decode(errors="replace")
+
+
+def check_characters(lines: Iterable[str]) -> None:
+    """Raises a UserError if one of `lines` (strings) holds a lone surrogate, which is no character.
+
+    Python has them for bytes that were not UTF-8 (errors="surrogateescape"), and for halves of
+    characters from UTF-16.
+    """
+    for line in lines:
+        if match := re.search("[\ud800-\udfff]", line):
+            raise UserError(
+                f"{line[:40]!r}: U+{ord(match[0]):04X} is half a character; decode the text with "
+                'errors="replace", or remove it'
+            )

@@ -23,6 +23,7 @@ from nmt import UserError
 from nmt.messages import reason
 from nmt.text import protected, spelling
 from nmt.text.corpora import trained_on
+from nmt.text.encoding import check_characters
 from nmt.text.words import word_count
 from transformer_model import END, PAD, START, UNKNOWN
 
@@ -307,20 +308,6 @@ def coverages(lines: Iterable[str]) -> list[float]:
         shares.append((so_far + count / 2) / total)
         so_far += count
     return shares
-
-
-def check_characters(lines: Iterable[str]) -> None:
-    """Raises a UserError if one of `lines` (strings) holds a lone surrogate, which is no character.
-
-    Python has them for bytes that were not UTF-8 (errors="surrogateescape"), and for halves of
-    characters from UTF-16.
-    """
-    for line in lines:
-        if match := re.search("[\ud800-\udfff]", line):
-            raise UserError(
-                f"{line[:40]!r}: U+{ord(match[0]):04X} is half a character; decode the text with "
-                'errors="replace", or remove it'
-            )
 
 
 CUT_MARGIN = 100  # tokens: where a line is cut, the last ones may be others than in the whole line

@@ -1,5 +1,6 @@
 """What must hold of `translate-file` and of `translate --format html` and `xml`."""
 
+import gzip
 import io
 import json
 import sys
@@ -10,10 +11,13 @@ import pytest
 from helpers import Translated, call
 
 from nmt import CheckFailed, UserError
+from nmt.cli import translate_file
+from nmt.cli.main import parse
 from nmt.cli.markup_input import print_translations
 from nmt.cli.translate_file import check_translations
 from nmt.documents import parse_document
 from nmt.documents.partial import PartialTranslation
+from nmt.runs import listing
 from nmt.text.protected import DEFAULT
 
 PAGE = '<p title="um">um <b>dois</b>.</p>\r\n<p class=notranslate>três</p> 42\n'
@@ -121,6 +125,32 @@ def test_a_partial_translation_is_used_again_only_with_the_same_settings(tmp_pat
     again.path.write_text("um\n")
     with pytest.raises(UserError, match=r"out.html.partial: was begun with another run"):
         PartialTranslation(target, {"run": "a"})
+
+
+def test_two_processes_do_not_translate_into_the_same_file(tmp_path):
+    partial = PartialTranslation(tmp_path / "out.html", {"run": "a"})
+    with pytest.raises(UserError, match=r"out.html.partial: another process is translating into"):
+        PartialTranslation(tmp_path / "out.html", {"run": "a"})
+    partial.close()
+    PartialTranslation(tmp_path / "out.html", {"run": "a"}).close()
+
+
+def test_a_translation_depends_on_weights_and_on_the_content_of_the_glossary(finished, tmp_path):
+    run = listing.find(finished / "run")
+    loaded = SimpleNamespace(model=SimpleNamespace(search_options={}))
+    translator = SimpleNamespace(options=SimpleNamespace(alignments=False))
+    terms = tmp_path / "terms.tsv.gz"
+    terms.write_bytes(gzip.compress(b"um\tuno\n"))
+    command = ["translate-file", "a.html", "b.html", "--glossary", str(terms)]
+
+    def settings(*flags):
+        return translate_file.settings(parse([*command, *flags]), [run], loaded, translator)
+
+    saved = settings()
+    assert saved != settings("--checkpoint", "best")
+    assert saved == settings()
+    terms.write_bytes(gzip.compress(b"um\tum\n"))
+    assert saved != settings()
 
 
 @pytest.mark.slow

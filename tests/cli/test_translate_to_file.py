@@ -1,5 +1,6 @@
 """What must hold of `translate --input --output`: all lines, once, in order, resumable."""
 
+import errno
 import fcntl
 import io
 import multiprocessing
@@ -18,7 +19,7 @@ import pytest
 from helpers import PROGRAM, call, run_process, sentences, start_process
 
 from nmt import UserError
-from nmt.cli import sentences_given, translate_to_file
+from nmt.cli import sentences_given, trained_runs, translate_to_file
 from nmt.cli.main import parse
 from nmt.decoding import workers
 from nmt.decoding.line_counts import LineCounts
@@ -212,11 +213,11 @@ def test_a_run_is_recognized_by_its_weights(finished, tmp_path):
     (tmp_path / "c" / "final").mkdir(parents=True)
     for name in ("params.json", "t", "c/final/ckpt-1.index"):
         (tmp_path / name).write_bytes(b"1")
-    digest = translate_to_file.run_digest(run)
-    assert digest == translate_to_file.run_digest(run)
+    digest = trained_runs.digest(run)
+    assert digest == trained_runs.digest(run)
     for name in ("params.json", "t", "c/final/ckpt-1.index"):
         (tmp_path / name).write_bytes(b"2")
-        assert digest != translate_to_file.run_digest(run)
+        assert digest != trained_runs.digest(run)
         (tmp_path / name).write_bytes(b"1")
 
 
@@ -237,6 +238,12 @@ def test_another_folder_of_that_name_stays(source, tmp_path):
     with pytest.raises(UserError, match=r"a.en.partial: holds something else"):
         translate(source, Capitals())
     assert (tmp_path / "a.en.partial" / "mine").exists()
+
+
+def test_settings_that_were_half_written_by_a_killed_process_are_written_again(source, tmp_path):
+    (tmp_path / "a.en.partial").mkdir()
+    (tmp_path / "a.en.partial" / "settings.json.tmp").write_text("{")
+    assert translate(source, Capitals()).exists()
 
 
 @pytest.mark.parametrize("content", ["{", "[]", "1"])
@@ -291,6 +298,16 @@ def test_a_full_disk_leaves_the_parts_that_are_complete(source, monkeypatch, cap
 
 
 # ---- Workers that end ----
+
+
+def test_workers_that_the_machine_has_no_room_for_are_reported(source, monkeypatch):
+    def no_pipe():
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    context = SimpleNamespace(Pipe=no_pipe)
+    monkeypatch.setattr(workers.multiprocessing, "get_context", lambda method: context)
+    with pytest.raises(UserError, match="--workers 2: Too many open files; ask for fewer"):
+        translate(source, Capitals())
 
 
 def test_the_part_of_a_worker_that_is_killed_is_translated_by_another(source, capsys):
@@ -351,6 +368,7 @@ def test_the_command_ends_with_its_last_worker_and_can_be_repeated(
         (["--input", "a.pt", "--output", "a.en", "--prefixes", "bad.pt"], "bad.pt:2: byte 2"),
         (["--input", "a.pt", "--output", "a.en", "--prefixes", "short"], "short: ends at line 1"),
         (["--input", "a.pt", "--output", "a.pt/a.en"], "a.pt/a.en.partial: Not a directory"),
+        (["--input", "a.pt", "--output", "a.en", "--prefix", "caf\udce9"], "is half a character"),
     ],
 )
 def test_a_mistake_is_one_line_and_writes_nothing(
