@@ -40,7 +40,8 @@ def exit_code(command: Callable[[], None], args: Namespace) -> int:
         if sys.stdout is None:
             raise UserError("stdout is closed; redirect it, for example to a file: > FILE")
         if hasattr(sys.stdout, "reconfigure"):  # not where a notebook or a program replaces it
-            sys.stdout.reconfigure(encoding="utf-8")  # translations may hold any script
+            # Translations may hold any script, and paths any bytes.
+            sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
         command()
         sys.stdout.flush()
     except SystemExit as end:  # of --help

@@ -180,6 +180,8 @@ def listen(host: str, port: int) -> socket.socket:
         raise UserError(
             f"{host} port {port}: {error.strerror}; choose another --port or --host"
         ) from None
+    except UnicodeError:  # an empty label, or one of more than 63 letters
+        raise UserError(f"{host}: is no name of a host; choose another --host") from None
     return listener
 
 

@@ -1,6 +1,8 @@
 """What must hold of the command line: its flags are the rows of params.table()."""
 
+import argparse
 import contextlib
+import io
 import os
 import re
 import resource
@@ -13,7 +15,7 @@ from helpers import ROOT, TINY, call, pretend_epoch, run_process, sentences, wri
 
 import params
 import run_demo
-from nmt.cli import flags, main, parser, translate
+from nmt.cli import exit_codes, flags, main, parser, translate
 
 
 @pytest.fixture(autouse=True)
@@ -299,3 +301,10 @@ def test_the_command_line_is_parsed_once(monkeypatch, tmp_path, capsys):
     assert end.value.code == 2
     assert "missing.tsv" in capsys.readouterr().err
     assert len(parsed) == 1
+
+
+def test_a_path_that_is_not_utf8_is_printed_as_it_is(monkeypatch):
+    printed = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(printed, encoding="ascii"))
+    assert exit_codes.exit_code(lambda: print("caf\udce9 é"), argparse.Namespace()) == 0
+    assert printed.getvalue() == b"caf\xe9 \xc3\xa9\n"

@@ -66,6 +66,11 @@ def test_a_port_in_use_is_named(runs):
             serve.run(parsed("--run", "pt-en", "--port", str(port)))
 
 
+def test_what_cannot_be_the_name_of_a_host_is_named():
+    with pytest.raises(UserError, match=r"127\.0\.0\.\.1: is no name of a host"):
+        serve.listen("127.0.0..1", 0)
+
+
 def test_a_missing_package_is_one_line(runs, monkeypatch):
     monkeypatch.setattr(serve, "PACKAGES", ("starlette", "no_such_package"))
     with pytest.raises(UserError, match="serve needs no_such_package; install"):
