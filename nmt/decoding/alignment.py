@@ -15,26 +15,26 @@ from nmt.decoding.sentence import Links, Sentence
 from nmt.text import sentences, spelling
 from nmt.text.words import UNSPACED
 
-UNKNOWN_WORD = "<unk>"
-
 
 def word_numbers(tokens: list[str]) -> np.ndarray:
     """Returns the number of the word that each of `tokens` belongs to, from 0.
 
-    They are tokens of a spelling.normal form, in which nothing but U+0020 divides words. Tokens of
-    spaces alone belong to the word after them.
+    They are Tokenizer.surfaces of a spelling.normal form, in which nothing but U+0020 divides
+    words. Tokens of spaces alone belong to the word after them, a token of several unknown words
+    to the first of them.
     """
     numbers = []
     word = 0
     has_letters = False  # so far, the word has no token, or tokens of spaces alone
     for token in tokens:
-        begins_word = token == UNKNOWN_WORD or token.startswith(spelling.MARK_OF_SPACE)
-        if begins_word and has_letters:
+        if token.startswith(spelling.MARK_OF_SPACE) and has_letters:
             word += 1
             has_letters = False
-        if token.strip(spelling.MARK_OF_SPACE):
+        letters = token.strip(spelling.MARK_OF_SPACE)
+        if letters:
             has_letters = True
         numbers.append(word)
+        word += letters.count(spelling.MARK_OF_SPACE)
     return np.array(numbers, int)
 
 
@@ -115,13 +115,15 @@ def link_groups(weights: np.ndarray, source: np.ndarray, target: np.ndarray) -> 
       weights: cross-attention (T, S).
       source, target: the number of the group of each token, (S,), (T,).
     """
+    sources, source = np.unique(source, return_inverse=True)  # groups that have tokens
+    targets, target = np.unique(target, return_inverse=True)
     attention = attention_by_word(weights, source, target)
     best_sources = attention.argmax(axis=1)  # (target words,)
     attention = attention / np.maximum(attention.sum(axis=0), 1e-9)
     best_targets = attention.argmax(axis=0)  # (source words,)
-    word_links = {(int(i), j) for j, i in enumerate(best_sources)}
-    word_links |= {(i, int(j)) for i, j in enumerate(best_targets)}
-    return sorted(word_links)
+    group_links = {(i, j) for j, i in enumerate(best_sources)}
+    group_links |= {(i, j) for i, j in enumerate(best_targets)}
+    return sorted((int(sources[i]), int(targets[j])) for i, j in group_links)
 
 
 def count_words(text: str) -> int:

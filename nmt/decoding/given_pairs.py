@@ -19,7 +19,7 @@ from nmt.network.parallel_tokens import decoder_input
 from nmt.text import spelling
 from nmt.text.batches import MAX_SOURCE_TOKENS
 from nmt.text.tokenizer import Tokenizer
-from transformer_model import PAD, START
+from transformer_model import PAD, START, UNKNOWN
 
 
 @dataclasses.dataclass
@@ -153,8 +153,8 @@ class GivenPairs:
                 batch_links.append([])
                 continue
             source, target = map(alignment.unit_numbers, sides)
-            source_spans = self._spans(_truncated(pair.source)[1:-1], source)
-            target_spans = self._spans(_truncated(pair.target)[1:-1], target)
+            source_spans = self._spans(_truncated(pair.source)[1:-1], sides[0], source)
+            target_spans = self._spans(_truncated(pair.target)[1:-1], sides[1], target)
             links = alignment.link_groups(pair_weights, source, target)
             batch_links.append([SpanLink(source_spans[i], target_spans[j]) for i, j in links])
         return batch_links
@@ -163,20 +163,28 @@ class GivenPairs:
         self, pair: _Pair, weights: np.ndarray
     ) -> tuple[np.ndarray, list[str], list[str]]:
         """Returns the attention (T, S) of a pair without START and END, and the tokens of both."""
-        source = self._tokenizer.tokens(_truncated(pair.source)[1:-1])
-        target = self._tokenizer.tokens(_truncated(pair.target)[1:-1])
+        source, target = (
+            self._tokenizer.surfaces(spelling.trimmed(text))[: len(_truncated(ids)) - 2]
+            for text, ids in ((pair.source_text, pair.source), (pair.target_text, pair.target))
+        )
         return weights[: len(target), 1 : 1 + len(source)], source, target
 
-    def _spans(self, ids: list[int], numbers: np.ndarray) -> list[tuple[int, int]]:
-        """Returns where in their text each group of ids begins and ends.
+    def _spans(
+        self, ids: list[int], surfaces: list[str], numbers: np.ndarray
+    ) -> list[tuple[int, int]]:
+        """Returns where in their text each group of tokens begins and ends.
 
         Args:
           ids: of a text, without START and END.
+          surfaces: of the ids.
           numbers: the number of the group of each, from 0.
         """
-        sizes = np.bincount(numbers).cumsum()
-        texts = self._tokenizer.processor.decode([ids[:size] for size in sizes.tolist()])
-        ends = [len(text) for text in texts]
+        sizes = np.bincount(numbers).cumsum().tolist()
+        if UNKNOWN in ids:  # whose letters decoding would replace
+            ends = [len("".join(surfaces[:size])) - 1 for size in sizes]  # without the first U+2581
+        else:
+            texts = self._tokenizer.processor.decode([ids[:size] for size in sizes])
+            ends = [len(text) for text in texts]
         return list(zip([0, *ends[:-1]], ends, strict=True))
 
     def _map_batches(

@@ -405,6 +405,13 @@ class Tokenizer:
         texts = self.processor.decode(ids.tolist())
         return [*map(spelling.printed, texts)]
 
+    def surfaces(self, text: str) -> list[str]:
+        """Returns the tokens of a text as they stand in it, with U+2581 before each word.
+
+        An unknown word is given by its letters; if several follow each other, they are one token.
+        """
+        return self.processor.encode(spelling.normal(text), out_type=str)
+
     def tokens(self, ids: Iterable[int]) -> list[str]:
         """Ids (L,) -> a list of L token strings."""
         return self.processor.id_to_piece([int(number) for number in ids])

@@ -5,14 +5,17 @@ import runpy
 
 import numpy as np
 import pytest
-from helpers import ROOT, call, sentences
+from helpers import ROOT, as_dataset, call, sentences, small_transformer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt import UserError
 from nmt.decoding import alignment, batching, given_pairs, translator
+from nmt.decoding.options import SearchOptions
+from nmt.decoding.searcher import Searcher
 from nmt.decoding.sentence import Candidate, Sentence
 from nmt.text import spelling
+from nmt.text.tokenizer import Tokenizer, train_tokenizer
 from run_demo import load_translator
 
 SOURCE = ["\u2581o", "\u2581est", "ádio", "\u2581novo", "."]  # 3 words
@@ -24,7 +27,7 @@ def test_tokens_form_words():
     assert alignment.word_numbers(TARGET).tolist() == [0, 1, 2, 2]
     assert alignment.word_numbers(["a", "b", "\u2581", "c"]).tolist() == [0, 0, 1, 1]
     assert alignment.word_numbers(["a", "\u2581", "\u2581c"]).tolist() == [0, 1, 1]
-    assert alignment.word_numbers(["\u2581a", "<unk>", "\u2581c"]).tolist() == [0, 1, 2]
+    assert alignment.word_numbers(["\u2581a", "\u2581xx\u2581y", "\u2581c"]).tolist() == [0, 1, 3]
 
 
 def test_attention_is_summed_over_source_tokens_and_averaged_over_target_tokens():
@@ -50,6 +53,25 @@ def test_words_that_no_other_attends_to_most_are_linked_from_their_side():
     ]  # fmt: skip
     assert alignment.links(np.zeros((0, 2)), ["\u2581a", "\u2581b"], []) == []
     assert alignment.links(np.zeros((1, 1)), ["\u2581a"], ["\u2581b"]) == [(0, 0)]
+
+
+def test_a_token_of_several_unknown_words_moves_no_later_word():
+    words = ["\u2581a", "\u2581x\u2581y", "\u2581b"]
+    assert alignment.links(np.eye(3), words, words) == [(0, 0), (1, 1), (3, 3)]
+
+
+def test_unknown_words_count_as_the_text_has_them():
+    vocabulary = Tokenizer(train_tokenizer(as_dataset(sentences(200)), 320, "word", 1))
+    text = "um xx yyy dois zz"
+    assert vocabulary.surfaces(text) == ["\u2581um", "\u2581xx\u2581yyy", "\u2581dois", "\u2581zz"]
+    sizes = dict.fromkeys(("input_vocab_size", "target_vocab_size"), vocabulary.vocab_size)
+    searcher = Searcher(small_transformer(num_layers=1, **sizes), SearchOptions())
+    pairs = given_pairs.GivenPairs(searcher, vocabulary, batching.Batching(None, 1))
+    (span_links,) = pairs.link_spans([(text, "one two")])
+    spans = {text[slice(*link.source)] for link in span_links}
+    assert spans == {"um", " xx yyy", " dois", " zz"}
+    (links,) = pairs.align([(text, "one two")])
+    assert {source_word for source_word, _ in links} == {0, 1, 3, 4}
 
 
 def test_the_pairs_aligned_by_hand_are_of_the_corpus_and_complete():
