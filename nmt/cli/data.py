@@ -143,6 +143,11 @@ def judge(args: Namespace, rows: Iterator[Row], pair: Pair | None) -> Iterator[J
         yield from map(JudgedRow, rows)
         return
     trained_run = listing.find(args.by_run)
+    if trained_run.parameters.options["non_autoregressive"]:
+        raise UserError(
+            f"--by-run {args.by_run}: is non-autoregressive, so scores only targets that its "
+            "sources have room for; name another run"
+        )
     check_direction(trained_run.parameters.corpus.get("languages"), args.by_run, pair)
     startup.import_tensorflow()
     from nmt.decoding.misaligned import misaligned
