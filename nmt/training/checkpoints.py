@@ -7,8 +7,8 @@
 
 TensorFlow writes a checkpoint into the folder UNFINISHED. Its files are flushed to the disk, then
 moved to their place, the one that makes it valid (.index) last, and older checkpoints are removed
-after that: neither a crash while saving nor a loss of power takes the earlier ones. What a crash
-leaves behind is removed at the next start.
+after that: neither a crash while saving nor a loss of power takes those of other numbers. What a
+crash leaves behind is removed at the next start.
 """
 
 import contextlib

@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from nmt import UserError
 from nmt.messages import log, plural
+from nmt.network.parallel_tokens import POSITIONS
 from nmt.text import batches as batching
 from nmt.text.corpora import Corpus
 from nmt.text.tokenizer import Tokenizer
@@ -182,13 +183,15 @@ class TrainingLoop:
           rate: real tokens per second.
         """
         new_loss, new_hits, new_tokens = new_sums
-        self.warn_of_loss(f"{title}, batch {number}", new_loss / new_tokens)
-        self.tensorboard.log(
-            self.step, "training", loss=new_loss / new_tokens, accuracy=new_hits / new_tokens,
-            gradient_norm=self.updater.gradient_norm.numpy(), tokens_per_second=rate,
-            learning_rate=self.optimizer.learning_rate,
-        )  # fmt: skip
+        if new_tokens:  # there are none if no target fits a non-autoregressive decoder
+            self.warn_of_loss(f"{title}, batch {number}", new_loss / new_tokens)
+            self.tensorboard.log(
+                self.step, "training", loss=new_loss / new_tokens, accuracy=new_hits / new_tokens,
+                gradient_norm=self.updater.gradient_norm.numpy(), tokens_per_second=rate,
+                learning_rate=self.optimizer.learning_rate,
+            )  # fmt: skip
         loss, hits, tokens = self.sums_so_far.numpy()
+        tokens = max(tokens, 1)
         return f"loss {loss / tokens:.3f}, accuracy {hits / tokens:.3f}, {rate:,.0f} tokens/s"
 
     def warn_of_loss(self, where: str, loss: float) -> None:
@@ -199,6 +202,8 @@ class TrainingLoop:
           loss: in nats.
         """
         guessing = math.log(self.vocab_size)
+        if self.options["non_autoregressive"]:  # which pays for all positions
+            guessing *= POSITIONS
         if self._warned or loss <= FAR_ABOVE * guessing:
             return
         self._warned = True
@@ -274,9 +279,9 @@ class TrainingLoop:
         if int(self.epoch) > epochs:
             log.info(f"Already trained for {int(self.epoch)} epochs; --epochs is {epochs}.")
         tensorboard.drop_later_events(run.logs, self.step if newest else -1)
-        self.total_steps.assign(self.steps_per_epoch(batches) * epochs)
         self.history = [row for row in run.history() if row["epoch"] <= int(self.epoch)]
         self.recover_best(keeper, corpus, tokenizer, newest)
+        self.total_steps.assign(self.steps_per_epoch(batches) * epochs)  # restoring changes it
         if announce:
             announce()
         self.tensorboard = tensorboard.TensorBoard(run.logs)
