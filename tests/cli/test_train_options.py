@@ -10,9 +10,25 @@ from helpers import TINY, Untrained, as_dataset, call, sentences, write_tsv
 
 import params
 import run_demo
-from nmt.cli import flags, main, train_messages, train_options
+from nmt.cli import flags, main, train_corpus, train_messages, train_options
+from nmt.runs import listing
+from nmt.runs.folder import Run
 from nmt.runs.parameters import Parameters
 from nmt.text import bleu_tokenizer, corpora, files
+
+
+def test_a_flag_that_is_equal_in_effect_changes_no_parameter_of_a_resumed_run(finished):
+    run = listing.find(finished / "run")
+    assert run.parameters.options["decoder_layers"] == 0  # as many as of the encoder, 1
+    args = main.parse(["train", "--run", str(run.path), "--decoder-layers", "1"])
+    assert train_options.choose(args, run.parameters) == run.parameters.options
+
+
+def test_held_out_pairs_with_tabs_are_written_as_two_columns(tmp_path):
+    pairs = as_dataset([("um\tdois", "one\ttwo")])
+    corpus = SimpleNamespace(validation=pairs, test=pairs)
+    train_corpus.write_held_out(Run(tmp_path), corpus, {"train": ["a.pt", "a.en"]})
+    assert (tmp_path / "held-out-test.tsv").read_text() == "um dois\tone two\n"
 
 
 def test_the_preset_for_a_number_of_pairs_is_suggested(capsys):
