@@ -1,6 +1,7 @@
 """All runs of a folder: the list of them, and the one that a command uses if none is named."""
 
 import re
+import stat
 import time
 from datetime import datetime
 from pathlib import Path
@@ -30,8 +31,7 @@ class Summary:
         self.epochs, self.planned = len(run.history()), options["epochs"]
         self.bleu = scores.get("BLEU", scores.get("BLEU, lower-cased", {})).get("score")
         self.parameters = scores.get("parameters")
-        files = [path for path in run.path.rglob("*") if path.is_file() and not path.is_symlink()]
-        self.megabytes = sum(path.stat().st_size for path in files) / 1e6
+        self.megabytes = sum(map(size, run.path.rglob("*"))) / 1e6
         self.trained_at = trained_at(run)
 
     def __str__(self) -> str:
@@ -53,6 +53,15 @@ class Summary:
 
 TITLES = ("run", "corpus", "languages", "epochs", "BLEU", "parameters", "size", "trained")
 DAMAGED = (UserError, AttributeError, TypeError, OSError, ValueError)  # of files of other content
+
+
+def size(path: Path) -> int:
+    """Returns the bytes of a file; 0 of all else, and of one that a training run has removed."""
+    try:
+        status = path.lstat()
+    except FileNotFoundError:
+        return 0
+    return status.st_size if stat.S_ISREG(status.st_mode) else 0
 
 
 def age(timestamp: float) -> str:

@@ -240,6 +240,11 @@ def test_a_process_at_the_other_end_of_a_pipe_gets_its_answer_while_it_waits(fin
     assert process.wait() == 0
 
 
+def test_a_file_that_a_training_run_has_just_removed_has_no_size(tmp_path):
+    (tmp_path / "a").write_bytes(b"123")
+    assert [listing.size(tmp_path / name) for name in ("a", "gone", ".")] == [3, 0, 0]
+
+
 def test_a_preset_with_a_data_set_has_a_folder_of_its_own(capsys):
     for arguments, expected in (
         (["--preset", "quick"], ({"dataset": "bundled"}, "quick", True)),

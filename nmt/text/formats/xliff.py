@@ -2,16 +2,12 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from nmt import UserError
 from nmt.messages import log_once
 from nmt.text.formats import xml_elements
 from nmt.text.formats.format import Format, ReadLines, Row, Selection
 from nmt.text.languages import Pair, canonical, matches
-
-if TYPE_CHECKING:
-    pass
 
 CODES = {"bpt", "ept", "it", "ph", "x", "bx", "ex", "sc", "ec", "cp"}  # markup of the original
 LANGUAGES = {  # attributes, by the element that has them
