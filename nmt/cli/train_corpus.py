@@ -166,10 +166,8 @@ def write_held_out(run: Run, corpus: corpora.Corpus, source: dict[str, Any]) -> 
             if path.resolve() not in [Path(named).resolve() for named in source.get(split) or ()]:
                 path.unlink(missing_ok=True)
         elif not (run.trained and (run.path / name).exists()):
-            pairs = corpora.raw_pairs(splits[split])
-            run.write(
-                name, b"".join(corpora.as_line(tuple(map(without_tabs, pair))) for pair in pairs)
-            )
+            pairs = [tuple(map(without_tabs, pair)) for pair in corpora.raw_pairs(splits[split])]
+            run.write(name, b"".join(map(corpora.as_line, pairs)))
 
 
 def without_tabs(side: bytes) -> bytes:
