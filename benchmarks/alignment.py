@@ -73,7 +73,7 @@ def attention(tokenizer, model, pairs):
         _, weights = model.transformer((inp, tar[:, :-1]), training=False)
         layers = range(1, model.transformer.config["decoder_layers"] + 1)
         cross = [weights[KINDS["cross"].layer.format(layer)][0, :, :-1, 1:-1] for layer in layers]
-        tokens = [tokenizer.tokens(side[1:-1]) for side in ids]
+        tokens = list(map(tokenizer.surfaces, (pair.source, pair.target)))
         results.append((np.array(cross, float), tokens))
     return results
 

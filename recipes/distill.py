@@ -258,7 +258,9 @@ def data_flags(args: Namespace, train: Iterable[str | Path]) -> list[str]:
 
 def check_parents(recipe: Recipe, teacher: Namespace) -> None:
     """Raises a UserError if --from names a run that neither exists nor will be trained before."""
-    names = [] if recipe.args.teacher_runs else teacher_names(recipe.args.teachers)
+    args = recipe.args
+    names = [] if args.teacher_runs else teacher_names(args.teachers)
+    names += [] if args.backward_runs else teacher_names(args.backward_teachers, "backward-")
     teachers = [(recipe.folder / name).resolve() for name in names]
     for stage, training in (("teachers", teacher), ("students", recipe.training)):
         parent = training.parent
@@ -281,17 +283,16 @@ def claim_folder(recipe: Recipe, teacher: Namespace) -> None:
     entries = list(recipe.folder.iterdir()) if recipe.folder.is_dir() else []
     if entries and path not in entries:
         raise UserError(f"{recipe.folder}: holds something else; name a new folder with --to")
-    for stage, given in values.items():
-        if has_begun(recipe.folder, stage):
-            check_unchanged(
-                recipe.folder, stage, json.loads(path.read_text()).get(stage, {}), given
-            )
+    saved_values = json.loads(path.read_text()) if entries else {}
+    for stage, wanted in values.items():
+        if stage in saved_values and has_begun(recipe.folder, stage):  # none of an earlier version
+            check_unchanged(recipe.folder, stage, saved_values[stage], wanted)
     output.write(path, json.dumps(values, indent=2).encode())
 
 
-def check_unchanged(folder: Path, stage: str, saved: dict, given: dict) -> None:
-    """Raises a UserError if the saved values of a stage are not those that are given."""
-    different = [name for name in {**saved, **given} if saved.get(name) != given.get(name)]
+def check_unchanged(folder: Path, stage: str, saved: dict, wanted: dict) -> None:
+    """Raises a UserError if the saved values of a stage are not those that are wanted now."""
+    different = [name for name in {**saved, **wanted} if saved.get(name) != wanted.get(name)]
     if different:
         names = ", ".join(different[:3]) + (" and more" if different[3:] else "")
         raise UserError(
@@ -341,8 +342,8 @@ def flag(name: str) -> str:
 def training_values(training: Namespace) -> dict[str, Any]:
     """Returns the values of the flags of training that are given, by name, but not the files."""
     skipped = {"given", "command", *SPLITS, *(row.name for row in params.table())}
-    others = {name: value for name, value in vars(training).items() if name not in skipped}
-    return {name: value for name, value in others.items() if value} | flags.given(training)
+    switches = {name: value for name, value in vars(training).items() if name not in skipped}
+    return {name: value for name, value in switches.items() if value} | flags.given(training)
 
 
 def sha256(name: str) -> str:
@@ -379,6 +380,7 @@ def run_command(arguments: list[str], stdout: int | None = None) -> None:
         process.wait()
     except (KeyboardInterrupt, Terminated):
         process.send_signal(signal.SIGINT)
+        startup.catch_interrupts()  # again: the second signal would end this process at once
         try:
             process.wait()
         except (KeyboardInterrupt, Terminated):  # once more

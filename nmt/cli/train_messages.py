@@ -68,7 +68,7 @@ def announce(
         log.warning(
             f"{plural(survey.repeated_validation, 'validation pair')} and "
             f"{plural(survey.repeated_test, 'test pair')} occur in the training text: "
-            "their scores measure memory. To find them: run_demo.py data"
+            "their scores measure memorization. To find them: run_demo.py data"
         )
     batching.warn_of_truncation(corpus.validation, tokenizer, "validation")
     steps = training.steps_per_epoch(batches) * options["epochs"]

@@ -55,9 +55,6 @@ def choose(
     options = flags.chosen(args, preset_name(args))
     if resumed and not args.preset:
         options = resumed.options | flags.given(args)
-        for name in parents.SIZES:  # 0 layers of the decoder are as many as of the encoder
-            if parents.in_effect(name, options) == parents.in_effect(name, resumed.options):
-                options[name] = resumed.options[name]
         if resumed.parent:  # the same command names only the symbols that the parent lacks
             symbols = parents.merge_symbols(resumed.options["symbols"], options["symbols"])
             options["symbols"] = symbols

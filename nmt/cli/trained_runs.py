@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import sys
 from argparse import Namespace
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from nmt import UserError
 from nmt.cli import flags, startup
 from nmt.runs import listing
 from nmt.runs.folder import Run
@@ -34,11 +36,20 @@ def digest(run: Run) -> str:
 
     Of a checkpoint, the index: it holds a checksum of each weight.
     """
-    paths = [run.path / "params.json", run.tokenizer, *run.checkpoints.rglob("ckpt-*.index")]
+    paths = [run.path / "params.json", run.tokenizer]
+    for folder in (run.checkpoints, run.best, run.final):  # from which weights are loaded
+        paths += sorted(folder.glob("ckpt-*.index"))
     sha256 = hashlib.sha256()
-    for path in sorted(paths):
-        sha256.update(path.read_bytes())
+    for path in paths:
+        with contextlib.suppress(FileNotFoundError):  # of a run that is trained meanwhile
+            sha256.update(path.read_bytes())
     return sha256.hexdigest()
+
+
+def check_unchanged(runs: list[Run], digests: list[str]) -> None:
+    """Raises a UserError if the digests of runs, taken before they were loaded, have changed."""
+    if digests != list(map(digest, runs)):
+        raise UserError("the run was trained further meanwhile; the same command tries again")
 
 
 def load_runs(args: Namespace, runs: list[Run]) -> TrainedRun:

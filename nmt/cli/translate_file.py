@@ -18,7 +18,6 @@ from nmt.documents.document import Document
 from nmt.documents.inline import TranslatedText, written_text
 from nmt.documents.partial import PartialTranslation
 from nmt.messages import log, plural
-from nmt.runs.folder import Run
 
 if TYPE_CHECKING:  # what imports TensorFlow
     from nmt.decoding.translator import Translator
@@ -51,9 +50,11 @@ def run(args: Namespace) -> None:
     document = read_document(source, target, args.columns)
     protected = read_protection(args)
     runs = trained_runs.find_runs(args)
+    digests = [trained_runs.digest(run) for run in runs]
     loaded = trained_runs.load_runs(args, runs)
+    trained_runs.check_unchanged(runs, digests)
     translator = markup_input.document_translator(loaded, [document], **protected)
-    partial = PartialTranslation(target, settings(args, runs, loaded, translator))
+    partial = PartialTranslation(target, settings(args, digests, loaded, translator))
     translate_texts(document, translator, partial)
     translations = [partial.translations[segment.text] for segment in document.segments]
     try:
@@ -93,12 +94,19 @@ def read_document(source: Path, target: Path, columns: str | None) -> Document:
 
 
 def settings(
-    args: Namespace, runs: list[Run], loaded: TrainedRun, translator: Translator
+    args: Namespace, digests: list[str], loaded: TrainedRun, translator: Translator
 ) -> dict[str, Any]:
-    """Returns what translations depend on, besides their source: for OUT.partial."""
+    """Returns what translations depend on, besides their source: for OUT.partial.
+
+    Args:
+      args: the parsed command line.
+      digests: of the runs.
+      loaded: the runs.
+      translator: that of `loaded`.
+    """
     glossary = Path(args.glossary).read_bytes() if args.glossary else b""
     return dict(
-        runs=[trained_runs.digest(run) for run in runs],
+        runs=digests,
         checkpoint=args.checkpoint,
         search=loaded.model.search_options,
         protect=args.protection,

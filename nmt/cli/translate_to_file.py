@@ -73,7 +73,10 @@ def check_flags(args: Namespace, documents: bool) -> None:
             "--check and --strict compare the lines that are printed: leave them out, or --input "
             "and --output"
         )
-    encoding.check_characters([args.prefix or ""])
+    try:
+        encoding.check_characters([args.prefix or ""])
+    except UserError as error:
+        raise UserError(f"--prefix {error}") from None
     for name in filter(None, (args.input, args.prefixes)):
         files.check_is_stored(name)
     output_path = Path(args.output)
@@ -177,8 +180,7 @@ def translate(
     log.info(f"{plural(number, 'worker')}, {share}{' each' if number > 1 else ''}")
     digests = [trained_runs.digest(run) for run in runs]
     with Workers(load, number) as workers:
-        if digests != [trained_runs.digest(run) for run in runs]:
-            raise UserError("the run was trained further meanwhile; the same command tries again")
+        trained_runs.check_unchanged(runs, digests)
         parts = (part for part in read_parts(args) if not partial.holds(part.first))
         write_parts(workers, parts, partial, done, lines)
 

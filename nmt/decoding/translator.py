@@ -119,6 +119,8 @@ class Translator:
         self._protects = protect and bool(tokenizer.symbol_ids)
         if glossary and self.non_autoregressive:
             raise UserError("the run is non-autoregressive: leave --glossary out")
+        if patterns and self.non_autoregressive:
+            raise UserError("the run is non-autoregressive: leave --protect out")
         if patterns and not self._protects:
             raise UserError(
                 "--protect needs a run whose vocabulary has symbols: one trained "

@@ -93,7 +93,8 @@ class Workers:
             )
             process.start()
         except OSError as error:
-            raise UserError(f"--workers {self._number}: {error.strerror}; ask for fewer") from None
+            fix = "ask for fewer" if self._number > 1 else "end other programs"
+            raise UserError(f"--workers {self._number}: {error.strerror}; {fix}") from None
         other_end.close()  # the worker's alone, so that its end is noticed
         return Worker(process, connection)
 

@@ -42,14 +42,11 @@ class PartialTranslation:
             output.make_folder(target.parent)
             flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
             self._file = os.fdopen(os.open(self.path, flags, 0o666), "a+b")
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            self._file.seek(0)
-            content = self._file.read()
-            whole = content[: content.rfind(b"\n") + 1]  # a crash may have cut the last line
-            self._read(whole.decode(), settings)
-            self._file.truncate(len(whole))
-            if not whole:
-                self._write(settings)
+            try:
+                self._resume(target, settings)
+            except BaseException:
+                self._file.close()
+                raise
         except BlockingIOError:
             raise UserError(
                 f"{self.path}: another process is translating into {target}; wait for it, or name "
@@ -59,6 +56,18 @@ class PartialTranslation:
             raise UserError(f"{self.path}: {error.strerror}; name a writable path") from None
         except (ValueError, TypeError, KeyError):
             raise self._error() from None
+
+    def _resume(self, target: Path, settings: dict[str, Any]) -> None:
+        """Locks the file, and reads what an earlier process has left in it."""
+        fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        output.refuse_existing(target, "another file")  # which the earlier one may have written
+        self._file.seek(0)
+        content = self._file.read()
+        whole = content[: content.rfind(b"\n") + 1]  # a crash may have cut the last line
+        self._read(whole.decode(), settings)
+        self._file.truncate(len(whole))
+        if not whole:
+            self._write(settings)
 
     def _read(self, content: str, settings: dict[str, Any]) -> None:
         lines = [json.loads(line) for line in content.splitlines()]

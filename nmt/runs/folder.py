@@ -22,7 +22,7 @@ import params
 from nmt import UserError, machine, output
 from nmt.messages import log
 from nmt.runs import safety
-from nmt.runs.parameters import Parameters, parse
+from nmt.runs.parameters import Parameters, in_effect, parse
 
 if TYPE_CHECKING:  # it imports this module, and TensorFlow
     from nmt.runs.parent import Parent
@@ -349,7 +349,8 @@ def differences(saved: Parameters, claimed: Parameters) -> list[str]:
     differing = [
         f"{name} is {saved.options[name]!r} there, {value!r} here{NOTES.get(name, '')}"
         for name, value in claimed.options.items()
-        if name not in changeable and value != saved.options[name]
+        if name not in changeable
+        and in_effect(name, claimed.options) != in_effect(name, saved.options)
     ]
     differing += [
         f"the {HASH_LABELS[name]} differs"

@@ -1,5 +1,7 @@
 """All runs of a folder: the list of them, and the one that a command uses if none is named."""
 
+import contextlib
+import os
 import re
 import stat
 import time
@@ -31,7 +33,7 @@ class Summary:
         self.epochs, self.planned = len(run.history()), options["epochs"]
         self.bleu = scores.get("BLEU", scores.get("BLEU, lower-cased", {})).get("score")
         self.parameters = scores.get("parameters")
-        self.megabytes = sum(map(size, run.path.rglob("*"))) / 1e6
+        self.megabytes = size(run.path) / 1e6
         self.trained_at = trained_at(run)
 
     def __str__(self) -> str:
@@ -55,13 +57,15 @@ TITLES = ("run", "corpus", "languages", "epochs", "BLEU", "parameters", "size", 
 DAMAGED = (UserError, AttributeError, TypeError, OSError, ValueError)  # of files of other content
 
 
-def size(path: Path) -> int:
-    """Returns the bytes of a file; 0 of all else, and of one that a training run has removed."""
-    try:
-        status = path.lstat()
-    except FileNotFoundError:
-        return 0
-    return status.st_size if stat.S_ISREG(status.st_mode) else 0
+def size(folder: Path) -> int:
+    """Returns the bytes of all files in a folder, of which a training run may remove some."""
+    total = 0
+    for parent, _, names in os.walk(folder):  # which does not mind a folder that is gone
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):
+                status = os.lstat(os.path.join(parent, name))
+                total += status.st_size if stat.S_ISREG(status.st_mode) else 0
+    return total
 
 
 def age(timestamp: float) -> str:

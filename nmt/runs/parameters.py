@@ -14,6 +14,13 @@ MAX_PARTS = 64  # of a batch on a device, that params.json may name
 UNSAVED = {"parts": 1, "xla": "off"}  # of runs older than these parameters
 
 
+def in_effect(name: str, options: dict[str, Any]) -> Any:
+    """Returns the value of an option; 0 layers of the decoder mean as many as of the encoder."""
+    if name == "decoder_layers":
+        return options[name] or options["num_layers"]
+    return options[name]
+
+
 @dataclass(frozen=True)
 class Parameters:
     """What params.json holds: all that makes the run what it is."""

@@ -12,7 +12,7 @@ from nmt.messages import log
 from nmt.runs import listing
 from nmt.runs.folder import Run
 from nmt.runs.loading import build_transformer
-from nmt.runs.parameters import Parameters
+from nmt.runs.parameters import Parameters, in_effect
 from nmt.text import corpora
 from nmt.text.tokenizer import Tokenizer
 from nmt.training import checkpoints
@@ -63,8 +63,8 @@ class Parent(NamedTuple):
         if held_out and self.run.parameters.hashes.get("train_sha256") != train_sha256:
             log.warning(
                 f"The pairs held out for {' and '.join(held_out)} may occur in the text that "
-                f"{self.run.path} was trained on, and their scores then measure memory. Name files "
-                f"that it was not: {' '.join(f'--{split}' for split in held_out)}"
+                f"{self.run.path} was trained on, and their scores then measure memorization. Name "
+                f"files that it was not: {' '.join(f'--{split}' for split in held_out)}"
             )
 
 
@@ -89,13 +89,6 @@ def with_new_entries(weights: np.ndarray, initial: np.ndarray) -> np.ndarray:
 def merge_symbols(inherited: str, given: str) -> str:
     """Returns the symbols of a run and those of a flag, words separated by spaces, each once."""
     return " ".join(dict.fromkeys(f"{inherited} {given}".split()))
-
-
-def in_effect(name: str, options: dict[str, Any]) -> Any:
-    """Returns the value of an option; 0 layers of the decoder mean as many as of the encoder."""
-    if name == "decoder_layers":
-        return options[name] or options["num_layers"]
-    return options[name]
 
 
 def inherit(

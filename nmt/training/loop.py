@@ -339,6 +339,7 @@ class TrainingLoop:
           corpus, tokenizer, rate: see `end_epoch`.
         """
         loss, hits, tokens = self.sums_so_far.numpy()
+        tokens = max(tokens, 1)
         metrics = self.validate(corpus, tokenizer)
         return dict(
             epoch=int(self.epoch), loss=loss / tokens, accuracy=hits / tokens, **metrics,

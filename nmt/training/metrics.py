@@ -55,6 +55,7 @@ def loss_and_accuracy(
     for sums in in_parallel(step, batches, threads):
         totals += sums.numpy()
     loss, hits, tokens = totals
+    tokens = max(tokens, 1)  # 0 if no target fits a non-autoregressive decoder
     return loss / tokens, hits / tokens
 
 

@@ -17,7 +17,6 @@ from nmt.cli.markup_input import print_translations
 from nmt.cli.translate_file import check_translations
 from nmt.documents import parse_document
 from nmt.documents.partial import PartialTranslation
-from nmt.runs import listing
 from nmt.text.protected import DEFAULT
 
 PAGE = '<p title="um">um <b>dois</b>.</p>\r\n<p class=notranslate>três</p> 42\n'
@@ -135,8 +134,7 @@ def test_two_processes_do_not_translate_into_the_same_file(tmp_path):
     PartialTranslation(tmp_path / "out.html", {"run": "a"}).close()
 
 
-def test_a_translation_depends_on_weights_and_on_the_content_of_the_glossary(finished, tmp_path):
-    run = listing.find(finished / "run")
+def test_a_translation_depends_on_the_weights_and_on_the_content_of_the_glossary(tmp_path):
     loaded = SimpleNamespace(model=SimpleNamespace(search_options={}))
     translator = SimpleNamespace(options=SimpleNamespace(alignments=False))
     terms = tmp_path / "terms.tsv.gz"
@@ -144,12 +142,18 @@ def test_a_translation_depends_on_weights_and_on_the_content_of_the_glossary(fin
     command = ["translate-file", "a.html", "b.html", "--glossary", str(terms)]
 
     def settings(*flags):
-        return translate_file.settings(parse([*command, *flags]), [run], loaded, translator)
+        args = parse([*command, *flags])
+        return translate_file.settings(args, digests, loaded, translator)
 
+    digests = ["a"]
     saved = settings()
     assert saved != settings("--checkpoint", "best")
     assert saved == settings()
     terms.write_bytes(gzip.compress(b"um\tum\n"))
+    assert saved != settings()
+    terms.write_bytes(gzip.compress(b"um\tuno\n"))
+    assert saved == settings()
+    digests = ["b"]
     assert saved != settings()
 
 

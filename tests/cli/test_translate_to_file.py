@@ -26,6 +26,7 @@ from nmt.decoding.line_counts import LineCounts
 from nmt.decoding.partial_output import PartialOutput
 from nmt.decoding.workers import Part, TranslatedPart
 from nmt.runs import listing
+from nmt.runs.folder import Run
 
 LINES = [source for source, _ in sentences(18)]
 SOURCE = "\ufeff" + "\n".join(LINES[:8]) + "\r\n\n" + "\n".join(LINES[8:])  # no line end at the end
@@ -209,13 +210,14 @@ def test_a_flag_with_the_value_of_the_run_changes_nothing(finished, source):
 
 
 def test_a_run_is_recognized_by_its_weights(finished, tmp_path):
-    run = SimpleNamespace(path=tmp_path, tokenizer=tmp_path / "t", checkpoints=tmp_path / "c")
-    (tmp_path / "c" / "final").mkdir(parents=True)
-    for name in ("params.json", "t", "c/final/ckpt-1.index"):
+    run = Run(tmp_path)
+    names = "params.json", "tokenizer.model", "checkpoints/final/ckpt-1.index"
+    run.final.mkdir(parents=True)
+    for name in names:
         (tmp_path / name).write_bytes(b"1")
     digest = trained_runs.digest(run)
     assert digest == trained_runs.digest(run)
-    for name in ("params.json", "t", "c/final/ckpt-1.index"):
+    for name in names:
         (tmp_path / name).write_bytes(b"2")
         assert digest != trained_runs.digest(run)
         (tmp_path / name).write_bytes(b"1")
