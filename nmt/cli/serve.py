@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import collections
 import importlib.util
 import ipaddress
 import os
+import re
 import signal
 import socket
 from argparse import ArgumentParser, Namespace
@@ -83,6 +85,12 @@ def run(args: Namespace) -> None:
         raise UserError(
             "--glossary has terms of two languages; serve one direction, or leave it out"
         )
+    api_key = args.api_key or os.environ.get(KEY_VARIABLE)
+    if api_key is not None and not re.fullmatch(r"[!-~]+", api_key):
+        raise UserError(
+            f"{KEY_VARIABLE}: the key is empty, or has other characters than printable ASCII "
+            "without spaces; choose another, or unset the variable"
+        )
     listener = listen(args.host, args.port)
     startup.import_tensorflow()
     from nmt.serving.limits import Limits
@@ -90,7 +98,7 @@ def run(args: Namespace) -> None:
     from nmt.serving.service import Service
 
     served = [load(codes, runs, args.checkpoint, protected) for codes, runs in groups.items()]
-    limits = Limits(args.api_key or os.environ.get(KEY_VARIABLE), args.max_chars, args.rate)
+    limits = Limits(api_key, args.max_chars, args.rate)
     service = Service(Models(served), limits, args.workers, args.max_waiting)
     serve(service, listener, args.host_names)
 
@@ -121,7 +129,18 @@ def grouped_runs(args: Namespace) -> dict[tuple[str, ...], list[Run]]:
                 f"{run.path}: the languages of its text are unknown; name them: --languages de-en"
             )
         groups.setdefault(codes, []).append(run)
+    check_apart(groups)
     return groups
+
+
+def check_apart(groups: dict[tuple[str, ...], list[Run]]) -> None:
+    """Raises a UserError if a request would not say which run it means."""
+    names = [runs[0].path.resolve().name for runs in groups.values()]
+    directions = [(codes[0], target) for codes in groups for target in codes[1:]]
+    for values, what in ((names, "folders of the name {}"), (directions, "runs for {0[0]}-{0[1]}")):
+        for value, number in collections.Counter(values).items():
+            if number > 1:
+                raise UserError(f"--run: {number} {what.format(value)}; serve one of them")
 
 
 def load(

@@ -16,6 +16,7 @@ from nmt.documents.inline import TranslatedText, insert_tags
 from nmt.documents.nodes import Element, Fixed, Node, plain_text
 from nmt.text.protected import DEFAULT, replace
 
+ESCAPES = {"utf-7", "unicode-escape", "raw-unicode-escape", "idna", "punycode", "undefined"}
 BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8",
     codecs.BOM_UTF16_LE: "utf-16-le",
@@ -134,6 +135,8 @@ def decode(content: bytes, declared: str | None = None) -> DecodedText:
         if content.startswith(candidate):
             encoding, mark = marked_encoding, candidate
     try:
+        if codecs.lookup(encoding).name.replace("_", "-") in ESCAPES:  # Python's, of no documents
+            raise LookupError
         text = content[len(mark) :].decode(encoding)
     except LookupError:
         raise UserError(f"declares the unknown encoding {encoding!r}; correct it") from None

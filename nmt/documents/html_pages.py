@@ -22,6 +22,8 @@ UNREAD = {"svg", "math", "textarea"}  # left as they are
 PARTS_OF_LISTS = {"li", "dt", "dd", "tr", "td", "th", "option"}  # each ends where the next starts
 CHARSET = re.compile(rb"""<meta[^>]{0,200}charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
 SINGLE_BYTE = {"ascii", "us-ascii", "iso-8859-1", "latin-1", "latin1"}  # to browsers, windows-1252
+MAX_UNENDED = 1000  # tags and comments: html.parser takes the square of their number
+ENDS = {"<": ">", "<!--": "--", "<![": "]"}
 MARKUP_WITHOUT_END = re.compile(r"<[a-zA-Z/!?]")
 
 
@@ -31,6 +33,9 @@ class PageTokens(HTMLParser):
     def __init__(self, page: str):
         super().__init__(convert_charrefs=False)
         self.tokens: list[Token] = []
+        unended = sum(max(0, page.count(begin) - page.count(end)) for begin, end in ENDS.items())
+        if unended > MAX_UNENDED:
+            raise UserError(f"is not HTML: {unended:,} tags or comments have no end; correct it")
         self._line_starts = [0, *(match.end() for match in re.finditer("\n", page))]
         try:
             self.feed(page)

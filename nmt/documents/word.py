@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import itertools
+import lzma
 import re
 import zipfile
 import zlib
@@ -28,7 +29,10 @@ MAIN_PART = "word/document.xml"
 PARTS = re.compile(r"word/(?:document|header\d*|footer\d*|footnotes|endnotes)\.xml")
 MAX_BYTES = 500_000_000  # of an unpacked archive
 MAX_FILES = 20_000  # in it
-CORRUPT = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
+CORRUPT = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, EOFError, NotImplementedError,
+    RuntimeError, ValueError,
+)  # fmt: skip
 
 CONTAINERS = {"w:hyperlink", "w:ins", "w:smartTag", "w:fldSimple"}  # of runs, within a paragraph
 MARKS = {  # between runs: they stay near the words that they were at

@@ -34,8 +34,9 @@ class Item(NamedTuple):
     prefix: str = ""  # what the translation begins with
 
     def tokens(self) -> int:
-        """Returns an estimate of the tokens of the text, which takes no tokenizer."""
-        return 2 + len(self.text.encode()) // BYTES_PER_TOKEN
+        """Returns an estimate of the tokens of text and prefix, which takes no tokenizer."""
+        longer = max(self.text, self.prefix, key=len)
+        return 2 + len(longer.encode("utf-8", "replace")) // BYTES_PER_TOKEN
 
 
 @dataclasses.dataclass(eq=False)

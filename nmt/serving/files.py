@@ -10,8 +10,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from nmt.documents import parse_document
+from nmt.documents import TABLES, format_of, parse_document
 from nmt.documents.document import Document
+from nmt.documents.word import CORRUPT
 from nmt.serving import fields
 from nmt.serving.errors import RefusedError
 from nmt.serving.fields import UploadedFile
@@ -19,7 +20,8 @@ from nmt.serving.models import Query, Result
 from nmt.serving.service import AUTO, Service
 
 MAX_FILE_BYTES = 10_000_000
-MAX_UNPACKED_BYTES = 100_000_000  # of an archive, as .docx is one
+MAX_UNPACKED_BYTES = 30_000_000  # of an archive, as .docx is one
+MAX_TAGS = 300_000  # each of which takes some 600 bytes of memory
 FILE_REQUESTS = 20  # a file may have as many characters as so many requests
 TEXTS = 64  # translated at a time, so that other clients have their turn
 HEADERS = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "sandbox"}
@@ -52,9 +54,14 @@ def parse(file: UploadedFile, columns: str | None) -> Document:
       UserError: the server cannot translate such files.
       RefusedError: it is an archive that would fill the memory.
     """
+    ending = format_of(file.name)
+    if columns is not None and ending not in TABLES:
+        raise RefusedError(400, f"columns: {file.name} is no table; leave it out")
     size = unpacked_size(file.content)
     if size > MAX_UNPACKED_BYTES:
         raise RefusedError(413, f"the archive holds {size} bytes; at most {MAX_UNPACKED_BYTES}")
+    if number_of_tags(file.content) > MAX_TAGS:
+        raise RefusedError(413, f"the file holds more than {MAX_TAGS} tags; split it")
     return parse_document(file.name, file.content, **({"columns": columns} if columns else {}))
 
 
@@ -65,6 +72,15 @@ def unpacked_size(content: bytes) -> int:
             return sum(entry.file_size for entry in archive.infolist())
     except (zipfile.BadZipFile, NotImplementedError, ValueError):
         return 0
+
+
+def number_of_tags(content: bytes) -> int:
+    """Returns how often a file, or all that an archive holds, has a "<"."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return sum(archive.read(entry).count(b"<") for entry in archive.infolist())
+    except CORRUPT:
+        return content.count(b"<")
 
 
 async def translate_documents(

@@ -32,6 +32,7 @@ async def n_best(request: Request) -> Response:
     )
     number = fields.number(asked, "n_best", int, 1, MAX_N_BEST, 1)
     prefix = fields.text(asked, "prefix", "")
+    service.limits.check_texts([prefix] * len(texts))
     query = query._replace(n_best=number, scored=True, sampling=sampling_of(asked))
     queries = [query]
     if fields.flag(asked, "details"):
@@ -176,8 +177,8 @@ async def runs(request: Request) -> Response:
             "parameters": served.model.transformer.count_params(),
             "ensemble": 1 + len(served.model.ensemble),
             "streams": not served.model.options["non_autoregressive"],
-            "explorer": explorable(served),
-            "examples": served.examples,
+            "explorer": explorable(service, served),
+            "examples": served.examples if service.limits.api_key is None else [],
         })  # fmt: skip
     return JSONResponse(answer)
 
@@ -186,13 +187,15 @@ async def explore(request: Request) -> Response:
     """Answers with the explorer of a run, a page that runs it in the browser."""
     service: Service = request.app.state.service
     served = service.models.by_name.get(request.path_params["name"])
-    if served is None or not explorable(served):
+    if served is None or not explorable(service, served):
         raise RefusedError(404, "there is no explorer of such a run")
     return HTMLResponse(await service.in_thread(lambda: explorer_page(served)))
 
 
-def explorable(served: ServedModel) -> bool:
-    """Returns whether a page can hold a run."""
+def explorable(service: Service, served: ServedModel) -> bool:
+    """Returns whether anyone may have a page that holds a run, and a page can."""
+    if service.limits.api_key is not None:  # a link sends no key
+        return False
     parameters = served.model.transformer.count_params()
     return not served.model.ensemble and parameters <= explorer.MAX_PARAMETERS
 

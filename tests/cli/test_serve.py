@@ -49,6 +49,15 @@ def test_languages_are_named_where_the_files_do_not(runs):
         (["--run", "pt-en", "--run", "en-pt", "--glossary", "GLOSSARY"], "serve one direction"),
         (["--run", "pt-en", "--no-protect", "--protect", "x"], "--no-protect contradicts"),
         (["--run", "pt-en", "--protect", "("], "--protect"),
+        (["--run", "pt-en", "--api-key", "a b"], "printable ASCII"),
+        (
+            ["--run", "a", "--run", "b/a", "--languages", "en-de", "--languages", "de-en"],
+            "--run: 2 folders of the name a; serve one of them",
+        ),
+        (
+            ["--run", "a", "--run", "b", "--languages", "en-de", "--languages", "en-de,fr"],
+            "--run: 2 runs for en-de; serve one of them",
+        ),
     ],
 )
 def test_flags_that_cannot_be_served_are_refused(runs, tmp_path, flags, message):

@@ -75,6 +75,8 @@ def test_a_batch_has_a_number_of_tokens(monkeypatch):
 
     sizes = [len(texts) for _, texts in run(scenario)]
     assert sizes == [2, 1]  # 7 and 2 tokens, then 2
+    assert batching.Item("a", "b" * 40).tokens() == 12
+    assert batching.Item("\ud800").tokens() == 2
 
 
 def test_what_waits_while_a_batch_is_translated_makes_the_next_one():

@@ -100,6 +100,9 @@ def test_a_table_has_columns_to_translate(client):
     file = fetch(client, send(client, "a.csv", content, columns="text"))
     assert file.content == b"id,text\n1,UM\n"
     assert "name what to translate" in send(client, "a.csv", content).json()["error"]
+    refused = send(client, "a.html", b"<p>um", columns="text")
+    assert refused.status_code == 400
+    assert "columns: a.html is no table" in refused.json()["error"]
 
 
 def test_other_clients_have_their_turn_within_a_long_file(client, run):
@@ -120,6 +123,11 @@ def test_other_clients_have_their_turn_within_a_long_file(client, run):
         ("a.txt", b"um " * 1000, 413, "2999 characters; send at most 2000"),
         ("a.txt", b"\xff\xfe\xff", 400, "a.txt: "),
         ("a.txt", b"a" * 10_000_001, 413, "send at most 10000000"),
+        ("a.html", b"<meta charset='utf-7'><p>um +2AA dois</p>", 400, "unknown encoding 'utf-7'"),
+        ("a.html", rb"<meta charset=unicode_escape><p>um \ud800</p>", 400, "unknown encoding"),
+        ("a.html", b"<a " * 2000, 400, "2,000 tags or comments have no end"),
+        ("a.srt", b"1\n00:00:01,000 --> 00:00:02,000\n" + b"<!--" * 2000, 400, "have no end"),
+        ("a.xml", b"<a>" + b"<b/>" * 300_000 + b"</a>", 413, "more than 300000 tags"),
     ],
 )
 def test_what_cannot_be_translated_is_refused(client, name, content, status, message):

@@ -351,6 +351,21 @@ def test_a_run_can_be_explored(client):
     assert client.get("/explorer/..%2Fparams.py").status_code == 404
 
 
+def test_a_server_with_a_key_gives_its_weights_to_nobody(served):
+    locked = client_of(served, api_key="k")
+    (run,) = locked.get("/runs").json()
+    assert (run["explorer"], run["examples"]) == (False, [])
+    assert locked.get("/explorer/numbers").status_code == 404
+
+
+def test_a_prefix_counts_for_each_text(client):
+    asked = ASKED | {"text": ["um"] * 10, "prefix": "a" * 1000}
+    del asked["q"]
+    answer = client.post("/n-best", json=asked)
+    assert answer.status_code == 413
+    assert "10000 characters" in answer.json()["error"]
+
+
 @pytest.mark.parametrize("text", [MARKUP, "\x00", "\u202e", "a" * 4000, "\n\n", "<s> </s> <pad>"])
 def test_any_text_is_translated(client, text):
     assert client.post("/translate", json=ASKED | {"q": text}).status_code == 200
