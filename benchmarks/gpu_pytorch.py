@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import torch
 from train_speed import torch_network
 
-PAD, FIRST_ID = 0, 3  # as in transformer_model.py, which imports TensorFlow; after START and END
+PAD, FIRST_ID = 0, 4  # as in transformer_model.py, which imports TensorFlow; after START and END
 
 
 def main(work: dict) -> None:

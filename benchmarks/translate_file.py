@@ -67,6 +67,7 @@ def measured(command, target, **streams):
 def this_project(run, source, target, beam):
     """Returns the Measurement of this project."""
     command = [sys.executable, "run_demo.py", "translate", "--run", run, "--no-split"]
+    command += ["--no-protect"]
     command += ["--beam", str(beam), "--length-penalty", "0"]
     with open(source) as stdin, open(target, "w") as stdout:
         return measured(command, target, stdin=stdin, stdout=stdout)

@@ -104,8 +104,9 @@ def batched(ids, rows):
 def this_project(transformer, tokenizer, rows, beam, workers):
     """This project as shipped; the search for single sentences is compiled from the first on."""
     translate = translator.Translator(
-        transformer, tokenizer, beam=beam, length_penalty=0.0, rows=rows, workers=workers
-    )
+        transformer, tokenizer, beam=beam, length_penalty=0.0, rows=rows, workers=workers,
+        protect=False,
+    )  # fmt: skip
     chunk_lines = translator.CHUNK_LINES if rows > 1 else 1
 
     def run(lines):

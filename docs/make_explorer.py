@@ -29,7 +29,8 @@ SWITCHES = {  # as what_if.js sets them
 }
 TRANSLATE = """
 const [sentence, changes] = arguments, what = { ...AS_TRAINED, ...changes };
-return tokenizer.decode(new Translation(network, tokenizer.encode(sentence), what).finish().target);
+const ids = tokenizer.encode(protector.protect(sentence).text);
+return tokenizer.decode(new Translation(network, ids, what).finish().words());
 """
 
 

@@ -714,6 +714,7 @@ TEXTS = {
         "and {:.6g} is right. The inputs were {}.",
         "place": ", in result {} at {}",
         "shape of": "an array {}",
+        "no numbers": "{}: {!r} is returned, not numbers. Is `return` missing?",
         "unknown": "There is no exercise {!r}; choose one of {}.",
     },
     "zh": {
@@ -724,6 +725,7 @@ TEXTS = {
         "other": "{}：还不对。最大的差是 {:.4g}{}：你的函数返回 {:.6g}，应是 {:.6g}。输入是 {}。",
         "place": "，在第 {} 个结果的 {} 处",
         "shape of": "数组 {}",
+        "no numbers": "{}：返回的 {!r} 不是数。是不是忘了写 return？",
         "unknown": "没有练习 {!r}；可选：{}。",
     },
 }
@@ -809,6 +811,9 @@ def _compare(name, function, language):
         results = [_results(function, arguments, count) for arguments in exercise.inputs]
     except Exception as error:  # whatever the reader's function raises
         return texts["failed"].format(name, type(error).__name__, error)
+    for values in results:
+        if wrong := [value for value in values if value.dtype.kind not in "biuf"]:
+            return texts["no numbers"].format(name, wrong[0].tolist())
     if all(map(_same, results, expected)):
         return texts["right"].format(name)
     if hint := _hint(exercise, results, language):

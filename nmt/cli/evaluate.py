@@ -169,6 +169,13 @@ def check_hypotheses(args: Namespace) -> None:
         raise UserError("--hypotheses: a system is named twice; name each once")
     if len(args.hypotheses) + bool(args.against) > 2:
         raise UserError("--hypotheses: compare two files, or one file and the run of --against")
+    search_flags = flags.given(args).keys() & {*params.names(params.SEARCH)}
+    if not args.against and (search_flags or args.checkpoint):
+        names = ", ".join(f"--{name.replace('_', '-')}" for name in sorted(search_flags))
+        raise UserError(
+            f"--hypotheses are translations already: leave out {names or '--checkpoint'}, or name "
+            "a run to compare with by --against"
+        )
     if args.ensemble or (args.run and args.files):
         raise UserError(
             "--hypotheses goes without --run, which is only for its test split; name a run to "
@@ -196,7 +203,10 @@ def text_of_run(args: Namespace) -> TestText:
     from nmt.training import devices
 
     devices.configure(mirrored=False)
-    corpus = loading.load_corpus_of(run, "test", {"test": args.test, "train": args.train})
+    moved = {"test": args.test, "train": args.train}
+    corpus = loading.load_corpus_of(run, "test", moved)
+    if args.against:
+        loading.check_test_split(listing.find(args.against), corpus, moved)
     sources, references = evaluation.texts(corpus.test)
     language = corpora.target_language(run.parameters.corpus)
     scoring = scoring_of(run.parameters.options | flags.given(args), references, language)

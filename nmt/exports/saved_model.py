@@ -50,7 +50,7 @@ class SavedTranslator(tf.Module):
 
     @tf.function(input_signature=[SENTENCES])
     def greedy(self, sentences: tf.Tensor) -> Results:
-        """The translations of `translate --beam 1`."""
+        """The translations of `translate --beam 1 --no-protect --no-split`."""
         return self.translate(sentences, self.search)
 
     @tf.function(input_signature=[SENTENCES])
@@ -87,7 +87,7 @@ class SavedTranslator(tf.Module):
         top_k: tf.Tensor,
         top_p: tf.Tensor,
     ) -> Results:
-        """The samples that `translate --sample` draws with the same numbers."""
+        """The samples of `translate --sample --no-protect --no-split` with the same numbers."""
         with tf.control_dependencies(_check_sampling(temperature, top_k, top_p)):
             sentences = tf.identity(sentences)
         sampling = Sampling(temperature, top_k, top_p, seed)

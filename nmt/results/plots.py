@@ -39,8 +39,10 @@ def positional_encoding(path, position=50, d_model=128, chosen=None, say: Say = 
     figure.colorbar(
         mesh, ax=axes, location="bottom", label=say("value of the encoding"), aspect=50, shrink=0.6
     )
-    # Every encoding has the same length, sqrt(d_model / 2): sin^2 + cos^2 of each frequency.
-    similarity = np.asarray(encoding) @ np.asarray(encoding)[chosen] / (d_model / 2)
+    vectors = np.asarray(encoding)
+    # All have the length sqrt(d_model / 2) if it is even: sin^2 + cos^2 of each frequency.
+    lengths = np.linalg.norm(vectors, axis=1)
+    similarity = vectors @ vectors[chosen] / (lengths * lengths[chosen])
     beside.plot(similarity, np.arange(position))
     beside.axhline(chosen, color="grey", linestyle=":")
     beside.set(

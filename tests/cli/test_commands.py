@@ -287,6 +287,8 @@ def test_translations_of_others_are_scored_and_compared_as_those_of_a_run(capsys
         ([good, good], "named twice"),
         ([good, other, "--against", "runs/a"], "compare two files"),
         ([good, "--run", "runs/a"], "goes without --run"),
+        ([good, "--beam", "4"], "are translations already: leave out --beam"),
+        ([good, "--checkpoint", "best"], "leave out --checkpoint"),
         ([good, "--against", "nowhere"], "nowhere: no trained run"),
     ):
         assert call(*command, *words) == 2

@@ -281,6 +281,11 @@ def test_runs_of_different_test_splits_are_not_compared(run, tmp_path, capsys):
     for flag in ("--against", "--run"):  # beside it, or an ensemble with it
         line = refused(capsys, "evaluate", "--run", run, flag, other)
         assert f"{other}: has another test split" in line
+    lines = tmp_path / "hypotheses"
+    corpus = json.loads((run / "params.json").read_text())["corpus"]
+    lines.write_text("one.\n" * len(run_demo.load_corpus(corpus, saved["seed"]).test))
+    line = refused(capsys, "evaluate", "--hypotheses", lines, "--run", run, "--against", other)
+    assert f"{other}: has another test split" in line
 
 
 def test_the_test_split_of_a_data_set_has_not_moved(run, tmp_path, capsys):

@@ -46,6 +46,10 @@ def test_other_mistakes_are_described_and_errors_named():
     assert verdict("look-ahead mask", broken) == (
         "look-ahead mask: your function ends in ValueError: no idea"
     )
+    assert verdict("look-ahead mask", lambda size: None) == (
+        "look-ahead mask: None is returned, not numbers. Is `return` missing?"
+    )
+    assert "None is returned" in verdict("loss", lambda *arguments: None)  # a scalar, too
     assert "shape (4, 5)" in verdict("look-ahead mask", lambda size: tf.ones((size, size + 1)))
     wrong = verdict("look-ahead mask", lambda size: 2 * model.create_look_ahead_mask(size))
     assert wrong == (

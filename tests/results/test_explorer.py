@@ -107,6 +107,13 @@ def test_a_network_that_is_too_large_is_refused(finished, monkeypatch, tmp_path,
     assert not html.exists()
 
 
+def test_a_tag_of_any_punctuation_is_a_regular_expression_of_javascript():
+    tag = "<2pt-BR>#&~ [a-b]."
+    source, flags = page.in_javascript(re.compile(re.escape(tag)))
+    assert (source, flags) == (r"<2pt-BR>#&~ \[a-b\]\.", "u")
+    assert page.in_javascript(re.compile(r"[\w-]\d\w"))[0] == (r"[\p{L}\p{N}_-]\p{Nd}[\p{L}\p{N}_]")
+
+
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
 def test_weights_that_are_no_numbers_are_refused(number):
     with pytest.raises(UserError, match="x: holds NaN or an infinite number"):

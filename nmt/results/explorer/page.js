@@ -34,10 +34,12 @@ const percent = (probability) => `${(100 * probability).toFixed(probability < 0.
 // ---- Translating ----
 
 function sampling() {
-  const number = (id, least, most) => Math.min(most, Math.max(least, Number(at(id).value) || 0));
-  return { temperature: number("temperature", 0, 100), topK: number("top-k", 0, 1e9),
-    topP: number("top-p", 0.001, 1) || 1, random: Math.random };
+  const number = (id, least, most, empty) => Math.min(most, Math.max(least, Number(at(id).value) || empty));
+  return { temperature: number("temperature", 0, 100, 0), topK: number("top-k", 0, 1e9, 0),
+    topP: number("top-p", 0.001, 1, 1), random: Math.random };
 }
+
+const isSampled = () => sampling().temperature > 0;
 
 function readSource() { // -> {ids, given (of `protect`)}
   const given = protector.protect(view.source), ids = tokenizer.encode(given.text);

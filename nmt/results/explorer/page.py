@@ -138,12 +138,15 @@ def vocabulary(tokenizer):
 def in_javascript(pattern):
     """Returns the source and the flags of a regular expression for JavaScript.
 
-    There, \\w and \\d are ASCII, also in Unicode mode; here they are all letters and digits.
+    There, \\w and \\d are ASCII, also in Unicode mode; here they are all letters and digits. And
+    only punctuation that has a meaning may follow a backslash, where re.escape writes others.
     """
     source = pattern.pattern.replace(r"\d", r"\p{Nd}")
     parts = re.split(r"(\[(?:\\.|[^\]\\])*\])", source)  # text, a class such as [\w.], text, ...
     word = r"\p{L}\p{N}_"
-    parts[::2] = [part.replace(r"\w", f"[{word}]") for part in parts[::2]]
+    parts[::2] = [
+        re.sub(r"\\([-#&~ ])", r"\1", part.replace(r"\w", f"[{word}]")) for part in parts[::2]
+    ]
     parts[1::2] = [part.replace(r"\w", word) for part in parts[1::2]]
     return "".join(parts), "iu" if pattern.flags & re.IGNORECASE else "u"
 

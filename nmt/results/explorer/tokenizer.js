@@ -110,7 +110,7 @@ class Tokenizer {
   decode(ids) { // -> text, without START, END and PAD
     let text = "", bytes = [], isFirst = true; // whether no token has given text yet
     const flush = () => {
-      text += new TextDecoder().decode(new Uint8Array(bytes));
+      text += new TextDecoder("utf-8", { ignoreBOM: true }).decode(new Uint8Array(bytes));
       bytes = [];
     };
     for (const id of ids) {

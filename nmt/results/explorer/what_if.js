@@ -64,7 +64,7 @@ function changeSwitches() {
 // The translation as trained, and what the switches make of it. -> null if nothing is switched, else
 // {words, changed (tokens), all, before, after (probability of its target)}
 function* compare(ids) {
-  if (!isSwitched() || view.stepping || ids.length <= 2) return null;
+  if (!isSwitched() || view.stepping || isSampled() || ids.length <= 2) return null;
   const trained = new Translation(network, ids, AS_TRAINED, view.forced);
   yield* trained.translate();
   const { target } = trained;
@@ -83,7 +83,8 @@ function* compare(ids) {
 
 function showChanged() {
   if (!former) {
-    at("changed").textContent = !isSwitched() ? say("unchanged") : view.stepping ? say("not-compared") : "…";
+    at("changed").textContent = !isSwitched() ? say("unchanged")
+      : view.stepping ? say("not-compared") : isSampled() ? say("sampled") : "…";
     return;
   }
   const quoted = (words) => `\u2068${textOf(words)}\u2069`;
