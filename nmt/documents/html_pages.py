@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 from nmt import UserError
 from nmt.documents.document import DecodedText, TextDocument, decode
 from nmt.documents.markup import MarkupSegments, Token, find_partners
+from nmt.documents.xml_files import ENCODING
 
 INLINE = set(
     "a abbr acronym b bdi bdo big button cite code data del dfn em font i img input ins kbd label "
@@ -30,8 +31,9 @@ MARKUP_WITHOUT_END = re.compile(r"<[a-zA-Z/!?]")
 class PageTokens(HTMLParser):
     """The tokens of a page, in order."""
 
-    def __init__(self, page: str):
+    def __init__(self, page: str, is_xhtml: bool = False):
         super().__init__(convert_charrefs=False)
+        self._is_xhtml = is_xhtml
         self.tokens: list[Token] = []
         unended = sum(max(0, page.count(begin) - page.count(end)) for begin, end in ENDS.items())
         if unended > MAX_UNENDED:
@@ -63,6 +65,8 @@ class PageTokens(HTMLParser):
 
     def handle_startendtag(self, tag: str, attrs: list) -> None:
         self.handle_starttag(tag, attrs)  # in HTML, the slash of <b/> means nothing
+        if self._is_xhtml:
+            self.tokens[-1].kind = "fixed"
 
     def handle_endtag(self, tag: str) -> None:
         is_inline = tag in INLINE or "-" in tag
@@ -97,9 +101,14 @@ def ended_by(open_name: str, name: str) -> bool:
     return open_name == name and name in PARTS_OF_LISTS
 
 
-def document(decoded: DecodedText) -> TextDocument:
-    """Returns the Document of HTML text: a page, or a part of one."""
-    tokens = PageTokens(decoded.text).tokens
+def document(decoded: DecodedText, is_xhtml: bool = False) -> TextDocument:
+    """Returns the Document of HTML text: a page, or a part of one.
+
+    Args:
+      decoded: the text.
+      is_xhtml: whether an element may end with its tag, as in <script src="a.js"/>.
+    """
+    tokens = PageTokens(decoded.text, is_xhtml).tokens
     find_partners(tokens, ended_by)
     segments = MarkupSegments(decoded.text, tokens).find()
     return TextDocument(decoded.text, segments, decoded.encode_with_references)
@@ -111,6 +120,7 @@ def parse(content: bytes, ending: str) -> TextDocument:
     Raises:
       UserError: it cannot be read.
     """
-    charset = CHARSET.search(content[:4096])
+    charset = CHARSET.search(content[:4096]) or ENCODING.match(content)
     declared = charset[1].decode().lower() if charset else None
-    return document(decode(content, "windows-1252" if declared in SINGLE_BYTE else declared))
+    decoded = decode(content, "windows-1252" if declared in SINGLE_BYTE else declared)
+    return document(decoded, is_xhtml=ending == ".xhtml")

@@ -316,11 +316,19 @@ class TagInserter:
         """Yields markup without text, with the spaces around it that it has in the source."""
         before = self._text[max(position - 1, 0) : position]
         after = self._text[position : position + 1]
-        if self._has_space_before(number) and has_text_before and before and not before.isspace():
+        is_first, is_last = not self._touches(number - 1), not self._touches(number)
+        has_word_before = has_text_before and before and not before.isspace()
+        if is_first and self._has_space_before(number) and has_word_before:
             yield Text(" ")
         yield self._places[number].node
-        if self._has_space_after(number) and after and not after.isspace():
+        if is_last and self._has_space_after(number) and after and not after.isspace():
             yield Text(" ")
+
+    def _touches(self, number: int) -> bool:
+        """Returns whether markup without text has more of it right behind, as in <img><img>."""
+        both = self._places[max(number, 0) : number + 2]
+        positions = {position for place in both for position in (place.start, place.end)}
+        return len(both) == 2 and len(positions) == len({place.parent for place in both}) == 1
 
 
 def insert_tags(nodes: list[Node], translation: TranslatedText) -> list[Node]:

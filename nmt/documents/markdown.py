@@ -32,7 +32,10 @@ if TYPE_CHECKING:
     from markdown_it.token import Token as MarkdownToken
 
 EXTRA = "pip install -r requirements-documents.txt"
-FRONT_MATTER = re.compile(r"---[ \t]*\r?\n.*?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
+FRONT_MATTER = re.compile(  # YAML, or TOML
+    r"(?:---[ \t]*\r?\n.*?\n(?:---|\.\.\.)|\+\+\+[ \t]*\r?\n.*?\n\+\+\+)[ \t]*(?:\r?\n|\Z)",
+    re.DOTALL,
+)
 SPECIAL = re.compile(r"[\\`*\[\]]|(?<!\w)_|_(?!\w)|<(?=[A-Za-z/!?])|&(?=#?\w+;)|~~")
 BLOCK_START = re.compile(r"(?:[-+*]|\d{1,9}[.)]|#{1,6}|=+|-+|>.*|~~~.*)(?:\s|$)")
 LINE_END = re.compile(r"\r\n|\r|\n")
@@ -120,19 +123,21 @@ class Content:
         return self.starts[line] + offset - self._offsets[line]
 
 
-def find_content(text: str, lines: list[int], block: MarkdownToken, behind: int) -> Content | None:
+def find_content(
+    text: str, lines: list[int], block: MarkdownToken, behind: int | None
+) -> Content | None:
     """Returns where the content of a block stands in the file; None if it cannot be found.
 
     Args:
       text: of the file.
       lines: the positions of its lines.
       block: a token of type "inline".
-      behind: the position behind the cell before it in the table.
+      behind: of a cell, the position behind the one before it in the table; None of another block.
     """
     starts = []
     for number, content in enumerate(block.content.split("\n"), start=block.map[0]):
         line_end = lines[number + 1] if number + 1 < len(lines) else len(text)
-        if behind:
+        if behind is not None:
             start = text.find(content, max(behind, lines[number]), line_end)
         else:
             start = text.rfind(content, lines[number], line_end)
@@ -301,8 +306,12 @@ def find_segments(text: str) -> Iterator[Segment]:
         elif block.type == "html_block":
             yield from html_segments(text, lines, block)
         elif block.type == "inline" and block.content:
-            content = find_content(text, lines, block, behind if is_cell else 0)
-            if content:
+            content = find_content(text, lines, block, behind if is_cell else None)
+            if content is None and is_cell:  # it stays; the next cell is behind it
+                escaped = block.content.replace("|", r"\|")
+                start = text.find(escaped, max(behind, lines[block.map[0]]))
+                behind = start + len(escaped) if start >= 0 else behind
+            elif content:
                 behind = content.position(len(content.text))
                 yield from paragraph_segments(text, content, block, is_cell)
 

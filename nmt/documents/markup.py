@@ -106,6 +106,12 @@ def element_end(tokens: list[Token], number: int) -> int:
     return len(tokens)
 
 
+def without_quotes(value: str) -> str:
+    """Returns the value of an attribute without the quotes around it, if there are any."""
+    is_quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
+    return value[1:-1] if is_quoted else value
+
+
 def pair_tags(sentence: list[Token]) -> None:
     """Sets the partners of tags to their numbers within a sentence; None for what is not nested."""
     stack = []
@@ -249,7 +255,7 @@ class MarkupSegments:
             span = Span(token.alt.start - token.start, token.alt.end - token.start)
             texts.append((span, self._syntax.unescape(markup[slice(*span)])))
         for match in ATTRIBUTE.finditer(markup) if token.attributes else ():
-            name, value = match[1].lower(), unescape_text(match[2].strip("\"'"))
+            name, value = match[1].lower(), unescape_text(without_quotes(match[2]))
             if name in TRANSLATED_ATTRIBUTES and token.attributes.get(name) == value:
                 texts.append((Span(*match.span(2)), value))
         texts = [(span, value) for span, value in texts if has_words(value)]

@@ -23,6 +23,7 @@ FIELD = re.compile(
 )
 ESCAPE = re.compile(r"\\(?:x[0-9A-Fa-f]{1,2}|[0-7]{1,3}|.)")
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
+INDENT = "\0"  # a space that a line begins with; no document holds this character
 PLACEHOLDERS = {"placeholder", "tag"}  # kinds of spans in nmt/text/protected.py
 
 
@@ -102,11 +103,15 @@ def message_nodes(text: str) -> list[Node]:
 
 
 def line_nodes(text: str) -> Iterator[Node]:
-    """Yields the nodes of text without placeholders; a line end is a space to the network."""
+    """Yields the nodes of text without placeholders; a line end is a space to the network.
+
+    The spaces that a line begins with stand as INDENT, since spaces around a line end change.
+    """
     for number, line in enumerate(text.split("\n")):
         if number:
-            yield from (Text(" "), Fixed("\n"), Text(" "))
-        yield Text(line)
+            indent = len(line) - len(line.lstrip(" "))
+            yield from (Text(" "), Fixed("\n" + INDENT * indent), Text(" "))
+        yield Text(line.lstrip(" ") if number else line)
 
 
 def message_segment(source: str, span: Span, line_end: str) -> Segment:
@@ -116,7 +121,8 @@ def message_segment(source: str, span: Span, line_end: str) -> Segment:
     after = source[len(before) + len(stripped) :]
 
     def write(nodes: list[Node]) -> list[str]:
-        translation = re.sub(" *\n *", "\n", render(nodes, str)).strip()
+        translation = re.sub(f" *(\n{INDENT}*) *", r"\1", render(nodes, str)).strip()
+        translation = translation.replace(INDENT, " ")
         return [write_literals(before + translation + after, line_end)]
 
     return Segment(message_nodes(stripped), [span], write, has_target=True)
@@ -129,7 +135,8 @@ def find_segments(text: str) -> Iterator[Segment]:
         if not message.source or any(target for target, _ in message.targets.values()):
             continue  # the header, or finished
         for number, (_, span) in message.targets.items():
-            source = message.plural if number and message.plural else message.source
+            is_plural = number or len(message.targets) == 1  # one form: it is for any number
+            source = message.plural if is_plural and message.plural else message.source
             if has_words(source):
                 yield message_segment(source, span, line_end)
 

@@ -77,24 +77,23 @@ def cell_segments(text: str, cell: Cell, delimiter: str, has_quotes: bool) -> It
         return [plain_text(nodes).replace('"', '""')]
 
     def write(nodes: list[Node]) -> list[str]:
-        new_text = plain_text(nodes)
-        if has_quotes and (delimiter in new_text or '"' in new_text):
+        new_text = before + plain_text(nodes) + after
+        if has_quotes and (delimiter in new_text or '"' in new_text):  # around the whole cell
             return ['"' + new_text.replace('"', '""') + '"']
         return [new_text]
 
     start, end = cell.span
-    if has_quotes and text[start:end].startswith('"') and not cell.is_quoted:
-        yield Segment([Text(text[start:end])], [cell.span], write)  # text behind the quote
+    cell_text = text[start:end]
+    if not cell.is_quoted:
+        content = cell_text if cell_text.startswith('"') else cell_text.strip()
+        if content:
+            before, _, after = cell_text.partition(content)
+            yield Segment([Text(content)], [cell.span], write)
         return
-    if cell.is_quoted:
-        start, end = start + 1, end - 1
-    for line in CELL_LINE.finditer(text, start, end):
+    for line in CELL_LINE.finditer(text, start + 1, end - 1):
         content = line[0].strip()
         span = Span(line.start() + line[0].index(content), line.start() + len(line[0].rstrip()))
-        if cell.is_quoted:
-            yield Segment([Text(content.replace('""', '"'))], [span], write_quoted)
-        else:
-            yield Segment([Text(content)], [span], write)
+        yield Segment([Text(content.replace('""', '"'))], [span], write_quoted)
 
 
 def choose_columns(columns: str | None, header: list[str]) -> tuple[set[int], int]:

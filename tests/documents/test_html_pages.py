@@ -69,6 +69,15 @@ def test_the_encoding_that_a_page_declares_is_kept(encoding):
     assert translated == f'<meta charset="{name}"><p>NÃO</p>'.encode(encoding)
 
 
+def test_in_xhtml_an_element_may_end_with_its_tag_and_the_prolog_names_the_encoding():
+    head = '<?xml version="1.0" encoding="iso-8859-2"?><body><script src="a.js"/>'
+    page = head + "<h1>um \u0161</h1><p>um <a id='b'/>dois</p></body>"
+    content = translate_document("a.xhtml", page.encode("iso-8859-2"), upper)
+    assert content.decode("iso-8859-2") == (
+        head + "<h1>UM \u0160</h1><p>UM <a id='b'/>DOIS</p></body>"
+    )
+
+
 def test_latin_1_is_what_browsers_take_for_it():
     page = '<meta charset="iso-8859-1"><p>“um”</p>'.encode("windows-1252")
     assert translate_document("a.html", page, upper) == page.replace(b"um", b"UM")

@@ -66,6 +66,25 @@ def test_chinese_that_is_one_word_by_spaces_has_tags_around_a_part_of_it():
     assert translate_html("I like <b>red</b> houses", translate) == "我喜欢红<b>色</b>房子"
 
 
+@pytest.mark.parametrize(
+    "page",
+    [
+        "um <img><img> dois",
+        "um <!--a--><!--b--> dois",
+        "<p title=\"'um'\">um</p>",
+    ],
+)
+def test_nothing_is_added_between_tags_or_quotes(page):
+    translated = translate_html(page)
+    assert translated.replace("&#x27;", "'").lower() == page.lower()
+    assert "UM" in translated
+
+
+def test_cdata_stays_as_it_is_within_a_sentence():
+    page = b"<a>um <![CDATA[l1\n  l2]]> dois</a>"
+    assert translate_document("a.xml", page, upper) == b"<a>UM <![CDATA[l1\n  l2]]> DOIS</a>"
+
+
 def test_tags_are_nested_by_at_most_a_hundred():
     assert translate_html("<b>" * 50 + "x" + "</b>" * 50) == "<b>" * 50 + "X" + "</b>" * 50
     deep = "a " + "<b>b " * 5000 + "</b>" * 5000

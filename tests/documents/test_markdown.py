@@ -80,6 +80,19 @@ def test_markup_stays_around_its_words(text, translated):
     assert translate(text, backwards) == translated
 
 
+@pytest.mark.parametrize(
+    ("text", "translated"),
+    [
+        ("| a | a b |\n|---|---|\n| x | a |\n", "| A | A B |\n|---|---|\n| X | A |\n"),
+        ("| a | a |\n|---|---|\n| x \\| b | b |\n", "| A | A |\n|---|---|\n| x \\| b | B |\n"),
+        ("+++\ntitle = 'a'\n+++\n\na\n", "+++\ntitle = 'a'\n+++\n\nA\n"),
+    ],
+    ids=["first in the file", "a bar in a cell", "TOML"],
+)
+def test_what_stands_twice_or_is_no_markdown_is_not_mistaken(text, translated):
+    assert translate(text) == translated
+
+
 def test_a_wrapped_paragraph_is_wrapped_again_and_no_line_begins_a_list():
     text = "> um dois três quatro cinco\n> seis sete oito nove dez\n"
     longer = translate(text, lambda texts: [Translated("um - " * 12 + "dois", None)])

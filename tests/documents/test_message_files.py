@@ -74,6 +74,18 @@ def test_messages_without_a_translation_get_one():
     assert len(polib.pofile(translate("a.po", PO, identity)).translated_entries()) == 4
 
 
+def test_a_language_of_one_form_gets_the_plural():
+    text = 'msgid "One file"\nmsgid_plural "%d files"\nmsgstr[0] ""\n'
+    assert translate("a.po", text).endswith('msgstr[0] "%d FILES"\n')
+
+
+def test_lines_keep_their_indentation():
+    text = 'msgid "Usage:\\n"\n"  -h help\\n"\n"    more\\n"\nmsgstr ""\n'
+    assert translate("a.po", text).endswith(
+        'msgstr ""\n"USAGE:\\n"\n"  -H HELP\\n"\n"    MORE\\n"\n'
+    )
+
+
 def test_finished_messages_stay_byte_for_byte():
     done = translate("a.po", PO)
     assert parse_document("a.po", done.encode()).segments == []

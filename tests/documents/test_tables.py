@@ -56,6 +56,12 @@ def test_a_translation_with_a_comma_or_a_quotation_mark_is_quoted():
     assert table == 'a,b\n"x, ""y""",dois\n'
 
 
+def test_quotes_stand_around_the_whole_cell_with_its_spaces():
+    translated = translate("x, um dois \n", "2", lambda texts: [Translated("y, z", None)])
+    assert translated == 'x," y, z "\n'
+    assert read(translated) == [["x", " y, z "]]
+
+
 @pytest.mark.parametrize(
     ("columns", "said"),
     [
