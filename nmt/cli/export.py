@@ -117,6 +117,8 @@ def run(args: Namespace) -> None:
     languages = args.languages or runs[0].parameters.corpus.get("languages", [])
     if args.format == "argos":
         language_pair(runs[0], languages)  # unknown ones are reported before the model is loaded
+    if args.format == "litert":  # which has no bfloat16; the weights are float32 in any case
+        args.mixed_precision = False
     trained = trained_runs.load_runs(args, runs)
     path = Path(args.to) if args.to else default_path(trained.run.path / "export", args.format)
     if args.format == "keras" and path.suffix != ".keras":  # Keras requires it

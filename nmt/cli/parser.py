@@ -26,6 +26,21 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise UserError(f"{message}; see {self.prog} --help")
 
+    def _without_end(self, arguments: list[str]) -> list[str]:
+        """Returns the arguments without "--", the words after it as what they are: no flags.
+
+        They stand before the last flag if it takes any number of values, which "--" has ended.
+        """
+        if "--" not in arguments:
+            return arguments
+        end = arguments.index("--")
+        words = [VERBATIM + word if word.startswith("-") else word for word in arguments[end + 1 :]]
+        position = end
+        flags = [n for n, word in enumerate(arguments[:end]) if word in self._option_string_actions]
+        if flags and self._option_string_actions[arguments[flags[-1]]].nargs == "+":
+            position = flags[-1]
+        return [*arguments[:position], *words, *arguments[position:end]]
+
     def parse(
         self,
         arguments: list[str],
@@ -39,9 +54,7 @@ class Parser(argparse.ArgumentParser):
             None.
           args: the Namespace to fill; None for a new one.
         """
-        end = arguments.index("--") if "--" in arguments else len(arguments)
-        words = [VERBATIM + word if word.startswith("-") else word for word in arguments[end + 1 :]]
-        args, extra = self.parse_known_intermixed_args(arguments[:end] + words, args)
+        args, extra = self.parse_known_intermixed_args(self._without_end(arguments), args)
         for name, value in vars(args).items():
             if isinstance(value, list):
                 setattr(args, name, [word.removeprefix(VERBATIM) for word in value])

@@ -131,6 +131,10 @@ def choices_of(args: Namespace, picture: Picture) -> dict[str, Any]:
     if wrong := [name for name in choices if name not in picture.flags]:
         flag = "average" if wrong[0] == "mean" else wrong[0]
         raise UserError(f"plot {picture.name}: takes no --{flag}; leave it out")
+    if args.train and picture.name != "lengths":
+        raise UserError(f"plot {picture.name}: takes no --train; leave it out")
+    if args.checkpoint and not (args.run or picture.needs_run):
+        raise UserError(f"plot {picture.name}: --checkpoint is of a run; name it by --run")
     if args.sentence is not None and not picture.needs_sentence:
         raise UserError(f"plot {picture.name}: takes no sentence; leave it out")
     if "beside" in choices:

@@ -308,3 +308,18 @@ def test_a_path_that_is_not_utf8_is_printed_as_it_is(monkeypatch):
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(printed, encoding="ascii"))
     assert exit_codes.exit_code(lambda: print("caf\udce9 é"), argparse.Namespace()) == 0
     assert printed.getvalue() == b"caf\xe9 \xc3\xa9\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "several", "single"),
+    [
+        (["evaluate", "--hypotheses", "h", "--", "a"], ("hypotheses", ["h"]), ("files", ["a"])),
+        (["evaluate", "--hypotheses", "h", "--", "-a"], ("hypotheses", ["h"]), ("files", ["-a"])),
+        (["translate", "um", "--run", "r", "--", "-x"], ("run", "r"), ("text", ["um", "-x"])),
+        (["translate", "um", "--", "--run", "r"], ("run", None), ("text", ["um", "--run", "r"])),
+    ],
+)  # fmt: skip
+def test_two_hyphens_end_the_values_of_a_flag(arguments, several, single):
+    args = vars(main.parse(arguments))
+    for name, value in (several, single):
+        assert args[name] == value

@@ -49,6 +49,8 @@ from nmt.training import devices
         (["evaluate", "good.tsv", "--test", "good.tsv"], "--test is for the run's own test split"),
         (["plot", "curves", "um."], "plot curves: takes no sentence"),
         (["plot", "schedule", "--average"], "plot schedule: takes no --average"),
+        (["plot", "schedule", "--train", "a.tsv"], "plot schedule: takes no --train"),
+        (["plot", "schedule", "--checkpoint", "best"], "--checkpoint is of a run"),
         (["runs", "--", "-x", "-y"], "unknown -y"),
         (["--d-model", "100"], "--d-model 100 is not a multiple of --num-heads 8"),
         (["--decoder-layers", "-1"], "argument --decoder-layers: -1 is less than 0"),

@@ -1,9 +1,12 @@
 """What must hold of an export to LiteRT: its runtime finds the translations of the program."""
 
+import json
+import shutil
+
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import as_dataset, randomized, sentences
+from helpers import as_dataset, call, randomized, sentences
 
 from nmt import UserError
 from nmt.decoding.search import greedy_search
@@ -27,6 +30,18 @@ def test_an_unknown_quantization_is_refused(model, tmp_path):
     with pytest.raises(UserError, match="int8"):
         litert.litert_model(tmp_path / "lite", transformer, tokenizer, "float16")
     assert not (tmp_path / "lite").exists()
+
+
+def test_a_run_of_mixed_precision_is_exported_in_float32(finished, tmp_path, monkeypatch):
+    run = shutil.copytree(finished / "run", tmp_path / "run")
+    options = json.loads((run / "params.json").read_text())
+    (run / "params.json").write_text(json.dumps(options | {"mixed_precision": True}))
+    precisions = []
+    monkeypatch.setattr(
+        litert, "litert_model", lambda _, model, *rest: precisions.append(model.compute_dtype)
+    )
+    assert call("export", "--run", run, "--format", "litert", "--to", tmp_path / "lite") == 0
+    assert precisions == ["float32"]
 
 
 @pytest.mark.slow  # converts two graphs
