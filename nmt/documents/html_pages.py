@@ -24,7 +24,7 @@ PARTS_OF_LISTS = {"li", "dt", "dd", "tr", "td", "th", "option"}  # each ends whe
 CHARSET = re.compile(rb"""<meta[^>]{0,200}charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
 SINGLE_BYTE = {"ascii", "us-ascii", "iso-8859-1", "latin-1", "latin1"}  # to browsers, windows-1252
 MAX_UNENDED = 1000  # tags and comments: html.parser takes the square of their number
-ENDS = {"<": ">", "<!--": "--", "<![": "]"}
+ENDS = {"<": ">", "<!--": "-->", "<![": "]"}
 MARKUP_WITHOUT_END = re.compile(r"<[a-zA-Z/!?]")
 
 

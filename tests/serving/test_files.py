@@ -126,6 +126,8 @@ def test_other_clients_have_their_turn_within_a_long_file(client, run):
         ("a.html", b"<meta charset='utf-7'><p>um +2AA dois</p>", 400, "unknown encoding 'utf-7'"),
         ("a.html", rb"<meta charset=unicode_escape><p>um \ud800</p>", 400, "unknown encoding"),
         ("a.html", b"<a " * 2000, 400, "2,000 tags or comments have no end"),
+        ("a.html", b"<!-- >" * 2000, 400, "2,000 tags or comments have no end"),
+        ("a.html", b"<![x>" * 2000, 400, "2,000 tags or comments have no end"),
         ("a.srt", b"1\n00:00:01,000 --> 00:00:02,000\n" + b"<!--" * 2000, 400, "have no end"),
         ("a.xml", b"<a>" + b"<b/>" * 300_000 + b"</a>", 413, "more than 300000 tags"),
     ],
