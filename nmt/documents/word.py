@@ -34,7 +34,11 @@ CORRUPT = (
     RuntimeError, ValueError,
 )  # fmt: skip
 
-CONTAINERS = {"w:hyperlink", "w:ins", "w:smartTag", "w:fldSimple"}  # of runs, within a paragraph
+CONTAINERS = {  # of runs, within a paragraph
+    "w:hyperlink", "w:ins", "w:moveTo", "w:smartTag", "w:customXml", "w:fldSimple", "w:dir",
+    "w:bdo",
+}  # fmt: skip
+CONTROL, CONTROL_CONTENT = "w:sdt", "w:sdtContent"  # the second, in the first, is a container
 MARKS = {  # between runs: they stay near the words that they were at
     "w:bookmarkStart", "w:bookmarkEnd", "w:commentRangeStart", "w:commentRangeEnd", "w:del",
 }  # fmt: skip
@@ -116,16 +120,36 @@ class Paragraphs:
             token, span = self._tokens[number], self._span(number)
             if token.name == "w:r" and token.kind == "start":
                 yield from self._run_items(number)
-            elif token.name in CONTAINERS and token.kind == "start":
-                yield self._container(number, list(self._items(number, depth + 1)))
+            elif (inner := self._runs_within(number)) is not None:
+                yield self._container(number, inner, list(self._items(inner, depth + 1)))
             elif token.name in MARKS:
                 yield Item(Fixed(self._markup(span)), span, is_mark=True)
             elif token.name not in DROPPED:
                 yield Item(None, span)
 
-    def _container(self, number: int, items: list[Item]) -> Item:
-        """Returns a container as an item; it ends a segment if one ends within it."""
-        span, content = self._span(number), self._content(number)
+    def _runs_within(self, number: int) -> int | None:
+        """Returns the number of the element, itself or in it, whose children are runs."""
+        token = self._tokens[number]
+        if token.kind != "start":
+            return None
+        if token.name == CONTROL:
+            contents = (
+                child
+                for child in self._children(number)
+                if self._tokens[child].name == CONTROL_CONTENT
+            )
+            return next(contents, None)
+        return number if token.name in CONTAINERS else None
+
+    def _container(self, number: int, inner: int, items: list[Item]) -> Item:
+        """Returns a container as an item; it ends a segment if one ends within it.
+
+        Args:
+          number: of its token.
+          inner: see `_runs_within`.
+          items: of its content.
+        """
+        span, content = self._span(number), self._content(inner)
         if any(item.node is None or item.is_alone for item in items):
             return Item(None, span)
         start_tag = self._markup(Span(span.start, content.start))

@@ -106,6 +106,7 @@ RUN = '<w:r><w:t xml:space="preserve">{}</w:t></w:r>'
 LINK = '<w:hyperlink r:id="1"><w:r><w:rPr><w:u/></w:rPr><w:t xml:space="preserve">{}</w:t></w:r>'
 LINK += "</w:hyperlink>"
 NOTE = '<w:r><w:footnoteReference w:id="2"/></w:r>'
+CONTROL = "<w:sdt><w:sdtPr><w:id/></w:sdtPr><w:sdtContent>{}</w:sdtContent></w:sdt>"
 PICTURE = "<w:r><w:drawing/></w:r>"
 STYLE = "<w:pPr><w:jc/></w:pPr>"
 
@@ -125,6 +126,15 @@ STYLE = "<w:pPr><w:jc/></w:pPr>"
             STYLE + RUN.format("DOIS UM") + PICTURE + RUN.format("TRÊS"),
         ),
         ("<w:r><w:tab/><w:t>um dois</w:t></w:r>", "<w:r><w:tab/><w:t>DOIS UM</w:t></w:r>"),
+        # A content control moves with its words, and keeps its properties; so does moved text.
+        (
+            RUN.format("um") + CONTROL.format(RUN.format(" dois")),
+            CONTROL.format(RUN.format("DOIS")) + RUN.format(" UM"),
+        ),
+        (
+            f"<w:moveTo>{RUN.format('um dois')}</w:moveTo>",
+            f"<w:moveTo>{RUN.format('DOIS UM')}</w:moveTo>",
+        ),
     ],
 )
 def test_what_divides_a_paragraph(markup, translated):
