@@ -39,6 +39,8 @@ FRONT_MATTER = re.compile(  # YAML, or TOML
 SPECIAL = re.compile(r"[\\`*\[\]]|(?<!\w)_|_(?!\w)|<(?=[A-Za-z/!?])|&(?=#?\w+;)|~~")
 BLOCK_START = re.compile(r"(?:[-+*]|\d{1,9}[.)]|#{1,6}|=+|-+|>.*|~~~.*)(?:\s|$)")
 LINE_END = re.compile(r"\r\n|\r|\n")
+FOOTNOTE = r"\[\^[^\]\s]+\](?::(?=\s))?"  # of GitHub: [^1] in a text, [^1]: before the note
+TEXT_PARTS = re.compile(rf"\n|{FOOTNOTE}|(?:(?!{FOOTNOTE})[^\n])+")
 CHECKBOX = re.compile(r"\[[ xX]\]\s")  # of a task, in a list
 
 
@@ -205,14 +207,15 @@ def markup_token(content: Content, start: int, end: int, child: MarkdownToken) -
 
 
 def text_tokens(content: Content, start: int, end: int) -> Iterator[Token]:
-    """Yields the Tokens of text: lines, and the line ends and margins between them."""
-    for match in re.finditer(r"\n|[^\n]+", content.text[start:end]):
+    """Yields the Tokens of text: lines, footnotes, and line ends with the margins behind them."""
+    for match in TEXT_PARTS.finditer(content.text[start:end]):
         first, last = start + match.start(), start + match.end()
+        begin = content.position(first)
         if match[0] == "\n":
-            yield Token("text", content.position(first), content.position(last))
+            yield Token("text", begin, content.position(last))
         else:
-            begin = content.position(first)
-            yield Token("text", begin, begin + len(match[0]))
+            kind = "fixed" if match[0].startswith("[^") else "text"
+            yield Token(kind, begin, begin + len(match[0]))
 
 
 def unescape(markup: str) -> str:
@@ -237,8 +240,8 @@ def escape_cell(text: str) -> str:
 def lay_out(markup: str, source: str) -> str:
     """Returns the markup of a paragraph, wrapped like that of the source, with its margins."""
     lines = LINE_END.split(source)
-    if BLOCK_START.match(markup) and not (BLOCK_START.match(source) or markup[0].isdigit()):
-        markup = "\\" + markup
+    if BLOCK_START.match(markup) and not BLOCK_START.match(source):
+        markup = re.sub(r"(?=\D)", r"\\", markup, count=1)  # of 1. and 1), behind the number
     if len(lines) == 1 or "](<" in markup:  # where a line end may not stand
         return markup
     margin = re.match(r"[ \t>]*", lines[1])[0]

@@ -73,6 +73,9 @@ def test_what_is_not_text_stays_byte_for_byte(line_end):
         ("<b translate=no>um</b> dois", "DOIS <b translate=no>um</b>"),
         ("um - dois", "DOIS - UM"),
         ("um -", r"\- UM"),
+        ("um 1984.", r"1984\. UM"),
+        ("um[^1] dois", "DOIS UM[^1]"),
+        ("[^1]: um dois três", "[^1]: TRÊS DOIS UM"),
     ],
 )
 def test_markup_stays_around_its_words(text, translated):
