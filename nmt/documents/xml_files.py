@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
+from html.entities import html5
 from xml.parsers import expat
 
 from nmt import UserError
@@ -43,7 +44,7 @@ class XmlTokens:
         parser.EndCdataSectionHandler = self._end_cdata
         parser.CommentHandler = lambda data: self._add("fixed")
         parser.ProcessingInstructionHandler = lambda target, data: self._add("fixed")
-        parser.SkippedEntityHandler = lambda entity, is_parameter: self._add("text")
+        parser.SkippedEntityHandler = self._skip_entity
         parser.EntityDeclHandler = self._refuse_entity
         content = text.encode("utf-8", "surrogatepass")
         try:
@@ -59,6 +60,10 @@ class XmlTokens:
     def _add(self, kind: str, name: str = "", attributes: dict | None = None) -> None:
         start = self._parser.CurrentByteIndex
         self.tokens.append(Token(kind, start, start, name, attributes or {}))
+
+    def _skip_entity(self, entity: str, is_parameter: bool) -> None:
+        """Adds an entity of another file: text if it is one of HTML's, too."""
+        self._add("text" if f"{entity};" in html5 else "fixed")
 
     def _start_cdata(self) -> None:
         self._in_cdata = True

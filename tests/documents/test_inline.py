@@ -85,6 +85,12 @@ def test_cdata_stays_as_it_is_within_a_sentence():
     assert translate_document("a.xml", page, upper) == b"<a>UM <![CDATA[l1\n  l2]]> DOIS</a>"
 
 
+def test_entities_of_another_file_stay_unless_they_are_those_of_html():
+    page = b'<!DOCTYPE a SYSTEM "a.dtd"><a>um &dois; tr&ecirc;s</a>'
+    translated = b'<!DOCTYPE a SYSTEM "a.dtd"><a>UM &dois; TR\xc3\x8aS</a>'
+    assert translate_document("a.xml", page, upper) == translated
+
+
 def test_tags_are_nested_by_at_most_a_hundred():
     assert translate_html("<b>" * 50 + "x" + "</b>" * 50) == "<b>" * 50 + "X" + "</b>" * 50
     deep = "a " + "<b>b " * 5000 + "</b>" * 5000
