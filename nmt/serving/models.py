@@ -195,6 +195,7 @@ class Models:
                 self.by_languages[pair] = Query(model.name, direction)
                 profile = model.profiles.get(direction.source, Profile(()))
                 self.profiles.setdefault(direction.source, profile)
+        self._kinds = languages.number_of_kinds(self.profiles)
 
     @property
     def sources(self) -> list[str]:
@@ -212,7 +213,7 @@ class Models:
 
     def detect(self, text: str) -> list[Detection]:
         """Returns the source languages that a text may be in, the likeliest first."""
-        return languages.detect(text, self.profiles)
+        return languages.detect(text, self.profiles, self._kinds)
 
     def query(self, source: str, target: str) -> Query:
         """Returns the Query of two languages, which asks for one translation.

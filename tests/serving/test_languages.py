@@ -2,7 +2,7 @@
 
 import pytest
 
-from nmt.serving.languages import Profile, detect
+from nmt.serving.languages import Profile, detect, number_of_kinds
 from nmt.serving.models import Direction, directions_of
 
 GERMAN = ["Ein Mann fährt Fahrrad.", "Zwei Hunde laufen über die Straße.", "Das ist nicht gut."]
@@ -14,6 +14,7 @@ def test_a_language_is_recognized_by_its_sequences_of_characters():
     assert detect("Die Hunde laufen nicht.", profiles)[0].code == "de"
     assert detect("the dogs do not run", profiles)[0].code == "en"
     assert {detection.code for detection in detect("", profiles)} == {"de", "en"}
+    assert detect("Hunde", profiles) == detect("Hunde", profiles, number_of_kinds(profiles))
 
 
 def test_confidence_is_low_for_characters_that_no_run_has_seen():
