@@ -44,8 +44,9 @@ def main(work: dict) -> None:
         with torch.autocast(place, torch.bfloat16, enabled=work["precision"] == "bfloat16"):
             logits = forward(inp, tar[:, :-1])
         loss = torch.nn.functional.cross_entropy(
-            logits.float().flatten(0, 1), tar[:, 1:].flatten(), ignore_index=PAD
-        )
+            logits.float().flatten(0, 1), tar[:, 1:].flatten(), ignore_index=PAD,
+            label_smoothing=options["label_smoothing"],
+        )  # fmt: skip
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

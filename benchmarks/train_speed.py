@@ -280,7 +280,7 @@ def torch_network(torch, options, vocab_size, pad):
             super().__init__()
             self.transformer = torch.nn.Transformer(
                 width, options["num_heads"], options["num_layers"], decoder_layers,
-                options["dff"], dropout=rate, batch_first=True,
+                options["dff"], dropout=rate, batch_first=True, norm_first=options["pre_norm"],
             )  # fmt: skip
             for layer in (*self.transformer.encoder.layers, *self.transformer.decoder.layers):
                 layer.dropout.p = 0.0
@@ -292,6 +292,8 @@ def torch_network(torch, options, vocab_size, pad):
             self.positions = torch.nn.Embedding(options["max_length"], width)
             self.dropout = torch.nn.Dropout(rate)
             self.final = torch.nn.Linear(width, vocab_size)
+            if options["tie_embeddings"]:
+                self.target.weight = self.final.weight = self.source.weight
 
         def forward(self, inp, tar):
             source, target = (
