@@ -29,16 +29,19 @@ class Parser(argparse.ArgumentParser):
     def _without_end(self, arguments: list[str]) -> list[str]:
         """Returns the arguments without "--", the words after it as what they are: no flags.
 
-        They stand before the last flag if it takes any number of values, which "--" has ended.
+        They stand before the last flags if these take any number of values, which "--" has ended.
         """
         if "--" not in arguments:
             return arguments
         end = arguments.index("--")
         words = [VERBATIM + word if word.startswith("-") else word for word in arguments[end + 1 :]]
         position = end
-        flags = [n for n, word in enumerate(arguments[:end]) if word in self._option_string_actions]
-        if flags and self._option_string_actions[arguments[flags[-1]]].nargs == "+":
-            position = flags[-1]
+        actions = self._option_string_actions
+        for number in reversed(range(end)):
+            if arguments[number] in actions:
+                if actions[arguments[number]].nargs != "+":
+                    break
+                position = number
         return [*arguments[:position], *words, *arguments[position:end]]
 
     def parse(

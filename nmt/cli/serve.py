@@ -88,8 +88,8 @@ def run(args: Namespace) -> None:
     api_key = args.api_key or os.environ.get(KEY_VARIABLE)
     if api_key is not None and not re.fullmatch(r"[!-~]+", api_key):
         raise UserError(
-            f"{KEY_VARIABLE}: the key is empty, or has other characters than printable ASCII "
-            "without spaces; choose another, or unset the variable"
+            f"{'--api-key' if args.api_key else KEY_VARIABLE}: the key is empty, or holds a space "
+            "or another character than printable ASCII; choose another one, or none"
         )
     listener = listen(args.host, args.port)
     startup.import_tensorflow()

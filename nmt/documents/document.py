@@ -137,6 +137,8 @@ def decode(content: bytes, declared: str | None = None) -> DecodedText:
     try:
         if codecs.lookup(encoding).name.replace("_", "-") in ESCAPES:  # Python's, of no documents
             raise LookupError
+        if not "<".encode(encoding).replace(b"\0", b"").endswith(b"<"):  # EBCDIC
+            raise LookupError
         text = content[len(mark) :].decode(encoding)
     except LookupError:
         raise UserError(f"declares the unknown encoding {encoding!r}; correct it") from None

@@ -24,8 +24,16 @@ PARTS_OF_LISTS = {"li", "dt", "dd", "tr", "td", "th", "option"}  # each ends whe
 CHARSET = re.compile(rb"""<meta[^>]{0,200}charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
 SINGLE_BYTE = {"ascii", "us-ascii", "iso-8859-1", "latin-1", "latin1"}  # to browsers, windows-1252
 MAX_UNENDED = 1000  # tags and comments: html.parser takes the square of their number
-ENDS = {"<": ">", "<!--": "-->", "<![": "]"}
+BEGINS_AND_ENDS = [("<", ">"), ("<!--", "-->"), ("<![", "]"), ("<?", ">")]
 MARKUP_WITHOUT_END = re.compile(r"<[a-zA-Z/!?]")
+
+
+def count_unended(page: str, begin: str, end: str) -> int:
+    """Returns how many of what `begin` begins are open at the end of a page; an `end` ends one."""
+    unended = 0
+    for match in re.finditer(f"{re.escape(begin)}|{re.escape(end)}", page):
+        unended = unended + 1 if match[0] == begin else max(0, unended - 1)
+    return unended
 
 
 class PageTokens(HTMLParser):
@@ -35,9 +43,9 @@ class PageTokens(HTMLParser):
         super().__init__(convert_charrefs=False)
         self._is_xhtml = is_xhtml
         self.tokens: list[Token] = []
-        unended = sum(max(0, page.count(begin) - page.count(end)) for begin, end in ENDS.items())
-        if unended > MAX_UNENDED:
-            raise UserError(f"is not HTML: {unended:,} tags or comments have no end; correct it")
+        for begin, end in BEGINS_AND_ENDS:
+            if (unended := count_unended(page, begin, end)) > MAX_UNENDED:
+                raise UserError(f"holds {unended:,} tags or comments without an end; correct it")
         self._line_starts = [0, *(match.end() for match in re.finditer("\n", page))]
         try:
             self.feed(page)
@@ -120,7 +128,10 @@ def parse(content: bytes, ending: str) -> TextDocument:
     Raises:
       UserError: it cannot be read.
     """
-    charset = CHARSET.search(content[:4096]) or ENCODING.match(content)
+    is_xhtml = ending == ".xhtml"
+    prolog = ENCODING.match(content) if is_xhtml else None
+    charset = prolog or CHARSET.search(content[:4096])
     declared = charset[1].decode().lower() if charset else None
-    decoded = decode(content, "windows-1252" if declared in SINGLE_BYTE else declared)
-    return document(decoded, is_xhtml=ending == ".xhtml")
+    if declared in SINGLE_BYTE and not is_xhtml:
+        declared = "windows-1252"
+    return document(decode(content, declared), is_xhtml)

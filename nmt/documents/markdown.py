@@ -40,7 +40,7 @@ SPECIAL = re.compile(r"[\\`*\[\]]|(?<!\w)_|_(?!\w)|<(?=[A-Za-z/!?])|&(?=#?\w+;)|
 BLOCK_START = re.compile(r"(?:[-+*]|\d{1,9}[.)]|#{1,6}|=+|-+|>.*|~~~.*)(?:\s|$)")
 LINE_END = re.compile(r"\r\n|\r|\n")
 FOOTNOTE = r"\[\^[^\]\s]+\](?::(?=\s))?"  # of GitHub: [^1] in a text, [^1]: before the note
-TEXT_PARTS = re.compile(rf"\n|{FOOTNOTE}|(?:(?!{FOOTNOTE})[^\n])+")
+TEXT_PARTS = re.compile(rf"\n|(?P<footnote>{FOOTNOTE})|(?:(?!{FOOTNOTE})[^\n])+")
 CHECKBOX = re.compile(r"\[[ xX]\]\s")  # of a task, in a list
 
 
@@ -214,8 +214,11 @@ def text_tokens(content: Content, start: int, end: int) -> Iterator[Token]:
         if match[0] == "\n":
             yield Token("text", begin, content.position(last))
         else:
-            kind = "fixed" if match[0].startswith("[^") else "text"
-            yield Token(kind, begin, begin + len(match[0]))
+            token = Token("text", begin, begin + len(match[0]))
+            if match["footnote"]:
+                token.kind = "fixed"
+                token.is_inline = not match[0].endswith(":")  # each note is a text by itself
+            yield token
 
 
 def unescape(markup: str) -> str:

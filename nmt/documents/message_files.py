@@ -23,7 +23,7 @@ FIELD = re.compile(
 )
 ESCAPE = re.compile(r"\\(?:x[0-9A-Fa-f]{1,2}|[0-7]{1,3}|.)")
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
-INDENT = "\0"  # a space that a line begins with; no document holds this character
+INDENTS = {" ": "\ue000", "\t": "\ue001"}  # what a line begins with, for private use
 PLACEHOLDERS = {"placeholder", "tag"}  # kinds of spans in nmt/text/protected.py
 
 
@@ -105,13 +105,15 @@ def message_nodes(text: str) -> list[Node]:
 def line_nodes(text: str) -> Iterator[Node]:
     """Yields the nodes of text without placeholders; a line end is a space to the network.
 
-    The spaces that a line begins with stand as INDENT, since spaces around a line end change.
+    The spaces that a line begins with stand as INDENTS, since spaces around a line end change.
     """
     for number, line in enumerate(text.split("\n")):
         if number:
-            indent = len(line) - len(line.lstrip(" "))
-            yield from (Text(" "), Fixed("\n" + INDENT * indent), Text(" "))
-        yield Text(line.lstrip(" ") if number else line)
+            text = line.lstrip(" \t")
+            indent = "".join(INDENTS[space] for space in line[: len(line) - len(text)])
+            yield from (Text(" "), Fixed("\n" + indent), Text(" "))
+            line = text
+        yield Text(line)
 
 
 def message_segment(source: str, span: Span, line_end: str) -> Segment:
@@ -121,8 +123,10 @@ def message_segment(source: str, span: Span, line_end: str) -> Segment:
     after = source[len(before) + len(stripped) :]
 
     def write(nodes: list[Node]) -> list[str]:
-        translation = re.sub(f" *(\n{INDENT}*) *", r"\1", render(nodes, str)).strip()
-        translation = translation.replace(INDENT, " ")
+        translation = re.sub(" *(\n[\ue000\ue001]*) *", r"\1", render(nodes, str))
+        for space, mark in INDENTS.items():
+            translation = translation.replace(mark, space)
+        translation = translation.strip()
         return [write_literals(before + translation + after, line_end)]
 
     return Segment(message_nodes(stripped), [span], write, has_target=True)

@@ -60,9 +60,14 @@ class PartialTranslation:
     def _resume(self, target: Path, settings: dict[str, Any]) -> None:
         """Locks the file, and reads what an earlier process has left in it."""
         fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        output.refuse_existing(target, "another file")  # which the earlier one may have written
         self._file.seek(0)
         content = self._file.read()
+        try:  # the earlier one may have finished
+            output.refuse_existing(target, "another file")
+        except UserError:
+            if not content:
+                self.remove()
+            raise
         whole = content[: content.rfind(b"\n") + 1]  # a crash may have cut the last line
         self._read(whole.decode(), settings)
         self._file.truncate(len(whole))

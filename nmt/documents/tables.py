@@ -85,7 +85,8 @@ def cell_segments(text: str, cell: Cell, delimiter: str, has_quotes: bool) -> It
     start, end = cell.span
     cell_text = text[start:end]
     if not cell.is_quoted:
-        content = cell_text if cell_text.startswith('"') else cell_text.strip()
+        is_behind_quote = has_quotes and cell_text.startswith('"')
+        content = cell_text if is_behind_quote else cell_text.strip()
         if content:
             before, _, after = cell_text.partition(content)
             yield Segment([Text(content)], [cell.span], write)

@@ -38,9 +38,12 @@ CONTAINERS = {  # of runs, within a paragraph
     "w:hyperlink", "w:ins", "w:moveTo", "w:smartTag", "w:customXml", "w:fldSimple", "w:dir",
     "w:bdo",
 }  # fmt: skip
+PROPERTIES = {"w:customXmlPr", "w:smartTagPr"}  # a container may begin with them
 CONTROL, CONTROL_CONTENT = "w:sdt", "w:sdtContent"  # the second, in the first, is a container
 MARKS = {  # between runs: they stay near the words that they were at
     "w:bookmarkStart", "w:bookmarkEnd", "w:commentRangeStart", "w:commentRangeEnd", "w:del",
+    "w:moveFrom", "w:moveFromRangeStart", "w:moveFromRangeEnd", "w:moveToRangeStart",
+    "w:moveToRangeEnd",
 }  # fmt: skip
 INLINE = {  # in runs: as MARKS
     "w:footnoteReference", "w:endnoteReference", "w:commentReference", "w:footnoteRef",
@@ -124,7 +127,7 @@ class Paragraphs:
                 yield self._container(number, inner, list(self._items(inner, depth + 1)))
             elif token.name in MARKS:
                 yield Item(Fixed(self._markup(span)), span, is_mark=True)
-            elif token.name not in DROPPED:
+            elif token.name not in DROPPED | PROPERTIES:
                 yield Item(None, span)
 
     def _runs_within(self, number: int) -> int | None:
@@ -137,6 +140,7 @@ class Paragraphs:
                 child
                 for child in self._children(number)
                 if self._tokens[child].name == CONTROL_CONTENT
+                and self._tokens[child].kind == "start"
             )
             return next(contents, None)
         return number if token.name in CONTAINERS else None
@@ -152,6 +156,9 @@ class Paragraphs:
         span, content = self._span(number), self._content(inner)
         if any(item.node is None or item.is_alone for item in items):
             return Item(None, span)
+        for child in self._children(inner):
+            if self._tokens[child].name in PROPERTIES:
+                content = Span(self._span(child).end, content.end)
         start_tag = self._markup(Span(span.start, content.start))
         end_tag = self._markup(Span(content.end, span.end))
         element = Element(start_tag, end_tag, merge_runs(as_run(item) for item in items))

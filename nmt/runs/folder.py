@@ -350,6 +350,7 @@ def differences(saved: Parameters, claimed: Parameters) -> list[str]:
         f"{name} is {saved.options[name]!r} there, {value!r} here{NOTES.get(name, '')}"
         for name, value in claimed.options.items()
         if name not in changeable
+        and value != saved.options[name]
         and in_effect(name, claimed.options) != in_effect(name, saved.options)
     ]
     differing += [

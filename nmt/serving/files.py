@@ -21,7 +21,8 @@ from nmt.serving.service import AUTO, Service
 
 MAX_FILE_BYTES = 10_000_000
 MAX_UNPACKED_BYTES = 30_000_000  # of an archive, as .docx is one
-MAX_TAGS = 300_000  # each of which takes some 600 bytes of memory
+MAX_SIGNS = 500_000  # that may divide a file, each part of which takes some 600 bytes of memory
+SIGNS = b"<&\n,;\t"
 FILE_REQUESTS = 20  # a file may have as many characters as so many requests
 TEXTS = 64  # translated at a time, so that other clients have their turn
 HEADERS = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "sandbox"}
@@ -60,8 +61,10 @@ def parse(file: UploadedFile, columns: str | None) -> Document:
     size = unpacked_size(file.content)
     if size > MAX_UNPACKED_BYTES:
         raise RefusedError(413, f"the archive holds {size} bytes; at most {MAX_UNPACKED_BYTES}")
-    if number_of_tags(file.content) > MAX_TAGS:
-        raise RefusedError(413, f"the file holds more than {MAX_TAGS} tags; split it")
+    if number_of_signs(file.content) > MAX_SIGNS:
+        raise RefusedError(
+            413, f"the file holds more than {MAX_SIGNS} tags, lines or cells; split it"
+        )
     return parse_document(file.name, file.content, **({"columns": columns} if columns else {}))
 
 
@@ -74,13 +77,14 @@ def unpacked_size(content: bytes) -> int:
         return 0
 
 
-def number_of_tags(content: bytes) -> int:
-    """Returns how often a file, or all that an archive holds, has a "<"."""
+def number_of_signs(content: bytes) -> int:
+    """Returns how many SIGNS a file has, or all that an archive holds."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            return sum(archive.read(entry).count(b"<") for entry in archive.infolist())
+            parts = [archive.read(entry) for entry in archive.infolist()]
     except CORRUPT:
-        return content.count(b"<")
+        parts = [content]
+    return sum(len(part) - len(part.translate(None, SIGNS)) for part in parts)
 
 
 async def translate_documents(

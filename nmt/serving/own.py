@@ -32,7 +32,7 @@ async def n_best(request: Request) -> Response:
     )
     number = fields.number(asked, "n_best", int, 1, MAX_N_BEST, 1)
     prefix = fields.text(asked, "prefix", "")
-    service.limits.check_texts([prefix] * len(texts))
+    service.limits.check_characters([prefix] * len(texts))  # each begins with it
     query = query._replace(n_best=number, scored=True, sampling=sampling_of(asked))
     queries = [query]
     if fields.flag(asked, "details"):

@@ -315,6 +315,11 @@ def test_a_path_that_is_not_utf8_is_printed_as_it_is(monkeypatch):
     [
         (["evaluate", "--hypotheses", "h", "--", "a"], ("hypotheses", ["h"]), ("files", ["a"])),
         (["evaluate", "--hypotheses", "h", "--", "-a"], ("hypotheses", ["h"]), ("files", ["-a"])),
+        (
+            ["evaluate", "--train", "t", "--hypotheses", "h", "--", "a"],
+            ("train", ["t"]),
+            ("files", ["a"]),
+        ),
         (["translate", "um", "--run", "r", "--", "-x"], ("run", "r"), ("text", ["um", "-x"])),
         (["translate", "um", "--", "--run", "r"], ("run", None), ("text", ["um", "--run", "r"])),
     ],

@@ -24,6 +24,8 @@ def test_a_flag_that_is_equal_in_effect_is_no_difference_between_runs(finished):
     for layers, number in ((1, 0), (2, 1)):
         claimed = dataclasses.replace(saved, options=saved.options | {"decoder_layers": layers})
         assert len(differences(saved, claimed)) == number
+    claimed = dataclasses.replace(saved, options=saved.options | {"num_layers": 2})
+    assert differences(saved, claimed) == ["num_layers is 1 there, 2 here"]
 
 
 def test_held_out_pairs_with_tabs_are_written_as_two_columns(tmp_path):

@@ -126,6 +126,13 @@ def test_a_partial_translation_is_used_again_only_with_the_same_settings(tmp_pat
         PartialTranslation(target, {"run": "a"})
 
 
+def test_what_another_process_has_finished_meanwhile_is_not_begun(tmp_path):
+    (tmp_path / "out.html").write_text("mine")
+    with pytest.raises(UserError, match=r"out.html: exists already"):
+        PartialTranslation(tmp_path / "out.html", {"run": "a"})
+    assert [path.name for path in tmp_path.iterdir()] == ["out.html"]
+
+
 def test_two_processes_do_not_translate_into_the_same_file(tmp_path):
     partial = PartialTranslation(tmp_path / "out.html", {"run": "a"})
     with pytest.raises(UserError, match=r"out.html.partial: another process is translating into"):

@@ -76,6 +76,7 @@ def test_what_is_not_text_stays_byte_for_byte(line_end):
         ("um 1984.", r"1984\. UM"),
         ("um[^1] dois", "DOIS UM[^1]"),
         ("[^1]: um dois três", "[^1]: TRÊS DOIS UM"),
+        ("[^1]: um dois\n[^2]: três um", "[^1]: DOIS UM\n[^2]: UM TRÊS"),
     ],
 )
 def test_markup_stays_around_its_words(text, translated):

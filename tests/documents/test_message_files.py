@@ -86,6 +86,11 @@ def test_lines_keep_their_indentation():
     )
 
 
+def test_lines_keep_their_tabs():
+    text = 'msgid "Usage:\\n"\n"\\t-h help\\n"\nmsgstr ""\n'
+    assert translate("a.po", text).endswith('msgstr ""\n"USAGE:\\n"\n"\\t-H HELP\\n"\n')
+
+
 def test_finished_messages_stay_byte_for_byte():
     done = translate("a.po", PO)
     assert parse_document("a.po", done.encode()).segments == []

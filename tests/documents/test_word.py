@@ -132,6 +132,14 @@ STYLE = "<w:pPr><w:jc/></w:pPr>"
             CONTROL.format(RUN.format("DOIS")) + RUN.format(" UM"),
         ),
         (
+            RUN.format("um") + CONTROL.format("") + RUN.format(" dois"),
+            RUN.format("DOIS UM") + CONTROL.format(""),
+        ),
+        (
+            f"<w:smartTag><w:smartTagPr/>{RUN.format('um dois')}</w:smartTag>",
+            f"<w:smartTag><w:smartTagPr/>{RUN.format('DOIS UM')}</w:smartTag>",
+        ),
+        (
             f"<w:moveTo>{RUN.format('um dois')}</w:moveTo>",
             f"<w:moveTo>{RUN.format('DOIS UM')}</w:moveTo>",
         ),

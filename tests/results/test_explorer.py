@@ -111,6 +111,8 @@ def test_a_tag_of_any_punctuation_is_a_regular_expression_of_javascript():
     tag = "<2pt-BR>#&~ [a-b]."
     source, flags = page.in_javascript(re.compile(re.escape(tag)))
     assert (source, flags) == (r"<2pt-BR>#&~ \[a-b\]\.", "u")
+    several = re.escape("<[a]>") + "|" + re.escape("<#>") + r"|[\w]"
+    assert page.in_javascript(re.compile(several))[0] == r"<\[a\]>|<#>|[\p{L}\p{N}_]"
     assert page.in_javascript(re.compile(r"[\w-]\d\w"))[0] == (r"[\p{L}\p{N}_-]\p{Nd}[\p{L}\p{N}_]")
 
 

@@ -1,5 +1,6 @@
 """What must hold of run folders: a run is known by its folder, and can be moved."""
 
+import contextlib
 import json
 import os
 import re
@@ -250,11 +251,13 @@ def test_what_a_training_run_has_just_removed_has_no_size(tmp_path, monkeypatch)
 
     def remove_and_lstat(path):
         (tmp_path / "gone").unlink(missing_ok=True)
-        shutil.rmtree(tmp_path / "unfinished", ignore_errors=True)
+        with contextlib.suppress(FileNotFoundError):
+            (tmp_path / "unfinished").rmdir()
         return lstat(path)
 
     monkeypatch.setattr(os, "lstat", remove_and_lstat)
     assert listing.size(tmp_path) == 3
+    assert not (tmp_path / "unfinished").exists()
 
 
 def test_a_preset_with_a_data_set_has_a_folder_of_its_own(capsys):

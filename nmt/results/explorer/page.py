@@ -141,14 +141,17 @@ def in_javascript(pattern):
     There, \\w and \\d are ASCII, also in Unicode mode; here they are all letters and digits. And
     only punctuation that has a meaning may follow a backslash, where re.escape writes others.
     """
-    source = pattern.pattern.replace(r"\d", r"\p{Nd}")
-    parts = re.split(r"(\[(?:\\.|[^\]\\])*\])", source)  # text, a class such as [\w.], text, ...
     word = r"\p{L}\p{N}_"
-    parts[::2] = [
-        re.sub(r"\\([-#&~ ])", r"\1", part.replace(r"\w", f"[{word}]")) for part in parts[::2]
-    ]
-    parts[1::2] = [part.replace(r"\w", word) for part in parts[1::2]]
-    return "".join(parts), "iu" if pattern.flags & re.IGNORECASE else "u"
+    escapes = {r"\d": r"\p{Nd}", r"\w": f"[{word}]"} | {f"\\{sign}": sign for sign in "-#&~ "}
+
+    def translated(match):
+        part = match[0]
+        if part.startswith("["):  # a class
+            return part.replace(r"\w", word).replace(r"\d", r"\p{Nd}")
+        return escapes.get(part, part)
+
+    source = re.sub(r"\\.|\[(?:\\.|[^\]\\])*\]", translated, pattern.pattern)
+    return source, "iu" if pattern.flags & re.IGNORECASE else "u"
 
 
 def protection(tokenizer):
