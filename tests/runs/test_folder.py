@@ -79,6 +79,7 @@ def caught():
     """Signals to end are caught as the program does it."""
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = {number: signal.getsignal(number) for number in numbers}
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which nohup ignores
     startup.catch_interrupts()
     yield
     for number, handler in before.items():
