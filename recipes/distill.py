@@ -285,7 +285,7 @@ def claim_folder(recipe: Recipe, teacher: Namespace) -> None:
         raise UserError(f"{recipe.folder}: holds something else; name a new folder with --to")
     saved_values = json.loads(path.read_text()) if entries else {}
     for stage, wanted in values.items():
-        if stage in saved_values and has_begun(recipe.folder, stage):  # none of an earlier version
+        if stage in saved_values and has_begun(recipe.folder, stage):  # an earlier version had none
             check_unchanged(recipe.folder, stage, saved_values[stage], wanted)
     output.write(path, json.dumps(values, indent=2).encode())
 

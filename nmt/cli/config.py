@@ -70,7 +70,7 @@ def _apply_corpus(args: Namespace, content: dict[str, Any]) -> None:
     for key in ("languages", "columns"):
         if key in corpus and len(corpus[key]) < 2:
             raise UserError(f"{args.config}: {key} of the corpus names one, not two; correct it")
-    if len(corpus.get("columns", (1, 2))) != 2:
+    if len(corpus.get("columns", ())) > 2:
         raise UserError(f"{args.config}: columns of the corpus names more than two; correct it")
     if args.languages is None and "languages" in corpus:  # of the run; the flag's are the files'
         args.languages = corpus["languages"][::-1] if reverse else corpus["languages"]

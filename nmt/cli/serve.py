@@ -200,7 +200,7 @@ def listen(host: str, port: int) -> socket.socket:
             f"{host} port {port}: {error.strerror}; choose another --port or --host"
         ) from None
     except UnicodeError:  # an empty label, or one of more than 63 letters
-        raise UserError(f"{host}: is no name of a host; choose another --host") from None
+        raise UserError(f"{host}: is not a valid host name; choose another --host") from None
     return listener
 
 

@@ -109,11 +109,16 @@ def line_nodes(text: str) -> Iterator[Node]:
     """
     for number, line in enumerate(text.split("\n")):
         if number:
-            text = line.lstrip(" \t")
-            indent = "".join(INDENTS[space] for space in line[: len(line) - len(text)])
+            content = line.lstrip(" \t")
+            indent = "".join(INDENTS[space] for space in line[: len(line) - len(content)])
             yield from (Text(" "), Fixed("\n" + indent), Text(" "))
-            line = text
+            line = content
         yield Text(line)
+
+
+def with_spaces(match: re.Match) -> str:
+    """Returns a line end with the spaces that INDENTS stand for behind it."""
+    return match[1].translate({ord(mark): space for space, mark in INDENTS.items()})
 
 
 def message_segment(source: str, span: Span, line_end: str) -> Segment:
@@ -123,10 +128,7 @@ def message_segment(source: str, span: Span, line_end: str) -> Segment:
     after = source[len(before) + len(stripped) :]
 
     def write(nodes: list[Node]) -> list[str]:
-        translation = re.sub(" *(\n[\ue000\ue001]*) *", r"\1", render(nodes, str))
-        for space, mark in INDENTS.items():
-            translation = translation.replace(mark, space)
-        translation = translation.strip()
+        translation = re.sub(" *(\n[\ue000\ue001]*) *", with_spaces, render(nodes, str)).strip()
         return [write_literals(before + translation + after, line_end)]
 
     return Segment(message_nodes(stripped), [span], write, has_target=True)

@@ -41,7 +41,7 @@ def positional_encoding(path, position=50, d_model=128, chosen=None, say: Say = 
     )
     vectors = np.asarray(encoding)
     # All have the length sqrt(d_model / 2) if it is even: sin^2 + cos^2 of each frequency.
-    lengths = np.linalg.norm(vectors, axis=1)
+    lengths = np.maximum(np.linalg.norm(vectors, axis=1), 1e-9)
     similarity = vectors @ vectors[chosen] / (lengths * lengths[chosen])
     beside.plot(similarity, np.arange(position))
     beside.axhline(chosen, color="grey", linestyle=":")

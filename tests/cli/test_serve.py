@@ -76,7 +76,7 @@ def test_a_port_in_use_is_named(runs):
 
 
 def test_what_cannot_be_the_name_of_a_host_is_named():
-    with pytest.raises(UserError, match=r"127\.0\.0\.\.1: is no name of a host"):
+    with pytest.raises(UserError, match=r"127\.0\.0\.\.1: is not a valid host name"):
         serve.listen("127.0.0..1", 0)
 
 

@@ -86,6 +86,11 @@ def test_lines_keep_their_indentation():
     )
 
 
+def test_characters_for_private_use_stay():
+    text = 'msgid "\ue000 um\\n"\n"\ue001 dois"\nmsgstr ""\n'
+    assert translate("a.po", text).endswith('msgstr ""\n"\ue000 UM\\n"\n"\ue001 DOIS"\n')
+
+
 def test_lines_keep_their_tabs():
     text = 'msgid "Usage:\\n"\n"\\t-h help\\n"\nmsgstr ""\n'
     assert translate("a.po", text).endswith('msgstr ""\n"USAGE:\\n"\n"\\t-H HELP\\n"\n')
