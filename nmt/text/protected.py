@@ -32,7 +32,10 @@ LANGUAGE_TAG = re.compile("<.*>")  # such as <2de>, one of --symbols
 LETTER = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0370-\u052f_"
 CLOSING = ".,;:!?…'\\])}\u2019\u201d\u00bb"  # ends a sentence or a quotation rather than a URL
 URL_CHARACTER = '\\s<>"\u3000-\u303f\uff00-\uffef'  # what a URL does not hold
-PRINTF = r"%(?:\d+\$)?(?:\(\w{1,80}\))?[-+#0]*\d*(?:\.\d+)?(?:hh?|ll?|[Lzjt])?[diouxXeEfFgGcsp@]"
+PRINTF = (
+    r"%(?:\d+\$)?(?:\(\w{1,80}\))?[-+#0]*(?:[1-9]\d*)?(?:\.\d+)?(?:hh?|ll?|[Lzjt])?"
+    "[diouxXeEfFgGcsp@]"
+)
 ATTRIBUTE = r"""\s+[\w:.@-]+(?:\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>=]+))?"""
 
 # No expression takes more than linear time, whatever the text: each can begin at few characters.
@@ -55,11 +58,12 @@ KINDS = {
         rf"|(?<!\d){PRINTF}(?![{LETTER}])|(?<![\d%])%[A-Za-z_]\w*%"
     ),
     "code": re.compile(  # mp3, COVID-19, B2B, v1.2
-        rf"(?<![{LETTER}\d])[{LETTER}]+[-]?\d[{LETTER}\d]*(?:[-.:/]\d[{LETTER}\d]*)*"
+        rf"(?<![{LETTER}\d])[{LETTER}]+[-]?[0-9][{LETTER}0-9]*(?:[-.:/][0-9][{LETTER}0-9]*)*"
     ),
     "number": re.compile(
         rf"(?:(?<![^\s(])[-+\u2212])?(?<![{LETTER}\d])"
-        r"(?:\d{4}-\d\d-\d\d(?!\d)|\d+(?:[.,:/'\u2019]\d+)*)"
+        # Digits of other scripts change in translation, and are left to the network.
+        r"(?:[0-9]{4}-[0-9]{2}-[0-9]{2}(?!\d)|[0-9]+(?:[.,:/'\u2019][0-9]+)*)"
     ),
 }
 TAG_NAME = re.compile(r"<(/?)([A-Za-z][\w:.-]*)[^>]*?(/?)>")
