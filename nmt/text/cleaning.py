@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from nmt.messages import log, plural
 from nmt.text import files, spelling
-from nmt.text.differences import NUMBER_KINDS
+from nmt.text.differences import NUMBER_KINDS, with_common_digits
 from nmt.text.encoding import damaged_lines, without_surrogates
 from nmt.text.formats.format import Row, Selection
 from nmt.text.lengths import Lengths
@@ -184,7 +184,7 @@ def _differs_in_spans(pair: TextPair) -> bool:
 
 def _differs_in_numbers(pair: TextPair) -> bool:
     """Returns whether the sides have different groups of digits."""
-    source, target = (sorted(NUMBER.findall(text)) for text in pair.normal)
+    source, target = (sorted(NUMBER.findall(with_common_digits(text))) for text in pair.normal)
     return source != target
 
 
@@ -227,7 +227,7 @@ class Checker:
         self.languages = languages
         self.lengths = Lengths(row.cells for row in sample if len(row.cells) == 2)
         self.usual_scripts = usual_scripts(sample)
-        self.seen = set()  # hashes of pairs
+        self.seen, self.seen_with_controls = set(), set()  # hashes of pairs
         self._checks = CHECKS | {
             "duplicate": self._is_repeated,
             "script": self._is_in_other_script,
@@ -257,10 +257,17 @@ class Checker:
         return [name for name in PROBLEMS if name in problems], texts
 
     def _is_repeated(self, pair: TextPair) -> bool:
-        """Returns whether a pair was there before; remembers it."""
+        """Returns whether a pair was there before; remembers it.
+
+        A pair without control characters does not repeat one with them: it is the better one.
+        """
         key = hash(pair.normal)
-        is_repeated = key in self.seen
-        self.seen.add(key)
+        if any(map(CONTROL.search, pair.texts)):
+            is_repeated = key in self.seen or key in self.seen_with_controls
+            self.seen_with_controls.add(key)
+        else:
+            is_repeated = key in self.seen
+            self.seen.add(key)
         return is_repeated
 
     def _is_in_other_script(self, pair: TextPair) -> bool:

@@ -5,6 +5,7 @@ Numbers are compared by their digits alone, because languages write "1,234.50" a
 
 import collections
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from nmt.text.protected import DEFAULT, Protector, Span, replace
 
 NUMBER = re.compile(r"\d+(?:[.,:/'\u2019-]\d+)*")
 DIGITS = re.compile(r"\d+")
+OTHER_DIGIT = re.compile(r"[^\D0-9]")
 NUMBER_KINDS = ("number", "code")  # of Spans
 
 
@@ -43,7 +45,9 @@ def difference(source: str, translation: str, protector: Protector = DEFAULT) ->
     translation, translated_spans = _without_spans(translation, protector.spans(translation))
     missing_spans, added = _compare(other_spans, translated_spans)
     missing += missing_spans
-    numbers, translated_numbers = NUMBER.findall(other_text), NUMBER.findall(translation)
+    numbers, translated_numbers = (
+        NUMBER.findall(with_common_digits(text)) for text in (other_text, translation)
+    )
     if _digits(numbers) != _digits(translated_numbers):
         missing_numbers, added_numbers = _compare(numbers, translated_numbers)
         missing += missing_numbers
@@ -64,6 +68,11 @@ def differing_lines(
         result = difference(source, translation, protector)
         if result.missing or result.added:
             yield number, result
+
+
+def with_common_digits(text: str) -> str:
+    """Returns a text with 0 to 9 in place of the decimal digits of other scripts."""
+    return OTHER_DIGIT.sub(lambda match: str(unicodedata.decimal(match[0])), text)
 
 
 def _without_spans(text: str, spans: list[Span]) -> tuple[str, list[str]]:

@@ -233,6 +233,20 @@ def test_a_sentence_without_spaces_has_as_many_words_as_one_with_spaces(capsys, 
     assert line.split()[1] == "6"  # nine characters
 
 
+def test_a_clean_pair_does_not_repeat_one_with_control_characters():
+    pairs = [("a\x07b", "x"), ("a\x07b", "x"), ("a b", "x"), ("a b", "x"), ("a\u2028b", "x")]
+    _, pair_problems = checker_of([("um dois", "one two")] * 20 + pairs)
+    assert [{*problems} & {"control", "duplicate"} for problems in pair_problems[20:]] == [
+        {"control"}, {"control", "duplicate"}, set(), {"duplicate"}, {"control", "duplicate"},
+    ]  # fmt: skip
+
+
+def test_equal_numbers_are_equal_in_the_digits_of_any_script():
+    pairs = [("3 books", "۳ کتاب"), ("３冊", "3 books"), ("5 books", "৪টি বই")]
+    _, pair_problems = checker_of([("um dois", "one two")] * 20 + pairs)
+    assert ["numbers" in problems for problems in pair_problems[20:]] == [False, False, True]
+
+
 def test_a_pair_with_an_empty_side_has_its_other_problems_too():
     known = [("um dois", "one two")] * 20
     pairs = [

@@ -12,6 +12,8 @@ from nmt.text.protected import Protector
     [
         ("{a} at 4711", "à 471 {a}", "missing 4711; added 471"),
         ("1,234.50 euros", "1 234,50 euros", ""),
+        ("3 books", "۳ کتاب", ""),
+        ("３冊と４冊", "3 books", "missing 4"),
         ("1,234.50 euros", "1425 euros", "missing 1,234.50; added 1425"),
         ("2 and 2", "2 et", "missing 2"),
         ("<i>a</i>", "<b>a</b>", "missing <i>, </i>; added <b>, </b>"),
