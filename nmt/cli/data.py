@@ -23,7 +23,7 @@ from nmt.text.cleaning import PROBLEMS
 from nmt.text.encoding import GZIP, without_surrogates
 from nmt.text.formats.format import Row
 from nmt.text.formats.registry import FORMATS
-from nmt.text.languages import Pair, matches
+from nmt.text.languages import Pair, overlap
 from nmt.text.line_languages import LineLanguages
 
 HELP = "report on parallel text, and filter it"
@@ -182,7 +182,7 @@ def check_direction(codes: Sequence[str] | None, path: str, pair: Pair | None) -
     """
     if not codes or not pair or len(codes) != 2:
         return
-    if not all(matches(*both) or matches(*both[::-1]) for both in zip(pair, codes, strict=True)):
+    if not all(map(overlap, pair, codes)):
         raise UserError(
             f"--by-run {path}: translates {codes[0]} to {codes[1]}, and the text is "
             f"{pair.source} to {pair.target}; name the files in the order of the run"

@@ -98,6 +98,11 @@ def matches(wanted: str, given: str) -> bool:
     return f"{usual}-".lower().startswith(f"{wanted}-".lower())
 
 
+def overlap(code: str, other_code: str) -> bool:
+    """Returns whether one of two languages is the other, or a region of it: "pt-BR" and "pt"."""
+    return matches(code, other_code) or matches(other_code, code)
+
+
 def parse_direction(text: str) -> list[str]:
     """Returns the codes that --languages names: "en-de,fr" is en, de and fr.
 

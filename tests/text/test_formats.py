@@ -162,6 +162,12 @@ def test_of_three_languages_two_are_chosen_and_never_guessed(tmp_path):
     path = write(tmp_path / "a.xlf", xliff_1())
     with pytest.raises(UserError, match="is de to en, not en to de; name --languages as"):
         [*files.read_pairs([path], Selection(Pair("en", "de")))]
+    assert [*files.read_pairs([path], Selection(Pair("de-DE", "en-US")))]
+    other = xliff_1().replace(b'target-language="en"', b'target-language="fr"')
+    _, begin, body = other.partition(b"<file")
+    two = xliff_1().replace(b"</xliff>", begin + body)
+    with pytest.raises(UserError, match="is de to fr, not de to en"):
+        [*files.read_pairs([write(tmp_path / "two.xlf", two)])]
 
 
 # ---- Columns ----
@@ -177,6 +183,10 @@ TABLE = "id,de,en,fr\n1,ja,yes,oui\n2,nein,no,non\n"
         ("a.csv", "\ufeffid,Source,TARGET\n1,ja,yes\n", Selection(), [("ja", "yes")]),
         ("a.csv", "id,de,en\n1,ja,yes\n", Selection(), [("ja", "yes")]),
         ("a.csv", 'de;en\n"ja; doch";yes, yes\n', Selection(), [("ja; doch", "yes, yes")]),
+        ("a.csv", "sep=;\nde;en\nja;yes\n", Selection(), [("ja", "yes")]),
+        ("a.csv", "de,en\nja,yes\n,\n , \n", Selection(), [("ja", "yes")]),
+        ("a.csv", TABLE, Selection(Pair("de-DE", "en-US")), [("ja", "yes"), ("nein", "no")]),
+        ("a.csv", "de,de-AT,en\nja,jo,yes\n", Selection(Pair("de-AT", "en")), [("jo", "yes")]),
         ("a.tsv", "id\tsource\ttarget\n1\tja\tyes\n", Selection(), [("ja", "yes")]),
         ("a.tsv", "1\tja\tyes\n2\tn\tno\n", Selection(columns=("2", "3")),
          [("ja", "yes"), ("n", "no")]),
@@ -192,6 +202,19 @@ def test_columns_are_those_that_the_first_line_or_a_flag_names(
     assert [tuple(row.cells) for row in cleaning.read([path], selection)] == expected
     is_as_it_stands = content.count("\n") == len(expected)  # without a header, and two columns
     assert files.is_plain(path, selection) == (is_as_it_stands and not selection.columns)
+
+
+@pytest.mark.parametrize(
+    ("line", "pair"),
+    [
+        ("Ja, genau;Yes", ("Ja, genau", "Yes")),
+        ("1,5 Liter;1.5 liters", ("1,5 Liter", "1.5 liters")),
+        ("Hallo; Welt,Hello; world", ("Hallo; Welt", "Hello; world")),
+        ("Ja; doch, Yes", ("Ja; doch", " Yes")),
+    ],
+)
+def test_a_comma_or_a_semicolon_within_a_sentence_separates_no_cells(line, pair, tmp_path):
+    assert [*files.read_pairs([write(tmp_path / "a.csv", f"{line}\n".encode())])] == [pair]
 
 
 @pytest.mark.parametrize(

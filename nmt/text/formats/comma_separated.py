@@ -5,6 +5,7 @@ Spreadsheets put semicolons between cells where numbers have decimal commas.
 
 import csv
 import itertools
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -14,6 +15,9 @@ from nmt.text.encoding import damaged_lines
 from nmt.text.formats import table
 from nmt.text.formats.format import Format, ReadLines, Row, Selection
 from nmt.text.languages import Pair
+
+SEPARATOR = re.compile("sep=(.)", re.IGNORECASE)  # the first line, by which Excel is told
+PROSE = re.compile(r"[,;](?=\s)|(?<=\d),(?=\d)")  # commas and semicolons that separate no cells
 
 
 def parse(lines: Iterable[str], path: str | Path) -> Iterator[Row]:
@@ -27,15 +31,16 @@ def parse(lines: Iterable[str], path: str | Path) -> Iterator[Row]:
       UserError: a cell is wrongly quoted, or too long.
     """
     lines = iter(lines)
-    first_lines = [*itertools.islice(lines, 1)]
-    delimiter = _delimiter("".join(first_lines))
+    first_line = next(lines, "")
+    named = SEPARATOR.fullmatch(first_line)
+    delimiter = named[1] if named else _delimiter(first_line)
     if delimiter != ",":
-        log_once(f"{path}: cells are separated by {delimiter}, by its first line.")
-    all_lines = itertools.chain(first_lines, lines)
+        log_once(f"{path}: cells are separated by {delimiter!r}, by its first line.")
+    all_lines = itertools.chain(["" if named else first_line], lines)
     reader = csv.reader((f"{line}\n" for line in all_lines), delimiter=delimiter, strict=True)
     try:
         for cells in reader:
-            if cells:
+            if any(map(str.strip, cells)):  # a blank row of a spreadsheet is all separators
                 yield Row(reader.line_num, cells)
     except csv.Error as error:
         raise UserError(
@@ -45,8 +50,14 @@ def parse(lines: Iterable[str], path: str | Path) -> Iterator[Row]:
 
 
 def _delimiter(first_line: str) -> str:
-    """Returns what separates cells: a semicolon if the first line has one, and no comma."""
-    return ";" if ";" in first_line and "," not in first_line else ","
+    """Returns what separates cells: a semicolon if the first line has one, and no other comma.
+
+    "Ja, genau;Yes" has a comma within a sentence, and "1,5;one and a half" one within a number.
+    """
+    if "," not in first_line:
+        return ";" if ";" in first_line else ","
+    separators = PROSE.sub("", first_line)
+    return ";" if ";" in separators and "," not in separators else ","
 
 
 def rows(path: str | Path, selection: Selection, read: ReadLines) -> Iterator[Row]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from nmt import UserError
 from nmt.messages import log_once
 from nmt.text.formats.format import Row, Selection
-from nmt.text.languages import Pair, canonical, is_known, matches
+from nmt.text.languages import Pair, canonical, is_known, matches, overlap
 
 SIDE_NAMES = ({"source", "src"}, {"target", "tgt", "translation"})  # of columns
 
@@ -128,13 +128,14 @@ def _sides_by_language(
     if wanted is None and len(codes) == 2:
         source, target = codes
         return source, target
-    columns = [column for side in wanted or () for column in codes if matches(side, codes[column])]
-    if len(columns) != 2:
-        raise UserError(
-            f"{path}: has columns {', '.join(codes.values())}; name two of them, for example: "
-            f"--languages {'-'.join([*codes.values()][:2])}"
-        )
-    return columns[0], columns[1]
+    for fits in (matches, overlap):  # "de-DE" is a column "de" where there is no other
+        columns = [column for side in wanted or () for column in codes if fits(side, codes[column])]
+        if len(columns) == 2:
+            return columns[0], columns[1]
+    raise UserError(
+        f"{path}: has columns {', '.join(codes.values())}; name two of them, for example: "
+        f"--languages {'-'.join([*codes.values()][:2])}"
+    )
 
 
 def _named_columns(

@@ -7,7 +7,7 @@ from nmt import UserError
 from nmt.messages import log_once
 from nmt.text.formats import xml_elements
 from nmt.text.formats.format import Format, ReadLines, Row, Selection
-from nmt.text.languages import Pair, canonical, matches
+from nmt.text.languages import Pair, canonical, overlap
 
 CODES = {"bpt", "ept", "it", "ph", "x", "bx", "ex", "sc", "ec", "cp"}  # markup of the original
 LANGUAGES = {  # attributes, by the element that has them
@@ -28,12 +28,13 @@ def rows(path: str | Path, selection: Selection, _read: ReadLines) -> Iterator[R
     for event in xml_elements.events(path, starts=LANGUAGES, ends=UNITS):
         if not event.is_end:
             given = _languages_of(event) or given
+            wanted = wanted or given  # all files within a file are of one direction
             continue
         number += 1
         if wanted and given and not _is_in(wanted, given):
             raise UserError(
                 f"{path}: is {given.source} to {given.target}, not {wanted.source} to "
-                f"{wanted.target}; name --languages as the file does, or leave them out"
+                f"{wanted.target}; name --languages as the file does, and one direction per file"
             )
         sides = [xml_elements.child(event.element, name) for name in ("source", "target")]
         texts = [
@@ -66,7 +67,7 @@ def _languages_of(event: xml_elements.Event) -> Pair | None:
 
 def _is_in(wanted: Pair, given: Pair) -> bool:
     """Returns whether both languages are those that are wanted."""
-    return all(matches(*codes) for codes in zip(wanted, given, strict=True))
+    return all(map(overlap, wanted, given))
 
 
 XLIFF = Format("XLIFF", rows, languages)
