@@ -14,7 +14,7 @@ from nmt.messages import log, plural
 from nmt.text import downloads, files, spelling
 from nmt.text.datasets import CHUNK, text_dataset
 from nmt.text.formats.format import Selection
-from nmt.text.languages import Pair, canonical
+from nmt.text.languages import Pair, canonical, overlap
 
 DATA = Path(__file__).parents[2] / "data"
 SPLIT_NAMES = ("train", "validation", "test")
@@ -31,6 +31,7 @@ BUILT_IN_LANGUAGES = {
 REVERSED = ", reversed"  # ends the name of a corpus whose targets are translated into its sources
 HELD_OUT_SHARE, MAX_HELD_OUT = 0.02, 1000  # pairs, for each of validation and test
 SPARE_SOURCES = 100  # drawn in case that a part would get none
+FREQUENT_PAIRS, FREQUENT_SHARE = 10, 0.1  # pairs, or a part's share, that a source may have there
 
 
 class Corpus(NamedTuple):
@@ -87,7 +88,8 @@ def held_out_numbers(dataset: tf.data.Dataset, parts: int, seed: int, side: int)
     """Returns the numbers of the pairs that `hold_out` holds out, a list for each part.
 
     Sources are drawn by drawing pairs. All pairs of a drawn source go to the same part, until it
-    has enough; sources are compared in the spelling in which they are trained on.
+    has enough; sources are compared in the spelling in which they are trained on. A blank source is
+    never drawn; one of many pairs, which would fill a part alone, only if there are few others.
     """
     pairs, rng = len(dataset), random.Random(seed)
     size = min(MAX_HELD_OUT, max(1, int(pairs * HELD_OUT_SHARE)))  # pairs in a part
@@ -103,18 +105,24 @@ def held_out_numbers(dataset: tf.data.Dataset, parts: int, seed: int, side: int)
     source_of = {
         number: pair[side] for number, pair in enumerate(trained_on(dataset)) if number in wanted
     }
-    numbers = {source: [] for source in source_of.values()}
+    numbers = {source: [] for source in source_of.values() if source}
     for number, pair in enumerate(trained_on(dataset)):
         if pair[side] in numbers:
             numbers[pair[side]].append(number)
+
+    def add(chosen: list[int], drawn: list[int], wanted: int, most: int) -> None:
+        """Adds the pairs of drawn sources, each of at most `most` pairs, until there are enough."""
+        for source in map(source_of.get, drawn):
+            if len(chosen) < wanted and len(numbers.get(source, [])) <= most:
+                chosen += numbers.pop(source, [])
+
     held_out = [[] for _ in range(parts)]
     for part, chosen in enumerate(held_out):
-        for number in drawn[part * size : (part + 1) * size]:
-            if len(chosen) < size:
-                chosen += numbers.pop(source_of[number], [])
-        for number in spare:
-            if not chosen:
-                chosen += numbers.pop(source_of[number], [])
+        of_part = drawn[part * size : (part + 1) * size]
+        add(chosen, of_part, size, most=max(FREQUENT_PAIRS, int(size * FREQUENT_SHARE)))
+        if len(chosen) < size / 2:  # the corpus has few sources
+            add(chosen, of_part, size, most=pairs)
+        add(chosen, spare, 1, most=pairs)
         if not chosen:
             raise too_few
     if sum(map(len, held_out)) == pairs:
@@ -127,8 +135,8 @@ def hold_out(
 ) -> list[tf.data.Dataset]:
     """Splits a seeded 2% (at least 1 pair, about 1,000 at most) off `dataset`, `parts` times.
 
-    No source is in two of the results: what is translated otherwise in each of its pairs would be
-    known from training.
+    A part is larger only if there are few sources, with many pairs each. No source is in two of the
+    results: what is translated otherwise in each of its pairs would be known from training.
 
     Args:
       dataset: of known length, always in the same order.
@@ -204,6 +212,38 @@ def complete(
     return Corpus(name, **{split: without_autotuning(data) for split, data in splits.items()})
 
 
+def check_directions(named: dict[str, Sequence[str | Path] | None]) -> None:
+    """Raises a UserError if files are validated or scored in the other direction.
+
+    Training files in both directions are reported only: tags may tell these apart.
+
+    Args:
+      named: lists of files by split; None for a split without any.
+    """
+    directions = {}  # of the training text, each with files that have it
+    for group in files.grouped(named["train"] or ()):
+        directions.setdefault(files.languages_of(group.paths), file_names(group.paths))
+    for direction, name in directions.items():
+        if direction and direction < (opposite := direction[::-1]) and opposite in directions:
+            log.warning(
+                f"{name} is {direction.source} to {direction.target}, {directions[opposite]} the "
+                "other direction: both are learned. If only one is meant, name it, for example: "
+                f"--languages {direction.source}-{direction.target}"
+            )
+    if len(directions) > 1 or None in directions:
+        return
+    ((source, target),) = directions
+    groups = [*files.grouped(named["validation"] or ()), *files.grouped(named["test"] or ())]
+    for group in groups:
+        found = files.languages_of(group.paths)
+        if found and not overlap(source, found.source) and overlap(source, found.target):
+            raise UserError(
+                f"{file_names(group.paths)}: is {found.source} to {found.target}, and the training "
+                f"text {source} to {target}; name the files in its order, or "
+                f"--languages {source}-{target}"
+            )
+
+
 def from_files(
     name: str,
     train: Sequence[str | Path],
@@ -227,13 +267,14 @@ def from_files(
       UserError: a file that cannot be read, is empty, or is not parallel text.
     """
     named = {"train": train, "validation": valid, "test": test}
+    if not selection.languages:
+        check_directions(named)
     if only and named[only] and (only != "train" or (valid and test)):
         needed = without_autotuning(text_dataset(named[only], selection))
         return Corpus(name, **dict.fromkeys(named) | {only: needed})
     if not (valid and test) and any(files.weighted(file).weight > 1 for file in train):
         raise UserError(
-            "weights need --valid and --test files: of a repeated pair, one could be held out and "
-            "the other trained on"
+            "weights need --valid and --test files: pairs that are held out would be repeated, too"
         )
     splits = {split: text_dataset(paths, selection) for split, paths in named.items() if paths}
     return complete(name, splits, seed, side)

@@ -30,7 +30,6 @@ UNSEEN = (
     "\U000e0000-\U000e0fff"
 )
 # Their `pattern` is one of TensorFlow's RE2, too.
-# SentencePiece takes control characters for spaces by itself.
 SPACE_CHARACTER = re.compile(f"[{SPACES}{CONTROL}]")
 INVISIBLE_CHARACTER = re.compile(f"[{INVISIBLE}]")
 BLANK_TEXT = re.compile(f"[{SPACES}{CONTROL}{INVISIBLE}{UNSEEN}]*")

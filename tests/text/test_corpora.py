@@ -236,6 +236,48 @@ def test_few_sources_with_many_targets_are_held_out_one_by_one_or_are_too_few(tm
             assert {len(split) for split in corpus[1:]} == {13, 14}
 
 
+def test_blank_and_frequent_sources_are_not_held_out_where_there_are_others(tmp_path):
+    frequent = {f"Frequente {n}." for n in range(4)}
+    sources = [*[" "] * 300, *frequent, *[f"frase {n}" for n in range(4000)]]
+    sources += [*frequent] * 149  # 12% of all
+    path = tmp_path / "subtitles.tsv"
+    path.write_text("".join(f"{source}\tsentence {n}\n" for n, source in enumerate(sources)))
+    corpus = corpora.from_files("n", [path], None, None, seed=1)
+    train, *held_out = ([s for s, _ in corpora.trained_on(split)] for split in corpus[1:])
+    size = int(0.02 * len(sources))
+    for part in held_out:
+        assert 0.7 * size <= len(part) <= size
+        assert len({*part}) == len(part)
+        assert all(source.startswith("frase ") for source in part)
+    assert {"", *frequent} <= {*train}
+
+
+def test_files_that_are_validated_in_the_other_direction_are_refused(tmp_path, capsys):
+    texts = {"de-DE,en-US": "ja,yes", "de,en": "doch,but", "en,de": "no,nein"}
+    train, valid, other = (
+        write(tmp_path / f"{name}.csv", f"{header}\n{row}\n")
+        for name, (header, row) in zip(("train", "valid", "other"), texts.items(), strict=True)
+    )
+    with pytest.raises(UserError, match=r"other\.csv: is en to de, and the training text de-DE"):
+        corpora.load_corpus({"train": [train], "valid": [other], "test": [valid]}, seed=1)
+    corpus = corpora.load_corpus({"train": [train], "valid": [valid], "test": [valid]}, seed=1)
+    assert listed(corpus.validation) == [("doch", "but")]
+    named = {"train": [train], "valid": [valid], "test": [other], "languages": ["de-DE", "en-US"]}
+    assert listed(corpora.load_corpus(named, seed=1).test) == [("nein", "no")]  # as when evaluated
+    capsys.readouterr()
+    corpora.load_corpus({"train": [valid, other], "valid": [valid], "test": [valid]}, seed=1)
+    assert "valid.csv is de to en, other.csv the other direction" in capsys.readouterr().err
+    for split in ("train", "test"):
+        for code, text in (("pt", "um\n"), ("en", "one\n")):
+            write(tmp_path / f"{split}.{code}", text)
+    pair, reversed_pair = (
+        [str(tmp_path / f"{split}.{code}") for code in codes]
+        for split, codes in (("train", ("pt", "en")), ("test", ("en", "pt")))
+    )
+    with pytest.raises(UserError, match=r"test\.en test\.pt: is en to pt, and the training text"):
+        corpora.load_corpus({"train": pair, "valid": pair, "test": reversed_pair}, seed=1)
+
+
 def test_pairs_occur_in_the_training_text_however_they_are_spelled(tmp_path):
     paths = {}
     for name, text in (
