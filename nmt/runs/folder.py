@@ -82,6 +82,11 @@ class Run:
         """Whether there is a training run to resume."""
         return bool([*self.checkpoints.glob("ckpt-*.index"), *self.timed.glob("ckpt-*.index")])
 
+    @property
+    def has_final_weights(self) -> bool:
+        """Whether there are final weights: those of a run that ended, or a copy of these alone."""
+        return any(self.final.glob("ckpt-*.index"))
+
     @functools.cached_property
     def parameters(self) -> Parameters | None:
         """What params.json holds, read once; None without any content.
@@ -128,17 +133,17 @@ class Run:
         if self.lost_parameters:
             raise self.without_parameters()
         trained = self.parameters is not None and self.tokenizer.exists()
-        has_weights = self.trained or any(self.final.glob("ckpt-*.index"))  # a copy of these alone
-        if not trained or (weights and not has_weights):
+        if not trained or (weights and not (self.trained or self.has_final_weights)):
             raise UserError(f"{self.path}: no trained run; train it first, or name another run")
 
     def lock(self) -> None:
-        """Reserves the folder for this process, until it ends.
+        """Reserves the folder for this process, which is to train, until it ends.
 
         Until then another process may have trained here: the parameters are read again.
 
         Raises:
-          UserError: another process has reserved it, or it cannot be written to.
+          UserError: another process has reserved it, or it cannot be written to, or it holds
+            weights that training would replace and cannot resume.
         """
         try:
             output.make_folder(self.worker_folder)
@@ -163,6 +168,11 @@ class Run:
             raise UserError(
                 f"{self.path}: {error.strerror}; name a writable folder with --run"
             ) from None
+        if self.has_final_weights and not self.trained:
+            raise UserError(
+                f"{self.path}: holds the final weights of a run, and none to resume; name another "
+                f"--run, perhaps one that begins with these: --from {self.path}"
+            )
 
     def remove_cache(self) -> None:
         """Removes the tokenized text, and nothing else."""

@@ -91,8 +91,13 @@ def default(corpus_name: str) -> Path:
 def trained(folder: Path | None = None) -> list[Run]:
     """Returns the trained runs in `folder`, the newest first."""
     paths = [path.parent for path in (folder or FOLDER).glob("*/checkpoints")]
-    runs = [run for run in map(Run, paths) if run.trained]
+    runs = [run for run in map(Run, paths) if run.trained or is_copy(run)]
     return sorted(runs, key=trained_at, reverse=True)
+
+
+def is_copy(run: Run) -> bool:
+    """Returns whether a run has final weights alone, as a backup has."""
+    return run.has_final_weights and (run.path / "params.json").exists()
 
 
 def describe(run: Run) -> str:

@@ -94,7 +94,9 @@ def load_tokenizer(run: Run, protects: bool = True) -> Tokenizer:
         tokenizer = Tokenizer(run.tokenizer.read_bytes(), protects)
     except (OSError, RuntimeError, ValueError, tf.errors.OpError):
         tokenizer = None
-    trained_with = run.resumable and run.resumable.hashes.get("tokenizer_sha256")
+    has_weights = run.trained or run.has_final_weights  # else the file is of the newest start
+    saved = run.parameters if has_weights else None
+    trained_with = saved and saved.hashes.get("tokenizer_sha256")
     if tokenizer is None or trained_with not in (None, tokenizer.sha256):
         raise UserError(
             f"{run.tokenizer}: not the SentencePiece model that the run was trained with; restore "
@@ -122,8 +124,10 @@ def load_corpus_of(
             f"--test: the test split is that of {named}; leave it out, or score other text: "
             "evaluate FILE FILE"
         )
-    corpus = corpora.load_corpus(source, run.parameters.options["seed"], only=split)
-    if f"{split}_sha256" in run.parameters.hashes:
+    has_fingerprint = f"{split}_sha256" in run.parameters.hashes
+    only = split if has_fingerprint else None
+    corpus = corpora.load_corpus(source, run.parameters.options["seed"], only=only)
+    if has_fingerprint:
         run.check_text(split, corpora.fingerprint(getattr(corpus, split)))
     else:  # an older run, without a fingerprint of the test split
         run.check_text("train", corpora.fingerprint(corpus.train))

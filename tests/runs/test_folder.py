@@ -10,13 +10,15 @@ import sys
 from pathlib import Path
 
 import pytest
-from helpers import LEARNING, call
+from helpers import LEARNING, as_dataset, call, sentences, write_tsv
 
 import params
 from nmt.cli import startup
 from nmt.results import evaluation
-from nmt.runs import listing
+from nmt.runs import listing, loading
 from nmt.runs.folder import Run
+from nmt.text.corpora import fingerprint, load_corpus, raw_pairs
+from nmt.text.tokenizer import train_tokenizer
 from nmt.training import averaging
 
 
@@ -127,6 +129,34 @@ def test_a_closed_stdout_takes_no_scores(run, monkeypatch, capsys, command):
         assert call(command, "--run", run) == 141
     assert "BLEU" in json.loads((run / "scores.json").read_text())
     assert ("Everything is in" in capsys.readouterr().err) is (command == "train")
+
+
+def test_final_weights_alone_are_used_and_never_trained_over(finished, tmp_path, capsys):
+    run = shutil.copytree(finished / "run", tmp_path / "run")
+    for path in [*run.glob("checkpoints/ckpt-*"), *run.glob("checkpoints/timed/ckpt-*")]:
+        path.unlink()
+    before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+    for command in ([], ["--dataset", "bundled", "--seed", "7"]):
+        assert call(*command, "--run", run) == 2
+        (line,) = [line for line in capsys.readouterr().err.splitlines() if "final weights" in line]
+        assert line.endswith(f"perhaps one that begins with these: --from {run}")
+        assert {path: path.read_bytes() for path in before} == before
+    assert [found.path for found in listing.trained(tmp_path)] == [run]
+    assert call("translate", "--run", run, "um dois.") == 0
+    (run / "tokenizer.model").write_bytes(train_tokenizer(as_dataset(sentences(99)), 320))
+    assert call("translate", "--run", run, "um dois.") == 2
+    assert "tokenizer.model: not the SentencePiece model that" in capsys.readouterr().err
+
+
+def test_a_run_older_than_the_hash_of_its_test_files_is_scored_on_them(tmp_path):
+    files = {}
+    for split in ("train", "valid", "test"):
+        files[split] = [str(write_tsv(tmp_path / f"{split}.tsv", [(split, split)]))]
+    corpus = load_corpus(files, seed=1)
+    hashes = {f"{name}_sha256": fingerprint(getattr(corpus, name)) for name in corpus._fields[1:3]}
+    (tmp_path / "params.json").write_text(json.dumps({"corpus": files, "seed": 1} | hashes))
+    (pair,) = raw_pairs(loading.load_corpus_of(Run(tmp_path), "test").test)
+    assert pair == (b"test", b"test")
 
 
 def test_parameters_are_read_again_once_the_folder_is_reserved(tmp_path):
