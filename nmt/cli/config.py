@@ -7,6 +7,7 @@ from typing import Any
 import params
 from nmt import UserError
 from nmt.cli.parser import closest
+from nmt.messages import log
 from nmt.runs.parameters import error_in_row, is_source
 
 SPLITS = ("train", "valid", "test")  # flags, and keys of a corpus
@@ -38,6 +39,11 @@ def apply(args: Namespace) -> None:
             setattr(args, key, value)
     if not args.train and args.data_path is None:
         _apply_corpus(args, content)
+    if content.get("parent") and not args.parent:
+        log.warning(
+            f"{args.config}: that run began with the weights of {content['parent']}, and this one "
+            "begins without; to repeat it, name them by --from"
+        )
 
 
 def _read(path: str) -> dict[str, Any]:

@@ -120,4 +120,8 @@ def error_in_row(row: params.Param, value: Any) -> str | None:
 def error_in_options(values: dict[str, Any]) -> str | None:
     """Returns as text the first of `values` that its flag does not allow; None if all are right."""
     errors = (error_in_row(row, values[row.name]) for row in params.table())
-    return next(filter(None, errors), None)
+    if wrong := next(filter(None, errors), None):
+        return wrong
+    if values["d_model"] % values["num_heads"]:
+        return f"d_model {values['d_model']} is not a multiple of num_heads {values['num_heads']}"
+    return None

@@ -11,7 +11,7 @@ from nmt import UserError
 from nmt.messages import log
 from nmt.runs import listing
 from nmt.runs.folder import Run
-from nmt.runs.loading import build_transformer
+from nmt.runs.loading import build_transformer, load_tokenizer
 from nmt.runs.parameters import Parameters, in_effect
 from nmt.text import corpora
 from nmt.text.tokenizer import Tokenizer
@@ -36,8 +36,8 @@ class Parent(NamedTuple):
 
     @property
     def tokenizer(self) -> bytes:
-        """SentencePiece's model, as bytes."""
-        return self.run.tokenizer.read_bytes()
+        """SentencePiece's model, as bytes; a UserError if it is not that of the run."""
+        return load_tokenizer(self.run).model
 
     def initialize(self, transformer: Transformer) -> None:
         """Sets the weights of a Transformer of the same sizes to the parent's.

@@ -30,6 +30,14 @@ def test_flags_that_are_given_win_and_others_are_the_files(parse):
     assert args.num_layers is None  # the preset's
 
 
+def test_a_run_that_began_with_another_is_not_repeated_without_a_word(parse, capsys):
+    saved = {"corpus": {"dataset": "bundled"}, "parent": "runs/p"}
+    parse(saved)
+    assert "began with the weights of runs/p" in capsys.readouterr().err
+    assert parse(saved, "--from", "runs/p").parent == "runs/p"
+    assert not capsys.readouterr().err
+
+
 def test_params_json_of_a_run_describes_another_run(parse):
     corpus = {"train": ["/a.pt", "/a.en"], "valid": ["/b.tsv"], "reverse": True}
     options = params.values("tiny") | {"data_path": "a.pt a.en", "xla": "off"}

@@ -43,6 +43,7 @@ def test_parameters_are_written_as_they_were_read_and_cannot_be_changed(finished
     [
         ({"d_model": 0}, "d_model: 0 is less than 1"),
         ({"d_model": "8"}, "d_model is '8', not of type int"),
+        ({"num_heads": 5}, "d_model 32 is not a multiple of num_heads 5"),
         ({"parts": 0}, "parts is 0"),
         ({"xla": "auto"}, "xla 'auto'"),
         ({"corpus": {}}, "corpus names neither a data set nor files"),

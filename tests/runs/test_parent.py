@@ -10,6 +10,7 @@ from helpers import (
     INP,
     LEARNING,
     Untrained,
+    as_dataset,
     call,
     sentences,
     small_transformer,
@@ -98,6 +99,16 @@ def test_other_sizes_are_refused_by_name(finished, tsv, tmp_path, capsys, more, 
     assert call(*parent, "--dataset", tsv, "--run", tmp_path / "run", *more) == 2
     assert said in capsys.readouterr().err.splitlines()[-1]
     assert not (tmp_path / "run").exists()
+
+
+def test_a_parent_with_another_tokenizer_is_refused(finished, tsv, tmp_path, capsys):
+    parent = shutil.copytree(finished / "run", tmp_path / "parent")
+    other_model = tokenizing.train_tokenizer(as_dataset(sentences(300, seed=9)), 320)
+    for content in (b"no model", other_model):
+        (parent / "tokenizer.model").write_bytes(content)
+        assert call("--from", parent, "--dataset", tsv, "--run", tmp_path / "run") == 2
+        said = capsys.readouterr().err.splitlines()[-1]
+        assert "parent/tokenizer.model: not the SentencePiece model that" in said
 
 
 def test_a_run_is_not_its_own_parent_and_the_text_must_be_named(finished, tsv, tmp_path, capsys):
