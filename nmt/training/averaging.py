@@ -1,6 +1,6 @@
 """The final weights of a run: the mean of its last checkpoints, or its best epoch (paper 6.1)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import keras
@@ -56,17 +56,13 @@ def average(
     epoch_paths = checkpoints.paths(run.checkpoints)[-number:]
     best_paths = checkpoints.paths(run.best)[-1:]
     log.info(f"{comparison_title(epoch_paths, best_paths)} ...")
-    candidates = validate_averages(checkpoint, variables, epoch_paths, validate)
-    if not candidates:
+    last = chosen = None
+    for candidate in candidates(checkpoint, variables, epoch_paths, best_paths, validate):
+        last = last or candidate
+        if not chosen or value_to_minimize(candidate.metrics) < value_to_minimize(chosen.metrics):
+            chosen = candidate  # the memory of all others is free again
+    if not last:
         raise UserError(f"{run.checkpoints}: no checkpoint there can be read; restore one")
-    last = candidates[0]
-    for path in best_paths:
-        is_last = checkpoints.number(path) == checkpoints.number(last.path)
-        if not is_last and checkpoints.try_restore(checkpoint, path):
-            weights = [variable.numpy() for variable in variables]
-            title = f"epoch {checkpoints.number(path)}'s"
-            candidates.append(Candidate(title, weights, validate(), path))
-    chosen = min(candidates, key=lambda candidate: value_to_minimize(candidate.metrics))
     checkpoints.restore(checkpoint, last.path)
     assign(variables, chosen.weights)
     keeper.save(run.final, checkpoints.number(last.path))
@@ -76,30 +72,37 @@ def average(
     )
 
 
-def validate_averages(
+def candidates(
     checkpoint: tf.train.Checkpoint,
     variables: Sequence[keras.Variable],
     epoch_paths: Sequence[str],
+    best_paths: Sequence[str],
     validate: Callable[[], dict[str, float]],
-) -> list[Candidate]:
-    """Returns the last epoch's weights and the means of the newest two, three, ... epochs.
+) -> Iterator[Candidate]:
+    """Yields the last epoch's weights, means of the newest two, three, ..., and the best epoch's.
 
     Args:
       epoch_paths: checkpoints, the oldest first; those that cannot be restored are left out.
+      best_paths: the checkpoint of the best epoch, if there is one; the last epoch's is left out.
       checkpoint, variables, validate: see `average`.
     """
-    candidates, newest = [], ""
+    newest, count = "", 0
     totals = [0.0] * len(variables)
     for path in reversed(epoch_paths):
         if not checkpoints.try_restore(checkpoint, path):
             continue
-        newest, count = newest or path, len(candidates) + 1
+        newest, count = newest or path, count + 1
         totals = [v.numpy() + total for v, total in zip(variables, totals, strict=True)]
         means = [total / count for total in totals]
         assign(variables, means)
         title = f"the mean of the newest {count} epochs" if count > 1 else "the last epoch's"
-        candidates.append(Candidate(title, means, validate(), newest))
-    return candidates
+        yield Candidate(title, means, validate(), newest)
+    for path in best_paths if newest else ():
+        is_last = checkpoints.number(path) == checkpoints.number(newest)
+        if not is_last and checkpoints.try_restore(checkpoint, path):
+            weights = [variable.numpy() for variable in variables]
+            title = f"epoch {checkpoints.number(path)}'s"
+            yield Candidate(title, weights, validate(), path)
 
 
 def comparison_title(epoch_paths: Sequence[str], best_paths: Sequence[str]) -> str:

@@ -528,6 +528,23 @@ def test_averaging_leaves_a_damaged_checkpoint_out_and_says_so(tmp_path, capsys)
     assert float(state.weight) == 2
 
 
+def test_averaging_keeps_few_candidates_in_memory(tmp_path):
+    state, alive = State(tmp_path), []
+    state.keeper = checkpoints.Keeper(state.checkpoint, state.run, kept_epochs=8, minutes=10)
+    for epoch in range(1, 9):
+        state.save(epoch, 0, float(epoch))
+    gc.collect()
+
+    def validate():
+        tuples = (item for item in gc.get_objects() if type(item) is averaging.Candidate)
+        alive.append(sum(1 for _ in tuples))
+        return dict(val_loss=float(state.weight), val_accuracy=0.0)  # each is better than before
+
+    averaging.average(state.checkpoint, [state.weight], state.keeper, 8, validate)
+    assert len(alive) == 8
+    assert max(alive) <= 3  # the last epoch's, the best so far, and the one before
+
+
 @pytest.mark.slow
 def test_a_training_killed_again_and_again_ends_bit_for_bit_as_one_never_killed(tmp_path):
     tsv, chance = write_tsv(tmp_path / "numbers.tsv", sentences(3000)), random.Random(3)
