@@ -240,7 +240,9 @@ class Translator:
         chunk_sentences = [sentence for line in split_lines for sentence in line]
         for sentence in chunk_sentences:
             self._protect(sentence)
-        sources = self.tokenizer.encode([sentence.source_text for sentence in chunk_sentences])
+        sources = self.tokenizer.encode(
+            [sentence.source_text for sentence in chunk_sentences], MAX_SOURCE_TOKENS
+        )
         for sentence, ids in zip(chunk_sentences, sources, strict=True):
             sentence.source = ids
         for prefix, (first, *_) in zip(prefixes, split_lines, strict=True):
@@ -457,7 +459,7 @@ class Translator:
 
     def _search_line(self, line: str) -> tuple[list[int], list[int]]:
         """Returns the source ids of a line, and the ids of its best translation, START first."""
-        (source,) = self.tokenizer.encode([spelling.trimmed(line)])
+        (source,) = self.tokenizer.encode([spelling.trimmed(line)], MAX_SOURCE_TOKENS)
         source = source[:MAX_SOURCE_TOKENS]
         target = self.searcher.search([source]).ids[0, 0].numpy().tolist()  # 1 + L
         return source, [token for token in target if token != PAD]
