@@ -206,6 +206,8 @@ def train(args):
     source = choice.loaded_source(corpus)
     if choice.is_replaced_by(corpus):  # the default could not be downloaded
         run = train_corpus.run_of(args, corpus.name, workers)
+        if run.resumable:
+            xla, parts = train_options.uses_xla(options, run.resumable), run.resumable.parts
     run.lock()
     args.resume = train_corpus.resuming_command(args, choice, corpus)
     tokenize = train_options.tokenizer_of_bleu(args, options, run, source, corpus)

@@ -6,6 +6,7 @@ import hashlib
 import http.server
 import json
 import os
+import shutil
 import socket
 import sys
 import tarfile
@@ -20,6 +21,7 @@ from helpers import (
 
 import params
 import run_demo
+from nmt.runs.folder import Run
 from nmt.text import downloads
 
 
@@ -85,6 +87,24 @@ def test_the_unnamed_default_falls_back_to_the_bundled_corpus_and_says_so(ted, c
     assert error.count("\n") == 1
     assert "ted_hrlr_translate/pt_to_en cannot be downloaded" in error
     assert "bundled" in error
+
+
+def test_a_run_on_the_corpus_that_replaces_the_default_is_resumed_as_it_began(
+    ted, finished, tmp_path, monkeypatch
+):
+    ted("http://127.0.0.1:9/gone")
+    monkeypatch.chdir(tmp_path)
+    run = Run(shutil.copytree(finished / "run", tmp_path / "runs" / "bundled"))
+    run.write("params.json", run.read("params.json") | {"parts": 3})
+    claimed = []
+
+    def claim(_self, _options, _source, parts, *_, **_hashes):
+        claimed.append(parts)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Run, "claim", claim)
+    assert call() == 130
+    assert claimed == [3]  # whatever the cores of this machine
 
 
 def test_a_named_dataset_never_falls_back(ted, capsys):
