@@ -18,7 +18,7 @@ def duration(seconds: float) -> str:
 
 
 class BatchTimer:
-    """Times the batches of an epoch, without the first ones, which trace functions.
+    """Times the batches of an epoch; if they are many, without the first, which trace functions.
 
     Args:
       first: the number of batches that are done when the timer starts.

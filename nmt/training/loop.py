@@ -129,7 +129,8 @@ class TrainingLoop:
                     self.estimate_once(timer, number)
                 if save:
                     self.save_within_epoch(keeper)
-        self.times.batch_seconds = timer.seconds_per_batch(batches_per_epoch)
+        if not first or timer.is_measured(batches_per_epoch):  # else these few trace functions
+            self.times.batch_seconds = timer.seconds_per_batch(batches_per_epoch)
         return rate()
 
     def rest_of_epoch(

@@ -4,9 +4,21 @@ import math
 
 import numpy as np
 import pytest
+import tensorflow as tf
 from helpers import tiny_training
 
 from nmt.training import loop
+
+
+def test_the_last_batches_of_an_epoch_that_is_resumed_are_no_measure():
+    """They are few, and the first of them trace functions."""
+    training = tiny_training(vocab_size=20)
+    batches = tf.data.Dataset.from_tensors(tf.zeros((2, 4), tf.int32)).repeat()
+    for first, measured in ((0, True), (8, False)):
+        training.position.assign(first)
+        training.times.batch_seconds = 0.0
+        training.train_epoch(tf.data.Dataset.zip(batches, batches).take(10 - first), 10, "")
+        assert bool(training.times.batch_seconds) is measured
 
 
 @pytest.mark.parametrize(
