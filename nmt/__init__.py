@@ -3,7 +3,8 @@
 text      corpora, downloads, vocabulary, batches
 documents HTML, subtitles, tables and other files, whose text alone is translated
 network   faster forms of the layers, the loss and the forward pass
-decoding  search, translator, export
+decoding  search, translator
+exports   models for other programs
 training  optimizer, devices, workers, checkpoints, averaging
 results   scores, evaluation, pictures, explorer
 runs      run folder, parameters, listing, loading, parent

@@ -106,7 +106,7 @@ def terminate(number: int, _frame) -> None:
 
 
 def catch_interrupts() -> None:
-    """From here on signals to end raise exceptions, which exit_codes.run reports.
+    """From here on signals to end raise exceptions, which exit_codes.exit_code reports.
 
     Ctrl-C raises KeyboardInterrupt, SIGTERM and SIGHUP raise Terminated; nohup's SIGHUP stays
     ignored.

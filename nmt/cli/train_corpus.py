@@ -152,6 +152,8 @@ def resuming_command(args: Namespace, choice: CorpusChoice, corpus: corpora.Corp
 def write_held_out(run: Run, corpus: corpora.Corpus, source: dict[str, Any]) -> None:
     """Writes the pairs that are held out of the training files into the run folder.
 
+    Their sides are in the order of these files.
+
     An earlier start that trained nothing may have left those of other text there, which go, unless
     this run is to read them.
 
@@ -166,8 +168,12 @@ def write_held_out(run: Run, corpus: corpora.Corpus, source: dict[str, Any]) -> 
             if path.resolve() not in [Path(named).resolve() for named in source.get(split) or ()]:
                 path.unlink(missing_ok=True)
         elif not (run.trained and (run.path / name).exists()):
-            pairs = [tuple(map(without_tabs, pair)) for pair in corpora.raw_pairs(splits[split])]
-            run.write(name, b"".join(map(corpora.as_line, pairs)))
+            order = -1 if source.get("reverse") else 1  # of the files, not of the corpus
+            lines = [
+                corpora.as_line(tuple(map(without_tabs, pair[::order])))
+                for pair in corpora.raw_pairs(splits[split])
+            ]
+            run.write(name, b"".join(lines))
 
 
 def without_tabs(side: bytes) -> bytes:
@@ -211,7 +217,7 @@ def read_text(
             model = tokenizing.learn_vocabulary(sample, **arguments)
         run.write(run.tokenizer.name, model)
     workers.barrier()
-    if not run.tokenizer.exists():
+    if not (workers.chief or run.tokenizer.exists()):
         raise UserError(
             f"{run.path}: does not contain the chief's files; name a --run on a disk that all "
             "workers see"

@@ -89,7 +89,7 @@ def announce_training(
     """Logs what is left to do of a training run, whose newest checkpoint is restored."""
     scoring = f"scoring {plural(len(corpus.test), 'test line')}"
     if training.finished:
-        log.info(f"All epochs are trained: {scoring}.")
+        log.info(f"Training is finished: {scoring}.")
         return
     epochs = training.options["epochs"] - int(training.epoch)
     steps_done = -(-int(training.position) // training.options["accumulate"])  # of this epoch

@@ -163,7 +163,7 @@ def comparison(hypotheses, other_hypotheses, *references, **options):
     By paired bootstrap resampling (Koehn 2004), as sacreBLEU does it. Scores as in `table`.
 
     Args:
-      hypotheses, others: the translations of two systems.
+      hypotheses, other_hypotheses: the translations of two systems.
       references, options: see `score`.
     """
     note_spelling(references)

@@ -16,7 +16,7 @@ class CosineSchedule(CustomSchedule):
     """The same warm-up to the same peak, then times (1 + cos(pi * progress)) / 2: 0.0 at `steps`.
 
     Progress goes from 0 at `warmup_steps` to 1 at `steps` (Loshchilov & Hutter 2017, arXiv
-    1608.03983, without restarts).
+    1608.03983, without restarts). Without steps after the warm-up, nothing decays.
 
     Args:
       d_model, warmup_steps, scale: see CustomSchedule.

@@ -35,6 +35,13 @@ def test_held_out_pairs_with_tabs_are_written_as_two_columns(tmp_path):
     assert (tmp_path / "held-out-test.tsv").read_text() == "um dois\tone two\n"
 
 
+def test_held_out_pairs_of_a_reversed_run_stand_as_in_its_files(tmp_path):
+    pairs = as_dataset([("one", "um")])
+    corpus = SimpleNamespace(validation=pairs, test=pairs)
+    train_corpus.write_held_out(Run(tmp_path), corpus, {"train": ["a.tsv"], "reverse": True})
+    assert (tmp_path / "held-out-test.tsv").read_text() == "um\tone\n"
+
+
 def test_the_preset_for_a_number_of_pairs_is_suggested(capsys):
     for pairs, name in ((10_000, "tiny"), (51_785, "small"), (999_999, "small"), (10**6, "base")):
         train_messages.suggest_preset(pairs)
@@ -101,7 +108,7 @@ def test_a_run_says_what_it_trains_for_how_long_and_what_follows(capsys):
     training.options["xla"] = "on"
     assert "XLA compiles the step for 2 shapes of batches" in announced()
     training.epoch, training.position, training.finished = 6, 0, True
-    assert announced() == "All epochs are trained: scoring 9 test lines.\n"
+    assert announced() == "Training is finished: scoring 9 test lines.\n"
 
 
 def test_the_training_text_is_read_three_times_before_the_first_step(tmp_path, monkeypatch, capsys):
