@@ -110,10 +110,10 @@ def held_out_numbers(dataset: tf.data.Dataset, parts: int, seed: int, side: int)
         if pair[side] in numbers:
             numbers[pair[side]].append(number)
 
-    def add(chosen: list[int], drawn: list[int], wanted: int, most: int) -> None:
-        """Adds the pairs of drawn sources, each of at most `most` pairs, until there are enough."""
-        for source in map(source_of.get, drawn):
-            if len(chosen) < wanted and len(numbers.get(source, [])) <= most:
+    def add(chosen: list[int], candidates: list[int], enough: int, most: int) -> None:
+        """Adds all pairs of the sources of candidates, each of at most `most`, until `enough`."""
+        for source in map(source_of.get, candidates):
+            if len(chosen) < enough and len(numbers.get(source, [])) <= most:
                 chosen += numbers.pop(source, [])
 
     held_out = [[] for _ in range(parts)]
@@ -212,36 +212,45 @@ def complete(
     return Corpus(name, **{split: without_autotuning(data) for split, data in splits.items()})
 
 
-def check_directions(named: dict[str, Sequence[str | Path] | None]) -> None:
-    """Raises a UserError if files are validated or scored in the other direction.
-
-    Training files in both directions are reported only: tags may tell these apart.
+def warn_of_both_directions(train: Sequence[files.Group], selection: Selection) -> None:
+    """Logs that training files are in both directions of two languages; tags may tell them apart.
 
     Args:
-      named: lists of files by split; None for a split without any.
+      train: groups of files.
+      selection: which two sides of files of pairs are meant.
     """
-    directions = {}  # of the training text, each with files that have it
-    for group in files.grouped(named["train"] or ()):
-        directions.setdefault(files.languages_of(group.paths), file_names(group.paths))
-    for direction, name in directions.items():
-        if direction and direction < (opposite := direction[::-1]) and opposite in directions:
+    by_direction = {}
+    for group in train:
+        by_direction.setdefault(files.languages_of(group.paths, selection), group)
+    for direction, group in by_direction.items():
+        other = direction and by_direction.get(direction[::-1])
+        if other:
             log.warning(
-                f"{name} is {direction.source} to {direction.target}, {directions[opposite]} the "
-                "other direction: both are learned. If only one is meant, name it, for example: "
-                f"--languages {direction.source}-{direction.target}"
+                f"{file_names(group.paths)} is {direction.source} to {direction.target}, "
+                f"{file_names(other.paths)} the other direction: both are learned."
             )
-    if len(directions) > 1 or None in directions:
+            return
+
+
+def check_direction(group: files.Group, train: Sequence[files.Group], selection: Selection) -> None:
+    """Raises a UserError if files are in the other direction than all training files.
+
+    Args:
+      group: files to validate or to score.
+      train: groups of files.
+      selection: which two sides of files of pairs are meant.
+    """
+    here = files.languages_of(group.paths, selection)
+    directions = {files.languages_of(other.paths, selection) for other in train}
+    if None in (here, *directions) or len(directions) > 1:
         return
-    ((source, target),) = directions
-    groups = [*files.grouped(named["validation"] or ()), *files.grouped(named["test"] or ())]
-    for group in groups:
-        found = files.languages_of(group.paths)
-        if found and not overlap(source, found.source) and overlap(source, found.target):
-            raise UserError(
-                f"{file_names(group.paths)}: is {found.source} to {found.target}, and the training "
-                f"text {source} to {target}; name the files in its order, or "
-                f"--languages {source}-{target}"
-            )
+    (there,) = directions
+    if not overlap(here.source, there.source) and overlap(here.source, there.target):
+        raise UserError(
+            f"{file_names(group.paths)}: is {here.source} to {here.target}, and the training text "
+            f"{there.source} to {there.target}; name the files in its order (if the files or "
+            f"columns have wrong names, add --languages {there.source}-{there.target})"
+        )
 
 
 def from_files(
@@ -267,8 +276,11 @@ def from_files(
       UserError: a file that cannot be read, is empty, or is not parallel text.
     """
     named = {"train": train, "validation": valid, "test": test}
-    if not selection.languages:
-        check_directions(named)
+    if not selection.languages and not only:
+        groups = files.grouped(train)
+        warn_of_both_directions(groups, selection)
+        for group in [*files.grouped(valid or ()), *files.grouped(test or ())]:
+            check_direction(group, groups, selection)
     if only and named[only] and (only != "train" or (valid and test)):
         needed = without_autotuning(text_dataset(named[only], selection))
         return Corpus(name, **dict.fromkeys(named) | {only: needed})

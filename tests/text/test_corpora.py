@@ -264,6 +264,11 @@ def test_files_that_are_validated_in_the_other_direction_are_refused(tmp_path, c
     assert listed(corpus.validation) == [("doch", "but")]
     named = {"train": [train], "valid": [valid], "test": [other], "languages": ["de-DE", "en-US"]}
     assert listed(corpora.load_corpus(named, seed=1).test) == [("nein", "no")]  # as when evaluated
+    chosen = {"train": [train], "valid": [other], "test": [other], "columns": ["1", "2"]}
+    with pytest.raises(UserError, match=r"other\.csv: is en to de"):
+        corpora.load_corpus(chosen, seed=1)
+    by_name = {"train": [valid], "valid": [other], "test": [other], "columns": ["de", "en"]}
+    assert listed(corpora.load_corpus(by_name, seed=1).test) == [("nein", "no")]
     capsys.readouterr()
     corpora.load_corpus({"train": [valid, other], "valid": [valid], "test": [valid]}, seed=1)
     assert "valid.csv is de to en, other.csv the other direction" in capsys.readouterr().err
