@@ -14,8 +14,9 @@ from typing import NamedTuple
 from nmt import UserError
 from nmt.documents.document import Segment, Span, TextDocument, decode, has_words
 from nmt.documents.nodes import Node, Text, plain_text
+from nmt.text.formats.comma_separated import PROSE, SEPARATOR
 
-DELIMITERS = ",;\t|"  # of a .csv; the most frequent one in its first line
+DELIMITERS = ",;\t|"  # of a .csv; the most frequent one in its first line, as far as it is no prose
 QUOTED = re.compile(r'"[^"]*+(?:""[^"]*+)*+"')  # "" is a quotation mark, never the end
 LINE_END = re.compile(r"\r\n|\r|\n")
 CELL_LINE = re.compile(r"[^\r\n]+")
@@ -35,7 +36,11 @@ def find_delimiter(text: str, ending: str) -> str:
     if ending == ".tsv":
         return "\t"
     first_line = LINE_END.split(QUOTED.sub("", text.lstrip("\r\n")), maxsplit=1)[0]
-    return max(DELIMITERS, key=first_line.count)  # of equal ones, the first
+    if named := SEPARATOR.fullmatch(first_line):
+        return named[1]
+    separators = PROSE.sub("", first_line)
+    line = separators if any(map(separators.count, DELIMITERS)) else first_line
+    return max(DELIMITERS, key=line.count)  # of equal ones, the first
 
 
 def find_cells(text: str, delimiter: str, has_quotes: bool) -> Iterator[Cell]:
@@ -135,12 +140,14 @@ def parse(content: bytes, ending: str, columns: str | None = None) -> TextDocume
     text, has_quotes = decoded.text, ending == ".csv"
     delimiter = find_delimiter(text, ending)
     cells = list(find_cells(text, delimiter, has_quotes))
-    header = [read_cell(text, cell) for cell in cells if cell.row == 0]
+    names_separator = has_quotes and SEPARATOR.fullmatch(LINE_END.split(text, maxsplit=1)[0])
+    top = 1 if names_separator else 0  # the row before is for spreadsheets alone
+    header = [read_cell(text, cell) for cell in cells if cell.row == top]
     numbers, first_row = choose_columns(columns, header)
     segments = [
         segment
         for cell in cells
-        if cell.column in numbers and cell.row >= first_row
+        if cell.column in numbers and cell.row >= top + first_row
         for segment in cell_segments(text, cell, delimiter, has_quotes)
         if has_words(segment.text)
     ]

@@ -41,6 +41,8 @@ def test_the_columns_that_are_named_are_translated_below_the_header():
     [
         ("a.csv", "a;b\num;dois\n", "a;b\nUM;dois\n"),
         ("a.csv", "a|b\num|dois\n", "a|b\nUM|dois\n"),
+        ("a.csv", "sep=;\na;b\num, dois;três\n", "sep=;\na;b\nUM, DOIS;três\n"),
+        ("a.csv", "a;b, c, d\num;dois\n", "a;b, c, d\nUM;dois\n"),
         ("a.tsv", 'a\tb\n"um\tdois"\n', 'a\tb\n"UM\tdois"\n'),
         ("a.tsv", "a\tb\n\num, dois\ttrês", "a\tb\n\nUM, DOIS\ttrês"),
         ("a.csv", 'a,b\n"um" dois,três\n', 'a,b\n"""UM"" DOIS",três\n'),

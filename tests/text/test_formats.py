@@ -187,6 +187,7 @@ TABLE = "id,de,en,fr\n1,ja,yes,oui\n2,nein,no,non\n"
         ("a.csv", "de,en\nja,yes\n,\n , \n", Selection(), [("ja", "yes")]),
         ("a.csv", TABLE, Selection(Pair("de-DE", "en-US")), [("ja", "yes"), ("nein", "no")]),
         ("a.csv", "de,de-AT,en\nja,jo,yes\n", Selection(Pair("de-AT", "en")), [("jo", "yes")]),
+        ("a.csv", "pt-BR,pt,en\ntu,vos,you\n", Selection(Pair("pt-BR", "en-US")), [("tu", "you")]),
         ("a.tsv", "id\tsource\ttarget\n1\tja\tyes\n", Selection(), [("ja", "yes")]),
         ("a.tsv", "1\tja\tyes\n2\tn\tno\n", Selection(columns=("2", "3")),
          [("ja", "yes"), ("n", "no")]),
@@ -211,6 +212,8 @@ def test_columns_are_those_that_the_first_line_or_a_flag_names(
         ("1,5 Liter;1.5 liters", ("1,5 Liter", "1.5 liters")),
         ("Hallo; Welt,Hello; world", ("Hallo; Welt", "Hello; world")),
         ("Ja; doch, Yes", ("Ja; doch", " Yes")),
+        ('"Hello;Bob", Hallo', ("Hello;Bob", " Hallo")),
+        ("caf&eacute;, café", ("caf&eacute;", " café")),
     ],
 )
 def test_a_comma_or_a_semicolon_within_a_sentence_separates_no_cells(line, pair, tmp_path):
@@ -222,6 +225,7 @@ def test_a_comma_or_a_semicolon_within_a_sentence_separates_no_cells(line, pair,
     [
         ("a.csv", TABLE, Selection(), "has columns de, en, fr; name two of them"),
         ("a.csv", TABLE, Selection(Pair("en", "es")), "has columns de, en, fr; name two"),
+        ("a.csv", "en,en-GB,de\na,b,c\n", Selection(Pair("de", "en")), "has columns en, en-GB"),
         ("a.csv", TABLE, Selection(columns=("de", "x")), "has no column x; its first line is: id"),
         ("a.csv", TABLE, Selection(columns=("0", "2")), "has no column 0"),
         ("a.csv", TABLE, Selection(columns=("2", "5")), "has no column 5"),

@@ -17,7 +17,8 @@ from nmt.text.formats.format import Format, ReadLines, Row, Selection
 from nmt.text.languages import Pair
 
 SEPARATOR = re.compile("sep=(.)", re.IGNORECASE)  # the first line, by which Excel is told
-PROSE = re.compile(r"[,;](?=\s)|(?<=\d),(?=\d)")  # commas and semicolons that separate no cells
+# Quoted cells, entities, and commas and semicolons that separate no cells.
+PROSE = re.compile(r'"(?:[^"]|"")*+"|&#?\w+;|[,;](?=\s)|(?<=\d),(?=\d)')
 
 
 def parse(lines: Iterable[str], path: str | Path) -> Iterator[Row]:

@@ -128,14 +128,20 @@ def _sides_by_language(
     if wanted is None and len(codes) == 2:
         source, target = codes
         return source, target
-    for fits in (matches, overlap):  # "de-DE" is a column "de" where there is no other
-        columns = [column for side in wanted or () for column in codes if fits(side, codes[column])]
-        if len(columns) == 2:
-            return columns[0], columns[1]
+    columns = [_columns_of(side, codes) for side in wanted or ()]
+    if [*map(len, columns)] == [1, 1] and columns[0] != columns[1]:
+        return columns[0][0], columns[1][0]
     raise UserError(
         f"{path}: has columns {', '.join(codes.values())}; name two of them, for example: "
         f"--languages {'-'.join([*codes.values()][:2])}"
     )
+
+
+def _columns_of(language: str, codes: dict[int, str]) -> list[int]:
+    """Returns the columns of a language: where none is, that of which it is a region."""
+    return [column for column in codes if matches(language, codes[column])] or [
+        column for column in codes if overlap(language, codes[column])
+    ]
 
 
 def _named_columns(

@@ -8,7 +8,7 @@ from nmt import UserError
 from nmt.messages import log_once
 from nmt.text.formats import xml_elements
 from nmt.text.formats.format import Format, ReadLines, Row, Selection
-from nmt.text.languages import Pair, canonical, matches, overlap, primary
+from nmt.text.languages import Pair, canonical, matches, primary
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
@@ -80,11 +80,7 @@ def _segments(unit: "Element") -> dict[str, str]:
 
 def _segment(segments: dict[str, str], code: str) -> str | None:
     """Returns the text of a unit in a language, or in one of its regions; None if it has none."""
-    for fits in (matches, overlap):
-        for given, text in segments.items():
-            if fits(code, given):
-                return text
-    return None
+    return next((text for given, text in segments.items() if matches(code, given)), None)
 
 
 def _choose(given: list[str], source_language: str, path: str | Path) -> Pair:

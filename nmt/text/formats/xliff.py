@@ -7,7 +7,7 @@ from nmt import UserError
 from nmt.messages import log_once
 from nmt.text.formats import xml_elements
 from nmt.text.formats.format import Format, ReadLines, Row, Selection
-from nmt.text.languages import Pair, canonical, overlap
+from nmt.text.languages import Pair, canonical, matches, overlap
 
 CODES = {"bpt", "ept", "it", "ph", "x", "bx", "ex", "sc", "ec", "cp"}  # markup of the original
 LANGUAGES = {  # attributes, by the element that has them
@@ -36,6 +36,8 @@ def rows(path: str | Path, selection: Selection, _read: ReadLines) -> Iterator[R
                 f"{path}: is {given.source} to {given.target}, not {wanted.source} to "
                 f"{wanted.target}; name --languages as the file does, and one direction per file"
             )
+        if wanted and given and not all(map(matches, wanted, given)):
+            log_once(f"{path}: {' to '.join(given)} is read as {' to '.join(wanted)}.")
         sides = [xml_elements.child(event.element, name) for name in ("source", "target")]
         texts = [
             xml_elements.text_of(side, without=CODES) if side is not None else "" for side in sides
