@@ -7,7 +7,8 @@ from typing import Any
 import params
 from nmt import UserError
 from nmt.cli.parser import closest
-from nmt.messages import log
+from nmt.messages import log_once
+from nmt.runs.folder import Run
 from nmt.runs.parameters import error_in_row, is_source
 
 SPLITS = ("train", "valid", "test")  # flags, and keys of a corpus
@@ -39,8 +40,9 @@ def apply(args: Namespace) -> None:
             setattr(args, key, value)
     if not args.train and args.data_path is None:
         _apply_corpus(args, content)
-    if content.get("parent") and not args.parent:
-        log.warning(
+    is_new = not (args.run and Run(args.run).trained)
+    if content.get("parent") and not args.parent and is_new:
+        log_once(
             f"{args.config}: that run began with the weights of {content['parent']}, and this one "
             "begins without; to repeat it, name them by --from"
         )

@@ -87,6 +87,11 @@ class Run:
         """Whether there are final weights: those of a run that ended, or a copy of these alone."""
         return any(self.final.glob("ckpt-*.index"))
 
+    @property
+    def has_weights(self) -> bool:
+        """Whether there are any weights to translate with."""
+        return self.trained or self.has_final_weights
+
     @functools.cached_property
     def parameters(self) -> Parameters | None:
         """What params.json holds, read once; None without any content.
@@ -133,7 +138,7 @@ class Run:
         if self.lost_parameters:
             raise self.without_parameters()
         trained = self.parameters is not None and self.tokenizer.exists()
-        if not trained or (weights and not (self.trained or self.has_final_weights)):
+        if not trained or (weights and not self.has_weights):
             raise UserError(f"{self.path}: no trained run; train it first, or name another run")
 
     def lock(self) -> None:

@@ -91,13 +91,15 @@ def default(corpus_name: str) -> Path:
 def trained(folder: Path | None = None) -> list[Run]:
     """Returns the trained runs in `folder`, the newest first."""
     paths = [path.parent for path in (folder or FOLDER).glob("*/checkpoints")]
-    runs = [run for run in map(Run, paths) if run.trained or is_copy(run)]
+    runs = [run for run in map(Run, paths) if run.trained or is_backup(run)]
     return sorted(runs, key=trained_at, reverse=True)
 
 
-def is_copy(run: Run) -> bool:
-    """Returns whether a run has final weights alone, as a backup has."""
-    return run.has_final_weights and (run.path / "params.json").exists()
+def is_backup(run: Run) -> bool:
+    """Returns whether a folder holds what is needed to translate, and perhaps no more."""
+    with contextlib.suppress(UserError):
+        return run.has_final_weights and run.tokenizer.exists() and run.parameters is not None
+    return False
 
 
 def describe(run: Run) -> str:

@@ -94,8 +94,7 @@ def load_tokenizer(run: Run, protects: bool = True) -> Tokenizer:
         tokenizer = Tokenizer(run.tokenizer.read_bytes(), protects)
     except (OSError, RuntimeError, ValueError, tf.errors.OpError):
         tokenizer = None
-    has_weights = run.trained or run.has_final_weights  # else the file is of the newest start
-    saved = run.parameters if has_weights else None
+    saved = run.parameters if run.has_weights else None  # else the file is of the newest start
     trained_with = saved and saved.hashes.get("tokenizer_sha256")
     if tokenizer is None or trained_with not in (None, tokenizer.sha256):
         raise UserError(
