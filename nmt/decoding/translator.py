@@ -337,13 +337,15 @@ class Translator:
         """Puts originals in place of symbols, and fills in what the best candidate lacks."""
         for sentence in chunk:
             if sentence.protected:
-                texts = [candidate.text for candidate in sentence.candidates]
-                restored = [restore(text, sentence.protected) for text in texts]
-                sentence.candidates = [
-                    candidate._replace(text=spelling.printed(result.text))
-                    for candidate, result in zip(sentence.candidates, restored, strict=True)
-                ]
-                sentence.missing = restored[0].missing
+                missing, candidates = {}, []  # by text
+                for candidate in sentence.candidates:
+                    restored = restore(candidate.text, sentence.protected)
+                    text = spelling.printed(restored.text)
+                    missing.setdefault(text, restored.missing)
+                    candidates.append(candidate._replace(text=text))
+                if not self.options.sampling:
+                    candidates = merge_equal_texts(candidates, self.options.n_best)
+                sentence.candidates, sentence.missing = candidates, missing[candidates[0].text]
             terms = [term.original for term in sentence.terms]
             sentence.missing = sentence.missing + take_out_terms(sentence.translation, terms)[1]
 
@@ -385,7 +387,9 @@ class Translator:
                 Candidate(texts[index], log_probabilities[row][rank], scores[row][rank])
                 for rank, index in enumerate(ranks)
             ]
-            best = merge_equal_texts(candidates, self.options.n_best)
+            # Texts with other symbols may be equal once originals stand in their place.
+            symbols = request.sentence.protected and request.sentence.protected.originals
+            best = merge_equal_texts(candidates, number if symbols else self.options.n_best)
             request.sentence.candidates += best
 
     def _align_sentences(self, chunk: list[Sentence]):

@@ -3,12 +3,15 @@
 import itertools
 import math
 import random
+from types import SimpleNamespace
 
 import pytest
 
 from nmt.decoding import n_best
 from nmt.decoding.n_best import combine_n_best, merge_equal_texts
 from nmt.decoding.sentence import Candidate, Sentence, Translation
+from nmt.decoding.translator import Translator
+from nmt.text.protected import Protected
 
 
 def test_two_segmentations_of_a_text_are_one_translation_whose_probabilities_add():
@@ -22,6 +25,20 @@ def test_two_segmentations_of_a_text_are_one_translation_whose_probabilities_add
     assert (first, second) == ("c", "a b")  # together more likely
     assert numbers == pytest.approx([math.log(0.35)] * 2)
     assert [text for text, *_ in merge_equal_texts(rows, 1)] == ["c"]
+
+
+def test_texts_that_are_equal_once_symbols_are_replaced_are_one():
+    texts = {"⟦0⟧ or ⟦1⟧": 0.3, "⟦0⟧ and ⟦1⟧": 0.25, "⟦1⟧ or ⟦0⟧": 0.2, "⟦0⟧ or ⟦1⟧ ⟦2⟧": 0.05}
+    sentence = Sentence("4711 ou 4711", "", Protected("⟦0⟧ ou ⟦1⟧", ["4711", "4711"]))
+    sentence.candidates = [Candidate(text, math.log(p), math.log(p)) for text, p in texts.items()]
+    translator = SimpleNamespace(options=SimpleNamespace(sampling=None, n_best=2))
+    Translator._restore_sentences(translator, [sentence])
+    assert [candidate.text for candidate in sentence.candidates] == [
+        "4711 or 4711",
+        "4711 and 4711",
+    ]
+    assert math.exp(sentence.candidates[0].log_probability) == pytest.approx(0.5)
+    assert sentence.missing == []
 
 
 def test_a_length_penalty_stays_that_of_the_best_segmentation():
