@@ -31,7 +31,8 @@ class CopiedSymbols:
     ) -> tf.Tensor:
         """Returns `likely` where no symbol is lost, repeated or invented.
 
-        A symbol can follow only as long as it is missing, and END only when none is. Where END
+        A translation that needs none stays as it is, whatever the others in its batch need. A
+        symbol can follow only as long as it is missing, and END only when none is. Where END
         would be likelier than all missing symbols, the likeliest of them takes its probability: a
         translation that would end goes on with what it lacks. Where no more tokens are left than
         symbols are missing, nothing else can follow.
@@ -51,7 +52,9 @@ class CopiedSymbols:
         symbols = tf.where(missing > 0, likely[..., first:last], MASKED)  # (B, K, N)
         likeliest = symbols == tf.reduce_max(symbols, axis=2, keepdims=True)
         symbols = tf.where((missing > 0) & likeliest, tf.maximum(symbols, end), symbols)
-        likely = tf.where(is_urgent, MASKED, likely)
+        others = tf.where(is_urgent, MASKED, likely)
         end = tf.where(is_whole, end, MASKED)
-        before, between = likely[..., :END], likely[..., END + 1 : first]
-        return tf.concat([before, end, between, symbols, likely[..., last:]], axis=2)
+        before, between = others[..., :END], others[..., END + 1 : first]
+        restricted = tf.concat([before, end, between, symbols, others[..., last:]], axis=2)
+        needs_any = tf.reduce_any(required > 0, axis=1)[:, tf.newaxis, tf.newaxis]  # (B, 1, 1)
+        return tf.where(needs_any, restricted, likely)

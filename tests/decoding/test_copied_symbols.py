@@ -71,6 +71,14 @@ def test_each_row_has_symbols_of_its_own():
     np.testing.assert_array_equal(may_end, [[True, False], [False, True]])
 
 
+def test_a_row_that_needs_no_symbol_is_as_it_would_be_alone():
+    likely = tf.random.stateless_normal((2, 2, 8), seed=(1, 2))
+    ids = tf.constant([[[START, A], [START, WORD]]] * 2)
+    result = SYMBOLS.restrict(likely, ids, tf.constant([[0, 0, 0], [0, 1, 0]]), tf.constant([9, 9]))
+    np.testing.assert_array_equal(result[0], likely[0])
+    assert (result[1] != likely[1]).numpy().any()
+
+
 # ---- Translations ----
 
 SIZES = dict(num_layers=1, d_model=16, num_heads=2, dff=32, rate=0.0)
