@@ -171,13 +171,18 @@ class Protector:
           originals: those of the Protected source. In the result, symbols that the user wrote into
             the prefix follow them.
         """
-        symbols = collections.defaultdict(collections.deque)  # by original
+        waiting = collections.defaultdict(collections.deque)  # by original: its numbers
         for number, original in enumerate(originals):
-            symbols[original].append(SYMBOLS[number % len(SYMBOLS)])
+            waiting[original].append(number)
         spans, chosen, originals = self._fixed_spans(prefix), [], list(originals)
+        used = collections.Counter()  # by symbol: how many of its originals, which come in order
         for span in spans:
-            if symbols[span.original]:
-                chosen.append(symbols[span.original].popleft())
+            numbers = waiting[span.original]
+            uses, symbol = divmod(numbers[0], len(SYMBOLS)) if numbers else (None, None)
+            if numbers and used[symbol] == uses:
+                numbers.popleft()
+                used[symbol] += 1
+                chosen.append(SYMBOLS[symbol])
             elif span.kind == "symbol":
                 chosen.append(SYMBOLS[len(originals) % len(SYMBOLS)])
                 originals.append(span.original)

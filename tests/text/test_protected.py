@@ -129,6 +129,15 @@ def test_a_prefix_has_the_symbols_of_its_source():
     assert DEFAULT.protect_prefix("", source.originals) == Protected("", source.originals)
 
 
+def test_a_prefix_begins_a_translation_whichever_spans_it_holds():
+    """The eleventh span has the first one's symbol, which stands for the first one first."""
+    source = DEFAULT.protect("rooms " + ", ".join(map(str, range(100, 112))))
+    for text in ("110", "100 110", "110 100", "100 101 110 111"):
+        prefix = DEFAULT.protect_prefix(text, source.originals)
+        assert restore(prefix.text, prefix).text == text
+    assert DEFAULT.protect_prefix("100 110", source.originals).text == "⟦0⟧ ⟦0⟧"
+
+
 HOSTILE = (
     "a", "a.", "<a ", "1", "1a", "{", "%", "http://", ".", "&a", "@", "a@", "⟦1⟧", "<!--", "a-",
     "%1", "%(a", "www.", "<a b='", "b=", " ",
