@@ -164,7 +164,9 @@ class GivenPairs:
     ) -> tuple[np.ndarray, list[str], list[str]]:
         """Returns the attention (T, S) of a pair without START and END, and the tokens of both."""
         source, target = (
-            self._tokenizer.surfaces(spelling.trimmed(text))[: len(_truncated(ids)) - 2]
+            self._tokenizer.surfaces(spelling.trimmed(text), MAX_SOURCE_TOKENS)[
+                : len(_truncated(ids)) - 2
+            ]
             for text, ids in ((pair.source_text, pair.source), (pair.target_text, pair.target))
         )
         return weights[: len(target), 1 : 1 + len(source)], source, target
@@ -213,8 +215,10 @@ class GivenPairs:
 
     def _encode(self, texts: list[tuple[str, str]]) -> list[_Pair]:
         """Returns pairs with ids."""
-        sources = self._tokenizer.encode(spelling.trimmed(source) for source, _ in texts)
-        targets = self._tokenizer.encode(spelling.trimmed(target) for _, target in texts)
+        sources, targets = (
+            self._tokenizer.encode(map(spelling.trimmed, side), MAX_SOURCE_TOKENS)
+            for side in zip(*texts, strict=True)
+        )
         return [
             _Pair(source, target, sources[index], targets[index])
             for index, (source, target) in enumerate(texts)

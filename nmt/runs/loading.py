@@ -282,6 +282,8 @@ def load_translator(
     paths = path if isinstance(path, (list, tuple)) else [path]
     if not paths:
         raise UserError("load_translator was given an empty list; name one run folder or several")
+    if isinstance(patterns, str):
+        raise UserError("patterns is one string; give a list of strings")
     options = {name: value for name, value in options.items() if value is not None}
     SearchOptions(**options)  # a TypeError if there is no such option
     if options.get("sampling"):

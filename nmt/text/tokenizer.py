@@ -385,9 +385,14 @@ class Tokenizer:
             raise UserError("encode takes a list of strings, and was given a string; write [text]")
         lines = [spelling.normal(line) for line in lines]
         check_characters(lines)
-        if max_tokens and self.token_bytes:
-            lines = [line[: self.token_bytes * (max_tokens + CUT_MARGIN)] for line in lines]
+        lines = [self._cut(line, max_tokens) for line in lines]
         return self.processor.encode(lines, add_bos=True, add_eos=True)
+
+    def _cut(self, line: str, max_tokens: int | None) -> str:
+        """Returns a line without what is beyond `max_tokens` in any case; see `encode`."""
+        if not (max_tokens and self.token_bytes):
+            return line
+        return line[: self.token_bytes * (max_tokens + CUT_MARGIN)]
 
     def share_without_entry(self, lines: Sequence[str]) -> float:
         """Returns the share of the tokens of `lines` (strings) that are single bytes or UNKNOWN."""
@@ -405,12 +410,16 @@ class Tokenizer:
         texts = self.processor.decode(ids.tolist())
         return [*map(spelling.printed, texts)]
 
-    def surfaces(self, text: str) -> list[str]:
+    def surfaces(self, text: str, max_tokens: int | None = None) -> list[str]:
         """Returns the tokens of a text as they stand in it, with U+2581 before each word.
 
         An unknown word is given by its letters; if several follow each other, they are one token.
+
+        Args:
+          text: a string.
+          max_tokens: see `encode`.
         """
-        return self.processor.encode(spelling.normal(text), out_type=str)
+        return self.processor.encode(self._cut(spelling.normal(text), max_tokens), out_type=str)
 
     def tokens(self, ids: Iterable[int]) -> list[str]:
         """Ids (L,) -> a list of L token strings."""

@@ -477,6 +477,13 @@ def test_a_search_on_a_gpu_has_larger_batches(tokenizer, monkeypatch):
     assert rows == [batching.BATCH_TOKENS // length, batching.GPU_BATCH_TOKENS // length]
 
 
+def test_no_more_of_a_long_line_is_tokenized_than_counts(tokenizer):
+    line = "um " * 50_000
+    first = tokenizer.surfaces(line, 10)
+    assert 10 < len(first) < 10_000
+    assert first[:10] == tokenizer.surfaces(line)[:10]
+
+
 def test_wrong_values_from_python_are_one_line(tokenizer):
     network = tm.Transformer(1, 8, 2, 16, tokenizer.vocab_size, tokenizer.vocab_size)
     network.build(((None, None), (None, None)))
@@ -494,6 +501,8 @@ def test_wrong_values_from_python_are_one_line(tokenizer):
         list(translate.score([("um.", "one\udcff")]))
     with pytest.raises(UserError, match="an empty list; name one run"):
         run_demo.load_translator([])
+    with pytest.raises(UserError, match="patterns is one string; give a list"):
+        run_demo.load_translator(patterns="SKU")
 
 
 BLANK = [
