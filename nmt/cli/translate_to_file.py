@@ -200,11 +200,13 @@ def write_parts(
     from nmt.training.progress import ProgressBar
 
     counts, started = None, time.perf_counter()
-    with ProgressBar("Translating", lines, done, unit="line") as bar:
-        for translated in workers.translate(parts):
-            partial.add(translated.first, translated.text)
-            counts = translated.counts if counts is None else counts + translated.counts
-            rate = counts.lines / (time.perf_counter() - started)
-            bar.show(done + counts.lines, f"{rate:,.0f} lines/s")
-    if counts:
-        counts.warn()
+    try:
+        with ProgressBar("Translating", lines, done, unit="line") as bar:
+            for translated in workers.translate(parts):
+                partial.add(translated.first, translated.text)
+                counts = translated.counts if counts is None else counts + translated.counts
+                rate = counts.lines / (time.perf_counter() - started)
+                bar.show(done + counts.lines, f"{rate:,.0f} lines/s")
+    finally:  # the process that resumes an interrupted one knows nothing of these lines
+        if counts:
+            counts.warn()

@@ -28,6 +28,7 @@ from nmt.decoding.workers import Part, TranslatedPart
 from nmt.runs import listing
 from nmt.runs.folder import Run
 
+MANY_TOKENS = "5 of 9 lines: longer than the 40 tokens that the run was trained on"
 LINES = [source for source, _ in sentences(18)]
 SOURCE = "\ufeff" + "\n".join(LINES[:8]) + "\r\n\n" + "\n".join(LINES[8:])  # no line end at the end
 
@@ -459,3 +460,15 @@ def test_killed_again_and_again_the_lines_are_those_of_stdin(finished, tmp_path)
     assert f"holds {4096 * len(kept)} of {len(lines):,} lines" in done.stderr
     assert target.read_bytes() == whole.stdout.encode()
     assert not partial.exists()
+
+
+def test_an_interrupt_takes_no_warning_of_what_is_translated(tmp_path, capsys):
+    def translate(parts):
+        yield TranslatedPart(1, "a\n", LineCounts(40, 2048, lines=9, too_long=5))
+        raise KeyboardInterrupt
+
+    partial, interrupted = PartialOutput(tmp_path / "out", {}), SimpleNamespace(translate=translate)
+    with pytest.raises(KeyboardInterrupt):
+        translate_to_file.write_parts(interrupted, iter([]), partial, done=0, lines=20)
+    partial.close()
+    assert MANY_TOKENS in capsys.readouterr().err
