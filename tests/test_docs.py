@@ -1,8 +1,10 @@
 """What must hold of the documents: links lead somewhere, commands and code are right."""
 
 import contextlib
+import inspect
 import itertools
 import json
+import operator
 import re
 import runpy
 import shlex
@@ -18,6 +20,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import params
+import run_demo
+import transformer_model
 from nmt.cli import main
 
 ENGLISH, CHINESE = ROOT / "README.md", ROOT / "README.zh-CN.md"
@@ -320,6 +324,16 @@ def test_both_notebooks_run_the_same_code_and_show_the_same():
             assert other.source.replace('exercises("zh")', "exercises()") == cell.source
             assert outputs(other)[1] == outputs(cell)[1]
             assert "exercises(" in cell.source or outputs(other) == outputs(cell)
+
+
+@pytest.mark.parametrize("path", [NOTEBOOK, CHINESE_NOTEBOOK], ids=lambda path: path.name)
+def test_code_that_the_notebook_shows_is_that_of_the_program(path):
+    for cell in nbformat.read(path, as_version=4).cells:
+        if shown := re.fullmatch(r"source\((model|run_demo)\.([\w.]+)\)", cell.source):
+            module = {"model": transformer_model, "run_demo": run_demo}[shown[1]]
+            function = operator.attrgetter(shown[2])(module)
+            (output,) = cell.outputs
+            assert output["data"]["text/plain"] == inspect.getsource(function).rstrip()
 
 
 @pytest.mark.slow
