@@ -322,6 +322,8 @@ def stage_values(recipe: Recipe, teacher: Namespace) -> dict[str, dict[str, Any]
     if args.n_best > 1:  # sentence BLEU chooses
         options = flags.chosen(training, training.preset or "tutorial")
         pairs |= {name: options[name] for name in ("tokenize", "lowercase")}
+    weights = [group.weight for group in files.grouped(args.train)]
+    weighted = {"weights of --train": weights} if max(weights) > 1 else {}
     stages = {
         "teachers": training_values(teacher),
         "translations": translations,
@@ -329,7 +331,8 @@ def stage_values(recipe: Recipe, teacher: Namespace) -> dict[str, dict[str, Any]
         "students": training_values(training),
     }
     return {
-        stage: {flag(name): value for name, value in values.items()} | text
+        stage: {flag(name): value for name, value in values.items()}
+        | (text if stage in ("translations", "pairs") else text | weighted)
         for stage, values in stages.items()
     }
 

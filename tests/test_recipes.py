@@ -251,6 +251,9 @@ def test_a_folder_is_of_one_recipe(text, program, tmp_path, capsys):
     ):
         assert distill.main([*text, *flags]) == 2
         assert f"its {difference};" in capsys.readouterr().err
+    weighted = [*text[:4], f"{text[4]}:2", *text[5:], "--teachers", "1"]
+    assert distill.main(weighted) == 2
+    assert "its teachers began with a different weights of --train;" in capsys.readouterr().err
     write_text(tmp_path, "train", PAIRS[:3])
     assert distill.main([*text, "--teachers", "1"]) == 2
     assert "a different text of --train;" in capsys.readouterr().err
