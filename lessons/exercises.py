@@ -653,8 +653,9 @@ EXERCISES["learning rate"] = Exercise(
     (
         Mistake(
             lambda step, d_model, warmup: _rate(step + 1, d_model, warmup),
-            "The warm-up is off by one: step 1 is the first step.",
-            "预热差了一步：第一步的 step 是 1。",
+            "The warm-up is off by one: step 1 is the first step of the formula. (Keras counts "
+            "from 0, so that its first update has the rate 0.)",
+            "预热差了一步：公式的第一步是 1。（Keras 从 0 数起，所以它第一次更新的学习率为 0。）",
         ),
         Mistake(
             lambda step, d_model, warmup: _rate(step, d_model, warmup, max),

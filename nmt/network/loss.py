@@ -17,7 +17,7 @@ def token_sums(real, pred, label_smoothing=0.0):
 
 
 def cross_entropy(real, pred, label_smoothing=0.0):
-    """Returns the losses of ids `real` (...), in nats, and whether each had the highest logit.
+    """Returns the losses of ids `real` (...), in nats, and whether no other logit was higher.
 
     The target distribution has 1 - label_smoothing on the real id and the rest spread evenly over
     the vocabulary (paper 5.4). TensorFlow's own kernel takes twice the time on a CPU; here

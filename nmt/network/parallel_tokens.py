@@ -19,7 +19,7 @@ from transformer_model import END, PAD, UNKNOWN, TokenSums, Transformer
 
 POSITIONS = 2  # of the decoder for each source token, START and END included
 BLANK_INPUT = UNKNOWN  # a blank in the decoder's input, where PAD would be masked
-GLANCE_SHARE = 0.5  # of the positions predicted wrongly, those whose tokens are revealed
+GLANCE_SHARE = 0.5  # times the positions predicted wrongly: as many tokens, any, are revealed
 
 
 def decoder_input(inp: tf.Tensor) -> tf.Tensor:
