@@ -1,12 +1,13 @@
 """The n best translations of a sentence, each text once; and of a line of several sentences."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from nmt.decoding.sentence import Candidate, Sentence, Translation
-from nmt.text import sentences
+from nmt.text import sentences, spelling
+from nmt.text.protected import Protected, restore
 
 
 def merge_equal_texts(candidates: Iterable[Candidate], number: int) -> list[Candidate]:
@@ -27,6 +28,36 @@ def merge_equal_texts(candidates: Iterable[Candidate], number: int) -> list[Cand
             candidate = Candidate(candidate.text, total, known.score * share)
         by_text[candidate.text] = candidate
     return sorted(by_text.values(), key=lambda candidate: -candidate.score)[:number]
+
+
+class RestoredCandidates(NamedTuple):
+    """Candidates whose symbols are replaced."""
+
+    candidates: list[Candidate]
+    missing: list[str]  # what the first one lacks of its source
+
+
+def restore_candidates(
+    candidates: Sequence[Candidate], protected: Protected, number: int | None
+) -> RestoredCandidates:
+    """Returns the best `number` of a sentence's Candidates, with originals in place of symbols.
+
+    Texts with other symbols may then be equal: each is there once; see `merge_equal_texts`.
+
+    Args:
+      candidates: the best score first.
+      protected: the sentence's Protected.
+      number: None for all of them, as they are: samples.
+    """
+    missing, restored = {}, []  # by text
+    for candidate in candidates:
+        result = restore(candidate.text, protected)
+        text = spelling.printed(result.text)
+        missing.setdefault(text, result.missing)
+        restored.append(candidate._replace(text=text))
+    if number:
+        restored = merge_equal_texts(restored, number)
+    return RestoredCandidates(restored, missing[restored[0].text])
 
 
 class Beginning(NamedTuple):

@@ -21,7 +21,12 @@ from nmt.decoding.batching import CHUNK_LINES, GPU_BATCH_TOKENS, Batching
 from nmt.decoding.given_pairs import GivenPairs
 from nmt.decoding.hypotheses import Hypotheses
 from nmt.decoding.line_counts import LineCounts
-from nmt.decoding.n_best import combine_n_best, combine_samples, merge_equal_texts
+from nmt.decoding.n_best import (
+    combine_n_best,
+    combine_samples,
+    merge_equal_texts,
+    restore_candidates,
+)
 from nmt.decoding.options import SearchOptions
 from nmt.decoding.searcher import Searcher, pad
 from nmt.decoding.sentence import NOTHING, Candidate, Links, Sentence, TokenScore, Translation
@@ -337,15 +342,9 @@ class Translator:
         """Puts originals in place of symbols, and fills in what the best candidate lacks."""
         for sentence in chunk:
             if sentence.protected:
-                missing, candidates = {}, []  # by text
-                for candidate in sentence.candidates:
-                    restored = restore(candidate.text, sentence.protected)
-                    text = spelling.printed(restored.text)
-                    missing.setdefault(text, restored.missing)
-                    candidates.append(candidate._replace(text=text))
-                if not self.options.sampling:
-                    candidates = merge_equal_texts(candidates, self.options.n_best)
-                sentence.candidates, sentence.missing = candidates, missing[candidates[0].text]
+                number = None if self.options.sampling else self.options.n_best
+                restored = restore_candidates(sentence.candidates, sentence.protected, number)
+                sentence.candidates, sentence.missing = restored
             terms = [term.original for term in sentence.terms]
             sentence.missing = sentence.missing + take_out_terms(sentence.translation, terms)[1]
 

@@ -3,14 +3,12 @@
 import itertools
 import math
 import random
-from types import SimpleNamespace
 
 import pytest
 
 from nmt.decoding import n_best
-from nmt.decoding.n_best import combine_n_best, merge_equal_texts
+from nmt.decoding.n_best import combine_n_best, merge_equal_texts, restore_candidates
 from nmt.decoding.sentence import Candidate, Sentence, Translation
-from nmt.decoding.translator import Translator
 from nmt.text.protected import Protected
 
 
@@ -29,16 +27,15 @@ def test_two_segmentations_of_a_text_are_one_translation_whose_probabilities_add
 
 def test_texts_that_are_equal_once_symbols_are_replaced_are_one():
     texts = {"⟦0⟧ or ⟦1⟧": 0.3, "⟦0⟧ and ⟦1⟧": 0.25, "⟦1⟧ or ⟦0⟧": 0.2, "⟦0⟧ or ⟦1⟧ ⟦2⟧": 0.05}
-    sentence = Sentence("4711 ou 4711", "", Protected("⟦0⟧ ou ⟦1⟧", ["4711", "4711"]))
-    sentence.candidates = [Candidate(text, math.log(p), math.log(p)) for text, p in texts.items()]
-    translator = SimpleNamespace(options=SimpleNamespace(sampling=None, n_best=2))
-    Translator._restore_sentences(translator, [sentence])
-    assert [candidate.text for candidate in sentence.candidates] == [
-        "4711 or 4711",
-        "4711 and 4711",
-    ]
-    assert math.exp(sentence.candidates[0].log_probability) == pytest.approx(0.5)
-    assert sentence.missing == []
+    candidates = [Candidate(text, math.log(p), math.log(p)) for text, p in texts.items()]
+    protected = Protected("⟦0⟧ ou ⟦1⟧", ["4711", "4711"])
+    best, missing = restore_candidates(candidates, protected, 2)
+    assert [candidate.text for candidate in best] == ["4711 or 4711", "4711 and 4711"]
+    assert math.exp(best[0].log_probability) == pytest.approx(0.5)
+    assert missing == []
+    samples, missing = restore_candidates(candidates[::-1], protected, None)
+    assert len(samples) == 4
+    assert missing == []
 
 
 def test_a_length_penalty_stays_that_of_the_best_segmentation():
