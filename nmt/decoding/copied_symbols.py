@@ -52,9 +52,9 @@ class CopiedSymbols:
         symbols = tf.where(missing > 0, likely[..., first:last], MASKED)  # (B, K, N)
         likeliest = symbols == tf.reduce_max(symbols, axis=2, keepdims=True)
         symbols = tf.where((missing > 0) & likeliest, tf.maximum(symbols, end), symbols)
-        others = tf.where(is_urgent, MASKED, likely)
+        allowed = tf.where(is_urgent, MASKED, likely)
         end = tf.where(is_whole, end, MASKED)
-        before, between = others[..., :END], others[..., END + 1 : first]
-        restricted = tf.concat([before, end, between, symbols, others[..., last:]], axis=2)
+        before, between = allowed[..., :END], allowed[..., END + 1 : first]
+        restricted = tf.concat([before, end, between, symbols, allowed[..., last:]], axis=2)
         needs_any = tf.reduce_any(required > 0, axis=1)[:, tf.newaxis, tf.newaxis]  # (B, 1, 1)
         return tf.where(needs_any, restricted, likely)

@@ -16,7 +16,7 @@ from nmt.documents.document import Segment, Span, TextDocument, decode, has_word
 from nmt.documents.nodes import Node, Text, plain_text
 from nmt.text.formats.comma_separated import PROSE, SEPARATOR
 
-DELIMITERS = ",;\t|"  # of a .csv; the most frequent one in its first line, as far as it is no prose
+DELIMITERS = ",;\t|"  # of a .csv; the most frequent one in its first line, outside of sentences
 QUOTED = re.compile(r'"[^"]*+(?:""[^"]*+)*+"')  # "" is a quotation mark, never the end
 LINE_END = re.compile(r"\r\n|\r|\n")
 CELL_LINE = re.compile(r"[^\r\n]+")

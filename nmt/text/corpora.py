@@ -31,7 +31,7 @@ BUILT_IN_LANGUAGES = {
 REVERSED = ", reversed"  # ends the name of a corpus whose targets are translated into its sources
 HELD_OUT_SHARE, MAX_HELD_OUT = 0.02, 1000  # pairs, for each of validation and test
 SPARE_SOURCES = 100  # drawn in case that a part would get none
-FREQUENT_PAIRS, FREQUENT_SHARE = 10, 0.1  # pairs, or a part's share, that a source may have there
+FREQUENT_PAIRS, FREQUENT_SHARE = 10, 0.1  # of one source in a part, at most the greater of both
 
 
 class Corpus(NamedTuple):
@@ -212,16 +212,16 @@ def complete(
     return Corpus(name, **{split: without_autotuning(data) for split, data in splits.items()})
 
 
-def warn_of_both_directions(train: Sequence[files.Group], selection: Selection) -> None:
+def warn_of_both_directions(
+    train: Sequence[files.Group], directions: Sequence[Pair | None]
+) -> None:
     """Logs that training files are in both directions of two languages; tags may tell them apart.
 
     Args:
       train: groups of files.
-      selection: which two sides of files of pairs are meant.
+      directions: the languages of each; None if they are unknown.
     """
-    by_direction = {}
-    for group in train:
-        by_direction.setdefault(files.languages_of(group.paths, selection), group)
+    by_direction = dict(zip(directions, train, strict=True))
     for direction, group in by_direction.items():
         other = direction and by_direction.get(direction[::-1])
         if other:
@@ -232,19 +232,19 @@ def warn_of_both_directions(train: Sequence[files.Group], selection: Selection) 
             return
 
 
-def check_direction(group: files.Group, train: Sequence[files.Group], selection: Selection) -> None:
+def check_direction(
+    group: files.Group, directions: Sequence[Pair | None], selection: Selection
+) -> None:
     """Raises a UserError if files are in the other direction than all training files.
 
     Args:
       group: files to validate or to score.
-      train: groups of files.
+      directions: the languages of each group of training files; None if they are unknown.
       selection: which two sides of files of pairs are meant.
     """
-    here = files.languages_of(group.paths, selection)
-    directions = {files.languages_of(other.paths, selection) for other in train}
-    if None in (here, *directions) or len(directions) > 1:
+    here, there = files.languages_of(group.paths, selection), directions[0]
+    if not here or not there or len({*directions}) > 1:
         return
-    (there,) = directions
     if not overlap(here.source, there.source) and overlap(here.source, there.target):
         raise UserError(
             f"{file_names(group.paths)}: is {here.source} to {here.target}, and the training text "
@@ -278,9 +278,10 @@ def from_files(
     named = {"train": train, "validation": valid, "test": test}
     if not selection.languages and not only:
         groups = files.grouped(train)
-        warn_of_both_directions(groups, selection)
+        directions = [files.languages_of(group.paths, selection) for group in groups]
+        warn_of_both_directions(groups, directions)
         for group in [*files.grouped(valid or ()), *files.grouped(test or ())]:
-            check_direction(group, groups, selection)
+            check_direction(group, directions, selection)
     if only and named[only] and (only != "train" or (valid and test)):
         needed = without_autotuning(text_dataset(named[only], selection))
         return Corpus(name, **dict.fromkeys(named) | {only: needed})

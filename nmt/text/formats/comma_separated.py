@@ -16,7 +16,7 @@ from nmt.text.formats import table
 from nmt.text.formats.format import Format, ReadLines, Row, Selection
 from nmt.text.languages import Pair
 
-SEPARATOR = re.compile("sep=(.)", re.IGNORECASE)  # the first line, by which Excel is told
+SEPARATOR = re.compile("sep=(.)", re.IGNORECASE)  # a first line for Excel alone
 # Quoted cells, entities, and commas and semicolons that separate no cells.
 PROSE = re.compile(r'"(?:[^"]|"")*+"|&#?\w+;|[,;](?=\s)|(?<=\d),(?=\d)')
 
