@@ -22,7 +22,9 @@ TRANSLATED_ATTRIBUTES = {"alt", "title", "placeholder"}
 UNTRANSLATED_ELEMENTS = {"code", "pre", "script", "style"}
 WITHOUT_TEXT = UNTRANSLATED_ELEMENTS | {"svg", "math", "textarea"}  # not for the network to read
 MAX_DEPTH = 100  # of inline elements within each other
-ATTRIBUTE = re.compile(r"""([^\s"'<>/=]+)\s*=\s*("[^"]*"|'[^']*'|[^\s"'<>]+)""")
+ATTRIBUTE = re.compile(  # possessive, so that an attribute of any length takes linear time
+    r"""(?<![^\s"'<>/=])([^\s"'<>/=]++)\s*+=\s*+("[^"]*+"|'[^']*+'|[^\s"'<>]++)"""
+)
 
 
 @dataclasses.dataclass

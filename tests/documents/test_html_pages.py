@@ -105,3 +105,9 @@ def test_what_cannot_be_read_is_named_in_one_line(content, said):
         translate_document("a.html", content, upper)
     assert said in str(error.value)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.timeout(10)
+def test_a_tag_of_any_length_takes_linear_time():
+    for attributes in ("x" * 100_000, "a" + " " * 100_000 + "b", "x=" * 50_000, "x='" * 50_000):
+        assert translate(f"<p {attributes}>") == f"<p {attributes}>"
