@@ -1,7 +1,7 @@
 """Symbols that a translation copies from its source, each as often as the source holds it.
 
-They stand for what must not change; see text/protected.py. A search that knows them cannot lose or
-repeat one. Shapes in comments as in transformer_model.py, K hypotheses and N symbols.
+They stand for what must not change; see text/protected.py. A search that knows them cannot lose,
+repeat or invent one. Shapes in comments as in transformer_model.py, K hypotheses and N symbols.
 """
 
 import dataclasses
@@ -31,8 +31,9 @@ class CopiedSymbols:
     ) -> tf.Tensor:
         """Returns `likely` where no symbol is lost, repeated or invented.
 
-        A translation that needs none stays as it is, whatever the others in its batch need. A
-        symbol can follow only as long as it is missing, and END only when none is. Where END
+        A translation that needs none gets none, and is otherwise as it would be alone, whatever the
+        others in its batch need. A symbol can follow only as long as it is missing, and END only
+        when none is. Where END
         would be likelier than all missing symbols, the likeliest of them takes its probability: a
         translation that would end goes on with what it lacks. Where no more tokens are left than
         symbols are missing, nothing else can follow.
@@ -57,4 +58,12 @@ class CopiedSymbols:
         before, between = allowed[..., :END], allowed[..., END + 1 : first]
         restricted = tf.concat([before, end, between, symbols, allowed[..., last:]], axis=2)
         needs_any = tf.reduce_any(required > 0, axis=1)[:, tf.newaxis, tf.newaxis]  # (B, 1, 1)
-        return tf.where(needs_any, restricted, likely)
+        return tf.where(needs_any, restricted, self.forbid(likely))
+
+    def forbid(self, likely: tf.Tensor) -> tf.Tensor:
+        """Returns log-probabilities (B, K, V) with which no symbol can follow."""
+        if not self.ids:
+            return likely
+        tokens = tf.range(tf.shape(likely)[-1])  # (V,)
+        is_symbol = (tokens >= self.ids.start) & (tokens < self.ids.stop)
+        return tf.where(is_symbol, MASKED, likely)

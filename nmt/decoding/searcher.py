@@ -118,10 +118,22 @@ class Searcher:
         if options.repetition:
             search_options["restrict"] = options.repetition.restrict
             scored = True  # a penalty multiplies log-probabilities
+        if copied is None and self._copied.ids:
+            search_options["restrict"] = self._restrict
         if options.sampling:
             return sample(transformer, inp, options.sampling, samples, alpha, **search_options)
         n_best = options.beam if options.n_best > 1 else 1  # several may be the same text
         return search(transformer, inp, options.beam, alpha, n_best, scored, **search_options)
+
+    def _restrict(self, likely: tf.Tensor, ids: tf.Tensor, position: tf.Tensor) -> tf.Tensor:
+        """Returns `likely` (B, K, V) for a search whose sources hold no symbols: none can follow.
+
+        Args:
+          likely, ids, position: see hypotheses.unrestricted.
+        """
+        if self.options.repetition:
+            likely = self.options.repetition.restrict(likely, ids, position)
+        return self._copied.forbid(likely)
 
     def _log_probabilities(self, inp: tf.Tensor, tar: tf.Tensor) -> tf.Tensor:
         """Returns the log-probabilities (B,) of target ids."""

@@ -71,11 +71,13 @@ def test_each_row_has_symbols_of_its_own():
     np.testing.assert_array_equal(may_end, [[True, False], [False, True]])
 
 
-def test_a_row_that_needs_no_symbol_is_as_it_would_be_alone():
+def test_a_row_that_needs_no_symbol_gets_none_and_is_as_it_would_be_alone():
     likely = tf.random.stateless_normal((2, 2, 8), seed=(1, 2))
     ids = tf.constant([[[START, A], [START, WORD]]] * 2)
     result = SYMBOLS.restrict(likely, ids, tf.constant([[0, 0, 0], [0, 1, 0]]), tf.constant([9, 9]))
-    np.testing.assert_array_equal(result[0], likely[0])
+    np.testing.assert_array_equal(result[0], SYMBOLS.forbid(likely)[0])
+    np.testing.assert_array_equal(result[0, :, A : C + 1], MASKED)
+    np.testing.assert_array_equal(result[0, :, WORD:], likely[0, :, WORD:])
     assert (result[1] != likely[1]).numpy().any()
 
 
@@ -144,6 +146,20 @@ def test_lines_without_symbols_are_searched_for_as_before(model, translate, monk
     lines = ["um dois", "três"]
     monkeypatch.delattr(translate.searcher, "search_with_symbols")
     assert [*translate(lines)] == [*Translator(*model, protect=False)(lines)]
+
+
+@pytest.mark.parametrize("search", ["greedy", "unscored", "beam", "sampling", "prefix"])
+def test_no_search_invents_a_symbol(tokenizer, search):
+    model = random_model(tokenizer)
+    kernel, bias = model.final_layer.get_weights()
+    bias[list(tokenizer.symbol_ids)] += 9  # as after training on nothing but pairs with symbols
+    model.final_layer.set_weights([kernel, bias])
+    options = dict(beam=dict(beam=3, n_best=2), sampling=dict(sampling=Sampling()))
+    translate = Translator(model, tokenizer, **options.get(search, {}))
+    sources = tokenizer.encode(["um dois", "três"])
+    prefixes = [[300], [301]] if search == "prefix" else ()
+    ids = translate.searcher.search(sources, prefixes, scored=search != "unscored").ids.numpy()
+    assert not np.isin(ids, list(tokenizer.symbol_ids)).any()
 
 
 def test_what_a_pattern_names_is_in_the_translation(model):
