@@ -74,14 +74,15 @@ def print_translations(
     args: Namespace, parsed: list[TextDocument], translator: Translator
 ) -> TranslationCheck:
     """Prints documents in translation. Returns the check of their texts."""
-    check = TranslationCheck(translator.protector, "text")
+    check = TranslationCheck(translator.protector, "text", args.check or args.strict)
+    counts = translator.no_counts()
     segments = [segment for document in parsed for segment in document.segments]
     texts = [segment.text for segment in segments]
-    results = translator.translate_chunks(check.remember([texts]), scored=False)
+    results = translator.translate_chunks(check.remember([texts]), scored=False, counts=counts)
     translations = [result[0] for result in trained_runs.with_progress(results)]
-    if args.check or args.strict:
-        for segment, translation in zip(segments, translations, strict=True):
-            check.compare(written_text(segment.nodes, translation))
+    counts.warn(differences=False)
+    for segment, translation in zip(segments, translations, strict=True):
+        check.compare(written_text(segment.nodes, translation))
     for document in parsed:
         count = len(document.segments)
         sys.stdout.write(document.translated_text(translations[:count]))

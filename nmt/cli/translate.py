@@ -21,6 +21,7 @@ from nmt.decoding.workers import Part, Translate, TranslatedPart
 from nmt.text import encoding
 
 if TYPE_CHECKING:  # what imports TensorFlow
+    from nmt.decoding.line_counts import LineCounts
     from nmt.decoding.model import Model
     from nmt.decoding.options import SearchOptions
     from nmt.decoding.sentence import Translation
@@ -168,9 +169,14 @@ def run(args: Namespace) -> None:
     translator = load_translator(args, runs, protected)
     layout = layout_of(args)
     typed = sentences_given.typed(args)
-    check = TranslationCheck(translator.protector) if args.check or args.strict else None
-    chunks = check.remember(chunks) if check else chunks
-    results = translate_chunks(translator, chunks, prefixes, is_scored(args), typed)
+    check, counts = None, None
+    if args.check or args.strict:  # else the translator's own closing line says how many differ
+        check, counts = (
+            TranslationCheck(translator.protector, names_all=True),
+            translator.no_counts(),
+        )
+        chunks = check.remember(chunks)
+    results = translate_chunks(translator, chunks, prefixes, is_scored(args), typed, counts)
     for number, translations in enumerate(results, start=1):
         for line in FORMATS[args.format](number, translations, layout):
             print(line)
@@ -179,6 +185,7 @@ def run(args: Namespace) -> None:
     if args.prefixes and next(prefixes, None) is not None:
         raise UserError(f"--prefixes {args.prefixes}: more lines than the input; cut it")
     if check:
+        counts.warn(differences=False)
         check.report(args.strict)
 
 
@@ -202,7 +209,7 @@ def load_for_parts(args: Namespace, runs: list[Run], protected: dict[str, Any]) 
 
 def translate_part(args: Namespace, translator: Translator, part: Part) -> TranslatedPart:
     """Returns what is written for the lines of a Part: what `run` prints for them."""
-    counts, lines = translator.no_counts(), []
+    counts, lines = translator.no_counts(part.first - 1), []
     results = translator.translate_chunks(
         [part.lines], iter(part.prefixes), is_scored(args), counts
     )
@@ -238,8 +245,7 @@ def translate_markup(args: Namespace, runs: list[Run], protected: dict[str, Any]
     options = search_options(args, loaded.model)._asdict() | protected | dict(split=args.split)
     translator = markup_input.document_translator(loaded, parsed, **options)
     check = markup_input.print_translations(args, parsed, translator)
-    if args.check or args.strict:
-        check.report(args.strict)
+    check.report(args.strict)
 
 
 def check_flags(args: Namespace) -> None:
@@ -320,6 +326,7 @@ def translate_chunks(
     prefixes: Iterator[str],
     scored: bool,
     typed: bool,
+    counts: LineCounts | None = None,
 ) -> Iterator[list[Translation]]:
     """Yields the Translations of each line.
 
@@ -329,10 +336,11 @@ def translate_chunks(
       prefixes: see `read_prefixes`.
       scored: whether log-probabilities are printed.
       typed: whether the lines are typed at a terminal: then a warning follows its own line.
+      counts: see `Translator.translate_chunks`.
     """
     if typed:
         for chunk in chunks:
-            yield from translator.translate_chunks([chunk], prefixes, scored)
+            yield from translator.translate_chunks([chunk], prefixes, scored, counts)
     else:
-        results = translator.translate_chunks(chunks, prefixes, scored)
+        results = translator.translate_chunks(chunks, prefixes, scored, counts)
         yield from trained_runs.with_progress(results)

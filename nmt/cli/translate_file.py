@@ -65,8 +65,7 @@ def run(args: Namespace) -> None:
     output.write(target, content)
     partial.remove()
     log.info(f"{target}: {plural(len(translations), 'text')} translated")
-    if args.check or args.strict:
-        check_translations(document, translations, translator, args.strict)
+    check_translations(args, document, translations, translator)
 
 
 def read_document(source: Path, target: Path, columns: str | None) -> Document:
@@ -126,7 +125,8 @@ def translate_texts(
     waiting = [text for text in texts if text not in partial.translations]
     if len(waiting) < len(texts):
         log.info(f"{partial.path}: holds {len(texts) - len(waiting)} of {len(texts)} texts")
-    results = translator.hypotheses(waiting, CHUNK_SEGMENTS, scored=False)
+    counts = translator.no_counts()
+    results = translator.hypotheses(waiting, CHUNK_SEGMENTS, scored=False, counts=counts)
     bar = tqdm(
         zip(waiting, results, strict=True), initial=len(texts) - len(waiting), total=len(texts),
         unit="text", file=sys.stderr, disable=None, leave=False,
@@ -134,6 +134,7 @@ def translate_texts(
     try:
         for text, translations in bar:
             partial.add(text, translations[0])
+        counts.warn(differences=False)
     except BaseException:
         log.info(f"{partial.path}: holds what is translated so far; the same command resumes it")
         raise
@@ -142,14 +143,14 @@ def translate_texts(
 
 
 def check_translations(
+    args: Namespace,
     document: Document,
     translations: Sequence[TranslatedText],
     translator: Translator,
-    strict: bool,
 ) -> None:
-    """Names on stderr the texts whose numbers, placeholders, URLs or tags differ; see --check."""
-    check = TranslationCheck(translator.protector, "text")
+    """Says in how many texts numbers, placeholders, URLs or tags differ; see TranslationCheck."""
+    check = TranslationCheck(translator.protector, "text", args.check or args.strict)
     sources = check.remember([segment.text] for segment in document.segments)
     for _, segment, translation in zip(sources, document.segments, translations, strict=True):
         check.compare(written_text(segment.nodes, translation))
-    check.report(strict)
+    check.report(args.strict)

@@ -1,44 +1,45 @@
-"""`translate --check`: which lines have lost or added numbers, placeholders, URLs or tags."""
+"""Which texts have lost or added numbers, placeholders, URLs or tags: by default, and `--check`."""
 
 import collections
 from collections.abc import Iterable, Iterator
 
 from nmt import CheckFailed
-from nmt.messages import log, plural
-from nmt.text.differences import difference
+from nmt.messages import log
+from nmt.text.differences import DifferenceCount, difference
 from nmt.text.protected import Protector
 
 
 class TranslationCheck:
-    """Compares translations with their sources, one line after the other.
+    """Compares translations with their sources, one text after the other.
 
     Args:
       protector: finds what must not change.
       noun: what is numbered in messages.
+      names_all: name each text that differs on stderr, as --check does; by default the closing
+        line names the first.
     """
 
-    def __init__(self, protector: Protector, noun: str = "line"):
+    def __init__(self, protector: Protector, noun: str = "line", names_all: bool = False):
         self._protector = protector
-        self._noun = noun
-        self._sources = collections.deque()  # lines whose translation is not yet known
-        self._lines = self._different = 0
+        self._noun, self._names_all = noun, names_all
+        self._sources = collections.deque()  # texts whose translation is not yet known
+        self.count = DifferenceCount()
 
     def remember(self, chunks: Iterable[list[str]]) -> Iterator[list[str]]:
-        """Yields lists of source lines, to be translated, and remembers the lines."""
+        """Yields lists of source texts, to be translated, and remembers the texts."""
         for chunk in chunks:
             self._sources.extend(chunk)
             yield chunk
 
     def compare(self, translation: str) -> None:
-        """Compares the next line with its translation, and names what differs on stderr."""
-        self._lines += 1
+        """Compares the next text with its translation."""
         result = difference(self._sources.popleft(), translation, self._protector)
-        if result.missing or result.added:
-            self._different += 1
-            log.warning(f"{self._noun} {self._lines}: {result}")
+        self.count.add(result)
+        if result and self._names_all:
+            log.warning(f"{self._noun} {self.count.texts}: {result}")
 
-    def report(self, strict: bool) -> None:
-        """Logs how many lines differ.
+    def report(self, strict: bool = False) -> None:
+        """Logs how many texts differ; if none does, only with `names_all`.
 
         Args:
           strict: raise an exception if any does.
@@ -46,11 +47,10 @@ class TranslationCheck:
         Raises:
           CheckFailed: see `strict`.
         """
-        lines = plural(self._lines, self._noun)
-        message = (
-            f"{self._different} of {lines}: other numbers, placeholders, URLs or tags than in the "
-            "source"
-        )
-        if self._different and strict:
-            raise CheckFailed(message)
-        log.info(message)
+        if not (self.count.different or self._names_all):
+            return
+        summary = self.count.summary(self._noun)
+        if self.count.different and strict:
+            raise CheckFailed(summary)
+        advice = "" if self._names_all else ". To name all: --check"
+        log.info(summary + advice)

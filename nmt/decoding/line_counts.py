@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import field
 
 from nmt.decoding.sentence import Sentence
 from nmt.messages import log, plural
+from nmt.text.differences import Difference, DifferenceCount
 
 
 @dataclasses.dataclass
@@ -17,18 +19,22 @@ class LineCounts:
     lines: int = 0
     too_long: int = 0  # lines
     cut: int = 0  # lines
-    incomplete: int = 0  # lines whose translation lacks what must not change
+    differences: DifferenceCount = field(default_factory=DifferenceCount)  # from translations
 
-    def add(self, line: list[Sentence]) -> None:
-        """Counts a line."""
+    def add(self, line: list[Sentence], result: Difference) -> None:
+        """Counts a line.
+
+        Args:
+          line: the sentences of the line.
+          result: how its translation differs.
+        """
         longest = max(len(sentence.source) for sentence in line)
         self.lines += 1
         if self.trained_length and longest > self.trained_length:
             self.too_long += 1
         if longest > self.max_tokens:
             self.cut += 1
-        if any(sentence.missing for sentence in line):
-            self.incomplete += 1
+        self.differences.add(result)
 
     def __add__(self, other: LineCounts) -> LineCounts:
         """Returns the counts of the lines of both."""
@@ -38,11 +44,15 @@ class LineCounts:
             self.lines + other.lines,
             self.too_long + other.too_long,
             self.cut + other.cut,
-            self.incomplete + other.incomplete,
+            self.differences + other.differences,
         )
 
-    def warn(self) -> None:
-        """Logs a warning of each kind of such lines."""
+    def warn(self, differences: bool = True) -> None:
+        """Logs a warning of each kind of such lines.
+
+        Args:
+          differences: False if what translations lose or add is reported otherwise.
+        """
         lines = plural(self.lines, "line")
         if self.too_long:
             log.warning(
@@ -51,8 +61,5 @@ class LineCounts:
             )
         if self.cut:
             log.warning(f"{self.cut} of {lines}: cut off after {self.max_tokens} tokens.")
-        if self.incomplete:
-            log.warning(
-                f"{self.incomplete} of {lines}: the translation lacks numbers, placeholders, tags "
-                "or terms of the source; translate --check names them."
-            )
+        if differences and self.differences.different:
+            log.warning(f"{self.differences.summary()}. To name all: translate --check")

@@ -33,6 +33,7 @@ from nmt.decoding.sentence import NOTHING, Candidate, Links, Sentence, TokenScor
 from nmt.decoding.tokens import token_scores
 from nmt.text import sentences, spelling
 from nmt.text.batches import MAX_SOURCE_TOKENS
+from nmt.text.differences import Difference, DifferenceCount, difference
 from nmt.text.encoding import check_characters
 from nmt.text.glossary import Glossary, take_out_terms
 from nmt.text.protected import MIN_PAIRS, Protector, restore
@@ -152,6 +153,7 @@ class Translator:
         at_a_time: int = CHUNK_LINES,
         prefixes: Iterable[str] = NO_PREFIXES,
         scored: bool = True,
+        counts: LineCounts | None = None,
     ) -> Iterator[list[Translation]]:
         """Yields for each of `lines`, in order, the list of its Translations.
 
@@ -165,6 +167,7 @@ class Translator:
           prefixes: what the translation of each line begins with; "" for anything.
           scored: False for Translations without log-probabilities, which greedy search then does
             not compute.
+          counts: see `translate_chunks`.
         """
         if isinstance(lines, str):
             raise TypeError("lines is one string; it must be a list of strings")
@@ -173,7 +176,7 @@ class Translator:
                 "prefixes is one string; give a list of strings, one for each line (repeat it by "
                 "itertools.repeat)"
             )
-        return self.translate_chunks(_chunks(lines, at_a_time), iter(prefixes), scored)
+        return self.translate_chunks(_chunks(lines, at_a_time), iter(prefixes), scored, counts)
 
     def translate_chunks(
         self,
@@ -202,14 +205,27 @@ class Translator:
             if self.options.alignments:
                 self._align_sentences(chunk_sentences)
             for text, line in zip(chunk, lines, strict=True):
-                counts.add(line)
-                yield self._join_sentences(text, line, scored)
+                translations = self._join_sentences(text, line, scored)
+                counts.add(line, self.difference(text, translations[0].text))
+                yield translations
         if warns:
             counts.warn()
 
-    def no_counts(self) -> LineCounts:
-        """Returns the LineCounts of no lines, which `translate_chunks` adds lines to."""
-        return LineCounts(self.trained_length, MAX_SOURCE_TOKENS)
+    def no_counts(self, lines_before: int = 0) -> LineCounts:
+        """Returns the LineCounts of no lines, which `translate_chunks` adds lines to.
+
+        Args:
+          lines_before: of the same file, which are not counted.
+        """
+        differences = DifferenceCount(lines_before)
+        return LineCounts(self.trained_length, MAX_SOURCE_TOKENS, differences=differences)
+
+    def difference(self, source: str, translation: str) -> Difference:
+        """Returns what a translation has lost or added of what must not change, and of terms.
+
+        It is false if there is nothing.
+        """
+        return difference(source, translation, self.protector)
 
     def parts(self, line: str) -> list[tuple[str, str]]:
         """Returns the sentences of a line, each with the white space after it.

@@ -3,12 +3,16 @@
 Numbers are compared by their digits alone, because languages write "1,234.50" and "1 234,50".
 """
 
+from __future__ import annotations
+
 import collections
+import dataclasses
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from nmt.messages import plural
 from nmt.text.glossary import take_out_terms
 from nmt.text.protected import DEFAULT, Protector, Span, replace
 
@@ -24,10 +28,54 @@ class Difference(NamedTuple):
     missing: list[str]
     added: list[str]
 
+    def __bool__(self) -> bool:
+        """Whether there is any."""
+        return bool(self.missing or self.added)
+
     def __str__(self) -> str:
         """Returns it as text: "missing {name}, 4711; added 471"."""
         parts = {"missing": self.missing, "added": self.added}
         return "; ".join(f"{name} {', '.join(texts)}" for name, texts in parts.items() if texts)
+
+
+@dataclasses.dataclass
+class DifferenceCount:
+    """How many of a number of texts differ from their translations."""
+
+    texts_before: int = 0  # of the same file, which this count leaves out
+    texts: int = 0
+    different: int = 0
+    # The number, from 1, and the Difference of the first one that differs.
+    first: tuple[int, Difference] | None = None
+
+    def add(self, result: Difference) -> None:
+        """Counts the next text."""
+        self.texts += 1
+        if result:
+            self.different += 1
+            self.first = self.first or (self.texts_before + self.texts, result)
+
+    def __add__(self, other: DifferenceCount) -> DifferenceCount:
+        """Returns the count of the texts of both, parts of one file in any order."""
+        firsts = [count.first for count in (self, other) if count.first]
+        return DifferenceCount(
+            min(self.texts_before, other.texts_before),
+            self.texts + other.texts,
+            self.different + other.different,
+            min(firsts, key=lambda first: first[0], default=None),
+        )
+
+    def summary(self, noun: str = "line") -> str:
+        """Returns in words how many texts differ, and the first one.
+
+        Args:
+          noun: for a text.
+        """
+        text = (
+            f"{self.different} of {plural(self.texts, noun)}: other numbers, placeholders, URLs or "
+            "tags than in the source"
+        )
+        return f"{text}; the first: {noun} {self.first[0]}, {self.first[1]}" if self.first else text
 
 
 def difference(source: str, translation: str, protector: Protector = DEFAULT) -> Difference:
@@ -66,7 +114,7 @@ def differing_lines(
     """
     for number, (source, translation) in enumerate(pairs, start=1):
         result = difference(source, translation, protector)
-        if result.missing or result.added:
+        if result:
             yield number, result
 
 
