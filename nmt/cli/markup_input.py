@@ -8,12 +8,14 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from nmt import UserError
+from nmt import CheckFailed, UserError
 from nmt.cli import trained_runs
 from nmt.cli.translation_check import TranslationCheck
 from nmt.documents import html_pages, xml_files
 from nmt.documents.document import Document, TextDocument, decode
 from nmt.documents.inline import written_text
+from nmt.documents.report import make_report
+from nmt.messages import log
 
 if TYPE_CHECKING:  # what imports TensorFlow
     from nmt.decoding.translator import Translator
@@ -73,7 +75,11 @@ def document_translator(loaded: TrainedRun, parsed: Sequence[Document], **option
 def print_translations(
     args: Namespace, parsed: list[TextDocument], translator: Translator
 ) -> TranslationCheck:
-    """Prints documents in translation. Returns the check of their texts."""
+    """Prints documents in translation, and says on stderr what stays. Returns the check of texts.
+
+    Raises:
+      CheckFailed: with --strict, text stays that should not.
+    """
     check = TranslationCheck(translator.protector, "text", args.check or args.strict)
     counts = translator.no_counts()
     segments = [segment for document in parsed for segment in document.segments]
@@ -83,9 +89,18 @@ def print_translations(
     counts.warn(differences=False)
     for segment, translation in zip(segments, translations, strict=True):
         check.compare(written_text(segment.nodes, translation))
+    reports = []
     for document in parsed:
         count = len(document.segments)
         sys.stdout.write(document.translated_text(translations[:count]))
         sys.stdout.write("\n" if args.text else "")
+        report = make_report(document, translations[:count], translator.protector)
+        reports.append(report._replace(changes=[], changed=None))  # which the check reports
         translations = translations[count:]
+    sys.stdout.flush()
+    for number, report in enumerate(reports, start=1):
+        if report.left:
+            log.warning(f"{f'argument {number}' if args.text else 'stdin'}: {report}")
+    if args.strict and any(report.left and not report.is_complete for report in reports):
+        raise CheckFailed("not all text is translated; see the lines before")
     return check

@@ -5,19 +5,17 @@ from __future__ import annotations
 import hashlib
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import params
-from nmt import UserError, documents, output
+from nmt import CheckFailed, UserError, documents, output
 from nmt.cli import flags, markup_input, trained_runs
 from nmt.cli.protection import add_protection_flags, read_protection
-from nmt.cli.translation_check import TranslationCheck
 from nmt.documents.document import Document
-from nmt.documents.inline import TranslatedText, written_text
 from nmt.documents.partial import PartialTranslation
-from nmt.messages import log, plural
+from nmt.documents.report import Report, make_report
+from nmt.messages import log
 
 if TYPE_CHECKING:  # what imports TensorFlow
     from nmt.decoding.translator import Translator
@@ -64,8 +62,7 @@ def run(args: Namespace) -> None:
     output.refuse_existing(target, "another file")  # which another process may have written
     output.write(target, content)
     partial.remove()
-    log.info(f"{target}: {plural(len(translations), 'text')} translated")
-    check_translations(args, document, translations, translator)
+    report_translation(args, document, make_report(document, translations, translator.protector))
 
 
 def read_document(source: Path, target: Path, columns: str | None) -> Document:
@@ -142,15 +139,15 @@ def translate_texts(
         partial.close()
 
 
-def check_translations(
-    args: Namespace,
-    document: Document,
-    translations: Sequence[TranslatedText],
-    translator: Translator,
-) -> None:
-    """Says in how many texts numbers, placeholders, URLs or tags differ; see TranslationCheck."""
-    check = TranslationCheck(translator.protector, "text", args.check or args.strict)
-    sources = check.remember([segment.text] for segment in document.segments)
-    for _, segment, translation in zip(sources, document.segments, translations, strict=True):
-        check.compare(written_text(segment.nodes, translation))
-    check.report(args.strict)
+def report_translation(args: Namespace, document: Document, report: Report) -> None:
+    """Says in one line what became of the texts; with --check, names those that lost something.
+
+    Raises:
+      CheckFailed: with --strict, text stays that should not, or has other numbers.
+    """
+    if args.check or args.strict:
+        for change in report.changes:
+            log.warning(f"{document.place(change.segment)}: {change.difference}")
+    if args.strict and not report.is_complete:
+        raise CheckFailed(f"{args.target}: {report}")
+    log.info(f"{args.target}: {report}")

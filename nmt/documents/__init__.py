@@ -1,9 +1,10 @@
 """Documents as people have them: their text is translated, everything else stays byte for byte.
 
-    translated = translate_document("page.html", content, translate)
+    translated = translate_document("page.html", content, translate)  # logs what stays, and why
 
 A format is a module with a function `parse(content, ending)`, which returns a Document: its
-segments, and a function that writes the file again with their translations. See document.py.
+segments, and a function that writes the file again with their translations. See document.py, and
+report.py for what became of the texts.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from pathlib import Path
 from nmt import UserError
 from nmt.documents.document import Document
 from nmt.documents.inline import TranslatedText
+from nmt.documents.report import make_report
+from nmt.messages import log
 
 FORMATS = {  # the ending of a file's name: the module of its format
     ".txt": "plain_text",
@@ -77,7 +80,7 @@ def translate_document(
     translate: Callable[[list[str]], Iterable[TranslatedText]],
     **options,
 ) -> bytes:
-    """Returns the content of a file with its text translated.
+    """Returns the content of a file with its text translated; logs a warning if text stays.
 
     Args:
       name, content, options: see `parse_document`.
@@ -89,5 +92,8 @@ def translate_document(
       UserError: see `parse_document`.
     """
     document = parse_document(name, content, **options)
-    texts = [segment.text for segment in document.segments]
-    return document.write(list(translate(texts)))
+    translations = list(translate([segment.text for segment in document.segments]))
+    report = make_report(document, translations)
+    if not report.is_complete:
+        log.warning(f"{name}: {report}")
+    return document.write(translations)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import dataclasses
+import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
@@ -16,6 +17,7 @@ from nmt.documents.inline import TranslatedText, insert_tags
 from nmt.documents.nodes import Element, Fixed, Node, plain_text
 from nmt.text.protected import DEFAULT, replace
 
+LINE_END = re.compile(r"\r\n|\r|\n")
 ESCAPES = {"utf-7", "unicode-escape", "raw-unicode-escape", "idna", "punycode", "undefined"}
 BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8",
@@ -54,18 +56,38 @@ class Segment:
         return " ".join(plain_text(self.nodes).split())
 
     @property
+    def start(self) -> int:
+        """Where it begins in the document's text."""
+        return self.spans[0].start
+
+    @property
     def has_markup(self) -> bool:
         """Whether tags must be put back, for which word links are needed."""
         return any(isinstance(node, Element | Fixed) for node in self.nodes)
+
+
+class Left(NamedTuple):
+    """A text that stays as it is although a user may expect a translation of it.
+
+    What is no text (numbers, code, URLs) is none. See report.py.
+    """
+
+    reason: str  # what follows the number of such texts: "already translated"
+    start: int  # where it begins in the document's text
+    is_expected: bool = False  # such as finished messages: `--strict` has no objection
 
 
 class Document(Protocol):
     """What every format offers."""
 
     segments: list[Segment]
+    left: list[Left]  # in the order of the file
 
     def write(self, translations: Sequence[TranslatedText]) -> bytes:
-        """Returns the file with the translations of its segments."""
+        """Returns the file with the translations; for an empty one, the source stays."""
+
+    def place(self, text: Segment | Left) -> str:
+        """Returns where a text stands, in words: "line 12"."""
 
 
 @dataclasses.dataclass
@@ -75,6 +97,11 @@ class TextDocument:
     text: str
     segments: list[Segment]
     encode: Callable[[str], bytes]
+    left: list[Left] = dataclasses.field(default_factory=list)
+
+    def place(self, text: Segment | Left) -> str:
+        """Returns the line that a text begins in."""
+        return f"line {1 + sum(1 for _ in LINE_END.finditer(self.text, 0, text.start))}"
 
     def write(self, translations: Sequence[TranslatedText]) -> bytes:
         """Returns the file, byte for byte the source but for segments that have changed."""
@@ -84,7 +111,8 @@ class TextDocument:
         """Returns the text with the translations of its segments."""
         edits = []
         for segment, translation in zip(self.segments, translations, strict=True):
-            if translation.text != segment.text or segment.has_target:
+            is_changed = translation.text != segment.text or segment.has_target
+            if is_changed and translation.text.strip():
                 nodes = segment.nodes
                 if translation.text != segment.text:
                     nodes = insert_tags(nodes, translation)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from nmt import UserError
-from nmt.documents.document import Segment, Span, TextDocument, decode, has_words
+from nmt.documents.document import Left, Segment, Span, TextDocument, decode, has_words
 from nmt.documents.html_pages import PageTokens
 from nmt.documents.markup import MARKUP, Syntax, Token, pair_tags, same_line, tree
 from nmt.documents.nodes import (
@@ -217,4 +217,9 @@ def parse(content: bytes, ending: str) -> TextDocument:
     groups = group_sentences(text, pieces)
     segments = [segment(text, group, syntax, line_end) for group in groups]
     segments = [segment for segment in segments if has_words(segment.text)]
-    return TextDocument(text, segments, decoded.encode)
+    left = [
+        Left("with times that are not understood", line.start())
+        for line in LINE.finditer(text)
+        if "-->" in line[1] and not TIMES.match(line[1])
+    ]
+    return TextDocument(text, segments, decoded.encode, left)

@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from nmt import UserError
-from nmt.documents.document import Segment, Span, TextDocument, has_words
+from nmt.documents.document import Left, Segment, Span, TextDocument, has_words
 from nmt.documents.inline import TranslatedText
 from nmt.documents.markup import MAX_DEPTH, Token, escape_text, find_partners, unescape_text
 from nmt.documents.nodes import Element, Fixed, Node, Text, outer_spaces, plain_text
@@ -27,6 +27,7 @@ from nmt.documents.xml_files import XmlTokens, decode_xml
 
 MAIN_PART = "word/document.xml"
 PARTS = re.compile(r"word/(?:document|header\d*|footer\d*|footnotes|endnotes)\.xml")
+PARAGRAPH = re.compile(r"<w:p[ >]")
 MAX_BYTES = 500_000_000  # of an unpacked archive
 MAX_FILES = 20_000  # in it
 CORRUPT = (
@@ -296,6 +297,16 @@ class WordDocument:
     def __init__(self, content: bytes, parts: dict[str, TextDocument]):
         self._content, self._parts = content, parts
         self.segments = [segment for part in parts.values() for segment in part.segments]
+        self.left = [text for part in parts.values() for text in part.left]
+
+    def place(self, text: Segment | Left) -> str:
+        """Returns the paragraph of a text; of a part other than the main one, with its name."""
+        for name, part in self._parts.items():
+            if any(text is other for other in itertools.chain(part.segments, part.left)):
+                number = sum(1 for _ in PARAGRAPH.finditer(part.text, 0, text.start))
+                where = "" if name == MAIN_PART else f" of {name}"
+                return f"paragraph {number}{where}"
+        raise ValueError("the text is of another document")
 
     def write(self, translations: Sequence[TranslatedText]) -> bytes:
         """Returns the archive with the translations of its segments."""

@@ -8,15 +8,18 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from helpers import Translated, call
+from helpers import Translated, call, identity
 
-from nmt import CheckFailed, UserError
+from nmt import UserError
 from nmt.cli import translate_file
+from nmt.cli.exit_codes import exit_code
 from nmt.cli.main import parse
 from nmt.cli.markup_input import print_translations
-from nmt.cli.translate_file import check_translations
-from nmt.documents import parse_document
+from nmt.cli.translate_file import report_translation
+from nmt.documents import parse_document, translate_document
+from nmt.documents.document import Left
 from nmt.documents.partial import PartialTranslation
+from nmt.documents.report import make_report
 from nmt.text.protected import DEFAULT
 
 PAGE = '<p title="um">um <b>dois</b>.</p>\r\n<p class=notranslate>três</p> 42\n'
@@ -73,17 +76,66 @@ def test_placeholders_that_the_file_keeps_are_not_reported_as_lost():
     document = parse_document("a.po", content)
     translations = [Translated("The car is new.", None)]
     assert b"%s" in document.write(translations)
-    check_translations(document, translations, SimpleNamespace(protector=DEFAULT), strict=True)
+    assert make_report(document, translations).is_complete
     translations = [Translated("The 7 cars are new.", None)]
-    with pytest.raises(CheckFailed, match="1 of 1 text"):
-        check_translations(document, translations, SimpleNamespace(protector=DEFAULT), strict=True)
+    assert str(make_report(document, translations)) == (
+        "1 text translated; 1 with other numbers, placeholders, URLs or tags than in the source "
+        "(first: line 2, added 7)"
+    )
+
+
+CUES = """00:00:01,000 --> 00:00:02,000
+um {x}
+
+00:00:xx --> 00:00:04
+dois
+
+00:00:08,000 --> 00:00:09,000
+três.
+"""
+
+
+@pytest.mark.parametrize(("strict", "code"), [(False, 0), (True, 3)])
+def test_one_line_says_what_became_of_the_texts(strict, code, capsys):
+    document = parse_document("a.srt", CUES.encode())
+    translations = [Translated("one", None), Translated(" ", None)]
+    report = make_report(document, translations)
+    args = SimpleNamespace(check=False, strict=strict, target="b.srt")
+    assert exit_code(lambda: report_translation(args, document, report), args) == code
+    assert capsys.readouterr().err.splitlines()[-1].removeprefix("run_demo.py: ") == (
+        "b.srt: 1 of 3 texts translated; left: 1 with times that are not understood (first: line "
+        "4), 1 without a translation (first: line 8); 1 with other numbers, placeholders, "
+        "URLs or tags than in the source (first: line 2, missing {x})"
+    )
+    assert document.write(translations).decode() == CUES.replace("um {x}", "one")
+
+
+def test_finished_messages_are_counted_and_no_fault(capsys):
+    document = parse_document("a.txt", b"1984\n")
+    document.left.append(Left("already translated", 0, is_expected=True))
+    report = make_report(document, [])
+    assert str(report) == "nothing translated; left: 1 already translated (first: line 1)"
+    assert report.warnings == ["left as it is: 1 already translated (first: line 1)"]
+    report_translation(SimpleNamespace(check=False, strict=True, target="b.txt"), document, report)
+    document.left.clear()
+    empty = make_report(document, [])
+    assert str(empty) == "nothing translated: it holds no text to translate"
+    assert not empty.is_complete
+
+
+def test_from_python_a_warning_says_what_stays(capsys):
+    translate_document("a.srt", CUES.encode(), identity)
+    assert "a.srt: 2 of 3 texts translated; left: 1 with times" in capsys.readouterr().err
 
 
 def test_names_that_markup_keeps_are_not_reported_as_lost(capsys):
     class Dropping:
         protector = DEFAULT
 
-        def translate_chunks(self, chunks, scored):
+        def no_counts(self):
+            return SimpleNamespace(warn=lambda differences: None)
+
+        def translate_chunks(self, chunks, scored, counts):
             for chunk in chunks:
                 yield from ([Translated("The car is new.", None)] for _ in chunk)
 
@@ -172,7 +224,7 @@ def test_documents_are_translated_by_a_run(finished, tmp_path, monkeypatch, caps
     assert call(*command, "--check") == 0
     said = capsys.readouterr()
     assert said.out == ""
-    assert f"{target}: 2 texts translated\n0 of 2 texts: other numbers" in said.err
+    assert said.err.endswith(f"{target}: 2 texts translated\n")
     translated = target.read_bytes().decode()
     assert translated.startswith('<p title="one')
     assert "<b>" in translated
