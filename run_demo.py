@@ -22,6 +22,7 @@ if __name__ == "__main__":  # a mistake is reported at once: TensorFlow takes se
 import keras
 import tensorflow as tf
 
+from nmt import seeds
 from nmt.cli import exit_codes, startup, train_corpus, train_messages, train_options
 from nmt.decoding.model import Model
 from nmt.network.engine import ParallelForward, PlainForward
@@ -61,13 +62,17 @@ class Training(TrainingLoop):
       parts: number of parts that a device's share of a batch is split into, computed in parallel.
       workers: the cluster.Cluster that the strategy spans.
       plain: compute with transformer_model.py alone, not with the engine of nmt/network/.
+      scheme: the training scheme of the run; see nmt/seeds.py.
 
     Raises:
       UserError: the network cannot fit into memory.
     """
 
-    def __init__(self, options, vocab_size, strategy, parts=1, workers=cluster.ALONE, plain=False):
-        super().__init__(options, vocab_size, strategy, workers)
+    def __init__(
+        self, options, vocab_size, strategy, parts=1, workers=cluster.ALONE, plain=False,
+        scheme=seeds.TRAINING_SCHEME,
+    ):  # fmt: skip
+        super().__init__(options, vocab_size, strategy, workers, scheme)
         check_size(options, vocab_size)
         xla = options["xla"] == "on"
         with strategy.scope():
@@ -81,7 +86,7 @@ class Training(TrainingLoop):
                 self.optimizer, variables, options["accumulate"], options["clip_norm"], xla
             )
         if options["non_autoregressive"]:
-            seed = functools.partial(self.updater.batch_seed, options["seed"])
+            seed = functools.partial(self.updater.batch_seed, options["seed"], scheme)
             self.forward = ParallelTokensForward(self.transformer, parts, seed)
         elif plain:  # a call of the network, as it stands
             self.forward = PlainForward(self.transformer)
@@ -224,7 +229,9 @@ def train(args):
     train_corpus.write_held_out(run, corpus, source)
 
     # 5. Network, optimizer and batches.
-    training = Training(options, tokenizer.vocab_size, strategy, parts, workers, args.plain)
+    training = Training(
+        options, tokenizer.vocab_size, strategy, parts, workers, args.plain, run.training_scheme
+    )
     if args.no_plots:
         training.times.picture_seconds = 0  # of the time that a run is estimated to take
     if parent:

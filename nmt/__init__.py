@@ -11,7 +11,7 @@ runs      run folder, parameters, listing, loading, parent
 serving   the server: APIs, queue, streaming, its page
 cli       command line, commands, start-up, exit codes
 
-messages.py, machine.py and output.py serve all of them.
+messages.py, machine.py, output.py and seeds.py serve all of them.
 """
 
 VERSION = "3.0.0"

@@ -13,7 +13,7 @@ from nmt.runs.parameters import error_in_row, is_source
 
 SPLITS = ("train", "valid", "test")  # flags, and keys of a corpus
 # What params.json says of a run, not of how it was trained.
-OF_ONE_RUN = ("parts", "parent", "versions")
+OF_ONE_RUN = ("parts", "parent", "versions", "training_scheme")
 
 
 def apply(args: Namespace) -> None:

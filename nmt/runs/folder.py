@@ -114,6 +114,11 @@ class Run:
         return self.parameters if self.trained else None
 
     @property
+    def training_scheme(self) -> int:
+        """The scheme that the run began with, once it is claimed; see seeds.py."""
+        return (self.unconfirmed or self.parameters).training_scheme
+
+    @property
     def lost_parameters(self) -> str:
         """What is wrong, as text, if there are checkpoints but no parameters; else ""."""
         if not self.trained or self.parameters is not None:
@@ -300,7 +305,7 @@ class Run:
             self.unconfirmed = claimed
         elif self.resumable:
             self._check_same(claimed)
-            self._save_parameters(self._with_parent(claimed))
+            self._save_parameters(self._as_begun(claimed))
         else:
             self._save_parameters(claimed)
         return claimed.identity
@@ -318,12 +323,13 @@ class Run:
                 "or remove the folder"
             )
 
-    def _with_parent(self, claimed: Parameters) -> Parameters:
-        """Returns `claimed` with the parent of the saved run, if it has one.
+    def _as_begun(self, claimed: Parameters) -> Parameters:
+        """Returns `claimed` with the training scheme and the parent, if any, of the saved run.
 
-        A resumed run may do without it: the command that resumes it need not name it.
+        A resumed run may do without its parent: the command that resumes it need not name it.
         """
         saved = self.resumable
+        claimed = dataclasses.replace(claimed, training_scheme=saved.training_scheme)
         if not saved.parent:
             return claimed
         hashes = dict(claimed.hashes)

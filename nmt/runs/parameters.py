@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import params
-from nmt import UserError
+from nmt import UserError, seeds
 
 MAX_INTEGER = 2**31 - 1  # unless a flag has another maximum
 MAX_PARTS = 64  # of a batch on a device, that params.json may name
-UNSAVED = {"parts": 1, "xla": "off"}  # of runs older than these parameters
+UNSAVED = {"parts": 1, "xla": "off", "training_scheme": 1}  # of runs older than these parameters
 
 
 def in_effect(name: str, options: dict[str, Any]) -> Any:
@@ -31,6 +31,7 @@ class Parameters:
     parts: int = 1  # of a batch on a device; see `devices.configure`
     parent: str | None = None  # the path of the run that it began from
     versions: dict[str, str] = field(default_factory=dict)  # of the libraries that trained it last
+    training_scheme: int = seeds.TRAINING_SCHEME  # that it began with; see seeds.py
 
     @property
     def identity(self) -> int:
@@ -43,7 +44,11 @@ class Parameters:
         """The content of params.json."""
         parent = {"parent": self.parent} if self.parent else {}
         versions = {"versions": self.versions} if self.versions else {}
-        source = {"parts": self.parts, "corpus": self.corpus}
+        source = {
+            "parts": self.parts,
+            "training_scheme": self.training_scheme,
+            "corpus": self.corpus,
+        }
         return parent | self.options | self.hashes | source | versions
 
 
@@ -64,6 +69,12 @@ def parse(content: Any) -> Parameters:
     parts, xla = values["parts"], values["xla"]
     if type(parts) is not int or not 1 <= parts <= MAX_PARTS or xla not in ("on", "off"):
         raise UserError(f"parts is {parts!r}, xla {xla!r}")
+    scheme = values["training_scheme"]
+    if type(scheme) is not int or not 1 <= scheme <= seeds.TRAINING_SCHEME:
+        raise UserError(
+            f"training_scheme is {scheme!r}; this version of the program knows 1 to "
+            f"{seeds.TRAINING_SCHEME}"
+        )
     if not is_source(values.get("corpus")):
         raise UserError("corpus names neither a data set nor files")
     parent = values.get("parent")
@@ -74,6 +85,7 @@ def parse(content: Any) -> Parameters:
         parts=parts,
         parent=str(parent) if parent else None,
         versions=_versions_in(values),
+        training_scheme=scheme,
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import tensorflow as tf
 
-from nmt import UserError
+from nmt import UserError, seeds
 from nmt.messages import log, plural
 from nmt.network.parallel_tokens import POSITIONS
 from nmt.text import batches as batching
@@ -49,6 +49,7 @@ class TrainingLoop:
       vocab_size: vocabulary entries, shared by both languages.
       strategy: the tf.distribute.Strategy of the devices.
       workers: the cluster.Cluster that the strategy spans.
+      scheme: the training scheme of the run; see seeds.py.
 
     Attributes:
       epoch: the number of finished epochs.
@@ -59,9 +60,9 @@ class TrainingLoop:
 
     def __init__(
         self, options: dict, vocab_size: int, strategy: tf.distribute.Strategy,
-        workers: cluster.Cluster = cluster.ALONE,
+        workers: cluster.Cluster = cluster.ALONE, scheme: int = seeds.TRAINING_SCHEME,
     ):  # fmt: skip
-        self.options, self.vocab_size = options, vocab_size
+        self.options, self.vocab_size, self.scheme = options, vocab_size, scheme
         self.strategy, self.workers = strategy, workers
         self.epoch, self.history = tf.Variable(0), []
         self.position, self.sums_so_far = tf.Variable(0), tf.Variable(tf.zeros(3, tf.float64))
@@ -137,7 +138,8 @@ class TrainingLoop:
         self, batches: batching.Batches, epoch: int
     ) -> tf.distribute.DistributedDataset:
         """Returns the replicas' shares of the batches of an epoch, from `position` on."""
-        buffer_size, seed = self.options["buffer_size"], self.options["seed"] + epoch
+        buffer_size = self.options["buffer_size"]
+        seed = seeds.of_epoch(self.options["seed"], epoch, self.scheme)
         read_shares = functools.partial(batches.epoch, buffer_size, seed, int(self.position))
         return devices.distribute_shares(self.strategy, read_shares)
 

@@ -6,6 +6,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from nmt import seeds
 from nmt.training.schedules import learning_rate
 
 
@@ -150,15 +151,20 @@ class Updater:
             gradients, _ = tf.clip_by_global_norm(gradients, self.clip_norm, norm)
         self.optimizer.apply(gradients, self.variables)
 
-    def batch_seed(self, seed: int) -> tf.Tensor:
+    def batch_seed(self, seed: int, scheme: int = seeds.TRAINING_SCHEME) -> tf.Tensor:
         """Returns a seed (2,) of random numbers, different for each batch and each device.
 
         Args:
           seed: of the run.
+          scheme: the training scheme of the run; see seeds.py.
         """
         replica = tf.distribute.get_replica_context().replica_id_in_sync_group
         step = tf.cast(self.optimizer.iterations, tf.int32)
-        batch_seed = tf.stack([seed + replica, step])
+        if scheme == 1:
+            batch_seed = tf.stack([seed + replica, step])
+        else:
+            device_seed = tf.stack([seeds.derive(seed, seeds.Purpose.REVEALED), replica])
+            batch_seed = tf.random.experimental.stateless_fold_in(device_seed, step)
         if self.totals:  # the tokens accumulated so far distinguish the batches of a step
             tokens = tf.cast(tf.convert_to_tensor(self.totals[-1]), tf.int32)
             batch_seed = tf.random.experimental.stateless_fold_in(batch_seed, tokens)

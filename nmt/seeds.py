@@ -1,0 +1,45 @@
+"""The seeds of a training run's random numbers, and the scheme by which a run derives them.
+
+A seed is a hash of the run's seed, of what the random numbers are for, and of the epoch or the
+device. Sums would be related: with seed + epoch, the second epoch of seed 1 has the batches of the
+first epoch of seed 2, so that runs of several seeds differ by less than chance.
+"""
+
+import enum
+
+import numpy as np
+
+# Of runs that begin now; params.json holds that of each run, which is resumed as it began:
+# 1: seed + epoch, seed + replica, in runs older than the key
+# 2: hashes
+TRAINING_SCHEME = 2
+
+
+class Purpose(enum.IntEnum):
+    """What random numbers are for. A run's order depends on these values: never reuse one."""
+
+    ORDER = 1  # of the training pairs in an epoch
+    REVEALED = 2  # target tokens that non-autoregressive training reveals
+
+
+def derive(seed: int, purpose: Purpose, *numbers: int) -> int:
+    """Returns a seed of 31 bits: numpy's SeedSequence, a hash that all its versions share.
+
+    Args:
+      seed: of the run.
+      purpose: what the random numbers are for.
+      numbers: what else distinguishes them, such as an epoch; 0 or more each.
+    """
+    sequence = np.random.SeedSequence(seed, spawn_key=(purpose, *numbers))
+    return int(sequence.generate_state(1)[0] >> 1)
+
+
+def of_epoch(seed: int, epoch: int, scheme: int = TRAINING_SCHEME) -> int:
+    """Returns the seed of the order of pairs in an epoch.
+
+    Args:
+      seed: of the run.
+      epoch: its number, from 1.
+      scheme: the training scheme of the run.
+    """
+    return seed + epoch if scheme == 1 else derive(seed, Purpose.ORDER, epoch)
