@@ -129,16 +129,6 @@ OPERATIONS = (
         (Field("type", {"enum": ["source", "target"]}, "source (default) or target"),),
     ),
     Operation("get", "/v2/usage", "Characters translated since the start (DeepL's API)."),
-    Operation(
-        "post", "/v1/models/{name}:predict", "Translate (TensorFlow Serving's REST form).",
-        (
-            Field("signature_name", STRING, "serving_default (greedy), beam or prefix"),
-            Field("inputs", {"type": "object"}, "columns: sentences, prefixes"),
-            Field("instances", {"type": "array"}, "rows, in place of inputs"),
-        ),
-        {"signature_name": "beam", "inputs": {"sentences": ["Bom dia."]}},
-    ),
-    Operation("get", "/v1/models/{name}", "Is a run available? (TensorFlow Serving's form)"),
 )  # fmt: skip
 ERRORS = {
     "400": "the request is wrong; the message says how", "403": "the API key is missing or wrong",

@@ -113,7 +113,7 @@ TEXTS = [
 PATHS = [
     "/..", "/../params.py", "/%2e%2e/params.py", "/..%2fparams.py", "/page.js/../../app.py", "//",
     "/explorer/../../params.py", "/explorer/%2e%2e%2fparams.py", "/explorer/%00", "/%00",
-    "/a" * 5000, "/explorer/<script>", "/v1/models/..:predict", "/.git/config", "/style.css%00.py",
+    "/a" * 5000, "/explorer/<script>", "/.git/config", "/style.css%00.py",
     "/\\..\\x",
     "http://evil.org/", "*", "/translate/", "/translate%2f", "/explorer/a%0d%0aX-Evil:%201",
 ]  # fmt: skip
@@ -124,7 +124,6 @@ OTHER_PATHS = [
     "/attention",
     "/detect",
     "/v2/translate",
-    "/v1/models/x:predict",
 ]
 
 

@@ -200,7 +200,7 @@ def test_a_server_with_a_key_wants_it(served):
     assert (too_many.status_code, too_many.headers["retry-after"]) == (429, "15")
 
 
-# ---- DeepL and TensorFlow Serving ----
+# ---- DeepL ----
 
 
 def test_deepl_clients_are_answered(client, translation):
@@ -231,18 +231,6 @@ def test_deepl_clients_learn_what_is_not_supported(client, asked, status):
     answer = client.post("/v2/translate", json={"text": TEXT, "target_lang": "EN"} | asked)
     assert answer.status_code == status
     assert status == 200 or "not supported" in answer.json()["message"]
-
-
-@pytest.mark.slow
-def test_clients_of_tensorflow_serving_are_answered(client, translation):
-    path = "/v1/models/numbers:predict"
-    columns = client.post(path, json={"inputs": {"sentences": [TEXT]}}).json()["outputs"]
-    rows = client.post(path, json={"instances": [{"sentences": TEXT}]}).json()["predictions"]
-    assert columns["translations"] == [translation]
-    assert rows == [{"translations": translation, "scores": columns["scores"][0]}]
-    assert columns["scores"][0] < 0
-    assert client.get("/v1/models/numbers").status_code == 200
-    assert client.get("/v1/models/other").status_code == 404
 
 
 # ---- The server's own ----
