@@ -1,4 +1,4 @@
-"""Files: LibreTranslate's /translate-file, and the translated file that a client then fetches."""
+"""Files: LibreTranslate's /translate_file, and the translated file that a client then fetches."""
 
 import io
 import re
@@ -135,6 +135,6 @@ async def download_file(request: Request) -> Response:
 
 
 ROUTES = [
-    Route("/translate-file", translate_file, methods=["POST"]),
+    Route("/translate_file", translate_file, methods=["POST"]),
     Route("/download_file/{key}/{name}", download_file, methods=["GET"]),
 ]

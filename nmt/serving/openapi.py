@@ -61,7 +61,7 @@ OPERATIONS = (
         {"q": "Bom dia.", "source": "pt", "target": "en"},
     ),
     Operation(
-        "post", "/translate-file",
+        "post", "/translate_file",
         "Translate a file (LibreTranslate's API): a form with the file, as multipart/form-data.",
         (
             Field("file", {"type": "string", "format": "binary"}, "the file", required=True),

@@ -47,7 +47,7 @@ def client(run):
 
 
 def send(client, name, content, **fields):
-    return client.post("/translate-file", data=ASKED | fields, files={"file": (name, content)})
+    return client.post("/translate_file", data=ASKED | fields, files={"file": (name, content)})
 
 
 def fetch(client, answer):

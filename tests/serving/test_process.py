@@ -119,7 +119,7 @@ PATHS = [
 ]  # fmt: skip
 OTHER_PATHS = [
     "/stream",
-    "/translate-file",
+    "/translate_file",
     "/n-best",
     "/attention",
     "/detect",

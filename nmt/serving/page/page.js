@@ -111,7 +111,7 @@ async function translateFile(file) { // shows a link to the translated file
   const fields = new FormData(), { source: from, target } = asked();
   for (const [name, value] of Object.entries({ file, source: from, target })) fields.append(name, value);
   try {
-    const { translatedFileUrl } = await (await ask("/translate-file", fields, request.signal)).json();
+    const { translatedFileUrl } = await (await ask("/translate_file", fields, request.signal)).json();
     const path = new URL(translatedFileUrl).pathname;
     output.replaceChildren(element("a", { href: path, download: "" }, path.split("/").pop()));
     showStatus(say("file-done", { ms: Math.round(performance.now() - state.began) }));
