@@ -46,6 +46,13 @@ def test_the_real_clients_are_answered(server):
     assert [language.code for language in deepl_client.get_source_languages()] == ["PT"]
     assert [language.code for language in deepl_client.get_target_languages()] == ["EN-GB", "EN-US"]
     assert deepl_client.get_usage().character.count > 0
+    assert deepl_client.get_glossary_languages() == []
+    tagged = deepl_client.translate_text(
+        "um <x/> dois", source_lang="PT", target_lang="EN-GB", tag_handling="xml", ignore_tags="x"
+    )
+    assert "<x/>" in tagged.text
+    with pytest.raises(deepl.DeepLException, match="split_sentences=nonewlines is not supported"):
+        deepl_client.translate_text(TEXT, target_lang="EN-US", split_sentences="nonewlines")
 
 
 # ---- Enemies ----
