@@ -39,7 +39,7 @@ FRONT_MATTER = re.compile(  # YAML, or TOML
 SPECIAL = re.compile(r"[\\`*\[\]]|(?<!\w)_|_(?!\w)|<(?=[A-Za-z/!?])|&(?=#?\w+;)|~~")
 BLOCK_START = re.compile(r"(?:[-+*]|\d{1,9}[.)]|#{1,6}|=+|-+|>.*|~~~.*)(?:\s|$)")
 LINE_END = re.compile(r"\r\n|\r|\n")
-FOOTNOTE = r"\[\^[^\]\s]+\](?::(?=\s))?"  # of GitHub: [^1] in a text, [^1]: before the note
+FOOTNOTE = r"\[\^[^\[\]\s]++\](?::(?=\s))?"  # of GitHub: [^1] in a text, [^1]: before the note
 TEXT_PARTS = re.compile(rf"\n|(?P<footnote>{FOOTNOTE})|(?:(?!{FOOTNOTE})[^\n])+")
 CHECKBOX = re.compile(r"\[[ xX]\]\s")  # of a task, in a list
 

@@ -23,6 +23,7 @@ FIELD = re.compile(
 )
 ESCAPE = re.compile(r"\\(?:x[0-9A-Fa-f]{1,2}|[0-7]{1,3}|.)")
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
+LINE_END = re.compile("(?<! ) *+(\n[\ue000\ue001]*) *")  # with the spaces around it
 INDENTS = {" ": "\ue000", "\t": "\ue001"}  # what a line begins with, for private use
 PLACEHOLDERS = {"placeholder", "tag"}  # kinds of spans in nmt/text/protected.py
 
@@ -128,7 +129,7 @@ def message_segment(source: str, span: Span, line_end: str) -> Segment:
     after = source[len(before) + len(stripped) :]
 
     def write(nodes: list[Node]) -> list[str]:
-        translation = re.sub(" *(\n[\ue000\ue001]*) *", with_spaces, render(nodes, str)).strip()
+        translation = LINE_END.sub(with_spaces, render(nodes, str)).strip()
         return [write_literals(before + translation + after, line_end)]
 
     return Segment(message_nodes(stripped), [span], write, has_target=True)

@@ -66,7 +66,7 @@ KINDS = {
         r"(?:[0-9]{4}-[0-9]{2}-[0-9]{2}(?!\d)|[0-9]+(?:[.,:/'\u2019][0-9]+)*)"
     ),
 }
-TAG_NAME = re.compile(r"<(/?)([A-Za-z][\w:.-]*)[^>]*?(/?)>")
+TAG_NAME = re.compile(r"<(/?)([A-Za-z][\w:.-]*)(?![\w:.-])[^>]*?(/?)>")
 VOID_ELEMENTS = {"br", "hr", "img", "input", "wbr", "area", "base", "col", "embed", "link", "meta"}
 ATTACHED_SYMBOL = re.compile(r"(?<=\S)⟦([0-9])⟧")
 WORD_END = re.compile(rf"[{LETTER}\d.,;:!?)\]}}>%]")  # after which a symbol needs a space

@@ -1,0 +1,173 @@
+"""What must hold of each regular expression for texts of others: it takes linear time on any text.
+
+A quadratic one takes minutes for 100,000 characters, holds the interpreter, and so stops a server.
+The texts that each is tried with come from its own parts: what it repeats, behind what precedes it.
+"""
+
+import ast
+import importlib
+import inspect
+import itertools
+import pkgutil
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from re import _constants as op  # of the parser, whose trees are lists of (operation, arguments)
+from re import _parser
+from typing import NamedTuple
+
+import pytest
+
+import nmt.documents
+import nmt.text
+
+POOL = " \t\n\ra7.,:;-_'\"`<>=/\\|{}[]()&%$@#!?*+~^•é漢\ue000"
+CATEGORIES = {
+    op.CATEGORY_SPACE: r"\s", op.CATEGORY_NOT_SPACE: r"\S", op.CATEGORY_DIGIT: r"\d",
+    op.CATEGORY_NOT_DIGIT: r"\D", op.CATEGORY_WORD: r"\w", op.CATEGORY_NOT_WORD: r"\W",
+}  # fmt: skip
+REPEATS = op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT
+SUBTREES = {
+    op.SUBPATTERN: lambda argument: [argument[3]], op.ATOMIC_GROUP: lambda argument: [argument],
+    op.BRANCH: lambda argument: argument[1], op.ASSERT: lambda argument: [argument[1]],
+    op.ASSERT_NOT: lambda argument: [argument[1]],
+} | dict.fromkeys(REPEATS, lambda argument: [argument[2]])  # fmt: skip
+MAX_TEXTS = 100  # that an expression is tried with, of those made for it
+MAX_CHARACTERS = 4  # that stand for a class
+LIMITS = {3_000: 0.03, 100_000: 1.0}  # seconds, by characters; linear ones take a tenth at most
+
+
+class Expression(NamedTuple):
+    """An expression, and how it is used."""
+
+    name: str
+    pattern: re.Pattern
+    is_searched: bool  # else it is tried at the beginning of a text alone
+
+
+def expressions() -> list[Expression]:
+    """Returns the expressions of two packages: those of modules, and those in calls of `re`."""
+    source = "".join(path.read_text() for path in Path(nmt.__file__).parent.rglob("*.py"))
+    compiled = {}
+    for package in (nmt.documents, nmt.text):
+        for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            module = importlib.import_module(info.name)
+            for name, value in vars(module).items():
+                for pattern in patterns_within(value):
+                    calls = re.findall(rf"\b{name}\.(\w+)\(([^()]*)", source)
+                    is_matched = all("match" in function and "," not in a for function, a in calls)
+                    key = pattern.pattern, pattern.flags
+                    compiled[key] = Expression(name, pattern, not (calls and is_matched))
+            for node in ast.walk(ast.parse(inspect.getsource(module))):
+                is_call = isinstance(node, ast.Call) and ast.unparse(node.func).startswith("re.")
+                if is_call and node.args and isinstance(node.args[0], ast.Constant):
+                    pattern, name = re.compile(node.args[0].value), f"{info.name}:{node.lineno}"
+                    is_searched = "match" not in node.func.attr
+                    key = pattern.pattern, pattern.flags
+                    compiled.setdefault(key, Expression(name, pattern, is_searched))
+    return [*compiled.values()]
+
+
+def patterns_within(value: object) -> Iterator[re.Pattern]:
+    """Yields the patterns that a value of a module is, or holds."""
+    if isinstance(value, re.Pattern):
+        yield value
+    elif isinstance(value, dict):
+        yield from patterns_within([*value, *value.values()])
+    elif isinstance(value, list | tuple | set):
+        for item in value:
+            yield from patterns_within(item)
+
+
+def matches_class(character: str, items: list) -> bool:
+    """Returns whether a character is of a class, [...]."""
+
+    def matches(operation, argument) -> bool:
+        if operation is op.LITERAL:
+            return ord(character) == argument
+        if operation is op.RANGE:
+            return argument[0] <= ord(character) <= argument[1]
+        return bool(re.match(CATEGORIES[argument], character))
+
+    is_negated = items[0][0] is op.NEGATE
+    return any(itertools.starmap(matches, items[is_negated:])) != is_negated
+
+
+def samples(tree: list) -> list[str]:
+    """Returns texts that a part of an expression matches, if all around it does."""
+    texts = [""]
+    for operation, argument in tree:
+        texts = [text + part for text in texts for part in parts(operation, argument)]
+        texts = texts[:MAX_CHARACTERS]
+    return texts
+
+
+def parts(operation, argument) -> list[str]:
+    """Returns texts that a single part of an expression matches."""
+    if operation is op.LITERAL:
+        return [chr(argument)]
+    if operation is op.NOT_LITERAL:
+        return [character for character in POOL if ord(character) != argument][:MAX_CHARACTERS]
+    if operation is op.IN:
+        characters = [character for character in POOL if matches_class(character, argument)]
+        characters += [chr(item[1]) for item in argument if item[0] is op.LITERAL][:1]
+        characters += [chr(item[1][0]) for item in argument if item[0] is op.RANGE][:1]
+        return characters[:MAX_CHARACTERS]
+    if operation is op.CATEGORY:
+        return parts(op.IN, [(operation, argument)])
+    if operation is op.ANY:
+        return ["a", "<"]
+    if operation in REPEATS:
+        return samples(argument[2]) if argument[0] else ["", *samples(argument[2])]
+    if operation is op.SUBPATTERN:
+        return samples(argument[3])
+    if operation is op.ATOMIC_GROUP:
+        return samples(argument)
+    if operation is op.BRANCH:
+        return [text for branch in argument[1] for text in samples(branch)[:2]]
+    return [""]  # what takes no characters
+
+
+def repeated_parts(tree: list, before: str = "") -> Iterator[tuple[str, str]]:
+    """Yields what an expression repeats, each with a text that leads to it."""
+    for operation, argument in tree:
+        if operation in REPEATS:
+            for text in samples(argument[2]):
+                yield before, text
+        for subtree in SUBTREES.get(operation, lambda argument: [])(argument):
+            yield from repeated_parts(subtree, before)
+        before += max(parts(operation, argument), key=len, default="")
+
+
+def hard_texts(pattern: re.Pattern, length: int) -> list[str]:
+    """Returns texts of a length in characters that an expression matches almost."""
+    tree = _parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE)
+    repeated = list(repeated_parts(list(tree)))
+    texts = {text for pair in repeated for text in (*pair, "".join(pair))} | set(samples(tree))
+    texts |= {before + text for before in texts for _, text in repeated if len(before) < 3}
+    texts = {text * (length // len(text)) for text in texts if text}
+    texts |= {before + text * length for before, text in repeated if text and before}
+    return sorted(texts)[:: len(texts) // MAX_TEXTS + 1]
+
+
+def seconds(expression: Expression, text: str) -> float:
+    """Returns how long it takes to find all matches."""
+    pattern = expression.pattern
+    text = text.encode() if isinstance(pattern.pattern, bytes) else text
+    start = time.process_time()
+    if expression.is_searched:
+        for _ in pattern.finditer(text):
+            pass
+    else:
+        pattern.match(text), pattern.fullmatch(text)
+    return time.process_time() - start
+
+
+@pytest.mark.parametrize("expression", expressions(), ids=lambda expression: expression.name)
+def test_an_expression_takes_linear_time(expression):
+    for length, limit in LIMITS.items():
+        for text in hard_texts(expression.pattern, length):
+            if seconds(expression, text) > limit:  # or the machine was busy
+                duration = min(seconds(expression, text) for _ in range(3))
+                assert duration < limit, f"{duration:.2f} s for {text[:20]!r}..."
