@@ -33,6 +33,11 @@ class Span(NamedTuple):
     end: int
 
 
+def line_number(text: str, position: int) -> int:
+    """Returns the number, from 1, of the line that a position is in."""
+    return 1 + sum(1 for _ in LINE_END.finditer(text, 0, position))
+
+
 def has_words(text: str) -> bool:
     """Whether a text has letters outside of what must not change, such as URLs and placeholders."""
     if not any(map(str.isalpha, text)):
@@ -101,7 +106,7 @@ class TextDocument:
 
     def place(self, text: Segment | Left) -> str:
         """Returns the line that a text begins in."""
-        return f"line {1 + sum(1 for _ in LINE_END.finditer(self.text, 0, text.start))}"
+        return f"line {line_number(self.text, text.start)}"
 
     def write(self, translations: Sequence[TranslatedText]) -> bytes:
         """Returns the file, byte for byte the source but for segments that have changed."""

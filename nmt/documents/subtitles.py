@@ -13,7 +13,15 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from nmt import UserError
-from nmt.documents.document import Left, Segment, Span, TextDocument, decode, has_words
+from nmt.documents.document import (
+    Left,
+    Segment,
+    Span,
+    TextDocument,
+    decode,
+    has_words,
+    line_number,
+)
 from nmt.documents.html_pages import PageTokens
 from nmt.documents.markup import MARKUP, Syntax, Token, pair_tags, same_line, tree
 from nmt.documents.nodes import (
@@ -27,8 +35,15 @@ from nmt.documents.nodes import (
 )
 
 LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
-CLOCK = r"(?:(\d{1,9}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"
-TIMES = re.compile(rf"\s*{CLOCK}\s*-->\s*{CLOCK}(?:\s|$)")
+# As players read them: without milliseconds, with long fractions, with spaces, 00:00:07:000.
+CLOCK = r"(\d{1,9}+(?:[ ]?[:.,][ ]?\d{0,60}+){1,6}+)"
+TIMES = re.compile(rf"\s*+{CLOCK}\s*+-->\s*+{CLOCK}(?:\s|$)")
+UNREADABLE_TIMES = re.compile(r"\s*+[-+]?\d++[ ]?[:.,].*?(?:->|[\u2013\u2014]>|\u2192)")
+EXAMPLE = "00:00:01,000 --> 00:00:02,000"
+MISREAD = "with times that are not understood"
+BEHIND_BLANK_LINE = "behind a blank line within a cue"  # where WebVTT ends it
+BEFORE_CUES = "before the first cue"
+WEBVTT_BLOCK = re.compile(r"(?:WEBVTT|NOTE|STYLE|REGION)(?:\s|$)")
 OVERRIDE = re.compile(r"\{\\[^{}]*\}|<\d[\d:.]*>")  # {\an8} of SubRip, <00:01.000> of WebVTT
 NEW_SPEAKER = re.compile(r"(?:<[^>]*>|\{\\[^}]*\})*\s*[-–—‐]|<v[ .]")
 SENTENCE_END = re.compile(r"[.!?…。！？♪][\"'”’»)\]♪]*\s*$")
@@ -47,47 +62,131 @@ class Piece(NamedTuple):
     start: float  # of the cue, in seconds
     end: float
     continues: bool  # it can continue a sentence of the cue before it
-    is_last: bool  # of its cue
+    is_last: bool  # of its cue, or of what is before a blank line
 
 
 SYNTAXES = {".srt": Syntax(str, str, same_line), ".vtt": MARKUP}
 
 
-def seconds(hours: str | None, minutes: str, whole: str, fraction: str) -> float:
-    """Returns a time in seconds."""
-    return int(hours or 0) * 3600 + int(minutes) * 60 + int(whole) + float(f"0.{fraction}")
+def seconds(clock: str) -> float:
+    """Returns a time in seconds: hours, minutes, seconds and a fraction, as far as they are given.
+
+    Args:
+      clock: numbers with signs between them.
+    """
+    whole, *fractions = re.split("[.,]", clock, maxsplit=1)
+    numbers = re.findall(r"\d+", whole)
+    fractions += numbers[3:]  # of 00:00:07:000
+    fraction = re.match(r"\d*", fractions[0].strip())[0] if fractions else ""
+    time = 0.0
+    for number in numbers[:3]:
+        time = time * 60 + int(number)
+    return time + float(f"0.{fraction or 0}")
 
 
-def find_pieces(text: str) -> list[Piece]:
-    """Returns the pieces of all cues of a file."""
-    lines = list(LINE.finditer(text))
-    times = {number: match for number, line in enumerate(lines) if (match := TIMES.match(line[1]))}
-    pieces = []
-    for number, match in times.items():
-        last = number + 1
-        while last < len(lines) and lines[last][1].strip() and last not in times:
-            if last + 1 in times and lines[last][1].strip().isdigit():
-                break  # the number of the next cue, without a blank line before it
-            last += 1
-        pieces += cue_pieces(lines[number + 1 : last], match)
-    return pieces
+class Cues:
+    """The cues of a file.
+
+    Args:
+      text: of the file.
+      ending: .srt, where a cue ends before the number of the next one, since players show what
+        is behind a blank line; or .vtt, where it ends at a blank line.
+
+    Attributes:
+      left: what is not understood.
+    """
+
+    def __init__(self, text: str, ending: str):
+        self._lines = list(LINE.finditer(text))
+        self._has_blank_lines = ending == ".srt"
+        self._starts = {  # what begins a cue; None for times that cannot be read
+            number: TIMES.match(line[1])
+            for number, line in enumerate(self._lines)
+            if TIMES.match(line[1]) or UNREADABLE_TIMES.match(line[1])
+        }
+        self.left: list[Left] = []
+
+    @property
+    def has_times(self) -> bool:
+        """Whether there are times that can be read."""
+        return any(self._starts.values())
+
+    def pieces(self) -> list[Piece]:
+        """Returns the pieces of all cues."""
+        pieces = []
+        first_cue = self._text_end(0, min(self._starts, default=0))
+        self._note_text(0, first_cue, BEFORE_CUES)
+        for number, following in itertools.pairwise([*self._starts, len(self._lines)]):
+            times, first = self._starts[number], number + 1
+            last = self._text_end(first, following)
+            while first < last and self._is_blank(first) and self._has_blank_lines:
+                first += 1
+            blank = next(filter(self._is_blank, range(first, last)), last)
+            if times is None:
+                self.left.append(Left(MISREAD, self._lines[number].start()))
+            elif self._has_blank_lines:
+                pieces += cue_pieces(self._lines[first:last], times)
+            else:
+                pieces += cue_pieces(self._lines[first:blank], times)
+                self._note_text(blank, last, BEHIND_BLANK_LINE)
+        return pieces
+
+    def _is_blank(self, number: int) -> bool:
+        """Returns whether a line holds nothing but spaces."""
+        return not self._lines[number][1].strip()
+
+    def _text_end(self, first: int, following: int) -> int:
+        """Returns the number of the line after the text of a cue.
+
+        Args:
+          first: the number of the first line after the times.
+          following: of the line with the times of the next cue.
+        """
+        last = following
+        if first < last < len(self._lines):
+            is_number = self._lines[last - 1][1].strip().isdigit()
+            is_behind_blank = last - 1 == 0 or (last - 2 >= first and self._is_blank(last - 2))
+            is_name = not self._has_blank_lines and is_behind_blank  # any text, in WebVTT
+            last -= is_number or is_name
+        while last > first and self._is_blank(last - 1):
+            last -= 1
+        return last
+
+    def _note_text(self, first: int, last: int, reason: str) -> None:
+        """Adds to `left` what lines hold, but for comments and styles, a block each."""
+        for number in range(first, last):
+            line = self._lines[number]
+            begins_block = number == first or self._is_blank(number - 1)
+            if begins_block and has_words(line[1]) and not WEBVTT_BLOCK.match(line[1]):
+                self.left.append(Left(reason, line.start()))
 
 
 def cue_pieces(lines: list[re.Match], times: re.Match) -> Iterator[Piece]:
-    """Yields the pieces of a cue.
+    """Yields the pieces of a cue. A blank line, and a new speaker, begins another one.
 
     Args:
       lines: of its text, matches of LINE.
       times: a match of TIMES.
     """
-    begins = [n for n, line in enumerate(lines) if n == 0 or NEW_SPEAKER.match(line[1])]
-    for first, end in itertools.pairwise([*begins, len(lines)]):
-        dash = DASH.match(lines[first][1])
+    texts = [line[1] for line in lines]
+    blanks = {number for number, text in enumerate(texts) if not text.strip()}
+    begins = [
+        number
+        for number, text in enumerate(texts)
+        if number not in blanks and (number - 1 in {-1, *blanks} or NEW_SPEAKER.match(text))
+    ]
+    start, finish = seconds(times[1]), seconds(times[2])
+    for first, following in itertools.pairwise([*begins, len(lines)]):
+        end = following
+        while end - 1 in blanks:
+            end -= 1
+        dash = DASH.match(texts[first])
         begin = lines[first].start(1) + (dash.end() if dash else 0)
         span = Span(min(begin, lines[end - 1].end(1)), lines[end - 1].end(1))
-        continues = first == 0 and not NEW_SPEAKER.match(lines[0][1])
-        start, finish = seconds(*times.groups()[:4]), seconds(*times.groups()[4:])
-        yield Piece(span, end - first, start, finish, continues, end == len(lines))
+        is_beginning = first == 0 or first - 1 in blanks
+        continues = is_beginning and not NEW_SPEAKER.match(texts[first])
+        is_last = following == len(lines) or following - 1 in blanks
+        yield Piece(span, end - first, start, finish, continues, is_last)
 
 
 def piece_nodes(text: str, span: Span, syntax: Syntax) -> list[Node]:
@@ -120,7 +219,7 @@ def group_sentences(text: str, pieces: list[Piece]) -> list[list[Piece]]:
             and last.is_last
             and piece.continues
             and len(groups[-1]) < MAX_CUES
-            and 0 <= piece.start - last.end <= MAX_PAUSE
+            and (piece.start == last.start or 0 <= piece.start - last.end <= MAX_PAUSE)
             and not ends(last)
             and (is_punctuated or first_letter(text, piece).islower())
         ):
@@ -175,7 +274,7 @@ def cuts(text: str, weights: list[int]) -> list[int]:
 
 def wrap_lines(nodes: list[Node], count: int, line_end: str) -> list[Node]:
     """Returns nodes with line ends in place of spaces, so that they are lines of equal length."""
-    for position in cuts(plain_text(nodes), [1] * count):
+    for position in reversed(cuts(plain_text(nodes), [1] * count)):  # a line end may be two
         nodes = replace_character(nodes, position, line_end)
     return nodes
 
@@ -209,17 +308,17 @@ def parse(content: bytes, ending: str) -> TextDocument:
     """
     decoded = decode(content)
     text = decoded.text
-    pieces = find_pieces(text)
-    if text.strip() and not TIMES.search(text) and "-->" not in text:
-        raise UserError("holds no cue, such as 00:00:01,000 --> 00:00:02,000; correct it")
+    cues = Cues(text, ending)
+    pieces = cues.pieces()
+    if text.strip() and not cues.has_times:
+        misread = [left for left in cues.left if left.reason == MISREAD]
+        if misread:
+            number = line_number(text, misread[0].start)
+            raise UserError(f"line {number}: times that are not understood; write: {EXAMPLE}")
+        raise UserError(f"holds no cue, such as {EXAMPLE}; correct it")
     syntax = SYNTAXES[ending]
     line_end = "\r\n" if "\r\n" in text else "\n"
     groups = group_sentences(text, pieces)
     segments = [segment(text, group, syntax, line_end) for group in groups]
     segments = [segment for segment in segments if has_words(segment.text)]
-    left = [
-        Left("with times that are not understood", line.start())
-        for line in LINE.finditer(text)
-        if "-->" in line[1] and not TIMES.match(line[1])
-    ]
-    return TextDocument(text, segments, decoded.encode, left)
+    return TextDocument(text, segments, decoded.encode, cues.left)

@@ -108,3 +108,80 @@ def test_lines_in_any_order_are_no_crash_and_identity_changes_nothing(lines):
 def test_a_file_without_cues_is_named():
     with pytest.raises(UserError, match=r"a.srt: holds no cue, such as 00:00:01,000"):
         translate("um dois")
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        "00:00:01 --> 00:00:03",
+        "00:01 --> 00:03",
+        "0:00:01,200.0000000000582 --> 0:00:03,000",
+        "0:00:01,199.9999999998 --> 00:00:03,55",
+        "00:00:01:000 --> 00:00:03:000",
+        "00:00:01,0: --> 00:00:03,55",
+        "00:00:01.000-->00:00:03.000",
+        "00:00:01 , 000 --> 00:00:03, 000",
+    ],
+)
+def test_times_that_players_read_are_read(times):
+    text = f"1\n{times}\nO gato\n\n2\n00:00:04,000 --> 00:00:06,000\npreto dorme.\n"
+    document = parse_document("a.srt", text.encode())
+    assert [segment.text for segment in document.segments] == ["O gato preto dorme."]
+    assert not document.left
+    translated = translate(text)
+    assert translated == text.replace("O gato", "O GATO").replace("preto dorme", "PRETO DORME")
+
+
+@pytest.mark.parametrize("times", ["00:00:xx --> 00:00:03", "0:01 -> 0:03", "-0:01,0 --> 0:02,0"])
+def test_times_that_nobody_reads_are_named_and_their_text_stays(times):
+    text = f"1\n00:00:01,000 --> 00:00:02,000\num\n2\n{times}\ndois\n\n3\n00:09,0 --> 00:10,0\num\n"
+    document = parse_document("a.srt", text.encode())
+    assert translate(text) == text.replace("um", "UM")
+    assert [document.place(left) for left in document.left] == ["line 5"]
+    with pytest.raises(UserError, match=r"line 2: times that are not understood; write: 00:0"):
+        translate(f"1\n{times}\ndois\n")
+
+
+def test_text_behind_a_blank_line_belongs_to_the_cue():
+    text = """1
+00:00:01,000 --> 00:00:03,000
+
+um gato
+
+preto.
+
+- dois.
+
+2
+00:00:04,000 --> 00:00:06,000
+três
+
+fim
+"""
+    texts = [segment.text for segment in parse_document("a.srt", text.encode()).segments]
+    assert texts == ["um gato preto.", "dois.", "três fim"]
+    assert translate(text) == text.upper()
+    assert translate(text, identity) == text
+
+
+def test_where_webvtt_ends_a_cue_the_text_behind_is_named():
+    text = "WEBVTT\n\nNOTE x\n\na\n00:01 --> 00:02\num\n\ndois\ntrês\n\nb\n00:03 --> 00:04\num\n"
+    document = parse_document("a.vtt", text.encode())
+    assert translate(text, upper, "a.vtt") == text.replace("um", "UM")
+    assert [document.place(left) for left in document.left] == ["line 9"]
+
+
+def test_text_before_the_first_cue_is_named():
+    text = "Legendas de Ana\n\n1\n00:01,000 --> 00:02,000\num --> dois\n"
+    document = parse_document("a.srt", text.encode())
+    assert [document.place(left) for left in document.left] == ["line 1"]
+    assert translate(text) == text.replace("um --> dois", "UM --> DOIS")
+
+
+@pytest.mark.parametrize("lines", [2, 3, 5])
+def test_cues_of_any_number_of_lines_lose_no_character(lines):
+    text = "1\n00:01,000 --> 00:02,000\n" + "um dois três quatro\n" * lines
+    for line_end in ("\n", "\r\n"):
+        source = text.replace("\n", line_end)
+        assert translate(source).split() == source.upper().split()
+        assert translate(source).count(line_end) == lines + 2
