@@ -20,7 +20,7 @@ from nmt.messages import log
 from nmt.runs import listing
 from nmt.text import cleaning, files, line_languages
 from nmt.text.cleaning import PROBLEMS
-from nmt.text.encoding import GZIP, without_surrogates
+from nmt.text.encoding import GZIP, check_is_utf_8, has_surrogates, without_surrogates
 from nmt.text.formats.format import Row
 from nmt.text.formats.registry import FORMATS
 from nmt.text.languages import Pair, overlap
@@ -53,6 +53,9 @@ def run(args: Namespace) -> None:
     selection = flags.selection(args)
     rows = cleaning.read(args.files, selection)
     sample = read_sample(rows, args.files)
+    if "encoding" not in (args.drop or ()):
+        for path in args.files:
+            check_is_utf_8(path)
     pair = files.languages_of(args.files, selection)
     test = files.read_pairs(args.test, selection) if args.test else ()
     checker = cleaning.Checker(
@@ -214,6 +217,11 @@ def report_and_write(
             if len(row.cells) != 2 or re.search("[\t\r\n]", source + target):
                 raise UserError(
                     f"line {row.number}: not one source and one target; add columns to --drop"
+                )
+            if any(map(has_surrogates, row.cells)):
+                raise UserError(
+                    f"line {row.number}: is not UTF-8, and would be written with U+FFFD; add "
+                    "encoding to --drop"
                 )
             cleaned.write(f"{source}\t{target}\n")
             written_pairs += 1

@@ -25,11 +25,10 @@ if TYPE_CHECKING:  # what imports TensorFlow
 
 HELP = "translate for other programs: a page, and APIs over HTTP"
 VARYING_SHAPES = True
-PACKAGES = "starlette", "uvicorn", "prometheus_client"
+PACKAGES = "starlette", "uvicorn", "prometheus_client", "py3langid"
 GRACE_SECONDS = 8  # for what is in work when the server is to end
 KEY_VARIABLE = "NMT_API_KEY"  # of the environment; a flag is seen by all users of the machine
 EXAMPLES = 5  # sentences of the test split that the page and the explorer offer
-PROFILE_SENTENCES = 2000  # of the test split, from which languages are recognized
 
 
 def add_flags(parser: ArgumentParser) -> None:
@@ -155,7 +154,6 @@ def load(
       protected: see `protection.read_protection`.
     """
     from nmt.runs import loading
-    from nmt.serving.languages import Profile
     from nmt.serving.models import Query, ServedModel, directions_of
 
     run, tokenizer, model = loading.load_ensemble(runs, checkpoint)
@@ -166,18 +164,8 @@ def load(
             f"{run.path}: several target languages need a tag each, as in <2{codes[1]}>, and the "
             f"{error}; name one target, or the run that has them"
         ) from None
-    translations = run.first_translations(PROFILE_SENTENCES)
-    columns = [[row[0] for row in translations], [row[1] for row in translations]]
-    profiles = dict(zip(codes, map(Profile, columns), strict=False))
-    served = ServedModel(
-        run.path.resolve().name,
-        model,
-        tokenizer,
-        directions,
-        profiles,
-        columns[0][:EXAMPLES],
-        protected,
-    )
+    examples = [source for source, *_ in run.first_translations(EXAMPLES)]
+    served = ServedModel(run.path.resolve().name, model, tokenizer, directions, examples, protected)
     served.translator(Query(served.name, directions[0]))  # refuses what the run cannot protect
     return served
 

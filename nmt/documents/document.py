@@ -15,6 +15,7 @@ from typing import NamedTuple, Protocol
 from nmt import UserError
 from nmt.documents.inline import TranslatedText, insert_tags
 from nmt.documents.nodes import Element, Fixed, Node, plain_text
+from nmt.text.encoding import conversion
 from nmt.text.protected import DEFAULT, replace
 
 LINE_END = re.compile(r"\r\n|\r|\n")
@@ -178,8 +179,7 @@ def decode(content: bytes, declared: str | None = None) -> DecodedText:
     except UnicodeError as error:  # of some encodings without a position
         line = content.count(b"\n", 0, len(mark) + getattr(error, "start", 0)) + 1
         raise UserError(
-            f"line {line}: is not {encoding.upper()}; convert the file first (for example: iconv "
-            "-f latin1 -t utf-8)"
+            f"line {line}: is not {encoding.upper()}; {conversion([content])}"
         ) from None
     if "\0" in text:
         raise UserError("holds NUL characters: it is not text, or UTF-16 without a mark")

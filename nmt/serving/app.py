@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nmt import UserError
 from nmt.results.explorer import page as explorer
-from nmt.serving import deepl, files, hosts, libretranslate, openapi, own, tensorflow_serving
+from nmt.serving import deepl, files, hosts, libretranslate, openapi, own
 from nmt.serving.errors import RefusedError
 from nmt.serving.service import Service
 
@@ -160,7 +160,6 @@ def application(service: Service, host_names: Collection[str] | None = None) -> 
         *deepl.ROUTES,
         *files.ROUTES,
         *own.ROUTES,
-        *tensorflow_serving.ROUTES,
         *openapi.ROUTES,
         *page_routes(),
     ]

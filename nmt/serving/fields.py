@@ -9,6 +9,7 @@ import email.message
 import json
 import re
 import urllib.parse
+from collections.abc import Collection
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
@@ -146,6 +147,13 @@ def _from_multipart(content_type: str, body: bytes) -> dict[str, Any]:
 
 
 # ---- Values ----
+
+
+def check_names(fields: dict, known: Collection[str]) -> None:
+    """Raises a RefusedError if a request has a field that would be ignored."""
+    for name in fields:
+        if name not in known:
+            raise RefusedError(400, f"{name[:40]} is not supported; leave it out, or see /docs")
 
 
 def texts(value: Any, name: str = "q") -> list[str]:

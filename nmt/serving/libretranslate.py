@@ -8,13 +8,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from nmt.documents import FORMATS as FILE_FORMATS
-from nmt.documents import parse_document
-from nmt.documents.document import Document
-from nmt.serving import fields
+from nmt.serving import fields, notices
+from nmt.serving.batching import Item
 from nmt.serving.errors import RefusedError
-from nmt.serving.files import translate_documents
+from nmt.serving.files import translate_markup
 from nmt.serving.languages import Detection
-from nmt.serving.models import MAX_N_BEST, Query, Result
+from nmt.serving.models import MAX_N_BEST, Result
 from nmt.serving.service import AUTO, Service
 from nmt.text.language_names import language_name
 
@@ -32,37 +31,36 @@ async def translate(request: Request) -> Response:
     if kind not in FORMATS:
         raise RefusedError(400, f"format must be one of {', '.join(FORMATS)}")
     number = fields.number(asked, "alternatives", int, 0, MAX_N_BEST - 1, 0)
-    query, detections = service.query(source, target, texts)
     if kind == "html":
         if number:
             raise RefusedError(400, "alternatives need the format text")
-        translations = await translate_html(request, query, texts)
+        translated = await translate_markup(request, source, target, texts)
+        text_queries = [markup.asked for markup in translated]
+        translations = [markup.text for markup in translated]
+        warnings = [markup.notices for markup in translated]
         alternatives = [[] for _ in texts]
     else:
-        query = query._replace(n_best=1 + number, scored=number > 0)
-        results = await service.translate(request, query, texts)
+        text_queries = service.queries(source, target, texts)
+        queries = [
+            one.query and one.query._replace(n_best=1 + number, scored=number > 0)
+            for one in text_queries
+        ]
+        results = await service.translate(request, queries, [Item(text) for text in texts])
         translations = [best[0].text for best in results]
+        warnings = [
+            [*one.notices, *best[0].notices]
+            for one, best in zip(text_queries, results, strict=True)
+        ]
         alternatives = [_other_texts(best) for best in results]
     answer = {"translatedText": translations}
     if number:
         answer["alternatives"] = alternatives
     if source == AUTO:
-        answer["detectedLanguage"] = [_detection(detection) for detection in detections]
+        answer["detectedLanguage"] = [_detection(one.detection) for one in text_queries]
+    answer["warnings"] = [notices.answers(text_warnings) for text_warnings in warnings]
     if not isinstance(asked["q"], list):
         answer = {name: values[0] for name, values in answer.items()}
     return JSONResponse(answer)
-
-
-async def translate_html(request: Request, query: Query, texts: list[str]) -> list[str]:
-    """Returns HTML in translation."""
-    service: Service = request.app.state.service
-
-    def parse() -> list[Document]:  # a byte order mark counts before what a <meta> declares
-        return [parse_document("q.html", text.encode("utf-8-sig")) for text in texts]
-
-    documents = await service.in_thread(parse)
-    contents = await translate_documents(request, query, documents)
-    return [content.decode("utf-8-sig") for content in contents]
 
 
 def _other_texts(best: list[Result]) -> list[str]:
@@ -114,14 +112,23 @@ async def settings(request: Request) -> Response:
             "target": {"code": target, "name": language_name(target)},
         },
         "suggestions": False,
+        "filesTranslation": True,
         "supportedFilesFormat": list(FILE_FORMATS),
     })  # fmt: skip
+
+
+async def suggest(request: Request) -> Response:
+    """Refuses suggestions in the words that clients know from LibreTranslate without them."""
+    service: Service = request.app.state.service
+    await service.admit(request)
+    raise RefusedError(403, "suggestions are disabled on this server")
 
 
 ROUTES = [
     Route("/translate", translate, methods=["GET", "POST"]),
     Route("/detect", detect, methods=["GET", "POST"]),
     Route("/languages", list_languages, methods=["GET"]),
+    Route("/suggest", suggest, methods=["POST"]),
     Route("/health", health, methods=["GET"]),
     Route("/frontend/settings", settings, methods=["GET"]),
 ]

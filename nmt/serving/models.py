@@ -15,10 +15,12 @@ from nmt.decoding.model import Model
 from nmt.decoding.sampling import Sampling
 from nmt.decoding.sentence import TokenScore, Translation
 from nmt.decoding.translator import Translator
-from nmt.serving import languages
+from nmt.serving import notices
 from nmt.serving.batching import Item
 from nmt.serving.errors import RefusedError
-from nmt.serving.languages import Detection, Profile
+from nmt.serving.languages import Detection, Detector
+from nmt.serving.notices import Notice
+from nmt.text.protected import Protector
 from nmt.text.tokenizer import Tokenizer
 
 BEAMS = (1, 4, 8)  # of searches; the smallest that holds the translations asked for
@@ -55,6 +57,14 @@ class Result:
     log_probability: float | None  # natural, of all its tokens; None without Query.scored
     tokens: list[TokenScore] = dataclasses.field(default_factory=list)  # with Query.details
     links: list[tuple[int, int]] | None = None  # (source, target) words, if they are asked for
+    missing: list[str] = dataclasses.field(default_factory=list)  # of what must not change
+    added: list[str] = dataclasses.field(default_factory=list)
+    too_long: list[Notice] = dataclasses.field(default_factory=list)
+
+    @property
+    def notices(self) -> list[Notice]:
+        """What the client is to know of it."""
+        return [*notices.of_differences(self.missing, self.added), *self.too_long]
 
 
 class VariableSampling:
@@ -80,7 +90,6 @@ class ServedModel:
     model: Model
     tokenizer: Tokenizer
     directions: list[Direction]
-    profiles: dict[str, Profile] = dataclasses.field(default_factory=dict)  # of its languages
     examples: list[str] = dataclasses.field(default_factory=list)  # sentences of its test split
     protected: dict[str, Any] = dataclasses.field(default_factory=dict)  # of Translator: glossary
     _translators: dict = dataclasses.field(default_factory=dict, init=False, repr=False)
@@ -96,6 +105,11 @@ class ServedModel:
     def protects(self) -> bool:
         """Whether what must not change is translated as symbols."""
         return self.protected.get("protect", True) and bool(self.tokenizer.symbol_ids)
+
+    @property
+    def protector(self) -> Protector:
+        """What finds what must not change."""
+        return self.translator(Query(self.name, self.directions[0])).protector
 
     def translate(self, query: Query, items: Sequence[Item]) -> list[list[Result]]:
         """Returns the translations of each item, the best first.
@@ -150,6 +164,7 @@ class ServedModel:
             # Compiling would stop the server for seconds, in the middle of its work.
             fixed=False,
             language=source,
+            trained_length=self.model.options["max_length"],
             symbols=tuple(self.model.options["symbols"].split()),
             **self.protected,
             **options,
@@ -157,9 +172,22 @@ class ServedModel:
 
     def _run(self, translator, lines, prefixes, query) -> list[list[Result]]:
         """Returns the Results of each line."""
-        results = []
-        for best in translator.translate_chunks([lines], iter(prefixes), query.scored):
-            results.append([_result(translation, query) for translation in best[: query.n_best]])
+        results, counts = [], translator.no_counts()
+        batch = translator.translate_chunks([lines], iter(prefixes), query.scored, counts)
+        cut = long = 0  # lines so far
+        for line, best in zip(lines, batch, strict=True):
+            too_long = notices.of_length(
+                counts.cut > cut, counts.too_long > long, counts.max_tokens, counts.trained_length
+            )
+            cut, long = counts.cut, counts.too_long
+            line_results = []
+            for translation in best[: query.n_best]:
+                result = _result(translation, query)
+                difference = translator.difference(line, translation.text)
+                result.missing, result.added = difference.missing, difference.added
+                result.too_long = too_long
+                line_results.append(result)
+            results.append(line_results)
         return results
 
 
@@ -188,19 +216,16 @@ class Models:
     def __init__(self, served: Sequence[ServedModel]):
         self.by_name = {model.name: model for model in served}
         self.by_languages: dict[tuple[str, str], Query] = {}
-        self.profiles: dict[str, Profile] = {}
         for model in served:
             for direction in model.directions:
                 pair = direction.source, direction.target
                 self.by_languages[pair] = Query(model.name, direction)
-                profile = model.profiles.get(direction.source, Profile(()))
-                self.profiles.setdefault(direction.source, profile)
-        self._kinds = languages.number_of_kinds(self.profiles)
+        self.detect = Detector([*self.sources, *self.targets])
 
     @property
     def sources(self) -> list[str]:
         """The codes of all source languages."""
-        return list(self.profiles)
+        return list(dict.fromkeys(source for source, _ in self.by_languages))
 
     @property
     def targets(self) -> list[str]:
@@ -211,23 +236,52 @@ class Models:
         """Returns the codes of the languages that texts of a language are translated into."""
         return [target for known, target in self.by_languages if known == source]
 
-    def detect(self, text: str) -> list[Detection]:
-        """Returns the source languages that a text may be in, the likeliest first."""
-        return languages.detect(text, self.profiles, self._kinds)
-
     def query(self, source: str, target: str) -> Query:
         """Returns the Query of two languages, which asks for one translation.
+
+        A region may be missing or added if that leaves no doubt: "pt" for "pt-BR".
 
         Raises:
           RefusedError: no run translates between them.
         """
-        query = self.by_languages.get((source, target))
-        if query is None:
-            known = ", ".join(f"{source}-{target}" for source, target in self.by_languages)
-            raise RefusedError(
-                400, f"{source[:40]} to {target[:40]} is not available; this server has {known}"
-            )
-        return query
+        if query := self.by_languages.get((source, target)):
+            return query
+        similar = [
+            query
+            for (known_source, known_target), query in self.by_languages.items()
+            if is_variety(known_source, source) and is_variety(known_target, target)
+        ]
+        if len(similar) == 1:
+            return similar[0]
+        raise self.refusal(source, target)
+
+    def detected_query(self, detections: Sequence[Detection], target: str) -> Query | None:
+        """Returns the Query of a text of unknown language; None if it is in the target language.
+
+        Args:
+          detections: the languages that it may be in, the likeliest first.
+          target: a code.
+
+        Raises:
+          RefusedError: no run translates into the target language.
+        """
+        best = detections[0]
+        if best.is_sure and is_variety(best.code, target):
+            if not any(is_variety(known, target) for known in self.targets):
+                raise self.refusal("auto", target)
+            return None
+        for detection in detections:
+            for (source, known), query in self.by_languages.items():
+                if source == detection.code and is_variety(known, target):
+                    return query
+        raise self.refusal("auto", target)
+
+    def refusal(self, source: str, target: str) -> RefusedError:
+        """Returns the refusal of languages between which no run translates."""
+        known = ", ".join(f"{source}-{target}" for source, target in self.by_languages)
+        return RefusedError(
+            400, f"{source[:40]} to {target[:40]} is not available; this server has {known}"
+        )
 
     def translate(self, query: Query, items: Sequence[Item]) -> list[list[Result]]:
         """Returns the translations of each item; see ServedModel.translate."""
@@ -237,6 +291,15 @@ class Models:
         """Translates a few words with each run, for which TensorFlow traces its search."""
         for query in self.by_languages.values():
             self.translate(query, [Item("1 2 3.")])
+
+
+def is_variety(code: str, other_code: str) -> bool:
+    """Returns whether one of two languages is the other, or a region or script of it.
+
+    For what clients send, of which nothing is remembered: languages.overlap remembers all codes.
+    """
+    usual, other = (f"{text}-".replace("_", "-").lower() for text in (code, other_code))
+    return usual.startswith(other) or other.startswith(usual)
 
 
 def directions_of(codes: Sequence[str], symbols: str) -> list[Direction]:

@@ -50,6 +50,7 @@ SAMPLING = (
     Field("top_p", NUMBER, "of samples: draw from the likeliest tokens of this total probability"),
     Field("seed", INTEGER, "of samples: the same seed gives the same text"),
 )
+FORMALITIES = ["default", "prefer_more", "prefer_less"]
 OPERATIONS = (
     Operation(
         "post", "/translate", "Translate (LibreTranslate's API; GET, forms and multipart, too).",
@@ -61,7 +62,7 @@ OPERATIONS = (
         {"q": "Bom dia.", "source": "pt", "target": "en"},
     ),
     Operation(
-        "post", "/translate-file",
+        "post", "/translate_file",
         "Translate a file (LibreTranslate's API): a form with the file, as multipart/form-data.",
         (
             Field("file", {"type": "string", "format": "binary"}, "the file", required=True),
@@ -74,6 +75,13 @@ OPERATIONS = (
         "post", "/detect", "Which source language is a text in?",
         (Field("q", STRINGS, "the text", required=True), KEY), {"q": "Bom dia."},
     ),
+    Operation(
+        "post", "/suggest", "Suggest a translation (LibreTranslate's API): refused, with 403.",
+        (
+            Field("q", STRING, "the text"), Field("s", STRING, "its translation"), SOURCE,
+            Field("target", STRING, "code of the target language"), KEY,
+        ),
+    ),
     Operation("get", "/languages", "The source languages, and what each is translated into."),
     Operation("get", "/health", "Does the server run, and is its first translation prepared?"),
     Operation("get", "/frontend/settings", "What LibreTranslate's page asks before it begins."),
@@ -84,7 +92,6 @@ OPERATIONS = (
             Field("n_best", INTEGER, "translations of each text, 1 to 8"),
             Field("prefix", STRING, "what each translation begins with"),
             Field("details", BOOLEAN, "the tokens of the best one, and its word alignment"),
-            Field("check", BOOLEAN, "the numbers, placeholders, URLs, tags and terms that differ"),
             *SAMPLING, KEY,
         ),
         {"text": "Bom dia.", "source": "pt", "target": "en", "n_best": 3, "details": True},
@@ -116,35 +123,51 @@ OPERATIONS = (
     Operation("get", "/explorer/{name}", "A page that runs a run in the browser."),
     Operation("get", "/metrics", "Figures for Prometheus."),
     Operation(
-        "post", "/v2/translate", "Translate (DeepL's API).",
+        "post", "/v2/translate", "Translate (DeepL's API). Other options of it are refused.",
         (
             Field("text", STRINGS, "a text, or a list of texts", required=True),
             Field("source_lang", STRING, "PT; detected if missing"),
             Field("target_lang", STRING, "EN, or with a region: EN-US", required=True),
+            Field("tag_handling", {"enum": ["html", "xml"]}, "of text with tags"),
+            Field(
+                "ignore_tags", STRINGS, "with tag_handling: names of tags, in a list or separated "
+                "by commas, whose content stays as it is",
+            ),
+            Field("formality", {"enum": FORMALITIES}, "which change nothing"),
+            Field(
+                "split_sentences", {"enum": ["1", "nonewlines"]},
+                "1, or with tag_handling=html nonewlines: as the texts are split in any case",
+            ),
+            Field("preserve_formatting", BOOLEAN, "which it is in any case"),
+            Field("show_billed_characters", BOOLEAN, "which they are in any case"), KEY,
         ),
         {"text": ["Bom dia."], "source_lang": "PT", "target_lang": "EN-US"},
     ),
     Operation(
         "get", "/v2/languages", "Languages (DeepL's API).",
-        (Field("type", {"enum": ["source", "target"]}, "source (default) or target"),),
+        (Field("type", {"enum": ["source", "target"]}, "source (default) or target"), KEY),
     ),
-    Operation("get", "/v2/usage", "Characters translated since the start (DeepL's API)."),
+    Operation("get", "/v2/usage", "Characters translated since the start (DeepL's API).", (KEY,)),
     Operation(
-        "post", "/v1/models/{name}:predict", "Translate (TensorFlow Serving's REST form).",
-        (
-            Field("signature_name", STRING, "serving_default (greedy), beam or prefix"),
-            Field("inputs", {"type": "object"}, "columns: sentences, prefixes"),
-            Field("instances", {"type": "array"}, "rows, in place of inputs"),
-        ),
-        {"signature_name": "beam", "inputs": {"sentences": ["Bom dia."]}},
+        "get", "/v2/glossary-language-pairs", "None: glossaries are the server's (DeepL's API).",
+        (KEY,),
     ),
-    Operation("get", "/v1/models/{name}", "Is a run available? (TensorFlow Serving's form)"),
 )  # fmt: skip
 ERRORS = {
     "400": "the request is wrong; the message says how", "403": "the API key is missing or wrong",
     "404": "there is no such path", "413": "the text or the body is too long",
     "429": "too many requests; Retry-After says when to try again", "500": "the server failed",
 }  # fmt: skip
+
+
+def field_names(path: str) -> set[str]:
+    """Returns the names of the fields of the operations of a path."""
+    return {
+        field.name
+        for operation in OPERATIONS
+        if operation.path == path
+        for field in operation.fields
+    }
 
 
 def document() -> dict:

@@ -1,6 +1,8 @@
 """This server's own routes: what the APIs of others have no words for."""
 
+import json
 import math
+from collections.abc import Iterator
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
@@ -9,13 +11,11 @@ from starlette.routing import Route
 from nmt.decoding.attention import KINDS
 from nmt.decoding.sampling import Sampling
 from nmt.results.explorer import page as explorer
-from nmt.serving import fields, metrics
+from nmt.serving import fields, metrics, notices, openapi, streaming
 from nmt.serving.batching import Item
 from nmt.serving.errors import RefusedError
 from nmt.serving.models import MAX_N_BEST, Query, Result, ServedModel
-from nmt.serving.service import AUTO, Service
-from nmt.text.differences import difference
-from nmt.text.protected import Protector
+from nmt.serving.service import AUTO, Service, TextQuery
 
 SAMPLING_FIELDS = ("temperature", "top_k", "top_p", "seed")
 MAX_PREFIX_TOKENS = 500  # of a sentence
@@ -26,36 +26,32 @@ async def n_best(request: Request) -> Response:
     """Answers each text with its n best translations, or samples, and their probabilities."""
     service: Service = request.app.state.service
     asked = await service.admit(request)
+    fields.check_names(asked, openapi.field_names("/n-best"))
     texts = fields.texts(asked.get("text"), "text")
-    query, _ = service.query(
-        fields.text(asked, "source", AUTO), fields.text(asked, "target"), texts
-    )
+    source, target = fields.text(asked, "source", AUTO), fields.text(asked, "target")
+    text_queries = service.queries(source, target, texts)
     number = fields.number(asked, "n_best", int, 1, MAX_N_BEST, 1)
     prefix = fields.text(asked, "prefix", "")
     service.limits.check_characters([prefix] * len(texts))  # each begins with it
-    query = query._replace(n_best=number, scored=True, sampling=sampling_of(asked))
-    queries = [query]
-    if fields.flag(asked, "details"):
-        if query.sampling:
+    options = dict(n_best=number, scored=True, sampling=sampling_of(asked))
+    queries = [one.query and one.query._replace(**options) for one in text_queries]
+    has_details = fields.flag(asked, "details")
+    if has_details:
+        if options["sampling"]:
             raise RefusedError(400, "samples have no details; leave one of the two out")
-        queries.append(query._replace(n_best=1, details=True))
+        queries += [query and query._replace(n_best=1, details=True) for query in queries]
     items = [Item(text, prefix) for text in texts]
-    candidates, *details = await service.translate_items(request, queries, items)
-    protector = service.models.by_name[query.model].translator(query).protector
-    if not fields.flag(asked, "check"):
-        protector = None
+    results = await service.translate(request, queries, items * (2 if has_details else 1))
     answers = []
-    for row in range(len(texts)):
+    for row, one in enumerate(text_queries):
         answer = {
-            "source": query.direction.source,
-            "target": query.direction.target,
-            "translations": [
-                _translation(result) | _differences(texts[row], result, protector)
-                for result in candidates[row]
-            ],
+            "source": one.source,
+            "target": one.query.direction.target if one.query else one.source,
+            "translations": [_translation(result) for result in results[row]],
+            "warnings": notices.answers([*one.notices, *results[row][0].notices]),
         }
-        if details:
-            answer |= _details(details[0][row][0])
+        if has_details:
+            answer |= _details(results[len(texts) + row][0])
         answers.append(answer)
     return JSONResponse(answers if isinstance(asked["text"], list) else answers[0])
 
@@ -79,12 +75,9 @@ def _translation(result: Result) -> dict:
         "text": result.text,
         "log_probability": round(result.log_probability, 4),
         "probability": float(f"{math.exp(result.log_probability):.4g}"),
+        "missing": result.missing,
+        "added": result.added,
     }
-
-
-def _differences(text: str, result: Result, protector: Protector | None) -> dict:
-    """Returns what must not change, and is missing or added; nothing without a Protector."""
-    return {} if protector is None else difference(text, result.text, protector)._asdict()
 
 
 def _details(result: Result) -> dict:
@@ -108,17 +101,28 @@ async def stream(request: Request) -> Response:
     """Answers with server-sent events: the translation as it is generated, token by token."""
     service: Service = request.app.state.service
     asked = await service.admit(request)
+    fields.check_names(asked, openapi.field_names("/stream"))
     text = fields.text(asked, "text")
-    query, _ = service.query(
-        fields.text(asked, "source", AUTO), fields.text(asked, "target"), [text]
-    )
-    served = service.models.by_name[query.model]
+    source, target = fields.text(asked, "source", AUTO), fields.text(asked, "target")
+    (text_query,) = service.queries(source, target, [text])
+    if text_query.query is None:
+        events = unchanged_events(text, text_query)
+        return StreamingResponse(events, media_type="text/event-stream", headers=STREAM_HEADERS)
+    served = service.models.by_name[text_query.query.model]
     if served.model.options["non_autoregressive"]:
         raise RefusedError(400, "the run is non-autoregressive: all tokens come together")
     prefixes = prefixes_of(asked, served.tokenizer.vocab_size)
-    service.count(query, [text])
-    events = service.stream(query, text, prefixes)
+    service.count(text_query.query, [text])
+    events = service.stream(text_query, text, prefixes)
     return StreamingResponse(events, media_type="text/event-stream", headers=STREAM_HEADERS)
+
+
+def unchanged_events(text: str, text_query: TextQuery) -> Iterator[str]:
+    """Yields the server-sent events of a text that stays as it is."""
+    sentence = dict(sentence=0, space="", text=text, tokens=[], source=[], attention=[])
+    warnings = {"warnings": notices.answers(text_query.notices)}
+    for name, data in (("sentence", sentence), ("end", warnings)):
+        yield from streaming.lines(name, json.dumps(data, ensure_ascii=False))
 
 
 def prefixes_of(asked: dict, vocab_size: int) -> list[list[int]]:
@@ -139,14 +143,16 @@ async def attention(request: Request) -> Response:
     """Answers with the attention weights of a text, which is translated as one sentence."""
     service: Service = request.app.state.service
     asked = await service.admit(request)
+    fields.check_names(asked, openapi.field_names("/attention"))
     text = fields.text(asked, "text")
-    query, _ = service.query(
-        fields.text(asked, "source", AUTO), fields.text(asked, "target"), [text]
-    )
+    source, target = fields.text(asked, "source", AUTO), fields.text(asked, "target")
+    (text_query,) = service.queries(source, target, [text])
+    if text_query.query is None:
+        raise RefusedError(400, f"{text_query.notices[0].message}; name its source")
     kind = fields.text(asked, "kind", "cross")
     if kind not in KINDS:
         raise RefusedError(400, f"kind must be one of {', '.join(KINDS)}")
-    result = await service.attend(query, text)
+    result = await service.attend(text_query.query, text)
     layers = result.layers(kind)
     layer = fields.number(asked, "layer", int, 1, layers, layers)
     weights, queries, keys = result.select(kind, layer)
@@ -158,6 +164,7 @@ async def attention(request: Request) -> Response:
         "queries": queries,
         "keys": keys,
         "weights": weights.astype(float).round(4).tolist(),  # heads, queries, keys
+        "warnings": notices.answers(text_query.notices),
     })  # fmt: skip
 
 

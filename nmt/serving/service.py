@@ -3,15 +3,15 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from starlette.requests import Request
 
 from nmt.decoding.attention import Attention
 from nmt.messages import log
-from nmt.serving import fields, streaming
+from nmt.serving import fields, languages, notices, streaming
 from nmt.serving.batching import MAX_WAITING, Batcher, Item
 from nmt.serving.downloads import TranslatedFiles
 from nmt.serving.errors import RefusedError
@@ -19,7 +19,9 @@ from nmt.serving.languages import Detection
 from nmt.serving.limits import Limits
 from nmt.serving.metrics import Metrics
 from nmt.serving.models import Models, Query, Result
+from nmt.serving.notices import Notice
 from nmt.serving.streaming import StreamingSearch
+from nmt.text import sentences
 
 AUTO = "auto"  # a source language that is to be detected
 THREADS = 2  # of streams, attention, files and warming up
@@ -27,6 +29,15 @@ MAX_CALLS = 64  # in these threads, with those that wait
 MAX_ATTENTION_TOKENS = 200  # of a sentence: its weights are their square, per head and layer
 
 Value = TypeVar("Value")
+
+
+class TextQuery(NamedTuple):
+    """What is asked of a text."""
+
+    query: Query | None  # None for a text that stays as it is: it is in the target language
+    source: str  # code of the language of the text
+    detection: Detection | None = None  # None where the client has named the language
+    notices: tuple[Notice, ...] = ()
 
 
 class Service:
@@ -98,48 +109,60 @@ class Service:
         self.limits.check_key(request, request_fields)
         return request_fields
 
-    def query(
-        self, source: str, target: str, texts: list[str]
-    ) -> tuple[Query, list[Detection | None]]:
-        """Returns the Query of texts, and what was detected of each; None where nothing was asked.
+    def queries(self, source: str, target: str, texts: list[str]) -> list[TextQuery]:
+        """Returns the TextQuery of each of the texts, which may be in different languages.
 
         Args:
-          source: a code, or AUTO.
+          source: a code, or AUTO, with which each text is in the language that it is most like.
           target: a code.
-          texts: which decide on the source language; all of them are in the same one.
+          texts: within the limits.
         """
         self.limits.check_texts(texts)
         if source != AUTO:
-            return self.models.query(source, target), [None] * len(texts)
-        detections = [self.models.detect(text)[0] for text in texts]
-        (best, *_) = self.models.detect("\n".join(texts))
-        if (best.code, target) not in self.models.by_languages:  # only those can be meant
-            for detection in self.models.detect("\n".join(texts)):
-                if (detection.code, target) in self.models.by_languages:
-                    best = detection
-                    break
-        return self.models.query(best.code, target), detections
+            query = self.models.query(source, target)
+            return [TextQuery(query, query.direction.source)] * len(texts)
+        return [self._detected(text, target) for text in texts]
+
+    def _detected(self, text: str, target: str) -> TextQuery:
+        """Returns the TextQuery of a text whose language is to be detected."""
+        detections = self.models.detect(text)
+        query = self.models.detected_query(detections, target)
+        if query is None:
+            best = detections[0]
+            return TextQuery(None, best.code, best, (notices.unchanged(best),))
+        source = query.direction.source
+        recognized = detections[0].is_sure and detections[0].code == source
+        doubts = languages.words(text) and not recognized
+        text_notices = (notices.unrecognized(source),) if doubts else ()
+        return TextQuery(query, source, detections[0], text_notices)
 
     async def translate(
-        self, request: Request, query: Query, texts: list[str]
+        self, request: Request, queries: Sequence[Query | None], items: Sequence[Item]
     ) -> list[list[Result]]:
-        """Returns the translations of each text, the best first; see `translate_items`."""
-        (results,) = await self.translate_items(request, [query], [Item(text) for text in texts])
-        return results
-
-    async def translate_items(
-        self, request: Request, queries: list[Query], items: list[Item]
-    ) -> list[list[list[Result]]]:
-        """Returns for each query the translations of each item, the best first.
+        """Returns the translations of each item, the best first.
 
         Args:
           request: whose client may leave; then its items leave the queue.
-          queries: of one direction.
+          queries: of each item; None for one that stays as it is. Items of equal queries are
+            translated together.
           items: texts.
         """
-        work = asyncio.gather(*(self.batcher.submit(query, items) for query in queries))
-        results = await while_connected(request, work)
-        self.count(queries[0], [item.text for item in items])
+        groups: dict[Query, list[int]] = {}
+        for number, query in enumerate(queries):
+            if query is not None:
+                groups.setdefault(query, []).append(number)
+        work = asyncio.gather(
+            *(
+                self.batcher.submit(query, [items[number] for number in numbers])
+                for query, numbers in groups.items()
+            )
+        )
+        results = [[Result(item.text, 0.0)] for item in items]
+        answers = await while_connected(request, work)
+        for (query, numbers), group_results in zip(groups.items(), answers, strict=True):
+            self.count(query, [items[number].text for number in numbers])
+            for number, result in zip(numbers, group_results, strict=True):
+                results[number] = result
         return results
 
     def count(self, query: Query, texts: list[str]) -> None:
@@ -172,9 +195,10 @@ class Service:
         return await self.in_thread(lambda: translator.attend(tag + text))
 
     async def stream(
-        self, query: Query, text: str, prefixes: list[list[int]]
+        self, text_query: TextQuery, text: str, prefixes: list[list[int]]
     ) -> AsyncIterator[str]:
         """Yields server-sent events of a translation: `partial` texts, a `sentence` each, `end`."""
+        query, translated = text_query.query, []
         loop, queue = asyncio.get_running_loop(), asyncio.Queue()
         gone = False
 
@@ -194,17 +218,35 @@ class Service:
         try:
             while True:
                 name, data = await queue.get()
+                if name == "sentence":
+                    translated.append((data["text"], data["space"]))
                 if name == "end" and task.exception():
                     error = task.exception()
                     if not isinstance(error, RefusedError):
                         log.error("a stream failed", exc_info=error)
                     name, data = "error", {"error": getattr(error, "message", "the server failed")}
+                elif name == "end":
+                    data = {"warnings": self._stream_warnings(text_query, text, translated)}
                 for line in streaming.lines(name, json.dumps(data, ensure_ascii=False)):
                     yield line
                 if name in ("end", "error"):
                     return
         finally:
             gone = True
+
+    def _stream_warnings(
+        self, text_query: TextQuery, text: str, translated: list[tuple[str, str]]
+    ) -> list[dict]:
+        """Returns what a client is told at the end of a stream.
+
+        Args:
+          text_query, text: what was asked.
+          translated: the translation of each sentence, and the white space after it.
+        """
+        served = self.models.by_name[text_query.query.model]
+        translation = sentences.join(*zip(*translated, strict=True)) if translated else ""
+        missing, added = served.translator(text_query.query).difference(text, translation)
+        return notices.answers([*text_query.notices, *notices.of_differences(missing, added)])
 
     def _search_of(self, name: str) -> StreamingSearch:
         """Returns the StreamingSearch of a run, made once."""

@@ -52,6 +52,18 @@ EXAMPLES = 3  # of each problem
 
 MOJIBAKE = re.compile("\ufffd|[ÂÃ][\u0080-\u00bf]|â\u0080|â€")
 MISREAD_AS = ("cp1252", "latin1")  # encodings that UTF-8 is taken for
+# Some words and the marks after them look like one character of UTF-8, too: LIBERTÉ\u00a0!, SPAß…,
+# café\u00a0». As such they are letters that no word has there (LIBERTɠ!). What follows Ä, Ã and Å
+# in capitals can be a capital, as in GÅR: there, the word must end with the mark, and of Ã, begin
+# before, not with O (OÃ™ is OÙ). Â ends no word.
+MARKS = "…’”“»›–—™®©¹²³·•†‡\u00a0"
+MARKS_OF_COMMON_LEADS = "…’”»›–—™®©\u00a0"
+CAPITALS, SMALL_LETTERS = "A-ZÀ-ÖØ-Þ", "a-zß-öø-ÿ"
+WORD_BEFORE_MARKS = re.compile(
+    f"(?<![{SMALL_LETTERS}])(?:[ÀÁÆ-ÖØ-Þ][{MARKS}]"
+    f"|(?:[ÄÅ]|(?<=[{CAPITALS}])(?<!O)Ã)[{MARKS_OF_COMMON_LEADS}](?![{CAPITALS}{SMALL_LETTERS}]))"
+    f"|ß[{MARKS}]|[à-ï][{MARKS}]{{2}}|[ð-ô][{MARKS}]{{3}}"
+)
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 OTHER_SPACES = f"\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000{spelling.MARK_OF_SPACE}"
 INVISIBLE = re.compile(f"[{spelling.INVISIBLE}{OTHER_SPACES}]")
@@ -140,15 +152,19 @@ def is_decoded_wrongly(text: str) -> bool:
     """Returns whether a text is UTF-8 that was read in another encoding, or has lost characters."""
     if text.isascii():
         return False
-    if MOJIBAKE.search(text):
+    unclear = WORD_BEFORE_MARKS.sub("", text)
+    if MOJIBAKE.search(unclear):
         return True
-    for encoding in MISREAD_AS:
-        try:
-            text.encode(encoding).decode()
-        except UnicodeError:
-            continue
-        return True  # hardly any text with accents is UTF-8 by chance
-    return False
+    return not unclear.isascii() and any(_is_utf_8_in(encoding, text) for encoding in MISREAD_AS)
+
+
+def _is_utf_8_in(encoding: str, text: str) -> bool:
+    """Returns whether the bytes of a text in an encoding are UTF-8: by chance, hardly any are."""
+    try:
+        text.encode(encoding).decode()
+    except UnicodeError:
+        return False
+    return True
 
 
 def _is_quoted(pair: TextPair) -> bool:

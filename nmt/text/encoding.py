@@ -34,6 +34,10 @@ OTHER_FILES = {  # by how a file that is no text begins: what it is, and what ma
 }
 UTF_16 = "iconv -f utf-16 -t utf-8"
 MISREAD_BOMS = "\u00ff\u00fe".encode(), "\u00fe\u00ff".encode()  # of UTF-16, taken for Latin-1
+LONE_RETURN = re.compile(rb"\r(?![\r\n])")
+RETURNS_TO_FEEDS = r"tr '\r' '\n' < FILE"
+CONTROLS_OF_LATIN_1 = re.compile(rb"[\x80-\x9f]")  # printed characters of windows-1252
+BYTE_OF_OTHER_ENCODING = re.compile("[\udc80-\udcff]+")  # a surrogate in place of each byte
 
 
 def utf_16(sample: bytes) -> str | None:
@@ -79,6 +83,25 @@ def check_beginning(path: str | Path, zipped: bool, sample: bytes) -> None:
             raise UserError(f"{path}: is {what}; {fix}")
 
 
+def carriage_returns(sample: bytes) -> str | None:
+    """Returns in words that the lines of a file end with carriage returns alone; None if not.
+
+    Args:
+      sample: the beginning of the file.
+    """
+    if b"\n" in sample or not LONE_RETURN.search(sample.rstrip(b"\r")):
+        return None
+    return f"ends lines with carriage returns alone; convert it first: {RETURNS_TO_FEEDS}"
+
+
+def return_within_line(name: str | Path, number: int) -> UserError:
+    """Returns the UserError of a carriage return that is not at the end of its line."""
+    return UserError(
+        f"{name}:{number}: a carriage return within the line; end lines with line feeds "
+        f"(where each line ends with a carriage return: {RETURNS_TO_FEEDS})"
+    )
+
+
 @contextlib.contextmanager
 def opened(path: str | Path, encoded: bool = False) -> Iterator[BinaryIO]:
     """Yields a file to read bytes from, decompressed if its name ends in .gz.
@@ -100,7 +123,7 @@ def opened(path: str | Path, encoded: bool = False) -> Iterator[BinaryIO]:
                 )
             sample = file.peek(SAMPLE_BYTES)[:SAMPLE_BYTES]
             check_beginning(path, zipped, sample)
-            if not encoded and (wrong := utf_16(sample)):
+            if not encoded and (wrong := utf_16(sample) or carriage_returns(sample)):
                 raise UserError(f"{path}: {wrong}")
             yield file
     except (OSError, EOFError, zlib.error) as error:
@@ -127,7 +150,7 @@ def decode_lines(file: Iterable[bytes], name: str | Path, first: int = 1) -> Ite
                 raise UserError(f"{name}: {wrong}") from None
             raise UserError(
                 f"{name}:{number}: byte {error.start + 1} of the line is not UTF-8; "
-                f"{_encoding_fix(name)}"
+                f"{_encoding_fix(name, line)}"
             ) from None
         if "\0" in text:
             raise UserError(
@@ -135,31 +158,72 @@ def decode_lines(file: Iterable[bytes], name: str | Path, first: int = 1) -> Ite
                 f"({UTF_16}), or remove them (tr -d '\\0')"
             )
         if "\r" in text:
-            raise UserError(
-                f"{name}:{number}: a carriage return within the line; end lines with line feeds "
-                r"(where each line ends with a carriage return: tr '\r' '\n')"
-            )
+            raise return_within_line(name, number)
         if text or line.endswith(b"\n"):  # else a last line of nothing but "\r"
             yield text.removeprefix(BOM)
 
 
-def _encoding_fix(name: str | Path) -> str:
-    """Returns in words how to mend text that is not all UTF-8.
+def conversion(lines: Iterable[bytes]) -> str:
+    """Returns in words how to convert lines that are not UTF-8.
 
-    Conversion would damage the lines that are UTF-8, so it is advised only where few are: a file of
-    another encoding has hardly a line with accents that happens to be valid.
+    Bytes from 0x80 to 0x9F are control characters in Latin-1, which no text holds: where they
+    occur, it is windows-1252, as Windows and its office programs write it. Where letters are hardly
+    ASCII, it is neither.
+    """
+    content = b"".join(lines)
+    text = content.decode(errors="surrogateescape")
+    other_bytes = "".join(BYTE_OF_OTHER_ENCODING.findall(text)).encode(errors="surrogateescape")
+    if not other_bytes:
+        return "it is UTF-8: correct the encoding that it declares"
+    source = "cp1252" if CONTROLS_OF_LATIN_1.search(other_bytes) else "latin1"
+    try:
+        content.decode(source)
+        is_western = len(other_bytes) <= sum(map(str.isalpha, filter(str.isascii, text)))
+    except UnicodeDecodeError:
+        is_western = False
+    if is_western:
+        return f"convert the text first (for example: iconv -f {source} -t utf-8)"
+    return "convert the text first from its encoding: iconv -f ENCODING -t utf-8 (see iconv -l)"
+
+
+def is_utf_8(line: bytes) -> bool:
+    """Returns whether bytes are UTF-8."""
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _damaged_lines_of(path: str | Path) -> list[bytes] | None:
+    """Returns the lines of a file that are not UTF-8, where they are most of those beyond ASCII.
+
+    None where they are few: conversion would damage the lines that are UTF-8. A file of another
+    encoding has hardly a line with accents that happens to be valid.
+    """
+    with opened(path) as file:
+        lines = [line for line in itertools.islice(file, SAMPLE_LINES) if not line.isascii()]
+    damaged = [line for line in lines if not is_utf_8(line)]
+    return damaged if 2 * len(damaged) > len(lines) else None
+
+
+def _encoding_fix(name: str | Path, line: bytes) -> str:
+    """Returns in words how to mend text that is not all UTF-8.
 
     Args:
       name: of a file; or of stdin, whose other lines are unknown.
+      line: one that is not UTF-8.
     """
-    lines = []
-    if Path(name).is_file():
-        with opened(name) as file:
-            lines = [line for line in itertools.islice(file, SAMPLE_LINES) if not line.isascii()]
-    damaged = sum("\ufffd" in line.decode(errors="replace") for line in lines)
-    if lines and 2 * damaged <= len(lines):
+    damaged = _damaged_lines_of(name) if Path(name).is_file() else [line]
+    if damaged is None:
         return "leave such lines out by the command data, with --drop encoding --to NEW.tsv"
-    return "convert the text first (for example: iconv -f latin1 -t utf-8)"
+    return conversion([*damaged, line])
+
+
+def check_is_utf_8(path: str | Path) -> None:
+    """Raises a UserError if a file as a whole is in another encoding than UTF-8."""
+    if Path(path).is_file() and (damaged := _damaged_lines_of(path)):
+        raise UserError(f"{path}: is not UTF-8; {conversion(damaged)}")
 
 
 def read_lines(path: str | Path) -> Iterator[str]:
@@ -182,6 +246,11 @@ def damaged_lines(path: str | Path) -> Iterator[str]:
 def without_surrogates(text: str) -> str:
     """Returns a text of `damaged_lines` with U+FFFD in place of what was not UTF-8."""
     return text.encode(errors="surrogateescape").decode(errors="replace")
+
+
+def has_surrogates(text: str) -> bool:
+    """Returns whether a text of `damaged_lines` has lost characters: bytes that were not UTF-8."""
+    return BYTE_OF_OTHER_ENCODING.search(text) is not None
 
 
 def check_characters(lines: Iterable[str]) -> None:

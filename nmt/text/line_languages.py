@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 PACKAGE = "py3langid"
 MIN_PROBABILITY = 0.8  # of another language; see docs/cleaning.md
 NO_LANGUAGE = "zxx"  # of a line of numbers or names
+LABELS = {"nb": "no", "fil": "tl"}  # of languages that py3langid knows by another code
 SIMILAR_LANGUAGES = [  # whose lines are taken for each other
     {"no", "nb", "nn", "da"}, {"hr", "bs", "sr"}, {"id", "ms"}, {"cs", "sk"}, {"gl", "pt"},
     {"af", "nl"}, {"be", "ru", "uk"}, {"es", "an", "ext"}, {"en", "pcm"}, {"de", "lb"},
@@ -45,7 +46,7 @@ class LineLanguages:
                 f"{PACKAGE} is missing, which recognizes languages; install: pip install -r "
                 "requirements-data.txt"
             )
-        self._identifier = _load_identifier()
+        self._identifier = load_identifier()
         labels = self._identifier.labels
         self._expected = [_taken_for(primary(code), labels) for code in languages]
         self.unknown = [
@@ -63,11 +64,17 @@ class LineLanguages:
 
 
 @functools.cache
-def _load_identifier() -> LanguageIdentifier:
+def load_identifier() -> LanguageIdentifier:
     """Returns what recognizes languages, which takes half a second to load."""
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+
+
+def label_of(code: str) -> str:
+    """Returns the code by which py3langid knows a language, if it knows it."""
+    language = primary(code)
+    return LABELS.get(language, language)
 
 
 def is_installed() -> bool:

@@ -1,16 +1,64 @@
-"""A server that the tests of its process and of its page share."""
+"""What tests of the server share: runs without a network, and a process with a run."""
 
 import json
 import re
 import socket
 import time
 import urllib.request
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
 from helpers import PROGRAM, start_lasting_process
 
+from nmt.serving.models import Direction, Result
+from nmt.text.differences import difference
+from nmt.text.protected import DEFAULT
+
 START_SECONDS = 120  # on a busy machine
+
+
+class Capitals:
+    """A run that translates to capital letters.
+
+    Args:
+      source, target: codes of its languages.
+    """
+
+    def __init__(self, source="pt", target="en"):
+        self.name, self.directions = f"{source}-{target}", [Direction(source, target)]
+        self.model = SimpleNamespace(options={"non_autoregressive": True})
+        self.protector, self.batches = DEFAULT, []
+
+    def translation(self, text):
+        return text.upper()
+
+    def translate(self, query, items):
+        self.batches.append(len(items))
+        results = []
+        for item in items:
+            text = self.translation(item.text)
+            missing, added = difference(item.text.upper(), text)
+            links = [(number, number) for number in range(len(text.split()))]
+            results.append([Result(text, -1.0, links=links, missing=missing, added=added)])
+        return results
+
+
+class WithoutDigits(Capitals):
+    """A run that writes 1 for each digit."""
+
+    def translation(self, text):
+        return "".join("1" if character.isdigit() else character.upper() for character in text)
+
+
+@pytest.fixture(scope="session")
+def capitals():
+    return Capitals
+
+
+@pytest.fixture(scope="session")
+def without_digits():
+    return WithoutDigits
 
 
 class Server(NamedTuple):

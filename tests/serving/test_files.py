@@ -2,41 +2,25 @@
 
 import io
 import zipfile
-from types import SimpleNamespace
 
 import pytest
 from starlette.testclient import TestClient
 
 from nmt.serving import downloads, files
 from nmt.serving.app import application
-from nmt.serving.batching import Item
 from nmt.serving.downloads import TranslatedFiles
 from nmt.serving.errors import RefusedError
 from nmt.serving.fields import UploadedFile
-from nmt.serving.languages import Profile
 from nmt.serving.limits import Limits
-from nmt.serving.models import Direction, Models, Result
+from nmt.serving.models import Models
 from nmt.serving.service import Service
 
 ASKED = {"source": "pt", "target": "en"}
 
 
-class Capitals:
-    """A run that translates to capital letters, without a network."""
-
-    def __init__(self):
-        self.name, self.directions = "capitals", [Direction("pt", "en")]
-        self.model = SimpleNamespace(options={"non_autoregressive": True})
-        self.profiles, self.batches = {"pt": Profile(["um dois"])}, []
-
-    def translate(self, query, items: list[Item]):
-        self.batches.append(len(items))
-        return [[Result(item.text.upper(), None, links=[(0, 0)])] for item in items]
-
-
 @pytest.fixture(scope="module")
-def run():
-    return Capitals()
+def run(capitals):
+    return capitals()
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +31,7 @@ def client(run):
 
 
 def send(client, name, content, **fields):
-    return client.post("/translate-file", data=ASKED | fields, files={"file": (name, content)})
+    return client.post("/translate_file", data=ASKED | fields, files={"file": (name, content)})
 
 
 def fetch(client, answer):
@@ -91,8 +75,34 @@ def test_a_file_is_translated_and_fetched(client, name, content, translated):
 def test_html_is_translated_and_its_tags_are_not(client, text, translated):
     answer = client.post("/translate", json=ASKED | {"q": text, "format": "html"})
     if translated is not None:
-        assert answer.json() == {"translatedText": translated}
+        assert answer.json() == {"translatedText": translated, "warnings": []}
     assert answer.status_code == 200
+
+
+def test_the_answer_says_what_was_left_of_a_file_and_what_was_lost(without_digits):
+    service = Service(Models([without_digits()]), Limits())
+    subtitles = "1\n00:00:01,000 --> 00:00:02,000\num 47\n\n2\nnoon --> one\ndois\n"
+    with TestClient(application(service)) as client:
+        answer = send(client, "a.srt", subtitles.encode()).json()
+        assert answer["report"].startswith("1 of 2 texts translated; left: 1 ")
+        left, changed = answer["warnings"]
+        assert (left["kind"], left["items"][0]) == ("left", "1")
+        assert (changed["kind"], changed["items"][0]) == ("changed", "1")
+        assert "47" in changed["message"]
+        nothing = send(client, "a.txt", b"4711\n").json()
+        assert [warning["kind"] for warning in nothing["warnings"]] == ["empty"]
+        asked = ASKED | {"q": "<p>dois 47</p>", "format": "html"}
+        (missing, added) = client.post("/translate", json=asked).json()["warnings"]
+        assert (missing["items"], added["items"]) == (["47"], ["11"])
+
+
+def test_a_file_in_the_target_language_stays_as_it_is(client):
+    content = b"The cat sleeps in the house.\n"
+    answer = client.post(
+        "/translate_file", data={"target": "en"}, files={"file": ("a.txt", content)}
+    )
+    assert fetch(client, answer).content == content
+    assert answer.json()["warnings"][0]["kind"] == "unchanged"
 
 
 def test_a_table_has_columns_to_translate(client):

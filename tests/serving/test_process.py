@@ -46,6 +46,13 @@ def test_the_real_clients_are_answered(server):
     assert [language.code for language in deepl_client.get_source_languages()] == ["PT"]
     assert [language.code for language in deepl_client.get_target_languages()] == ["EN-GB", "EN-US"]
     assert deepl_client.get_usage().character.count > 0
+    assert deepl_client.get_glossary_languages() == []
+    tagged = deepl_client.translate_text(
+        "um <x/> dois", source_lang="PT", target_lang="EN-GB", tag_handling="xml", ignore_tags="x"
+    )
+    assert "<x/>" in tagged.text
+    with pytest.raises(deepl.DeepLException, match="split_sentences=nonewlines is not supported"):
+        deepl_client.translate_text(TEXT, target_lang="EN-US", split_sentences="nonewlines")
 
 
 # ---- Enemies ----
@@ -113,18 +120,17 @@ TEXTS = [
 PATHS = [
     "/..", "/../params.py", "/%2e%2e/params.py", "/..%2fparams.py", "/page.js/../../app.py", "//",
     "/explorer/../../params.py", "/explorer/%2e%2e%2fparams.py", "/explorer/%00", "/%00",
-    "/a" * 5000, "/explorer/<script>", "/v1/models/..:predict", "/.git/config", "/style.css%00.py",
+    "/a" * 5000, "/explorer/<script>", "/.git/config", "/style.css%00.py",
     "/\\..\\x",
     "http://evil.org/", "*", "/translate/", "/translate%2f", "/explorer/a%0d%0aX-Evil:%201",
 ]  # fmt: skip
 OTHER_PATHS = [
     "/stream",
-    "/translate-file",
+    "/translate_file",
     "/n-best",
     "/attention",
     "/detect",
     "/v2/translate",
-    "/v1/models/x:predict",
 ]
 
 

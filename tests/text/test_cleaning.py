@@ -272,6 +272,33 @@ def test_a_cell_of_several_lines_is_no_column(tmp_path, end):
     assert cleaning.Checker([row]).problems(row.cells)[0] == ["columns"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "LIBERTÉ\u00a0!", "L'ÉTÉ\u00a0PROCHAIN", "PORQUÊ…", "É…", "OLÉ…OLÉ", "NESTLÉ®", "CITÉ™",
+        "SÍ”", "LE CAFÉ».", "un café».", "au café\u00a0».", "“un café…” et là…\u00a0»", "AMANHÃ…",
+        "IRMÃ\u00a0!", "MAÇÃ®", "MANHÃ\u00a0»", "Das macht Spaß…", "Gruß\u00a0– bis bald", "MENÜ”",
+        "TÄÄLLÄ…", "JÁ—E", "À\u00a0VENDRE", "CAFÉ², CITÉ†", "PELÉ™ E NESTLÉ®",
+    ],
+)  # fmt: skip
+def test_words_in_capitals_and_the_marks_after_them_are_no_wrong_encoding(text):
+    assert not cleaning.is_decoded_wrongly(text)
+
+
+@pytest.mark.parametrize("misread_as", ["cp1252", "latin1"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "voilà !", "été", "où", "OÙ EST-IL ?", "LIBERTÉ\u00a0!", "L’ÉTÉ", "não", "MAÇÃ", "ŻÓŁĆ",
+        "PŘÍLIŠ ŽLUŤ", "CŒUR", "мир", "ΛΟΓΟΣ", "λόγος", "你好。", "5 €", "“oui”", "Größe", "KOŠICE",
+        "GÅR", "señor", "dom™", "NESTLÉ® – CAFÉ»", "BONJOUR\u00a0!",
+    ],
+)  # fmt: skip
+def test_utf_8_that_was_read_in_another_encoding_is_found(text, misread_as):
+    errors = "strict" if misread_as == "latin1" else "replace"
+    assert cleaning.is_decoded_wrongly(text.encode().decode(misread_as, errors))
+
+
 # ---- Dirt of web pages and spreadsheets ----
 
 

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt import UserError
+from nmt.documents.document import decode as decoded
 from nmt.text import cleaning, corpora, datasets, encoding, files, spelling
 from nmt.text.survey import survey
 
@@ -510,6 +511,65 @@ def test_a_few_lines_of_latin_1_are_dropped_and_a_file_of_them_converted(
     assert new.read_text().splitlines(keepends=True) == [
         line for line, content in zip(lines, mixed, strict=True) if content == line.encode()
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding_of_file", "advice"),
+    [
+        ("Ela disse “sim” – 5 €…\tShe said “yes” – 5 €…", "cp1252", "iconv -f cp1252 -t utf-8"),
+        ("l’été\tsummer", "cp1252", "iconv -f cp1252 -t utf-8"),
+        ("l'été\tsummer", "latin1", "iconv -f latin1 -t utf-8"),
+        ("привет, как дела\tновый кот", "cp1251", "from its encoding: iconv -f ENCODING"),
+        ("猫は眠る\t猫が好き", "shift_jis", "from its encoding: iconv -f ENCODING"),
+    ],
+)
+def test_the_encoding_that_a_message_names_restores_the_text(
+    text, encoding_of_file, advice, tmp_path, capsys
+):
+    path = write(tmp_path / "a.tsv", f"{text}\n".encode(encoding_of_file))
+    with pytest.raises(UserError, match=advice):
+        datasets.checked_dataset([path])
+    assert call("data", path) == 2
+    assert advice in capsys.readouterr().err
+    line = path.read_bytes()
+    with pytest.raises(UserError, match=advice):
+        [*encoding.decode_lines([line], "stdin")]
+    with pytest.raises(UserError, match=advice):
+        decoded(line)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", 'de,en\rHallo.,Hello.\r"Ein, Hund.","A, dog."\r'),
+        ("a.tsv", "um\tone\rdois\ttwo\r"),
+        ("a.tsv.gz", "um\tone\rdois\ttwo"),
+    ],
+)
+def test_lines_that_end_with_carriage_returns_alone_are_named(name, content, tmp_path, capsys):
+    data = gzip.compress(content.encode()) if name.endswith("gz") else content.encode()
+    path = write(tmp_path / name, data)
+    said = r"a\.[a-z.]+: ends lines with carriage returns alone; .*: tr '\\r' '\\n' < FILE"
+    with pytest.raises(UserError, match=said):
+        datasets.checked_dataset([path])
+    assert call("data", path) == 2
+    assert re.search(said, capsys.readouterr().err)
+
+
+def test_a_carriage_return_within_a_cell_of_a_csv_is_named_in_our_words(tmp_path, capsys):
+    path = write(tmp_path / "a.csv", b"um,one\ndo\ris,two\n")
+    assert call("data", path) == 2
+    assert "a.csv:2: a carriage return within the line" in capsys.readouterr().err
+
+
+def test_text_that_lost_characters_is_not_written_unless_it_is_dropped(tmp_path, capsys):
+    lines = ["não\tno", "pão\tbread", "um\tone"]
+    path = write(tmp_path / "a.tsv", "\n".join(lines).encode() + "\nmão\thand".encode("latin1"))
+    assert call("data", path, "--to", tmp_path / "b.tsv") == 2
+    assert "line 4: is not UTF-8, and would be written with U+FFFD" in capsys.readouterr().err
+    assert not (tmp_path / "b.tsv").exists()
+    assert call("data", path, "--to", tmp_path / "b.tsv", "--drop", "encoding") == 0
+    assert (tmp_path / "b.tsv").read_text("utf-8").splitlines() == lines
 
 
 def test_utf_16_on_stdin_is_named_too():

@@ -9,6 +9,7 @@ const UNLIKELY = 0.25, UNSURE = 0.6; // probabilities below which a token is mar
 const LINKED = 0.2; // share of attention from which a word is marked
 const FEWEST = 4, LEAST = 0.001; // choices that are offered, however unlikely; and probability of others
 const N_BEST = 4;
+const RECOGNIZED = 50; // confidence from which a detected language is shown
 const MAX_OTHERS_LENGTH = 400; // characters of a text whose other translations are shown
 
 const at = (id) => document.getElementById(id);
@@ -20,6 +21,7 @@ let key = sessionStorage.getItem("key") ?? "";
 const state = {
   prefixes: [], // token ids that the reader has chosen, by sentence
   sentences: [], // as the server sent them
+  warnings: [], // about the translation, as the server sent them
   detected: null, timer: 0, request: null, began: 0,
 };
 
@@ -111,10 +113,11 @@ async function translateFile(file) { // shows a link to the translated file
   const fields = new FormData(), { source: from, target } = asked();
   for (const [name, value] of Object.entries({ file, source: from, target })) fields.append(name, value);
   try {
-    const { translatedFileUrl } = await (await ask("/translate-file", fields, request.signal)).json();
-    const path = new URL(translatedFileUrl).pathname;
+    const answer = await (await ask("/translate_file", fields, request.signal)).json();
+    const path = new URL(answer.translatedFileUrl).pathname;
     output.replaceChildren(element("a", { href: path, download: "" }, path.split("/").pop()));
     showStatus(say("file-done", { ms: Math.round(performance.now() - state.began) }));
+    showWarnings(answer.warnings);
   } catch (error) {
     showError(error, request);
   }
@@ -130,14 +133,15 @@ async function receive(request) { // the stream of a translation
     else if (name === "sentence") {
       state.sentences.push(data);
       show("");
-    } else if (name === "error") throw new Error(data.error);
+    } else if (name === "end") showWarnings(data.warnings);
+    else if (name === "error") throw new Error(data.error);
   }
   finish();
 }
 
 async function detect(text, signal) {
   const [best] = await (await ask("/detect", { q: text }, signal)).json();
-  state.detected = best.language;
+  state.detected = best.confidence >= RECOGNIZED ? best.language : null;
   showDetected();
 }
 
@@ -154,6 +158,7 @@ async function showOthers(signal) {
 
 function forget() {
   Object.assign(state, { sentences: [], detected: null });
+  showWarnings([]);
   at("others").hidden = at("legend").hidden = at("copy").hidden = true;
   at("release").hidden = !state.prefixes.length;
   output.replaceChildren();
@@ -191,6 +196,7 @@ function piecesOf(tokens) { // [{tokens: [number], before: " " or "", text}]
 function show(partial) { // the finished sentences, and what there is of the next one
   const parts = [];
   state.sentences.forEach((sentence, number) => {
+    if (!sentence.tokens.length) parts.push(sentence.text); // it stays as it is
     for (const piece of piecesOf(sentence.tokens)) parts.push(piece.before, tokenSpan(number, sentence, piece));
     const isLast = number === state.sentences.length - 1 && !partial;
     if (!isLast) parts.push(sentence.space || " ");
@@ -218,7 +224,8 @@ function tokenSpan(number, sentence, piece) {
 function finish() {
   const tokens = state.sentences.reduce((sum, sentence) => sum + sentence.tokens.length, 0);
   showStatus(say("done", { tokens, ms: Math.round(performance.now() - state.began) }));
-  at("legend").hidden = at("copy").hidden = !tokens;
+  at("legend").hidden = !tokens;
+  at("copy").hidden = !output.textContent;
   const first = output.querySelector(".token");
   if (first) first.tabIndex = 0;
 }
@@ -342,6 +349,21 @@ const nameOf = (code) => {
   }
 };
 
+function showWarnings(warnings) {
+  state.warnings = warnings;
+  at("warnings").hidden = !warnings.length;
+  at("warnings").replaceChildren(...warnings.map((one) => element("li", { dir: "auto" }, wordsOf(one))));
+}
+
+function wordsOf({ kind, message, items }) { // a warning in the language of the page
+  if (!texts[`warning-${kind}`]) return message;
+  const isLanguage = kind === "unrecognized" || kind === "unchanged";
+  const [number, reason, first] = items;
+  const words = { reason: texts[reason] ? say(reason) : reason, number, first };
+  const named = isLanguage ? nameOf(number) : items.join(language ? "、" : ", ");
+  return say(`warning-${kind}`, { ...words, items: named });
+}
+
 function showDetected() {
   const option = at("source-language").querySelector('[value="auto"]');
   if (option) option.textContent = state.detected ? say("detected", { language: nameOf(state.detected) }) : say("detect");
@@ -406,6 +428,7 @@ function setLanguage(number) {
   at("about").textContent = say("about", { runs: described.join("; ") });
   showLanguages();
   showDetected();
+  showWarnings(state.warnings);
 }
 
 function moveFocus(span, event) { // arrow keys, home, end among the tokens

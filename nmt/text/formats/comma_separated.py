@@ -11,7 +11,7 @@ from pathlib import Path
 
 from nmt import UserError
 from nmt.messages import log_once
-from nmt.text.encoding import damaged_lines
+from nmt.text.encoding import damaged_lines, return_within_line
 from nmt.text.formats import table
 from nmt.text.formats.format import Format, ReadLines, Row, Selection
 from nmt.text.languages import Pair
@@ -44,6 +44,8 @@ def parse(lines: Iterable[str], path: str | Path) -> Iterator[Row]:
             if any(map(str.strip, cells)):  # a blank row of a spreadsheet is all separators
                 yield Row(reader.line_num, cells)
     except csv.Error as error:
+        if "new-line character" in str(error):  # Python's words for a carriage return
+            raise return_within_line(path, reader.line_num) from None
         raise UserError(
             f"{path}:{reader.line_num}: not comma-separated cells ({error}); quote each cell that "
             'holds commas or quotation marks, and double the latter: "He said ""no"", twice"'

@@ -1,0 +1,90 @@
+"""What the client is told beside a translation: the `warnings` of every API's answers."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from nmt.documents.report import Group, Report
+from nmt.serving.languages import Detection
+from nmt.text.language_names import language_name
+
+MISSING, ADDED, CUT, LONG = "missing", "added", "cut", "long"
+UNRECOGNIZED, UNCHANGED = "unrecognized", "unchanged"
+LEFT, CHANGED, EMPTY = "left", "changed", "empty"  # of files
+
+
+class Notice(NamedTuple):
+    """A warning about a translation."""
+
+    kind: str  # one of the above: for programs, and for the page, which words it itself
+    message: str  # for people
+    items: list[str]  # that the message names
+
+    def answer(self) -> dict:
+        """Returns it as it stands in an answer."""
+        return self._asdict()
+
+
+def answers(notices: Sequence[Notice]) -> list[dict]:
+    """Returns notices as they stand in an answer."""
+    return [notice.answer() for notice in notices]
+
+
+def of_differences(missing: list[str], added: list[str]) -> list[Notice]:
+    """Returns what a translation lacks, and holds beyond, of numbers, tags and the like."""
+    notices = []
+    if missing:
+        names = ", ".join(missing)
+        notices.append(Notice(MISSING, f"the translation lacks {names} of the text", missing))
+    if added:
+        names = ", ".join(added)
+        notices.append(Notice(ADDED, f"the translation holds {names}, unlike the text", added))
+    return notices
+
+
+def of_changes(report: Report) -> list[Notice]:
+    """Returns what the translations of a document lack, and hold beyond, all together."""
+    missing = [item for change in report.changes for item in change.difference.missing]
+    added = [item for change in report.changes for item in change.difference.added]
+    return of_differences(missing, added)
+
+
+def of_report(report: Report) -> list[Notice]:
+    """Returns what stays of a file, and which translations are doubtful, a notice per kind."""
+    if not report.texts:
+        return [Notice(EMPTY, str(report), [])]
+    notices = [Notice(LEFT, f"left as it is: {group}", _items(group)) for group in report.left]
+    if report.changed:
+        notices.append(Notice(CHANGED, str(report.changed), _items(report.changed)))
+    return notices
+
+
+def _items(group: Group) -> list[str]:
+    return [str(group.count), group.description, group.first]
+
+
+def of_length(is_cut: bool, is_long: bool, max_tokens: int, trained: int | None) -> list[Notice]:
+    """Returns that a sentence was too long.
+
+    Args:
+      is_cut: more than `max_tokens`, of which the others are not translated.
+      is_long: longer than `trained`, the tokens of the longest sentence in training.
+    """
+    if is_cut:
+        message = f"a sentence was cut off after {max_tokens} tokens; divide it"
+        return [Notice(CUT, message, [str(max_tokens)])]
+    if is_long:
+        message = f"a sentence has more than the {trained} tokens of training, and may lose text"
+        return [Notice(LONG, message, [str(trained)])]
+    return []
+
+
+def unrecognized(source: str) -> Notice:
+    """Returns that a text may be in none of the server's languages."""
+    message = f"the language was not recognized, and taken for {language_name(source)}"
+    return Notice(UNRECOGNIZED, message, [source])
+
+
+def unchanged(detection: Detection) -> Notice:
+    """Returns that a text is in the target language, and was left as it is."""
+    message = f"the text is {language_name(detection.code)} already, and stays as it is"
+    return Notice(UNCHANGED, message, [detection.code])
