@@ -2,20 +2,16 @@
 
     python benchmarks/gpu_pytorch.py '{"options": ..., "precision": "bfloat16", ...}'
 
-In one process, TensorFlow and PyTorch can get in each other's way as they look for CUDA's
-libraries: then PyTorch sees no GPU. Prints JSON.
+Prints JSON. (Why without TensorFlow: see torch_network.py.)
 """
 
 import json
 import statistics
 import sys
 import time
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import torch
-from train_speed import torch_network
+from torch_network import torch_network
 
 PAD, FIRST_ID = 0, 4  # as in transformer_model.py, which imports TensorFlow; after START and END
 
@@ -33,7 +29,7 @@ def main(work: dict) -> None:
         raise SystemExit("PyTorch does not see the GPU")
     options, rows, length = work["options"], work["rows"], work["length"]
     vocab_size = options["vocab_size"]
-    network = torch_network(torch, options | dict(max_length=length), vocab_size, PAD).to(place)
+    network = torch_network(options | dict(max_length=length), vocab_size, PAD).to(place)
     forward = torch.compile(network) if work["compiled"] else network
     optimizer = torch.optim.Adam(network.parameters())
     inp = torch.randint(FIRST_ID, vocab_size, (rows, length), device=place)

@@ -154,8 +154,9 @@ def test_every_system_drops_embeddings_and_sub_layer_outputs_alone(system, dropp
     inp, tar = np.array([[2, 5, 6, 3, 0]]), np.array([[2, 7, 8]])
     if system == "torch":
         import torch
+        from torch_network import torch_network
 
-        network = train_speed.torch_network(torch, options, 20, PAD)
+        network = torch_network(options, 20, PAD)
         network(torch.tensor(inp), torch.tensor(tar))
     else:
         network = getattr(train_speed, system)(keras, options, 20)
@@ -398,6 +399,13 @@ def test_a_mistake_of_translate_beam_is_one_line_before_the_job(content, message
     assert process.returncode == 2
     assert process.stderr.splitlines()[-1].endswith(message.format(tmp_path))
     assert list(tmp_path.glob("out*")) == []
+
+
+@needs("torch")
+def test_pytorch_is_measured_on_a_gpu_without_tensorflow_in_the_process():
+    code = "import gpu_pytorch, sys; print('torch' in sys.modules, 'tensorflow' in sys.modules)"
+    process = run_process([sys.executable, "-c", code], cwd=ROOT / "benchmarks")
+    assert process.stdout.split() == ["True", "False"]
 
 
 @pytest.mark.slow
