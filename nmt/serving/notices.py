@@ -7,15 +7,19 @@ from nmt.documents.report import Group, Report
 from nmt.serving.languages import Detection
 from nmt.text.language_names import language_name
 
-MISSING, ADDED, CUT, LONG = "missing", "added", "cut", "long"
-UNRECOGNIZED, UNCHANGED = "unrecognized", "unchanged"
-LEFT, CHANGED, EMPTY = "left", "changed", "empty"  # of files
+KINDS = (
+    MISSING, ADDED, CUT, LONG,  # of a translation
+    UNRECOGNIZED, UNCHANGED,  # of a text
+    LEFT, CHANGED, EMPTY,  # of a file
+) = (
+    "missing", "added", "cut", "long", "unrecognized", "unchanged", "left", "changed", "empty",
+)  # fmt: skip
 
 
 class Notice(NamedTuple):
     """A warning about a translation."""
 
-    kind: str  # one of the above: for programs, and for the page, which words it itself
+    kind: str  # one of KINDS: for programs, and for the page, which words it itself
     message: str  # for people
     items: list[str]  # that the message names
 

@@ -10,6 +10,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from nmt import VERSION
+from nmt.serving import notices
 
 
 class Field(NamedTuple):
@@ -29,10 +30,23 @@ class Operation(NamedTuple):
     summary: str
     fields: tuple[Field, ...] = ()
     example: dict | None = None  # of a request
+    answer: tuple[Field, ...] = ()  # those of a JSON object; required ones are there always
+    media_type: str = "application/json"  # of the answer
 
     @property
     def takes_file(self) -> bool:
         return any(field.schema.get("format") == "binary" for field in self.fields)
+
+    @property
+    def takes_key(self) -> bool:
+        return KEY in self.fields
+
+    @property
+    def errors(self) -> list[int]:
+        """The statuses of its errors."""
+        if self.takes_key:  # those that have a body, or may wait for their turn
+            return [400, 403, 408, 413, 429, 500]
+        return [404, 429, 500] if "{" in self.path else [500]
 
 
 STRING, INTEGER, NUMBER, BOOLEAN = (
@@ -40,6 +54,14 @@ STRING, INTEGER, NUMBER, BOOLEAN = (
 )
 STRINGS = {"oneOf": [STRING, {"type": "array", "items": STRING}]}
 KEY = Field("api_key", STRING, "the key, if the server has one; or the header Authorization")
+TOKENS = {"type": "array", "items": STRING}
+DETECTION = {"$ref": "#/components/schemas/Detection"}
+DETECTIONS = {"type": "array", "items": DETECTION}
+WARNINGS = {"type": "array", "items": {"$ref": "#/components/schemas/Warning"}}
+ANY_WARNINGS = Field(
+    "warnings", {"oneOf": [WARNINGS, {"type": "array", "items": WARNINGS}]},
+    "what to know of the translation; of a list of texts, a list for each", required=True,
+)  # fmt: skip
 SOURCE = Field("source", STRING, "code of the source language, or auto (default)")
 TARGET = Field("target", STRING, "code of the target language", required=True)
 TEXT = Field("text", STRING, "the text", required=True)
@@ -60,6 +82,12 @@ OPERATIONS = (
             Field("alternatives", INTEGER, "further translations of each text, 0 to 7"), KEY,
         ),
         {"q": "Bom dia.", "source": "pt", "target": "en"},
+        answer=(
+            Field("translatedText", STRINGS, "a string, or a list of them", required=True),
+            Field("alternatives", {"type": "array"}, "if they are asked for"),
+            Field("detectedLanguage", {"oneOf": [DETECTION, DETECTIONS]}, "with source=auto"),
+            ANY_WARNINGS,
+        ),
     ),
     Operation(
         "post", "/translate_file",
@@ -69,8 +97,16 @@ OPERATIONS = (
             SOURCE, TARGET,
             Field("columns", STRING, "of a table: the names or numbers of those to translate"), KEY,
         ),
+        answer=(
+            Field("translatedFileUrl", STRING, "where the translation is", required=True),
+            Field("report", STRING, "what was translated, what was left, and why", required=True),
+            Field("warnings", WARNINGS, "what was left, lost or added", required=True),
+        ),
     ),
-    Operation("get", "/download_file/{key}/{name}", "A translated file, for ten minutes."),
+    Operation(
+        "get", "/download_file/{key}/{name}", "A translated file, for ten minutes.",
+        media_type="application/octet-stream",
+    ),
     Operation(
         "post", "/detect", "Which source language is a text in?",
         (Field("q", STRINGS, "the text", required=True), KEY), {"q": "Bom dia."},
@@ -95,6 +131,18 @@ OPERATIONS = (
             *SAMPLING, KEY,
         ),
         {"text": "Bom dia.", "source": "pt", "target": "en", "n_best": 3, "details": True},
+        answer=(
+            Field("source", STRING, "code of the language of the text", required=True),
+            Field("target", STRING, "code of the language of the translations", required=True),
+            Field(
+                "translations", {"type": "array", "items": {"type": "object"}},
+                "text, log_probability, probability, missing and added numbers, placeholders, "
+                "URLs, tags and terms; of a list of texts, the answer is a list", required=True,
+            ),
+            Field("tokens", {"type": "array"}, "with details: of the best translation"),
+            Field("alignment", {"type": ["array", "null"]}, "with details: of its words"),
+            Field("warnings", WARNINGS, "of the best translation", required=True),
+        ),
     ),
     Operation(
         "post", "/stream", "The translation as it is generated, as server-sent events: partial, "
@@ -109,6 +157,7 @@ OPERATIONS = (
             KEY,
         ),
         {"text": "Bom dia.", "source": "pt", "target": "en"},
+        media_type="text/event-stream"
     ),
     Operation(
         "post", "/attention", "The attention weights of a translated sentence.",
@@ -118,10 +167,22 @@ OPERATIONS = (
             Field("layer", INTEGER, "1, 2, ...; the last one by default"), KEY,
         ),
         {"text": "Bom dia.", "source": "pt", "target": "en"},
+        answer=(
+            Field("text", STRING, "as it was translated", required=True),
+            Field("translation", STRING, "of the text", required=True),
+            Field("kind", STRING, "cross, encoder or decoder", required=True),
+            Field("layer", INTEGER, "from 1", required=True),
+            Field("queries", TOKENS, "tokens that attend", required=True),
+            Field("keys", TOKENS, "tokens that are attended to", required=True),
+            Field("weights", {"type": "array"}, "heads, queries, keys", required=True),
+            Field("warnings", WARNINGS, "of the language", required=True),
+        ),
     ),
     Operation("get", "/runs", "The runs of the server."),
-    Operation("get", "/explorer/{name}", "A page that runs a run in the browser."),
-    Operation("get", "/metrics", "Figures for Prometheus."),
+    Operation(
+        "get", "/explorer/{name}", "A page that runs a run in the browser.", media_type="text/html",
+    ),
+    Operation("get", "/metrics", "Figures for Prometheus.", media_type="text/plain"),
     Operation(
         "post", "/v2/translate", "Translate (DeepL's API). Other options of it are refused.",
         (
@@ -142,21 +203,64 @@ OPERATIONS = (
             Field("show_billed_characters", BOOLEAN, "which they are in any case"), KEY,
         ),
         {"text": ["Bom dia."], "source_lang": "PT", "target_lang": "EN-US"},
+        answer=(
+            Field(
+                "translations", {"type": "array", "items": {"type": "object"}},
+                "detected_source_language, text, billed_characters, warnings", required=True,
+            ),
+        ),
     ),
     Operation(
         "get", "/v2/languages", "Languages (DeepL's API).",
         (Field("type", {"enum": ["source", "target"]}, "source (default) or target"), KEY),
     ),
-    Operation("get", "/v2/usage", "Characters translated since the start (DeepL's API).", (KEY,)),
+    Operation(
+        "get", "/v2/usage", "Characters translated since the start (DeepL's API).", (KEY,),
+        answer=(
+            Field("character_count", INTEGER, "since the start", required=True),
+            Field("character_limit", INTEGER, "there is none", required=True),
+        ),
+    ),
     Operation(
         "get", "/v2/glossary-language-pairs", "None: glossaries are the server's (DeepL's API).",
         (KEY,),
+        answer=(Field("supported_languages", {"type": "array"}, "none", required=True),),
     ),
 )  # fmt: skip
 ERRORS = {
-    "400": "the request is wrong; the message says how", "403": "the API key is missing or wrong",
-    "404": "there is no such path", "413": "the text or the body is too long",
-    "429": "too many requests; Retry-After says when to try again", "500": "the server failed",
+    400: "the request is wrong; the message says how",
+    403: "the API key is missing or wrong; of /suggest, always",
+    404: "there is no such path",
+    408: "the body took too long",
+    413: "the text or the body is too long",
+    429: "too many requests; Retry-After says when to try again",
+    500: "the server failed",
+}
+SCHEMAS = {
+    "Detection": {
+        "type": "object",
+        "required": ["confidence", "language"],
+        "properties": {"confidence": NUMBER, "language": STRING},
+    },
+    "Warning": {
+        "type": "object",
+        "required": ["kind", "message", "items"],
+        "properties": {
+            "kind": {"enum": [*notices.KINDS]},
+            "message": STRING,
+            "items": {"type": "array", "items": STRING, "description": "what the message names"},
+        },
+    },
+    "Error": {"type": "object", "required": ["error"], "properties": {"error": STRING}},
+    "Message": {"type": "object", "required": ["message"], "properties": {"message": STRING}},
+}
+SECURITY_SCHEMES = {
+    "bearer": {"type": "http", "scheme": "bearer"},
+    "DeepL": {
+        "type": "apiKey", "in": "header", "name": "Authorization",
+        "description": "DeepL-Auth-Key KEY",
+    },
+    "field": {"type": "apiKey", "in": "query", "name": "api_key"},
 }  # fmt: skip
 
 
@@ -170,23 +274,29 @@ def field_names(path: str) -> set[str]:
     }
 
 
-def document() -> dict:
-    """Returns the OpenAPI document."""
+def document(has_key: bool = False) -> dict:
+    """Returns the OpenAPI document.
+
+    Args:
+      has_key: the server asks for a key.
+    """
     paths: dict[str, dict] = {}
     for operation in OPERATIONS:
-        paths.setdefault(operation.path, {})[operation.method] = described(operation)
+        description = described(operation)
+        if has_key and operation.takes_key:
+            description["security"] = [{name: []} for name in SECURITY_SCHEMES]
+        paths.setdefault(operation.path, {})[operation.method] = description
     return {
         "openapi": "3.1.0",
         "info": {"title": "Transformer translator", "version": VERSION},
         "paths": paths,
+        "components": {"schemas": SCHEMAS, "securitySchemes": SECURITY_SCHEMES},
     }
 
 
 def described(operation: Operation) -> dict:
     """Returns what OpenAPI says of an operation."""
-    responses = {"200": {"description": "the answer"}}
-    responses |= {code: {"description": text} for code, text in ERRORS.items()}
-    description = {"summary": operation.summary, "responses": responses}
+    description = {"summary": operation.summary, "responses": responses(operation)}
     parameters = []
     for name in re.findall(r"{(\w+)}", operation.path):
         parameters.append({"name": name, "in": "path", "required": True, "schema": STRING})
@@ -201,20 +311,42 @@ def described(operation: Operation) -> dict:
     if parameters:
         description["parameters"] = parameters
     if operation.method == "post":
-        schema = {
-            "type": "object",
-            "required": [field.name for field in operation.fields if field.required],
-            "properties": {
-                field.name: {**field.schema, "description": field.description}
-                for field in operation.fields
-            },
-        }
-        content = {"schema": schema}
+        content = {"schema": object_of(operation.fields)}
         if operation.example:
             content["example"] = operation.example
         media_type = "multipart/form-data" if operation.takes_file else "application/json"
         description["requestBody"] = {"content": {media_type: content}}
     return description
+
+
+def responses(operation: Operation) -> dict:
+    """Returns what OpenAPI says of the answers to an operation, by status."""
+    content = {operation.media_type: {}}
+    if operation.answer:
+        content[operation.media_type] = {"schema": object_of(operation.answer)}
+    answers = {"200": {"description": "the answer", "content": content}}
+    name = "Message" if operation.path.startswith("/v2/") else "Error"
+    for status in operation.errors:
+        schema = {"$ref": f"#/components/schemas/{name}"}
+        answer = {
+            "description": ERRORS[status],
+            "content": {"application/json": {"schema": schema}},
+        }
+        if status == 429:
+            answer["headers"] = {"Retry-After": {"schema": INTEGER, "description": "seconds"}}
+        answers[str(status)] = answer
+    return answers
+
+
+def object_of(fields: tuple[Field, ...]) -> dict:
+    """Returns the schema of a JSON object."""
+    return {
+        "type": "object",
+        "required": [field.name for field in fields if field.required],
+        "properties": {
+            field.name: {**field.schema, "description": field.description} for field in fields
+        },
+    }
 
 
 def page() -> str:
@@ -253,8 +385,9 @@ FRAME = """<!DOCTYPE html>
 <header><h1>API</h1></header>
 <main>
 <p>The same as <a href="/openapi.json">an OpenAPI document</a>. <a href="/">The page</a> uses these
-routes. Errors are <code>{{"error": "..."}}</code> with status 400, 403, 404, 413, 429 or 500.
-An asterisk marks what is required; ADDRESS is that of this server.</p>
+routes. Errors are <code>{{"error": "..."}}</code> (DeepL's: <code>{{"message": "..."}}</code>)
+with status 400, 403, 404, 408, 413, 429 or 500. Every translation has <code>warnings</code>, a
+list that may be empty. An asterisk marks what is required; ADDRESS is that of this server.</p>
 {sections}
 </main>
 </body>
@@ -264,7 +397,7 @@ An asterisk marks what is required; ADDRESS is that of this server.</p>
 
 async def openapi_json(request: Request) -> Response:
     """Answers with the OpenAPI document."""
-    return JSONResponse(document())
+    return JSONResponse(document(request.app.state.service.limits.api_key is not None))
 
 
 async def docs(request: Request) -> Response:

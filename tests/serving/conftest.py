@@ -27,7 +27,10 @@ class Capitals:
 
     def __init__(self, source="pt", target="en"):
         self.name, self.directions = f"{source}-{target}", [Direction(source, target)]
-        self.model = SimpleNamespace(options={"non_autoregressive": True})
+        transformer = SimpleNamespace(count_params=lambda: 0)
+        options = {"non_autoregressive": True}
+        self.model = SimpleNamespace(options=options, ensemble=(), transformer=transformer)
+        self.beam, self.examples = 1, []
         self.protector, self.batches = DEFAULT, []
 
     def translation(self, text):

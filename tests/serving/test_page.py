@@ -149,6 +149,34 @@ def test_any_text_stays_text_at_any_width_in_both_languages(page, width):
         page.find("#language").click()
 
 
+def test_warnings_are_shown_in_both_languages(page):
+    page.translate("um 4711 dois")
+    page.ask("showWarnings([{kind: 'missing', message: 'x', items: ['4711', '<b>']},"
+             "{kind: 'left', message: 'x', items: ['2', 'old', 'line 3']},"
+             "{kind: 'unchanged', message: 'x', items: ['en']},"
+             "{kind: 'newer than the page', message: 'as sent', items: []}])")  # fmt: skip
+    assert page.texts("#warnings:not([hidden]) li") == [
+        "The translation lacks 4711, <b> of the text.",
+        "Left as it is: 2 old (first: line 3).",
+        "The text is in English already, and stays as it is.",
+        "as sent",
+    ]
+    page.find("#language").click()
+    first, *_ = page.texts("#warnings li")
+    assert first == "译文缺少原文中的 4711、<b>。"
+    page.find("#language").click()
+    page.translate(TEXT)
+    page.wait("return document.querySelector('#warnings').hidden")
+
+
+def test_text_in_the_target_language_is_shown_as_it_is(page):
+    page.translate(TEXT)
+    page.ask("begun(); state.sentences.push({text: 'one', tokens: [], source: [], attention: [],"
+             "space: ''}); show(''); finish()")  # fmt: skip
+    assert page.translation == "one"
+    assert page.ask("return document.getElementById('copy').hidden") is False
+
+
 def test_a_file_that_is_dropped_comes_back_translated(page, server):
     page.wait("return runs.length")
     content = "1\n00:00:01,000 --> 00:00:02,000\num dois\n"
