@@ -239,7 +239,9 @@ def train(args):
         parent.warn_of_held_out(source, hashes["train"])
     run.remove_cache()  # left by a process that was killed
     replicas = strategy.num_replicas_in_sync
-    batches = batching.training_batches(options, corpus, tokenizer, replicas, run.cache)
+    batches = batching.training_batches(
+        options, corpus, tokenizer, replicas, run.cache, run.training_scheme
+    )
     devices.check_logits(options, batches.buckets.tokens / replicas, tokenizer.vocab_size)
     train_messages.announce(args, run, options, corpus, text, training, batches)
 

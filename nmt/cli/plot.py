@@ -103,7 +103,8 @@ def prepare(args: Namespace, picture: Picture) -> pictures.RunPictures:
     def make_batches():
         moved = {"train": args.train}
         corpus = loading.load_corpus_of(run, "train", moved)
-        return training_batches(model.options, corpus, tokenizer)
+        scheme = run.parameters.training_scheme
+        return training_batches(model.options, corpus, tokenizer, scheme=scheme)
 
     return pictures.RunPictures(run, model, tokenizer, line, make_batches, translation, args.lang)
 

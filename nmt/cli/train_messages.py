@@ -128,9 +128,14 @@ def warn_of_other_letters(parent: str, corpus: corpora.Corpus, tokenizer: Tokeni
 
 
 def dropped(batches: batching.Batches, max_length: int) -> str:
-    """Returns in words how many training pairs are too long; of many, what length keeps most."""
+    """Returns in words how many training pairs are dropped.
+
+    They have an empty side or are too long; of many long ones, what length keeps most.
+    """
     share = batches.dropped / (batches.kept + batches.dropped)
     text = f"dropped for more than {max_length} tokens: {batches.dropped} ({share:.1%})"
+    if batches.empty:
+        text = f"dropped for an empty side: {batches.empty}; {text}"
     if share <= 1 - KEPT_SHARE:
         return text
     length = batches.length_of(KEPT_SHARE)

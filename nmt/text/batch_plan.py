@@ -8,7 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from nmt.seeds import TRAINING_SCHEME
+
 BATCHES_PER_BUCKET = 8  # per epoch, at least
+BLOCK = 1 << 18  # pairs that are sorted at a time: sorting takes 16 bytes for each
 
 
 class Buckets(NamedTuple):
@@ -80,34 +83,88 @@ def shuffled(pairs: int, buffer_size: int, seed: int) -> np.ndarray:
     return numbers
 
 
+class _Batches(NamedTuple):
+    """All batches of an epoch, by bucket, as stretches of an order that is grouped by bucket."""
+
+    begin: np.ndarray  # (batches,)
+    end: np.ndarray  # (batches,), ascending
+    bucket: np.ndarray  # (batches,)
+
+
+def _divide(bucket_pairs: np.ndarray, buckets: Buckets, seed: int, scheme: int) -> _Batches:
+    """Divides the pairs of each bucket, (buckets,), into batches.
+
+    The pairs that fill no batch are a random stretch among the full batches, as a smaller batch or,
+    if there are too few of them, left out. At the end, they would be the last steps of all epochs,
+    and without shuffling always the same pairs.
+    """
+    random = np.random.RandomState([seed, 1])  # not the one of `shuffled`
+    begin, end, bucket_of_batch, first = [], [], [], 0
+    for bucket, pairs in enumerate(bucket_pairs.tolist()):
+        full, remainder = divmod(pairs, buckets.rows[bucket])
+        place = full if scheme == 1 else random.randint(full + 1)
+        sizes = np.insert(np.full(full, buckets.rows[bucket]), place, remainder)
+        ends = first + np.cumsum(sizes)
+        enough = sizes >= max(buckets.min_rows[bucket], 1)
+        end.append(ends[enough])
+        begin.append((ends - sizes)[enough])
+        bucket_of_batch.append(np.full(enough.sum(), bucket))
+        first += pairs
+    return _Batches(*map(np.concatenate, (begin, end, bucket_of_batch)))
+
+
+def _group(
+    numbers: np.ndarray, bucket_of_pair: np.ndarray, bucket_pairs: np.ndarray, last: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Groups shuffled pairs by bucket, block by block: sorting all of them takes much memory.
+
+    Args:
+      numbers: of the pairs, shuffled, (pairs,).
+      bucket_of_pair: by number, (pairs,).
+      bucket_pairs: the number of pairs of each bucket, (buckets,).
+      last: ascending places in the grouped order, (batches,).
+
+    Returns:
+      The grouped order (pairs,), and the places in `numbers` of what is at `last`, (batches,).
+    """
+    order, places = np.empty_like(numbers), np.empty_like(last)
+    begins = np.cumsum(bucket_pairs) - bucket_pairs  # of what comes next of each bucket
+    for start in range(0, len(numbers), BLOCK):
+        block = numbers[start : start + BLOCK]
+        buckets = bucket_of_pair[block]
+        by_bucket = np.argsort(buckets, kind="stable")
+        counts = np.bincount(buckets, minlength=len(bucket_pairs))
+        ends = begins + counts
+        parts = np.split(by_bucket, np.cumsum(counts)[:-1])
+        for begin, end, part in zip(begins.tolist(), ends.tolist(), parts, strict=True):
+            order[begin:end] = block[part]
+            of_part = slice(*np.searchsorted(last, (begin, end)))
+            places[of_part] = start + part[last[of_part] - begin]
+        begins = ends
+    return order, places
+
+
 def plan_epoch(
-    bucket_of_pair: np.ndarray, buckets: Buckets, buffer_size: int, seed: int
+    bucket_of_pair: np.ndarray,
+    buckets: Buckets,
+    buffer_size: int,
+    seed: int,
+    scheme: int = TRAINING_SCHEME,
 ) -> EpochPlan:
     """Returns the plan of an epoch over all pairs.
 
     All pairs of a batch come from one bucket. A batch comes where its last pair is in the shuffled
-    order of all pairs.
+    order of all pairs. While it plans, this takes 8 bytes per pair, of which the plan keeps 4.
 
     Args:
       bucket_of_pair: the number of the bucket of each pair, (pairs,).
       buckets: the Buckets.
       buffer_size, seed: see `shuffled`.
+      scheme: the training scheme of the run; in 1, batches that are not full come last.
     """
-    numbers = shuffled(len(bucket_of_pair), buffer_size, seed)
-    # Of each bucket in turn, the places of its pairs in the shuffled order.
-    places = np.argsort(bucket_of_pair[numbers], kind="stable")
     bucket_pairs = np.bincount(bucket_of_pair, minlength=len(buckets.lengths))
-    begin, end, bucket_of_batch = [], [], []
-    first = 0
-    for bucket, pairs in enumerate(bucket_pairs.tolist()):
-        rows, fewest = buckets.rows[bucket], buckets.min_rows[bucket]
-        begins = first + np.arange(0, pairs, rows)
-        ends = np.minimum(begins + rows, first + pairs)
-        enough = ends - begins >= fewest
-        begin.append(begins[enough])
-        end.append(ends[enough])
-        bucket_of_batch.append(np.full(enough.sum(), bucket))
-        first += pairs
-    begin, end, bucket_of_batch = map(np.concatenate, (begin, end, bucket_of_batch))
-    turns = np.argsort(places[end - 1])
-    return EpochPlan(numbers[places], begin[turns], end[turns], bucket_of_batch[turns])
+    batches = _divide(bucket_pairs, buckets, seed, scheme)
+    numbers = shuffled(len(bucket_of_pair), buffer_size, seed)
+    order, places = _group(numbers, bucket_of_pair, bucket_pairs, batches.end - 1)
+    turns = np.argsort(places)
+    return EpochPlan(order, *(values[turns] for values in batches))

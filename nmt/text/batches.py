@@ -11,6 +11,7 @@ import tensorflow as tf
 from nmt import UserError
 from nmt.machine import cores
 from nmt.messages import log
+from nmt.seeds import TRAINING_SCHEME
 from nmt.text.batch_plan import plan_buckets, plan_epoch
 from nmt.text.cleaning import percentile
 from nmt.text.corpora import Corpus, without_autotuning
@@ -22,6 +23,7 @@ from nmt.text.tokenizer import CUT_MARGIN, Tokenizer, trimmed_in_graph
 MAX_BUCKETS = 20
 MAX_COMPILED_BUCKETS = 6  # where XLA compiles each shape: half a minute and more on a GPU
 EVALUATION_TOKENS = 2048  # per batch, padding included
+TOKENS_OF_NOTHING = 2  # START and END
 MAX_SOURCE_TOKENS = 2048  # of a sentence; attention takes memory by the square of their number
 
 
@@ -84,6 +86,11 @@ def chunk_lengths(inp: tf.RaggedTensor, tar: tf.RaggedTensor) -> tf.Tensor:
     return tf.maximum(inp.row_lengths(), tar.row_lengths())
 
 
+def has_empty_side(inp: tf.RaggedTensor, tar: tf.RaggedTensor) -> tf.Tensor:
+    """Returns whether a side of ragged pairs of ids has no token of text, (pairs,)."""
+    return tf.minimum(inp.row_lengths(), tar.row_lengths()) <= TOKENS_OF_NOTHING
+
+
 def fill(ids: tf.Tensor, rows: int | tf.Tensor) -> tf.Tensor:
     """Pads `ids` (B, L) with rows of PAD to the number of `rows`."""
     return tf.pad(ids, [[0, rows - tf.shape(ids, rows.dtype)[0]], [0, 0]])
@@ -108,54 +115,68 @@ class Batches:
       folder: for the ids; None for a temporary one, which is removed when the program ends.
       max_buckets: the number of buckets, at most.
       batch_tokens: tokens per batch, instead of `batch_size`; 0 for none.
+      scheme: the training scheme of the run, see nmt/seeds.py; in 1, pairs with an empty side are
+        trained on, and incomplete batches come last.
 
     Attributes:
       counts: the number of training pairs of each length up to `max_length`.
       dropped_counts: the number of dropped pairs, by length; pairs of more than MAX_SOURCE_TOKENS
         may count as shorter ones.
-      kept, dropped: numbers of training pairs.
+      kept, dropped: numbers of training pairs, of the latter those that are too long.
+      empty: the number of pairs that are dropped because a side of theirs is empty, or blank.
       buckets: the Buckets.
 
     Raises:
-      UserError: no pair is short enough, or the ids cannot be written.
+      UserError: no pair is left, or the ids cannot be written.
     """
 
     def __init__(
         self, pairs: tf.data.Dataset, tokenizer: Tokenizer, batch_size: int, max_length: int,
         replicas: int = 1, folder: Path | None = None, max_buckets: int = MAX_BUCKETS,
-        batch_tokens: int = 0,
+        batch_tokens: int = 0, scheme: int = TRAINING_SCHEME,
     ):  # fmt: skip
-        def drop_long(inp, tar):  # chunks of ids (pairs, ragged)
-            lengths = chunk_lengths(inp, tar)
+        def select(inp, tar):  # chunks of ids (pairs, ragged)
+            lengths, empty = chunk_lengths(inp, tar), has_empty_side(inp, tar)
+            if scheme == 1:
+                empty = tf.zeros_like(empty)
             short = lengths <= max_length
             return (
-                tf.ragged.boolean_mask(inp, short),
-                tf.ragged.boolean_mask(tar, short),
-                tf.boolean_mask(lengths, short),
-                tf.boolean_mask(lengths, ~short),
+                tf.ragged.boolean_mask(inp, short & ~empty),
+                tf.ragged.boolean_mask(tar, short & ~empty),
+                tf.boolean_mask(lengths, short & ~empty),
+                tf.boolean_mask(lengths, ~short & ~empty),
+                tf.math.count_nonzero(empty),
             )
 
         def short_chunks():
-            for inp, tar, lengths, dropped_lengths in chunks:
+            for inp, tar, lengths, dropped_lengths, empty in chunks:
                 self.dropped_counts.update(dropped_lengths.numpy().tolist())
+                self.empty += int(empty)
                 lengths_of_chunks.append(lengths.numpy().astype(np.min_scalar_type(max_length)))
                 yield inp, tar
 
-        self.replicas = replicas
+        self.replicas, self.scheme = replicas, scheme
         max_tokens = max(max_length, MAX_SOURCE_TOKENS)
-        chunks = encode(pairs.batch(CHUNK), tokenizer, max_tokens, training=True).map(drop_long)
-        self.dropped_counts, lengths_of_chunks = collections.Counter(), []
+        chunks = encode(pairs.batch(CHUNK), tokenizer, max_tokens, training=True).map(select)
+        self.dropped_counts, self.empty, lengths_of_chunks = collections.Counter(), 0, []
         self.store = PairStore(short_chunks(), tokenizer.vocab_size, folder)
         lengths = np.concatenate(lengths_of_chunks)  # (pairs,)
         self.counts = np.bincount(lengths, minlength=max_length + 1)
         self.kept, self.dropped = len(lengths), self.dropped_counts.total()
         if not self.kept:
-            raise UserError(
-                f"no training pair has {max_length} tokens or fewer; raise --max-length"
-            )
+            raise self._without_pairs(max_length)
         self.buckets = plan_buckets(self.counts, batch_size, max_buckets, batch_tokens)
         # The only value of each pair that stays in memory.
         self.bucket_of_pair = np.searchsorted(self.buckets.lengths, lengths).astype(np.uint8)
+
+    def _without_pairs(self, max_length: int) -> UserError:
+        """Returns the UserError of text of which no pair is left."""
+        if not self.dropped:
+            return UserError(
+                f"each of the {self.empty} training pairs has an empty side; name text and its "
+                "translation"
+            )
+        return UserError(f"no training pair has {max_length} tokens or fewer; raise --max-length")
 
     @property
     def lengths(self) -> list[int]:
@@ -170,7 +191,8 @@ class Batches:
     def length_of(self, share: float) -> int:
         """Returns the least number of tokens that at least a `share` of all pairs do not exceed.
 
-        Pairs that were dropped count, too. A result above MAX_SOURCE_TOKENS may be too small.
+        Pairs that were dropped as too long count, too. A result above MAX_SOURCE_TOKENS may be too
+        small.
         """
         kept_counts = collections.Counter(dict(enumerate(self.counts.tolist())))
         return percentile(kept_counts + self.dropped_counts, share)
@@ -180,10 +202,10 @@ class Batches:
     ) -> tf.data.Dataset:
         """Returns shuffled batches of ids (B, L), (B, L), in one shape per bucket.
 
-        The last batch of a bucket is filled up with rows of padding. If it is less than half full,
-        and not the only one of its bucket, it is left out: a step on a handful of pairs would move
-        the weights as far as a step on a full batch. (On Multi30k that cost 0.02 nats of validation
-        loss.)
+        One batch of a bucket is incomplete, and filled up with rows of padding. If it is less than
+        half full, and not the only one of its bucket, it is left out: a step on a handful of pairs
+        would move the weights as far as a step on a full batch. (On Multi30k that cost 0.02 nats of
+        validation loss.) Which pairs these are changes with the seed.
 
         Args:
           buffer_size: as many neighboring pairs are shuffled together; 0 for all pairs.
@@ -192,7 +214,7 @@ class Batches:
           shares: the numbers of the replicas whose shares (B / replicas, L), (B / replicas, L) of
             each batch are read, one after the other; None for whole batches.
         """
-        plan = plan_epoch(self.bucket_of_pair, self.buckets, buffer_size, seed)
+        plan = plan_epoch(self.bucket_of_pair, self.buckets, buffer_size, seed, self.scheme)
         rows = -(-np.array(self.buckets.rows) // self.replicas)  # of a share, by bucket
         if shares is None:
             shares, rows = range(1), rows * self.replicas
@@ -266,15 +288,17 @@ def training_batches(
     tokenizer: Tokenizer,
     replicas: int = 1,
     folder: Path | None = None,
+    scheme: int = TRAINING_SCHEME,
 ) -> Batches:
     """Returns the Batches of a run.
 
     Args:
       options: values of params.table() by name.
       corpus: a corpora.Corpus.
-      tokenizer, replicas, folder: see Batches.
+      tokenizer, replicas, folder, scheme: see Batches.
     """
     return Batches(
         corpus.train, tokenizer, options["batch_size"], options["max_length"], replicas, folder,
         MAX_COMPILED_BUCKETS if options["xla"] == "on" else MAX_BUCKETS, options["batch_tokens"],
+        scheme,
     )  # fmt: skip

@@ -1,6 +1,8 @@
 """What must hold of batches: little padding, few shapes, no pair lost, the same on any machine."""
 
+import hashlib
 import random
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,7 @@ from helpers import NUMBERS, NUMEROS, as_dataset, sentences, tiny_training
 
 from nmt import UserError
 from nmt.text import batches as batching
-from nmt.text.batch_plan import rows_in, shuffled
+from nmt.text.batch_plan import plan_buckets, plan_epoch, rows_in, shuffled
 from nmt.text.pair_store import PairStore
 from transformer_model import PAD
 
@@ -98,7 +100,7 @@ def test_a_batch_less_than_half_full_is_left_out_unless_it_is_the_only_one(token
     for number, sizes in ((89, [32, 32, 25]), (70, [32, 32]), (20, [20]), (1, [1])):
         batches = batching.Batches(as_dataset(pairs[:number]), tokenizer, 32, max_length=40)
         epoch = list(batches.epoch(100, 1).as_numpy_iterator())
-        assert [int((inp[:, 0] != PAD).sum()) for inp, _ in epoch] == sizes
+        assert sorted((int((inp[:, 0] != PAD).sum()) for inp, _ in epoch), reverse=True) == sizes
         assert len(epoch) == batches.per_epoch
 
 
@@ -220,6 +222,84 @@ def test_all_pairs_are_shuffled_together_or_neighbors_alone():
     assert abs(np.mean(shuffled(1000, 0, 1)[:100]) - 500) < 150
     np.testing.assert_array_equal(np.sort(shuffled(1000, 300, 1)[300:600]), range(300, 600))
     assert shuffled(1000, 1, 1).tolist() == list(range(1000))
+
+
+@pytest.fixture(scope="module")
+def many_lengths():
+    """The Buckets of 30,000 pairs, and the bucket of each."""
+    lengths = np.minimum(3 + np.random.RandomState(3).geometric(0.08, 30_000), 40)
+    buckets = plan_buckets(np.bincount(lengths, minlength=41), 32, 20)
+    return buckets, np.searchsorted(buckets.lengths, lengths).astype(np.uint8)
+
+
+def incomplete(plan, buckets):
+    """Returns whether batches of a plan are not full, (batches,)."""
+    return plan.end - plan.begin < np.array(buckets.rows)[plan.bucket]
+
+
+def test_incomplete_batches_come_at_any_time_of_an_epoch(many_lengths):
+    buckets, bucket_of_pair = many_lengths
+    places = []
+    for seed in range(20):
+        plan = plan_epoch(bucket_of_pair, buckets, 0, seed)
+        assert len(plan.begin) == buckets.per_epoch
+        places += (np.flatnonzero(incomplete(plan, buckets)) / len(plan.begin)).tolist()
+    assert abs(np.mean(places) - 0.5) < 0.1
+    assert np.mean(np.array(places) > 0.9) < 0.2
+
+
+@pytest.mark.parametrize("buffer_size", [1, 100, 0])
+def test_every_pair_is_trained_on_in_one_epoch_or_another(many_lengths, buffer_size):
+    buckets, bucket_of_pair = many_lengths
+    trained = np.zeros(len(bucket_of_pair), int)
+    for epoch in range(20):
+        plan = plan_epoch(bucket_of_pair, buckets, buffer_size, seed=epoch)
+        for begin, end in zip(plan.begin, plan.end, strict=True):
+            trained[plan.order[begin:end]] += 1
+    assert 1 <= trained.min() <= trained.max() <= 20
+
+
+def test_a_run_of_the_first_scheme_has_the_plan_that_it_began_with(many_lengths):
+    buckets, bucket_of_pair = many_lengths
+    hashes = []
+    for buffer_size in (0, 100):
+        plan = plan_epoch(bucket_of_pair[:5000], buckets, buffer_size, 7, scheme=1)
+        content = b"".join(values.astype(np.int64).tobytes() for values in plan)
+        hashes.append(hashlib.sha256(content).hexdigest()[:16])
+    assert hashes == ["8520ec130a982324", "e6df6697a4189094"]
+    last = np.flatnonzero(incomplete(plan, buckets)) / len(plan.begin)
+    assert np.mean(last) > 0.8  # a small buffer leaves all of them to the end
+
+
+def test_planning_takes_eight_bytes_of_memory_for_each_pair(monkeypatch):
+    buckets = plan_buckets(np.bincount([5, 9, 14]) * 2_000_000, 500, 3)
+    bucket_of_pair = np.repeat(np.arange(len(buckets.lengths), dtype=np.uint8), 2_000_000)
+    monkeypatch.setattr("nmt.text.batch_plan.BLOCK", 1 << 12)
+    tracemalloc.start()
+    plan_epoch(bucket_of_pair, buckets, 0, 1)
+    peak = tracemalloc.get_traced_memory()[1] / len(bucket_of_pair)
+    tracemalloc.stop()
+    assert peak < 8.2
+
+
+EMPTY = ["", " ", "\u00a0\u2003", "\u200b", "\ufeff\u200e", "\u200c\u3164", "\t"]
+
+
+def test_pairs_with_an_empty_side_are_dropped_and_counted(tokenizer):
+    good = sentences(20)
+    empty = [("um", blank) for blank in EMPTY] + [(blank, "one") for blank in EMPTY] + [("", "")]
+    empty += [("", "one " * 100)]
+    text = as_dataset([*empty, *good])
+    batches = batching.Batches(text, tokenizer, 8, max_length=40)
+    assert (batches.kept, batches.empty, batches.dropped) == (20, len(empty), 0)
+    assert min(len(side) for row in rows_of(batches.epoch(0, 1)) for side in row) > 2
+    as_begun = batching.Batches(text, tokenizer, 8, max_length=40, scheme=1)
+    assert (as_begun.kept, as_begun.empty, as_begun.dropped) == (20 + len(empty) - 1, 0, 1)
+
+
+def test_text_without_a_single_translation_is_one_line_of_error(tokenizer):
+    with pytest.raises(UserError, match="each of the 2 training pairs has an empty side"):
+        batching.Batches(as_dataset([("um", " "), ("dois", "")]), tokenizer, 8, max_length=40)
 
 
 def test_the_order_is_the_same_with_any_version_of_numpy():
