@@ -59,6 +59,9 @@ class Model:
           options: other arguments of Translator.
         """
         languages = self.corpus.get("languages", ["en"])
+        if options.get("glossary"):
+            codes = self.corpus.get("languages", ())
+            options["glossary"] = options["glossary"].in_languages(codes)
         return self.translator(
             tokenizer,
             language=languages[0] if split else None,

@@ -5,15 +5,26 @@ that of the term, decoding/placement.py puts it in. Nothing is inflected.
 """
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from nmt import UserError
 from nmt.text import encoding, spelling
+from nmt.text.languages import primary
 from nmt.text.protected import SYMBOL, Span
 from nmt.text.words import UNSPACED
 
 COMMENT = "#"
+DOTTED_I = {"tr", "az", "crh", "gag", "tt"}  # languages with two letters: i is İ, and ı is I
+ACCENTS_OF_GREEK = "\u0300\u0301\u0313\u0314\u0342"  # which capitals do not have
+
+
+class _Match(NamedTuple):
+    """A term in a text."""
+
+    end: int  # in the text
+    term: str  # as the glossary has it
 
 
 class Glossary:
@@ -24,60 +35,123 @@ class Glossary:
     that of the sentence, not of the term. A term with a capital is found as it is written alone:
     `US` is not "us". Of several terms at a position, the longest is found.
 
+    The case of letters is that of the languages: a Turkish i is İ, STRASSE is straße, and ΛΟΓΟΣ is
+    λόγος. Where the source language is unknown, I is both i and ı.
+
     Args:
       terms: translations by term.
+      languages: the codes of the source and of the target; () if they are unknown.
     """
 
-    def __init__(self, terms: dict[str, str]):
+    def __init__(self, terms: dict[str, str], languages: Sequence[str] = ()):
         self._terms = terms
-        self._lengths = sorted({len(term) for term in terms}, reverse=True)
-        self._first_letters = {fold(term[0]) for term in terms}
+        self._source, self._target = (*languages, "", "")[:2]
+        self._by_form = {}  # terms by how they may be written, in small letters or in capitals
+        for term in terms:
+            folded = fold(term, self._source)
+            if term in (folded, term.lower()):  # one with a capital is found as it is
+                self._by_form.setdefault(folded, term)
+                for form in _capital_forms(term, self._source):
+                    self._by_form.setdefault(form, term)
+        forms = {*terms, *self._by_form}
+        self._lengths = sorted({len(form) for form in forms}, reverse=True)
+        self._first_letters = {fold(form[0], self._source) for form in forms}
+        self._in_languages = {}
+
+    def in_languages(self, languages: Sequence[str]) -> "Glossary":
+        """Returns the same glossary with the case of other languages, always the same object."""
+        key = tuple(languages)
+        if key not in self._in_languages:
+            self._in_languages[key] = Glossary(self._terms, key)
+        return self._in_languages[key]
 
     def spans(self, text: str) -> list[Span]:
         """Returns the terms in a text as Spans, whose originals are their translations."""
-        folded, spans, start = fold(text), [], 0
+        folded, spans, start = fold(text, self._source), [], 0
         while start < len(text):
-            end = self._end_of_term(text, folded, start)
-            if end:
+            match = self._longest(text, folded, start)
+            if match:
                 begins_text = not text[:start].strip()
-                translation = self._translation(text[start:end], begins_text)
-                spans.append(Span(start, end, "term", translation))
-            start = end or start + 1
+                translation = self._translation(text[start : match.end], match.term, begins_text)
+                spans.append(Span(start, match.end, "term", translation))
+            start = match.end if match else start + 1
         return spans
 
-    def _end_of_term(self, text: str, folded: str, start: int) -> int:
-        """Returns where the longest term that starts at a position ends; 0 if there is none."""
+    def _longest(self, text: str, folded: str, start: int) -> _Match | None:
+        """Returns the longest term that starts at a position; None if there is none."""
         if folded[start] not in self._first_letters or _within_word(text, start):
-            return 0
+            return None
         for length in self._lengths:
             end = start + length
-            is_term = text[start:end] in self._terms or folded[start:end] in self._terms
-            if is_term and end <= len(text) and not _within_word(text, end):
-                return end
-        return 0
+            written, small = text[start:end], folded[start:end]
+            term = written if written in self._terms else self._by_form.get(written)
+            term = term or self._by_form.get(small)
+            if term and end <= len(text) and not _within_word(text, end):
+                return _Match(end, term)
+        return None
 
-    def _translation(self, term: str, begins_text: bool) -> str:
+    def _translation(self, written: str, term: str, begins_text: bool) -> str:
         """Returns the translation of a term as it is written in a text."""
-        if term in self._terms:
-            return self._terms[term]
-        translation = self._terms[fold(term)]
-        if term.isupper() and len(term) > 1:
-            return translation.upper()
-        return capitalize(translation) if term[0].isupper() and not begins_text else translation
+        translation = self._terms[term]
+        if written == term:
+            return translation
+        if written.isupper() and len(written) > 1:
+            return capitals(translation, self._target)
+        if written[0].isupper() and not begins_text:
+            return capitalize(translation, self._target)
+        return translation
 
 
-def capitalize(text: str) -> str:
+# ---- The case of letters ----
+
+
+def _has_dotted_i(language: str) -> bool:
+    """Returns whether a language, by its code, has a capital İ."""
+    return primary(language) in DOTTED_I
+
+
+def capitals(text: str, language: str = "") -> str:
+    """Returns a text in the capitals of a language, by its code; Greek ones have no accents."""
+    text = text.replace("i", "İ") if _has_dotted_i(language) else text
+    letters = unicodedata.normalize("NFD", text.upper())
+    is_greek = False
+    bare = []
+    for letter in letters:
+        if not unicodedata.combining(letter):
+            is_greek = "\u0370" <= letter <= "\u03ff" or "\u1f00" <= letter <= "\u1fff"
+        if not (is_greek and letter in ACCENTS_OF_GREEK):
+            bare.append(letter)
+    return unicodedata.normalize("NFC", "".join(bare))
+
+
+def capitalize(text: str, language: str = "") -> str:
     """Returns a text whose first letter is a capital, and all else as it was."""
-    return text[:1].upper() + text[1:]
+    first = "İ" if text[:1] == "i" and _has_dotted_i(language) else text[:1].upper()
+    return first + text[1:]
 
 
-def fold(text: str) -> str:
+def fold(text: str, language: str = "") -> str:
     """Returns a text in small letters, character by character: its length stays."""
+    if _has_dotted_i(language):
+        text = text.replace("I", "ı")
+    text = text.replace("İ", "i")  # its small form is two characters
     small = text.lower()
-    if len(small) == len(text):
-        return small
-    # "İ" stays: its small form is two characters.
-    return "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)
+    if len(small) != len(text):
+        small = "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)
+    return small.replace("ς", "σ")
+
+
+def _capital_forms(term: str, language: str) -> Iterator[str]:
+    """Yields how a term in small letters may be written in capitals, in a language or in any."""
+    yield capitals(term, language)
+    if not _has_dotted_i(language):
+        yield capitals(term, "tr")
+        yield capitalize(term)  # "Isparta", whose small letter is ı
+        yield term.upper()  # Greek with accents
+        yield term.replace("ß", "ẞ").upper()
+
+
+# ---- Files and translations ----
 
 
 def read_glossary(path: str | Path) -> Glossary:
@@ -128,7 +202,10 @@ def take_out_terms(text: str, terms: Iterable[str]) -> tuple[str, list[str]]:
 
 def _find(text: str, term: str) -> int:
     """Returns where a term begins in a text; -1 if it is not there."""
-    for beginning in (term, term[:1].swapcase() + term[1:]):
+    first = term[:1]
+    other_case = {"i": "Iİ", "ı": "I", "I": "iı", "İ": "i"}.get(first, first.swapcase())
+    for letter in (first, *other_case):
+        beginning = letter + term[1:]
         start = text.find(beginning)
         while start >= 0:
             if not (_within_word(text, start) or _within_word(text, start + len(term))):

@@ -60,6 +60,59 @@ def test_letters_whose_small_form_is_longer_shift_nothing():
     assert translate("İİ dog", {"dog": "chien"}) == "İİ chien"
 
 
+CASES = {"istanbul": "izmir", "ısparta": "izmir", "straße": "iş", "λόγος": "iş", "sis": "ıslak"}
+
+
+@pytest.mark.parametrize("languages", [(), ("pt", "en"), ("de", "tr"), ("tr", "de")])
+@pytest.mark.parametrize(
+    ("word", "term"),
+    [
+        ("İstanbul", "istanbul"), ("İSTANBUL", "istanbul"), ("ISPARTA", "ısparta"),
+        ("Isparta", "ısparta"), ("STRASSE", "straße"), ("STRAẞE", "straße"), ("Straße", "straße"),
+        ("ΛΟΓΟΣ", "λόγος"), ("ΛΌΓΟΣ", "λόγος"), ("Λόγος", "λόγος"), ("SİS", "sis"),
+    ],
+)  # fmt: skip
+def test_a_term_is_found_in_the_capitals_of_its_language(word, term, languages):
+    if languages and languages[0] == "tr" and term in ("straße", "λόγος"):
+        return
+    (span,) = Glossary(CASES, languages).spans(f"o {word}")
+    assert (span.start, span.end) == (2, 2 + len(word))
+    assert span.original.lower().replace("i̇", "i") in (CASES[term], CASES[term].replace("ı", "i"))
+
+
+@pytest.mark.parametrize(
+    ("word", "languages", "expected"),
+    [
+        ("ISTANBUL", ("en", "tr"), "İZMİR"),
+        ("Istanbul", ("en", "tr-TR"), "İzmir"),
+        ("ISTANBUL", ("en", "de"), "IZMIR"),
+        ("İSTANBUL", ("tr", "az"), "İZMİR"),
+        ("ISTANBUL", ("tr", "en"), "ISTANBUL"),  # of ıstanbul
+        ("Sis", ("tr", "tr"), "Islak"),
+    ],
+)
+def test_the_translation_of_a_term_has_the_capitals_of_its_language(word, languages, expected):
+    protector = Protector(glossary=Glossary(CASES).in_languages(languages))
+    text = f"o {word}"
+    spans = protector.terms(text)
+    assert replace(text, spans, [span.original for span in spans]) == f"o {expected}"
+
+
+def test_capitals_of_greek_have_no_accents_and_others_keep_theirs():
+    glossary = Glossary({"word": "λόγος", "coffee": "café", "mais": "μαΐστρος"})
+    originals = [span.original for span in glossary.spans("a WORD COFFEE MAIS Word")]
+    assert originals == ["ΛΟΓΟΣ", "CAFÉ", "ΜΑΪΣΤΡΟΣ", "Λόγος"]
+
+
+def test_small_letters_that_differ_are_other_terms():
+    glossary = Glossary({"maße": "a", "νόμος": "b", "kıl": "c"}, ("tr", "en"))
+    assert glossary.spans("o masse, νομός, kil, KİL") == []
+
+
+def test_a_translation_holds_a_turkish_term_whose_first_letter_has_any_case():
+    assert take_out_terms("İzmir Islak", ["izmir", "ıslak"])[1] == []
+
+
 def test_a_file_has_comments_empty_lines_and_a_term_twice(tmp_path):
     path = tmp_path / "terms.tsv"
     path.write_text("\ufeff# animals\ndog\tchien\n\nice hockey\t hockey \ndog\tchien\n")
