@@ -1,7 +1,7 @@
 """Markdown: read by markdown-it-py. Code, targets of links, tags and front matter stay as they are.
 
-The parser's tokens of a paragraph have no positions. So each of its rules for inline markup is
-wrapped: where a rule begins and ends is where its tokens stand.
+So does what is no prose in one of the dialects: formulas, template tags, and more; see
+markdown_parser.py.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ import bisect
 import dataclasses
 import itertools
 import re
+import string
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from nmt import UserError
-from nmt.documents.document import Segment, Span, TextDocument, decode
+from nmt.documents.document import Left, Segment, Span, TextDocument, decode, has_words
 from nmt.documents.html_pages import PageTokens, ended_by
+from nmt.documents.markdown_parser import HIGHLIGHT, TABS, make_parser, other_than_prose
 from nmt.documents.markup import (
     MarkupSegments,
     Syntax,
@@ -27,81 +28,29 @@ from nmt.documents.markup import (
 )
 
 if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
-    from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token as MarkdownToken
 
-EXTRA = "pip install -r requirements-documents.txt"
-FRONT_MATTER = re.compile(  # YAML, or TOML
-    r"(?:---[ \t]*\r?\n.*?\n(?:---|\.\.\.)|\+\+\+[ \t]*\r?\n.*?\n\+\+\+)[ \t]*(?:\r?\n|\Z)",
+FRONT_MATTER = re.compile(  # YAML, TOML, or JSON
+    r"(?:---[ \t]*\r?\n.*?\n(?:---|\.\.\.)|\+\+\+[ \t]*\r?\n.*?\n\+\+\+|\{[ \t]*\r?\n.*?\n\})"
+    r"[ \t]*(?:\r?\n|\Z)",
     re.DOTALL,
 )
-SPECIAL = re.compile(r"[\\`*\[\]]|(?<!\w)_|_(?!\w)|<(?=[A-Za-z/!?])|&(?=#?\w+;)|~~")
-BLOCK_START = re.compile(r"(?:[-+*]|\d{1,9}[.)]|#{1,6}|=+|-+|>.*|~~~.*)(?:\s|$)")
+ESCAPED = re.compile(rf"\\[{re.escape(string.punctuation)}]")
+PUNCTUATION = re.escape(string.punctuation)  # ASCII's, before which a backslash is no text
+SPECIAL = re.compile(
+    rf"\\(?=[{PUNCTUATION}\s]|$)|[`*\[\]]|(?<!\w)_|_(?!\w)|<(?=[A-Za-z/!?])|&(?=#?\w+;)|~~"
+)
+BLOCK_START = re.compile(
+    r"(?:[-+*:~]|\d{1,9}[.)]|#{1,6}|=+|-+|>.*|~~~.*|:::.*|!!!.*|\?\?\?.*|///.*|\$\$.*)(?:\s|$)"
+)
 LINE_END = re.compile(r"\r\n|\r|\n")
 FOOTNOTE = r"\[\^[^\[\]\s]++\](?::(?=\s))?"  # of GitHub: [^1] in a text, [^1]: before the note
 TEXT_PARTS = re.compile(rf"\n|(?P<footnote>{FOOTNOTE})|(?:(?!{FOOTNOTE})[^\n])+")
+TITLED = "admonition_open", "container_container_open", "container_block_open"
+TITLE = "in the first line of a container, an admonition or a tab"
+NOT_FOUND = "in a cell with a bar, or in another place that is not understood"
+HTML_WITHIN = "in HTML within a list or a quotation"
 CHECKBOX = re.compile(r"\[[ xX]\]\s")  # of a task, in a list
-
-
-# ---- Positions of inline markup ----
-
-
-def with_positions(rule: Callable) -> Callable:
-    """Returns a rule of markdown-it's inline parser that notes where its tokens stand."""
-
-    def wrapped(state: StateInline, silent: bool) -> bool:
-        position, count = state.pos, len(state.tokens)
-        matches = rule(state, silent)
-        if matches and not silent:
-            note_positions(state, position, count)
-        return matches
-
-    return wrapped
-
-
-def note_positions(state: StateInline, start: int, count: int) -> None:
-    """Notes where the tokens stand that a rule has added.
-
-    Args:
-      state: of the parser, behind what the rule has read.
-      start: where it began.
-      count: of the tokens before.
-    """
-    tokens = [token for token in state.tokens[count:] if "start" not in token.meta]
-    if tokens and tokens[-1].type == "text":  # delimiters, such as **, one token each
-        end = state.pos
-        for token in reversed(tokens):
-            if end - len(token.content) < start:
-                break  # text before them
-            token.meta.update(start=end - len(token.content), end=end)
-            end -= len(token.content)
-    elif tokens and tokens[-1].type == "link_close" and state.src[start] == "[":
-        label_end = state.md.helpers.parseLinkLabel(state, start, True)
-        label = state.src[start + 1 : label_end]
-        tokens[-1].meta.update(start=label_end, end=state.pos, label=label)
-        opening = next(token for token in tokens if token.type == "link_open")
-        opening.meta.update(start=start, end=start + 1)
-    elif tokens:
-        tokens[-1].meta.update(start=start, end=state.pos)
-
-
-def make_parser() -> MarkdownIt:
-    """Returns the parser, whose tokens know their positions.
-
-    Raises:
-      UserError: markdown-it-py is not installed.
-    """
-    try:
-        from markdown_it import MarkdownIt
-    except ModuleNotFoundError:
-        raise UserError(f"Markdown needs markdown-it-py; install: {EXTRA}") from None
-    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-    parser.disable(["fragments_join", "text_join"])
-    names, rules = parser.inline.ruler.get_active_rules(), parser.inline.ruler.getRules("")
-    for name, rule in zip(names, rules, strict=True):
-        parser.inline.ruler.at(name, with_positions(rule))
-    return parser
 
 
 # ---- Tokens ----
@@ -151,16 +100,24 @@ def find_content(
 
 def inline_tokens(content: Content, children: list[MarkdownToken]) -> list[Token]:
     """Returns the tokens of a paragraph, a heading or a cell."""
-    tokens, offset = [], 0
+    tokens, offset, highlights = [], 0, itertools.cycle(["start", "end"])
     checkbox = CHECKBOX.match(content.text)
     if checkbox:
         offset = checkbox.end()
         tokens.append(Token("fixed", content.position(0), content.position(offset)))
-    for start, end, child in inline_markup(children):
+    lines = [(*stretch, None) for stretch in other_than_prose(content.text)]
+    markup = sorted([*lines, *inline_markup(children)], key=lambda item: (item[0], -item[1]))
+    for start, end, child in markup:
         if start < offset:
             continue  # within an image
         tokens += text_tokens(content, offset, start)
-        tokens.append(markup_token(content, start, end, child))
+        if child:
+            tokens.append(markup_token(content, start, end, child))
+            if child.content == HIGHLIGHT:
+                tokens[-1].kind, tokens[-1].name = next(highlights), HIGHLIGHT
+        else:
+            span = content.position(start), content.position(end)
+            tokens.append(Token("fixed", *span, is_inline=False))
         offset = end
     return [*tokens, *text_tokens(content, offset, len(content.text))]
 
@@ -226,18 +183,19 @@ def unescape(markup: str) -> str:
     if markup.startswith(("\n", "\r")):
         return " "
     if len(markup) == 2 and markup[0] == "\\":
-        return markup[1]
+        return markup[1] if markup[1] in string.punctuation else markup
     return unescape_text(markup) if markup.startswith("&") else markup
 
 
-def escape(text: str) -> str:
-    """Returns text as Markdown."""
-    return SPECIAL.sub(r"\\\g<0>", text)
+def escape(text: str, characters: str = "") -> str:
+    """Returns text as Markdown.
 
-
-def escape_cell(text: str) -> str:
-    """Returns text as Markdown within a table."""
-    return escape(text).replace("|", r"\|")
+    Args:
+      text: without markup.
+      characters: those with a meaning in the dialect, of which nothing but the source knows.
+    """
+    special = re.compile(f"{SPECIAL.pattern}|[{re.escape(characters)}]") if characters else SPECIAL
+    return special.sub(r"\\\g<0>", text)
 
 
 def lay_out(markup: str, source: str) -> str:
@@ -257,8 +215,19 @@ def lay_out(markup: str, source: str) -> str:
     return first
 
 
-PARAGRAPH = Syntax(unescape, escape, lay_out)
-CELL = Syntax(unescape, escape_cell, same_line)
+def syntax_of(source: str, is_cell: bool) -> Syntax:
+    """Returns the Syntax of a paragraph, a heading or a cell.
+
+    Args:
+      source: its markup. What has a backslash there gets one in the translation: \\$5.
+      is_cell: whether it stands in a table.
+    """
+    escaped = {"|"} if is_cell else set()
+    escaped |= {markup[1] for markup in ESCAPED.findall(source)}
+    characters = "".join(sorted(escaped - {"\\"}))
+    return Syntax(
+        unescape, lambda text: escape(text, characters), same_line if is_cell else lay_out
+    )
 
 
 # ---- Segments ----
@@ -277,11 +246,11 @@ def paragraph_segments(
     """
     tokens = inline_tokens(content, block.children)
     find_partners(tokens, lambda open_name, name: False)
-    return MarkupSegments(text, tokens, CELL if is_cell else PARAGRAPH).find()
+    return MarkupSegments(text, tokens, syntax_of(content.text, is_cell)).find()
 
 
-def html_segments(text: str, lines: list[int], block: MarkdownToken) -> list[Segment]:
-    """Returns the segments of a block of HTML.
+def html_segments(text: str, lines: list[int], block: MarkdownToken) -> list[Segment | Left]:
+    """Returns the segments of a block of HTML; one within a list or a quotation is left.
 
     Args:
       text: of the file.
@@ -290,7 +259,11 @@ def html_segments(text: str, lines: list[int], block: MarkdownToken) -> list[Seg
     """
     markup = text[lines[block.map[0]] : [*lines, len(text)][block.map[1]]]
     if LINE_END.sub("\n", markup) != block.content:
-        return []  # within a list or a quotation
+        tokens = PageTokens(block.content).tokens
+        texts = "".join(
+            block.content[token.start : token.end] for token in tokens if token.kind == "text"
+        )
+        return [Left(HTML_WITHIN, lines[block.map[0]])] if has_words(texts) else []
     start = lines[block.map[0]]
     tokens = PageTokens(markup).tokens
     for token in tokens:
@@ -299,20 +272,26 @@ def html_segments(text: str, lines: list[int], block: MarkdownToken) -> list[Seg
     return MarkupSegments(text, tokens).find()
 
 
-def find_segments(text: str) -> Iterator[Segment]:
-    """Yields the segments of Markdown."""
+def find_segments(text: str) -> Iterator[Segment | Left]:
+    """Yields the segments of Markdown, and what is left."""
     front_matter = FRONT_MATTER.match(text)
     first = front_matter.end() if front_matter else 0
     lines = [first, *(match.end() for match in LINE_END.finditer(text, first))]
     behind = first  # the cell before
-    is_cell = False
-    for block in make_parser().parse(text[first:]):
+    is_cell = is_title = False
+    for block in make_parser().parse(TABS.sub(r"\1!!!", text[first:])):
         if block.type in ("th_open", "td_open", "th_close", "td_close"):
             is_cell = block.nesting > 0
+        elif block.type in ("admonition_title_open", "admonition_title_close"):
+            is_title = block.nesting > 0
+        elif block.type in TITLED and has_words(" ".join(block.info.split()[1:])):
+            yield Left(TITLE, lines[block.map[0]], is_expected=True)
         elif block.type == "html_block":
             yield from html_segments(text, lines, block)
-        elif block.type == "inline" and block.content:
+        elif block.type == "inline" and block.content and block.map and not is_title:
             content = find_content(text, lines, block, behind if is_cell else None)
+            if content is None and has_words(block.content):
+                yield Left(NOT_FOUND, lines[block.map[0]])
             if content is None and is_cell:  # it stays; the next cell is behind it
                 escaped = block.content.replace("|", r"\|")
                 start = text.find(escaped, max(behind, lines[block.map[0]]))
@@ -329,4 +308,7 @@ def parse(content: bytes, ending: str) -> TextDocument:
       UserError: it is another encoding, or markdown-it-py is not installed.
     """
     decoded = decode(content)
-    return TextDocument(decoded.text, list(find_segments(decoded.text)), decoded.encode)
+    texts = list(find_segments(decoded.text))
+    segments = [text for text in texts if isinstance(text, Segment)]
+    left = [text for text in texts if isinstance(text, Left)]
+    return TextDocument(decoded.text, segments, decoded.encode, left)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from nmt import UserError
-from nmt.documents import translate_document
+from nmt.documents import parse_document, translate_document
 
 # What is marked by « » is translated.
 MARKED = """---
@@ -97,6 +97,171 @@ def test_what_stands_twice_or_is_no_markdown_is_not_mistaken(text, translated):
     assert translate(text) == translated
 
 
+# What mdit-py-plugins and markdown_parser.py add; what is marked by « » is translated.
+DIALECTS = """{
+  "title": "um"
+}
+import Abas from '@theme/Abas';
+
+# «Um título» {#id .x}
+
+«Dois C:\\Users\\ana\\temp e» $x_1 *y*$ \\(a\\) «e» $$z$$ «fim. Custa» \\$«5 e» \\$«6.»
+
+«um gato»
+::: note Um
+«preto» {.red}
+:::
+
+:::: {.outer}
+- «um item»
+  ::: tip
+  «dois»
+  :::
+::::
+
+???+ tip "Um"
+    «dois três»
+
+    «quatro»
+
+!!! danger ""
+    «um»
+
+=== "C++"
+
+    «um dois»
+
+    ```c
+    int um;
+    ```
+
+> [!WARNING]
+> «um dois»
+
+> [!note]- «Meu título»
+> «um corpo»
+
+«Termo»
+:   «Um gato»
+
+    «outro parágrafo»
+
+*[HTML]: «Linguagem de marcas»
+*[CSS]: «Folhas»
+
+«Nota»[^1] «e outra»[^b].
+
+[^1]: «Um texto longo»
+
+    «segundo parágrafo»
+[^b]: «Outro»
+
+- [ ] «uma tarefa» :smile:
+- [x] «feita»
+
+{{< note title="um"
+  src="dois" >}}
+«um dentro»
+{{< /note >}}
+
+{% include um.html a="50%" %}
+«um dentro»
+{% endif %}
+
+export const meta = {
+  title: 'um',
+};
+
+import {
+  A,
+} from 'x';
+
+<Card label="um">«texto» **«aqui»**</Card>
+
+«Um» ==«gato preto»== «e» ![[um.png]] «e» [«texto»](url){target=_blank} «e»
+<% um %> «e» {ref}`um` [@silva2020].
+
+\\newpage
+
+\\begin{equation}
+um = dois
+\\end{equation}
+
+«um dois»
+===
+
+===
+
+/// note | Um
+«dois»
+///
+
+[TOC]
+
+%% um comentário %%
+
+«Hoje 10:30:45 e a:b:c e» [[gato|casa]] «fim»
+
+![«um gato»](a.png){width=50%}
+"""
+
+
+def test_what_is_no_prose_in_a_dialect_stays():
+    text = re.sub("[«»]", "", DIALECTS)
+    assert translate(text, identity) == text
+    expected = re.sub("«(.*?)»", lambda match: match[1].upper(), DIALECTS)
+    assert translate(text).splitlines() == expected.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("text", "translated"),
+    [
+        (r"um C:\Users\ana dois", r"DOIS C:\USERS\ANA UM"),
+        (r"um \alpha", r"\ALPHA UM"),
+        (r"um \_ dois", r"DOIS \_ UM"),
+        ("---\num: dois\n---\num", "---\num: dois\n---\nUM"),
+        ("+++\num = 2\n+++\num", "+++\num = 2\n+++\nUM"),
+        ("um {{ x }} dois", "{{ x }} DOIS UM"),
+        ("{% a %} um {% b %}", "{% a %} UM {% b %}"),
+        ("import dois from um", "UM FROM DOIS IMPORT"),
+        ("==um== dois", "DOIS ==UM=="),
+        ("$5 e $6", "$6 E $5"),
+        ("um : dois", "DOIS : UM"),
+    ],
+)
+def test_backslashes_and_template_tags_stay(text, translated):
+    assert translate(text, identity) == text
+    assert translate(text, backwards) == translated
+
+
+def test_what_is_left_of_markdown_is_named():
+    text = """::: tip Um
+dois
+:::
+
+> <div>
+> três
+> </div>
+
+| a | b |
+|---|---|
+| um \\| dois | x |
+"""
+    document = parse_document("a.md", text.encode())
+    assert [(document.place(left), left.is_expected) for left in document.left] == [
+        ("line 1", True), ("line 5", False), ("line 11", False)
+    ]  # fmt: skip
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "part", ["{{", "{%", "[[", ":a", "{.", "$", "::: ", "import {", "[!A]", "=="]
+)
+def test_dialects_take_linear_time(part):
+    for text in (part * (20_000 // len(part)), (part + "\n") * 3000):
+        translate(text)
+
+
 def test_a_wrapped_paragraph_is_wrapped_again_and_no_line_begins_a_list():
     text = "> um dois três quatro cinco\n> seis sete oito nove dez\n"
     longer = translate(text, lambda texts: [Translated("um - " * 12 + "dois", None)])
@@ -107,9 +272,13 @@ def test_a_wrapped_paragraph_is_wrapped_again_and_no_line_begins_a_list():
 
 
 def test_a_missing_parser_is_named_with_the_command_that_installs_it(monkeypatch):
-    monkeypatch.setitem(sys.modules, "markdown_it", None)
-    with pytest.raises(UserError, match=r"a.md: Markdown needs markdown-it-py; install: pip inst"):
-        translate("um")
+    for module, name in (
+        ("mdit_py_plugins.admon", "mdit-py-plugins"),
+        ("markdown_it", "markdown-it-py"),
+    ):
+        monkeypatch.setitem(sys.modules, module, None)
+        with pytest.raises(UserError, match=f"a.md: Markdown needs {name}; install: pip install"):
+            translate("um")
 
 
 def structure(text):
