@@ -3,6 +3,7 @@
 import json
 
 import sacrebleu
+from sacrebleu.metrics.bleu import BLEUScore
 from sacrebleu.significance import PairedTest
 
 from nmt.messages import log
@@ -126,6 +127,35 @@ def note_spelling(references):
         )
 
 
+def reason_of_zero(result):
+    """Returns in words why a BLEU is 0.0; None if it is not, or result is of another metric.
+
+    Args:
+      result: the score of a corpus, as sacreBLEU's metrics return it.
+    """
+    if result.score or not isinstance(result, BLEUScore):
+        return None
+    if not result.sys_len:
+        return "no translation has a word"
+    if not result.totals[-1]:
+        return "no translation has four words, and BLEU counts sequences of one to four: see chrF"
+    if not result.counts[0]:
+        return "no translation has a word in common with its reference"
+    return None
+
+
+def note_zeros(results):
+    """Logs why a BLEU is 0.0, if one is.
+
+    Args:
+      results: of metrics, by their names.
+    """
+    for name, result in results.items():
+        if reason := reason_of_zero(result):
+            log.warning(f"{name} is 0.0: {reason}.")
+            return  # the lower-cased one has the same reason, or one less
+
+
 def score(hypotheses, *references, **options):
     """Returns a dict for each of `metrics`: score, half of its 95% interval, signature.
 
@@ -136,9 +166,10 @@ def score(hypotheses, *references, **options):
     """
     note_spelling(references)
     hypotheses, *references = in_normal_form(hypotheses, *references)
-    rows = {}
+    results, rows = {}, {}
     for name, metric in metrics(**options).items():
         result = metric.corpus_score(hypotheses, references, n_bootstrap=BOOTSTRAP_SAMPLES)
+        results[name] = result
         signature = str(metric.get_signature())
         details = json.loads(result.format(signature=signature, is_json=True))
         rows[name] = {
@@ -146,6 +177,7 @@ def score(hypotheses, *references, **options):
             "interval": float(details.get("confidence_var", 0.0)),  # left out where all is 0
             "signature": signature,
         }
+    note_zeros(results)
     return rows
 
 
@@ -171,6 +203,14 @@ def comparison(hypotheses, other_hypotheses, *references, **options):
         hypotheses, other_hypotheses, *references
     )
     lines = []
+    for texts in (hypotheses, other_hypotheses):
+        note_zeros(
+            {
+                name: metric.corpus_score(texts, references)
+                for name, metric in metrics(**options).items()
+                if "BLEU" in name
+            }
+        )
     for name, metric in metrics(**options).items():
         systems = [("other", other_hypotheses), ("this", hypotheses)]
         signatures, test_rows = PairedTest(

@@ -36,7 +36,7 @@ def test_tokenizer_and_case_are_as_asked_for():
 def test_tokenized_text_is_warned_of_once_unless_it_is_said_to_be(monkeypatch, caplog):
     said = []
     monkeypatch.setattr(scores.log, "warning", said.append)
-    lines = ["a line ."] * 200
+    lines = ["this is a line ."] * 200
     scores.score(lines, lines)
     scores.warn_of_tokenized_text(lines, "none", lowercase=True)
     scores.warn_of_tokenized_text(["a line."] * 200 + ["Eh bien ?"] * 200, "13a", lowercase=True)
@@ -144,3 +144,30 @@ def test_references_are_scored_in_the_spelling_that_translations_have(monkeypatc
     assert [line.partition(" have")[0] for line in said] == [
         "2 of 3 references", "2 of 2 references"
     ] * 2  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("translations", "references", "reason"),
+    [
+        (["Red Car", "Blue House"], ["Red Car", "Blue House"], "no translation has four words"),
+        (["", ""], ["Red Car", "Blue House"], "no translation has a word"),
+        (["a b c d"], ["e f g h"], "no translation has a word in common with its reference"),
+        (["a b c d"], ["a b c d"], None),
+        (["a b x y", "c d"], ["a b c d", "c d"], None),
+    ],
+)
+def test_a_bleu_of_zero_comes_with_its_reason(
+    translations, references, reason, monkeypatch, caplog
+):
+    monkeypatch.setattr(scores.log, "propagate", True)
+    for evaluate in (
+        lambda: scores.score(translations, references),
+        lambda: scores.comparison(translations, translations, references),
+    ):
+        caplog.clear()
+        evaluate()
+        lines = [line for line in caplog.messages if "is 0.0" in line]
+        if reason:
+            assert f"BLEU is 0.0: {reason}" in lines[0]
+        else:
+            assert lines == []

@@ -141,6 +141,20 @@ def test_markup_within_a_segment_is_no_text(tmp_path):
     assert [*files.read_pairs([path])] == [("abc", "xyz")]
 
 
+def test_a_second_text_of_a_unit_in_a_language_is_counted(tmp_path, caplog):
+    caplog.set_level("INFO", "nmt")
+    second = b"<tuv xml:lang='%s'><seg>%s</seg></tuv></tu>"
+    first = b"<tu><tuv xml:lang='de'><seg>Ein Hund.</seg></tuv>"
+    first += b"<tuv xml:lang='en'><seg>A dog.</seg></tuv>"
+    cases = ((b"en-GB", b"x", True), (b"de", b"x", True), (b"en", b"A dog.", False))
+    for language, text, said in (*cases, (b"fr", b"x", False)):
+        memory = b"<tmx><header srclang='de'/><body>" + first + second % (language, text)
+        path = write(tmp_path / f"{language.decode()}.tmx", memory + b"</body></tmx>")
+        assert [*files.read_pairs([path], Selection(Pair("de", "en")))] == [("Ein Hund.", "A dog.")]
+        line = f"{path}: 1 of 1 unit with several texts in a language: the first of each is read"
+        assert (line in caplog.text) is said
+
+
 def test_units_without_both_sides_are_left_out_and_counted(tmp_path, caplog):
     caplog.set_level("INFO", "nmt")
     content = tmx().replace(b"</body>", b"<tu><tuv lang='de'><seg>x</seg></tuv></tu></body>")

@@ -1,11 +1,11 @@
 """Translation memories (TMX 1.1 to 1.4b): units of one text in two or more languages."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nmt import UserError
-from nmt.messages import log_once
+from nmt.messages import log_once, plural
 from nmt.text.formats import xml_elements
 from nmt.text.formats.format import Format, ReadLines, Row, Selection
 from nmt.text.languages import Pair, canonical, matches, primary
@@ -27,21 +27,23 @@ def rows(path: str | Path, selection: Selection, _read: ReadLines) -> Iterator[R
         that are.
     """
     wanted, source_language = selection.languages, ANY_SOURCE
-    number = left_out = 0
+    number = left_out = with_variants = 0
     given_languages = set()
     for event in xml_elements.events(path, starts={"header"}, ends={"tu"}):
         if not event.is_end:
             source_language = event.element.get("srclang", ANY_SOURCE)
             continue
         number += 1
-        segments = _segments(event.element)
+        variants = _variants(event.element)
+        segments = _segments(variants)
         given_languages.update(segments)
         if wanted is None and len(segments) > 1:
             wanted = _choose([*segments], source_language, path)
             log_once(f"{path}: {wanted.source} to {wanted.target}, by its first unit.")
-        sides = [_segment(segments, code) for code in wanted or ()]
-        if sides and None not in sides:
-            yield Row(number, sides)
+        sides = [_texts_in(variants, code) for code in wanted or ()]
+        if sides and all(sides):
+            with_variants += any(len(texts) > 1 for texts in sides)
+            yield Row(number, [texts[0] for texts in sides])
         else:
             left_out += 1
     if number and left_out == number:
@@ -52,6 +54,11 @@ def rows(path: str | Path, selection: Selection, _read: ReadLines) -> Iterator[R
     if left_out:
         why = f"without text in {' or '.join(wanted)}"
         log_once(xml_elements.left_out_line(path, left_out, number, why))
+    if with_variants:
+        log_once(
+            f"{path}: {with_variants:,} of {plural(number, 'unit')} with several texts in a "
+            "language: the first of each is read, the others are left out."
+        )
 
 
 def languages(path: str | Path, selection: Selection) -> Pair | None:
@@ -62,25 +69,41 @@ def languages(path: str | Path, selection: Selection) -> Pair | None:
     for event in xml_elements.events(path, starts={"header"}, ends={"tu"}):
         if not event.is_end:
             source_language = event.element.get("srclang", ANY_SOURCE)
-        elif len(segments := _segments(event.element)) > 1:
+        elif len(segments := _segments(_variants(event.element))) > 1:
             return _choose([*segments], source_language, path)
     return None
 
 
-def _segments(unit: "Element") -> dict[str, str]:
-    """Returns the text of a unit by language, the first of each."""
-    segments = {}
+class Variant(NamedTuple):
+    """A text of a unit."""
+
+    language: str  # as the file has it
+    text: str
+
+
+def _variants(unit: "Element") -> list[Variant]:
+    """Returns the texts of a unit."""
+    variants = []
     for variant in unit.iterchildren("{*}tuv"):
         segment = xml_elements.child(variant, "seg")
         if segment is not None:
             text = xml_elements.text_of(segment, without=CODES)
-            segments.setdefault(xml_elements.language_of(variant), text)
+            variants.append(Variant(xml_elements.language_of(variant), text))
+    return variants
+
+
+def _segments(variants: Iterable[Variant]) -> dict[str, str]:
+    """Returns the text of a unit by language, the first of each."""
+    segments = {}
+    for variant in variants:
+        segments.setdefault(variant.language, variant.text)
     return segments
 
 
-def _segment(segments: dict[str, str], code: str) -> str | None:
-    """Returns the text of a unit in a language, or in one of its regions; None if it has none."""
-    return next((text for given, text in segments.items() if matches(code, given)), None)
+def _texts_in(variants: Iterable[Variant], code: str) -> list[str]:
+    """Returns the different texts of a unit in a language, or in regions of it."""
+    texts = (variant.text for variant in variants if matches(code, variant.language))
+    return [*dict.fromkeys(texts)]
 
 
 def _choose(given: list[str], source_language: str, path: str | Path) -> Pair:
