@@ -30,16 +30,9 @@ def merge_equal_texts(candidates: Iterable[Candidate], number: int) -> list[Cand
     return sorted(by_text.values(), key=lambda candidate: -candidate.score)[:number]
 
 
-class RestoredCandidates(NamedTuple):
-    """Candidates whose symbols are replaced."""
-
-    candidates: list[Candidate]
-    missing: list[str]  # what the first one lacks of its source
-
-
 def restore_candidates(
     candidates: Sequence[Candidate], protected: Protected, number: int | None
-) -> RestoredCandidates:
+) -> list[Candidate]:
     """Returns the best `number` of a sentence's Candidates, with originals in place of symbols.
 
     Texts with other symbols may then be equal: each is there once; see `merge_equal_texts`.
@@ -49,15 +42,11 @@ def restore_candidates(
       protected: the sentence's Protected.
       number: None for all of them, as they are: samples.
     """
-    missing, restored = {}, []  # by text
+    restored = []
     for candidate in candidates:
-        result = restore(candidate.text, protected)
-        text = spelling.printed(result.text)
-        missing.setdefault(text, result.missing)
+        text = spelling.printed(restore(candidate.text, protected).text)
         restored.append(candidate._replace(text=text))
-    if number:
-        restored = merge_equal_texts(restored, number)
-    return RestoredCandidates(restored, missing[restored[0].text])
+    return merge_equal_texts(restored, number) if number else restored
 
 
 class Beginning(NamedTuple):

@@ -14,8 +14,7 @@ import re
 from typing import NamedTuple
 
 from nmt.decoding.given_pairs import SpanLink
-from nmt.decoding.hypotheses import length_penalty
-from nmt.decoding.sentence import Candidate, Sentence
+from nmt.decoding.sentence import Sentence
 from nmt.text.glossary import capitalize, take_out_terms
 from nmt.text.protected import SYMBOL
 from nmt.text.words import UNSPACED
@@ -99,9 +98,7 @@ class Slot:
             return
         self.text, self.phrases = texts[best], symbols + missing[best]
         candidate = self.sentence.candidates[self.rank]
-        self.sentence.candidates[self.rank] = candidate._replace(
-            text=self.text, log_probability=log_probabilities[best]
-        )
+        self.sentence.candidates[self.rank] = candidate._replace(text=self.text)
 
 
 def slots(sentence: Sentence) -> list[Slot]:
@@ -186,15 +183,3 @@ def insertions(text: str, phrase: str, share: float) -> list[str]:
 def _cased(phrase: str, word: str, start: int) -> str:
     """Returns a phrase, with a capital if it begins a text in place of a word that has one."""
     return capitalize(phrase) if start == 0 and word[:1].isupper() and phrase.islower() else phrase
-
-
-def scored(candidate: Candidate, tokens: int, alpha: float) -> Candidate:
-    """Returns a Candidate with the score of its log-probability.
-
-    Args:
-      tokens: of its text, with END.
-      alpha: of `length_penalty`.
-    """
-    return candidate._replace(
-        score=candidate.log_probability / float(length_penalty(tokens, alpha))
-    )

@@ -4,6 +4,7 @@ import dataclasses
 from dataclasses import field
 from typing import NamedTuple
 
+from nmt.decoding.hidden_spans import NOTHING_HIDDEN, HiddenText
 from nmt.text.protected import Protected, Span
 
 Links = list[tuple[int, int]]  # (source word, target word), numbered from 0; see alignment.py
@@ -47,16 +48,20 @@ class Sentence:
 
     text: str  # with the tags that begin its line
     space: str  # the white space after it in the line
-    # The text with symbols, and what they stand for; see text/protected.py.
+    # The text with symbols and marks, and what they stand for; see text/protected.py.
     protected: Protected | None = None
-    # The normal form of that, which is tokenized, and the terms of the glossary in it.
-    source_text: str = ""
+    # The normal form of that without marks, and what they were; see hidden_spans.py. Of a text that
+    # is nothing but marks, the translation, which no search is needed for.
+    hidden: HiddenText = NOTHING_HIDDEN
+    verbatim: str = ""
+    # Numbers that the network reads, and terms of the glossary.
+    numbers: list[Span] = field(default_factory=list)
     terms: list[Span] = field(default_factory=list)
-    # What the likeliest candidate lacks of both.
-    missing: list[str] = field(default_factory=list)
     # Ids, START first and END last.
     source: list[int] = field(default_factory=list)
-    # What the translation begins with, and the ids of that; often nothing.
+    # What the translation begins with, as it was given and with symbols, and the ids of that; often
+    # nothing.
+    given_prefix: str = ""
     prefix_text: str = ""
     prefix: list[int] = field(default_factory=list)
     # The best first; samples in the order drawn. Their texts have symbols until they are restored.
@@ -64,6 +69,11 @@ class Sentence:
     # Of the best candidate.
     tokens: list[TokenScore] = field(default_factory=list)
     links: Links = field(default_factory=list)
+
+    @property
+    def source_text(self) -> str:
+        """What is tokenized."""
+        return self.hidden.text
 
     @property
     def translation(self) -> str:

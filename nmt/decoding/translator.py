@@ -7,7 +7,8 @@ is translated by itself: a model trained on sentences loses text of longer ones.
 import itertools
 import numbers
 import re
-from collections.abc import Iterable, Iterator
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent import futures
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ import numpy as np
 import tensorflow as tf
 
 from nmt import UserError
-from nmt.decoding import alignment, consensus, placement
+from nmt.decoding import alignment, consensus, hidden_spans, number_repair, placement
 from nmt.decoding.attention import Attention
 from nmt.decoding.batching import CHUNK_LINES, GPU_BATCH_TOKENS, Batching
 from nmt.decoding.given_pairs import GivenPairs
@@ -35,11 +36,12 @@ from nmt.text import sentences, spelling
 from nmt.text.batches import MAX_SOURCE_TOKENS
 from nmt.text.differences import Difference, DifferenceCount, difference
 from nmt.text.encoding import check_characters
-from nmt.text.glossary import Glossary, take_out_terms
-from nmt.text.protected import MIN_PAIRS, Protector, restore
+from nmt.text.glossary import Glossary
+from nmt.text.protected import SYMBOL, Protected, Protector, restore
 from nmt.text.tokenizer import Tokenizer
 from transformer_model import PAD, Transformer
 
+MAX_SAMPLES, TEXTS = 2**10, 2**20  # of a sentence; that have samples of their own
 NO_PREFIXES = itertools.repeat("")
 
 
@@ -47,7 +49,15 @@ class _Request(NamedTuple):
     """A row of a batch: a sentence to search translations of, or to draw a sample for."""
 
     sentence: Sentence
-    sample: int  # the number of the sample, from 0
+    rank: int  # the number of the sample, from 0
+
+    @property
+    def sample(self) -> int:
+        """A number of the sample, which differs for texts that the network reads alike."""
+        text = spelling.trimmed(self.sentence.text)
+        if text == self.sentence.source_text:
+            return self.rank
+        return self.rank + MAX_SAMPLES * (zlib.crc32(text.encode()) % TEXTS)
 
     def length(self) -> int:
         """Returns the tokens that count: a prefix is decoded like a translation.
@@ -79,8 +89,8 @@ class Translator:
       symbols: words that, if they begin a line, belong to each of its sentences: language tags.
       trained_length: of sentences in training, in tokens; longer ones cause a warning, unless None.
       ensemble: other Transformers of the same vocabulary; their probabilities are averaged.
-      protect: what must not change is translated as symbols, if the vocabulary has them; see
-        text/protected.py.
+      protect: keep what must not change: as symbols, if the vocabulary has them, else by putting
+        it into the translation; see text/protected.py.
       patterns: regular expressions of what must not change, either.
       glossary: terms and their translations.
       options: fields of SearchOptions.
@@ -89,8 +99,7 @@ class Translator:
       protector: the Protector, which finds what must not change.
 
     Raises:
-      UserError: a number is out of its range, options contradict each other, or there are patterns,
-        but no symbols.
+      UserError: a number is out of its range, or options contradict each other.
     """
 
     def __init__(
@@ -121,18 +130,13 @@ class Translator:
         self.transformer, self.tokenizer = transformer, tokenizer
         self.language, self.trained_length = language, trained_length
         self.tags: re.Pattern = sentences.tags(symbols)
-        self.protector = Protector(patterns, glossary, tokenizer.words)
-        self._protects = protect and bool(tokenizer.symbol_ids)
+        if patterns and not protect:
+            raise UserError("patterns of what must not change contradict protect=False")
+        learned, self._spells_numbers = tokenizer.protection
+        self.protector = Protector(patterns, glossary, tokenizer.words, learned if protect else ())
+        self._keeps, self._protects = protect, protect and bool(tokenizer.symbol_ids)
         if glossary and self.non_autoregressive:
             raise UserError("the run is non-autoregressive: leave --glossary out")
-        if patterns and self.non_autoregressive:
-            raise UserError("the run is non-autoregressive: leave --protect out")
-        if patterns and not self._protects:
-            raise UserError(
-                "--protect needs a run whose vocabulary has symbols: one trained "
-                f"without --no-protect on text of which {MIN_PAIRS:,} pairs hold the same number, "
-                "placeholder or URL on both sides"
-            )
         self.searcher = Searcher(transformer, self.options, fixed, ensemble, tokenizer.symbol_ids)
         tokens = GPU_BATCH_TOKENS if tf.config.list_physical_devices("GPU") else None
         self._batching = Batching(rows, self.options.beam, tokens)
@@ -200,7 +204,9 @@ class Translator:
             lines = self._split_lines(chunk, list(itertools.islice(prefixes, len(chunk))))
             chunk_sentences = [sentence for line in lines for sentence in line]
             self._search_sentences(chunk_sentences, scored)
+            self._repair_numbers(chunk_sentences, scored)
             self._place_phrases(chunk_sentences)
+            self._put_in_spans(chunk_sentences)
             self._restore_sentences(chunk_sentences)
             if self.options.alignments:
                 self._align_sentences(chunk_sentences)
@@ -261,13 +267,10 @@ class Translator:
         chunk_sentences = [sentence for line in split_lines for sentence in line]
         for sentence in chunk_sentences:
             self._protect(sentence)
-        sources = self.tokenizer.encode(
-            [sentence.source_text for sentence in chunk_sentences], MAX_SOURCE_TOKENS
-        )
-        for sentence, ids in zip(chunk_sentences, sources, strict=True):
-            sentence.source = ids
+        self._encode_sources(chunk_sentences)
         for prefix, (first, *_) in zip(prefixes, split_lines, strict=True):
-            first.prefix_text = spelling.trimmed(self._protect_prefix(prefix, first))
+            first.given_prefix = prefix
+            self._protect_prefix(first)
         prefix_ids = self.tokenizer.encode(
             [line[0].prefix_text for line in split_lines], MAX_SOURCE_TOKENS
         )
@@ -275,31 +278,53 @@ class Translator:
             line[0].prefix = ids[1:-1]  # without START and END
         return split_lines
 
-    def _protect(self, sentence: Sentence) -> None:
-        """Fills in what symbols stand for in a Sentence, the text to tokenize, and its terms."""
+    def _encode_sources(self, chunk: list[Sentence]) -> None:
+        """Fills in the ids of Sentences."""
+        sources = self.tokenizer.encode(
+            [sentence.source_text for sentence in chunk], MAX_SOURCE_TOKENS
+        )
+        for sentence, ids in zip(chunk, sources, strict=True):
+            sentence.source = ids
+
+    def _protect(self, sentence: Sentence, lost_numbers: Sequence[str] = ()) -> None:
+        """Fills in what is not as it was given in the text to tokenize, and its terms.
+
+        Args:
+          sentence: without these fields.
+          lost_numbers: that the network shall not read.
+        """
         text = sentence.text
-        if self._protects:
-            sentence.protected = self.protector.protect(text)
+        if self._keeps:
+            sentence.protected = self.protector.hide(text, lost_numbers)
             text = sentence.protected.text
-        sentence.source_text = spelling.trimmed(text)
+            sentence.numbers = self.protector.numbers(text)
+        text = spelling.trimmed(text)
+        originals = sentence.protected.hidden if sentence.protected else []
+        sentence.hidden = hidden_spans.take_out(text, originals)
+        if sentence.hidden.spans and not any(
+            map(str.isalpha, SYMBOL.sub("", sentence.source_text))
+        ):
+            sentence.hidden, sentence.verbatim = hidden_spans.HiddenText("", []), text
         sentence.terms = self.protector.terms(sentence.source_text)
 
-    def _protect_prefix(self, prefix: str, sentence: Sentence) -> str:
-        """Returns what the translation of a Sentence begins with, with the symbols of its spans."""
-        if not self._protects or not prefix:
-            return prefix
-        text, originals = self.protector.protect_prefix(prefix, sentence.protected.originals)
-        sentence.protected = sentence.protected._replace(originals=originals)
-        return text
+    def _protect_prefix(self, sentence: Sentence) -> None:
+        """Fills in what a translation begins with, with the symbols of the source's spans."""
+        prefix = sentence.given_prefix
+        if self._keeps and prefix:
+            begun = self.protector.protect_prefix(prefix, sentence.protected)
+            sentence.protected = begun._replace(text=sentence.protected.text)
+            sentence.hidden = hidden_spans.without_begun(sentence.hidden, prefix, begun.hidden)
+            prefix = begun.text
+        sentence.prefix_text = spelling.trimmed(prefix)
 
     def _search_sentences(self, chunk: list[Sentence], scored: bool):
         """Fills in the candidates of Sentences, and their tokens if scores of tokens are wanted."""
         samples = self.options.n_best if self.options.sampling else 1
         requests = [
-            _Request(sentence, sample)
+            _Request(sentence, rank)
             for sentence in chunk
             if len(sentence.source) > 2  # START, END
-            for sample in range(samples)
+            for rank in range(samples)
         ]
         batches = self._batching.batches(requests, _Request.length)
         for batch, searched in zip(batches, self._search_batches(batches, scored), strict=True):
@@ -309,10 +334,34 @@ class Translator:
                     request.sentence.tokens = tokens
         for sentence in chunk:
             if not sentence.candidates:
-                sentence.candidates = [NOTHING] * samples
+                sentence.candidates = [NOTHING._replace(text=sentence.verbatim)] * samples
+
+    def _repair_numbers(self, chunk: list[Sentence], scored: bool):
+        """Repairs numbers of candidates, or searches again without the ones that they lack."""
+        waiting = []
+        for sentence in chunk:
+            lost = set()
+            for rank, candidate in enumerate(sentence.candidates):
+                repaired = number_repair.repair(
+                    candidate.text, sentence.numbers, self.protector, self._spells_numbers
+                )
+                sentence.candidates[rank] = candidate._replace(text=repaired.text)
+                lost |= {*repaired.lost}
+            if lost:
+                self._protect(sentence, lost)
+                self._protect_prefix(sentence)
+                waiting.append(sentence)
+        if waiting:
+            self._encode_sources(waiting)
+            for sentence in waiting:
+                sentence.candidates = []
+            self._search_sentences(waiting, scored)
 
     def _place_phrases(self, chunk: list[Sentence]):
-        """Puts phrases into candidates that lack them, one at a time; see placement.py."""
+        """Puts phrases into candidates that lack them, one at a time; see placement.py.
+
+        They do not count in log-probabilities and scores: candidates stay in the search's order.
+        """
         waiting, changed = [], []
         for sentence in chunk:
             if slots := placement.slots(sentence):
@@ -336,33 +385,45 @@ class Translator:
                 slot.take(slot_texts, list(itertools.islice(scores, len(slot_texts))))
             waiting = [slot for slot in waiting if slot.phrases]
         for sentence in changed:
-            self._rank_candidates(sentence)
+            self._score_changed_tokens(sentence)
 
-    def _rank_candidates(self, sentence: Sentence):
-        """Ranks the candidates of a changed Sentence, and scores the tokens of the best one."""
-        ids = self.tokenizer.encode([candidate.text for candidate in sentence.candidates])
-        candidates = [
-            placement.scored(candidate, len(tokens) - 1, self.options.length_penalty)
-            for candidate, tokens in zip(sentence.candidates, ids, strict=True)
-        ]
+    def _score_changed_tokens(self, sentence: Sentence):
+        """Keeps one candidate of each text of a changed Sentence, and scores its new tokens."""
         if not self.options.sampling:
-            different = {candidate.text: candidate for candidate in candidates}.values()
-            candidates = sorted(different, key=lambda candidate: -candidate.score)
-        sentence.candidates = candidates
+            best = {}
+            for candidate in sentence.candidates:
+                best.setdefault(candidate.text, candidate)
+            sentence.candidates = [*best.values()]
         if self.options.scores_tokens:
             (best,) = self.tokenizer.encode([sentence.translation])
             source = sentence.source[:MAX_SOURCE_TOKENS]
             (sentence.tokens,) = self._token_scores([source], tf.constant([best]))
 
+    def _put_in_spans(self, chunk: list[Sentence]):
+        """Puts into candidates the marks of what the network has not read."""
+        candidates = [
+            (sentence, rank)
+            for sentence in chunk
+            if sentence.hidden.spans
+            for rank in range(len(sentence.candidates))
+        ]
+        texts = [sentence.candidates[rank].text for sentence, rank in candidates]
+        links = itertools.repeat(())
+        if not self.non_autoregressive:
+            sources = [sentence.source_text for sentence, _ in candidates]
+            links = self._pairs.link_spans(zip(sources, texts, strict=True))
+        for (sentence, rank), text, text_links in zip(candidates, texts, links, strict=False):
+            text = hidden_spans.put_in(text, sentence.hidden, text_links, sentence.prefix_text)
+            sentence.candidates[rank] = sentence.candidates[rank]._replace(text=text)
+
     def _restore_sentences(self, chunk: list[Sentence]):
-        """Puts originals in place of symbols, and fills in what the best candidate lacks."""
+        """Puts originals in place of symbols and marks."""
         for sentence in chunk:
             if sentence.protected:
                 number = None if self.options.sampling else self.options.n_best
-                restored = restore_candidates(sentence.candidates, sentence.protected, number)
-                sentence.candidates, sentence.missing = restored
-            terms = [term.original for term in sentence.terms]
-            sentence.missing = sentence.missing + take_out_terms(sentence.translation, terms)[1]
+                sentence.candidates = restore_candidates(
+                    sentence.candidates, sentence.protected, number
+                )
 
     def _search_batches(
         self, batches: list[list[_Request]], scored: bool
@@ -458,15 +519,15 @@ class Translator:
     def translate_ids(self, line: str) -> tuple[str, list[int]]:
         """Translates a line as one sentence. Returns the text, and its ids, START first.
 
-        The ids hold symbols where the text has what must not change, as in `translate`.
+        The ids hold symbols where the text has what must not change and the run has learned to
+        copy; the network reads all else.
         """
-        sentence = Sentence(spelling.visible(line).strip(), "")
-        self._protect(sentence)
-        _, target = self._search_line(sentence.source_text)
+        source = Protected(spelling.visible(line).strip(), [])
+        if self._protects:
+            source = self.protector.protect(source.text)
+        _, target = self._search_line(source.text)
         (text,) = self.tokenizer.decode(np.array([target]))
-        if sentence.protected:
-            text = spelling.printed(restore(text, sentence.protected).text)
-        return text, target
+        return spelling.printed(restore(text, source).text), target
 
     def attend(self, line: str) -> Attention:
         """Translates a line as one sentence. Returns its Attention.

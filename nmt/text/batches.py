@@ -61,7 +61,9 @@ def encode(
     What must not change is encoded as symbols, if the vocabulary has them; see protected.py. In
     `training`, a share of the pairs is left as it is.
     """
-    protector = Protector(words=tokenizer.words) if tokenizer.symbol_ids else None
+    protector = None
+    if tokenizer.symbol_ids:
+        protector = Protector(words=tokenizer.words, learned=tokenizer.protection.learned)
     max_bytes = tokenizer.token_bytes * (max_tokens + CUT_MARGIN)
 
     def ids(*pair):

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from nmt.messages import log, plural
 from nmt.text import files, spelling
-from nmt.text.differences import NUMBER_KINDS, with_common_digits
+from nmt.text.differences import with_common_digits
 from nmt.text.encoding import damaged_lines, without_surrogates
 from nmt.text.formats.format import Row, Selection
 from nmt.text.lengths import Lengths
@@ -71,6 +71,7 @@ NUMBER = re.compile(r"\d+")
 QUOTED = re.compile('"(?:[^"]|"")+"')  # a cell as spreadsheets write it, quotes within it doubled
 QUOTATION_MARK = re.compile('["«»“”„‹›「」『』]')
 ADDRESS_KINDS = {"url", "email"}  # of Spans
+MARKUP_KINDS = {*ADDRESS_KINDS, "symbol", "tag", "placeholder"}
 
 
 def read(paths: Sequence[str | Path], selection: Selection = files.WHOLE_FILE) -> Iterator[Row]:
@@ -192,8 +193,7 @@ def _has_span_of(pair: TextPair, kinds: set[str]) -> bool:
 def _differs_in_spans(pair: TextPair) -> bool:
     """Returns whether the sides have different Spans, numbers apart."""
     source, target = (
-        sorted(span.original for span in spans if span.kind not in NUMBER_KINDS)
-        for spans in pair.spans
+        sorted(span.original for span in spans if span.kind in MARKUP_KINDS) for spans in pair.spans
     )
     return source != target
 

@@ -1,6 +1,7 @@
 """What a translation has lost or added of what must not change: numbers, URLs, placeholders, tags.
 
-Numbers are compared by their digits alone, because languages write "1,234.50" and "1 234,50".
+Numbers are compared by their digits alone, in their order, because languages write "1,234.50" and
+"1 234,50". Numbers between which there is nothing but a space or a sign count as one.
 """
 
 from __future__ import annotations
@@ -9,17 +10,18 @@ import collections
 import dataclasses
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple, TypeVar
 
 from nmt.messages import plural
 from nmt.text.glossary import take_out_terms
 from nmt.text.protected import DEFAULT, Protector, Span, replace
 
-NUMBER = re.compile(r"\d+(?:[.,:/'\u2019-]\d+)*")
-DIGITS = re.compile(r"\d+")
+NUMBER = re.compile(r"\d++(?:[.,:/'\u2019 \u00a0\u2009\u202fhH-]\d++)*+")  # also 12h30
+NOT_A_DIGIT = re.compile(r"\D+")
 OTHER_DIGIT = re.compile(r"[^\D0-9]")
-NUMBER_KINDS = ("number", "code")  # of Spans
+
+Item = TypeVar("Item")
 
 
 class Difference(NamedTuple):
@@ -91,16 +93,18 @@ def difference(source: str, translation: str, protector: Protector = DEFAULT) ->
     translation, missing = take_out_terms(translation, terms)
     other_text, other_spans = _without_spans(source, spans)
     translation, translated_spans = _without_spans(translation, protector.spans(translation))
-    missing_spans, added = _compare(other_spans, translated_spans)
-    missing += missing_spans
-    numbers, translated_numbers = (
-        NUMBER.findall(with_common_digits(text)) for text in (other_text, translation)
+    missing_spans, added = _compare(other_spans, translated_spans, key=_key)
+    missing_numbers, added_numbers = _compare(
+        _numbers(other_text), _numbers(translation), key=digits
     )
-    if _digits(numbers) != _digits(translated_numbers):
-        missing_numbers, added_numbers = _compare(numbers, translated_numbers)
-        missing += missing_numbers
-        added += added_numbers
-    return Difference(missing, added)
+    missing += [span.original for span in missing_spans]
+    added = [span.original for span in added]
+    return Difference(missing + missing_numbers, added + added_numbers)
+
+
+def digits(number: str) -> str:
+    """Returns the digits of a number."""
+    return NOT_A_DIGIT.sub("", number)
 
 
 def differing_lines(
@@ -123,19 +127,41 @@ def with_common_digits(text: str) -> str:
     return OTHER_DIGIT.sub(lambda match: str(unicodedata.decimal(match[0])), text)
 
 
-def _without_spans(text: str, spans: list[Span]) -> tuple[str, list[str]]:
-    """Returns a text without spans other than numbers, and what these spans are, without terms."""
-    spans = [span for span in spans if span.kind not in NUMBER_KINDS]
-    text = replace(text, spans, [" "] * len(spans))
-    return text, [span.original for span in spans if span.kind != "term"]
+def _numbers(text: str) -> list[str]:
+    return NUMBER.findall(with_common_digits(text))
 
 
-def _compare(texts: list[str], other_texts: list[str]) -> tuple[list[str], list[str]]:
-    """Returns what `other_texts` lacks of `texts`, and what it holds beyond them."""
-    counts, other_counts = collections.Counter(texts), collections.Counter(other_texts)
-    return [*(counts - other_counts).elements()], [*(other_counts - counts).elements()]
+def _key(span: Span) -> str:
+    """Returns what is equal of two equal Spans: "mp3" and "MP3" are."""
+    return span.original.casefold() if span.kind == "code" else span.original
 
 
-def _digits(numbers: list[str]) -> collections.Counter:
-    """Returns how often each group of digits occurs in `numbers`."""
-    return collections.Counter(group for number in numbers for group in DIGITS.findall(number))
+def _without_spans(text: str, spans: list[Span]) -> tuple[str, list[Span]]:
+    """Returns a text without spans other than numbers, and these spans, without terms."""
+    spans = [span for span in spans if not span.is_number]
+    text = replace(text, spans, ["\n"] * len(spans))  # which numbers do not hold
+    return text, [span for span in spans if span.kind != "term"]
+
+
+def _compare(
+    items: list[Item], other_items: list[Item], key: Callable[[Item], str]
+) -> tuple[list[Item], list[Item]]:
+    """Returns what `other_items` lacks of `items`, and what it holds beyond them, both in order.
+
+    Args:
+      items, other_items: in any order.
+      key: what is equal of two equal items.
+    """
+    counts = collections.Counter(map(key, items))
+    other_counts = collections.Counter(map(key, other_items))
+    return _take(items, counts - other_counts, key), _take(other_items, other_counts - counts, key)
+
+
+def _take(items: list[Item], counts: collections.Counter, key: Callable[[Item], str]) -> list[Item]:
+    """Returns the first of `items` with each key, as many as `counts` says."""
+    taken = []
+    for item in items:
+        if counts[key(item)] > 0:
+            counts[key(item)] -= 1
+            taken.append(item)
+    return taken

@@ -1,7 +1,13 @@
-"""What must not change in translation: numbers, addresses, placeholders and tags.
+"""What must not change in translation: numbers, addresses, placeholders, tags and the like.
 
-Each such span of a text is replaced by a symbol, ⟦0⟧ to ⟦9⟧, which is one token of the vocabulary.
-A model copies a symbol where it would have to spell a span, and `restore` puts the originals back:
+There are two ways to keep such a span of a text:
+
+- A run that has learned symbols, ⟦0⟧ to ⟦9⟧, each one token of its vocabulary, copies a symbol
+  where it would have to spell the span.
+- Any other run does not read the span: a mark stands for it, which decoding/hidden_spans.py takes
+  out before the search and puts into the translation after it.
+
+`restore` puts the originals in place of symbols and marks:
 
     "Call {name} at 4711."  ->  "Call ⟦0⟧ at ⟦1⟧.", originals ["{name}", "4711"]
 
@@ -13,10 +19,11 @@ from __future__ import annotations
 import collections
 import re
 import zlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt import UserError
+from nmt.text import placeholders
 
 if TYPE_CHECKING:
     from nmt.text.glossary import Glossary
@@ -25,52 +32,104 @@ SYMBOLS = [f"⟦{number}⟧" for number in range(10)]  # of more spans, the elev
 SYMBOL = re.compile(r"⟦([0-9])⟧")
 MIN_PAIRS = 1000  # that hold a span on both sides, for a vocabulary to get the symbols
 UNPROTECTED_SHARE = 10  # one in so many training pairs is left as it is
+FIRST_MARK, MAX_MARKS = 0xF0000, 0xFFFD  # of private use; a mark stands for a span by its number
+MARK = re.compile("[\U000f0000-\U000ffffc]")
 
 LANGUAGE_TAG = re.compile("<.*>")  # such as <2de>, one of --symbols
 
 # The letters of alphabets whose words stand between spaces: "mp3" is one word, "我有3只" is not.
-LETTER = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0370-\u052f_"
-CLOSING = ".,;:!?…'\\])}\u2019\u201d\u00bb"  # ends a sentence or a quotation rather than a URL
-URL_CHARACTER = '\\s<>"\u3000-\u303f\uff00-\uffef'  # what a URL does not hold
-PRINTF = (
-    r"%(?:\d+\$)?(?:\(\w{1,80}\))?[-+#0]*(?:[1-9]\d*)?(?:\.\d+)?(?:hh?|ll?|[Lzjt])?"
-    "[diouxXeEfFgGcsp@]"
-)
-ATTRIBUTE = r"""\s+[\w:.@-]+(?:\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>=]+))?"""
+LETTER = placeholders.LETTER
+SPACE = " \u00a0\u2009\u202f"  # between groups of digits
 
-# No expression takes more than linear time, whatever the text: each can begin at few characters.
+# ---- Addresses ----
+
+NOT_IN_URL = '\\s<>"\u3000-\u303f\uff00-\uffef'
+ENDING = ".,;:!?…'\\]}\u2019\u201d\u00bb"  # of a sentence or a quotation rather than of a URL
+IN_PARENTHESES = rf"\([^{NOT_IN_URL}()]*+\)"
+URL = (
+    rf"(?<![A-Za-z])(?:(?:https?|ftp)://|(?<![\w@.])www\.)"
+    rf"(?:[^{NOT_IN_URL}{ENDING}()]|{IN_PARENTHESES}"
+    rf"|[{ENDING}]++(?=[^{NOT_IN_URL}{ENDING}()]|{IN_PARENTHESES}))++"
+)
+EMAIL = r"(?<![A-Za-z0-9_.+%-])[A-Za-z0-9_.+%-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+"
+ENDINGS = (  # of files
+    "avi|bat|bmp|cfg|conf|cpp|css|csv|dll|docx?|epub|exe|flac|gif|gz|html?|ini|ipynb|iso|jar|java"
+    "|jpe?g|js|json|log|md|mkv|mov|mp[34]|mpe?g|od[pst]|ogg|pdf|php|png|po|pptx?|ps1|py|rar|rst"
+    "|rtf|sh|sql|srt|svg|tar|tex|tiff?|ts|tsv|txt|wav|webp|whl|xlsx?|xml|ya?ml|zip"
+)
+NAME = r"[\w.-]{0,80}\w"  # of a file or a folder
+PATH = (
+    rf"(?<!\w)[A-Za-z]:\\(?:[^\s\\/:*?\"<>|]{{1,80}}\\)*+(?:{NAME})?"  # C:\Users\ana
+    rf"|(?<![\w\\])\\\\\w[\w.-]{{0,80}}(?:\\{NAME})++"  # \\server\folder
+    rf"|(?<![\w/.~<\\])(?:~|\.{{1,2}})/{NAME}(?:/{NAME})*+/?"  # ~/notes, ./a, ../a
+    rf"|(?<![\w/.~<\\])/{NAME}(?:/{NAME})++/?"  # /etc/hosts
+    rf"|(?<![\w/.-])\w[\w-]{{0,80}}(?:/{NAME}){{0,20}}\.(?:{ENDINGS})(?![\w/])"  # docs/a.md, a.pdf
+)
+HANDLE = (  # @name, #tag, :emoji:
+    r"(?<![\w@./])@[A-Za-z_][\w-]*+(?:\.[\w-]++)*+|(?<![\w&/#])#[^\W\d]\w*+"
+    r"|(?<![\w:]):[a-z+_-][a-z0-9+_-]{0,40}+:(?![\w:])"
+)
+
+# ---- Markup ----
+
+VALUE = r"""\s*+=\s*+(?:"[^"<>]*+"|'[^'<>]*+'|[^\s"'<>=]++)"""
+SWITCHES = (  # attributes without a value; in "x<y and y>z", "and" is none
+    "allowfullscreen|async|autofocus|autoplay|checked|controls|default|defer|disabled|hidden|ismap"
+    "|loop|multiple|muted|nomodule|novalidate|nowrap|open|readonly|required|reversed|selected"
+)
+ATTRIBUTE = rf"\s++(?:[\w:.@-]++{VALUE}|(?:{SWITCHES})(?![\w:.@-])|\w*+[-:@][\w:.@-]*+)"
+TAG = (
+    rf"</?[A-Za-z][\w:.-]*+(?:{ATTRIBUTE})*+\s*+/?>|<!--[^<>]*+-->"
+    r"|&(?:[A-Za-z]\w{1,30}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});"
+)
+
+# ---- Numbers ----
+
+CODE = (
+    # An IBAN in groups; telephone numbers; mp3, COVID-19, B2B, v1.2.
+    rf"(?<![{LETTER}\d])[A-Z]{{2}}[0-9]{{2}}[{SPACE}]?[A-Z0-9]{{4}}(?:[{SPACE}]?[0-9][0-9A-Z]{{3}}){{2,6}}"
+    rf"(?:[{SPACE}][0-9][0-9A-Z]{{0,2}})?(?![{LETTER}\d])"
+    rf"|(?<![{LETTER}\d+])\+[1-9][0-9]{{0,2}}(?:[{SPACE}./()-]{{1,2}}[0-9]{{1,9}}){{1,6}}(?!\d)"
+    rf"|(?<![{LETTER}\d+])\+[1-9][0-9]{{6,14}}(?!\d)"
+    rf"|(?<![{LETTER}\d])\(0?[0-9]{{2,5}}\)[{SPACE}]?[0-9]{{2,9}}(?:[{SPACE}./-][0-9]{{2,9}}){{0,4}}(?!\d)"
+    rf"|(?<![{LETTER}\d.,:/-])0[0-9]{{1,4}}(?:[{SPACE}][0-9]{{2,9}}){{1,5}}(?!\d)"
+    rf"|(?<![{LETTER}\d.,:/-])0[0-9]{{2,4}}[/-][0-9]{{4,9}}(?!\d)"
+    rf"|(?<![{LETTER}\d.,:/-])[0-9]{{3}}-(?:[0-9]{{3}}-)?[0-9]{{4}}(?![{LETTER}\d-])"
+    rf"|(?<![{LETTER}\d])[{LETTER}]++[-]?[0-9][{LETTER}0-9]*+(?:[-.:/][0-9][{LETTER}0-9]*+)*+"
+)
+# Digits of other scripts change in translation, and are left to the network.
+START_OF_NUMBER = rf"(?:(?<![^\s(])[-+\u2212])?(?<![{LETTER}\d])"
+AMOUNT = (  # 2024-05-06, 150 000, 1,234.50, 12:30
+    rf"{START_OF_NUMBER}(?:[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}(?!\d)"
+    rf"|[0-9]{{1,3}}(?:[{SPACE}][0-9]{{3}})++(?!\d)(?:[.,][0-9]++)?"
+    r"|[0-9]++(?:[.,:/'\u2019][0-9]++)++)"
+)
+
+# Each takes linear time: a match can begin at few characters, or is short, or gives nothing back.
 KINDS = {
-    "symbol": SYMBOL,  # as the user wrote it
-    "url": re.compile(
-        rf"(?<![A-Za-z])(?:(?:https?|ftp)://|(?<![\w@.])www\.)"
-        rf"[^{URL_CHARACTER}]*[^{URL_CHARACTER}{CLOSING}]",
-        re.IGNORECASE,
-    ),
-    "email": re.compile(
-        r"(?<![A-Za-z0-9_.+%-])[A-Za-z0-9_.+%-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+"
-    ),
-    "tag": re.compile(
-        rf"</?[A-Za-z][\w:.-]*(?:{ATTRIBUTE})*\s*/?>|<!--[^<>]*-->"
-        r"|&(?:[A-Za-z]\w{1,30}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});"
-    ),
-    "placeholder": re.compile(
-        r"\{\{[^{}\n]{0,80}\}\}|\$?\{[^{}\s]{0,80}\}|\$\{[^{}\n]{0,80}\}"
-        rf"|(?<!\d){PRINTF}(?![{LETTER}])|(?<![\d%])%[A-Za-z_]\w*%"
-    ),
-    "code": re.compile(  # mp3, COVID-19, B2B, v1.2
-        rf"(?<![{LETTER}\d])[{LETTER}]+[-]?[0-9][{LETTER}0-9]*(?:[-.:/][0-9][{LETTER}0-9]*)*"
-    ),
-    "number": re.compile(
-        rf"(?:(?<![^\s(])[-+\u2212])?(?<![{LETTER}\d])"
-        # Digits of other scripts change in translation, and are left to the network.
-        r"(?:[0-9]{4}-[0-9]{2}-[0-9]{2}(?!\d)|[0-9]+(?:[.,:/'\u2019][0-9]+)*)"
-    ),
+    "symbol": re.compile(f"{SYMBOL.pattern}|{MARK.pattern}"),  # as the user wrote it
+    "url": re.compile(URL, re.IGNORECASE),
+    "email": re.compile(EMAIL),
+    "tag": re.compile(TAG),
+    "placeholder": placeholders.ANY_TEXT,
+    "handle": re.compile(HANDLE),
+    "path": re.compile(PATH),
+    "code": re.compile(CODE),
+    "amount": re.compile(AMOUNT),  # a number with separators
+    "number": re.compile(rf"{START_OF_NUMBER}[0-9]{{3,}}+"),
+    "count": re.compile(rf"{START_OF_NUMBER}[0-9]{{1,2}}(?!\d)"),  # "two" in some languages
 }
+NUMBER_KINDS = ("amount", "number", "count")  # which a language may write in another form
+# Of runs that do not record what their symbols stand for: they are older than these records.
+KINDS_OF_OLDER_RUNS = frozenset({*KINDS} - {"handle", "path"})
 TAG_NAME = re.compile(r"<(/?)([A-Za-z][\w:.-]*)(?![\w:.-])[^>]*?(/?)>")
 VOID_ELEMENTS = {"br", "hr", "img", "input", "wbr", "area", "base", "col", "embed", "link", "meta"}
 ATTACHED_SYMBOL = re.compile(r"(?<=\S)⟦([0-9])⟧")
 WORD_END = re.compile(rf"[{LETTER}\d.,;:!?)\]}}>%]")  # after which a symbol needs a space
-SIGNS_OF_SPANS = re.compile(r"[\d⟦<@%{&]|://|www\.", re.IGNORECASE)  # no span is without one
+# No span is without one.
+SIGNS_OF_SPANS = re.compile(
+    r"[\d⟦<@%{&#$\\/\U000f0000-\U000ffffc]|www\.|:[a-z+_-]|\.[A-Za-z]", re.IGNORECASE
+)
 
 
 class Span(NamedTuple):
@@ -81,33 +140,47 @@ class Span(NamedTuple):
     kind: str  # of KINDS; or "pattern", "term", "language"
     original: str  # what the translation is to hold for it: of a term, the term's translation
 
+    @property
+    def is_number(self) -> bool:
+        """Whether it may be written in another form."""
+        return self.kind in NUMBER_KINDS
+
 
 class Protected(NamedTuple):
-    """A text with symbols, and what they stand for."""
+    """A text with symbols and marks, and what they stand for."""
 
     text: str
     originals: list[str]  # in the order of the symbols
+    hidden: list[str] = []  # in the order of the marks  # noqa: RUF012  # never changed
 
 
 class Restored(NamedTuple):
-    """A translation with the originals in place of symbols."""
+    """A translation with the originals in place of symbols and marks."""
 
     text: str
-    missing: list[str]  # originals whose symbol the translation lacks
+    missing: list[str]  # originals whose symbol or mark the translation lacks
     surplus: int  # symbols that stood for nothing, and were removed
+
+
+class Protection(NamedTuple):
+    """What a run has learned about what must not change."""
+
+    learned: tuple[str, ...] = tuple(sorted(KINDS_OF_OLDER_RUNS))  # KINDS that symbols stand for
+    spells_numbers: bool = False  # some numbers of the source are words in the target
 
 
 # ---- Spans and symbols ----
 
 
 class Protector:
-    """Replaces the spans of texts with symbols.
+    """Replaces the spans of texts with symbols, or with marks.
 
     Args:
       patterns: regular expressions of further spans.
       glossary: terms, which stay in a text.
       words: those of the vocabulary that are never split (--symbols); language tags among them are
         no spans.
+      learned: the kinds of spans that the run has learned symbols for.
 
     Raises:
       UserError: a pattern is not a regular expression.
@@ -118,17 +191,20 @@ class Protector:
         patterns: Iterable[str] = (),
         glossary: Glossary | None = None,
         words: Iterable[str] = (),
+        learned: Collection[str] = KINDS_OF_OLDER_RUNS,
     ):
         self._patterns = [compile_pattern(pattern) for pattern in patterns]
         self._glossary = glossary
+        self._learned = frozenset({*learned, "pattern"} if learned else ())
         tags = [re.escape(word) for word in words if LANGUAGE_TAG.fullmatch(word)]
         self._tag = re.compile("|".join(tags) or "(?!)")
 
     @property
     def expressions(self) -> list[tuple[str, re.Pattern]]:
-        """Kinds with their regular expressions, in the order of `spans`; without the glossary."""
+        """Kinds that have symbols, with regular expressions, in the order of `spans`."""
         patterns = [("pattern", pattern) for pattern in self._patterns]
-        return [*patterns, ("language", self._tag), *KINDS.items()]
+        kinds = [(kind, pattern) for kind, pattern in KINDS.items() if kind in self._learned]
+        return [*patterns, ("language", self._tag), *kinds]
 
     def spans(self, text: str) -> list[Span]:
         """Returns the spans of a text, in order; of overlapping ones, the first or longest."""
@@ -153,28 +229,54 @@ class Protector:
             return []
         return [span for span in self.spans(text) if span.kind == "term"]
 
-    def _fixed_spans(self, text: str) -> list[Span]:
-        """Returns the spans of a text that symbols stand for: all but terms."""
-        return [span for span in self.spans(text) if span.kind != "term"]
+    def _symbol_spans(self, text: str) -> list[Span]:
+        """Returns the spans of a text that symbols stand for."""
+        return [span for span in self.spans(text) if span.kind in self._learned]
 
     def protect(self, text: str) -> Protected:
-        """Returns a text with symbols in place of its spans other than terms."""
-        spans = self._fixed_spans(text)
+        """Returns a text with symbols in place of the spans that the run has learned them for."""
+        spans = self._symbol_spans(text)
         symbols = [SYMBOLS[number % len(SYMBOLS)] for number in range(len(spans))]
         return Protected(replace(text, spans, symbols), [span.original for span in spans])
 
-    def protect_prefix(self, prefix: str, originals: list[str]) -> Protected:
+    def hide(self, text: str, numbers: Collection[str] = ()) -> Protected:
+        """Returns a text with symbols, and with marks in place of all other spans but numbers.
+
+        Args:
+          text: of a sentence.
+          numbers: those that a mark is to stand for, too.
+        """
+        spans = [span for span in self.spans(text) if span.kind != "term"]
+        symbols, originals, hidden = [], [], []
+        for span in spans:
+            if span.kind in self._learned:
+                symbols.append(SYMBOLS[len(originals) % len(SYMBOLS)])
+                originals.append(span.original)
+            elif len(hidden) < MAX_MARKS and not (span.is_number and span.original not in numbers):
+                symbols.append(chr(FIRST_MARK + len(hidden)))
+                hidden.append(span.original)
+            else:
+                symbols.append(None)
+        return Protected(replace(text, spans, symbols), originals, hidden)
+
+    def numbers(self, text: str) -> list[Span]:
+        """Returns the numbers of a text that the network reads as they are."""
+        spans = self.spans(text)
+        return [span for span in spans if span.is_number and span.kind not in self._learned]
+
+    def protect_prefix(self, prefix: str, source: Protected) -> Protected:
         """Returns what a translation begins with, with the symbols of the source's spans in it.
 
         Args:
           prefix: of the translation.
-          originals: those of the Protected source. In the result, symbols that the user wrote into
-            the prefix follow them.
+          source: of the translation. In the result, symbols that the user wrote into the prefix
+            follow its originals.
         """
+        originals = source.originals
         waiting = collections.defaultdict(collections.deque)  # by original: its numbers
         for number, original in enumerate(originals):
             waiting[original].append(number)
-        spans, chosen, originals = self._fixed_spans(prefix), [], list(originals)
+        spans, chosen, originals = self._symbol_spans(prefix), [], list(originals)
         used = collections.Counter()  # by symbol: how many of its originals, which come in order
         for span in spans:
             numbers = waiting[span.original]
@@ -188,7 +290,7 @@ class Protector:
                 originals.append(span.original)
             else:
                 chosen.append(None)
-        return Protected(replace(prefix, spans, chosen), originals)
+        return Protected(replace(prefix, spans, chosen), originals, source.hidden)
 
     def protect_pair(self, source: str, target: str, first: int = 0) -> tuple[str, str]:
         """Returns both sides of a pair with symbols in place of the spans that both hold.
@@ -197,8 +299,8 @@ class Protector:
           source, target: of the pair.
           first: the number of the first symbol.
         """
-        source_spans = self._fixed_spans(source)
-        target_spans = self._fixed_spans(target) if source_spans else []
+        source_spans = self._symbol_spans(source)
+        target_spans = self._symbol_spans(target) if source_spans else []
         if not target_spans:
             return source, target
         unmatched = collections.defaultdict(collections.deque)  # target spans by original
@@ -252,7 +354,7 @@ def replace(text: str, spans: list[Span], symbols: Iterable[str | None]) -> str:
 
 
 def restore(text: str, source: Protected) -> Restored:
-    """Returns a text with originals in place of its symbols.
+    """Returns a text with originals in place of its symbols and marks.
 
     Symbols of the same number, which stand for several spans of a long text, take their originals
     in order. A symbol that stands for nothing is removed. Tags that would not be nested as in the
@@ -261,29 +363,60 @@ def restore(text: str, source: Protected) -> Restored:
     a search that has to put in what is missing puts it right after the last token.
 
     Args:
-      text: a translation with symbols.
+      text: a translation with symbols and marks.
       source: the Protected source.
     """
-    originals = source.originals
-    waiting = [
-        collections.deque(originals[number :: len(SYMBOLS)]) for number in range(len(SYMBOLS))
-    ]
-    parts = SYMBOL.split(text)  # text, number of a symbol, text, ...
-    texts, numbers = parts[::2], parts[1::2]
-    restored, surplus = [], 0
-    for number in map(int, numbers):
-        surplus += not waiting[number]
-        restored.append(waiting[number].popleft() if waiting[number] else "")
-    missing = [original for queue in waiting for original in queue]
-    restored = _nest_tags(restored, originals)
+    texts, symbols = split_at_symbols(text)
+    waiting = _Originals(source)
+    restored = [waiting.take(symbol) for symbol in symbols]
+    surplus = restored.count("")
+    restored = _nest_tags(restored, _Originals(source).in_order(source.text))
     apart = set(SYMBOL.findall(source.text)) - set(ATTACHED_SYMBOL.findall(source.text))
     pieces, last = [texts[0]], texts[0][-1:]  # the last character so far
-    for number, original, following in zip(numbers, restored, texts[1:], strict=True):
-        if number in apart and original and WORD_END.match(last) and not TAG_NAME.match(original):
+    for symbol, original, following in zip(symbols, restored, texts[1:], strict=True):
+        is_apart = symbol[1:2] in apart and original and not TAG_NAME.match(original)
+        if is_apart and WORD_END.match(last):
             pieces.append(" ")
         pieces += original, following
         last = (original + following)[-1:] or last
-    return Restored("".join(pieces), missing, surplus)
+    return Restored("".join(pieces), waiting.missing, surplus)
+
+
+def split_at_symbols(text: str) -> tuple[list[str], list[str]]:
+    """Returns the texts before, between and after the symbols and marks of a text, and these."""
+    parts = re.split(f"(⟦[0-9]⟧|{MARK.pattern})", text)
+    return parts[::2], parts[1::2]
+
+
+class _Originals:
+    """What the symbols and marks of a Protected text stand for, each taken once."""
+
+    def __init__(self, source: Protected):
+        self._of_symbols = {
+            symbol: collections.deque(source.originals[number :: len(SYMBOLS)])
+            for number, symbol in enumerate(SYMBOLS)
+        }
+        self._of_marks = {
+            chr(FIRST_MARK + number): original for number, original in enumerate(source.hidden)
+        }
+
+    def take(self, symbol: str) -> str:
+        """Returns the next original of a symbol or mark; "" if none is left."""
+        if symbol in self._of_symbols:
+            queue = self._of_symbols[symbol]
+            return queue.popleft() if queue else ""
+        return self._of_marks.pop(symbol, "")
+
+    def in_order(self, text: str) -> list[str]:
+        """Returns all originals in the order of the symbols of a text, and those that it lacks."""
+        _, symbols = split_at_symbols(text)
+        return [*filter(None, map(self.take, symbols)), *self.missing]
+
+    @property
+    def missing(self) -> list[str]:
+        """The originals that are not taken."""
+        queues = self._of_symbols.values()
+        return [*(original for queue in queues for original in queue), *self._of_marks.values()]
 
 
 def _nest_tags(restored: list[str], originals: list[str]) -> list[str]:

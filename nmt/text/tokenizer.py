@@ -322,19 +322,26 @@ class Tokenizer:
       model: bytes of a SentencePiece model.
       protects: whether its symbols stand for what must not change. They do not in a
         non-autoregressive run, which may have inherited them.
+      protection: the Protection of the run.
 
     Attributes:
       vocab_size: vocabulary entries.
+      protection: what the run has learned about what must not change; see protected.py.
       symbol_ids: the ids of protected.SYMBOLS; none if the vocabulary lacks them, or does not use
         them.
     """
 
-    def __init__(self, model: bytes, protects: bool = True):
+    def __init__(
+        self, model: bytes, protects: bool = True, protection: protected.Protection | None = None
+    ):
+        self.protection = protection or protected.Protection()
         self.model, self.sha256 = model, hashlib.sha256(model).hexdigest()
         self.processor = sentencepiece.SentencePieceProcessor(model_proto=model, num_threads=1)
         self.vocab_size = self.processor.vocab_size()
         first_id = self.processor.piece_to_id(protected.SYMBOLS[0])  # UNKNOWN if it is no entry
         has_symbols = protects and first_id != UNKNOWN
+        if not has_symbols:
+            self.protection = self.protection._replace(learned=())
         self.symbol_ids = (
             range(first_id, first_id + len(protected.SYMBOLS)) if has_symbols else range(0)
         )

@@ -174,6 +174,6 @@ def test_what_cannot_be_repaired_is_reported(model, capsys, monkeypatch):
     assert "1 of 1 line: other numbers" in capsys.readouterr().err
 
 
-def test_without_symbols_a_pattern_is_refused(model):
-    with pytest.raises(UserError, match="needs a run whose vocabulary has symbols"):
+def test_a_pattern_contradicts_no_protection(model):
+    with pytest.raises(UserError, match="contradict protect=False"):
         Translator(*model, patterns=("x",), protect=False)

@@ -4,6 +4,7 @@ import pytest
 
 from nmt.decoding import placement
 from nmt.decoding.given_pairs import SpanLink
+from nmt.decoding.hidden_spans import HiddenText
 from nmt.decoding.sentence import Candidate, Sentence
 from nmt.text.protected import Protected, Span
 
@@ -34,7 +35,7 @@ def test_a_symbol_goes_before_a_word_or_the_end():
 
 def slot(text, source, *terms):
     """Returns the Slot of a translation with symbols of a source, or None."""
-    sentence = Sentence(source, "", Protected(source, ["4711"]), source_text=source)
+    sentence = Sentence(source, "", Protected(source, ["4711"]), HiddenText(source, []))
     sentence.terms = [
         Span(source.index(term), source.index(term) + len(term), "term", term.upper())
         for term in terms
@@ -83,3 +84,9 @@ def test_a_translation_that_loses_another_term_is_not_taken():
     dog.take(["the DOG and Hund", "the CAT and DOG"], [-1.0, -9.0])
     assert dog.sentence.translation == "the CAT and DOG"
     assert not dog.phrases
+
+
+def test_what_is_put_in_does_not_count_in_the_order_of_candidates():
+    late = slot("Two dogs. ⟦0⟧", "⟦0⟧ dogs.")
+    late.take(["⟦0⟧ Two dogs."], [-32.2])
+    assert late.sentence.candidates == [Candidate("⟦0⟧ Two dogs.", -1.0, -1.0)]

@@ -31,6 +31,7 @@ from nmt.decoding.sentence import Translation
 from nmt.decoding.translator import Translator
 from nmt.exports.saved_model import SavedTranslator
 from nmt.text import spelling
+from nmt.text.protected import Protection
 
 ROOT = Path(__file__).resolve().parents[2]
 GROWTH = """
@@ -113,11 +114,16 @@ def alone(model):
     return translate
 
 
+def warnings_of_translation(capsys):
+    """Returns what was logged, but that a random network adds numbers."""
+    return [line for line in capsys.readouterr().err.splitlines() if "other numbers" not in line]
+
+
 @pytest.fixture
 def silent(capsys):
     """Checks that a test logs no message."""
     yield
-    assert not capsys.readouterr().err
+    assert not warnings_of_translation(capsys)
 
 
 @pytest.mark.parametrize("beam", [1, 3])
@@ -242,8 +248,8 @@ def test_weights_that_still_change_are_never_compiled_in(model, monkeypatch, sil
 
 def test_any_text_gets_a_translation_in_order(model, alone, monkeypatch, capsys):
     monkeypatch.setattr(translator, "MAX_SOURCE_TOKENS", 500)
-    hypotheses = list(Translator(*model).hypotheses(HOSTILE))
-    said = capsys.readouterr().err.splitlines()
+    hypotheses = list(Translator(*model, protect=False).hypotheses(HOSTILE))
+    said = warnings_of_translation(capsys)
     assert len(hypotheses) == len(HOSTILE)
     assert all("\n" not in best[0].text for best in hypotheses)
     assert hypotheses[0] == hypotheses[8] == [Translation("", 0.0)]
@@ -300,6 +306,7 @@ def test_n_best_are_of_all_hypotheses_of_the_beam_where_several_are_one_text(mod
         decode=lambda ids: [text[:2] for text in tokenizer.decode(ids)],
         words=[],
         symbol_ids=range(0),
+        protection=Protection(learned=()),
     )
     every, best = (
         list(Translator(transformer, short, beam=8, n_best=number).hypotheses(SOURCES[:6]))

@@ -20,6 +20,18 @@ from nmt.text.protected import Protector
         ("see http://a.b/1", "voir http://a.b/2", "missing http://a.b/1; added http://a.b/2"),
         ("two dogs", "2 chiens", "added 2"),
         ("mp3 and %s", "MP3 et %d", "missing %s; added %d"),
+        (
+            "{Name} http://a.b/C",
+            "{name} http://a.b/c",
+            "missing {Name}, http://a.b/C; added {name}, http://a.b/c",
+        ),
+        ("A380", "A320", "missing A380; added A320"),
+        ("1,5 euros", "5.1 euros", "missing 1,5; added 5.1"),
+        ("rooms 12 34", "chambres 34 12", "missing 12 34; added 34 12"),
+        ("15 000 people", "15,000 people", ""),
+        ("15\u202f000 and 12h30", "15000 and 12:30", ""),
+        ("3 dogs and 4 cats", "4 chats et 3 chiens", ""),
+        ("5 5 5", "5", "missing 5 5 5; added 5"),
         ("", "", ""),
     ],
 )

@@ -15,7 +15,7 @@ from nmt.text.tokenizer import LineSample, Tokenizer, train_tokenizer
 
 
 def originals(text, **options):
-    return Protector(**options).protect(text).originals
+    return [span.original for span in Protector(**options).spans(text)]
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,51 @@ def originals(text, **options):
         ('<b>a</b> <x id="1"/> &amp; AT&T', ["<b>", "</b>", '<x id="1"/>', "&amp;"]),
         ("a < b and c > d, {see below}, 100 %sure", ["100"]),
         ("no span at all", []),
+        (
+            "Siehe https://de.wikipedia.org/wiki/Bank_(Geld) und (http://a.b/c).",
+            ["https://de.wikipedia.org/wiki/Bank_(Geld)", "http://a.b/c"],
+        ),
+        (
+            "http://a.b/c_(d)_(e).f?g=(h), http://a.b/(c",
+            ["http://a.b/c_(d)_(e).f?g=(h)", "http://a.b/"],
+        ),
+        (
+            "150 000 people, 1 234,50 or 15\u00a0000; 1990 200",
+            ["150 000", "1 234,50", "15\u00a0000", "1990", "200"],
+        ),
+        (
+            "IBAN DE89 3704 0044 0532 0130 00 or GB29 NWBK 6016 1331 9268 19.",
+            ["DE89 3704 0044 0532 0130 00", "GB29 NWBK 6016 1331 9268 19"],
+        ),
+        (
+            "+49 30 1234567, (030) 123-4567, 0170 1234567, 030/1234567, 555-1234, +15551234567.",
+            [
+                "+49 30 1234567",
+                "(030) 123-4567",
+                "0170 1234567",
+                "030/1234567",
+                "555-1234",
+                "+15551234567",
+            ],
+        ),
+        (
+            "Ask @ana_b, #tag and :smile: :+1: at 10:30:15, tod@s, a:b:c",
+            ["@ana_b", "#tag", ":smile:", ":+1:", "10:30:15"],
+        ),
+        (
+            r"C:\Users\ana\temp, /etc/hosts, ~/notes.txt, ../a/b and docs/index.md, report.pdf.",
+            [
+                r"C:\Users\ana\temp",
+                "/etc/hosts",
+                "~/notes.txt",
+                "../a/b",
+                "docs/index.md",
+                "report.pdf",
+            ],
+        ),
+        ("and/or, he/she, km/h, w/o; Dr. No said so.Then", []),
+        ("x<y and y>z, <p hidden>, <a b='c' v-if>", ["<p hidden>", "<a b='c' v-if>"]),
+        ("%1 of %{n}, %<count>d and $name", ["%1", "%{n}", "%<count>d", "$name"]),
     ],
 )
 def test_spans_are_numbers_addresses_placeholders_and_tags(text, spans):
@@ -123,30 +168,36 @@ def test_training_leaves_a_share_and_uses_all_symbols_alike():
 
 def test_a_prefix_has_the_symbols_of_its_source():
     source = DEFAULT.protect("{a} costs 5, 5 or 6")
-    prefix = DEFAULT.protect_prefix("5 {b} ⟦0⟧ 5 5", source.originals)
+    prefix = DEFAULT.protect_prefix("5 {b} ⟦0⟧ 5 5", source)
     assert prefix.text == "⟦1⟧ {b} ⟦4⟧ ⟦2⟧ 5"
     assert restore(prefix.text, prefix).text == "5 {b} ⟦0⟧ 5 5"
-    assert DEFAULT.protect_prefix("", source.originals) == Protected("", source.originals)
+    assert DEFAULT.protect_prefix("", source) == Protected("", source.originals)
 
 
 def test_a_prefix_begins_a_translation_whichever_spans_it_holds():
     """The eleventh span has the first one's symbol, which stands for the first one first."""
     source = DEFAULT.protect("rooms " + ", ".join(map(str, range(100, 112))))
-    for text in ("110", "100 110", "110 100", "100 101 110 111"):
-        prefix = DEFAULT.protect_prefix(text, source.originals)
+    for text in ("110", "100, 110", "110, 100", "100, 101, 110, 111"):
+        prefix = DEFAULT.protect_prefix(text, source)
         assert restore(prefix.text, prefix).text == text
-    assert DEFAULT.protect_prefix("100 110", source.originals).text == "⟦0⟧ ⟦0⟧"
+    assert DEFAULT.protect_prefix("100, 110", source).text == "⟦0⟧, ⟦0⟧"
 
 
 HOSTILE = (
     "a", "a.", "<a ", "1", "1a", "{", "%", "http://", ".", "&a", "@", "a@", "⟦1⟧", "<!--", "a-",
     "%1", "%(a", "www.", "<a b='", "b=", " ",
 )  # fmt: skip
+MORE_HOSTILE = (
+    "(", ")", "()", "http://(", "/a", "a/", "\\", "C:\\", "~/", "0 ", "00 ", "000 ", "+1 ", "+",
+    "-0", "DE89 ", "#a", "#", "@a.", ":", ":a", "a-", "{{", "%(", "$", "=", "x.", "1 000", "1.",
+    "<a b=c ",
+)  # fmt: skip
 
 
 def test_no_text_takes_long():
     texts = [part * 10_000 for part in HOSTILE] + ["<a" + " b" * 10_000, "http://" + "." * 10_000]
     texts.append("%" + "0" * 30_000)
+    texts += [part * 20_000 for part in MORE_HOSTILE]
     started = time.process_time()
     for text in texts:
         source = DEFAULT.protect(text)

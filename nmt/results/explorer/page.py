@@ -150,7 +150,8 @@ def in_javascript(pattern):
             return part.replace(r"\w", word).replace(r"\d", r"\p{Nd}")
         return escapes.get(part, part)
 
-    source = re.sub(r"\\.|\[(?:\\.|[^\]\\])*\]", translated, pattern.pattern)
+    # Without possessive quantifiers, which JavaScript lacks; the rest is the same to it.
+    source = re.sub(r"\\.|\[(?:\\.|[^\]\\])*\]|[*+?}]\+", translated, pattern.pattern)
     return source, "iu" if pattern.flags & re.IGNORECASE else "u"
 
 
@@ -158,7 +159,8 @@ def protection(tokenizer):
     """Returns what protected.js needs to know; None if the vocabulary has no symbols."""
     if not tokenizer.symbol_ids:
         return None
-    expressions = protected.Protector(words=tokenizer.words).expressions
+    learned = tokenizer.protection.learned
+    expressions = protected.Protector(words=tokenizer.words, learned=learned).expressions
     return dict(
         kinds=[(kind, in_javascript(pattern)) for kind, pattern in expressions],
         attached=in_javascript(protected.ATTACHED_SYMBOL),

@@ -1,0 +1,202 @@
+"""What must hold of spans that the network does not read: they stand where they belong."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from helpers import as_dataset, randomized, sentences
+
+from nmt.decoding import hidden_spans
+from nmt.decoding.given_pairs import SpanLink
+from nmt.decoding.hypotheses import Hypotheses
+from nmt.decoding.sampling import Sampling
+from nmt.decoding.translator import Translator
+from nmt.text.differences import difference
+from nmt.text.protected import Protector, restore
+from nmt.text.tokenizer import Tokenizer, train_tokenizer
+from transformer_model import END, Transformer
+
+PROTECTOR = Protector(learned=())
+
+
+def read(text):
+    """Returns the Protected text and the HiddenText of a source."""
+    source = PROTECTOR.hide(text, [span.original for span in PROTECTOR.numbers(text)])
+    return source, hidden_spans.take_out(source.text, source.hidden)
+
+
+def put_in(source_text, translation, words=None):
+    """Returns a translation with the spans of its source; `words` links those of both texts."""
+    source, hidden = read(source_text)
+    links = []
+    if words:
+        sides = [[*hidden_spans.WORD.finditer(text)] for text in (hidden.text, translation)]
+        links = [SpanLink(sides[0][i].span(), sides[1][j].span()) for i, j in words]
+    return restore(hidden_spans.put_in(translation, hidden, links), source).text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("A dog near {name} 4711.", "A dog near."),
+        ("{name}, where is it?", "where is it?"),
+        ("see ({a}/{b}), please", "see, please"),
+        ("<b>Big</b> <i>B</i>ig<br>x", "Big Big x"),
+        ("私は{name}です", "私はです"),
+        ("no span", "no span"),
+    ],
+)
+def test_the_network_reads_the_sentence_around_what_must_not_change(text, expected):
+    assert read(text)[1].text == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "translation", "links", "expected"),
+    [
+        ("A dog near {n} 4711.", "Un chien près.", [(0, 0), (2, 2)], "Un chien près {n} 4711."),
+        ("I have {n} new cars", "J'ai nouveaux cars", [(1, 1), (2, 2)], "J'ai {n} nouveaux cars"),
+        ("a {x} red house", "une maison rouge", [(0, 0), (1, 2), (2, 1)], "une {x} maison rouge"),
+        ("See <b>the sea</b>!", "Vois la mer !", [(0, 0), (1, 1), (2, 2)], "Vois <b>la mer</b> !"),
+        ("<p>It is here.</p>", "C'est ici.", [(2, 2)], "<p>C'est ici.</p>"),
+        ("{name}, where is it?", "Où est-ce ?", [(0, 0)], "{name}, Où est-ce ?"),
+        ("Sir, {x} is in", "Monsieur, est ici", [(0, 0), (1, 1), (2, 2)], "Monsieur, {x} est ici"),
+        ("Hello {x}, hello", "Bonjour, bonjour", [(0, 0), (1, 1)], "Bonjour {x}, bonjour"),
+        ("see ({x}) now", "voir maintenant", [(0, 0), (1, 1)], "voir ({x}) maintenant"),
+        ("I have {x} dogs", "我有狗", [(0, 0), (1, 1), (2, 2)], "我有{x}狗"),
+        ("one {x} two", "", None, "{x}"),
+        ("one two {x} three four", "un deux trois quatre", None, "un deux {x} trois quatre"),
+    ],
+)  # fmt: skip
+def test_a_span_goes_to_where_the_words_around_it_are_linked_to(
+    source, translation, links, expected
+):
+    assert put_in(source, translation, links) == expected
+
+
+def test_a_span_that_the_translation_begins_with_is_not_put_in_again():
+    source, hidden = read("see {a} and {b}")
+    begun = hidden_spans.without_begun(hidden, "voir {b}", source.hidden)
+    assert hidden_spans.put_in("voir {b} et", begun, prefix="voir {b}").count("{b}") == 1
+
+
+def test_long_texts_take_no_long_time():
+    text = "a {x} <b>b</b> " * 3000
+    source, hidden = read(text)
+    assert restore(hidden_spans.put_in(hidden.text, hidden), source).missing == []
+
+
+# ---- Any run ----
+
+SIZES = dict(num_layers=1, d_model=16, num_heads=2, dff=32, rate=0.0)
+LINES = [
+    "um {name} dois 4711.",
+    "<b>três</b> http://a.b/c %s, me@a.org %s",
+    "mp3 quatro @ana :smile: C:\\Users\\ana",
+    "150 000 cinco DE89 3704 0044 0532 0130 00",
+    "{a} {b}",
+    "um {x}. Dois 12:30 {y}!",
+]
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return Tokenizer(train_tokenizer(as_dataset(sentences(200)), 320))
+
+
+def random_model(tokenizer, **sizes):
+    size = tokenizer.vocab_size
+    transformer = Transformer(**SIZES | sizes, input_vocab_size=size, target_vocab_size=size)
+    transformer.build(((None, None), (None, None)))
+    randomized(transformer)
+    kernel, bias = transformer.final_layer.get_weights()
+    bias[END] += 3
+    transformer.final_layer.set_weights([kernel, bias])
+    return transformer
+
+
+@pytest.mark.parametrize("way", ["greedy", "beam", "sampling", "non-autoregressive", "prefix"])
+def test_any_run_keeps_what_must_not_change(tokenizer, way):
+    assert not tokenizer.symbol_ids
+    options = dict(beam=dict(beam=3, n_best=3), sampling=dict(sampling=Sampling(), n_best=2))
+    transformer = random_model(tokenizer, non_autoregressive=way == "non-autoregressive")
+    translate = Translator(transformer, tokenizer, language="pt", **options.get(way, {}))
+    prefixes = ["um {name}" if way == "prefix" else "", *[""] * 5]
+    results = translate.hypotheses(LINES, prefixes=prefixes)
+    for line, prefix, translations in zip(LINES, prefixes, results, strict=True):
+        for translation in translations:
+            assert not difference(line, translation.text).missing
+            assert translation.text.startswith(prefix)
+
+
+def test_without_protection_nothing_is_put_in(tokenizer):
+    translate = Translator(random_model(tokenizer), tokenizer, protect=False)
+    assert "{name}" not in next(translate(["um {name} dois"]))
+
+
+def test_what_a_pattern_names_is_kept_by_a_run_without_symbols(tokenizer):
+    translate = Translator(random_model(tokenizer), tokenizer, patterns=("tr.s",))
+    assert "três" in next(translate(["um três dois"]))
+
+
+def test_the_words_around_a_span_are_translated_as_without_it(tokenizer):
+    translate = Translator(random_model(tokenizer), tokenizer)
+    with_span, without = translate(["um dois {name}", "um dois"])
+    assert with_span.replace("{name}", "").split() == without.split()
+
+
+def test_lines_that_the_network_reads_alike_have_samples_of_their_own(tokenizer):
+    translate = Translator(random_model(tokenizer), tokenizer, sampling=Sampling(temperature=9.0))
+    lines = [f"um {{x{number}}} dois" for number in range(6)]
+    samples = [text.replace(f"{{x{number}}}", "") for number, text in enumerate(translate(lines))]
+    assert len(set(samples)) > 1
+    assert [*translate(lines)] == [*translate(lines)]
+
+
+@pytest.fixture
+def writes(monkeypatch):
+    """A function that lets every search write a text."""
+
+    def fix(translate, *texts):
+        waiting = list(texts)
+
+        def search(sources, *_):
+            ids = translate.tokenizer.encode([waiting.pop(0)] * len(sources))
+            ids = tf.constant(ids)[:, tf.newaxis]
+            zeros = tf.zeros(ids.shape[:2])
+            return Hypotheses(ids, zeros, zeros, tf.ones_like(zeros, tf.bool))
+
+        monkeypatch.setattr(translate.searcher, "search", search)
+
+    return fix
+
+
+@pytest.mark.parametrize(
+    ("source", "written", "expected"),
+    [
+        ("um 4711 dois", ["one 471 two"], "one 4711 two"),  # in place of its garbled form
+        ("um 15.000 dois", ["one 15,000 two"], "one 15,000 two"),  # the same digits
+        ("4711 um dois", ["one", "one two"], "4711 one two"),  # searched for again without it
+        ("um 12 dois 34", ["one 34 two 12"], "one 34 two 12"),
+    ],
+)
+def test_numbers_keep_their_digits(tokenizer, writes, source, written, expected):
+    translate = Translator(random_model(tokenizer), tokenizer)
+    writes(translate, *written)
+    assert next(translate([source])) == expected
+
+
+def test_a_run_that_writes_numbers_as_words_may_do_so(tokenizer, writes):
+    tokenizer = Tokenizer(tokenizer.model)
+    tokenizer.protection = tokenizer.protection._replace(spells_numbers=True)
+    translate = Translator(random_model(tokenizer), tokenizer)
+    writes(translate, "two dogs", "15,000 dogs", "dogs", "dogs again")
+    assert [*translate(["2 um"])] == ["two dogs"]
+    assert [*translate(["15 mil um"])] == ["15,000 dogs"]
+    assert "1987" in next(translate(["um 1987"]))
+
+
+def test_a_beams_candidates_stay_in_the_order_of_the_search(tokenizer):
+    translate = Translator(random_model(tokenizer), tokenizer, beam=4, n_best=4)
+    for translations in translate.hypotheses(["um {x} dois 4711"]):
+        scores = [translation.log_probability for translation in translations]
+        bare = next(translate.hypotheses(["um dois"]))
+        np.testing.assert_allclose(scores, [row.log_probability for row in bare], rtol=1e-4)
