@@ -1,8 +1,9 @@
 """Text to sentences. A sentence ends where two well-kept sets of rules agree that it does.
 
 Those of ICU (Unicode's segmentation, with CLDR's exceptions) break after "O Sr.", those of
-Wikimedia's sentencex after "Av."; few abbreviations are unknown to both. What is not split is
-translated together with the sentence after it.
+Wikimedia's sentencex after "Av."; what both do not know are titles (abbreviations.py), letters with
+a period in scripts without capitals, and what follows a quotation that is part of a sentence. What
+is not split is translated together with the sentence after it.
 """
 
 import itertools
@@ -14,8 +15,20 @@ import sentencex
 from icu4py.breakers import SentenceBreaker
 
 from nmt.text import spelling
+from nmt.text.abbreviations import is_abbreviation
 from nmt.text.languages import primary
+from nmt.text.words import UNSPACED
 
+LAST_WORD = re.compile(r"""([^\s()\[\]«»“”„"'‘’]{1,20})\.[\s)\]»”’"']*$""")
+MAX_WORD = 40  # characters of a line before its end that LAST_WORD is searched in
+INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
+ARABIC_AND = "و"  # which is written together with the next word
+DANDA = {"hi": "।", "bn": "।", "as": "।", "ne": "।", "or": "।", "pa": "।", "sa": "।", "ur": "۔"}
+QUOTED = re.compile('[」』”’»"]$')
+HIRAGANA = re.compile("[\u3041-\u309f]")
+SAID = re.compile(
+    "[^。！？；，、：“”「」『』\\s]{0,8}?[说說道问問喊答叫讲講嚷]"
+)  # "he said", of Chinese
 CLOSING = '»”’")]'
 # What may stand between the end of a sentence and the next one: spaces, closing quotes, brackets.
 BETWEEN = re.compile(rf"\s*(?:[{re.escape(CLOSING)}]+(?=\s|$)\s*)?")
@@ -55,8 +68,44 @@ def sentence_ends(line: str, language: str) -> list[int]:
     parts = segments(line, language)
     if len(parts) > 1:  # ICU takes ten times as long
         breaker = SentenceBreaker(line, f"{language}@ss=standard")  # with CLDR's exceptions
-        positions |= ends(parts, line) & ends(breaker, line)
+        positions |= {
+            position
+            for position in ends(parts, line) & ends(breaker, line)
+            if not continues(line, position, language)
+        }
     return sorted(positions)
+
+
+def continues(line: str, position: int, language: str) -> bool:
+    """Returns whether a sentence goes on at a position where it may seem to end.
+
+    It does after an abbreviation, and where a quotation is followed by a letter without a space:
+    Japanese particles, Korean endings, "he said" in Chinese.
+
+    Args:
+      line: a string.
+      position: in it.
+      language: its code, without script and region.
+    """
+    before = line[max(0, position - MAX_WORD) : position]
+    if last_word := LAST_WORD.search(before):
+        word = last_word[1]
+        if is_abbreviation(word, language) or is_initial(word):
+            return True
+        if DANDA.get(language, "\0") in line and not word.isascii():  # which ends sentences there
+            return True
+    if not QUOTED.search(before) or not line[position : position + 1].isalpha():
+        return False
+    if UNSPACED.match(line, position):
+        return bool(HIRAGANA.match(line, position) or SAID.match(line, position))
+    return True
+
+
+def is_initial(word: str) -> bool:
+    """Returns whether a word is a letter, or several with periods, of a script without capitals."""
+    letters = "".join(filter(str.isalpha, word))
+    has_case = letters.lower() != letters.upper()
+    return not has_case and bool(INITIALS.fullmatch(word.removeprefix(ARABIC_AND).replace("ـ", "")))
 
 
 def split(text: str, language: str = "en") -> list[tuple[str, str]]:

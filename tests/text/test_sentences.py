@@ -1,5 +1,6 @@
 """What must hold of sentences: texts are split where sentences end, and come back whole."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -26,10 +27,26 @@ TEXTS = {
         "Das kostet z. B. 3,50 Euro.| Die Fa. Huber usw. sind da.| Am 1. Januar 2020 zog er um.",
     ],
     "fr": [
+        "M. Dupont et Mme. Durand vivent au no. 5.| Me. Petit et Mlle. Roy au bd. Voltaire.| Oui.",
         "M. Dupont est arrivé à 17 h 30.| Mme Durand a dit : « Ça marche. »| Vraiment ?| Oui !",
         "Il est né le 1er janv. 2020.| Le prix est de 3,50 €.| « Viens-tu ? » demanda-t-elle.",
     ],
+    "ar": ["قال د. أحمد نعم.| جاء أ.د. علي وأ. سعيد.", "انظر ص. 5 من الكتاب.| ذهب علي."],
+    "hi": ["डॉ. शर्मा आए।| प्रो. गुप्ता और श्री. वर्मा गए।| एम.ए. की पढ़ाई हुई।"],
+    "mr": ["काल प्रा. पाटील आले.| मी गेलो."],
+    "he": ["אתמול פרופ. כהן בא.| הוא דיבר עם ד. לוי."],
+    "pl": ["Wczoraj przyszedł prof. Nowak.| Ks. Jan i mgr inż. Maj poszli.| Wrócili."],
+    "cs": ["Včera přišel pplk. Novák.| Viz odst. 5 a tab. 3.| Odešel."],
+    "tr": ["Dün Doç. Dr. Yılmaz geldi.| Sn. Demir gitti."],
+    "ru": ["Вчера пришёл д-р. Иванов и г-н. Петров.| Ген. Сидоров ушёл."],
+    "ja": [
+        "「行け。」と言った。|彼は「行くな！」って叫んだ。|今日は晴れ。|明日は雨。",
+        "『本を読む。』という題だ。|そして出た。",
+        "「はい。」と彼は言った。|そして出た。",
+    ],
+    "ko": ["“가라.”라고 말했다.| 그는 갔다."],
     "zh": [
+        "“走吧！”他大声说道。|然后走了。|他来了。",
         "体育场是新的。|车站在哪里？|他说：“没问题。”|真的吗？|是的……价格是3.5元！|我们走吧。",
     ],
 }  # fmt: skip
@@ -39,6 +56,29 @@ TEXTS = {
 def test_a_text_is_split_where_its_sentences_end(language, text):
     expected = [sentence.strip() for sentence in text.split("|")]
     assert [sentence for sentence, _ in split(text.replace("|", ""), language)] == expected
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("fr", "Mme Mmes Mlle Mgr Me Dr Pr St"), ("pl", "dr mgr ks św red gen płk kpt bp"),
+        ("de", "Hr Fr Dipl.-Ing Prof Dr"), ("es", "Sr Sra Srta Dr Dra Profa Cnel Tte"),
+        ("pt", "Srta Profa Arq Ten Sgto Mons"), ("nl", "mevr mw ds kol kap"),
+        ("sv", "dr prof hr resp"), ("fi", "tri ins past"), ("hu", "ifj özv gr"),
+        ("ro", "dl dna d-na acad"), ("el", "κος καθ Αγ"), ("uk", "д-р ген інж"),
+        ("bn", "ডা মো ড"), ("fa", "د م ص"), ("en", "Mr Mrs Br Messrs"), ("xx", "Dr Prof"),
+    ],
+)  # fmt: skip
+def test_no_sentence_ends_after_a_title(language, words):
+    for word in words.split():
+        assert len(split(f"Aaa bbb {word}. Ccc ddd.", language)) == 1, word
+
+
+@pytest.mark.parametrize("piece", ["a", ".", "a.", "」", "”的", "“", "अ.", "د.", "(", "。」と"])
+def test_splitting_takes_linear_time(piece):
+    begin = time.process_time()
+    split(f"A b. C {piece * (100_000 // len(piece))} D. E", "ja")
+    assert time.process_time() - begin < 10
 
 
 def test_line_breaks_end_sentences_too():
