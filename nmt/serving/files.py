@@ -136,6 +136,8 @@ async def translate_markup(
     """
     service: Service = request.app.state.service
     service.limits.check_texts(texts)
+    if any("\0" in text for text in texts):
+        raise RefusedError(400, "the text holds NUL characters, which markup cannot")
 
     def parse_texts() -> list[TextDocument]:
         return [parse_text(DecodedText(text, b"", "utf-8")) for text in texts]

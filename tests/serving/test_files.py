@@ -81,10 +81,9 @@ def test_html_is_translated_and_its_tags_are_not(client, text, translated):
 
 def test_the_answer_says_what_was_left_of_a_file_and_what_was_lost(without_digits):
     service = Service(Models([without_digits()]), Limits())
-    subtitles = "1\n00:00:01,000 --> 00:00:02,000\num 47\n\n2\nnoon --> one\ndois\n"
     with TestClient(application(service)) as client:
-        answer = send(client, "a.srt", subtitles.encode()).json()
-        assert answer["report"].startswith("1 of 2 texts translated; left: 1 ")
+        answer = send(client, "a.txt", b"um\n\nnada\n\ndois 47\n").json()
+        assert answer["report"].startswith("2 of 3 texts translated; left: 1 ")
         left, changed = answer["warnings"]
         assert (left["kind"], left["items"][0]) == ("left", "1")
         assert (changed["kind"], changed["items"][0]) == ("changed", "1")
