@@ -115,16 +115,16 @@ class TextDocument:
 
     def translated_text(self, translations: Sequence[TranslatedText]) -> str:
         """Returns the text with the translations of its segments."""
-        edits = []
+        edits = {}  # new texts by span; of several segments of a message, the last one writes all
         for segment, translation in zip(self.segments, translations, strict=True):
             is_changed = translation.text != segment.text or segment.has_target
             if is_changed and translation.text.strip():
                 nodes = segment.nodes
                 if translation.text != segment.text:
                     nodes = insert_tags(nodes, translation)
-                edits += zip(segment.spans, segment.write(nodes), strict=True)
+                edits.update(zip(segment.spans, segment.write(nodes), strict=True))
         pieces, position = [], 0
-        for span, new_text in sorted(edits, key=lambda edit: (edit[0].start, -edit[0].end)):
+        for span, new_text in sorted(edits.items(), key=lambda edit: (edit[0].start, -edit[0].end)):
             if span.start >= position:  # not an attribute of a tag that is written already
                 pieces += self.text[position : span.start], new_text
                 position = span.end

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import bisect
 import itertools
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol
@@ -42,6 +43,7 @@ class Place(NamedTuple):
 
 
 OUTSIDE = -1
+MAX_FIXED_TEXTS = 100  # of a segment, which are looked for in its translation
 
 
 def find_places(nodes: list[Node]) -> list[Place]:
@@ -78,6 +80,8 @@ class TagInserter:
         self._source_text, self._text = plain_text(nodes), translation.text
         self._places = find_places(nodes)
         bounds = {bound for place in self._places for bound in (place.start, place.end)}
+        self._fixed_texts = self._texts_of_fixed()
+        bounds |= self._fixed_bounds(self._source_text)
         self._source = cut_units(find_units(self._source_text), bounds)
         self._starts = [unit.start for unit in self._source]
         self._target = self._cut_equal_words(find_units(self._text))
@@ -97,6 +101,22 @@ class TagInserter:
         self._allocate(OUTSIDE, Range(0, len(self._target)))
         return self._build(OUTSIDE, 0, len(self._text))
 
+    def _texts_of_fixed(self) -> list[str]:
+        """Returns the texts of placeholders and names that stay as they are, the longest first."""
+        places = [place for place in self._places if isinstance(place.node, Fixed)]
+        texts = {self._source_text[place.start : place.end].strip() for place in places} - {""}
+        return sorted(texts, key=len, reverse=True)[:MAX_FIXED_TEXTS]
+
+    def _fixed_bounds(self, text: str) -> set[int]:
+        """Returns where units that are Fixed end: "l'{x}" has the units l', {, x and }."""
+        expression = "|".join(map(re.escape, self._fixed_texts)) or "(?!)"
+        return {
+            match.start() + bound
+            for match in re.finditer(expression, text)
+            for unit in find_units(match[0])
+            for bound in (0, unit.start, unit.end, len(match[0]))
+        }
+
     def _cut_equal_words(self, target: list[Unit]) -> list[Unit]:
         """Returns target units, those cut as in the source that are equal to a cut word there."""
         cuts = {}
@@ -108,6 +128,7 @@ class TagInserter:
         for numbers in units_by_word(target).values():
             word = "".join(target[number].text for number in numbers)
             positions |= {target[numbers[0]].start + cut for cut in cuts.get(word, ())}
+        positions |= self._fixed_bounds(self._text)
         return cut_units(target, positions)
 
     # ---- Which stretch of the translation each element takes ----

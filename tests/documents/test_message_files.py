@@ -1,11 +1,15 @@
 """What must hold of .po and .xliff files: what has no translation gets one, all else stays."""
 
+import re
+
 import polib
 import pytest
 from helpers import Translated, backwards, identity, upper
 
 from nmt import UserError
 from nmt.documents import parse_document, translate_document
+from nmt.documents.messages import syntax_of
+from nmt.text.placeholders import find_placeholders
 
 PO = r"""# comentário
 msgid ""
@@ -54,12 +58,29 @@ XLIFF_2 = """<xliff version="2.0" srcLang="pt"><file id="f"><unit id="1"><segmen
 <ignorable><source> não </source></ignorable></unit></file></xliff>"""
 
 
-def translate(name, text, translator=upper):
-    return translate_document(name, text.encode(), translator).decode()
+def translate(name, text, translator=upper, **options):
+    return translate_document(name, text.encode(), translator, **options).decode()
+
+
+def entries_of(text, translator=upper, **options):
+    """Returns the entries of a translated .po file by their source."""
+    translated = translate_document("a.po", text.encode(), translator, **options).decode()
+    return {entry.msgid: entry for entry in polib.pofile(translated)}
+
+
+def po(source, flags="", more=""):
+    """Returns a file of one message."""
+    literal = source.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'{flags and f"#, {flags}"}\nmsgid "{literal}"\nmsgstr ""\n{more}'
+
+
+def network(answer):
+    """Returns a translator whose answer is always the same."""
+    return lambda texts: [Translated(answer, None) for _ in texts]
 
 
 def test_messages_without_a_translation_get_one():
-    translated = translate("a.po", PO)
+    translated = translate("a.po", PO, mark="none")
     entries = {entry.msgid: entry for entry in polib.pofile(translated)}
     assert entries['Olá %s, "bom" dia\n'].msgstr == 'OLÁ %s, "BOM" DIA\n'
     assert entries["Uma linha longa de {name}\ne outra\tlinha\\\n"].msgstr == (
@@ -71,7 +92,37 @@ def test_messages_without_a_translation_get_one():
         line for line in PO.splitlines() if not line.startswith(("msgstr", '"'))
     ]
     assert "#~ msgstr" in translated
-    assert len(polib.pofile(translate("a.po", PO, identity)).translated_entries()) == 4
+    assert len(polib.pofile(translate("a.po", PO, identity, mark="none")).translated_entries()) == 4
+
+
+def test_what_a_machine_wrote_is_marked():
+    entries = entries_of(PO)
+    assert entries['Olá %s, "bom" dia\n'].flags == ["fuzzy", "c-format"]
+    assert entries["%d gato"].fuzzy
+    assert not entries["feito"].fuzzy
+    entries = entries_of(PO, mark="comment")
+    assert entries["%d gato"].tcomment == "machine translation"
+    assert not entries["%d gato"].fuzzy
+    assert not entries["feito"].tcomment
+
+
+def test_fuzzy_entries_are_translated_on_request():
+    text = '#, fuzzy, c-format\n#| msgid "O"\nmsgid "O gato"\nmsgstr "The dog"\n'
+    assert translate("a.po", text) == text
+    document = parse_document("a.po", text.encode())
+    assert [(left.reason, document.place(left)) for left in document.left] == [
+        ("marked as fuzzy", "line 3")
+    ]
+    assert translate("a.po", text, fuzzy=True) == text.replace("The dog", "O GATO")
+    entry = entries_of(text, fuzzy=True, mark="none")["O gato"]
+    assert (entry.msgstr, entry.flags) == ("O GATO", ["c-format"])
+
+
+def test_what_stays_is_counted():
+    document = parse_document("a.po", PO.encode())
+    assert [(left.reason, document.place(left)) for left in document.left] == [
+        ("already translated", "line 23")
+    ]
 
 
 def test_a_language_of_one_form_gets_the_plural():
@@ -102,11 +153,162 @@ def test_finished_messages_stay_byte_for_byte():
     assert translate("a.po", done, backwards) == done
 
 
-def test_placeholders_are_in_the_translation_whatever_the_network_does():
-    po = 'msgid "Olá %s, {name} tem %d gatos"\nmsgstr ""\n'
-    lost = translate("a.po", po, lambda texts: [Translated("Hello, has cats", None)])
-    for placeholder in ("%s", "{name}", "%d"):
-        assert lost.count(placeholder) == 2
+PLACEHOLDERS = [
+    ("", "O gato %s, {name} tem %d e $t(key) :name @name !name %1 %n <%= x %> [name] %I64d %*d"),
+    ("qt-format", "O gato %1 dorme em %L2 e %n"),
+    ("ruby-format", "O gato %{name} e %<count>d e #{name}"),
+    ("php-format", "O gato :name e %1$s e %'*10s"),
+    ("c-format", "O gato %-10s e %5.2f e %*d e % d e %PRIu64 e %<PRIu64> e %n e %'d"),
+    ("javascript-format", "O gato $t(key) e @name e $name"),
+    ("java-format", "O gato {0} e {1,number,#.##} e {2,choice,0#um|1#dois}"),
+    ("csharp-format", "O gato {0,-10:N2} e {1:yyyy-MM-dd HH:mm}"),
+    ("python-format", "O gato %(name)s e %(n)5.1f"),
+    ("", "O gato https://a.io/%s e <b>preto</b> &amp; me@a.org"),
+]
+
+
+@pytest.mark.parametrize(("flags", "source"), PLACEHOLDERS)
+@pytest.mark.parametrize("answer", ["The cat.", "The %d cat {name} is 5% of %s.", "%"])
+def test_placeholders_are_in_the_translation_whatever_the_network_does(flags, source, answer):
+    """Each as often as in the source, and no other one."""
+    target = entries_of(po(source, flags), network(answer))[source].msgstr
+    expressions = syntax_of([flags], source).expressions
+    wanted = sorted(placeholder.text for placeholder in find_placeholders(source, expressions))
+    assert wanted
+    texts = [placeholder.text for placeholder in find_placeholders(target, expressions)]
+    assert sorted(text for text in texts if text != "%%") == wanted
+
+
+def test_a_percent_sign_of_the_network_is_text():
+    entries = entries_of(po("100%% dos gatos %s", "c-format"), network("100% of the cats %s"))
+    assert entries["100%% dos gatos %s"].msgstr == "100%% of the cats %s"
+    assert entries_of(po("Um gato"), network("100% of"))["Um gato"].msgstr == "100% of"
+
+
+def test_an_apostrophe_of_the_network_is_text():
+    java = entries_of(po("O ''gato'' {0}", "java-format"), network("It's {0}"))
+    assert java["O ''gato'' {0}"].msgstr == "It''s {0}"
+    icu = "{n, plural, one {O gato {x}} other {}}"
+    entry = entries_of(po(icu), network("l' {x}"))[icu]
+    assert entry.msgstr == "{n, plural, one {l' {x}} other {}}"
+    entry = entries_of(po(icu), network("l'{x}"))[icu]
+    assert entry.msgstr == "{n, plural, one {l''{x}} other {}}"
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "target"),
+    [
+        ("_O gato", "O gato", "_Os cães"),
+        ("O ga&to", "O gato", "Os &tios"),
+        ("~Gato", "Gato", "Os cães de ~gala"),
+        ("Sa~ir", "Sair", "Out ~it"),
+        ("Gato(&G)...", "Gato...", "打开(&G)..."),
+        ("O &gato %s", "O gato %s", "&Xy %s"),
+        ("R&D", "R&D", "R&D"),
+        ("Um &lt; gato", "Um &lt; gato", "X &lt;"),
+        ("file_name e gato", "file_name e gato", "x"),
+        ("Gato && cão", "Gato && cão", "x"),
+    ],
+)
+def test_the_mark_of_a_key_is_no_part_of_the_word(source, text, target):
+    document = parse_document("a.po", po(source).encode())
+    assert [segment.text for segment in document.segments] == [text]
+    answer = target.replace("~", "").replace("_", "")
+    answer = answer.replace("(&G)", "").replace("&t", "t").replace("&X", "X")
+    assert entries_of(po(source), network(answer))[source].msgstr == target
+
+
+def test_the_mark_within_a_word_counts_where_the_file_uses_it():
+    text = po("Sal_var") + po("_Abrir")
+    assert [segment.text for segment in parse_document("a.po", text.encode()).segments] == [
+        "Salvar", "Abrir",
+    ]  # fmt: skip
+    header = 'msgid ""\nmsgstr "X-Accelerator-Marker: _\\n"\n'
+    assert entries_of(header + po("Sal_var"))["Sal_var"].msgstr == "SAL_VAR"
+
+
+@pytest.mark.parametrize(
+    ("literal", "line"),
+    [(r"C:\xyz", 3), (r"\q", 3), (r"a\n" + '"\n"' + r"C:\Users", 4), (r"\351", 3)],
+)
+def test_a_bad_escape_is_named_with_its_line(literal, line):
+    with pytest.raises(UserError, match=rf"a.po: line {line}: \\") as error:
+        translate("a.po", f'\n#, x\nmsgid "{literal}"\nmsgstr ""\n')
+    assert "\n" not in str(error.value)
+
+
+def test_codes_of_bytes_are_characters():
+    document = parse_document("a.po", rb'msgid "p\303\xa3o \x41"' + b'\nmsgstr ""\n')
+    assert document.segments[0].text == "pão A"
+
+
+def test_a_line_that_is_no_message_is_named():
+    with pytest.raises(UserError, match=r"a.po: line 4: is neither a message nor a comment"):
+        translate("a.po", po("um") + 'msgid "dois\nmsgstr ""\n')
+
+
+ICU = {  # with the translation by capitals
+    "{n, plural, one {um gato} other {# gatos}}": "{n, plural, one {UM GATO} other {# GATOS}}",
+    "Tem {n, plural, offset:1 =0 {nada} one {um {cor, select, f {preta} other {preto}}} other {#}}":
+    "TEM {n, plural, offset:1 =0 {NADA} one {UM {cor, select, f {PRETA} other {PRETO}}} other {#}}",
+    "{0, selectordinal, two {#o gato} other {o <b>gato</b> {name}}} preto":
+    "{0, selectordinal, two {#O GATO} other {O <b>GATO</b> {name}}} PRETO",
+    "{ a , select , f { ela dorme } other { ele '{'dorme'}' }\n }":
+    "{ a , select , f { ELA DORME } other { ELE '{'DORME'}' }\n }",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("source", ICU)
+def test_an_icu_message_keeps_all_but_its_texts(source):
+    assert entries_of(po(source), upper_words)[source].msgstr == ICU[source]
+
+
+def upper_words(texts):
+    """Returns translations in capitals, placeholders as they are."""
+    fixed = re.compile(r"\{\w*\}|<[^>]*>|\w+")
+    return [
+        Translated(fixed.sub(lambda m: m[0] if m[0][0] in "{<" else m[0].upper(), text), None)
+        for text in texts
+    ]
+
+
+def test_an_icu_message_that_is_not_understood_is_left_and_named():
+    text = po("O gato") + po("{n, plural, one {um gato} other {gatos}") + po("{n, plural, }")
+    document = parse_document("a.po", text.encode())
+    assert [segment.text for segment in document.segments] == ["O gato"]
+    assert {(left.reason, left.is_expected) for left in document.left} == {
+        ("with ICU arguments that are not understood", False)
+    }
+
+
+def test_a_text_without_a_translation_leaves_the_others_of_its_message():
+    icu = "{n, plural, one {um gato} other {gatos}}"
+    for answers, target in [
+        (["a cat", ""], "{n, plural, one {a cat} other {gatos}}"),
+        (["", "cats"], "{n, plural, one {um gato} other {cats}}"),
+    ]:
+        entries = entries_of(po(icu), lambda texts, answers=answers: [
+            Translated(answer, None) for answer in answers
+        ])  # fmt: skip
+        assert entries[icu].msgstr == target
+
+
+FORMS = """msgid ""
+msgstr "Plural-Forms: nplurals={}; plural={};\\n"
+
+msgid "Um gato"
+msgid_plural "%d gatos"
+"""
+
+
+def test_a_partly_filled_plural_is_completed():
+    text = FORMS.format(2, "n != 1") + 'msgstr[0] "One cat"\nmsgstr[1] ""\n'
+    assert entries_of(text)["Um gato"].msgstr_plural == {0: "One cat", 1: "%d GATOS"}
+    russian = "n%10==1 && n%100!=11 ? 0 : n%10>=2 && n%10<=4 && (n%100<10 || n%100>=20) ? 1 : 2"
+    text = FORMS.format(3, russian) + 'msgstr[0] ""\nmsgstr[1] ""\n'
+    assert entries_of(text)["Um gato"].msgstr_plural == dict.fromkeys(range(3), "%d GATOS")
+    text = FORMS.format("INTEGER", "EXPRESSION") + 'msgstr[0] ""\nmsgstr[1] ""\n'
+    assert entries_of(text)["Um gato"].msgstr_plural == {0: "UM GATO", 1: "%d GATOS"}
 
 
 @pytest.mark.parametrize("text", ["um", 'msgid "um"', "msgstr"])
