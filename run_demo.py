@@ -23,13 +23,21 @@ import keras
 import tensorflow as tf
 
 from nmt import seeds
-from nmt.cli import exit_codes, startup, train_corpus, train_messages, train_options
+from nmt.cli import (
+    exit_codes,
+    finished_runs,
+    startup,
+    train_corpus,
+    train_messages,
+    train_options,
+)
 from nmt.decoding.model import Model
 from nmt.network.engine import ParallelForward, PlainForward
 from nmt.network.parallel_tokens import ParallelTokensForward
 from nmt.results import evaluation
 from nmt.runs import parent as parents
 from nmt.runs.loading import build_transformer, check_size, load_translator
+from nmt.runs.weights import choose_weights
 from nmt.text import batches as batching
 from nmt.text.corpora import load_corpus
 from nmt.text.tokenizer import Tokenizer, train_tokenizer
@@ -227,6 +235,9 @@ def train(args):
     identity = run.claim(options, source, parts, parent, **hashes, tokenizer=tokenizer.sha256)
     train_options.check_same(identity, workers)
     train_corpus.write_held_out(run, corpus, source)
+    if workers.broadcast(finished_runs.is_complete(run, options, hashes["test"], args.no_plots)):
+        finished_runs.report(run, corpus)
+        return
 
     # 5. Network, optimizer and batches.
     training = Training(
@@ -255,10 +266,13 @@ def train(args):
         )  # fmt: skip
 
     # 7. Averaging, of the newest checkpoints.
-    average(
+    validation = average(
         training.checkpoint, training.transformer.trainable_variables, keeper, options["average"],
         lambda: training.validate(corpus, tokenizer),
     )  # fmt: skip
+    if workers.chief:
+        final = choose_weights(run).record
+        evaluation.write_validation(run, corpus, final, validation)
 
     # 8. Evaluation, on the test split.
     test_scores, test_lines = evaluation.evaluate(training.model, tokenizer, corpus)
@@ -266,7 +280,7 @@ def train(args):
     if workers.chief:
         # 9. The report.
         try:
-            evaluation.report(run, corpus, training.model, test_scores, test_lines)
+            evaluation.report(run, corpus, training.model, final, test_scores, test_lines)
         except OSError as error:  # stdout is closed: the run is finished all the same
             stdout_error = error
         # 10. Pictures.

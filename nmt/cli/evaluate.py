@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import params
 from nmt import UserError
 from nmt.cli import flags, startup, trained_runs
-from nmt.messages import plural
+from nmt.messages import log, plural
 from nmt.runs import listing
+from nmt.runs.weights import choose_weights
 from nmt.text import bleu_tokenizer, files
 
 if TYPE_CHECKING:  # what imports TensorFlow
@@ -76,11 +77,13 @@ def score_runs(args: Namespace) -> None:
     runs = trained_runs.find_runs(args)
     against = listing.find(args.against) if args.against else None
     rows = read_references(args) if args.files else None
+    weights = choose_weights(runs[0], args.checkpoint)
+    digests = [trained_runs.digest(run) for run in runs]
     trained = trained_runs.load_runs(args, runs)
+    trained_runs.check_unchanged(runs, digests)
     from nmt.results import evaluation, scores
     from nmt.runs import loading
     from nmt.text import corpora
-    from nmt.training import checkpoints
 
     rival = loading.load(against, args.checkpoint, **flags.given(args)) if against else None
     if rows:
@@ -98,10 +101,12 @@ def score_runs(args: Namespace) -> None:
         model.options["tokenize"], references[0], corpora.target_language(model.corpus)
     )
     is_report = not (rows or rival or model.ensemble or args.checkpoint)
-    if is_report and checkpoints.paths(trained.run.final):  # scores.json is of the final weights
+    if is_report and weights.kind == "final":  # scores.json is of the final weights
         test_scores, lines = evaluation.evaluate(model, trained.tokenizer, corpus, args.ter)
-        evaluation.report(trained.run, corpus, model, test_scores, lines)
+        evaluation.report(trained.run, corpus, model, weights.record, test_scores, lines)
         return
+    if is_report:
+        log.info("scores.json stays as it is: it is for the final weights, at the end of training.")
     text = TestText(name, sources, references, evaluation.scoring_options(model, references[0]))
     scores.warn_of_tokenized_text(references[0], **text.scoring)
     paths = " and ".join(map(str, (trained.run.path, *args.ensemble)))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nmt import UserError, output
 from nmt.cli import flags, trained_runs
 from nmt.runs.folder import Run
+from nmt.runs.weights import Weights, choose_weights, scores_are_of
 from nmt.text.languages import Pair, as_pair
 
 if TYPE_CHECKING:  # what imports TensorFlow
@@ -25,6 +26,7 @@ class Export(NamedTuple):
     trained: TrainedRun
     languages: Sequence[str]  # codes; none if they are unknown
     quantization: str | None  # of the weights
+    weights: Weights
 
 
 # ---- The formats: each imports its own module, and what that needs ----
@@ -54,7 +56,7 @@ def hugging_face(path: Path, export: Export) -> None:
     from nmt.exports.hugging_face import hugging_face_model
 
     run, tokenizer, model = export.trained
-    card = model_card(run, model.options, export.languages)
+    card = model_card(run, export.weights, model.options, export.languages)
     hugging_face_model(path, model.transformer, tokenizer, card)
 
 
@@ -119,11 +121,12 @@ def run(args: Namespace) -> None:
         language_pair(runs[0], languages)  # unknown ones are reported before the model is loaded
     if args.format == "litert":  # which has no bfloat16; the weights are float32 in any case
         args.mixed_precision = False
+    weights = choose_weights(runs[0], args.checkpoint)
     trained = trained_runs.load_runs(args, runs)
     path = Path(args.to) if args.to else default_path(trained.run.path / "export", args.format)
     if args.format == "keras" and path.suffix != ".keras":  # Keras requires it
         path = path.with_name(f"{path.name}.keras")
-    FORMATS[args.format].write(path, Export(trained, languages, args.quantization))
+    FORMATS[args.format].write(path, Export(trained, languages, args.quantization, weights))
     print(path)
 
 
@@ -149,12 +152,22 @@ def check_quantization(kind: str, quantization: str | None) -> None:
         )
 
 
-def model_card(run: Run, options: dict[str, Any], languages: Sequence[str]) -> ModelCard:
-    """Returns what the model card says of a run with these options and languages."""
+def model_card(
+    run: Run, weights: Weights, options: dict[str, Any], languages: Sequence[str]
+) -> ModelCard:
+    """Returns what the model card says of a run: scores, if these weights have been scored.
+
+    Args:
+      run: the Run.
+      weights: those that are exported.
+      options: values of params.table() by name.
+      languages: codes, as the card names them.
+    """
     from nmt.exports.hugging_face import ModelCard
 
     scores = run.read("scores.json", {})  # none before the run has ended
-    metrics = {name: score for name, score in scores.items() if isinstance(score, dict)}
+    of_weights = scores if scores_are_of(scores, weights) else {}
+    metrics = {name: score for name, score in of_weights.items() if isinstance(score, dict)}
     return ModelCard(
         name=run.path.name,
         corpus=scores.get("dataset", "a corpus that is not named"),

@@ -7,6 +7,7 @@ from typing import Any
 
 import params
 from nmt.runs.parameters import error_in
+from nmt.runs.weights import KINDS
 from nmt.text import languages
 from nmt.text.formats.format import Selection
 
@@ -132,9 +133,9 @@ def add_run(parser: argparse.ArgumentParser, several: bool = False) -> None:
 def add_checkpoint(parser: argparse.ArgumentParser) -> None:
     """Adds the flag that chooses the weights of a trained run."""
     parser.add_argument(
-        "--checkpoint", choices=("final", "newest", "best"),
+        "--checkpoint", choices=KINDS,
         help="the weights that were scored at the end of training, the last epoch's, or the "
-        "best epoch's (default final, or newest while there is no final)",
+        "best epoch's (default final, or best while training has not ended)",
     )  # fmt: skip
 
 

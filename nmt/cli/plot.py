@@ -1,6 +1,7 @@
 """The command `plot`."""
 
 import argparse
+import contextlib
 import os
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
@@ -14,6 +15,7 @@ from nmt.messages import log
 from nmt.results import pictures, texts
 from nmt.results.pictures import Picture
 from nmt.runs.folder import Run
+from nmt.runs.weights import choose_weights, scores_are_of
 from nmt.text import encoding, spelling
 
 HELP = "draw a picture: attention, curves, masks, architecture, ..."
@@ -83,6 +85,8 @@ def prepare(args: Namespace, picture: Picture) -> pictures.RunPictures:
     """Returns what draws a picture of a trained run."""
     weights = picture.needs_weights or args.sentence is not None or args.checkpoint is not None
     (run,) = trained_runs.find_runs(args, weights)
+    is_known = is_translated(run, args.checkpoint)
+    weights = weights or (picture.needs_sentence and not is_known)
     startup.import_tensorflow()
     from nmt.runs import loading
     from nmt.text.batches import training_batches
@@ -93,6 +97,8 @@ def prepare(args: Namespace, picture: Picture) -> pictures.RunPictures:
         run, tokenizer, model = loading.load_without_weights(run, weights=False)
     rows = run.first_translations(1)
     line, _, translation = rows[0] if rows else ("", "", "")
+    if not is_known:
+        translation = None
     if args.sentence is not None:
         (line,) = encoding.decode_lines([os.fsencode(args.sentence) + b"\n"], "argument")
         translation = None  # not known yet
@@ -107,6 +113,15 @@ def prepare(args: Namespace, picture: Picture) -> pictures.RunPictures:
         return training_batches(model.options, corpus, tokenizer, scheme=scheme)
 
     return pictures.RunPictures(run, model, tokenizer, line, make_batches, translation, args.lang)
+
+
+def is_translated(run: Run, checkpoint: str | None) -> bool:
+    """Returns whether translations.txt is of the weights that are used, or there are no others."""
+    if not run.has_weights:
+        return True
+    with contextlib.suppress(UserError, AttributeError, TypeError):
+        return scores_are_of(run.read("scores.json", {}), choose_weights(run, checkpoint))
+    return False
 
 
 def first_sentence(translator, line: str) -> str:

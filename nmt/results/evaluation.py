@@ -124,25 +124,66 @@ def evaluate(
 
 
 def print_report(
-    corpus: corpora.Corpus, model: Model, test_scores: dict, lines: list[TranslatedLine]
+    corpus_name: str, epochs: int, options: dict, test_scores: dict, lines: list[TranslatedLine]
 ) -> None:
-    """Prints samples and scores; for arguments see `report`."""
+    """Prints samples and scores.
+
+    Args:
+      corpus_name: of the corpus.
+      epochs: that the run was trained for.
+      options: of the run, for its search.
+      test_scores, lines: what `evaluate` returned.
+    """
     from nmt.results import scores
 
     for line in lines[:REPORTED_SAMPLES]:
         print(f"Source:     {line.source}\nReference:  {line.reference}")
         print(f"Hypothesis: {line.hypothesis}\n")
-    epochs, search = plural(int(model.epoch), "epoch"), search_name(model.options)
-    size = plural(test_scores["lines"], "line")
-    print(f"Test split of {corpus.name}, {size}, {epochs}, {search}:")
+    size, search = plural(test_scores["lines"], "line"), search_name(options)
+    print(f"Test split of {corpus_name}, {size}, {plural(epochs, 'epoch')}, {search}:")
     print(f"loss {test_scores['loss']:.3f}, accuracy {test_scores['accuracy']:.3f}")
-    metrics_by_name = {name: score for name, score in test_scores.items() if type(score) is dict}
+    metrics_by_name = {
+        name: score
+        for name, score in test_scores.items()
+        if type(score) is dict and "signature" in score
+    }
     print(scores.table(metrics_by_name), flush=True)
 
 
-def report(
-    run, corpus: corpora.Corpus, model: Model, test_scores: dict, lines: list[TranslatedLine]
+def write_validation(
+    run, corpus: corpora.Corpus, checkpoint: dict, validation: dict[str, float]
 ) -> None:
+    """Writes the validation result of a checkpoint into scores.json, before it is scored.
+
+    What the file holds of other weights goes.
+
+    Args:
+      run: the folder.Run.
+      corpus: the Corpus.
+      checkpoint: the `record` of the runs.weights.Weights.
+      validation: the metrics of the validation split, by name.
+    """
+    content = saved_scores(run, checkpoint) | {
+        "pairs": {split: len(split_pairs) for split, split_pairs in corpus.splits().items()},
+        "checkpoint": checkpoint,
+        "validation": metrics.validation_metrics(validation),
+    }
+    run.write("scores.json", content)
+
+
+def saved_scores(run, checkpoint: dict) -> dict:
+    """Returns what scores.json holds of a checkpoint; {} if it is of another or damaged."""
+    with contextlib.suppress(UserError, AttributeError):
+        scores = run.read("scores.json", {})
+        if scores.get("checkpoint") == checkpoint:
+            return scores
+    return {}
+
+
+def report(
+    run, corpus: corpora.Corpus, model: Model, checkpoint: dict, test_scores: dict,
+    lines: list[TranslatedLine],
+) -> None:  # fmt: skip
     """Prints scores and samples, then writes scores.json and translations.txt.
 
     They are printed even if they cannot be written, and written even if they cannot be printed.
@@ -151,6 +192,7 @@ def report(
       run: the folder.Run.
       corpus: the Corpus.
       model: the Model of the run.
+      checkpoint: the `record` of the runs.weights.Weights that the model has.
       test_scores, lines: what `evaluate` returned.
 
     Raises:
@@ -158,19 +200,22 @@ def report(
       UserError: the folder could not be written to.
     """
     try:
-        print_report(corpus, model, test_scores, lines)
+        print_report(corpus.name, int(model.epoch), model.options, test_scores, lines)
     finally:
-        write_report(run, corpus, model, test_scores, lines)
+        write_report(run, corpus, model, checkpoint, test_scores, lines)
 
 
 def write_report(
-    run, corpus: corpora.Corpus, model: Model, test_scores: dict, lines: list[TranslatedLine]
-) -> None:
+    run, corpus: corpora.Corpus, model: Model, checkpoint: dict, test_scores: dict,
+    lines: list[TranslatedLine],
+) -> None:  # fmt: skip
     """Writes scores.json and translations.txt; for arguments see `report`."""
     epochs, pairs, splits = int(model.epoch), {}, corpus.splits()
     history = [row for row in run.history() if row["epoch"] <= epochs]
     with contextlib.suppress(UserError, AttributeError, TypeError, ValueError):
         pairs = dict(run.read("scores.json", {}).get("pairs", {}))  # of splits not loaded now
+    saved = saved_scores(run, checkpoint)
+    validation = {"validation": saved["validation"]} if "validation" in saved else {}
     rows = ["\t".join(" ".join(text.split()) for text in line) + "\n" for line in lines]
     run.write("translations.txt", "".join(rows).encode())
     run.write(
@@ -178,7 +223,10 @@ def write_report(
         {
             "dataset": corpus.name,
             "pairs": pairs | {split: len(split_pairs) for split, split_pairs in splits.items()},
+            "checkpoint": checkpoint,
+            **validation,
             **test_scores,
+            "test_sha256": corpora.fingerprint(corpus.test),
             "epochs": epochs,
             "training_seconds": sum(row["seconds"] for row in history),
             "parameters": model.transformer.count_params(),

@@ -48,14 +48,8 @@ class Pictures:
             with output.new(to) as unfinished:
                 picture.draw(self, unfinished, **picture.flags | choices)
             return to
-        name = picture.name
-        for choice, value in choices.items():
-            if choice != "beside" and value != picture.flags[choice]:
-                text = value if isinstance(value, str) else f"{choice}{value}"
-                name += "-mean" if value is True else f"-{text}"
-        if self.language != "en":
-            name += f"-{self.language}"
-        return picture.draw(self, self.folder / f"{name}.png", **picture.flags | choices)
+        name = picture.file_name(choices, self.language)
+        return picture.draw(self, self.folder / name, **picture.flags | choices)
 
     def use_chinese_fonts(self):
         """Chooses fonts that show the Chinese texts.
@@ -248,6 +242,20 @@ class Picture:
     needs_weights: bool = True
     needs_sentence: bool = False
     drawn: tuple[dict, ...] = ({},)  # values of the flags, for each drawing at the end of training
+
+    def file_name(self, choices: dict[str, Any], language: str = "en") -> str:
+        """Returns the name of the file that is drawn if none is given.
+
+        Args:
+          choices: values of the picture's flags, by name.
+          language: of its texts.
+        """
+        name = self.name
+        for choice, value in choices.items():
+            if choice != "beside" and value != self.flags[choice]:
+                text = value if isinstance(value, str) else f"{choice}{value}"
+                name += "-mean" if value is True else f"-{text}"
+        return f"{name}.png" if language == "en" else f"{name}-{language}.png"
 
 
 PICTURES = (  # in the order drawn

@@ -7,10 +7,12 @@ import stat
 import time
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from nmt import UserError
 from nmt.messages import plural
 from nmt.runs.folder import Run
+from nmt.runs.weights import Weights, choose_weights, scores_are_of
 
 FOLDER = Path("runs")  # of all runs that --run does not name
 AGES = (("day", 86_400), ("hour", 3600), ("minute", 60))  # seconds
@@ -21,40 +23,69 @@ class Summary:
 
     Args:
       run: a folder.Run.
+      weights: the Weights whose scores and age are described; None for those that commands use.
     """
 
-    def __init__(self, run: Run):
+    def __init__(self, run: Run, weights: Weights | None = None):
         self.run = run
         if run.parameters is None:
             raise run.without_parameters()
-        options, scores = run.parameters.options, run.read("scores.json", {})
+        with contextlib.suppress(UserError):  # no epoch is finished
+            weights = weights or choose_weights(run)
+        options, saved_scores = run.parameters.options, run.read("scores.json", {})
+        scores = saved_scores if weights and scores_are_of(saved_scores, weights) else {}
+        self.weights = weights.label if weights else ""
         self.corpus = options["data_path"]
         self.languages = "-".join(run.parameters.corpus.get("languages", []))
         self.epochs, self.planned = len(run.history()), options["epochs"]
-        self.bleu = scores.get("BLEU", scores.get("BLEU, lower-cased", {})).get("score")
-        self.parameters = scores.get("parameters")
+        bleu = scores.get("BLEU", scores.get("BLEU, lower-cased", {}))
+        self.bleu = bleu.get("score")
+        self.scoring = scoring(bleu.get("signature", ""), scores.get("options", {}))
+        self.parameters = saved_scores.get("parameters")
         self.megabytes = size(run.path) / 1e6
-        self.trained_at = trained_at(run)
+        self.trained_at = trained_at(run, weights)
 
     def __str__(self) -> str:
         """Returns "bundled, pt-en, BLEU 95.0, trained 2 hours ago"."""
         bleu = f"BLEU {self.bleu:.1f}" if self.bleu is not None else "not scored"
+        if self.scoring not in ("", DEFAULT_SCORING):
+            bleu += f" ({self.scoring})"
         parts = [self.corpus, self.languages, bleu, f"trained {age(self.trained_at)}"]
         return ", ".join(part for part in parts if part)
 
     def row(self) -> tuple[str, ...]:
         """Returns the columns of TITLES, as text."""
         number = f"{self.parameters / 1e6:.1f} M" if self.parameters else ""
-        when = datetime.fromtimestamp(self.trained_at)
+        when = datetime.fromtimestamp(trained_at(self.run))
         return (
             str(self.run.path), self.corpus, self.languages, f"{self.epochs}/{self.planned}",
             "" if self.bleu is None else f"{self.bleu:.1f}", number, f"{self.megabytes:.0f} MB",
-            f"{when:%Y-%m-%d %H:%M}",
+            f"{when:%Y-%m-%d %H:%M}", self.weights, self.scoring,
         )  # fmt: skip
 
 
-TITLES = ("run", "corpus", "languages", "epochs", "BLEU", "parameters", "size", "trained")
+DEFAULT_SCORING = "13a"  # sacreBLEU's, with greedy search
+TITLES = (
+    "run", "corpus", "languages", "epochs", "BLEU", "parameters", "size", "trained", "weights",
+    "scored by",
+)  # fmt: skip
 DAMAGED = (UserError, AttributeError, TypeError, OSError, ValueError)  # of files of other content
+
+
+def scoring(signature: str, options: dict[str, Any]) -> str:
+    """Returns in words how a BLEU was computed: without that, two of them cannot be compared.
+
+    Args:
+      signature: sacreBLEU's; "" without any.
+      options: of the scored run, for its search.
+    """
+    fields = dict(field.split(":", 1) for field in signature.split("|") if ":" in field)
+    words = [fields["tok"]] if "tok" in fields else []
+    if fields.get("case") == "lc":
+        words.append("lower-cased")
+    if options.get("beam", 1) > 1:
+        words.append(f"beam {options['beam']}")
+    return ", ".join(words)
 
 
 def size(folder: Path) -> int:
@@ -75,11 +106,21 @@ def age(timestamp: float) -> str:
     return f"{plural(int(seconds // unit_seconds), unit)} ago" if unit else "just now"
 
 
-def trained_at(run: Run) -> float:
-    """Returns when the newest epoch of a run ended; if unknown, when its checkpoint was written."""
+def trained_at(run: Run, weights: Weights | None = None) -> float:
+    """Returns when an epoch ended; if unknown, when its checkpoint was written.
+
+    Args:
+      run: the Run.
+      weights: the Weights that end with the epoch; None for the newest epoch of the run.
+    """
     try:
-        return float(run.history()[-1]["ended"])
+        rows = run.history()
+        if weights:
+            rows = [row for row in rows if row["epoch"] == weights.epoch]
+        return float(rows[-1]["ended"])
     except (UserError, IndexError, KeyError, TypeError, ValueError):
+        if weights:
+            return weights.modified
         return max(path.stat().st_mtime for path in run.path.rglob("ckpt-*.index"))
 
 
@@ -102,10 +143,14 @@ def is_backup(run: Run) -> bool:
     return False
 
 
-def describe(run: Run) -> str:
-    """Returns in words what a run is, or that its files are damaged."""
+def describe(run: Run, weights: Weights | None = None) -> str:
+    """Returns in words what a run is, or that its files are damaged.
+
+    Args:
+      run, weights: see Summary.
+    """
     try:
-        return str(Summary(run))
+        return str(Summary(run, weights))
     except DAMAGED:
         return "its files are damaged"
 

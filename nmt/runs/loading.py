@@ -18,6 +18,7 @@ from nmt.network.engine import ParallelForward, accelerate
 from nmt.network.parallel_tokens import ParallelTokensForward
 from nmt.runs import listing, parameters
 from nmt.runs.folder import Run
+from nmt.runs.weights import choose_weights
 from nmt.text import corpora
 from nmt.text.files import is_table
 from nmt.text.glossary import read_glossary
@@ -191,8 +192,8 @@ def load(
 
     Args:
       path: the run folder; None for the newest one in runs/, if all are of one corpus.
-      checkpoint: "final", "newest" (epoch) or "best" (validation); None for final, or for newest as
-        long as there is no final one.
+      checkpoint: "final", "newest" (epoch) or "best" (validation); None for those that
+        `choose_weights` chooses.
       plain: without the engine; see `build_transformer`.
       changed: options to use instead of the run's own.
 
@@ -201,25 +202,20 @@ def load(
     """
     trained = load_without_weights(path, plain=plain, **changed)
     run, model = trained.run, trained.model
-    folders = {"final": run.final, "newest": run.checkpoints, "best": run.best}
-    wanted = [checkpoint] if checkpoint else ["final", "newest"]
-    paths = [path for name in wanted for path in checkpoints.paths(folders[name])[-1:]]
-    if not paths:
-        fix = "name another checkpoint" if checkpoint else "resume its training first"
-        raise UserError(f"{folders[wanted[-1]]}: no checkpoint yet; {fix}")
+    chosen = choose_weights(run, checkpoint)
     state = tf.train.Checkpoint(
         model=[variable.value for variable in model.transformer.variables],
         epoch=model.epoch,
         steps=model.steps,
     )
     try:
-        checkpoints.restore(state, paths[0])
+        checkpoints.restore(state, chosen.path)
     except UserError as error:
         raise UserError(
             f"{error}; choose another checkpoint, or repeat the command that trained the run, "
             "which overwrites it"
         ) from None
-    log.info(f"Using {paths[0]}: {listing.describe(run)}")
+    log.info(f"Using {chosen.path}: {listing.describe(run, chosen)}; {chosen.reason}")
     return trained
 
 

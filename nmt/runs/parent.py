@@ -13,6 +13,7 @@ from nmt.runs import listing
 from nmt.runs.folder import Run
 from nmt.runs.loading import build_transformer, load_tokenizer
 from nmt.runs.parameters import Parameters, in_effect
+from nmt.runs.weights import choose_weights
 from nmt.text import corpora
 from nmt.text.tokenizer import Tokenizer
 from nmt.training import checkpoints
@@ -31,7 +32,7 @@ class Parent(NamedTuple):
 
     run: Run
     options: dict  # values of params.table() by name
-    weights: str  # the path of its final checkpoint, or else of its newest
+    weights: str  # the path of a checkpoint: the one that commands use
     sha256: str  # of the weights
 
     @property
@@ -181,9 +182,22 @@ def _load(path: str, child: Run, text_is_named: bool) -> Parent:
         raise UserError(f"--from {path}: is the new run itself; name another --run")
     if not text_is_named:
         raise UserError("--from goes with --train or --dataset: name the text to continue on")
-    paths = checkpoints.paths(run.final)[-1:] or checkpoints.paths(run.checkpoints)[-1:]
-    if not paths:
-        raise UserError(f"{run.checkpoints}: no checkpoint yet; name another run by --from")
-    with open(f"{paths[0]}.data-00000-of-00001", "rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return Parent(run, run.parameters.options, paths[0], digest)
+    weights = choose_weights(run)
+    sha256 = digest(weights.path)
+    options = run.parameters.options
+    if not child.resumable:
+        log.info(f"Beginning with {weights.path}, {weights.reason}.")
+        return Parent(run, options, weights.path, sha256)
+    begun_with = child.resumable.hashes.get("parent_sha256")
+    if sha256 != begun_with:  # perhaps the parent was trained further meanwhile
+        for folder in (run.final, run.checkpoints, run.best):
+            for path in checkpoints.paths(folder):
+                if digest(path) == begun_with:
+                    return Parent(run, options, path, begun_with)
+    return Parent(run, options, weights.path, sha256)
+
+
+def digest(path: str) -> str:
+    """Returns the SHA-256 of the weights in a checkpoint."""
+    with open(f"{path}.data-00000-of-00001", "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

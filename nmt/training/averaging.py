@@ -34,8 +34,10 @@ def average(
     keeper: checkpoints.Keeper,
     number: int,
     validate: Callable[[], dict[str, float]],
-) -> None:
+) -> dict[str, float]:
     """Saves the weights that validate best as `final`, and leaves the network with them.
+
+    Returns their metrics of the validation split, by name.
 
     The candidates are the best epoch's weights and the means of the newest one, two, ... up to
     `number` epochs. The learning rate is still high at the end of a run, and each step leaves the
@@ -70,6 +72,7 @@ def average(
     log.info(
         f"Final weights: {chosen.title}, validation {metrics_text(chosen.metrics)}{comparison}."
     )
+    return chosen.metrics
 
 
 def candidates(

@@ -27,6 +27,7 @@ import tensorflow as tf
 from nmt import UserError, output
 from nmt.messages import log, reason
 from nmt.training import cluster
+from nmt.training.checkpoint_files import number, paths
 from nmt.training.signals import Signals
 
 # What TensorFlow raises for files that are damaged, missing, or of other variables.
@@ -39,19 +40,6 @@ UNRESTORED = (  # begins what TensorFlow logs of values that it has not restored
     "An attribute in the restored object could not be found in the checkpoint",
 )
 UNFINISHED = "unfinished"  # the folder in which a checkpoint is written
-
-
-def number(path: str | Path) -> int:
-    """Returns the number of a checkpoint, its epoch or, within an epoch, its step."""
-    return int(Path(path).name.removeprefix("ckpt-"))
-
-
-def paths(folder: Path) -> list[str]:
-    """Returns the checkpoints in a folder, the oldest first, as the paths TensorFlow takes."""
-    index_files = (
-        path for path in folder.glob("ckpt-*.index") if re.fullmatch(r"ckpt-\d+", path.stem)
-    )
-    return sorted((str(path.with_suffix("")) for path in index_files), key=number)
 
 
 @contextlib.contextmanager

@@ -17,7 +17,12 @@ from nmt.text.corpora import Corpus
 from nmt.text.tokenizer import Tokenizer
 from nmt.training import checkpoints, cluster, devices, tensorboard
 from nmt.training.estimate import BatchTimer, RunTimes, duration
-from nmt.training.metrics import metrics_text, value_for_early_stopping, value_to_minimize
+from nmt.training.metrics import (
+    metrics_text,
+    validation_metrics,
+    value_for_early_stopping,
+    value_to_minimize,
+)
 from nmt.training.progress import ProgressBar
 
 REFRESH_BATCHES = 20  # between two updates of the progress bar, each of which waits for the device
@@ -35,6 +40,21 @@ def workers_agree_after(number: int, accumulate: int) -> bool:
       accumulate: batches per step.
     """
     return number // REFRESH_BATCHES > (number - accumulate) // REFRESH_BATCHES
+
+
+def is_finished(epoch: int, history: list[dict], options: dict) -> bool:
+    """Returns whether no epoch is left to train: all are done, or too many improved nothing.
+
+    Args:
+      epoch: finished epochs.
+      history: their metrics, see `metrics_of_epoch`.
+      options: values of params.table() by name.
+    """
+    patience, waited = options["patience"], 0
+    if history:
+        improved = min(history, key=value_for_early_stopping)
+        waited = epoch - improved["epoch"]
+    return epoch >= options["epochs"] or 0 < patience <= waited
 
 
 class TrainingLoop:
@@ -322,11 +342,7 @@ class TrainingLoop:
     @property
     def finished(self) -> bool:
         """Whether all epochs are done, or too many in a row did not improve validation."""
-        epoch, patience, waited = int(self.epoch), self.options["patience"], 0
-        if self.history:
-            improved = min(self.history, key=value_for_early_stopping)
-            waited = epoch - improved["epoch"]
-        return epoch >= self.options["epochs"] or 0 < patience <= waited
+        return is_finished(int(self.epoch), self.history, self.options)
 
     def is_validated(self) -> bool:
         """Returns whether the last finished epoch has its metrics, or there is no such epoch."""
@@ -400,12 +416,7 @@ class TrainingLoop:
         if self.best_epoch == epoch:
             keeper.save(run.best, epoch)
         run.write("history.json", self.history)
-        validation_metrics = {
-            name.removeprefix("val_"): value
-            for name, value in row.items()
-            if name.startswith("val_")
-        }
-        self.tensorboard.log(self.step, "validation", **validation_metrics)
+        self.tensorboard.log(self.step, "validation", **validation_metrics(row))
         samples = corpus.validation.take(TENSORBOARD_SAMPLES)
         self.tensorboard.log_translations(self.step, self.translations_of(samples, tokenizer))
         test_share = len(corpus.test) / len(corpus.validation)

@@ -39,6 +39,16 @@ def value_for_early_stopping(metrics: dict) -> tuple[float, ...]:
     return value[:1] if bleu_counts else value
 
 
+def validation_metrics(metrics: dict) -> dict[str, float]:
+    """Returns those of the validation split by names without their prefix: loss, accuracy, bleu."""
+    prefix = "val_"
+    return {
+        name.removeprefix(prefix): value
+        for name, value in metrics.items()
+        if name.startswith(prefix)
+    }
+
+
 def loss_and_accuracy(
     step: Callable[[tf.Tensor, tf.Tensor], tf.Tensor],
     batches: Iterable[tuple[tf.Tensor, tf.Tensor]],

@@ -892,11 +892,13 @@ def test_label_smoothing_is_of_training_alone():
     assert loss_pairs[1][1] != pytest.approx(loss_pairs[1][0], rel=1e-3)
 
 
-def test_a_run_without_a_final_checkpoint_uses_the_newest(finished, capsys, tmp_path):
+def test_a_run_without_a_final_checkpoint_uses_the_best(finished, capsys, tmp_path):
     shutil.copytree(finished / "run", tmp_path / "run")
     shutil.rmtree(tmp_path / "run" / "checkpoints" / "final")
     assert call("translate", "--run", tmp_path / "run", "um.") == 0
-    assert str(tmp_path / "run" / "checkpoints" / "ckpt") in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert str(tmp_path / "run" / "checkpoints" / "best" / "ckpt") in said
+    assert "the weights of the best epoch (training has not ended)" in said
     assert call("translate", "--checkpoint", "final", "--run", tmp_path / "run", "um.") == 2
     assert "final: no checkpoint yet" in capsys.readouterr().err
 

@@ -1,0 +1,82 @@
+"""A training run of which nothing is left to do: the command that trained it only says so."""
+
+from typing import Any
+
+import params
+from nmt import UserError
+from nmt.cli import train_messages
+from nmt.messages import log, plural
+from nmt.results import evaluation, pictures
+from nmt.runs.folder import Run
+from nmt.runs.weights import Weights, choose_weights, scores_are_of
+from nmt.text.corpora import Corpus
+from nmt.training.loop import is_finished
+
+# Options that change neither the scores nor the pictures of a run that is finished.
+WITHOUT_EFFECT = ("data_path", "epochs", "patience", "checkpoint_minutes")
+
+
+def is_complete(run: Run, options: dict[str, Any], test_sha256: str, no_plots: bool) -> bool:
+    """Returns whether a run has all that its training command makes, with these options.
+
+    Args:
+      run: the Run.
+      options: values of params.table() by name.
+      test_sha256: the fingerprint of the test text.
+      no_plots: whether pictures are not asked for.
+    """
+    try:
+        weights, history = choose_weights(run), run.history()
+        scores = run.read("scores.json", {})
+    except UserError:
+        return False
+    history = [row for row in history if row["epoch"] <= weights.epoch]
+    is_trained = (
+        weights.kind == "final"
+        and any(row["epoch"] == weights.epoch for row in history)
+        and is_finished(weights.epoch, history, options)
+        and not run.unconfirmed  # else a checkpoint must confirm them
+    )
+    return (
+        is_trained
+        and is_scored(scores, weights, options, test_sha256)
+        and bool(run.first_translations(1))
+        and (no_plots or are_drawn(run, weights))
+    )
+
+
+def is_scored(scores: Any, weights: Weights, options: dict[str, Any], test_sha256: str) -> bool:
+    """Returns whether scores.json holds all scores of the weights, computed with these options."""
+    if not isinstance(scores, dict) or not scores_are_of(scores, weights):
+        return False
+    scored_with = scores.get("options", {})
+    names = {row.name for row in params.table()} - {*WITHOUT_EFFECT}
+    return (
+        "validation" in scores
+        and scores.get("test_sha256") == test_sha256
+        and all(name in scored_with and scored_with[name] == options[name] for name in names)
+    )
+
+
+def are_drawn(run: Run, weights: Weights) -> bool:
+    """Returns whether the run has all pictures of training's end, no older than the weights."""
+    chosen = weights.modified
+    for picture in pictures.PICTURES:
+        for choices in picture.drawn:
+            path = run.plots / picture.file_name(choices)
+            if not path.exists() or path.stat().st_mtime < chosen:
+                return False
+    return True
+
+
+def report(run: Run, corpus: Corpus) -> None:
+    """Prints the scores that the run has, as its training did, and logs what can follow."""
+    scores = run.read("scores.json")
+    samples = run.first_translations(evaluation.REPORTED_SAMPLES)
+    lines = [evaluation.TranslatedLine(*row) for row in samples]
+    evaluation.print_report(corpus.name, scores["epochs"], scores["options"], scores, lines)
+    log.info(
+        f"Complete: {plural(scores['epochs'], 'epoch')}; nothing is left to do. To score it in "
+        "another way: evaluate; to draw a picture again: plot."
+    )
+    train_messages.suggest_commands(run, lines[0].source, corpus.name)
