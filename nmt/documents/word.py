@@ -1,9 +1,9 @@
 """Word documents, .docx: an archive of XML, of which the paragraphs are translated.
 
 A run is text of one format. The format of most of a paragraph is that of its translation; runs of
-other formats, and hyperlinks, are put around the words that are linked to theirs. Line breaks,
-tabs, fields and pictures end a segment. All other files of the archive, and what is not in a
-paragraph that changes, stay as they are.
+other formats, hyperlinks, and what fields show (citations, references) are put around the words
+that are linked to theirs. Line breaks, tabs and pictures end a segment. All other files of the
+archive, and what is not in a paragraph that changes, stay as they are.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ import dataclasses
 import io
 import itertools
 import lzma
+import posixpath
 import re
+import urllib.parse
 import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from nmt import UserError
 from nmt.documents.document import Left, Segment, Span, TextDocument, has_words
@@ -25,8 +28,10 @@ from nmt.documents.markup import MAX_DEPTH, Token, escape_text, find_partners, u
 from nmt.documents.nodes import Element, Fixed, Node, Text, outer_spaces, plain_text
 from nmt.documents.xml_files import XmlTokens, decode_xml
 
-MAIN_PART = "word/document.xml"
-PARTS = re.compile(r"word/(?:document|header\d*|footer\d*|footnotes|endnotes)\.xml")
+MAIN_PART = "word/document.xml"  # where _rels/.rels names no other
+TEXT_PARTS = "header", "footer", "footnotes", "endnotes"  # types of relationships
+UNTRANSLATED = re.compile(r"word/(?:(comments)|(charts)/chart\w*|(diagrams)/data\w*)\.xml")
+TEXT = re.compile(r"<(?:w|a):t(?:\s[^<>]*)?>([^<]*)</")
 PARAGRAPH = re.compile(r"<w:p[ >]")
 MAX_BYTES = 500_000_000  # of an unpacked archive
 MAX_FILES = 20_000  # in it
@@ -68,6 +73,14 @@ class Item:
     is_mark: bool = False  # between runs
 
 
+class Field(NamedTuple):
+    """A field among the children of a paragraph: the positions of the runs that are its marks."""
+
+    start: int
+    divider: int  # between its code and what it shows; the end if it shows nothing
+    end: int
+
+
 class Paragraphs:
     """The paragraphs of a part of the archive.
 
@@ -83,7 +96,7 @@ class Paragraphs:
         """Yields the segments of all paragraphs; those in a text box are by themselves."""
         for number, token in enumerate(self._tokens):
             if token.kind == "start" and token.name == "w:p":
-                items = self._items(number, 0)
+                items = self._items(list(self._children(number)), 0)
                 for is_text, group in itertools.groupby(items, lambda item: item.node is not None):
                     if is_text:
                         yield from item_segments(list(group))
@@ -112,24 +125,108 @@ class Paragraphs:
     def _markup(self, span: Span) -> str:
         return self._text[slice(*span)]
 
-    def _items(self, parent: int, depth: int) -> Iterator[Item]:
-        """Yields the items of a paragraph, or of a container within it.
+    def _items(self, numbers: list[int], depth: int) -> Iterator[Item]:
+        """Yields the items of a paragraph, or of a container or a field within it.
+
+        Args:
+          numbers: of the tokens that begin its children.
+          depth: of the container.
 
         Raises:
           UserError: containers are nested too deep.
         """
         if depth > MAX_DEPTH:
             raise UserError(f"elements are nested more than {MAX_DEPTH} deep within a paragraph")
-        for number in self._children(parent):
+        fields = self._fields(numbers)
+        position = 0
+        while position < len(numbers):
+            number = numbers[position]
             token, span = self._tokens[number], self._span(number)
-            if token.name == "w:r" and token.kind == "start":
-                yield from self._run_items(number)
+            if field := fields.get(position):
+                inner = list(self._items(numbers[field.divider + 1 : field.end], depth + 1))
+                yield from self._field(field, numbers, inner)
+                position = field.end
             elif (inner := self._runs_within(number)) is not None:
-                yield self._container(number, inner, list(self._items(inner, depth + 1)))
+                items = list(self._items(list(self._children(inner)), depth + 1))
+                yield from self._container(number, inner, items)
+            elif token.name == "w:r" and token.kind == "start":
+                yield from self._run_items(number)
             elif token.name in MARKS:
                 yield Item(Fixed(self._markup(span)), span, is_mark=True)
             elif token.name not in DROPPED | PROPERTIES:
                 yield Item(None, span)
+            position += 1
+
+    def _field_mark(self, number: int) -> str | None:
+        """Returns "begin", "separate" or "end" for a run that is no more than such a mark."""
+        children = [self._tokens[child] for child in self._children(number)]
+        names = {child.name for child in children}
+        marks = [child for child in children if child.name == "w:fldChar"]
+        if len(marks) != 1 or names - {"w:rPr", "w:fldChar", "w:instrText"} - DROPPED:
+            return None
+        return marks[0].attributes.get("w:fldCharType")
+
+    def _fields(self, numbers: list[int]) -> dict[int, Field]:
+        """Returns the outermost fields that begin and end among elements, by where they begin.
+
+        Args:
+          numbers: of the tokens that begin the elements.
+        """
+        fields, starts = {}, []  # of the open fields: where they begin, and what they show begins
+        for position, number in enumerate(numbers):
+            is_run = self._tokens[number].name == "w:r" and self._tokens[number].kind == "start"
+            mark = self._field_mark(number) if is_run else None
+            if mark == "begin":
+                starts.append([position, None])
+            elif mark == "separate" and starts:
+                starts[-1][1] = position
+            elif mark == "end" and starts:
+                start, divider = starts.pop()
+                fields[start] = Field(start, position if divider is None else divider, position)
+        outermost, end = {}, -1
+        for start, field in sorted(fields.items()):
+            if start > end:
+                outermost[start], end = field, field.end
+        return outermost
+
+    def _field(self, field: Field, numbers: list[int], items: list[Item]) -> Iterator[Item]:
+        """Yields a field as an item; as several if a segment ends within it.
+
+        Args:
+          field: among `numbers`.
+          numbers: see `_fields`.
+          items: of what it shows.
+        """
+        start = self._span(numbers[field.start]).start
+        before, end = self._span(numbers[field.divider]).end, self._span(numbers[field.end])
+        if field.divider == field.end:  # it shows nothing
+            yield Item(
+                Fixed(self._markup(Span(start, end.end))), Span(start, end.end), is_mark=True
+            )
+        else:
+            outer = Span(start, end.end)
+            yield from self._element(outer, Span(before, end.start), items)
+
+    def _element(self, outer: Span, content: Span, items: list[Item]) -> Iterator[Item]:
+        """Yields what stands around items as an item with them; by itself if one ends a segment.
+
+        Args:
+          outer: where it stands.
+          content: where the items stand in it.
+          items: the items.
+        """
+        start, end = Span(outer.start, content.start), Span(content.end, outer.end)
+        if any(item.node is None or item.is_alone for item in items):
+            yield from (Item(None, start), *items, Item(None, end))
+            return
+        element = Element(
+            self._markup(start), self._markup(end), merge_runs(as_run(item) for item in items)
+        )
+        if has_words(plain_text([element])):
+            yield Item(element, outer)
+        else:
+            text = plain_text([element])
+            yield Item(Fixed(self._markup(outer), text), outer, is_mark=not text.strip())
 
     def _runs_within(self, number: int) -> int | None:
         """Returns the number of the element, itself or in it, whose children are runs."""
@@ -144,28 +241,31 @@ class Paragraphs:
                 and self._tokens[child].kind == "start"
             )
             return next(contents, None)
+        if token.name == "w:r":
+            return self._ruby_base(number)
         return number if token.name in CONTAINERS else None
 
-    def _container(self, number: int, inner: int, items: list[Item]) -> Item:
-        """Returns a container as an item; it ends a segment if one ends within it.
+    def _ruby_base(self, run: int) -> int | None:
+        """Returns the number of the text under an annotation, if a run holds nothing else."""
+        elements = [n for n in self._children(run) if self._tokens[n].name != "w:rPr"]
+        if len(elements) != 1 or self._tokens[elements[0]].name != "w:ruby":
+            return None
+        bases = (n for n in self._children(elements[0]) if self._tokens[n].name == "w:rubyBase")
+        return next((base for base in bases if self._tokens[base].kind == "start"), None)
+
+    def _container(self, number: int, inner: int, items: list[Item]) -> Iterator[Item]:
+        """Yields a container as an item; as several if a segment ends within it.
 
         Args:
           number: of its token.
           inner: see `_runs_within`.
           items: of its content.
         """
-        span, content = self._span(number), self._content(inner)
-        if any(item.node is None or item.is_alone for item in items):
-            return Item(None, span)
+        content = self._content(inner)
         for child in self._children(inner):
             if self._tokens[child].name in PROPERTIES:
                 content = Span(self._span(child).end, content.end)
-        start_tag = self._markup(Span(span.start, content.start))
-        end_tag = self._markup(Span(content.end, span.end))
-        element = Element(start_tag, end_tag, merge_runs(as_run(item) for item in items))
-        if plain_text([element]).strip():
-            return Item(element, span)
-        return Item(Fixed(self._markup(span), plain_text([element])), span, is_mark=True)
+        yield from self._element(self._span(number), content, items)
 
     def _run_items(self, run: int) -> Iterator[Item]:
         """Yields the items of a run."""
@@ -295,7 +395,7 @@ class WordDocument:
     """
 
     def __init__(self, content: bytes, parts: dict[str, TextDocument]):
-        self._content, self._parts = content, parts
+        self._content, self._parts = content, parts  # the main one first
         self.segments = [segment for part in parts.values() for segment in part.segments]
         self.left = [text for part in parts.values() for text in part.left]
 
@@ -304,8 +404,9 @@ class WordDocument:
         for name, part in self._parts.items():
             if any(text is other for other in itertools.chain(part.segments, part.left)):
                 number = sum(1 for _ in PARAGRAPH.finditer(part.text, 0, text.start))
-                where = "" if name == MAIN_PART else f" of {name}"
-                return f"paragraph {number}{where}"
+                is_main = part is next(iter(self._parts.values()))
+                paragraph = f"paragraph {number}" if number else ""
+                return paragraph if is_main else f"{paragraph} of {name}".removeprefix(" of ")
         raise ValueError("the text is of another document")
 
     def write(self, translations: Sequence[TranslatedText]) -> bytes:
@@ -329,8 +430,47 @@ class WordDocument:
         return stream.getvalue()
 
 
-def read_parts(content: bytes) -> dict[str, bytes]:
-    """Returns the XML files with text of a document, by name.
+def related_parts(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[str, str]]:
+    """Yields the type of relationship and the name of each part that a part refers to.
+
+    Args:
+      archive: the document.
+      name: of the part; "" for the archive itself.
+    """
+    folder, file = posixpath.split(name)
+    relations = posixpath.join(folder, "_rels", f"{file}.rels")
+    if relations not in archive.namelist():
+        return
+    for token in XmlTokens(decode_xml(archive.read(relations)).text).tokens:
+        target = urllib.parse.unquote(token.attributes.get("Target", ""))
+        if target and token.attributes.get("TargetMode") != "External":
+            path = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
+            yield token.attributes.get("Type", "").rpartition("/")[2], path
+
+
+def find_parts(archive: zipfile.ZipFile) -> dict[str, str]:
+    """Returns the types of the XML files with text, by name; the main one first.
+
+    The types are those of TEXT_PARTS and UNTRANSLATED.
+
+    Raises:
+      UserError: there is no main one.
+    """
+    names = set(archive.namelist())
+    main_parts = [path for kind, path in related_parts(archive, "") if kind == "officeDocument"]
+    main = next((path for path in main_parts if path in names), MAIN_PART)
+    if main not in names:
+        raise UserError(f"is not a Word document: it holds no {main}")
+    parts = {main: "officeDocument"}
+    for kind, path in related_parts(archive, main):
+        if path in names and kind in TEXT_PARTS:
+            parts.setdefault(path, kind)
+    untranslated = filter(None, map(UNTRANSLATED.fullmatch, archive.namelist()))
+    return parts | {match[0]: match[match.lastindex] for match in untranslated}
+
+
+def read_parts(content: bytes) -> dict[str, tuple[str, bytes]]:
+    """Returns the types and contents of the XML files with text, by name; the main one first.
 
     Raises:
       UserError: it is no Word document, is damaged, or is too large unpacked.
@@ -345,19 +485,21 @@ def read_parts(content: bytes) -> dict[str, bytes]:
                 with archive.open(member) as file:
                     while file.read(1 << 20):
                         pass
-            names = [name for name in archive.namelist() if PARTS.fullmatch(name)]
-            if MAIN_PART not in names:
-                raise UserError("is not a Word document: it holds no word/document.xml")
-            return {name: archive.read(name) for name in names}
+            names = find_parts(archive)
+            return {name: (kind, archive.read(name)) for name, kind in names.items()}
     except CORRUPT as error:
         raise UserError(
             f"is not a Word document, or is damaged ({error}); open and save it"
         ) from None
 
 
-def parse_part(content: bytes) -> TextDocument:
-    """Returns the Document of an XML file of the archive."""
+def parse_part(kind: str, content: bytes) -> TextDocument:
+    """Returns the Document of an XML file of the archive; of some kinds, nothing is translated."""
     decoded = decode_xml(content)
+    if kind in ("comments", "charts", "diagrams"):
+        matches = [match for match in TEXT.finditer(decoded.text) if has_words(match[1])]
+        left = [Left(f"in {kind}", match.start(1), kind == "comments") for match in matches]
+        return TextDocument(decoded.text, [], decoded.encode_with_references, left)
     tokens = XmlTokens(decoded.text).tokens
     find_partners(tokens, lambda open_name, name: False)
     segments = list(Paragraphs(decoded.text, tokens).segments())
@@ -371,8 +513,9 @@ def parse(content: bytes, ending: str) -> WordDocument:
       UserError: it cannot be read.
     """
     parts = read_parts(content)
-    if b"<w:document" not in parts[MAIN_PART]:
+    _, main_part = next(iter(parts.values()))
+    if b"<w:document" not in main_part:
         raise UserError(
             "is not written as Word does (<w:document>); save it with Word or LibreOffice"
         )
-    return WordDocument(content, {name: parse_part(part) for name, part in parts.items()})
+    return WordDocument(content, {name: parse_part(*part) for name, part in parts.items()})

@@ -9,7 +9,8 @@ import pytest
 from helpers import backwards, identity, upper
 
 from nmt import UserError
-from nmt.documents import translate_document, word
+from nmt.documents import parse_document, translate_document, word
+from nmt.documents.report import make_report
 
 
 def make_document():
@@ -149,6 +150,105 @@ def test_what_divides_a_paragraph(markup, translated):
     content = with_paragraph(markup)
     assert translate(content, identity) == content
     assert paragraph_of(translate(content, backwards)) == translated
+
+
+MARK = '<w:r><w:fldChar w:fldCharType="{}"/></w:r>'
+CODE = "<w:r><w:instrText>{}</w:instrText></w:r>"
+RUBY = "<w:r><w:ruby><w:rubyPr/><w:rt><w:r><w:t>x</w:t></w:r></w:rt><w:rubyBase>{}</w:rubyBase>"
+RUBY += "</w:ruby></w:r>"
+
+
+def field(code, shown):
+    """Returns the markup of a field: five runs."""
+    return "".join([
+        MARK.format("begin"), CODE.format(code), MARK.format("separate"), shown, MARK.format("end")
+    ])  # fmt: skip
+
+
+TOC = MARK.format("begin") + CODE.format("TOC") + MARK.format("separate")
+IF = MARK.format("begin") + CODE.format("IF") + field("REF b", RUN.format("não"))
+IF += MARK.format("separate")
+
+
+@pytest.mark.parametrize("frame", [lambda shown: field("REF a", shown), RUBY.format])
+def test_what_a_field_shows_and_what_stands_under_an_annotation_is_a_part_of_its_sentence(frame):
+    content = with_paragraph(RUN.format("um") + frame(RUN.format(" dois")) + RUN.format(" três"))
+    assert translate(content, identity) == content
+    expected = RUN.format("TRÊS ") + frame(RUN.format("DOIS")) + RUN.format(" UM")
+    assert paragraph_of(translate(content, backwards)) == expected
+
+
+@pytest.mark.parametrize(
+    ("markup", "translated"),
+    [
+        # The number of a page is no text; the network reads it.
+        (RUN.format("um ") + field("PAGE", RUN.format("23")),
+         field("PAGE", RUN.format("23")) + RUN.format(" UM")),
+        # A field within a field, and one that shows nothing.
+        (RUN.format("um ") + IF + RUN.format("dois") + MARK.format("end"),
+         IF + RUN.format("DOIS") + MARK.format("end") + RUN.format(" UM")),
+        (RUN.format("um") + MARK.format("begin") + CODE.format("XE") + MARK.format("end")
+         + RUN.format(" dois"),
+         RUN.format("DOIS UM") + MARK.format("begin") + CODE.format("XE") + MARK.format("end")),
+        # One that begins here and ends elsewhere, as a table of contents does.
+        (TOC + RUN.format("um dois"), TOC + RUN.format("DOIS UM")),
+        # A container with a tab holds two texts.
+        (f"<w:ins>{RUN.format('um dois')}<w:r><w:tab/></w:r>{RUN.format('a b')}</w:ins>",
+         f"<w:ins>{RUN.format('DOIS UM')}<w:r><w:tab/></w:r>{RUN.format('B A')}</w:ins>"),
+    ],
+)  # fmt: skip
+def test_fields_stay_fields(markup, translated):
+    content = with_paragraph(markup)
+    assert translate(content, identity) == content
+    assert paragraph_of(translate(content, backwards)) == translated
+
+
+def archive_of(files):
+    """Returns the bytes of an archive."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return stream.getvalue()
+
+
+def relations(kind, target):
+    return (
+        '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+        f'<Relationship Type="http://x/{kind}" Target="{target}"/></Relationships>'
+    )
+
+
+PART = f'<w:document xmlns:w="w"><w:p>{RUN.format("um")}</w:p></w:document>'
+
+
+@pytest.mark.parametrize("target", ["word/document2.xml", "/word/document2.xml"])
+def test_the_main_part_is_the_one_that_the_archive_names(target):
+    files = {
+        "_rels/.rels": relations("officeDocument", target),
+        "word/document2.xml": PART,
+        "word/_rels/document2.xml.rels": relations("header", "header7.xml"),
+        "word/header7.xml": PART,
+        "word/header8.xml": PART,
+        "word/charts/chart1.xml": "<a:p xmlns:a='a'><a:r><a:t>um</a:t></a:r></a:p>",
+        "word/comments.xml": PART,
+    }
+    document = parse_document("a.docx", archive_of(files))
+    texts = [document.place(text) for text in [*document.segments, *document.left]]
+    assert texts[:2] == ["paragraph 1", "paragraph 1 of word/header7.xml"]
+    assert texts[2:] == ["word/charts/chart1.xml", "paragraph 1 of word/comments.xml"]
+    with zipfile.ZipFile(io.BytesIO(translate(archive_of(files)))) as archive:
+        changed = [name for name, part in files.items() if archive.read(name) != part.encode()]
+    assert changed == ["word/document2.xml", "word/header7.xml"]
+    assert str(make_report(document, upper(["um", "um"]))) == (
+        "2 of 4 texts translated; left: 1 in charts (first: word/charts/chart1.xml), 1 in comments "
+        "(first: paragraph 1 of word/comments.xml)"
+    )
+
+
+def test_an_archive_without_a_main_part_is_named():
+    with pytest.raises(UserError, match=r"a.docx: is not a Word document: it holds no word/docu"):
+        translate(archive_of({"a": "b"}))
 
 
 def bomb():
