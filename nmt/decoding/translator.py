@@ -4,6 +4,7 @@ Only a chunk of the lines is in memory at a time. A line may be split into sente
 is translated by itself: a model trained on sentences loses text of longer ones.
 """
 
+import copy
 import itertools
 import numbers
 import re
@@ -225,6 +226,23 @@ class Translator:
         """
         differences = DifferenceCount(lines_before)
         return LineCounts(self.trained_length, MAX_SOURCE_TOKENS, differences=differences)
+
+    def with_terms(self, terms: dict[str, str], languages: Sequence[str] = ()) -> "Translator":
+        """Returns this Translator with further terms in its glossary; the traces are shared.
+
+        Args:
+          terms: translations by term, which count before those of the glossary.
+          languages: see Glossary.
+
+        Raises:
+          UserError: the run is non-autoregressive.
+        """
+        if terms and self.non_autoregressive:
+            raise UserError("the run is non-autoregressive: leave the glossary out")
+        glossary = (self.protector.glossary or Glossary({})).with_terms(terms, languages)
+        other = copy.copy(self)
+        other.protector = self.protector.with_glossary(glossary)
+        return other
 
     def difference(self, source: str, translation: str) -> Difference:
         """Returns what a translation has lost or added of what must not change, and of terms.

@@ -47,6 +47,7 @@ class Query(NamedTuple):
     details: bool = False  # tokens with scores and alternatives, and word links
     links: bool = False  # word links alone
     scored: bool = False  # log-probabilities, which greedy search does without
+    terms: tuple[tuple[str, str], ...] = ()  # of the request's own glossary, and translations
 
 
 @dataclasses.dataclass
@@ -129,7 +130,15 @@ class ServedModel:
             return self._run(translator, lines, prefixes, query)
 
     def translator(self, query: Query) -> Translator:
-        """Returns the Translator of a query; there are few, each made once."""
+        """Returns the Translator of a query; there are few, each made once, but for terms."""
+        translator = self._shared_translator(query)
+        if not query.terms:
+            return translator
+        languages = query.direction.source, query.direction.target
+        return translator.with_terms(dict(query.terms), languages)
+
+    def _shared_translator(self, query: Query) -> Translator:
+        """Returns the Translator of a query without its terms."""
         beam = query.beam or self.beam
         if query.sampling is not None:
             key = ("sample", size_of_beam(query.n_best))
@@ -155,7 +164,10 @@ class ServedModel:
             options |= dict(beam=number, alignments=True)
         else:
             options |= dict(beam=number, n_best=number)
-        source, *_ = self.directions[0]
+        source, target, _ = self.directions[0]
+        protected = dict(self.protected)
+        if protected.get("glossary"):  # which a server of one direction may have
+            protected["glossary"] = protected["glossary"].in_languages((source, target))
         return Translator(
             self.model.transformer,
             self.tokenizer,
@@ -166,7 +178,7 @@ class ServedModel:
             language=source,
             trained_length=self.model.options["max_length"],
             symbols=tuple(self.model.options["symbols"].split()),
-            **self.protected,
+            **protected,
             **options,
         )
 

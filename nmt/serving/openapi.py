@@ -127,6 +127,10 @@ OPERATIONS = (
             Field("text", STRINGS, "a text, or a list of texts", required=True), SOURCE, TARGET,
             Field("n_best", INTEGER, "translations of each text, 1 to 8"),
             Field("prefix", STRING, "what each translation begins with"),
+            Field(
+                "glossary", {"type": "object", "additionalProperties": STRING},
+                "terms and their translations, at most 200, beside those of the server",
+            ),
             Field("details", BOOLEAN, "the tokens of the best one, and its word alignment"),
             *SAMPLING, KEY,
         ),

@@ -16,8 +16,11 @@ from nmt.serving.batching import Item
 from nmt.serving.errors import RefusedError
 from nmt.serving.models import MAX_N_BEST, Query, Result, ServedModel
 from nmt.serving.service import AUTO, Service, TextQuery
+from nmt.text import spelling
+from nmt.text.protected import SYMBOL
 
 SAMPLING_FIELDS = ("temperature", "top_k", "top_p", "seed")
+MAX_TERMS, MAX_TERM_CHARACTERS = 200, 200  # of a request's glossary
 MAX_PREFIX_TOKENS = 500  # of a sentence
 STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # for proxies
 
@@ -33,7 +36,7 @@ async def n_best(request: Request) -> Response:
     number = fields.number(asked, "n_best", int, 1, MAX_N_BEST, 1)
     prefix = fields.text(asked, "prefix", "")
     service.limits.check_characters([prefix] * len(texts))  # each begins with it
-    options = dict(n_best=number, scored=True, sampling=sampling_of(asked))
+    options = dict(n_best=number, scored=True, sampling=sampling_of(asked), terms=terms_of(asked))
     queries = [one.query and one.query._replace(**options) for one in text_queries]
     has_details = fields.flag(asked, "details")
     if has_details:
@@ -54,6 +57,27 @@ async def n_best(request: Request) -> Response:
             answer |= _details(results[len(texts) + row][0])
         answers.append(answer)
     return JSONResponse(answers if isinstance(asked["text"], list) else answers[0])
+
+
+def terms_of(asked: dict) -> tuple[tuple[str, str], ...]:
+    """Returns the terms of a request's own glossary, and their translations, in order."""
+    glossary = asked.get("glossary") or {}
+    if not isinstance(glossary, dict):
+        raise RefusedError(400, "glossary must be an object of terms and their translations")
+    if len(glossary) > MAX_TERMS:
+        raise RefusedError(413, f"{len(glossary)} terms in glossary; send at most {MAX_TERMS}")
+    terms = []
+    for pair in glossary.items():
+        for text in pair:
+            fields.texts(text if isinstance(text, str) else 0, "each term of glossary")
+            if spelling.is_blank(text) or SYMBOL.search(text):
+                raise RefusedError(400, "glossary has a term or a translation that is no text")
+            if len(text) > MAX_TERM_CHARACTERS:
+                raise RefusedError(
+                    413, f"glossary: at most {MAX_TERM_CHARACTERS} characters a term"
+                )
+        terms.append((spelling.trimmed(pair[0]), spelling.trimmed(pair[1])))
+    return tuple(sorted(terms))
 
 
 def sampling_of(asked: dict) -> Sampling | None:

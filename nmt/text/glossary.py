@@ -65,6 +65,14 @@ class Glossary:
             self._in_languages[key] = Glossary(self._terms, key)
         return self._in_languages[key]
 
+    def with_terms(self, terms: dict[str, str], languages: Sequence[str]) -> "Glossary":
+        """Returns a Glossary with further terms, which count before those of this one.
+
+        Args:
+          terms, languages: see Glossary.
+        """
+        return Glossary(self._terms | terms, languages)
+
     def spans(self, text: str) -> list[Span]:
         """Returns the terms in a text as Spans, whose originals are their translations."""
         folded, spans, start = fold(text, self._source), [], 0

@@ -17,6 +17,7 @@ In training, a span becomes a symbol where both sides of a pair hold it: `Protec
 from __future__ import annotations
 
 import collections
+import copy
 import re
 import zlib
 from collections.abc import Collection, Iterable
@@ -194,10 +195,16 @@ class Protector:
         learned: Collection[str] = KINDS_OF_OLDER_RUNS,
     ):
         self._patterns = [compile_pattern(pattern) for pattern in patterns]
-        self._glossary = glossary
+        self.glossary = glossary
         self._learned = frozenset({*learned, "pattern"} if learned else ())
         tags = [re.escape(word) for word in words if LANGUAGE_TAG.fullmatch(word)]
         self._tag = re.compile("|".join(tags) or "(?!)")
+
+    def with_glossary(self, glossary: Glossary) -> Protector:
+        """Returns this Protector with another glossary."""
+        other = copy.copy(self)
+        other.glossary = glossary
+        return other
 
     @property
     def expressions(self) -> list[tuple[str, re.Pattern]]:
@@ -208,7 +215,7 @@ class Protector:
 
     def spans(self, text: str) -> list[Span]:
         """Returns the spans of a text, in order; of overlapping ones, the first or longest."""
-        spans = self._glossary.spans(text) if self._glossary else []
+        spans = self.glossary.spans(text) if self.glossary else []
         for pattern in self._patterns:
             spans += _matches("pattern", pattern, text)
         if SIGNS_OF_SPANS.search(text):
@@ -225,7 +232,7 @@ class Protector:
 
     def terms(self, text: str) -> list[Span]:
         """Returns the terms of the glossary in a text, in order."""
-        if not self._glossary:
+        if not self.glossary:
             return []
         return [span for span in self.spans(text) if span.kind == "term"]
 

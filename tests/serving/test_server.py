@@ -242,9 +242,25 @@ def test_a_translation_has_its_tokens_and_its_alignment(client, translation):
     assert translated.replace("<b>", "").replace("</b>", "") == translation
 
 
+def test_a_request_may_have_its_own_glossary(client, translation):
+    asked = {"text": TEXT, "source": "pt", "target": "en"}
+    with_terms = client.post("/n-best", json=asked | {"glossary": {"dois": "xyzzy"}}).json()
+    assert "xyzzy" in with_terms["translations"][0]["text"]
+    assert with_terms["warnings"] == []
+    without = client.post("/n-best", json=asked).json()
+    assert without["translations"][0]["text"] == translation
+
+
 @pytest.mark.parametrize(
     ("path", "asked", "message"),
     [
+        ("/n-best", {"glossary": ["um"]}, "glossary must be an object"),
+        ("/n-best", {"glossary": {"um": 1}}, "each term of glossary must be a string"),
+        ("/n-best", {"glossary": {"um": " "}}, "that is no text"),
+        ("/n-best", {"glossary": {"um": "⟦0⟧"}}, "that is no text"),
+        ("/n-best", {"glossary": {"um": "x" * 201}}, "at most 200 characters"),
+        ("/n-best", {"glossary": {str(n): "x" for n in range(201)}}, "at most 200"),
+        ("/stream", {"glossary": {"um": "one"}}, "glossary is not supported"),
         ("/n-best", {"n_best": 9}, "n_best must be a number from 1 to 8"),
         ("/n-best", {"top_k": 3}, "top_k goes with sample"),
         ("/n-best", {"sample": True, "temperature": 0}, "temperature must be"),
