@@ -25,6 +25,7 @@ from nmt.text.language_names import language_name
 UNLIMITED = 10**12  # characters, as clients show it
 SPLITTING = {"": "1", "xml": "1", "html": "nonewlines"}  # DeepL's default by tag_handling
 REGIONS = {"en": ("EN-GB", "EN-US"), "pt": ("PT-BR", "PT-PT")}  # targets have them, sources not
+MAX_TAGS = 100  # names in ignore_tags
 TAG_NAME = re.compile(r"[A-Za-z_][\w.:-]*")
 MARK = ' translate="no"'  # of tags whose content stays
 
@@ -112,6 +113,8 @@ def ignored_tags(asked: dict[str, Any]) -> list[str]:
         for names in fields.texts(asked.get("ignore_tags", []), "ignore_tags")
         for name in names.split(",")
     ]
+    if len(names) > MAX_TAGS:
+        raise RefusedError(413, f"{len(names)} names in ignore_tags; send at most {MAX_TAGS}")
     for name in filter(None, names):
         if not TAG_NAME.fullmatch(name):
             raise RefusedError(400, f"ignore_tags: {name[:40]} is no name of a tag")

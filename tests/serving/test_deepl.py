@@ -85,6 +85,11 @@ def test_text_in_the_target_language_comes_back_as_it_is(client):
     assert second["warnings"] == []
 
 
+def test_so_many_names_of_tags_are_refused(client):
+    asked = WEBLATE | {"ignore_tags": ["x"] * 101}
+    assert client.post("/v2/translate", json=asked).status_code == 413
+
+
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
