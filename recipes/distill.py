@@ -317,7 +317,9 @@ def stage_values(recipe: Recipe, teacher: Namespace) -> dict[str, dict[str, Any]
     translations = {name: getattr(args, name) for name in OF_TRANSLATIONS}
     for name in ("teacher_runs", "backward_runs"):
         translations[name] = [str(Path(path).resolve()) for path in translations[name] or ()]
-    translations |= {"languages": training.languages, "columns": training.columns}
+    translations |= {name: getattr(training, name) for name in ("languages", "columns")}
+    if training.sheet or training.no_header:
+        translations |= {"sheet": training.sheet, "no_header": training.no_header}
     pairs = {"only_distilled": args.only_distilled}
     if args.n_best > 1:  # sentence BLEU chooses
         options = flags.chosen(training, training.preset or "tutorial")

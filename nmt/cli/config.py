@@ -84,4 +84,6 @@ def _apply_corpus(args: Namespace, content: dict[str, Any]) -> None:
         args.languages = corpus["languages"][::-1] if reverse else corpus["languages"]
     if args.columns is None and "columns" in corpus:
         args.columns = tuple(corpus["columns"])
+    args.sheet = args.sheet or corpus.get("sheet")
+    args.no_header = args.no_header or corpus.get("header") is False
     args.reverse = args.reverse or reverse

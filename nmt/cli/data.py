@@ -21,7 +21,7 @@ from nmt.runs import listing
 from nmt.text import cleaning, files, line_languages
 from nmt.text.cleaning import PROBLEMS
 from nmt.text.encoding import GZIP, check_is_utf_8, has_surrogates, without_surrogates
-from nmt.text.formats.format import Row
+from nmt.text.formats.format import Row, Selection
 from nmt.text.formats.registry import FORMATS
 from nmt.text.languages import Pair, overlap
 from nmt.text.line_languages import LineLanguages
@@ -52,9 +52,9 @@ def run(args: Namespace) -> None:
     check_flags(args)
     selection = flags.selection(args)
     rows = cleaning.read(args.files, selection)
-    sample = read_sample(rows, args.files)
+    sample = read_sample(rows, args.files, selection)
     if "encoding" not in (args.drop or ()):
-        for path in args.files:
+        for path in filter(files.is_text, args.files):
             check_is_utf_8(path)
     pair = files.languages_of(args.files, selection)
     test = files.read_pairs(args.test, selection) if args.test else ()
@@ -92,13 +92,13 @@ def dropped_problems(args: Namespace) -> set[str]:
     return dropped
 
 
-def read_sample(rows: Iterator[Row], paths: Sequence[str]) -> list[Row]:
+def read_sample(rows: Iterator[Row], paths: Sequence[str], selection: Selection) -> list[Row]:
     """Returns the first rows of a corpus; a UserError if it has none, or none of two columns."""
     sample = list(itertools.islice(rows, cleaning.SAMPLE))
     if not sample:
         raise files.without_pairs(paths[0])
     if len(paths) == 1 and all(len(row.cells) != 2 for row in sample):
-        raise files.wrong_columns(paths[0], sample[0])
+        raise files.wrong_columns(paths[0], sample[0], selection)
     return sample
 
 

@@ -2,13 +2,14 @@
 
 import argparse
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import params
+from nmt import UserError
 from nmt.runs.parameters import error_in
 from nmt.runs.weights import KINDS
-from nmt.text import languages
+from nmt.text import files, languages
 from nmt.text.formats.format import Selection
 
 THE_RUNS = "the run's"  # the default of flags of a trained run
@@ -160,6 +161,14 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
         "--columns", type=column_pair, metavar="A,B", action=Once,
         help="source and target of a .tsv, .csv or .xlsx: names in its first line, or numbers",
     )  # fmt: skip
+    parser.add_argument(
+        "--no-header", action="store_true",
+        help="the first line of a table is a pair, even if it looks like names of columns",
+    )  # fmt: skip
+    parser.add_argument(
+        "--sheet", type=filled, metavar="NAME", action=Once,
+        help="the sheet of an .xlsx (default: the one with the most text in two columns)",
+    )  # fmt: skip
 
 
 def add_languages(parser: argparse.ArgumentParser, text: str) -> None:
@@ -177,10 +186,18 @@ def column_pair(text: str) -> tuple[str, str]:
     return columns[0], columns[1]
 
 
+def check_sheet(args: argparse.Namespace, names: Iterable[str]) -> None:
+    """Raises a UserError if --sheet is given, and none of the files is a spreadsheet."""
+    if args.sheet and not any(files.kind(files.weighted(name).path) == "xlsx" for name in names):
+        raise UserError(f"--sheet {args.sheet}: no .xlsx is named; leave it out")
+
+
 def selection(args: argparse.Namespace) -> Selection:
     """Returns which two sides of files of pairs the flags choose."""
+    if hasattr(args, "files"):
+        check_sheet(args, args.files)
     pair = languages.as_pair(args.languages) if args.languages else None
-    return Selection(pair, args.columns)
+    return Selection(pair, args.columns, args.sheet, not args.no_header)
 
 
 def add_plain(parser: argparse.ArgumentParser, text: str) -> None:

@@ -1,6 +1,5 @@
 """The corpus that the flags of a training run name, and its vocabulary."""
 
-import itertools
 import shlex
 from argparse import Namespace
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Any, NamedTuple
 
 import params
 from nmt import UserError
+from nmt.cli import flags
 from nmt.cli.train_options import preset_name
 from nmt.runs import listing, loading
 from nmt.runs.folder import HELD_OUT_FILES, Run
@@ -68,6 +68,10 @@ def choose(args: Namespace, resumed: Parameters | None = None) -> CorpusChoice:
         source["languages"] = _direction(args.languages, source.get("reverse", False))
     if args.columns:
         source["columns"] = [*args.columns]
+    if args.sheet:
+        source["sheet"] = args.sheet
+    if args.no_header:
+        source["header"] = False
     if args.train:
         source.pop("dataset", None)
         name, explicit = corpora.file_names(args.train), True
@@ -103,7 +107,9 @@ def _check_flags(args: Namespace) -> None:
     for flag, names in (("--valid", args.valid), ("--test", args.test)):
         if heavy := [name for name in names or () if files.weighted(name).weight > 1]:
             raise UserError(f"{flag} {heavy[0]}: only --train takes weights; leave it out")
-    for name in itertools.chain(args.train or (), args.valid or (), args.test or ()):
+    names = [*(args.train or ()), *(args.valid or ()), *(args.test or ())]
+    flags.check_sheet(args, [*names, args.data_path or ""])
+    for name in names:
         files.check_is_stored(name)
         check_encoding(name)
     for name in (args.run or listing.FOLDER, args.data_path or ""):

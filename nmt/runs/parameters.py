@@ -99,8 +99,10 @@ def is_source(corpus: Any) -> bool:
     """Returns whether `corpus` is a source for `load_corpus`: a data set, or files by split."""
     if not isinstance(corpus, dict) or not ("dataset" in corpus or "train" in corpus):
         return False
-    files = (names for split, names in corpus.items() if split not in ("dataset", "reverse"))
-    return isinstance(corpus.get("dataset", ""), str) and all(
+    texts = (corpus.get(name, "") for name in ("dataset", "sheet"))
+    no_files = ("dataset", "reverse", "sheet", "header")
+    files = (names for split, names in corpus.items() if split not in no_files)
+    return all(isinstance(text, str) for text in texts) and all(
         isinstance(names, list) and names and all(isinstance(name, str) for name in names)
         for names in files
     )

@@ -344,7 +344,12 @@ def selection_of(source: dict) -> Selection:
     if source.get("reverse"):
         codes = codes[::-1]
     columns = source.get("columns")
-    return Selection(Pair(*codes) if len(codes) == 2 else None, columns and tuple(columns))
+    return Selection(
+        Pair(*codes) if len(codes) == 2 else None,
+        columns and tuple(columns),
+        source.get("sheet"),
+        source.get("header", True),
+    )
 
 
 def languages(source: dict) -> list[str]:
@@ -414,7 +419,8 @@ def load_corpus(
       source: {"dataset": a TFDS name, one of BUILT_IN_CORPORA or a file of pairs}, or {"train":
         files}; with either, "valid" and "test" may list files, and "reverse" may be true: then the
         second language is translated into the first. "languages" are the codes of source and
-        target, and "columns" their names in tables; see a Selection.
+        target, "columns" their names in tables, "sheet" that of a spreadsheet, and "header" is
+        false if the first row of a table is a pair; see a Selection.
       seed: of the pairs held out if there is no validation or test split.
       may_fall_back: use the bundled corpus if a download fails.
       only: the split that is needed; others may be left out.

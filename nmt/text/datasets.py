@@ -75,7 +75,7 @@ def readable(paths: Sequence[str | Path], selection: Selection) -> _ReadableFile
         copy = copied(paths[0], map("\t".join, files.read_table(paths[0], selection)))
         with open(copy, "rb") as file:
             return _ReadableFiles([copy], sum(1 for _ in file))
-    pairs = sum(1 for _ in files.read_pairs(paths))
+    pairs = sum(1 for _ in files.read_pairs(paths, selection))
     readable_paths = [
         copied(path, read_lines(path)) if compression(path) and not same_lines(path) else path
         for path in paths

@@ -21,7 +21,6 @@ from nmt.text.formats.registry import FORMATS
 from nmt.text.languages import Pair
 
 MAX_WEIGHT = 1000  # of a corpus
-SAMPLE_ROWS = 100  # of a table, by which its columns of text are recognized
 WHOLE_FILE = Selection()  # a reader that chooses nothing
 
 
@@ -48,6 +47,11 @@ def is_table(name: str | Path) -> bool:
 def format_of(name: str | Path) -> Format:
     """Returns the Format of a file of pairs by its name; TSV if the name does not say."""
     return FORMATS.get(kind(name).lower(), tsv.TSV)
+
+
+def is_text(name: str | Path) -> bool:
+    """Returns whether a file is read as lines of UTF-8: others say their encoding themselves."""
+    return format_of(name) in (tsv.TSV, CSV)
 
 
 def is_plain(path: str | Path, selection: Selection = WHOLE_FILE) -> bool:
@@ -145,7 +149,7 @@ def read_table(path: str | Path, selection: Selection = WHOLE_FILE) -> Iterator[
     """Yields (source, target) from a file of pairs; empty lines of it are skipped."""
     for row in rows(path, selection):
         if len(row.cells) != 2:
-            raise wrong_columns(path, row)
+            raise wrong_columns(path, row, selection)
         if re.search(r"[\t\r\n]", "".join(row.cells)):  # within the quotes of a .csv
             raise UserError(
                 f"{path}:{row.number}: a cell holds a tab or a line break; write spaces instead"
@@ -153,7 +157,7 @@ def read_table(path: str | Path, selection: Selection = WHOLE_FILE) -> Iterator[
         yield row.cells[0], row.cells[1]
 
 
-def wrong_columns(path: str | Path, row: Row) -> UserError:
+def wrong_columns(path: str | Path, row: Row, selection: Selection = WHOLE_FILE) -> UserError:
     """Returns the UserError of a row that is no pair, with the columns that may be meant."""
     problem = f"{path}:{row.number}: {plural(len(row.cells), 'column')} where two are needed"
     is_tsv = format_of(path) is tsv.TSV
@@ -164,10 +168,12 @@ def wrong_columns(path: str | Path, row: Row) -> UserError:
         )
     sample = [row]
     if is_file(path):  # not a pipe
-        sample = itertools.islice(rows(path, read=damaged_lines), SAMPLE_ROWS)
-    columns = ",".join(map(str, table.likely_columns(sample)))
+        all_rows = rows(path, selection, damaged_lines)
+        sample = [*itertools.islice(all_rows, table.SAMPLE_ROWS)]
+    columns = table.advised_columns(sample)
     if is_tsv:
-        advice = f"keep two, for example by: cut -f{columns}, or by --columns {columns}"
+        numbers = ",".join(map(str, table.likely_columns(sample)))
+        advice = f"keep two, for example by: cut -f{numbers}, or by --columns {columns}"
     elif format_of(path) is CSV:
         advice = f"quote cells that hold commas, or choose two: --columns {columns}"
     else:

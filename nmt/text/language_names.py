@@ -1,4 +1,6 @@
-"""English names of languages by their codes."""
+"""English names of languages by their codes, and codes by names."""
+
+import re
 
 from nmt.text.languages import primary
 
@@ -17,6 +19,26 @@ NAMES = {
     "th": "Thai", "tl": "Filipino", "tr": "Turkish", "uk": "Ukrainian", "ur": "Urdu",
     "vi": "Vietnamese", "zh": "Chinese",
 }  # fmt: skip
+
+ENDONYMS = {  # how tables are headed where the languages are spoken
+    "čeština": "cs", "česky": "cs", "dansk": "da", "deutsch": "de", "ελληνικά": "el",
+    "español": "es", "castellano": "es", "eesti": "et", "suomi": "fi", "français": "fr",
+    "magyar": "hu", "italiano": "it", "日本語": "ja", "한국어": "ko", "nederlands": "nl",
+    "norsk": "no", "polski": "pl", "português": "pt", "română": "ro", "русский": "ru",
+    "slovenčina": "sk", "svenska": "sv", "türkçe": "tr", "українська": "uk",
+    "tiếng việt": "vi", "中文": "zh", "العربية": "ar", "català": "ca",
+    # and the commonest ones in German and in French
+    "englisch": "en", "französisch": "fr", "spanisch": "es", "italienisch": "it",
+    "anglais": "en", "allemand": "de", "espagnol": "es", "italien": "it", "inglês": "en",
+    "inglés": "en", "francés": "fr", "francês": "fr", "alemão": "de", "alemán": "de",
+}  # fmt: skip
+CODES = {name.lower(): code for code, name in NAMES.items()} | ENDONYMS
+VARIETY = re.compile(r"\s*\([^()]*\)$")  # as in "Portuguese (Brazil)"
+
+
+def code_of_name(name: str) -> str | None:
+    """Returns the code of a language by its name, in any case: "German"; None for other words."""
+    return CODES.get(VARIETY.sub("", name.strip()).lower())
 
 
 def language_name(code: str) -> str:

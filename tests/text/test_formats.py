@@ -256,7 +256,7 @@ def test_columns_that_are_not_sure_are_a_line_with_the_right_ones(
         [*files.read_pairs([path], selection)]
 
 
-def test_a_spreadsheet_is_its_first_sheet_that_holds_something(tmp_path, caplog):
+def test_a_spreadsheet_is_the_sheet_that_has_two_columns_of_text(tmp_path, caplog):
     caplog.set_level("INFO", "nmt")
     book = openpyxl.Workbook()
     sheet = book.create_sheet("texts")
@@ -265,8 +265,116 @@ def test_a_spreadsheet_is_its_first_sheet_that_holds_something(tmp_path, caplog)
     book.save(tmp_path / "a.xlsx")
     assert [*files.read_pairs([tmp_path / "a.xlsx"])] == [("three", "drei"), ("4", "")]
     assert files.languages_of([tmp_path / "a.xlsx"]) == ("en", "de")
-    assert "a.xlsx: sheet 'texts' of 2." in caplog.text
+    assert "a.xlsx: sheet 'texts' of 'Sheet', 'texts'. To choose another: --sheet" in caplog.text
     assert "a.xlsx: columns en and de, by its first line." in caplog.text
+
+
+def workbook(path, **sheets):
+    """Writes an .xlsx of sheets, each a list of rows. Returns its path."""
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for title, rows in sheets.items():
+        sheet = book.create_sheet(title)
+        for row in rows:
+            sheet.append(row)
+    book.save(path)
+    return path
+
+
+NOTES = [("Author", "Ana"), ("Project", "Texts of the shop"), ("Date", "2024"), ("Lines", "2")]
+TEXTS = [("Das ist ein Haus.", "This is a house."), ("Ein Hund läuft weg.", "A dog runs away.")]
+
+
+@pytest.mark.parametrize("head", [("English", "German"), ("Source", "Target"), None])
+@pytest.mark.parametrize("order", [("Info", "Texts"), ("Texts", "Info")])
+def test_notes_on_another_sheet_are_never_taken_for_the_text(head, order, tmp_path, caplog):
+    caplog.set_level("INFO", "nmt")
+    sheets = {"Info": NOTES, "Texts": [head, *TEXTS] if head else TEXTS}
+    path = workbook(tmp_path / "a.xlsx", **{title: sheets[title] for title in order})
+    assert [*files.read_pairs([path])] == TEXTS
+    assert "a.xlsx: sheet 'Texts' of " in caplog.text
+    assert [*files.read_pairs([path], Selection(sheet="Info"))] == NOTES
+    with pytest.raises(UserError, match=r"--sheet text: .* has no such sheet, but"):
+        [*files.read_pairs([path], Selection(sheet="text"))]
+
+
+@pytest.mark.parametrize(
+    ("head", "names"),
+    [
+        (["ID", "English", "French", "Status"], "English and French"),
+        (["ID", "Deutsch", "português (Brasil)", "Status"], "Deutsch and português"),
+        (["id", "Français", "Englisch", "no."], "Français and Englisch"),
+    ],
+)
+def test_a_first_row_of_names_of_languages_is_no_pair_and_said(head, names, tmp_path, caplog):
+    caplog.set_level("INFO", "nmt")
+    rows = [head, *([number, *pair, "done"] for number, pair in enumerate(TEXTS))]
+    path = workbook(tmp_path / "a.xlsx", Texts=rows)
+    tsv = write(
+        tmp_path / "a.tsv", "".join("\t".join(map(str, row)) + "\n" for row in rows).encode()
+    )
+    for table, selection in (
+        (path, Selection()), (tsv, Selection()), (path, Selection(columns=("2", "3"))),
+        (tsv, Selection(columns=(head[1], head[2]))),
+    ):  # fmt: skip
+        caplog.clear()
+        messages.log_once.cache_clear()
+        assert [*files.read_pairs([table], selection)] == TEXTS
+        assert f": columns {names}" in caplog.text
+        assert "by its first line. (If that is a pair of texts: --no-header)" in caplog.text
+
+
+def test_the_names_of_columns_are_advised_where_there_are_some(tmp_path, caplog):
+    caplog.set_level("INFO", "nmt")
+    rows = [["Nr", "Original text", "Übersetzung", "Status"]]
+    rows += [[number, *pair, "done"] for number, pair in enumerate(TEXTS * 2)]
+    path = workbook(tmp_path / "a.xlsx", Texts=rows)
+    with pytest.raises(UserError, match="choose two: --columns 'Original text,Übersetzung'"):
+        [*files.read_pairs([path])]
+    assert call("data", path, "--columns", "Original text,Übersetzung") == 0
+    chosen = Selection(columns=("Original text", "Übersetzung"))
+    assert [*files.read_pairs([path], chosen)] == TEXTS * 2
+    by_numbers = Selection(columns=("2", "3"))
+    assert [*files.read_pairs([path], by_numbers)] == [tuple(rows[0][1:3]), *TEXTS * 2]
+    assert "its first line is read as a pair. If it names the columns, name them" in caplog.text
+    assert "--columns 'Original text,Übersetzung'" in caplog.text
+    plain = workbook(tmp_path / "b.xlsx", Texts=rows[1:])
+    with pytest.raises(UserError, match="choose two: --columns 2,3"):
+        [*files.read_pairs([plain])]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.tsv", "es\tis\nja\tyes\n"),
+        ("a.csv", "es,is\nja,yes\n"),
+        ("a.tsv", "source\ttarget\na\tb\n"),
+    ],
+)
+def test_a_flag_says_that_a_table_has_no_header(name, content, tmp_path, capsys):
+    path = write(tmp_path / name, content.encode())
+    separator = "," if name.endswith("csv") else "\t"
+    rows = [tuple(line.split(separator)) for line in content.splitlines()]
+    assert [*files.read_pairs([path])] == rows[1:]
+    plain = Selection(has_header=False)
+    assert [*files.read_pairs([path], plain)] == rows
+    assert [*files.read_pairs([path], plain._replace(columns=("2", "1")))] == [
+        row[::-1] for row in rows
+    ]
+    assert files.languages_of([path], plain) is None
+    with pytest.raises(UserError, match="with --no-header, columns have no names"):
+        [*files.read_pairs([path], plain._replace(columns=rows[0]))]
+    assert call("data", path, "--no-header") == 0
+    assert capsys.readouterr().out.startswith("2 pairs")
+    source = {"dataset": str(path), "header": False, "valid": [str(path)], "test": [str(path)]}
+    assert len(corpora.load_corpus(source, 1).train) == 2
+
+
+def test_a_sheet_of_no_spreadsheet_is_refused(tmp_path, capsys):
+    path = write(tmp_path / "a.tsv", b"um\tone\n")
+    for flags in (["data", path], ["--dataset", path]):
+        assert call(*flags, "--sheet", "Texts") == 2
+        assert "--sheet Texts: no .xlsx is named; leave it out" in capsys.readouterr().err
 
 
 # ---- Files that are not what they should be ----

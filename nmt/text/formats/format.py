@@ -16,6 +16,8 @@ class Selection(NamedTuple):
 
     languages: Pair | None = None  # of source and target
     columns: tuple[str, str] | None = None  # of a table: names in its first row, or numbers from 1
+    sheet: str | None = None  # of a spreadsheet
+    has_header: bool = True  # False if the first row of a table is a pair, whatever it looks like
 
 
 class Row(NamedTuple):

@@ -1,6 +1,7 @@
 """Which columns of a table are its source and its target, by its first row or by name."""
 
 import itertools
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -8,8 +9,11 @@ from typing import NamedTuple
 from nmt import UserError
 from nmt.messages import log_once
 from nmt.text.formats.format import Row, Selection
+from nmt.text.language_names import code_of_name
 from nmt.text.languages import Pair, canonical, is_known, matches, overlap
 
+SAMPLE_ROWS = 100  # by which columns of text, and names of columns, are recognized
+MAX_NAME_WORDS = 4  # of a column
 SIDE_NAMES = ({"source", "src"}, {"target", "tgt", "translation"})  # of columns
 
 
@@ -40,9 +44,18 @@ def select(rows: Iterator[Row], path: str | Path, selection: Selection) -> Itera
         return
     if choice.has_header:
         names = " and ".join(first.cells[index].strip() for index in choice.indices)
-        log_once(f"{path}: columns {names}, by its first line.")
+        log_once(
+            f"{path}: columns {names}, by its first line. (If that is a pair of texts: --no-header)"
+        )
     else:
-        rows = itertools.chain([first], rows)
+        sample = [first, *itertools.islice(rows, SAMPLE_ROWS)]
+        if selection.has_header and looks_like_header(sample):
+            names = ",".join(first.cells[index].strip() for index in choice.indices)
+            log_once(
+                f"{path}: its first line is read as a pair. If it names the columns, name them, "
+                f"too: --columns {shlex.quote(names)}"
+            )
+        rows = itertools.chain(sample, rows)
     for row in rows:
         cells = [row.cells[index] for index in choice.indices if index < len(row.cells)]
         yield Row(row.number, cells)
@@ -58,6 +71,9 @@ def choose(cells: Sequence[str], path: str | Path, selection: Selection) -> Choi
       UserError: the selected columns are not there, or the row names more than two languages.
     """
     names = [cell.strip().lower() for cell in cells]
+    if not selection.has_header:
+        columns = selection.columns
+        return _numbered_columns(names, path, columns) if columns else None
     codes = _codes_by_column(names)
     by_name = _sides_by_name(names)
     if selection.columns:
@@ -78,21 +94,66 @@ def languages(cells: Sequence[str], path: str | Path, selection: Selection) -> P
     return Pair(source, target) if source and target else None
 
 
-def likely_columns(rows: Iterable[Row]) -> list[int]:
-    """Returns the numbers, from 1, of the two columns that hold the most words of some rows."""
+def words_of_columns(rows: Iterable[Row]) -> list[int]:
+    """Returns how many words the columns of some rows hold."""
     words = []  # by column
     for row in rows:
         words += [0] * (len(row.cells) - len(words))
         for column, cell in enumerate(row.cells):
             words[column] += sum(any(map(str.isalpha, word)) for word in cell.split())
+    return words
+
+
+def likely_columns(rows: Iterable[Row]) -> list[int]:
+    """Returns the numbers, from 1, of the two columns that hold the most words of some rows."""
+    words = words_of_columns(rows)
     most = sorted(range(len(words)), key=lambda column: -words[column])[:2]
     return sorted(column + 1 for column in most)
+
+
+def advised_columns(rows: Sequence[Row]) -> str:
+    """Returns the value of --columns for the likely columns: their names, if there are some.
+
+    By numbers, a row of names would be read as a pair.
+
+    Args:
+      rows: the first ones of a table.
+    """
+    numbers = likely_columns(rows[1:] or rows)
+    if looks_like_header(rows):
+        names = [rows[0].cells[number - 1].strip() for number in numbers]
+        if not any("," in name for name in names):
+            return shlex.quote(",".join(names))
+    return ",".join(map(str, numbers))
+
+
+def looks_like_header(rows: Sequence[Row]) -> bool:
+    """Returns whether the first of some rows names columns that hold text.
+
+    All its cells are different, short, and no sentences or numbers, and below them are longer ones.
+    """
+    names = [cell.strip() for cell in rows[0].cells] if rows else []
+    if len(rows) < 3 or len({*names}) < len(names) or not all(map(_may_be_name, names)):
+        return False
+    numbers = likely_columns(rows[1:])
+    words = words_of_columns(rows[1:])
+    return len(numbers) == 2 and all(
+        number <= len(names)
+        and words[number - 1] > 1.5 * len(names[number - 1].split()) * (len(rows) - 1)
+        for number in numbers
+    )
+
+
+def _may_be_name(text: str) -> bool:
+    """Returns whether the cell of a first row may be the name of a column."""
+    is_short = 0 < len(text.split()) <= MAX_NAME_WORDS
+    return is_short and any(map(str.isalpha, text)) and text[-1] not in ".!?。！？…"
 
 
 def _code(name: str) -> str | None:
     """Returns the code of a language that is the name of a column; None for other names."""
     code = canonical(name.strip())
-    return code if code and is_known(code) else None
+    return code if code and is_known(code) else code_of_name(name)
 
 
 def _sides_by_name(names: list[str]) -> tuple[int, int] | None:
@@ -142,6 +203,17 @@ def _columns_of(language: str, codes: dict[int, str]) -> list[int]:
     return [column for column in codes if matches(language, codes[column])] or [
         column for column in codes if overlap(language, codes[column])
     ]
+
+
+def _numbered_columns(names: list[str], path: str | Path, columns: tuple[str, str]) -> Choice:
+    """Returns the Choice of --columns in a table without names."""
+    if not all(map(str.isdecimal, columns)):
+        raise UserError(
+            f"--columns {','.join(columns)}: with --no-header, columns have no names; give their "
+            "numbers"
+        )
+    without_names = [""] * len(names)  # a text that is a number is not the name of a column
+    return _named_columns(without_names, path, columns, has_header=False)
 
 
 def _named_columns(

@@ -1,6 +1,7 @@
-"""Spreadsheets (.xlsx): the first sheet that holds something, read by openpyxl row by row."""
+"""Spreadsheets (.xlsx): the sheet with most text in two columns, read by openpyxl row by row."""
 
 import datetime
+import itertools
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from nmt.text.formats import table
 from nmt.text.formats.format import Format, ReadLines, Row, Selection, check_installed
 from nmt.text.languages import Pair
 
+SAMPLE_ROWS = 200  # of each sheet, by which one is chosen
 MAX_BYTES = 1 << 30  # of a file, unpacked: a small archive can hold what no memory does
 DAMAGED = (  # what openpyxl raises where an archive is not what it should be
     zipfile.BadZipFile, zlib.error, KeyError, ValueError, TypeError, AttributeError, EOFError,
@@ -20,11 +22,12 @@ DAMAGED = (  # what openpyxl raises where an archive is not what it should be
 )  # fmt: skip
 
 
-def raw_rows(path: str | Path) -> Iterator[Row]:
+def raw_rows(path: str | Path, selection: Selection) -> Iterator[Row]:
     """Yields the cells of each row that is not empty, as text, at least two.
 
     Raises:
-      UserError: it is no spreadsheet, or a package is missing that reads it.
+      UserError: it is no spreadsheet, lacks the selected sheet, or a package is missing that reads
+        it.
     """
     check_installed("openpyxl", path)
     check_installed("defusedxml", path)  # openpyxl then refuses entities
@@ -36,7 +39,7 @@ def raw_rows(path: str | Path) -> Iterator[Row]:
                 raise UserError(f"{path}: is larger than 1 GiB when unpacked; save it as a .csv")
         book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
         try:
-            yield from _rows_of_book(book, path)
+            yield from _rows_of_sheet(_choose_sheet(book, path, selection.sheet))
         finally:
             book.close()
     except OSError as error:
@@ -48,20 +51,40 @@ def raw_rows(path: str | Path) -> Iterator[Row]:
         ) from None
 
 
-def _rows_of_book(book: Any, path: str | Path) -> Iterator[Row]:
-    """Yields the rows of the first sheet of an openpyxl workbook that holds something."""
-    for sheet in book.worksheets:
-        width = 0  # cells of the first row
-        for number, values in enumerate(sheet.iter_rows(values_only=True), start=1):
-            cells = [_text(value) for value in values]
-            if any(cells):
-                cells = _resized(cells, max(width, 2))
-                if not width and len(book.worksheets) > 1:
-                    log_once(f"{path}: sheet {sheet.title!r} of {len(book.worksheets)}.")
-                width = width or len(cells)
-                yield Row(number, cells)
-        if width:
-            return
+def _choose_sheet(book: Any, path: str | Path, name: str | None) -> Any:
+    """Returns a sheet of an openpyxl workbook: that of a name, or else the likeliest.
+
+    That is the one whose second longest column has the most words: notes on a text have fewer.
+
+    Raises:
+      UserError: there is no sheet of that name.
+    """
+    sheets = {sheet.title: sheet for sheet in book.worksheets}
+    names = ", ".join(map(repr, sheets))
+    if name is not None and name not in sheets:
+        raise UserError(f"--sheet {name}: {path} has no such sheet, but {names}; name one of them")
+    if name is not None:
+        return sheets[name]
+
+    def words_of_shorter_side(sheet):
+        words = table.words_of_columns(itertools.islice(_rows_of_sheet(sheet), SAMPLE_ROWS))
+        return sorted(words)[-2] if len(words) > 1 else 0
+
+    sheet = max(sheets.values(), key=words_of_shorter_side)
+    if len(sheets) > 1:
+        log_once(f"{path}: sheet {sheet.title!r} of {names}. To choose another: --sheet NAME")
+    return sheet
+
+
+def _rows_of_sheet(sheet: Any) -> Iterator[Row]:
+    """Yields the rows of an openpyxl sheet that are not empty."""
+    width = 0  # cells of the first row
+    for number, values in enumerate(sheet.iter_rows(values_only=True), start=1):
+        cells = [_text(value) for value in values]
+        if any(cells):
+            cells = _resized(cells, max(width, 2))
+            width = width or len(cells)
+            yield Row(number, cells)
 
 
 def _resized(cells: list[str], width: int) -> list[str]:
@@ -83,12 +106,12 @@ def _text(value: Any) -> str:
 
 def rows(path: str | Path, selection: Selection, _read: ReadLines) -> Iterator[Row]:
     """Yields the sides of each row; see a Format."""
-    return table.select(raw_rows(path), path, selection)
+    return table.select(raw_rows(path, selection), path, selection)
 
 
 def languages(path: str | Path, selection: Selection) -> Pair | None:
     """Returns the languages that the first row names; see a Format."""
-    first = next(raw_rows(path), None)
+    first = next(raw_rows(path, selection), None)
     return first and table.languages(first.cells, path, selection)
 
 
