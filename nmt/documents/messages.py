@@ -99,6 +99,9 @@ class Message:
       escape: turns text into the markup of the file.
       finish: turns the translated message into what stands in its spans, one text for each.
 
+    Attributes:
+      markup: of the message, as far as it is translated.
+
     Raises:
       IcuError: it holds an ICU argument that is not complete.
     """
@@ -115,7 +118,7 @@ class Message:
         self._placeholders: set[str] = set()
         self._has_arguments = False
         self._key: accelerators.Accelerator | None = None
-        self._markup = self._add(nodes)
+        self.markup = self._add(nodes)
 
     def _add(self, nodes: list[Node], number: str = "", depth: int = 0) -> Tag:
         """Adds a text. Returns its markup, which changes as soon as it is translated.
@@ -125,6 +128,7 @@ class Message:
           number: what "#" stands for, in the branch of a plural.
           depth: of ICU arguments around it.
         """
+        nodes = _without_stand_ins(*_with_stand_ins(nodes))  # texts beside each other are one
         before, after = outer_spaces(nodes)
         nodes = self._cut_arguments(_stripped(nodes), number, depth)
         if not depth and not self._has_arguments:
@@ -153,12 +157,12 @@ class Message:
                 node.text = without_copies(node.text, self._placeholders)
             if self._count_placeholders(nodes) != self._count_placeholders(text.nodes):
                 nodes = list(set_apart(nodes))
-            if self._key and text.markup is self._markup:
+            if self._key and text.markup is self.markup:
                 nodes = accelerators.put_in(nodes, self._key)
             content = "".join(map(str, self._pieces(nodes)))
             content = with_lines(content) if self._syntax.has_lines else content
             text.markup.pieces[:] = [text.before, content.strip(), text.after]
-            return self._finish(str(self._markup))
+            return self._finish(str(self.markup))
 
         return write
 

@@ -1,22 +1,62 @@
-"""XLIFF 1.2 and 2: each source without a target gets one. All else stays byte for byte."""
+"""XLIFF 1.2 and 2: each source without a finished target gets one. All else stays byte for byte.
+
+A target is no translation where its state says so: "new" on a copy of the source, or
+"needs-translation". Placeholders, ICU arguments and marks of keys are those of messages.py. What is
+written is marked for review: state="needs-review-translation", in version 2 state="translated".
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import dataclasses
+import html
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from nmt import UserError
-from nmt.documents.document import Segment, Span, TextDocument, has_words
-from nmt.documents.markup import Token, escape_text, find_partners, pair_tags, tree
-from nmt.documents.nodes import Node, outer_spaces, render
+from nmt.documents import accelerators
+from nmt.documents.document import Left, Segment, Span, TextDocument
+from nmt.documents.icu_messages import IcuError
+from nmt.documents.inline import TranslatedText
+from nmt.documents.markup import (
+    Token,
+    escape_text,
+    find_partners,
+    pair_tags,
+    tree,
+    unescape_text,
+)
+from nmt.documents.messages import ALREADY_TRANSLATED, NOT_UNDERSTOOD, Message, syntax_of
+from nmt.documents.nodes import Node, Tag
 from nmt.documents.xml_files import XmlTokens, decode_xml
 
 UNITS = {"trans-unit", "segment"}  # of 1.2, of 2: what holds a source and a target
 CODES = {"bpt", "ept", "ph", "it", "x", "bx", "ex", "sc", "ec", "cp"}  # markup, not text
+CDATA = "<![CDATA["
+FINISHED_STATES = {"final", "signed-off", "reviewed"}  # whatever the target holds
+COPIED_STATES = {"new", "initial"}  # if the target equals the source
+REVIEW_STATES = {
+    f"needs{review}-{what}"
+    for review in ("", "-review")
+    for what in ("adaptation", "l10n", "translation")
+} - {"needs-translation"}
+NOT_TRANSLATED = "[NAB: NOT TRANSLATED]"  # of NAB AL Tools, for a target that is none
+UNKNOWN_LANGUAGE = "und"  # of BCP 47
+
+MARKS = ("review", "none")
+FOR_REVIEW = "whose state asks for a review"
+EDITED_COPY = "with a target other than its source, in the state new"
+OTHER_SEGMENTS = "with <mrk> in the target alone"
 
 
 def local_name(token: Token) -> str:
     """Returns the name of a tag without the prefix of its namespace."""
     return token.name.rpartition(":")[2]
+
+
+def is_segment(token: Token) -> bool:
+    """Returns whether a tag is that of a segment within a source or a target of version 1.2."""
+    return local_name(token) == "mrk" and token.attributes.get("mtype") == "seg"
 
 
 def is_protected(token: Token) -> bool:
@@ -25,28 +65,100 @@ def is_protected(token: Token) -> bool:
     return attributes.get("translate") == "no" or attributes.get("mtype") == "protected"
 
 
+def unescape(markup: str) -> str:
+    """Returns text or a CDATA section as text."""
+    return markup[len(CDATA) : -3] if markup.startswith(CDATA) else unescape_text(markup)
+
+
+def escape_cdata(text: str) -> str:
+    """Returns text as it stands in a CDATA section."""
+    return text.replace("]]>", "]]]]><![CDATA[>")
+
+
+def with_attribute(tag: str, name: str, value: str) -> str:
+    """Returns a start tag with an attribute."""
+    attribute = f'{name}="{html.escape(value)}"'
+    changed, count = re.subn(rf"""(?<=\s){name}\s*+=\s*+(?:"[^"]*"|'[^']*')""", attribute, tag)
+    end = "/>" if tag.endswith("/>") else ">"
+    return changed if count else f"{tag.removesuffix(end).rstrip()} {attribute}{end}"
+
+
+def join_cdata(tokens: list[Token], text: str) -> list[Token]:
+    """Returns tokens with each CDATA section as one token of text."""
+    joined, is_open = [], False
+    for token in tokens:
+        markup = text[token.start : token.end]
+        if is_open:
+            joined[-1].end = token.end
+            is_open = not (token.kind == "fixed" and markup.startswith("]]>"))
+        elif token.kind == "fixed" and markup.startswith(CDATA):
+            is_open = not markup.endswith("]]>")
+            joined.append(dataclasses.replace(token, kind="text"))
+        else:
+            joined.append(token)
+    return joined
+
+
+class Inherited(NamedTuple):
+    """What a unit has from the elements around it, unless it says otherwise."""
+
+    is_translated: bool = True
+    keeps_lines: bool = False
+
+    def within(self, token: Token) -> Inherited:
+        """Returns what the children of an element inherit."""
+        translate = token.attributes.get("translate")
+        space = token.attributes.get("xml:space")
+        return Inherited(
+            translate == "yes" if translate in ("yes", "no") else self.is_translated,
+            space == "preserve" if space in ("preserve", "default") else self.keeps_lines,
+        )
+
+
+class Target(NamedTuple):
+    """Where the target of a unit belongs."""
+
+    span: Span
+    start_tag: str
+    end_tag: str
+    content: str = ""
+    state: str = ""
+
+
 class Units:
     """Finds the units of a file.
 
     Args:
       text: of the file.
       tokens: of the text, with partners.
+      mark: one of MARKS.
+      fuzzy: whether targets whose state asks for a review are translated anew.
     """
 
-    def __init__(self, text: str, tokens: list[Token]):
+    def __init__(self, text: str, tokens: list[Token], mark: str, fuzzy: bool):
+        self.segments: list[Segment] = []
+        self.left: list[Left] = []
         self._text, self._tokens = text, tokens
+        self._mark, self._fuzzy = mark, fuzzy
+        sources = [
+            unescape(self._text[tokens[number].end : tokens[tokens[number].partner].start])
+            for number, token in enumerate(tokens)
+            if token.kind == "start" and local_name(token) == "source"
+        ]
+        self._marks = accelerators.find_marks(sources)
+        self._find()
 
-    def segments(self) -> Iterator[Segment]:
-        """Yields the segments: the sources without a target."""
-        number = 0
-        while number < len(self._tokens):
-            token = self._tokens[number]
-            if token.kind == "start" and is_protected(token):
-                number = token.partner
-            elif token.kind == "start" and local_name(token) in UNITS:
-                yield from self._unit_segments(number)
-                number = token.partner
-            number += 1
+    def _find(self) -> None:
+        """Finds the segments, and what stays."""
+        outer, inherited = [], Inherited()
+        for number, token in enumerate(self._tokens):
+            if token.kind == "start":
+                outer.append(inherited)
+                inherited = inherited.within(token)
+                if local_name(token) in UNITS:
+                    self._add_unit(number, inherited)
+            elif token.kind == "end":
+                inherited = outer.pop()
 
     def _children(self, parent: int) -> dict[str, int]:
         """Returns the numbers of the tokens of the children of an element, by name."""
@@ -60,23 +172,185 @@ class Units:
             number += 1
         return children
 
-    def _unit_segments(self, unit: int) -> Iterator[Segment]:
-        """Yields the segment of a unit, if it has no target."""
+    # ---- Units ----
+
+    def _add_unit(self, unit: int, inherited: Inherited) -> None:
+        """Adds the segments of a unit, or what is left of it."""
         children = self._children(unit)
         source = children.get("source")
-        if source is None or self._tokens[source].kind != "start":
+        if source is None or self._tokens[source].kind != "start" or not inherited.is_translated:
             return
-        nodes = self._nodes(source)
-        target = self._target(children)
-        if target and has_words("".join(self._texts(source))):
-            span, start_tag, end_tag = target
-            before, after = outer_spaces(nodes)
+        target = self._target(unit, children)
+        start = self._tokens[unit].start
+        reason = self._reason_to_leave(unit, source, target, children)
+        if reason:
+            is_expected = reason in (ALREADY_TRANSLATED, FOR_REVIEW)
+            self.left.append(Left(reason, start, is_expected))
+            return
+        try:
+            self.segments += self._unit_segments(unit, children, target, inherited)
+        except IcuError:
+            self.left.append(Left(NOT_UNDERSTOOD, start))
 
-            def write(nodes: list[Node]) -> list[str]:
-                content = render(nodes, escape_text).strip()
-                return [start_tag + before + content + after + end_tag]
+    def _reason_to_leave(
+        self, unit: int, source: int, target: Target, children: dict[str, int]
+    ) -> str:
+        """Returns why the target of a unit stays as it is; "" if it is to be written."""
+        text = self._plain(children["target"]) if target.content else ""
+        marks = self._segment_tokens(children["target"]) if target.content else []
+        if len(marks) > 1 and "seg-source" not in children and not text:
+            return OTHER_SEGMENTS
+        if target.state in FINISHED_STATES and (text or target.state != "reviewed"):
+            return ALREADY_TRANSLATED
+        is_open = any(not self._plain(mark) for mark in marks) and "seg-source" in children
+        if not text or text == NOT_TRANSLATED or is_open or target.state == "needs-translation":
+            return ""
+        if self._tokens[unit].attributes.get("approved") == "yes":
+            return ALREADY_TRANSLATED
+        if target.state in COPIED_STATES:
+            return "" if text == self._plain(source) else EDITED_COPY
+        if target.state in REVIEW_STATES:
+            return "" if self._fuzzy else FOR_REVIEW
+        return ALREADY_TRANSLATED
 
-            yield Segment(nodes, [span], write, has_target=True)
+    def _unit_segments(
+        self, unit: int, children: dict[str, int], target: Target, inherited: Inherited
+    ) -> Iterator[Segment]:
+        """Yields the segments of a unit whose target is written; several for a <seg-source>."""
+        whole = Tag([])
+        span_of_state, tag_with_state, start_tag = self._marked(unit, target)
+
+        def finish(_: str) -> list[str]:
+            return [f"{start_tag}{whole}{target.end_tag}", tag_with_state]
+
+        segmented = children.get("seg-source")
+        if segmented is not None and self._segment_tokens(segmented):
+            messages = self._fill_segments(whole, segmented, children, inherited, finish)
+        else:
+            message, markup = self._message(children["source"], inherited, finish)
+            messages = [message]
+            whole.pieces += self._within_mark(children, markup)
+        for message in messages:
+            yield from message.segments([target.span, span_of_state])
+
+    def _fill_segments(
+        self,
+        whole: Tag,
+        segmented: int,
+        children: dict[str, int],
+        inherited: Inherited,
+        finish: Callable[[str], list[str]],
+    ) -> list[Message]:
+        """Adds to the markup of a target what a <seg-source> holds. Returns its messages."""
+        messages, finished = [], self._finished_segments(children)
+        position = self._tokens[segmented].end
+        for mark in self._segment_tokens(segmented):
+            token = self._tokens[mark]
+            whole.pieces.append(self._text[position : token.end])
+            position = token.end
+            if token.kind == "start":
+                position = self._tokens[token.partner].start
+                if content := finished.get(token.attributes.get("mid")):
+                    whole.pieces.append(content)
+                else:
+                    message, markup = self._message(mark, inherited, finish)
+                    messages.append(message)
+                    whole.pieces += markup
+        end = self._tokens[self._tokens[segmented].partner].start
+        whole.pieces.append(self._text[position:end])
+        return messages
+
+    def _segment_tokens(self, element: int) -> list[int]:
+        """Returns the numbers of the segments within an element, without those within others."""
+        numbers, number = [], element + 1
+        if self._tokens[element].kind != "start":
+            return []
+        while number < self._tokens[element].partner:
+            token = self._tokens[number]
+            if token.kind in ("start", "fixed") and is_segment(token):
+                numbers.append(number)
+                number = token.partner if token.kind == "start" else number
+            number += 1
+        return numbers
+
+    def _finished_segments(self, children: dict[str, int]) -> dict[str | None, str]:
+        """Returns the contents of the segments of a target that hold text, by their numbers."""
+        if "target" not in children:
+            return {}
+        return {
+            self._tokens[mark].attributes.get("mid"): self._content(mark)
+            for mark in self._segment_tokens(children["target"])
+            if self._plain(mark)
+        }
+
+    def _within_mark(self, children: dict[str, int], markup: list[str | Tag]) -> list[str | Tag]:
+        """Returns the markup of a target, within the one <mrk> of an empty target."""
+        marks = self._segment_tokens(children["target"]) if "target" in children else []
+        if len(marks) != 1:
+            return markup
+        token = self._tokens[marks[0]]
+        tag = self._text[token.start : token.end]
+        return [tag.removesuffix("/>").rstrip(" >") + ">", *markup, f"</{token.name}>"]
+
+    def _marked(self, unit: int, target: Target) -> tuple[Span, str, str]:
+        """Returns a span, what replaces it, and the start tag of a target: they hold the state.
+
+        In version 2, the state is that of the segment, in whose start tag the span is.
+        """
+        token = self._tokens[unit]
+        unit_tag = self._text[token.start : token.end]
+        is_new = target.state in COPIED_STATES | REVIEW_STATES | {"needs-translation"}
+        if local_name(token) == "segment":
+            has_state = self._mark == "review" or is_new
+            tag = with_attribute(unit_tag, "state", "translated") if has_state else unit_tag
+            return Span(token.start, token.end), tag, target.start_tag
+        state = "needs-review-translation" if self._mark == "review" else "translated"
+        margin, tag = re.match(r"(\s*)(.*)", target.start_tag, re.DOTALL).groups()
+        if self._mark == "review" or is_new:
+            tag = with_attribute(tag, "state", state)
+        return Span(token.start, token.end), unit_tag, margin + tag
+
+    def _target(self, unit: int, children: dict[str, int]) -> Target:
+        """Returns the target of a unit, which may not be there yet.
+
+        Args:
+          unit: its number.
+          children: of the unit.
+        """
+        state = self._tokens[unit].attributes.get("state", "")
+        if "target" in children:
+            token = self._tokens[children["target"]]
+            start_tag = self._text[token.start : token.end]
+            state = token.attributes.get("state", state)
+            if token.kind == "fixed":  # <target/>
+                start_tag = start_tag.removesuffix("/>").rstrip() + ">"
+                span = Span(token.start, token.end)
+                return Target(span, start_tag, f"</{token.name}>", state=state)
+            end = self._tokens[token.partner]
+            content = self._text[token.end : end.start]
+            end_tag = self._text[end.start : end.end]
+            return Target(Span(token.start, end.end), start_tag, end_tag, content, state)
+        source = self._tokens[children["source"]]
+        last = self._tokens[children.get("seg-source", children["source"])]
+        name = source.name[: -len("source")] + "target"
+        position = self._tokens[last.partner].end if last.kind == "start" else last.end
+        line = self._text[: source.start].rpartition("\n")[2]
+        margin = "" if line.strip() else f"\n{line}"
+        if margin and self._text[: source.start].endswith(f"\r\n{line}"):
+            margin = f"\r{margin}"
+        return Target(Span(position, position), f"{margin}<{name}>", f"</{name}>", state=state)
+
+    # ---- Texts ----
+
+    def _content(self, element: int) -> str:
+        """Returns the markup within an element."""
+        token = self._tokens[element]
+        return self._text[token.end : self._tokens[token.partner].start]
+
+    def _plain(self, element: int) -> str:
+        """Returns the text within an element, without that of codes and outer spaces."""
+        token = self._tokens[element]
+        return "".join(self._texts(element)).strip() if token.kind == "start" else ""
 
     def _texts(self, element: int) -> Iterator[str]:
         """Yields the texts within an element, without those of codes."""
@@ -86,8 +360,24 @@ class Units:
             if token.kind == "start" and local_name(token) in CODES:
                 number = token.partner
             elif token.kind == "text":
-                yield self._text[token.start : token.end]
+                yield unescape(self._text[token.start : token.end])
             number += 1
+
+    def _message(
+        self, element: int, inherited: Inherited, finish: Callable[[str], list[str]]
+    ) -> tuple[Message, list[str | Tag]]:
+        """Returns the Message of a source, or of a segment within it, and the markup for it."""
+        texts = [
+            self._text[token.start : token.end]
+            for token in self._tokens[element + 1 : self._tokens[element].partner]
+            if token.name or self._text[token.start : token.end].strip()
+        ]
+        is_cdata = len(texts) == 1 and texts[0].startswith(CDATA)
+        syntax = syntax_of([], "".join(self._texts(element)))
+        syntax = syntax._replace(has_lines=inherited.keeps_lines, marks=self._marks)
+        escape = escape_cdata if is_cdata else escape_text
+        message = Message(self._nodes(element), syntax, escape, finish)
+        return message, [CDATA, message.markup, "]]>"] if is_cdata else [message.markup]
 
     def _nodes(self, source: int) -> list[Node]:
         """Returns the nodes of a source."""
@@ -101,46 +391,63 @@ class Units:
                 sentence.append(Token("fixed", token.start, end, content=content))
                 number = token.partner
             else:
-                sentence.append(token)
+                sentence.append(dataclasses.replace(token))
             number += 1
         pair_tags(sentence)
-        return tree(self._text, sentence, Span(self._tokens[source].end, self._tokens[last].start))
-
-    def _target(self, children: dict[str, int]) -> tuple[Span, str, str] | None:
-        """Returns where the target of a unit belongs, and the tags around it; None if it has one.
-
-        Args:
-          children: of the unit.
-        """
-        if "target" in children:
-            token = self._tokens[children["target"]]
-            start_tag = self._text[token.start : token.end]
-            if token.kind == "fixed":  # <target/>
-                start_tag = start_tag.removesuffix("/>").rstrip() + ">"
-                return Span(token.start, token.end), start_tag, f"</{token.name}>"
-            span = Span(token.end, self._tokens[token.partner].start)
-            return None if self._text[slice(*span)].strip() else (span, "", "")
-        source = self._tokens[children["source"]]
-        last = self._tokens[children.get("seg-source", children["source"])]
-        name = source.name[: -len("source")] + "target"
-        position = self._tokens[last.partner].end if last.kind == "start" else last.end
-        line = self._text[: source.start].rpartition("\n")[2]
-        margin = "" if line.strip() else f"\n{line}"
-        if margin and self._text[: source.start].endswith(f"\r\n{line}"):
-            margin = f"\r{margin}"
-        return Span(position, position), f"{margin}<{name}>", f"</{name}>"
+        span = Span(self._tokens[source].end, self._tokens[last].start)
+        return tree(self._text, sentence, span, unescape)
 
 
-def parse(content: bytes, ending: str) -> TextDocument:
+@dataclasses.dataclass
+class XliffDocument(TextDocument):
+    """A file of version 2 names its language as soon as it holds a target."""
+
+    root: Span | None = None  # its start tag, if it lacks the language
+    language: str = UNKNOWN_LANGUAGE
+
+    def translated_text(self, translations: Sequence[TranslatedText]) -> str:
+        """Returns the text with the translations of its segments."""
+        text = super().translated_text(translations)
+        if not self.root or text == self.text:
+            return text
+        tag = with_attribute(text[slice(*self.root)], "trgLang", self.language)
+        return text[: self.root.start] + tag + text[self.root.end :]
+
+
+def parse(
+    content: bytes,
+    ending: str,
+    mark: str = "review",
+    fuzzy: bool = False,
+    target_language: str | None = None,
+) -> XliffDocument:
     """Returns the Document of an XLIFF file.
+
+    Args:
+      content: of the file.
+      ending: of its name.
+      mark: one of MARKS: "review" for a state that asks for one.
+      fuzzy: whether targets whose state asks for a review are translated anew.
+      target_language: its code, for files that do not name it.
 
     Raises:
       UserError: it cannot be read.
     """
     decoded = decode_xml(content)
-    tokens = XmlTokens(decoded.text).tokens
+    tokens = join_cdata(XmlTokens(decoded.text).tokens, decoded.text)
     find_partners(tokens, lambda open_name, name: False)
-    if not any(local_name(token) == "xliff" for token in tokens):
+    root = next((token for token in tokens if local_name(token) == "xliff"), None)
+    if not root:
         raise UserError("is not XLIFF: it has no element <xliff>; name it .xml to translate it so")
-    segments = list(Units(decoded.text, tokens).segments())
-    return TextDocument(decoded.text, segments, decoded.encode_with_references)
+    units = Units(decoded.text, tokens, mark, fuzzy)
+    lacks_language = (
+        root.attributes.get("version", "").startswith("2") and "trgLang" not in root.attributes
+    )
+    return XliffDocument(
+        decoded.text,
+        units.segments,
+        decoded.encode_with_references,
+        units.left,
+        Span(root.start, root.end) if lacks_language else None,
+        target_language or UNKNOWN_LANGUAGE,
+    )

@@ -318,16 +318,19 @@ def test_what_is_no_po_file_is_named(text):
 
 
 def test_units_without_a_target_get_one():
+    target = '<target state="needs-review-translation">'
     expected = XLIFF.replace(
         "</source>\n  </trans-unit>",
-        '</source>\n    <target><ph id="3">&lt;br></ph>BRANCO. &amp; <x id="2"/> PRETO '
+        f'</source>\n    {target}<ph id="3">&lt;br></ph>BRANCO. &amp; <x id="2"/> PRETO '
         '<g id="1">GATO</g> UM</target>\n  </trans-unit>',
     )
-    expected = expected.replace("<target/>", "<target>DOIS</target>")
-    expected = expected.replace('new"></target>', 'new"> UM </target>')
+    expected = expected.replace("<target/>", f"{target}DOIS</target>")
+    expected = expected.replace('<target state="new"></target>', f"{target} UM </target>")
     assert translate("a.xliff", XLIFF, backwards) == expected
     assert parse_document("a.xlf", expected.encode()).segments == []
-    assert "<target>dois</target>" in translate("a.xliff", XLIFF, identity)
+    unmarked = translate("a.xliff", XLIFF, identity, mark="none")
+    assert "<target>dois</target>" in unmarked
+    assert '<target state="translated"> um </target>' in unmarked
 
 
 def test_units_of_version_2_have_segments():
@@ -335,12 +338,146 @@ def test_units_of_version_2_have_segments():
         '\n<target>UM <pc id="1">GATO</pc> E <mrk id="m" translate="no">Rio Tua</mrk>.</target>'
     )
     expected = XLIFF_2.replace("</source></segment>", f"</source>{target}</segment>")
-    assert translate("a.xliff", XLIFF_2) == expected
+    expected = expected.replace("<segment>", '<segment state="translated">')
+    for options, code in [({"target_language": "en"}, "en"), ({}, "und")]:
+        named = expected.replace('srcLang="pt">', f'srcLang="pt" trgLang="{code}">')
+        assert translate("a.xliff", XLIFF_2, **options) == named
+    assert parse_document("a.xliff", named.encode()).segments == []
+
+
+def unit(content, attributes="", around="", version="1.2"):
+    """Returns a file of one unit."""
+    return (
+        f'<xliff version="{version}"><file {around}><trans-unit {attributes}>{content}'
+        "</trans-unit></file></xliff>"
+    )
+
+
+SOURCE = "<source>O gato</source>"
+
+
+@pytest.mark.parametrize(
+    ("target", "is_written"),
+    [
+        *[(f'<target state="{state}">O gato</target>', True) for state in (
+            "new", "needs-translation", "initial",
+        )],
+        ('<target state="needs-translation">The</target>', True),
+        ("<target>[NAB: NOT TRANSLATED]</target>", True),
+        ("<target> </target>", True),
+        ('<target><x id="1"/></target>', True),
+        ("<target>O gato</target>", False),
+        ('<target state="new">The cat</target>', False),
+        *[(f'<target state="{state}">O gato</target>', False) for state in (
+            "final", "signed-off", "translated", "needs-review-translation", "needs-l10n",
+            "needs-adaptation", "needs-review-l10n", "needs-review-adaptation",
+        )],
+        ('<target state="final"/>', False),
+    ],
+)  # fmt: skip
+def test_the_state_says_whether_a_target_is_a_translation(target, is_written):
+    document = parse_document("a.xlf", unit(SOURCE + target).encode())
+    assert len(document.segments) == is_written
+    assert len(document.left) == (not is_written)
+    if not is_written:
+        assert translate("a.xlf", unit(SOURCE + target)) == unit(SOURCE + target)
+
+
+def test_targets_that_ask_for_a_review_are_translated_on_request():
+    text = unit(f'{SOURCE}<target state="needs-review-translation">The dog</target>')
+    (left,) = parse_document("a.xlf", text.encode()).left
+    assert (left.reason, left.is_expected) == ("whose state asks for a review", True)
+    assert translate("a.xlf", text, fuzzy=True) == text.replace("The dog", "O GATO")
+    assert 'state="translated">O GATO<' in translate("a.xlf", text, fuzzy=True, mark="none")
+
+
+def test_states_of_version_2_are_those_of_the_segment():
+    text = (
+        '<xliff version="2.1" srcLang="pt" trgLang="en"><file><unit><segment {}>'
+        "<source>O gato</source><target>{}</target></segment></unit></file></xliff>"
+    )
+    for state in ("translated", "reviewed", "final"):
+        finished = text.format(f'state="{state}"', "O gato")
+        assert translate("a.xlf", finished) == finished
+    assert translate("a.xlf", text.format('state="initial"', "O gato")) == text.format(
+        'state="translated"', "O GATO"
+    )
+    assert translate("a.xlf", text.format("", "")) == text.format('state="translated"', "O GATO")
+
+
+def seg(number, text):
+    return f'<mrk mtype="seg" mid="{number}">{text}</mrk>'
+
+
+def test_the_segments_of_a_source_are_those_of_its_target():
+    source = f"<source>um. dois.</source><seg-source>{seg(0, 'um.')} {seg(1, 'dois.')}</seg-source>"
+    target = '<target state="needs-review-translation">'
+    expected = unit(f"{source}{target}{seg(0, 'UM.')} {seg(1, 'DOIS.')}</target>")
+    empty = '<mrk mtype="seg" mid="0"/><mrk mtype="seg" mid="1"></mrk>'
+    for old in ("", "<target/>", f"<target>{empty}</target>"):
+        assert translate("a.xlf", unit(source + old)) == expected
+    partly = unit(f"{source}<target>{seg(0, 'One!')} {seg(1, '')}</target>")
+    assert translate("a.xlf", partly) == expected.replace("UM.", "One!")
+    alone = unit(f'{SOURCE}<target><mrk mtype="seg" mid="0"/></target>')
+    assert f'<target state="needs-review-translation">{seg(0, "O GATO")}</target>' in translate(
+        "a.xlf", alone
+    )
+    document = parse_document("a.xlf", unit(f"{SOURCE}<target>{empty}</target>").encode())
+    assert [left.reason for left in document.left] == ["with <mrk> in the target alone"]
+
+
+def test_text_in_cdata_is_text():
+    text = unit("<source><![CDATA[O <b>gato</b> & %s]]></source>")
+    assert '<target state="needs-review-translation"><![CDATA[O <b>GATO</b> & %s]]></target>' in (
+        translate("a.xlf", text, upper_words)
+    )
+    mixed = unit("<source>um &lt; <![CDATA[<i>dois & três</i>]]></source>")
+    assert ">UM &lt; &lt;i&gt;DOIS &amp; TRÊS&lt;/i&gt;</target>" in translate(
+        "a.xlf", mixed, upper_words
+    )
+
+
+@pytest.mark.parametrize(
+    ("around", "attributes", "count"),
+    [
+        ('translate="no"', 'translate="yes"', 1),
+        ('translate="no"', "", 0),
+        ("", 'translate="no"', 0),
+        ('translate="yes"', "", 1),
+    ],
+)
+def test_the_innermost_translate_counts(around, attributes, count):
+    assert len(parse_document("a.xlf", unit(SOURCE, attributes, around).encode()).segments) == count
+
+
+def test_messages_in_xliff_are_those_of_po():
+    source = "O &amp;gato %1$@ de {0} :name &lt;b&gt;"
+    text = unit(f"<source>{source}</source>")
+    for answer in ("The cat", "The {1} cat"):
+        translated = translate("a.xlf", text, network(answer))
+        target = translated.partition('translation">')[2].partition("</target>")[0]
+        assert all(target.count(part) == 1 for part in ("%1$@", "{0}", ":name", "&lt;b&gt;"))
+        assert target.count("&amp;") == 1
+        assert "{1}" not in target
+    icu = '{N, plural, =1 {um <x id="1"/> gato} other {{N} gatos}}'
+    translated = translate("a.xlf", unit(f"<source>{icu}</source>"), upper_words)
+    assert '{N, plural, =1 {UM <x id="1"/> GATO} other {{N} GATOS}}</target>' in translated
+    broken = parse_document("a.xlf", unit("<source>{N, plural, =1 {um</source>").encode())
+    assert [left.reason for left in broken.left] == ["with ICU arguments that are not understood"]
+
+
+def test_lines_stay_where_space_is_preserved():
+    source = "\n  O gato\n  dorme.\n"
+    text = unit(f"<source>{source}</source>")
+    assert ">\n  O GATO DORME.\n</target>" in translate("a.xlf", text)
+    text = unit(f"<source>{source}</source>", 'xml:space="preserve"')
+    assert ">\n  O GATO\n  DORME.\n</target>" in translate("a.xlf", text)
 
 
 def test_spaces_at_the_ends_of_a_source_are_those_of_its_target():
     unit = '<xliff><trans-unit><source> um <x id="1"/></source><target/></trans-unit></xliff>'
-    assert '<target> UM <x id="1"/></target>' in translate("a.xliff", unit)
+    translated = translate("a.xliff", unit)
+    assert '<target state="needs-review-translation"> UM <x id="1"/></target>' in translated
 
 
 def test_other_xml_is_no_xliff():
