@@ -37,6 +37,15 @@ def add_flags(parser: ArgumentParser) -> None:
         help="of a table, what to translate: names in the first line, which then stays, or "
         "numbers from 1, with commas between them",
     )  # fmt: skip
+    parser.add_argument(
+        "--mark", choices=documents.MARKS, action=flags.Once,
+        help="of .po and XLIFF, how a translation is marked as that of a machine: for review (the "
+        "default: the flag fuzzy, or a state), by a comment (.po), or not",
+    )  # fmt: skip
+    parser.add_argument(
+        "--fuzzy", action="store_true",
+        help="of .po and XLIFF, translate anew what is marked as fuzzy, or for review",
+    )  # fmt: skip
     flags.add_parameters(parser, params.names(params.SEARCH), flags.THE_RUNS)
     add_protection_flags(parser)
 
@@ -45,9 +54,11 @@ def run(args: Namespace) -> None:
     """Translates a document."""
     source, target = Path(args.source), Path(args.target)
     output.refuse_existing(target, "another file")
-    document = read_document(source, target, args.columns)
+    document = read_document(source, target, args)
     protected = read_protection(args)
     runs = trained_runs.find_runs(args)
+    languages = runs[0].parameters.corpus.get("languages", [])
+    documents.name_language(document, languages[1] if len(languages) == 2 else None)
     digests = [trained_runs.digest(run) for run in runs]
     loaded = trained_runs.load_runs(args, runs)
     trained_runs.check_unchanged(runs, digests)
@@ -65,7 +76,7 @@ def run(args: Namespace) -> None:
     report_translation(args, document, make_report(document, translations, translator.protector))
 
 
-def read_document(source: Path, target: Path, columns: str | None) -> Document:
+def read_document(source: Path, target: Path, args: Namespace) -> Document:
     """Returns the Document of IN.
 
     Raises:
@@ -81,12 +92,23 @@ def read_document(source: Path, target: Path, columns: str | None) -> Document:
         content = source.read_bytes()
     except OSError as error:
         raise UserError(f"{source}: {error.strerror}; name a file that can be read") from None
-    options = {}
-    if ending in documents.TABLES:
-        options["columns"] = columns
-    elif columns is not None:
-        raise UserError(f"--columns {columns}: {source} is no table; leave it out")
-    return documents.parse_document(str(source), content, **options)
+    return documents.parse_document(str(source), content, **format_options(ending, args))
+
+
+def format_options(ending: str, args: Namespace) -> dict[str, Any]:
+    """Returns the options of a format, by name.
+
+    Raises:
+      UserError: a flag is one of other formats.
+    """
+    names = {"columns": documents.TABLES} | dict.fromkeys(("mark", "fuzzy"), documents.MESSAGES)
+    options = {name: value for name in names if (value := getattr(args, name))}
+    for name, value in options.items():
+        if ending not in names[name]:
+            flag = f"--{name}" if value is True else f"--{name} {value}"
+            kind = "table" if name == "columns" else "file of messages"
+            raise UserError(f"{flag}: {args.source} is no {kind}; leave it out")
+    return options
 
 
 def settings(

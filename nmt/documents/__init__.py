@@ -38,6 +38,8 @@ FORMATS = {  # the ending of a file's name: the module of its format
     ".tsv": "tables",
 }
 TABLES = (".csv", ".tsv")  # whose option is `columns`
+MESSAGES = (".po", ".xliff", ".xlf")  # whose options are `mark`, one of MARKS, and `fuzzy`
+MARKS = ("review", "comment", "none")
 
 
 def format_of(name: str) -> str:
@@ -72,6 +74,12 @@ def parse_document(name: str, content: bytes, **options) -> Document:
         return module.parse(content, ending, **options)
     except UserError as error:
         raise UserError(f"{name}: {error}") from None
+
+
+def name_language(document: Document, code: str | None) -> None:
+    """Tells a document the language of its translation, which XLIFF 2 names; None if unknown."""
+    if code and hasattr(document, "language"):
+        document.language = code
 
 
 def translate_document(

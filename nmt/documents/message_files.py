@@ -39,7 +39,6 @@ PLURAL_FORMS = re.compile(r"^Plural-Forms:\s*nplurals\s*=\s*(\d)\s*;\s*plural\s*
 NUMBERS = range(1001)  # by which msgfmt, too, judges a form
 RARE = 5  # numbers, for which a form may lack the number itself: msgfmt's limit
 
-MARKS = ("review", "comment", "none")
 COMMENT = "# machine translation"
 FUZZY = "marked as fuzzy"
 
@@ -239,7 +238,7 @@ class EntryTranslator:
     Args:
       text: of the file.
       entries: of the file.
-      mark: one of MARKS.
+      mark: how a translation is marked; see `parse`.
       fuzzy: whether entries that are marked as fuzzy are translated anew.
     """
 
@@ -318,7 +317,7 @@ def parse(content: bytes, ending: str, mark: str = "review", fuzzy: bool = False
     Args:
       content: of the file.
       ending: of its name.
-      mark: how a translation is marked, one of MARKS: with the flag "fuzzy", by a comment, or not.
+      mark: how a translation is marked: "review" for the flag fuzzy, "comment" or "none".
       fuzzy: whether entries with this flag are translated anew.
 
     Raises:

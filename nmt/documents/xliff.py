@@ -43,7 +43,6 @@ REVIEW_STATES = {
 NOT_TRANSLATED = "[NAB: NOT TRANSLATED]"  # of NAB AL Tools, for a target that is none
 UNKNOWN_LANGUAGE = "und"  # of BCP 47
 
-MARKS = ("review", "none")
 FOR_REVIEW = "whose state asks for a review"
 EDITED_COPY = "with a target other than its source, in the state new"
 OTHER_SEGMENTS = "with <mrk> in the target alone"
@@ -131,7 +130,7 @@ class Units:
     Args:
       text: of the file.
       tokens: of the text, with partners.
-      mark: one of MARKS.
+      mark: how a translation is marked; see `parse`.
       fuzzy: whether targets whose state asks for a review are translated anew.
     """
 
@@ -426,13 +425,15 @@ def parse(
     Args:
       content: of the file.
       ending: of its name.
-      mark: one of MARKS: "review" for a state that asks for one.
+      mark: how a translation is marked: "review" for a state that asks for one, or "none".
       fuzzy: whether targets whose state asks for a review are translated anew.
       target_language: its code, for files that do not name it.
 
     Raises:
-      UserError: it cannot be read.
+      UserError: it cannot be read, or cannot be marked so.
     """
+    if mark == "comment":
+        raise UserError("XLIFF has no comments that mark a translation: choose review or none")
     decoded = decode_xml(content)
     tokens = join_cdata(XmlTokens(decoded.text).tokens, decoded.text)
     find_partners(tokens, lambda open_name, name: False)

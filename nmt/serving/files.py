@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from nmt.documents import TABLES, format_of, html_pages, parse_document
+from nmt.documents import TABLES, format_of, html_pages, name_language, parse_document
 from nmt.documents.document import DecodedText, Document, TextDocument
 from nmt.documents.report import Report, make_report
 from nmt.documents.word import CORRUPT
@@ -42,6 +42,7 @@ async def translate_file(request: Request) -> Response:
     source, target = fields.text(asked, "source", AUTO), fields.text(asked, "target")
     columns = fields.text(asked, "columns", "") or None
     document = await service.in_thread(lambda: parse(file, columns))
+    name_language(document, target)
     texts = [segment.text for segment in document.segments]
     service.limits.check_characters(texts, FILE_REQUESTS)
     sample = "\n".join(texts)[: service.limits.max_chars]  # to detect its language by

@@ -38,11 +38,14 @@ PAGE = '<p title="um">um <b>dois</b>.</p>\r\n<p class=notranslate>três</p> 42\n
         (["a.html", "b.html", "--columns", "x"], "--columns x: a.html is no table; leave it out"),
         (["a.html", "b.html", "--protect", "("], "--protect (: is not a regular expression"),
         (["a.html", "b.html", "--run", "nothing"], "nothing: no trained run"),
+        (["a.html", "b.html", "--fuzzy"], "--fuzzy: a.html is no file of messages; leave it out"),
+        (["a.html", "b.html", "--mark", "none"], "--mark none: a.html is no file of messages"),
+        (["a.xlf", "b.xlf", "--mark", "comment"], "a.xlf: XLIFF has no comments that mark a"),
     ],
 )
 def test_a_mistake_is_one_line_and_writes_nothing(arguments, said, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    for name in ("a.html", "done.html", "a.pdf"):
+    for name in ("a.html", "done.html", "a.pdf", "a.xlf"):
         (tmp_path / name).write_text(PAGE)
     (tmp_path / "bad.html").write_bytes(b"\xff")
     (tmp_path / "folder.html").mkdir()

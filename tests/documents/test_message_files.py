@@ -7,7 +7,7 @@ import pytest
 from helpers import Translated, backwards, identity, upper
 
 from nmt import UserError
-from nmt.documents import parse_document, translate_document
+from nmt.documents import name_language, parse_document, translate_document
 from nmt.documents.messages import syntax_of
 from nmt.text.placeholders import find_placeholders
 
@@ -389,6 +389,13 @@ def test_targets_that_ask_for_a_review_are_translated_on_request():
     assert (left.reason, left.is_expected) == ("whose state asks for a review", True)
     assert translate("a.xlf", text, fuzzy=True) == text.replace("The dog", "O GATO")
     assert 'state="translated">O GATO<' in translate("a.xlf", text, fuzzy=True, mark="none")
+
+
+def test_a_document_of_version_2_names_the_language_of_its_run():
+    document = parse_document("a.xlf", XLIFF_2.encode())
+    name_language(document, "en-GB")
+    content = document.write(upper([segment.text for segment in document.segments]))
+    assert b'srcLang="pt" trgLang="en-GB">' in content
 
 
 def test_states_of_version_2_are_those_of_the_segment():
