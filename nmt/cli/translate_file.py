@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import stat
 import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
@@ -86,7 +87,9 @@ def read_document(source: Path, target: Path, args: Namespace) -> Document:
     if target.suffix.lower() != ending:
         raise UserError(f"{target}: must end in {ending} like {source}; name OUT so")
     try:
-        size = source.stat().st_size
+        size, mode = source.stat().st_size, source.stat().st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # a pipe would never end
+            raise UserError(f"{source}: is a pipe or a device; name a file")
         if size > MAX_BYTES:
             raise UserError(f"{source}: has more than {MAX_BYTES:,} bytes; split it")
         content = source.read_bytes()

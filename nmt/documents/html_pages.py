@@ -9,7 +9,7 @@ import re
 from html.parser import HTMLParser
 
 from nmt import UserError
-from nmt.documents.document import DecodedText, TextDocument, decode
+from nmt.documents.document import DecodedText, Left, TextDocument, decode, has_words
 from nmt.documents.markup import MarkupSegments, Token, find_partners
 from nmt.documents.xml_files import ENCODING
 
@@ -37,12 +37,13 @@ def count_unended(page: str, begin: str, end: str) -> int:
 
 
 class PageTokens(HTMLParser):
-    """The tokens of a page, in order."""
+    """The tokens of a page, in order, and those of text that stands in a tag without an end."""
 
     def __init__(self, page: str, is_xhtml: bool = False):
         super().__init__(convert_charrefs=False)
         self._is_xhtml = is_xhtml
         self.tokens: list[Token] = []
+        self.cut_off: list[Token] = []
         for begin, end in BEGINS_AND_ENDS:
             if (unended := count_unended(page, begin, end)) > MAX_UNENDED:
                 raise UserError(f"holds {unended:,} tags or comments without an end; correct it")
@@ -60,6 +61,7 @@ class PageTokens(HTMLParser):
             is_cut_off = token.kind == "text" and bool(is_cut_off or begins)
             if is_cut_off:
                 token.kind = "fixed"
+                self.cut_off += [token] if begins else []
 
     def _add(self, kind: str, name: str = "", attributes=(), is_inline: bool = True) -> None:
         line, column = self.getpos()
@@ -116,10 +118,16 @@ def document(decoded: DecodedText, is_xhtml: bool = False) -> TextDocument:
       decoded: the text.
       is_xhtml: whether an element may end with its tag, as in <script src="a.js"/>.
     """
-    tokens = PageTokens(decoded.text, is_xhtml).tokens
-    find_partners(tokens, ended_by)
-    segments = MarkupSegments(decoded.text, tokens).find()
-    return TextDocument(decoded.text, segments, decoded.encode_with_references)
+    page = PageTokens(decoded.text, is_xhtml)
+    find_partners(page.tokens, ended_by)
+    markup = MarkupSegments(decoded.text, page.tokens)
+    segments, left = markup.find(), markup.left
+    left += [
+        Left("in a tag or comment without an end", token.start)
+        for token in page.cut_off
+        if has_words(decoded.text[token.start : token.end])
+    ]
+    return TextDocument(decoded.text, segments, decoded.encode_with_references, left)
 
 
 def parse(content: bytes, ending: str) -> TextDocument:

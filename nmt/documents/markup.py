@@ -15,13 +15,26 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from nmt import UserError
-from nmt.documents.document import Segment, Span, has_words
+from nmt.documents.document import Left, Segment, Span, has_words
 from nmt.documents.nodes import Element, Fixed, Node, Tag, Text, plain_text, render
 
-TRANSLATED_ATTRIBUTES = {"alt", "title", "placeholder"}
-UNTRANSLATED_ELEMENTS = {"code", "pre", "script", "style"}
+TRANSLATED_ATTRIBUTES = {
+    "alt", "title", "placeholder", "aria-label", "aria-description", "aria-placeholder",
+    "aria-roledescription", "aria-valuetext",
+}  # fmt: skip
+LABELED_ELEMENTS = {"option", "optgroup", "track"}  # whose attribute `label` is read, too
+BUTTONS = {"submit", "button", "reset"}  # types of <input> whose value is read
+DESCRIPTIONS = {  # names and properties of <meta> whose content is read
+    "description", "application-name", "og:title", "og:description", "og:site_name",
+    "og:image:alt", "twitter:title", "twitter:description", "twitter:image:alt",
+}  # fmt: skip
+UNTRANSLATED_ELEMENTS = {
+    "code", "pre", "script", "style", "xmp", "plaintext", "listing", "rt", "rp",
+}  # fmt: skip
 WITHOUT_TEXT = UNTRANSLATED_ELEMENTS | {"svg", "math", "textarea"}  # not for the network to read
 MAX_DEPTH = 100  # of inline elements within each other
+REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+UNREAD_ELEMENTS = {"svg", "textarea"}  # untranslated ones that may hold text for readers
 ATTRIBUTE = re.compile(  # possessive, so that an attribute of any length takes linear time
     r"""(?<![^\s"'<>/=])([^\s"'<>/=]++)\s*+=\s*+("[^"]*+"|'[^']*+'|[^\s"'<>]++)"""
 )
@@ -43,6 +56,19 @@ class Token:
     alt: Span | None = None  # of an image in Markdown: its text, which is translated
 
     @property
+    def text_attributes(self) -> set[str]:
+        """The names of attributes that a reader sees, or hears."""
+        names = set(TRANSLATED_ATTRIBUTES)
+        if self.name in LABELED_ELEMENTS:
+            names.add("label")
+        if self.name == "input" and (self.attributes.get("type") or "").lower() in BUTTONS:
+            names.add("value")
+        if self.name == "meta":
+            name = self.attributes.get("name") or self.attributes.get("property") or ""
+            names |= {"content"} if name.lower() in DESCRIPTIONS else set()
+        return names
+
+    @property
     def is_untranslated(self) -> bool:
         """Whether the element's content stays as it is."""
         classes = (self.attributes.get("class") or "").split()
@@ -50,6 +76,7 @@ class Token:
             self.name in UNTRANSLATED_ELEMENTS
             or self.attributes.get("translate") == "no"
             or self.attributes.get("its:translate") == "no"
+            or self.attributes.get("translatable") == "false"  # of Android
             or "notranslate" in classes
         )
 
@@ -215,6 +242,7 @@ class MarkupSegments:
     def __init__(self, text: str, tokens: list[Token], syntax: Syntax = MARKUP):
         self._text, self._tokens, self._syntax = text, tokens, syntax
         self._segments: list[Segment] = []
+        self.left: list[Left] = []
         self._tags: dict[int, Tag] = {}  # those with translated attributes, by position
 
     def find(self) -> list[Segment]:
@@ -227,6 +255,8 @@ class MarkupSegments:
                 sentence = []
             if token.kind in ("start", "fixed") and token.is_untranslated:
                 end = element_end(self._tokens, number) if token.kind == "start" else number + 1
+                if token.name in UNREAD_ELEMENTS:
+                    self._note(number, end)
                 if token.is_inline:
                     sentence.append(self._untranslated(number, end))
                 number = end
@@ -237,6 +267,13 @@ class MarkupSegments:
             number += 1
         self._add_sentence(sentence)
         return self._segments
+
+    def _note(self, number: int, end: int) -> None:
+        """Adds to `left` an element that holds text; `end` is the token after it."""
+        tokens = self._tokens[number:end]
+        texts = [self._content(token) for token in tokens if token.kind == "text"]
+        if has_words(" ".join(texts)):
+            self.left.append(Left(f"in <{tokens[0].name}>", tokens[0].start, is_expected=True))
 
     def _untranslated(self, number: int, end: int) -> Token:
         """Returns an element that stays as it is as one Token."""
@@ -256,9 +293,10 @@ class MarkupSegments:
         if token.alt:
             span = Span(token.alt.start - token.start, token.alt.end - token.start)
             texts.append((span, self._syntax.unescape(markup[slice(*span)])))
-        for match in ATTRIBUTE.finditer(markup) if token.attributes else ():
+        names = token.text_attributes if token.attributes else set()
+        for match in ATTRIBUTE.finditer(markup) if names & token.attributes.keys() else ():
             name, value = match[1].lower(), unescape_text(without_quotes(match[2]))
-            if name in TRANSLATED_ATTRIBUTES and token.attributes.get(name) == value:
+            if name in names and token.attributes.get(name) == value:
                 texts.append((Span(*match.span(2)), value))
         texts = [(span, value) for span, value in texts if has_words(value)]
         if texts:
@@ -343,6 +381,17 @@ class MarkupSegments:
         self._segments.append(Segment(nodes, [Span(start, end)], write))
 
     def _writer(self, source: str) -> Callable[[list[Node]], list[str]]:
-        """Returns the function that writes a segment, of which `source` is the markup."""
-        syntax = self._syntax
-        return lambda nodes: [syntax.lay_out(render(nodes, syntax.escape), source)]
+        """Returns the function that writes a segment, of which `source` is the markup.
+
+        A character that is a reference there, such as &nbsp; or &#150;, is the same one again.
+        """
+        syntax, references = self._syntax, {}
+        for match in REFERENCE.finditer(source):
+            character = syntax.unescape(match[0])
+            if len(character) == 1 and not character.isascii():
+                references.setdefault(ord(character), match[0])
+
+        def escape(text: str) -> str:
+            return syntax.escape(text).translate(references)
+
+        return lambda nodes: [syntax.lay_out(render(nodes, escape), source)]

@@ -7,10 +7,11 @@ import textwrap
 from nmt.documents.document import Segment, Span, TextDocument, decode, has_words
 from nmt.documents.nodes import Node, Text, plain_text
 
-LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
+PAGE_ENDS = "\f\v\x1c-\x1e\x85\u2028\u2029"  # other signs that end a line, and a paragraph
+LINE = re.compile(rf"([^\r\n{PAGE_ENDS}]*)(\r\n|[\r\n{PAGE_ENDS}]|\Z)")
 # What may begin a line before its words: spaces, quotation marks of e-mail, a bullet or number.
-PREFIX = re.compile(r"[ \t>]*(?:(?:[-*+•–]|\d{1,3}[.)])[ \t]+)?")
-BULLET = re.compile(r"[ \t>]*(?:[-*+•–]|\d{1,3}[.)])[ \t]")
+PREFIX = re.compile(r"[\s>]*(?:(?:[-*+•–]|\d{1,3}[.)])[ \t]+)?")
+BULLET = re.compile(r"[\s>]*(?:[-*+•–]|\d{1,3}[.)])[ \t]")
 SENTENCE_END = re.compile(r"[.!?…:;。！？][\"'”’»)\]]*\s*$")
 URL_LINE = re.compile(r"(?:\[\w+\][ \t]+)?<?\w+://\S+")  # also as a note: [1] https://a.org
 WIDTHS = range(40, 133)  # of hard-wrapped text, in characters
@@ -40,6 +41,9 @@ def find_paragraphs(text: str) -> list[list[Line]]:
             lines = []
         if line.text:
             lines.append(line)
+        if lines and line.line_end not in ("\r\n", "\r", "\n"):
+            paragraphs.append(lines)
+            lines = []
     return [*paragraphs, lines] if lines else paragraphs
 
 

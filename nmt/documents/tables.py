@@ -12,13 +12,15 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from nmt import UserError
-from nmt.documents.document import Segment, Span, TextDocument, decode, has_words
+from nmt.documents.document import Left, Segment, Span, TextDocument, decode, has_words
 from nmt.documents.nodes import Node, Text, plain_text
 from nmt.text.formats.comma_separated import PROSE, SEPARATOR
 
 DELIMITERS = ",;\t|"  # of a .csv; the most frequent one in its first line, outside of sentences
 QUOTED = re.compile(r'"[^"]*+(?:""[^"]*+)*+"')  # "" is a quotation mark, never the end
 LINE_END = re.compile(r"\r\n|\r|\n")
+# Spreadsheets compute what begins with =, and after other signs a function or a cell: -SUM(A1).
+FORMULA = re.compile(r"\s*+(?:=[^\s=]|[-+@]\s*(?:[A-Z][A-Z0-9.]{0,30}\(|\$?[A-Z]{1,3}\$?\d))")
 CELL_LINE = re.compile(r"[^\r\n]+")
 
 
@@ -144,11 +146,14 @@ def parse(content: bytes, ending: str, columns: str | None = None) -> TextDocume
     top = 1 if names_separator else 0  # the row before is for spreadsheets alone
     header = [read_cell(text, cell) for cell in cells if cell.row == top]
     numbers, first_row = choose_columns(columns, header)
+    cells = [cell for cell in cells if cell.column in numbers and cell.row >= top + first_row]
+    formulas = [cell for cell in cells if FORMULA.match(read_cell(text, cell))]
     segments = [
         segment
         for cell in cells
-        if cell.column in numbers and cell.row >= top + first_row
+        if not FORMULA.match(read_cell(text, cell))
         for segment in cell_segments(text, cell, delimiter, has_quotes)
         if has_words(segment.text)
     ]
-    return TextDocument(text, segments, decoded.encode)
+    left = [Left("formulas", cell.span.start, is_expected=True) for cell in formulas]
+    return TextDocument(text, segments, decoded.encode, left)

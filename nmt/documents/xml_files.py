@@ -13,11 +13,12 @@ from html.entities import html5
 from xml.parsers import expat
 
 from nmt import UserError
-from nmt.documents.document import DecodedText, Span, TextDocument, decode
+from nmt.documents.document import DecodedText, Left, Span, TextDocument, decode, has_words
 from nmt.documents.markup import MarkupSegments, Token, find_partners
 
 ENCODING = re.compile(rb"""^\s*<\?xml[^>]{0,200}encoding\s*=\s*["']([\w.:-]+)""")
 
+CDATA = re.compile(r"<!\[CDATA\[(.*?)(?:\]\]>|\Z)", re.DOTALL)
 ROOT = "<fragment>"  # around text without a root element
 
 
@@ -125,8 +126,16 @@ def document(decoded: DecodedText) -> TextDocument:
     tokens = XmlTokens(decoded.text).tokens
     find_partners(tokens, lambda open_name, name: False)
     mark_inline(tokens, decoded.text)
-    segments = MarkupSegments(decoded.text, tokens).find()
-    return TextDocument(decoded.text, segments, decoded.encode_with_references)
+    markup = MarkupSegments(decoded.text, tokens)
+    segments = markup.find()
+    left = [
+        Left("in a CDATA section", match.start())
+        for match in CDATA.finditer(decoded.text)
+        if has_words(match[1])
+    ]
+    return TextDocument(
+        decoded.text, segments, decoded.encode_with_references, [*markup.left, *left]
+    )
 
 
 def decode_xml(content: bytes) -> DecodedText:
@@ -153,4 +162,5 @@ def fragment(decoded: DecodedText) -> TextDocument:
         segment.spans = [
             Span(*(position - len(ROOT) for position in span)) for span in segment.spans
         ]
-    return dataclasses.replace(wrapped, text=decoded.text)
+    left = [text._replace(start=text.start - len(ROOT)) for text in wrapped.left]
+    return dataclasses.replace(wrapped, text=decoded.text, left=left)

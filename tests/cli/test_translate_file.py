@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import os
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -72,6 +73,17 @@ def test_flags_and_markup_are_checked_before_a_run_is_loaded(
     monkeypatch.setattr("nmt.cli.trained_runs.find_runs", lambda args: [])
     assert call("translate", *arguments) == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.timeout(10)
+def test_a_pipe_is_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "a.html")
+    with pytest.raises(UserError, match=r"a.html: is a pipe or a device; name a file"):
+        translate_file.read_document(tmp_path / "a.html", tmp_path / "b.html", None)
+    with (tmp_path / "c.html").open("wb") as file:
+        file.truncate(3_000_000_000)
+    with pytest.raises(UserError, match=r"c.html: has more than 100,000,000 bytes; split it"):
+        translate_file.read_document(tmp_path / "c.html", tmp_path / "b.html", None)
 
 
 def test_placeholders_that_the_file_keeps_are_not_reported_as_lost():

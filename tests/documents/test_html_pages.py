@@ -6,7 +6,7 @@ import pytest
 from helpers import backwards, identity, upper
 
 from nmt import UserError
-from nmt.documents import translate_document
+from nmt.documents import parse_document, translate_document
 
 # What is marked by [ ] is translated.
 MARKED = """<!DOCTYPE html>\r
@@ -51,6 +51,18 @@ def test_what_is_not_text_stays_byte_for_byte():
         ("um <script>dois</script> três", "<script>dois</script> TRÊS UM"),
         ('<img alt="um &quot;x&quot;" data-y=\'title="não"\'>',
          '<img alt="&quot;X&quot; UM" data-y=\'title="não"\'>'),
+        ('<b aria-label="um" data-x="um">1</b>', '<b aria-label="UM" data-x="um">1</b>'),
+        ('<meta name="description" content="um dois"><meta name="x" content="um">',
+         '<meta name="description" content="DOIS UM"><meta name="x" content="um">'),
+        ('<meta content="um" property="og:title">', '<meta content="UM" property="og:title">'),
+        ('<input type=submit value="um"><input value="um"><button value="um">um</button>',
+         '<input type=submit value="UM"><input value="um"><button value="um">UM</button>'),
+        ('<optgroup label="um"><option label=um value=um>',
+         '<optgroup label="UM"><option label="UM" value=um>'),
+        ("<xmp><b>um</b></xmp> dois", "<xmp><b>um</b></xmp> DOIS"),
+        ("um <ruby>dois<rp>(</rp><rt>x</rt><rp>)</rp></ruby>",
+         "<ruby>DOIS<rp>(</rp><rt>x</rt><rp>)</rp></ruby> UM"),
+        ("um &#150; dois &copy; \u00aa", "\u00aa &copy; DOIS &#150; UM"),
         ("<my-tag>um</my-tag> dois <x>três</x>", "DOIS <my-tag>UM</my-tag> <x>TRÊS</x>"),
     ],
 )  # fmt: skip
@@ -93,7 +105,7 @@ def test_characters_that_the_encoding_lacks_become_references():
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"<p>\n\xff", "a.html: line 2: is not UTF-8; convert the file first"),
+        (b"<p>\n\xff", "a.html: line 2: is not UTF-8; convert the text first"),
         (b'<meta charset="klingon">', "a.html: declares the unknown encoding 'klingon'"),
         (b"a\0b", "a.html: holds NUL characters"),
         (b"<![x[um", "a.html: is not HTML: unknown status keyword"),
@@ -111,3 +123,14 @@ def test_what_cannot_be_read_is_named_in_one_line(content, said):
 def test_a_tag_of_any_length_takes_linear_time():
     for attributes in ("x" * 100_000, "a" + " " * 100_000 + "b", "x=" * 50_000, "x='" * 50_000):
         assert translate(f"<p {attributes}>") == f"<p {attributes}>"
+
+
+def test_what_is_left_of_a_page_is_named():
+    page = "<svg><text>um</text></svg>\n<svg><path d='M 1'/></svg><textarea>dois</textarea>\num"
+    document = parse_document("a.html", page.encode())
+    assert [(left.reason, document.place(left), left.is_expected) for left in document.left] == [
+        ("in <svg>", "line 1", True),
+        ("in <textarea>", "line 2", True),
+    ]
+    document = parse_document("a.html", b"um\n<!-- dois <p>tr")
+    assert [left.reason for left in document.left] == ["in a tag or comment without an end"]

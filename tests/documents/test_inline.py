@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt import UserError
-from nmt.documents import html_pages, translate_document
+from nmt.documents import html_pages, parse_document, translate_document
 
 
 def translate_html(page, translate=upper):
@@ -116,3 +116,12 @@ def test_whatever_the_html_its_tags_stay_and_identity_changes_nothing(page):
             )
     except UserError:
         pass
+
+
+def test_what_is_left_of_xml_is_named():
+    page = "<r>\n<s translatable='false'>um</s><s>dois</s><s><![CDATA[três <b>x</b>]]></s></r>"
+    document = parse_document("a.xml", page.encode())
+    assert [segment.text for segment in document.segments] == ["dois"]
+    assert [(left.reason, document.place(left)) for left in document.left] == [
+        ("in a CDATA section", "line 2")
+    ]

@@ -72,7 +72,7 @@ def test_line_ends_and_encoding_stay(text, encoding):
 
 
 def test_a_binary_file_is_refused():
-    with pytest.raises(UserError, match=r"a.txt: line 1: is not UTF-8; convert the file first"):
+    with pytest.raises(UserError, match=r"a.txt: line 1: is not UTF-8; convert the text first"):
         translate_document("a.txt", b"\x89PNG\r\n\xff", identity)
     with pytest.raises(UserError, match=r"a.pdf: is not a document that can be translated"):
         translate_document("a.pdf", b"", identity)
@@ -81,3 +81,23 @@ def test_a_binary_file_is_refused():
 def test_a_paragraph_that_is_only_an_address_stays():
     text = "https://example.org/um\n\nUm texto: https://example.org\n\njoao@example.org {nome}\n"
     assert texts(text) == ["Um texto: https://example.org"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\u00a0\u3000um\u00a0\n\t\u2003- dois\n",
+        "um dois\ftrês\n\fquatro\n\f\n",
+        "um\x0bdois\u2028três\u2029quatro\x85cinco\n",
+    ],
+)
+def test_margins_and_ends_of_pages_stay(text):
+    assert translate_document("a.txt", text.encode(), upper).decode() == text.upper()
+    assert translate_document("a.txt", text.encode(), identity).decode() == text
+
+
+def test_a_page_ends_a_wrapped_paragraph():
+    lines = ["um dois três quatro cinco seis sete oito", "nove dez onze doze treze catorze quinze"]
+    text = f"{lines[0]}\n{lines[1]}\f{lines[0]}\n{lines[1]}\n"
+    texts = [segment.text for segment in parse_document("a.txt", text.encode()).segments]
+    assert texts == [" ".join(lines)] * 2

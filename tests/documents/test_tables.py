@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt import UserError
-from nmt.documents import tables, translate_document
+from nmt.documents import parse_document, tables, translate_document
 
 TABLE = (
     'id,text,"nota, extra"\r\n1, um gato ,não\r\n2,"um ""gato"", preto\ndois",não\r\n3,,\r\n4,42'
@@ -99,3 +99,13 @@ def test_whatever_the_table_identity_changes_nothing(table):
                 assert lengths[0] == lengths[1]
         except UserError:
             pass
+
+
+def test_formulas_stay_and_are_counted():
+    cells = ["=SUM(A1:A2)", "=A1", "+B2", "-SUM(A1)", "@AVERAGE(C1)", '"=IF(A1;""um"";2)"']
+    texts = ["- um", "+ dois", "= ", "@ana olá", "-um"]
+    table = "\n".join(["x", *cells, *texts]) + "\n"
+    translated = translate_document("a.csv", table.encode(), upper, columns="x").decode()
+    assert translated.splitlines() == ["x", *cells, *[text.upper() for text in texts]]
+    document = parse_document("a.csv", table.encode(), columns="x")
+    assert [(left.reason, left.is_expected) for left in document.left] == [("formulas", True)] * 6
