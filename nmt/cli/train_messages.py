@@ -61,7 +61,7 @@ def announce(
         suggest_preset(len(corpus.train))
     log.info(
         f"Training pairs: {batches.kept}; {dropped(batches, options['max_length'])}. "
-        f"{batches.per_epoch} batches per epoch, in buckets of "
+        f"{batches.per_epoch} batches per epoch{left_out(batches)}, in buckets of "
         f"{', '.join(map(str, batches.lengths))} tokens."
     )
     if survey.repeated_validation or survey.repeated_test:
@@ -140,6 +140,13 @@ def dropped(batches: batching.Batches, max_length: int) -> str:
         return text
     length = batches.length_of(KEPT_SHARE)
     return f"{text}, and --max-length {length} would keep {KEPT_SHARE:.0%}"
+
+
+def left_out(batches: batching.Batches) -> str:
+    """Returns in words how many pairs an epoch leaves out, because they fill no half a batch."""
+    return (
+        f" (which leave out {batches.left_out} pairs, others each time)" if batches.left_out else ""
+    )
 
 
 def suggest_preset(pairs: int) -> None:

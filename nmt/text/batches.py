@@ -190,6 +190,13 @@ class Batches:
         """The number of batches per epoch."""
         return self.buckets.per_epoch
 
+    @property
+    def left_out(self) -> int:
+        """The number of pairs that an epoch leaves out: they fill less than half a batch."""
+        pairs = np.bincount(self.bucket_of_pair, minlength=len(self.lengths))
+        remainders = pairs % np.array(self.buckets.rows)
+        return int(remainders[remainders < np.array(self.buckets.min_rows)].sum())
+
     def length_of(self, share: float) -> int:
         """Returns the least number of tokens that at least a `share` of all pairs do not exceed.
 

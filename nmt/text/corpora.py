@@ -14,7 +14,7 @@ from nmt.messages import log, plural
 from nmt.text import downloads, files, spelling
 from nmt.text.datasets import CHUNK, text_dataset
 from nmt.text.formats.format import Selection
-from nmt.text.languages import Pair, canonical, overlap
+from nmt.text.languages import Pair, canonical, matches, overlap
 
 DATA = Path(__file__).parents[2] / "data"
 SPLIT_NAMES = ("train", "validation", "test")
@@ -368,12 +368,28 @@ def languages(source: dict) -> list[str]:
     elif name and not files.is_table(name):
         pair = _languages_of_dataset(name)
     else:  # one corpus of files, or several
-        groups = files.grouped([name] if name else source["train"])
-        selection = selection_of(source)
-        pairs = {files.languages_of(group.paths, selection) for group in groups}
-        pair = pairs.pop() if len(pairs) == 1 else None
+        named = [[name] if name else source["train"], source.get("valid"), source.get("test")]
+        by_split = (_languages_of_files(paths, source) for paths in named if paths)
+        pair = _widest(next(filter(None, by_split), set()))
     codes = list(pair) if pair else []
     return codes[::-1] if source.get("reverse") else codes
+
+
+def _languages_of_files(names: Sequence[str], source: dict) -> set[Pair]:
+    """Returns the languages that files name, which others need not do.
+
+    Args:
+      names: see `files.grouped`.
+      source: as for `load_corpus`.
+    """
+    selection = selection_of(source)
+    return {files.languages_of(group.paths, selection) for group in files.grouped(names)} - {None}
+
+
+def _widest(pairs: set[Pair]) -> Pair | None:
+    """Returns the languages of which all pairs of languages are, perhaps as regions; or None."""
+    widest = min(pairs, key=lambda pair: (sum(map(len, pair)), pair), default=None)
+    return widest if all(all(map(matches, widest, pair)) for pair in pairs) else None
 
 
 def _languages_of_dataset(name: str) -> Pair | None:

@@ -297,6 +297,14 @@ def test_pairs_with_an_empty_side_are_dropped_and_counted(tokenizer):
     assert (as_begun.kept, as_begun.empty, as_begun.dropped) == (20 + len(empty) - 1, 0, 1)
 
 
+def test_the_pairs_that_an_epoch_leaves_out_are_counted(batches, tokenizer):
+    pairs = [(f"um {n}", f"one {n}") for n in range(10, 80)]  # two batches of 32, and six
+    few = batching.Batches(as_dataset(pairs), tokenizer, 32, max_length=40)
+    assert few.left_out == 6
+    for text in (batches, few):
+        assert text.left_out == text.kept - len(rows_of(text.epoch(0, 1)))
+
+
 def test_text_without_a_single_translation_is_one_line_of_error(tokenizer):
     with pytest.raises(UserError, match="each of the 2 training pairs has an empty side"):
         batching.Batches(as_dataset([("um", " "), ("dois", "")]), tokenizer, 8, max_length=40)

@@ -370,6 +370,13 @@ def test_a_flag_says_that_a_table_has_no_header(name, content, tmp_path, capsys)
     assert len(corpora.load_corpus(source, 1).train) == 2
 
 
+def test_empty_lines_of_a_tsv_are_counted(tmp_path, caplog):
+    caplog.set_level("INFO", "nmt")
+    path = write(tmp_path / "a.tsv", b"\num\tone\n\n\tone\n")
+    assert [*files.read_pairs([path])] == [("um", "one"), ("", "one")]
+    assert f"{path}: 2 empty lines left out." in caplog.messages
+
+
 def test_a_sheet_of_no_spreadsheet_is_refused(tmp_path, capsys):
     path = write(tmp_path / "a.tsv", b"um\tone\n")
     for flags in (["data", path], ["--dataset", path]):

@@ -87,6 +87,12 @@ def test_text_of_a_region_is_text_of_the_language(wanted, given, expected):
         ({"dataset": "ted_hrlr_translate/pt_to_en"}, ["pt", "en"]),
         ({"dataset": "opus/deu-eng:1.0.0"}, ["de", "en"]),
         ({"train": ["a.src", "a.tgt"]}, []),
+        ({"train": ["core.en", "core.fr", "a.tsv", "b.tsv"]}, ["en", "fr"]),
+        ({"train": ["a.tsv"], "valid": ["val.en", "val.fr"]}, ["en", "fr"]),
+        ({"train": ["a.tsv"], "test": ["t.en", "t.fr"], "reverse": True}, ["fr", "en"]),
+        ({"train": ["a.en", "a.pt", "b.en-GB", "b.pt_BR"]}, ["en", "pt"]),
+        ({"train": ["a.en-US", "a.pt", "b.en-GB", "b.pt"]}, []),
+        ({"train": ["a.de", "a.en", "b.fr", "b.en"], "valid": ["v.de", "v.en"]}, []),
         ({"dataset": "a_tfds_name"}, []),
     ],
 )

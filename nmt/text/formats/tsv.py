@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from nmt.messages import log_once, plural
 from nmt.text.encoding import damaged_lines
 from nmt.text.formats import table
 from nmt.text.formats.format import Format, ReadLines, Row, Selection
@@ -10,10 +11,15 @@ from nmt.text.languages import Pair
 
 
 def raw_rows(path: str | Path, read: ReadLines = damaged_lines) -> Iterator[Row]:
-    """Yields all columns of each line that is not empty."""
+    """Yields all columns of each line that is not empty; logs how many are."""
+    empty = 0
     for number, line in enumerate(read(path), start=1):
         if line:
             yield Row(number, line.split("\t"))
+        else:
+            empty += 1
+    if empty:
+        log_once(f"{path}: {plural(empty, 'empty line')} left out.")
 
 
 def rows(path: str | Path, selection: Selection, read: ReadLines) -> Iterator[Row]:
