@@ -60,7 +60,8 @@ def expressions() -> list[Expression]:
                     key = pattern.pattern, pattern.flags
                     compiled[key] = Expression(name, pattern, not (calls and is_matched))
             for node in ast.walk(ast.parse(inspect.getsource(module))):
-                is_call = isinstance(node, ast.Call) and ast.unparse(node.func).startswith("re.")
+                name = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+                is_call = name.startswith("re.") and name != "re.compile"
                 if is_call and node.args and isinstance(node.args[0], ast.Constant):
                     pattern, name = re.compile(node.args[0].value), f"{info.name}:{node.lineno}"
                     is_searched = "match" not in node.func.attr

@@ -56,6 +56,12 @@ INLINE = {  # in runs: as MARKS
     "w:endnoteRef", "w:noBreakHyphen", "w:softHyphen", "w:sym",
 }  # fmt: skip
 DROPPED = {"w:proofErr", "w:lastRenderedPageBreak"}  # Word's notes for itself
+CODE = re.compile(r"<w:instrText(?:\s[^<>]*)?>([^<]*)")
+COMPUTED = re.compile(  # codes of fields: what they show is not words of the author
+    r"\s*(?:ADDIN|CITATION|PAGE|PAGEREF|NUMPAGES|SECTIONPAGES|SEQ|DATE|TIME|CREATEDATE|SAVEDATE"
+    r"|PRINTDATE|MERGEFIELD|FILENAME|AUTHOR|EQ|SYMBOL|LISTNUM|=)(?![A-Z])",
+    re.IGNORECASE,
+)
 RUN_END = "</w:t></w:r>"
 
 
@@ -205,15 +211,20 @@ class Paragraphs:
             )
         else:
             outer = Span(start, end.end)
-            yield from self._element(outer, Span(before, end.start), items)
+            code = "".join(CODE.findall(self._markup(Span(start, before))))
+            is_fixed = bool(COMPUTED.match(code))
+            yield from self._element(outer, Span(before, end.start), items, is_fixed)
 
-    def _element(self, outer: Span, content: Span, items: list[Item]) -> Iterator[Item]:
+    def _element(
+        self, outer: Span, content: Span, items: list[Item], is_fixed: bool = False
+    ) -> Iterator[Item]:
         """Yields what stands around items as an item with them; by itself if one ends a segment.
 
         Args:
           outer: where it stands.
           content: where the items stand in it.
           items: the items.
+          is_fixed: whether they stay as they are: the network reads them.
         """
         start, end = Span(outer.start, content.start), Span(content.end, outer.end)
         if any(item.node is None or item.is_alone for item in items):
@@ -222,7 +233,7 @@ class Paragraphs:
         element = Element(
             self._markup(start), self._markup(end), merge_runs(as_run(item) for item in items)
         )
-        if has_words(plain_text([element])):
+        if has_words(plain_text([element])) and not is_fixed:
             yield Item(element, outer)
         else:
             text = plain_text([element])
@@ -265,7 +276,9 @@ class Paragraphs:
         for child in self._children(inner):
             if self._tokens[child].name in PROPERTIES:
                 content = Span(self._span(child).end, content.end)
-        yield from self._element(self._span(number), content, items)
+        code = self._tokens[number].attributes.get("w:instr", "")  # of w:fldSimple
+        is_fixed = bool(COMPUTED.match(code))
+        yield from self._element(self._span(number), content, items, is_fixed)
 
     def _run_items(self, run: int) -> Iterator[Item]:
         """Yields the items of a run."""

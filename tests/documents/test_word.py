@@ -184,6 +184,11 @@ def test_what_a_field_shows_and_what_stands_under_an_annotation_is_a_part_of_its
         # The number of a page is no text; the network reads it.
         (RUN.format("um ") + field("PAGE", RUN.format("23")),
          field("PAGE", RUN.format("23")) + RUN.format(" UM")),
+        # A citation stays.
+        (RUN.format("um ") + field(" ADDIN EN.CITE", RUN.format("(Silva, 2020)")),
+         field(" ADDIN EN.CITE", RUN.format("(Silva, 2020)")) + RUN.format(" UM")),
+        (RUN.format("um ") + f'<w:fldSimple w:instr="DATE">{RUN.format("maio")}</w:fldSimple>',
+         f'<w:fldSimple w:instr="DATE">{RUN.format("maio")}</w:fldSimple>' + RUN.format(" UM")),
         # A field within a field, and one that shows nothing.
         (RUN.format("um ") + IF + RUN.format("dois") + MARK.format("end"),
          IF + RUN.format("DOIS") + MARK.format("end") + RUN.format(" UM")),
