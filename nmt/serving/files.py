@@ -47,16 +47,21 @@ async def translate_file(request: Request) -> Response:
     service.limits.check_characters(texts, FILE_REQUESTS)
     sample = "\n".join(texts)[: service.limits.max_chars]  # to detect its language by
     (text_query,) = service.queries(source, target, [sample])
-    (translated,) = await translate_documents(request, [text_query.query], [document])
+    if text_query.query is None:  # it is in the target language
+        content, report, warnings = file.content, text_query.notices[0].message, []
+    else:
+        (translated,) = await translate_documents(request, [text_query.query], [document])
+        content = await service.in_thread(lambda: document.write(translated.translations))
+        report = str(translated.report)
+        warnings = [*translated.too_long, *notices.of_report(translated.report)]
     name = translated_name(file.name, target)
-    key = service.files.add(name, translated.document.write(translated.translations))
+    key = service.files.add(name, content)
     plain_name = re.sub(r"[^A-Za-z0-9_.-]+", "_", name)  # what no proxy changes
     url = request.url_for("download_file", key=key, name=plain_name)
-    warnings = [*text_query.notices, *translated.too_long, *notices.of_report(translated.report)]
     return JSONResponse({
         "translatedFileUrl": str(url),
-        "report": str(translated.report),
-        "warnings": notices.answers(warnings),
+        "report": report,
+        "warnings": notices.answers([*text_query.notices, *warnings]),
     })  # fmt: skip
 
 
@@ -148,13 +153,18 @@ async def translate_markup(
     text_queries = service.queries(source, target, contents)
     queries = [one.query for one in text_queries]
     translated = await translate_documents(request, queries, documents)
+
+    def write_texts() -> list[str]:
+        return [one.document.translated_text(one.translations) for one in translated]
+
+    written = await service.in_thread(write_texts)
     return [
         TranslatedMarkup(
             text_query,
-            one.document.translated_text(one.translations),
+            text,
             [*text_query.notices, *one.too_long, *notices.of_changes(one.report)],
         )
-        for text_query, one in zip(text_queries, translated, strict=True)
+        for text_query, text, one in zip(text_queries, written, translated, strict=True)
     ]
 
 

@@ -96,12 +96,12 @@ def test_the_answer_says_what_was_left_of_a_file_and_what_was_lost(without_digit
 
 
 def test_a_file_in_the_target_language_stays_as_it_is(client):
-    content = b"The cat sleeps in the house.\n"
-    answer = client.post(
-        "/translate_file", data={"target": "en"}, files={"file": ("a.txt", content)}
-    )
+    content = b'msgid "The cat sleeps in the house."\nmsgstr ""\n'
+    file = {"file": ("a.po", content)}
+    answer = client.post("/translate_file", data={"target": "en"}, files=file)
     assert fetch(client, answer).content == content
     assert answer.json()["warnings"][0]["kind"] == "unchanged"
+    assert answer.json()["report"] == "the text is English already, and stays as it is"
 
 
 def test_a_table_has_columns_to_translate(client):
