@@ -22,6 +22,7 @@ from nmt.serving.models import Models, Query, Result
 from nmt.serving.notices import Notice
 from nmt.serving.streaming import StreamingSearch
 from nmt.text import sentences
+from nmt.text.batches import MAX_SOURCE_TOKENS
 
 AUTO = "auto"  # a source language that is to be detected
 THREADS = 2  # of streams, attention, files and warming up
@@ -245,8 +246,13 @@ class Service:
         """
         served = self.models.by_name[text_query.query.model]
         translation = sentences.join(*zip(*translated, strict=True)) if translated else ""
-        missing, added = served.translator(text_query.query).difference(text, translation)
-        return notices.answers([*text_query.notices, *notices.of_differences(missing, added)])
+        translator = served.translator(text_query.query)
+        parts = [sentence for sentence, _ in translator.parts(text)]
+        longest = max(map(len, served.tokenizer.encode(parts, MAX_SOURCE_TOKENS)))
+        is_cut, trained = longest > MAX_SOURCE_TOKENS, translator.trained_length
+        too_long = notices.of_length(is_cut, longest > trained, MAX_SOURCE_TOKENS, trained)
+        differences = notices.of_differences(*translator.difference(text, translation))
+        return notices.answers([*text_query.notices, *differences, *too_long])
 
     def _search_of(self, name: str) -> StreamingSearch:
         """Returns the StreamingSearch of a run, made once."""

@@ -9,10 +9,12 @@ from starlette.requests import Request
 from starlette.testclient import TestClient
 
 import params
+from nmt.decoding import translator as translator_module
 from nmt.decoding.model import Model
 from nmt.decoding.translator import Translator
 from nmt.runs import loading
 from nmt.serving import app, fields, openapi
+from nmt.serving import service as service_module
 from nmt.serving.app import application
 from nmt.serving.errors import RefusedError
 from nmt.serving.limits import Limits
@@ -240,6 +242,19 @@ def test_a_translation_has_its_tokens_and_its_alignment(client, translation):
     translated = client.post("/translate", json=asked).json()["translatedText"]
     assert translated.count("<b>") == translated.count("</b>") == 1
     assert translated.replace("<b>", "").replace("</b>", "") == translation
+
+
+def test_text_beyond_the_limits_of_the_run_is_in_the_warnings(client, monkeypatch):
+    monkeypatch.setattr(translator_module, "MAX_SOURCE_TOKENS", 100)
+    monkeypatch.setattr(service_module, "MAX_SOURCE_TOKENS", 100)
+    asked = {"source": "pt", "target": "en"}
+    for words, kind in ((60, "long"), (150, "cut")):
+        text = "um " * words
+        answer = client.post("/translate", json=asked | {"q": text}).json()
+        assert [warning["kind"] for warning in answer["warnings"]] == [kind]
+        *_, (name, data) = events(client.post("/stream", json=asked | {"text": text}))
+        assert name == "end"
+        assert [warning["kind"] for warning in data["warnings"]] == [kind]
 
 
 def test_a_request_may_have_its_own_glossary(client, translation):
