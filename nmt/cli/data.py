@@ -50,12 +50,13 @@ def add_flags(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> None:
     """Prints the report on the files; writes the pairs without dropped problems to --to."""
     check_flags(args)
-    selection = flags.selection(args)
-    rows = cleaning.read(args.files, selection)
-    sample = read_sample(rows, args.files, selection)
+    files.check_one_corpus(args.files)
     if "encoding" not in (args.drop or ()):
         for path in filter(files.is_text, args.files):
             check_is_utf_8(path)
+    selection = flags.selection(args)
+    rows = cleaning.read(args.files, selection)
+    sample = read_sample(rows, args.files, selection)
     pair = files.languages_of(args.files, selection)
     test = files.read_pairs(args.test, selection) if args.test else ()
     checker = cleaning.Checker(

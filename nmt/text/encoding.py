@@ -37,6 +37,7 @@ MISREAD_BOMS = "\u00ff\u00fe".encode(), "\u00fe\u00ff".encode()  # of UTF-16, ta
 LONE_RETURN = re.compile(rb"\r(?![\r\n])")
 RETURNS_TO_FEEDS = r"tr '\r' '\n' < FILE"
 CONTROLS_OF_LATIN_1 = re.compile(rb"[\x80-\x9f]")  # printed characters of windows-1252
+MAX_ACCENTS = 3  # for each ASCII letter, in Western text: a line can be "été"
 BYTE_OF_OTHER_ENCODING = re.compile("[\udc80-\udcff]+")  # a surrogate in place of each byte
 
 
@@ -178,7 +179,8 @@ def conversion(lines: Iterable[bytes]) -> str:
     source = "cp1252" if CONTROLS_OF_LATIN_1.search(other_bytes) else "latin1"
     try:
         content.decode(source)
-        is_western = len(other_bytes) <= sum(map(str.isalpha, filter(str.isascii, text)))
+        ascii_letters = sum(map(str.isalpha, filter(str.isascii, text)))
+        is_western = len(other_bytes) <= MAX_ACCENTS * ascii_letters
     except UnicodeDecodeError:
         is_western = False
     if is_western:

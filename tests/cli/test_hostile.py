@@ -323,11 +323,17 @@ def test_a_run_without_a_finished_epoch_says_what_to_do(run, capsys):
     assert "checkpoints: no checkpoint yet; resume its training first" in line
 
 
-@pytest.mark.parametrize("content", [b"um\tone\rdois\ttwo\rnove\tnine\r", b"u\rm\tone\n"])
-def test_a_carriage_return_within_a_line_joins_no_words(tmp_path, capsys, content):
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"um\tone\rdois\ttwo\rnove\tnine\r", "a.tsv: ends lines with carriage returns alone"),
+        (b"u\rm\tone\n", "a.tsv:1: a carriage return within the line"),
+    ],
+)
+def test_a_carriage_return_within_a_line_joins_no_words(tmp_path, capsys, content, said):
     (tmp_path / "a.tsv").write_bytes(content)
     line = refused(capsys, "--dataset", tmp_path / "a.tsv", "--run", tmp_path / "run")
-    assert "a.tsv:1: a carriage return within the line" in line
+    assert said in line
     (tmp_path / "b.tsv").write_bytes(b"um\tone\r\ndois\ttwo\r\r\n\r")
     assert list(files.read_pairs([tmp_path / "b.tsv"])) == [("um", "one"), ("dois", "two")]
 
