@@ -7,8 +7,6 @@ first epoch of seed 2, so that runs of several seeds differ by less than chance.
 
 import enum
 
-import numpy as np
-
 # Of runs that begin now; params.json holds that of each run, which is resumed as it began:
 # 1: seed + epoch, seed + replica, in runs older than the key
 # 2: hashes; pairs with an empty side are dropped, and incomplete batches spread over the epoch (see
@@ -31,6 +29,8 @@ def derive(seed: int, purpose: Purpose, *numbers: int) -> int:
       purpose: what the random numbers are for.
       numbers: what else distinguishes them, such as an epoch; 0 or more each.
     """
+    import numpy as np  # which commands that only parse flags do without
+
     sequence = np.random.SeedSequence(seed, spawn_key=(purpose, *numbers))
     return int(sequence.generate_state(1)[0] >> 1)
 
