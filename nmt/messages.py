@@ -1,12 +1,14 @@
 """What the user reads on stderr: one logger, and no noise from libraries."""
 
 import contextlib
+import difflib
 import functools
 import logging
 import os
 import re
 import sys
 import tempfile
+from collections.abc import Iterable
 
 log = logging.getLogger("nmt")  # silent where the host program does not configure logging
 
@@ -130,3 +132,9 @@ def quiet():
                 else:
                     with contextlib.suppress(OSError):  # the reader of stderr has ended
                         os.write(2, line)
+
+
+def closest(word: str, known: Iterable[str]) -> str | None:
+    """Returns the one of `known` words that is most like `word`; None if none is like it."""
+    matches = difflib.get_close_matches(word.replace("_", "-").lower(), known, 1)
+    return matches[0] if matches else None

@@ -6,8 +6,7 @@ from typing import Any
 
 import params
 from nmt import UserError
-from nmt.cli.parser import closest
-from nmt.messages import log_once
+from nmt.messages import closest, log_once
 from nmt.runs.folder import Run
 from nmt.runs.parameters import error_in_row, is_source
 

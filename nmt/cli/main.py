@@ -32,7 +32,8 @@ from nmt.cli import (
     translate_file,
 )  # fmt: skip
 from nmt.cli.exit_codes import PROGRAM
-from nmt.cli.parser import Parser, closest
+from nmt.cli.parser import Parser
+from nmt.messages import closest
 from nmt.text import files
 
 OVERVIEW = """

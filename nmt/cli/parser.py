@@ -1,11 +1,11 @@
 """A parser of the command line whose errors are one line."""
 
 import argparse
-import difflib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import NoReturn
 
 from nmt import UserError
+from nmt.messages import closest
 
 VERBATIM = "\ufdd0"  # begins words after "--", which are no flags; no character, says Unicode
 
@@ -73,9 +73,3 @@ class Parser(argparse.ArgumentParser):
             advice = "" if close else unknown(extra)
             self.error(f"unknown {wrong}{guess}" + (f"; {advice}" if advice else ""))
         return args
-
-
-def closest(word: str, known: Iterable[str]) -> str | None:
-    """Returns the one of `known` words that is most like `word`; None if none is like it."""
-    matches = difflib.get_close_matches(word.replace("_", "-").lower(), known, 1)
-    return matches[0] if matches else None

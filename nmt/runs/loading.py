@@ -1,9 +1,10 @@
 """Loading a trained run: its network, tokenizer and options, without an optimizer."""
 
 import dataclasses
+import inspect
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
@@ -13,7 +14,7 @@ from nmt.decoding.model import Model
 from nmt.decoding.options import SearchOptions
 from nmt.decoding.translator import Translator
 from nmt.machine import memory
-from nmt.messages import log
+from nmt.messages import closest, log
 from nmt.network.engine import ParallelForward, accelerate
 from nmt.network.parallel_tokens import ParallelTokensForward
 from nmt.runs import listing, parameters
@@ -242,6 +243,17 @@ def load_ensemble(
     return first._replace(model=dataclasses.replace(first.model, ensemble=tuple(transformers)))
 
 
+def check_names(options: dict[str, Any]) -> None:
+    """Raises a TypeError, as Python does, if `load_translator` has no such keyword arguments."""
+    arguments = {*inspect.signature(load_translator).parameters} - {"options"}
+    known = [*arguments, *SearchOptions._fields]
+    for name in options:
+        if name not in known:
+            close = closest(name, known)
+            meant = f"did you mean {close}?" if close else f"there are {', '.join(sorted(known))}"
+            raise TypeError(f"load_translator has no argument {name!r}; {meant}")
+
+
 def load_translator(
     path: str | Path | list | None = None,
     checkpoint: str | None = None,
@@ -274,14 +286,15 @@ def load_translator(
 
     Raises:
       UserError: there is no such run, it is damaged, or an argument is not allowed.
+      TypeError: there is no such argument.
     """
     paths = path if isinstance(path, (list, tuple)) else [path]
     if not paths:
         raise UserError("load_translator was given an empty list; name one run folder or several")
     if isinstance(patterns, str):
         raise UserError("patterns is one string; give a list of strings")
+    check_names(options)
     options = {name: value for name, value in options.items() if value is not None}
-    SearchOptions(**options)  # a TypeError if there is no such option
     if options.get("sampling"):
         options.setdefault("beam", 1)
     changed = {name: options[name] for name in params.names(params.SEARCH) if name in options}

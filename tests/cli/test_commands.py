@@ -348,8 +348,10 @@ def test_a_trained_run_is_used_from_python(finished, capsys, tmp_path):
     ):
         with pytest.raises(UserError, match=re.escape(said)):
             run_demo.load_translator(tmp_path / "run", **wrong)
-    with pytest.raises(TypeError):
-        run_demo.load_translator(tmp_path / "run", fixed=True)
+    for name, said in (("beem", "did you mean beam?"), ("fixed", "there are alignments, ")):
+        message = f"load_translator has no argument '{name}'; {said}"
+        with pytest.raises(TypeError, match=re.escape(message)):
+            run_demo.load_translator(tmp_path / "run", **{name: None})
     with pytest.raises(UserError, match="no trained run"):
         run_demo.load_translator(finished / "nowhere")
 
@@ -651,7 +653,7 @@ def test_too_few_steps_for_the_warm_up_are_reported(tmp_path, capsys, monkeypatc
     monkeypatch.setattr(run_demo, "Training", Untrained)
     tsv = write_tsv(tmp_path / "numbers.tsv", sentences(60))
     for warmup, suggestion in (
-        (2001, "--epochs 5003 or --preset tiny"),
+        (2001, "--epochs 5003"),  # --epochs and --warmup-steps, which are given, stay with a preset
         (1000, "--epochs 2500"),
         (2, None),
     ):
