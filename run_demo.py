@@ -35,6 +35,7 @@ from nmt.decoding.model import Model
 from nmt.network.engine import ParallelForward, PlainForward
 from nmt.network.parallel_tokens import ParallelTokensForward
 from nmt.results import evaluation
+from nmt.results.explorer import page
 from nmt.runs import parent as parents
 from nmt.runs.loading import build_transformer, check_size, load_translator
 from nmt.runs.weights import choose_weights
@@ -254,7 +255,7 @@ def train(args):
         options, corpus, tokenizer, replicas, run.cache, run.training_scheme
     )
     devices.check_logits(options, batches.buckets.tokens / replicas, tokenizer.vocab_size)
-    train_messages.announce(args, run, options, corpus, text, training, batches)
+    train_messages.announce(args, run, options, corpus, source, text, training, batches)
 
     # 6. Training.
     kept_epochs = max(KEPT_CHECKPOINTS, options["average"])
@@ -287,7 +288,9 @@ def train(args):
         sentence = test_lines[0].source
         if not args.no_plots:
             RunPictures(run, training.model, tokenizer, sentence, lambda: batches).draw_all()
-        train_messages.suggest_commands(run, sentence, corpus.name)
+        explorable = training.transformer.count_params() <= page.MAX_PARAMETERS
+        sources = (line.source for line in test_lines)
+        train_messages.suggest_commands(run, sources, corpus.name, explorable)
     workers.barrier()  # a worker that ends before the others counts as lost
     if stdout_error:
         raise stdout_error

@@ -7,6 +7,7 @@ from nmt import UserError
 from nmt.cli import train_messages
 from nmt.messages import log, plural
 from nmt.results import evaluation, pictures
+from nmt.results.explorer import page
 from nmt.runs.folder import Run
 from nmt.runs.weights import Weights, choose_weights, scores_are_of
 from nmt.text.corpora import Corpus
@@ -79,4 +80,5 @@ def report(run: Run, corpus: Corpus) -> None:
         f"Complete: {plural(scores['epochs'], 'epoch')}; nothing is left to do. To score it in "
         "another way: evaluate; to draw a picture again: plot."
     )
-    train_messages.suggest_commands(run, lines[0].source, corpus.name)
+    explorable = scores["parameters"] <= page.MAX_PARAMETERS
+    train_messages.suggest_commands(run, [lines[0].source], corpus.name, explorable)

@@ -2,7 +2,10 @@
 
 import shlex
 from argparse import Namespace
+from collections.abc import Iterable
 from typing import Any
+
+import numpy as np
 
 import params
 from nmt.cli import flags
@@ -11,12 +14,14 @@ from nmt.messages import log, plural
 from nmt.results import evaluation
 from nmt.runs.folder import Run
 from nmt.text import batches as batching
-from nmt.text import corpora
+from nmt.text import corpora, files, spelling
 from nmt.text.tokenizer import Tokenizer
 
 ENOUGH_STEPS = 5  # times those of the warm-up
 SAMPLE_PAIRS = 1000  # of the training text, for the share of tokens that are no words or parts
 MAX_SHARE_WITHOUT_ENTRY = 0.2  # of the tokens; text of the same script has a few percent
+MAX_SHOWN_BYTES = 190  # of a sentence in a command; a token has at least one
+FULL_BATCHES = 0.9  # of all batches, at least: incomplete ones may be left out
 KEPT_SHARE = 0.98  # of the training pairs, that a --max-length should keep
 
 
@@ -42,11 +47,16 @@ def announce(
     run: Run,
     options: dict[str, Any],
     corpus: corpora.Corpus,
+    source: dict[str, Any],
     text: TrainingText,
     training,
     batches: batching.Batches,
 ) -> None:
-    """Logs what will be done, and what the user may want to change."""
+    """Logs what will be done, and what the user may want to change.
+
+    Args:
+      source: of the loaded corpus, for `load_corpus`.
+    """
     tokenizer, survey = text.tokenizer, text.survey
     if tokenizer.vocab_size < options["vocab_size"] and not args.parent:
         log.warning(
@@ -68,19 +78,78 @@ def announce(
         log.warning(
             f"{plural(survey.repeated_validation, 'validation pair')} and "
             f"{plural(survey.repeated_test, 'test pair')} occur in the training text: "
-            "their scores measure memorization. To find them: run_demo.py data"
+            f"their scores measure memorization.{how_to_find_repeated(source)}"
         )
     batching.warn_of_truncation(corpus.validation, tokenizer, "validation")
-    steps = training.steps_per_epoch(batches) * options["epochs"]
-    warmup = options["warmup_steps"]
+    steps_per_epoch = training.steps_per_epoch(batches)
+    steps, warmup = steps_per_epoch * options["epochs"], options["warmup_steps"]
     if steps < warmup:
-        tiny = params.PRESETS["tiny"].values
-        epochs = -(-ENOUGH_STEPS * warmup // training.steps_per_epoch(batches))
-        advice = " or --preset tiny" if tiny["warmup_steps"] < warmup else ""
+        advice = how_to_train_longer(args, warmup, steps_per_epoch, batches, corpus)
         log.warning(
             f"Only {plural(steps, 'step')}, fewer than --warmup-steps {warmup}: too few to learn "
-            f"much. In a new --run, try --epochs {epochs}{advice}."
+            f"much. In a new --run, try {advice}."
         )
+
+
+def how_to_find_repeated(source: dict[str, Any]) -> str:
+    """Returns the command that finds held-out pairs in the training text, if these are files."""
+    held_out = [*source.get("valid", ()), *source.get("test", ())]
+    if "train" not in source or not held_out:
+        return ""
+    command = ["python", "run_demo.py", "data"]
+    command += [files.weighted(name).path for name in source["train"]]
+    command += ["--test", *held_out]
+    if columns := source.get("columns"):
+        command += ["--columns", ",".join(columns)]
+    elif codes := source.get("languages"):
+        command += ["--languages", "-".join(codes[::-1] if source.get("reverse") else codes)]
+    return f" To find them: {shlex.join(command)}"
+
+
+def how_to_train_longer(
+    args: Namespace,
+    warmup: int,
+    steps_per_epoch: int,
+    batches: batching.Batches,
+    corpus: corpora.Corpus,
+) -> str:
+    """Returns the flags with which a run has more steps than the warm-up.
+
+    Args:
+      args: the parsed command line.
+      warmup: steps of the warm-up.
+      steps_per_epoch: of the run.
+      batches, corpus: of the run.
+    """
+    if batches.dropped > batches.kept:  # first of all: the steps are then others
+        return f"--max-length {batches.length_of(KEPT_SHARE)}, which drops fewer pairs"
+    advice = f"--epochs {-(-ENOUGH_STEPS * warmup // steps_per_epoch)}"
+    options = flags.chosen(args, "tiny")  # flags that are given stay
+    mean_length = float(np.average(range(len(batches.counts)), weights=batches.counts))
+    if steps_with(options, batches, mean_length) >= options["warmup_steps"]:
+        # Another vocabulary makes sentences shorter, but a word takes a token in any.
+        sentences = zip(*evaluation.texts(corpus.train.take(SAMPLE_PAIRS)), strict=True)
+        words = [max(len(side.split()) for side in pair) + 2 for pair in sentences]
+        if steps_with(options, batches, sum(words) / len(words)) >= options["warmup_steps"]:
+            advice += " or --preset tiny"
+    return advice
+
+
+def steps_with(options: dict[str, Any], batches: batching.Batches, mean_length: float) -> int:
+    """Returns about how many steps training with other options has, rather fewer.
+
+    Args:
+      options: values of params.table() by name.
+      batches: of the run.
+      mean_length: of a pair, in tokens.
+    """
+    lengths = {**dict(enumerate(batches.counts.tolist())), **batches.dropped_counts}
+    pairs = sum(count for length, count in lengths.items() if length <= options["max_length"])
+    number = pairs / options["batch_size"]
+    if options["batch_tokens"]:
+        number = pairs * mean_length / options["batch_tokens"]
+    per_epoch = int(FULL_BATCHES * number) // options["accumulate"]
+    return per_epoch * options["epochs"]
 
 
 def announce_training(
@@ -149,33 +218,43 @@ def left_out(batches: batching.Batches) -> str:
     )
 
 
+def is_short(sentence: str) -> bool:
+    """Returns whether a command can show a sentence, and `explore` takes so many tokens."""
+    return not spelling.is_blank(sentence) and len(sentence.encode()) < MAX_SHOWN_BYTES
+
+
 def suggest_preset(pairs: int) -> None:
     """Logs which preset is for a number of training pairs, if there is one."""
     for name, preset in params.PRESETS.items():
         low, high = preset.pairs
         if low <= pairs < high:
             log.info(
-                f"For a corpus of {plural(pairs, 'pair')}, try --preset {name} (its values: "
-                "python run_demo.py train --help)."
+                f"For a corpus of {plural(pairs, 'pair')}, try --preset {name} in a new --run (its "
+                "values: python run_demo.py train --help)."
             )
 
 
-def suggest_commands(run: Run, sentence: str, corpus_name: str) -> None:
+def suggest_commands(
+    run: Run, sentences: Iterable[str], corpus_name: str, explorable: bool = True
+) -> None:
     """Logs what can be done with a run that is trained.
 
     Args:
       run: the run.
-      sentence: for the commands.
+      sentences: for the commands: the first one that is short enough to explore is taken.
       corpus_name: of the corpus; for a bundled one, further sentences are named.
+      explorable: whether the network is small enough for `explore`.
     """
+    sentence = next(filter(is_short, sentences), None)
     log.info(f"Everything is in {run.path}. Next:")
-    run_flag, sentence = f"--run={shlex.quote(str(run.path))}", shlex.quote(sentence)
+    run_flag, sentence = f"--run={shlex.quote(str(run.path))}", shlex.quote(sentence or "...")
     if not str(run.path).startswith("-"):
         run_flag = run_flag.replace("=", " ", 1)
     if sentence.lstrip("'").startswith("-"):
         sentence = f"-- {sentence}"
     log.info(f"  python run_demo.py translate {run_flag} {sentence}")
-    log.info(f"  python run_demo.py explore {run_flag} {sentence}")
+    if explorable:
+        log.info(f"  python run_demo.py explore {run_flag} {sentence}")
     log.info(f"  python run_demo.py export {run_flag}")
     if to_try := corpora.sentences_to_try(corpus_name):
         log.info("\n  ".join(("Sentences to try:", *to_try)))

@@ -3,6 +3,8 @@
 import dataclasses
 import gzip
 import json
+import re
+import shlex
 from types import SimpleNamespace
 
 import pytest
@@ -50,6 +52,62 @@ def test_the_preset_for_a_number_of_pairs_is_suggested(capsys):
         assert said.count("\n") == 1
     train_messages.suggest_preset(9_999)
     assert not capsys.readouterr().err
+
+
+def follow(command, advice):
+    """Returns a command with the flags that a message advises, in place of its own ones."""
+    flag, value = advice.partition(",")[0].split()
+    values = dict(zip(command[::2], command[1::2], strict=True)) | {flag: value}
+    return [word for pair in values.items() for word in pair]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("pairs", "flags", "first_advice"),
+    [
+        (10_000, "", r"--epochs \d+ or --preset tiny"),
+        (10_000, "--max-length 6", r"--max-length \d+, which drops fewer pairs"),
+        (300, "", r"--epochs \d+"),
+        (300, "--preset tiny", r"--epochs \d+"),
+    ],
+)
+def test_each_advice_on_the_number_of_steps_ends_in_enough_steps(
+    tmp_path, capsys, monkeypatch, pairs, flags, first_advice
+):
+    monkeypatch.setattr(run_demo, "Training", Untrained)
+    tsv = write_tsv(tmp_path / "numbers.tsv", sentences(pairs))
+    to_try, advised = [["--dataset", str(tsv), *TINY[:-2], *flags.split()]], []
+    while to_try:
+        command = to_try.pop()
+        assert call(*command, "--run", tmp_path / str(len(advised))) == 130
+        said = capsys.readouterr().err
+        advice = re.search(r"too few to learn much. In a new --run, try (.*)\.\n", said)
+        advised.append(advice and advice[1])
+        if advice:
+            to_try += [follow(command, part) for part in advice[1].split(" or ")]
+        assert len(advised) < 5
+    assert re.fullmatch(first_advice, advised[0])
+    assert advised[-1] is None
+
+
+def test_repeated_pairs_are_found_by_the_command_that_is_named(tmp_path, capsys):
+    pairs = sentences(9)
+    train, test = write_tsv(tmp_path / "a b.tsv", pairs), write_tsv(tmp_path / "t.tsv", pairs[:2])
+    source = {"train": [f"{train}:2"], "test": [str(test)], "languages": ["pt", "en"]}
+    text = train_messages.how_to_find_repeated(source)
+    command = shlex.split(text.removeprefix(" To find them: python run_demo.py "))
+    assert call(*command) == 0
+    assert re.search(r"test:\s+2 ", capsys.readouterr().out)
+    for other in ({"dataset": "bundled"}, {"train": [str(train)]}):
+        assert train_messages.how_to_find_repeated(other) == ""
+
+
+def test_a_sentence_that_can_be_explored_is_suggested(tmp_path, capsys):
+    train_messages.suggest_commands(Run(tmp_path), ["", "x " * 200, "um."], "mine.tsv")
+    said = capsys.readouterr().err
+    assert f"explore --run {tmp_path} um.\n" in said
+    train_messages.suggest_commands(Run(tmp_path), ["um."], "mine.tsv", explorable=False)
+    assert "explore" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -64,10 +64,10 @@ def test_sentences_to_try_are_named_after_training_on_a_bundled_corpus(tmp_path,
     caplog.set_level("INFO", "nmt")
     for name in ("bundled", "bundled-zh"):
         assert len(corpora.sentences_to_try(name)) == 12
-        train_messages.suggest_commands(Run(tmp_path), "x", name)
+        train_messages.suggest_commands(Run(tmp_path), ["x"], name)
         assert corpora.sentences_to_try(name)[-1] in caplog.text
     caplog.clear()
-    train_messages.suggest_commands(Run(tmp_path), "x", "mine.tsv")
+    train_messages.suggest_commands(Run(tmp_path), ["x"], "mine.tsv")
     assert "to try" not in caplog.text
 
 
