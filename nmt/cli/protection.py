@@ -32,8 +32,9 @@ def add_protection_flags(parser: ArgumentParser, checks: bool = True) -> None:
         "the source",
     )  # fmt: skip
     group.add_argument(
-        "--strict", action="store_true", help="--check, with exit code 3 if there is such a line"
-    )
+        "--strict", action="store_true",
+        help="--check, with exit code 3 if there is such a line, or if text of a document stays",
+    )  # fmt: skip
 
 
 def read_protection(args: Namespace) -> dict[str, Any]:

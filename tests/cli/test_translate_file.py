@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 from helpers import Translated, call, identity
 
-from nmt import UserError
+from nmt import CheckFailed, UserError
 from nmt.cli import translate_file
 from nmt.cli.exit_codes import exit_code
 from nmt.cli.main import parse
@@ -143,17 +143,30 @@ def test_from_python_a_warning_says_what_stays(capsys):
     assert "a.srt: 2 of 3 texts translated; left: 1 with times" in capsys.readouterr().err
 
 
+class Dropping:
+    """A translator that answers with one sentence, whatever the text."""
+
+    protector = DEFAULT
+
+    def no_counts(self):
+        return SimpleNamespace(warn=lambda differences: None)
+
+    def translate_chunks(self, chunks, scored, counts):
+        for chunk in chunks:
+            yield from ([Translated("The car is new.", None)] for _ in chunk)
+
+
+def test_markup_that_stays_is_named_on_stderr(capsys):
+    parsed = [parse_document("a.html", b"O carro.\n<b dois")]
+    args = SimpleNamespace(check=False, strict=False, text=[])
+    print_translations(args, parsed, Dropping())
+    said = "stdin: 1 of 2 texts translated; left: 1 in a tag or comment without an end (first: line"
+    assert said in capsys.readouterr().err
+    with pytest.raises(CheckFailed, match="not all text is translated"):
+        print_translations(SimpleNamespace(check=False, strict=True, text=[]), parsed, Dropping())
+
+
 def test_names_that_markup_keeps_are_not_reported_as_lost(capsys):
-    class Dropping:
-        protector = DEFAULT
-
-        def no_counts(self):
-            return SimpleNamespace(warn=lambda differences: None)
-
-        def translate_chunks(self, chunks, scored, counts):
-            for chunk in chunks:
-                yield from ([Translated("The car is new.", None)] for _ in chunk)
-
     parsed = [parse_document("a.html", b"O carro <i translate=no>X123</i> novo.")]
     args = SimpleNamespace(check=True, strict=True, text=[])
     print_translations(args, parsed, Dropping()).report(strict=True)
