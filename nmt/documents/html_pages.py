@@ -9,7 +9,7 @@ import re
 from html.parser import HTMLParser
 
 from nmt import UserError
-from nmt.documents.document import DecodedText, Left, TextDocument, decode, has_words
+from nmt.documents.document import DecodedText, Left, Span, TextDocument, decode, has_words
 from nmt.documents.markup import MarkupSegments, Token, find_partners
 from nmt.documents.xml_files import ENCODING
 
@@ -37,13 +37,13 @@ def count_unended(page: str, begin: str, end: str) -> int:
 
 
 class PageTokens(HTMLParser):
-    """The tokens of a page, in order, and those of text that stands in a tag without an end."""
+    """The tokens of a page, in order, and where text stands in a tag without an end."""
 
     def __init__(self, page: str, is_xhtml: bool = False):
         super().__init__(convert_charrefs=False)
         self._is_xhtml = is_xhtml
         self.tokens: list[Token] = []
-        self.cut_off: list[Token] = []
+        self.cut_off: list[Span] = []
         for begin, end in BEGINS_AND_ENDS:
             if (unended := count_unended(page, begin, end)) > MAX_UNENDED:
                 raise UserError(f"holds {unended:,} tags or comments without an end; correct it")
@@ -61,7 +61,8 @@ class PageTokens(HTMLParser):
             is_cut_off = token.kind == "text" and bool(is_cut_off or begins)
             if is_cut_off:
                 token.kind = "fixed"
-                self.cut_off += [token] if begins else []
+                start = token.start if begins else self.cut_off.pop().start
+                self.cut_off.append(Span(start, token.end))
 
     def _add(self, kind: str, name: str = "", attributes=(), is_inline: bool = True) -> None:
         line, column = self.getpos()
@@ -123,9 +124,9 @@ def document(decoded: DecodedText, is_xhtml: bool = False) -> TextDocument:
     markup = MarkupSegments(decoded.text, page.tokens)
     segments, left = markup.find(), markup.left
     left += [
-        Left("in a tag or comment without an end", token.start)
-        for token in page.cut_off
-        if has_words(decoded.text[token.start : token.end])
+        Left("in a tag or comment without an end", span.start)
+        for span in page.cut_off
+        if has_words(decoded.text[slice(*span)])
     ]
     return TextDocument(decoded.text, segments, decoded.encode_with_references, left)
 
