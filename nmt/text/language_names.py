@@ -1,7 +1,5 @@
 """English names of languages by their codes, and codes by names."""
 
-import re
-
 from nmt.text.languages import primary
 
 NAMES = {
@@ -33,12 +31,15 @@ ENDONYMS = {  # how tables are headed where the languages are spoken
     "inglés": "en", "francés": "fr", "francês": "fr", "alemão": "de", "alemán": "de",
 }  # fmt: skip
 CODES = {name.lower(): code for code, name in NAMES.items()} | ENDONYMS
-VARIETY = re.compile(r"\s*\([^()]*\)$")  # as in "Portuguese (Brazil)"
 
 
 def code_of_name(name: str) -> str | None:
-    """Returns the code of a language by its name, in any case: "German"; None for other words."""
-    return CODES.get(VARIETY.sub("", name.strip()).lower())
+    """Returns the code of a language by its name, in any case; None for other words.
+
+    A variety may follow the name: "Portuguese (Brazil)".
+    """
+    language = name.partition(" (")[0] if name.rstrip().endswith(")") else name
+    return CODES.get(language.strip().lower())
 
 
 def language_name(code: str) -> str:
