@@ -10,7 +10,7 @@ import collections
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from nmt.text.differences import digits, with_common_digits
+from nmt.text.differences import with_common_digits
 from nmt.text.protected import Protector, Span, replace
 
 MIN_DIGITS = 3  # without zeros at the end, of an integer that is not written as a word
@@ -59,14 +59,14 @@ def _unmatched(
     then no difference.
     """
     missing, unmatched = list(numbers), list(written)
-    keys = (digits, lambda number: digits(number).rstrip("0"))
+    keys = (lambda span: span.digits, lambda span: span.digits.rstrip("0"))
     for key in keys if spells_numbers else keys[:1]:
-        counts = collections.Counter(key(span.original) for span in unmatched)
+        counts = collections.Counter(key(span) for span in unmatched)
         still_missing = []
         for number in missing:
-            if counts[key(number.original)]:
-                counts[key(number.original)] -= 1
-                first = next(s for s in unmatched if key(s.original) == key(number.original))
+            if counts[key(number)]:
+                counts[key(number)] -= 1
+                first = next(s for s in unmatched if key(s) == key(number))
                 unmatched.remove(first)
             else:
                 still_missing.append(number)
@@ -76,4 +76,4 @@ def _unmatched(
 
 def _may_be_a_word(number: Span) -> bool:
     """Returns whether a language may write a number as a word: "two", "a hundred"."""
-    return number.kind != "amount" and len(digits(number.original).rstrip("0")) < MIN_DIGITS
+    return number.kind != "amount" and len(number.digits.rstrip("0")) < MIN_DIGITS

@@ -15,10 +15,9 @@ from typing import NamedTuple, TypeVar
 
 from nmt.messages import plural
 from nmt.text.glossary import take_out_terms
-from nmt.text.protected import DEFAULT, Protector, Span, replace
+from nmt.text.protected import DEFAULT, NOT_A_DIGIT, Protector, Span, replace
 
 NUMBER = re.compile(r"\d++(?:[.,:/'\u2019 \u00a0\u2009\u202fhH-]\d++)*+")  # also 12h30
-NOT_A_DIGIT = re.compile(r"\D+")
 OTHER_DIGIT = re.compile(r"[^\D0-9]")
 
 Item = TypeVar("Item")

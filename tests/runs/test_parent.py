@@ -275,8 +275,8 @@ def test_a_child_may_have_more_symbols_than_its_parent_and_no_fewer():
 
     assert inherited({"symbols": "<a> <b>"}, "--symbols", "<c> <b>") == ("<a> <b> <c>", True)
     assert inherited({"symbols": "<a>"}) == ("<a>", True)
-    assert inherited({"protect": False}) == ("", False)
-    assert inherited({"protect": False}, "--protect") == ("", True)
+    assert inherited({"protect": "off"}) == ("", "off")
+    assert inherited({"protect": "off"}, "--protect") == ("", "auto")
     with pytest.raises(UserError, match="--no-protect: the run that --from names has symbols"):
         inherited({}, "--no-protect")
 
