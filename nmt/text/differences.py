@@ -88,8 +88,9 @@ def difference(source: str, translation: str, protector: Protector = DEFAULT) ->
         must hold the translations.
     """
     spans = protector.spans(source)
-    terms = [span.original for span in spans if span.kind == "term"]
-    translation, missing = take_out_terms(translation, terms)
+    terms = [span for span in spans if span.kind == "term"]
+    translation, missing_terms = take_out_terms(translation, terms)
+    missing = [term.original for term in missing_terms]
     other_text, other_spans = _without_spans(source, spans)
     translation, translated_spans = _without_spans(translation, protector.spans(translation))
     missing_spans, added = _compare(other_spans, translated_spans, key=_key)
