@@ -6,8 +6,9 @@ Puts numbers, placeholders and URLs into a share of the lines of a corpus, in En
 phrases, and trains two runs on it: one with symbols, one without (--no-protect). Prints a markdown
 table: how many of the marked test lines come back with all of them exact, and BLEU of the test
 split as it is; BLEU with and without protection, also of lines with numbers; how many lines with a
-span of each kind come back exact. The last table shows what a glossary does to lines with its terms. Flags after
--- go to both training runs. DIR keeps the text and the runs; a second call scores them again.
+span of each kind come back exact. The last table shows what a glossary does to lines with its
+terms. Flags after -- go to both training runs. DIR keeps the text and the runs; a second call
+scores them again.
 """
 
 import argparse
@@ -54,7 +55,7 @@ EXAMPLES = {  # of each kind; {} is a number
     "tag": ['<x id="{}"/>', "<br>", "&#{};"],
     "placeholder": ["{{name{}}}", "${{x}}", "%1$s", "%(n{})d", "{{{{y}}}}", "%{{z}}"],
     "code": ["A{}", "COVID-{}", "+49 30 {}567", "v1.{}"],
-    "number": ["{}", "1{} 000", "{}.50", "12:30"],
+    "number": ["{}", "{:,}", "{}.50", "15 000", "12:30", "{} 12"],
 }
 
 

@@ -10,8 +10,8 @@ import collections
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from nmt.text.differences import with_common_digits
-from nmt.text.protected import Protector, Span, replace
+from nmt.text.differences import NUMBER, with_common_digits
+from nmt.text.protected import NOT_A_DIGIT, Protector, Span, replace
 
 MIN_DIGITS = 3  # without zeros at the end, of an integer that is not written as a word
 
@@ -37,6 +37,8 @@ def repair(
     """
     if not numbers:
         return NumberRepair(text, [])
+    if apart := _torn_apart(text, numbers):
+        return NumberRepair(text, apart)
     spans = protector.spans(with_common_digits(text))
     written = [span for span in spans if span.is_number or span.kind == "code"]
     missing, garbled = _unmatched(numbers, written, spells_numbers)
@@ -48,6 +50,23 @@ def repair(
         originals = [number.original for number in missing]
         return NumberRepair(replace(text, garbled, originals), [])
     return NumberRepair(text, [number.original for number in missing])
+
+
+def _torn_apart(text: str, numbers: Sequence[Span]) -> list[str]:
+    """Returns numbers next to each other in the source, as in "12 34", but not in the text."""
+    groups = [[numbers[0]]]
+    for number in numbers[1:]:
+        if number.start - groups[-1][-1].end <= 1:
+            groups[-1].append(number)
+        else:
+            groups.append([number])
+    written = {NOT_A_DIGIT.sub("", number) for number in NUMBER.findall(with_common_digits(text))}
+    return [
+        number.original
+        for group in groups
+        if len(group) > 1 and "".join(number.digits for number in group) not in written
+        for number in group
+    ]
 
 
 def _unmatched(
