@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import collections
+import functools
 import importlib.util
 import ipaddress
 import os
 import re
+import resource
 import signal
 import socket
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import TYPE_CHECKING, Any
 
 from nmt import Terminated, UserError
@@ -19,14 +21,15 @@ from nmt.runs import listing
 from nmt.runs.folder import Run
 from nmt.text.languages import parse_direction
 
-if TYPE_CHECKING:  # what imports TensorFlow
+if TYPE_CHECKING:  # what imports TensorFlow, or may be missing
+    import uvicorn
+
     from nmt.serving.models import ServedModel
     from nmt.serving.service import Service
 
 HELP = "translate for other programs: a page, and APIs over HTTP"
 VARYING_SHAPES = True
-PACKAGES = "starlette", "uvicorn", "prometheus_client", "py3langid"
-GRACE_SECONDS = 8  # for what is in work when the server is to end
+PACKAGES = "starlette", "uvicorn", "python_multipart", "prometheus_client", "py3langid"
 KEY_VARIABLE = "NMT_API_KEY"  # of the environment; a flag is seen by all users of the machine
 EXAMPLES = 5  # sentences of the test split that the page and the explorer offer
 
@@ -54,14 +57,31 @@ def add_flags(parser: ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--allow-host", type=flags.filled, metavar="NAME", action="append", default=[],
-        dest="host_names", help="name that clients may call a server on the loopback address by, "
-        "as that of a reverse proxy (repeatable; default: localhost and addresses)",
+        dest="host_names", help="name that clients may call the server by, besides localhost and "
+        "addresses (repeatable; default: on the loopback address none, else any)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--allow-origin", type=origin, metavar="ORIGIN", action="append", default=[],
+        dest="origins", help="origin whose pages may read translations, as https://mt.org; * for "
+        "any (repeatable; default: none but the server's own page)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--forwarded-allow-ips", type=flags.filled, metavar="ADDRESS", action="append", default=[],
+        dest="proxies", help="address of a reverse proxy whose X-Forwarded-For names the client, "
+        "for --rate; or a network, as 10.0.0.0/8 (repeatable; default: none)",
     )  # fmt: skip
     protection.add_protection_flags(parser, checks=False)
     add_number(parser, "max-chars", 1, 1_000_000, 5000, "characters per request")
     add_number(parser, "rate", 0, 1_000_000, 0, "requests per client and minute; 0 for any number")
     add_number(parser, "max-waiting", 1, 100_000, 1000, "requests that wait; others are refused")
     add_number(parser, "workers", 1, 64, 1, "batches translated in parallel")
+
+
+def origin(text: str) -> str:
+    """Returns an origin, as browsers send it; an ArgumentTypeError if it is none."""
+    if text != "*" and not re.fullmatch(r"[a-z][a-z0-9+.-]*://[^/?#\s]+", text.lower()):
+        raise ArgumentTypeError(f"{text} is no origin; an origin is https://NAME[:PORT], or *")
+    return text.lower()
 
 
 def add_number(parser, name, lowest, highest, default, text):
@@ -99,7 +119,7 @@ def run(args: Namespace) -> None:
     served = [load(codes, runs, args.checkpoint, protected) for codes, runs in groups.items()]
     limits = Limits(api_key, args.max_chars, args.rate)
     service = Service(Models(served), limits, args.workers, args.max_waiting)
-    serve(service, listener, args.host_names)
+    serve(service, listener, args)
 
 
 # ---- Runs ----
@@ -192,38 +212,69 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def serve(service: Service, listener: socket.socket, host_names: list[str]) -> None:
+def serve(service: Service, listener: socket.socket, args: Namespace) -> None:
     """Answers requests until a signal ends the process; what is in work has GRACE_SECONDS to end.
 
     Args:
       service: the Service.
       listener: a socket that listens.
-      host_names: by which requests may call a server on the loopback address, besides localhost.
+      args: of the command line.
     """
+    from nmt.serving.process import Server
+
+    host, port = listener.getsockname()[:2]
+    address = f"[{host}]" if ":" in host else host
+    pairs = ", ".join(f"{source}-{target}" for source, target in service.models.by_languages)
+    server = Server(configuration(service, ipaddress.ip_address(host).is_loopback, args), service)
+    log.info(f"Serving {pairs} at http://{address}:{port}/ (API: /docs). Ctrl-C ends it.")
+    try:
+        server.run(sockets=[listener])
+    except (KeyboardInterrupt, Terminated) as end:
+        server.signal_number = getattr(end, "number", signal.SIGINT)
+    except Exception:
+        if server.signal_number is None:
+            raise
+        log.exception("the server did not end in order")
+    what = "ended while a batch was being translated" if service.busy else "interrupted"
+    log.error(f"run_demo.py: {what}")
+    # A batch's thread cannot be interrupted, and Python takes seconds to free a network.
+    os._exit(128 + (server.signal_number or signal.SIGINT))
+
+
+def configuration(service: Service, is_loopback: bool, args: Namespace) -> uvicorn.Config:
+    """Returns what uvicorn is to know of a Service."""
     import uvicorn
 
     from nmt.serving.app import application
-    from nmt.serving.protocol import PatientProtocol
+    from nmt.serving.metrics import CONNECTION
+    from nmt.serving.process import GRACE_SECONDS
+    from nmt.serving.protocol import MAX_CONNECTIONS, PatientProtocol
 
-    host, port = listener.getsockname()[:2]
-    is_loopback = ipaddress.ip_address(host).is_loopback
-    config = uvicorn.Config(
-        application(service, [name.lower() for name in host_names] if is_loopback else None),
-        http=PatientProtocol,
+    host_names = [name.lower() for name in args.host_names]
+    is_called_by_any_name = not is_loopback and not host_names
+    files = open_files(2 * (MAX_CONNECTIONS + args.max_waiting))
+    return uvicorn.Config(
+        application(service, None if is_called_by_any_name else host_names, args.origins),
+        http=functools.partial(
+            PatientProtocol,
+            count=lambda status: service.metrics.count(CONNECTION, status, 0.0),
+            max_connections=files // 2,
+        ),
         ws="none",
         access_log=False,
         log_config=None,
         log_level="error",  # a line for each client that does not speak HTTP would fill the log
         server_header=False,
-        timeout_graceful_shutdown=GRACE_SECONDS,
+        proxy_headers=bool(args.proxies),
+        forwarded_allow_ips=args.proxies,
+        timeout_graceful_shutdown=GRACE_SECONDS + 2,  # all requests have been ended before
     )
-    address = f"[{host}]" if ":" in host else host
-    pairs = ", ".join(f"{source}-{target}" for source, target in service.models.by_languages)
-    log.info(f"Serving {pairs} at http://{address}:{port}/ (API: /docs). Ctrl-C ends it.")
-    try:
-        uvicorn.Server(config).run(sockets=[listener])
-    except (KeyboardInterrupt, Terminated) as end:
-        what = "ended while a batch was being translated" if service.busy else "interrupted"
-        log.error(f"run_demo.py: {what}")
-        # A batch's thread cannot be interrupted, and Python takes seconds to free a network.
-        os._exit(128 + getattr(end, "number", signal.SIGINT))
+
+
+def open_files(number: int) -> int:
+    """Lets the process open so many files, or as many as it may. Returns their number."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    number = number if hard == resource.RLIM_INFINITY else min(number, hard)
+    if soft != resource.RLIM_INFINITY and soft < number:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (number, hard))
+    return number

@@ -1,13 +1,15 @@
 """The server as an ASGI application: all routes, and what every answer has in common."""
 
+import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Collection
 from pathlib import Path
 
 from starlette.applications import Starlette
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Match, Route
@@ -17,6 +19,8 @@ from nmt import UserError
 from nmt.results.explorer import page as explorer
 from nmt.serving import deepl, files, hosts, libretranslate, openapi, own
 from nmt.serving.errors import RefusedError
+from nmt.serving.limits import Reservation
+from nmt.serving.metrics import OTHER
 from nmt.serving.service import Service
 
 PAGE = Path(__file__).parent / "page"
@@ -27,28 +31,27 @@ PAGE_FILES = {  # by path: file, type
     "/style.css": (PAGE / "style.css", "text/css"),
     "/texts.json": (PAGE / "texts.json", "application/json"),
 }
-# The page loads nothing of others, and runs no script that is not its own.
-PAGE_HEADERS = {
+# Of every answer, unless it has its own. No page loads or runs anything of others.
+SECURITY_HEADERS = {
     "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
 }
-CORS_HEADERS = [  # so that a page of another server may ask this one
-    (b"access-control-allow-origin", b"*"),
-    (b"access-control-allow-methods", b"GET, POST, OPTIONS"),
-    (b"access-control-allow-headers", b"Authorization, Content-Type"),
-    (b"access-control-max-age", b"86400"),
-]
+PRIVATE_PATHS = ("/explorer/", "/runs", "/metrics")  # for no page of another origin
+PREFLIGHT_SECONDS = 86_400  # for which a browser remembers what it may send
 
 
 class CommonAnswers:
-    """Adds the CORS headers to every answer, refuses other hosts, answers OPTIONS, and counts.
+    """What all requests have in common, whatever they ask for.
+
+    Refuses other hosts, lets the pages of some origins read answers, adds security headers, counts,
+    releases what a request has reserved, and answers 503 when the time of a server that ends is up.
 
     Args:
       app: the application within.
       service: its Service.
       routes: whose paths the figures are by; others would be as many as clients invent.
-      host_names: see `application`.
+      host_names, origins: see `application`.
     """
 
     def __init__(
@@ -57,43 +60,64 @@ class CommonAnswers:
         service: Service,
         routes: list[Route],
         host_names: Collection[str] | None,
+        origins: Collection[str],
     ):
-        self.app, self._metrics, self.routes = app, service.metrics, routes
+        self.app, self.service, self.routes = app, service, routes
         self._host_names = host_names
+        self._shared_app = app
+        if origins:
+            self._shared_app = CORSMiddleware(
+                app,
+                allow_origins=origins,
+                allow_methods=["GET", "POST"],
+                allow_headers=["Authorization", "Content-Type"],
+                max_age=PREFLIGHT_SECONDS,
+            )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        start, status = time.monotonic(), 500
+        scope = hosts.origin_form(scope)
+        start, status = time.monotonic(), 0
 
         async def send_with_headers(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message.get("headers", ()), *CORS_HEADERS]
+                headers = MutableHeaders(scope=message)
+                for name, value in SECURITY_HEADERS.items():
+                    headers.setdefault(name, value)
             await send(message)
 
-        if refusal := self._refusal(scope):
-            await refusal(scope, receive, send_with_headers)
-            return
-        if scope["method"] == "OPTIONS":
-            await Response(status_code=204)(scope, receive, send_with_headers)
-            return
+        body = scope["reservation"] = Reservation(self.service.bodies)
+        request_task = asyncio.current_task()
+        self.service.requests.add(request_task)
         try:
-            await self.app(scope, receive, send_with_headers)
+            await self._app_of(scope)(scope, receive, send_with_headers)
+        except asyncio.CancelledError:
+            if not self.service.is_over or status:  # nothing can follow the beginning of an answer
+                raise
+            request_task.uncancel()
+            error = RefusedError(503, "the server ends; try again later", retry_after=5)
+            refusal = await on_refused(Request(scope), error)
+            await refusal(scope, receive, send_with_headers)
         finally:
-            route = self._path(scope)
-            self._metrics.requests.labels(route, status).inc()
-            self._metrics.seconds.labels(route).observe(time.monotonic() - start)
+            self.service.requests.discard(request_task)
+            body.release()
+            self.service.metrics.count(self._path(scope), status or 500, time.monotonic() - start)
 
-    def _refusal(self, scope: Scope) -> Response | None:
-        """Returns the answer to a request that is for another host; else None."""
-        host = Headers(scope=scope).get("host", "")
-        if self._host_names is None or hosts.is_allowed(host, self._host_names):
-            return None
-        message = f"{host[:100]} is not a name of this server; start it with --allow-host NAME"
-        return JSONResponse({"error": message}, 403)
+    def _app_of(self, scope: Scope) -> ASGIApp:
+        """Returns what answers a request: a refusal, or the application."""
+        headers = Headers(scope=scope)
+        request, host = Request(scope), headers.get("host", "")
+        if "content-length" in headers and "transfer-encoding" in headers:
+            message = "Content-Length and Transfer-Encoding contradict each other; send one of them"
+            return refuse(request, 400, message, {"Connection": "close"})
+        if self._host_names is not None and not hosts.is_allowed(host, self._host_names):
+            message = f"{host[:100]} is not a name of this server; start it with --allow-host NAME"
+            return refuse(request, 403, message)
+        return self.app if scope["path"].startswith(PRIVATE_PATHS) else self._shared_app
 
     def _path(self, scope: Scope) -> str:
         """Returns the path of the route that a request matches; "other" if none does."""
@@ -101,7 +125,7 @@ class CommonAnswers:
             match, _ = route.matches(scope)
             if match is not Match.NONE:
                 return route.path
-        return "other"
+        return OTHER
 
 
 def refuse(request: Request, status: int, message: str, headers: dict | None = None) -> Response:
@@ -121,7 +145,8 @@ async def on_user_error(request: Request, error: UserError) -> Response:
 
 async def on_http_error(request: Request, error: HTTPException) -> Response:
     messages = {404: "there is no such path; see /docs", 405: "not by this method; see /docs"}
-    return refuse(request, error.status_code, messages.get(error.status_code, error.detail))
+    message = messages.get(error.status_code, error.detail)
+    return refuse(request, error.status_code, message, error.headers)  # Allow, with 405
 
 
 async def on_failure(request: Request, error: Exception) -> Response:
@@ -135,19 +160,23 @@ def page_routes() -> list[Route]:
         content = file.read_bytes()
 
         async def answer(request: Request) -> Response:
-            return Response(content, media_type=media_type, headers=PAGE_HEADERS)
+            return Response(content, media_type=media_type)
 
         return Route(path, answer, methods=["GET"])
 
     return [route(path, file, media_type) for path, (file, media_type) in PAGE_FILES.items()]
 
 
-def application(service: Service, host_names: Collection[str] | None = None) -> ASGIApp:
+def application(
+    service: Service, host_names: Collection[str] | None = None, origins: Collection[str] = ()
+) -> ASGIApp:
     """Returns the application of a Service.
 
     Args:
       service: the Service.
       host_names: by which requests may call the server, besides localhost; None for any name.
+      origins: whose pages may read answers, other than those of PRIVATE_PATHS: "https://mt.org";
+        "*" for any.
     """
 
     @contextlib.asynccontextmanager
@@ -172,4 +201,4 @@ def application(service: Service, host_names: Collection[str] | None = None) -> 
     app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
     app.router.redirect_slashes = False  # a redirection would name whatever Host the client sent
     app.state.service = service
-    return CommonAnswers(app, service, routes, host_names)
+    return CommonAnswers(app, service, routes, host_names, origins)

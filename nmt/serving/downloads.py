@@ -1,30 +1,70 @@
-"""Translated files, until their clients have fetched them.
+"""What waits on the disk to be sent: translated files, for some minutes, and explorers.
 
-They are few, and stay in memory for some minutes; nothing is written to the disk.
+The files have no names on the disk: they are gone when the process ends, however it ends.
 """
 
 import collections
+import os
 import secrets
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import NamedTuple
+
+from starlette.responses import Response, StreamingResponse
 
 from nmt.serving.errors import RefusedError
 
-MAX_FILES = 32
+MAX_FILES = 1000
+MAX_BYTES = 500_000_000  # of all files
+MAX_CLIENT_SHARE = 0.5  # of both, for the files of one client
 FILE_SECONDS = 600.0  # for which they may be fetched
+PART_BYTES = 65_536  # in memory for each client that fetches a file
+
+
+class StoredBytes:
+    """Bytes on the disk.
+
+    Args:
+      content: the bytes.
+
+    Raises:
+      RefusedError: there is no room for them.
+    """
+
+    def __init__(self, content: bytes):
+        self.size = len(content)
+        try:
+            self._file = tempfile.TemporaryFile()  # noqa: SIM115  # closed with this object
+            self._file.write(content)
+            self._file.flush()
+        except OSError as error:
+            raise RefusedError(
+                503, f"the server cannot write temporary files: {error.strerror}", retry_after=60
+            ) from None
+
+    async def parts(self) -> AsyncIterator[bytes]:
+        """Yields the bytes in parts."""
+        for offset in range(0, self.size, PART_BYTES):
+            yield os.pread(self._file.fileno(), PART_BYTES, offset)
+
+    def response(self, media_type: str, headers: dict[str, str]) -> Response:
+        """Returns an answer that reads them from the disk as its client takes them."""
+        headers = headers | {"Content-Length": str(self.size)}
+        return StreamingResponse(self.parts(), media_type=media_type, headers=headers)
 
 
 class TranslatedFile(NamedTuple):
     """A file that waits to be fetched."""
 
     name: str
-    content: bytes
+    content: StoredBytes
+    client: str  # who has sent it
     made_at: float  # seconds
 
 
 class TranslatedFiles:
-    """The files of a server that wait to be fetched; the oldest leave first.
+    """The files of a server that wait to be fetched, none of which leaves before its time.
 
     Args:
       clock: a function that returns seconds.
@@ -34,14 +74,43 @@ class TranslatedFiles:
         self._clock = clock
         self._files: collections.OrderedDict[str, TranslatedFile] = collections.OrderedDict()
 
-    def add(self, name: str, content: bytes) -> str:
-        """Returns the key by which a file may be fetched, which nobody can guess."""
-        self._forget_old()
-        if len(self._files) >= MAX_FILES:
-            self._files.popitem(last=False)
+    def add(self, name: str, content: bytes, client: str) -> str:
+        """Returns the key by which a file may be fetched, which nobody can guess.
+
+        Args:
+          name: of the file.
+          content: the file.
+          client: the address of the client.
+
+        Raises:
+          RefusedError: there is no room for it.
+        """
+        self.check_room(client, len(content))
         key = secrets.token_urlsafe(16)
-        self._files[key] = TranslatedFile(name, content, self._clock())
+        self._files[key] = TranslatedFile(name, StoredBytes(content), client, self._clock())
         return key
+
+    def check_room(self, client: str, size: int = 0) -> None:
+        """Raises a RefusedError if there is no room for another file of a client.
+
+        Args:
+          client: the address of the client.
+          size: bytes of the file.
+        """
+        self._forget_old()
+        files = [*self._files.values()]
+        for waiting, share in (
+            (files, 1.0),
+            ([file for file in files if file.client == client], MAX_CLIENT_SHARE),
+        ):
+            used = sum(file.content.size for file in waiting)
+            if len(waiting) >= share * MAX_FILES or used + size > share * MAX_BYTES:
+                seconds = int(files[0].made_at + FILE_SECONDS - self._clock()) + 1 if files else 0
+                raise RefusedError(
+                    429,
+                    f"too many translated files wait to be fetched; try again in {seconds} s",
+                    retry_after=max(1, seconds),
+                )
 
     def get(self, key: str) -> TranslatedFile:
         """Returns the file of a key; a RefusedError if there is none any more."""

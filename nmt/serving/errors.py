@@ -11,5 +11,8 @@ class RefusedError(Exception):
     """
 
     def __init__(self, status: int, message: str, retry_after: int | None = None):
-        super().__init__(message)
+        super().__init__(status, message, retry_after)  # all of them, for pickle
         self.status, self.message, self.retry_after = status, message, retry_after
+
+    def __str__(self) -> str:
+        return self.message

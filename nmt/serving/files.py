@@ -1,9 +1,7 @@
 """Files: LibreTranslate's /translate_file, and the translated file that a client then fetches."""
 
-import io
 import re
 import urllib.parse
-import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -12,26 +10,20 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from nmt.documents import TABLES, format_of, html_pages, name_language, parse_document
+from nmt.documents import html_pages
 from nmt.documents.document import DecodedText, Document, TextDocument
 from nmt.documents.report import Report, make_report
-from nmt.documents.word import CORRUPT
-from nmt.serving import fields, notices
+from nmt.serving import fields, notices, uploads
 from nmt.serving.batching import Item
 from nmt.serving.errors import RefusedError
-from nmt.serving.fields import UploadedFile
 from nmt.serving.models import Query, Result
 from nmt.serving.notices import Notice
 from nmt.serving.service import AUTO, Service, TextQuery
-from nmt.text.protected import DEFAULT
+from nmt.text.protected import DEFAULT, Protector
 
 MAX_FILE_BYTES = 10_000_000
-MAX_UNPACKED_BYTES = 30_000_000  # of an archive, as .docx is one
-MAX_SIGNS = 500_000  # that may divide a file, each part of which takes some 600 bytes of memory
-SIGNS = b"<&\n,;\t"
 FILE_REQUESTS = 20  # a file may have as many characters as so many requests
 TEXTS = 64  # translated at a time, so that other clients have their turn
-HEADERS = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "sandbox"}
 
 
 async def translate_file(request: Request) -> Response:
@@ -41,21 +33,23 @@ async def translate_file(request: Request) -> Response:
     file = fields.file(asked, "file")
     source, target = fields.text(asked, "source", AUTO), fields.text(asked, "target")
     columns = fields.text(asked, "columns", "") or None
-    document = await service.in_thread(lambda: parse(file, columns))
-    name_language(document, target)
-    texts = [segment.text for segment in document.segments]
-    service.limits.check_characters(texts, FILE_REQUESTS)
-    sample = "\n".join(texts)[: service.limits.max_chars]  # to detect its language by
+    service.files.check_room(client_of(request))
+    upload = uploads.Upload(file, columns, target)
+    most = FILE_REQUESTS * service.limits.max_chars
+    texts = await service.processes.call(uploads.read_texts, upload, most)
+    sample = "\n".join(texts.texts)[: service.limits.max_chars]  # to detect its language by
     (text_query,) = service.queries(source, target, [sample])
     if text_query.query is None:  # it is in the target language
         content, report, warnings = file.content, text_query.notices[0].message, []
     else:
-        (translated,) = await translate_documents(request, [text_query.query], [document])
-        content = await service.in_thread(lambda: document.write(translated.translations))
-        report = str(translated.report)
-        warnings = [*translated.too_long, *notices.of_report(translated.report)]
+        translations = await translations_of(request, text_query.query, texts)
+        protector = service.models.by_name[text_query.query.model].protector
+        plain = [uploads.Translation(one.text, one.links) for one in translations]
+        written = await service.processes.call(uploads.write, upload, plain, protector)
+        content, report = written.content, str(written.report)
+        warnings = [*too_long(translations), *notices.of_report(written.report)]
     name = translated_name(file.name, target)
-    key = service.files.add(name, content)
+    key = service.files.add(name, content, client_of(request))
     plain_name = re.sub(r"[^A-Za-z0-9_.-]+", "_", name)  # what no proxy changes
     url = request.url_for("download_file", key=key, name=plain_name)
     return JSONResponse({
@@ -65,43 +59,28 @@ async def translate_file(request: Request) -> Response:
     })  # fmt: skip
 
 
-def parse(file: UploadedFile, columns: str | None) -> Document:
-    """Returns the Document of a file.
-
-    Raises:
-      UserError: the server cannot translate such files.
-      RefusedError: it is an archive that would fill the memory.
-    """
-    ending = format_of(file.name)
-    if columns is not None and ending not in TABLES:
-        raise RefusedError(400, f"columns: {file.name} is no table; leave it out")
-    size = unpacked_size(file.content)
-    if size > MAX_UNPACKED_BYTES:
-        raise RefusedError(413, f"the archive holds {size} bytes; at most {MAX_UNPACKED_BYTES}")
-    if number_of_signs(file.content) > MAX_SIGNS:
-        raise RefusedError(
-            413, f"the file holds more than {MAX_SIGNS} tags, lines or cells; split it"
-        )
-    return parse_document(file.name, file.content, **({"columns": columns} if columns else {}))
+def client_of(request: Request) -> str:
+    """Returns the address of the client of a request."""
+    return request.client.host if request.client else ""
 
 
-def unpacked_size(content: bytes) -> int:
-    """Returns the bytes that an archive says it holds; 0 for what is none, or a damaged one."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            return sum(entry.file_size for entry in archive.infolist())
-    except (zipfile.BadZipFile, NotImplementedError, ValueError):
-        return 0
+async def translations_of(request: Request, query: Query, texts: uploads.Texts) -> list[Result]:
+    """Returns the translation of each text of a file."""
+    service: Service = request.app.state.service
+    if texts.has_markup:
+        query = _with_links(service, query)
+    results = await translate_texts(request, [*dict.fromkeys((query, one) for one in texts.texts)])
+    return [results[query, text] for text in texts.texts]
 
 
-def number_of_signs(content: bytes) -> int:
-    """Returns how many SIGNS a file has, or all that an archive holds."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            parts = [archive.read(entry) for entry in archive.infolist()]
-    except CORRUPT:
-        parts = [content]
-    return sum(len(part) - len(part.translate(None, SIGNS)) for part in parts)
+def protector_of(service: Service, query: Query | None) -> Protector:
+    """Returns what finds what must not change in texts of a Query."""
+    return service.models.by_name[query.model].protector if query else DEFAULT
+
+
+def too_long(translations: Sequence[Result]) -> list[Notice]:
+    """Returns what the client is to know of sentences that are too long, once each."""
+    return [*{notice.kind: notice for one in translations for notice in one.too_long}.values()]
 
 
 class TranslatedDocument(NamedTuple):
@@ -114,8 +93,7 @@ class TranslatedDocument(NamedTuple):
     @property
     def too_long(self) -> list[Notice]:
         """What the client is to know of sentences that are too long, once each."""
-        kinds = {notice.kind: notice for result in self.translations for notice in result.too_long}
-        return [*kinds.values()]
+        return too_long(self.translations)
 
 
 class TranslatedMarkup(NamedTuple):
@@ -190,7 +168,7 @@ async def translate_documents(
 
     def report(query: Query | None, document: Document) -> TranslatedDocument:
         translations = [results[query, segment.text] for segment in document.segments]
-        protector = service.models.by_name[query.model].protector if query else DEFAULT
+        protector = protector_of(service, query)
         return TranslatedDocument(
             document, translations, make_report(document, translations, protector)
         )
@@ -232,8 +210,11 @@ async def download_file(request: Request) -> Response:
     service: Service = request.app.state.service
     file = service.files.get(request.path_params["key"])
     name = urllib.parse.quote(file.name)
-    headers = HEADERS | {"Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
-    return Response(file.content, media_type="application/octet-stream", headers=headers)
+    headers = {
+        "Content-Security-Policy": "sandbox",
+        "Content-Disposition": f"attachment; filename*=UTF-8''{name}",
+    }
+    return file.content.response("application/octet-stream", headers)
 
 
 ROUTES = [

@@ -12,8 +12,11 @@ from nmt.serving.errors import RefusedError
 
 MAX_CHARS = 5000  # of the texts of a request
 MAX_TEXTS = 500  # of a request
+JSON_BYTES = 12  # of a character, at most: "\\ud83d\\ude00"
 MAX_CLIENTS = 10_000  # whose rates are remembered
 MINUTE = 60.0  # seconds
+MAX_BODIES_BYTES = 64_000_000  # of the bodies of all requests that are being answered
+MAX_KEYLESS_BYTES = 16_000_000  # of these, of bodies in which a key has not been found yet
 
 
 @dataclasses.dataclass
@@ -45,18 +48,27 @@ class Limits:
         self._clock = clock
         self.buckets: collections.OrderedDict[str, Bucket] = collections.OrderedDict()
 
-    def check_key(self, request: Request, fields: dict) -> None:
-        """Raises a RefusedError unless a request has the key of the server.
+    @property
+    def max_keyless_bytes(self) -> int:
+        """The bytes of a body in which the key must have come: those of a text, however written."""
+        return 65_536 + JSON_BYTES * self.max_chars
+
+    def has_key(self, request: Request, fields: dict) -> bool:
+        """Returns whether a request has the key of the server, if there is one.
 
         It is the field `api_key`, as LibreTranslate's clients send it, or the last word of the
         header Authorization ("DeepL-Auth-Key KEY", "Bearer KEY").
         """
         if self.api_key is None:
-            return
+            return True
         header = request.headers.get("authorization", "").rpartition(" ")[2]
         key = fields.get("api_key") or header
         # In constant time: how long the answer takes says nothing of the key.
-        if not hmac.compare_digest(str(key).encode("utf-8", "replace"), self.api_key.encode()):
+        return hmac.compare_digest(str(key).encode("utf-8", "replace"), self.api_key.encode())
+
+    def check_key(self, request: Request, fields: dict) -> None:
+        """Raises a RefusedError unless a request has the key of the server."""
+        if not self.has_key(request, fields):
             raise RefusedError(403, "the API key is missing or wrong; ask the server's operator")
 
     def check_rate(self, client: str) -> None:
@@ -93,3 +105,44 @@ class Limits:
         characters, most = sum(map(len, texts)), requests * self.max_chars
         if characters > most:
             raise RefusedError(413, f"{characters} characters; send at most {most} per request")
+
+
+class Bodies:
+    """The memory that the bodies of requests take, all together.
+
+    Args:
+      most: bytes.
+    """
+
+    def __init__(self, most: int):
+        self.most, self.bytes = most, 0
+
+
+class Reservation:
+    """What the body of a request has of Bodies, until the request is answered.
+
+    Args:
+      bodies: the Bodies.
+    """
+
+    def __init__(self, bodies: Bodies):
+        self._bodies, self._bytes = bodies, 0
+
+    def add(self, number: int) -> None:
+        """Reserves a number of bytes; a RefusedError if there are no more."""
+        if self._bodies.bytes + number > self._bodies.most:
+            raise RefusedError(429, "too many large requests at a time; try again later", 1)
+        self._bodies.bytes += number
+        self._bytes += number
+
+    def move(self, bodies: Bodies) -> None:
+        """Reserves the same of other Bodies."""
+        number = self._bytes
+        self.release()
+        self._bodies = bodies
+        self.add(number)
+
+    def release(self) -> None:
+        """Gives all of it back."""
+        self._bodies.bytes -= self._bytes
+        self._bytes = 0

@@ -4,13 +4,16 @@ The searches are few, whatever numbers a client sends: TensorFlow traces each fo
 and memory must not grow with the requests.
 """
 
+import contextlib
 import dataclasses
+import itertools
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import tensorflow as tf
 
+from nmt import UserError
 from nmt.decoding.model import Model
 from nmt.decoding.sampling import Sampling
 from nmt.decoding.sentence import TokenScore, Translation
@@ -25,6 +28,7 @@ from nmt.text.tokenizer import Tokenizer
 
 BEAMS = (1, 4, 8)  # of searches; the smallest that holds the translations asked for
 MAX_N_BEST = BEAMS[-1]
+WARM_UP_TEXT = "1 2 3."
 MAX_ALTERNATIVES = 8  # likeliest tokens per position
 
 
@@ -299,10 +303,32 @@ class Models:
         """Returns the translations of each item; see ServedModel.translate."""
         return self.by_name[query.model].translate(query, items)
 
-    def warm_up(self) -> None:
-        """Translates a few words with each run, for which TensorFlow traces its search."""
-        for query in self.by_languages.values():
-            self.translate(query, [Item("1 2 3.")])
+    def warm_up(self, goes_on: Callable[[], bool] = lambda: True) -> None:
+        """Translates a few words in every way that a route may ask for: TensorFlow traces each.
+
+        Args:
+          goes_on: asked before each of them.
+        """
+        for name, served in self.by_name.items():
+            usual = Query(name, served.directions[0])
+            self.translate(usual, [Item(WARM_UP_TEXT)])  # the most usual one first
+            for query in itertools.takewhile(lambda _: goes_on(), queries_of(usual)):
+                with contextlib.suppress(UserError):  # a search that the run does not have
+                    self.translate(query, [Item(WARM_UP_TEXT)])
+                    if query == usual._replace(scored=True):
+                        self.translate(query, [Item(WARM_UP_TEXT, "1")])  # a prefix
+
+
+def queries_of(query: Query) -> list[Query]:
+    """Returns a Query for each search that TensorFlow traces for a run, beside the usual one.
+
+    Args:
+      query: of the usual one.
+    """
+    samples = [query._replace(n_best=beam, sampling=Sampling(), scored=True) for beam in BEAMS]
+    lists = [query._replace(n_best=beam, scored=True) for beam in BEAMS]
+    details = query._replace(details=True, scored=True)
+    return [query._replace(links=True), *lists, details, *samples]
 
 
 def is_variety(code: str, other_code: str) -> bool:

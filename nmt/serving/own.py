@@ -5,16 +5,15 @@ import math
 from collections.abc import Iterator
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from nmt.decoding.attention import KINDS
 from nmt.decoding.sampling import Sampling
-from nmt.results.explorer import page as explorer
 from nmt.serving import fields, metrics, notices, openapi, streaming
 from nmt.serving.batching import Item
 from nmt.serving.errors import RefusedError
-from nmt.serving.models import MAX_N_BEST, Query, Result, ServedModel
+from nmt.serving.models import MAX_N_BEST, Result
 from nmt.serving.service import AUTO, Service, TextQuery
 from nmt.text import spelling
 from nmt.text.protected import SYMBOL
@@ -22,6 +21,10 @@ from nmt.text.protected import SYMBOL
 SAMPLING_FIELDS = ("temperature", "top_k", "top_p", "seed")
 MAX_TERMS, MAX_TERM_CHARACTERS = 200, 200  # of a request's glossary
 MAX_PREFIX_TOKENS = 500  # of a sentence
+EXPLORER_HEADERS = {  # it is one file
+    "Content-Security-Policy": "default-src 'none'; script-src 'unsafe-inline'; "
+    "style-src 'unsafe-inline'; img-src data: blob:; frame-ancestors 'none'",
+}
 STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # for proxies
 
 
@@ -137,7 +140,7 @@ async def stream(request: Request) -> Response:
         raise RefusedError(400, "the run is non-autoregressive: all tokens come together")
     prefixes = prefixes_of(asked, served.tokenizer.vocab_size)
     service.count(text_query.query, [text])
-    events = service.stream(text_query, text, prefixes)
+    events = service.stream(text_query, text, prefixes)  # or a refusal, before the answer begins
     return StreamingResponse(events, media_type="text/event-stream", headers=STREAM_HEADERS)
 
 
@@ -208,7 +211,7 @@ async def runs(request: Request) -> Response:
             "parameters": served.model.transformer.count_params(),
             "ensemble": 1 + len(served.model.ensemble),
             "streams": not served.model.options["non_autoregressive"],
-            "explorer": explorable(service, served),
+            "explorer": service.has_explorer(served),
             "examples": served.examples if service.limits.api_key is None else [],
         })  # fmt: skip
     return JSONResponse(answer)
@@ -218,29 +221,15 @@ async def explore(request: Request) -> Response:
     """Answers with the explorer of a run, a page that runs it in the browser."""
     service: Service = request.app.state.service
     served = service.models.by_name.get(request.path_params["name"])
-    if served is None or not explorable(service, served):
+    if served is None or not service.has_explorer(served):
         raise RefusedError(404, "there is no explorer of such a run")
-    return HTMLResponse(await service.in_thread(lambda: explorer_page(served)))
-
-
-def explorable(service: Service, served: ServedModel) -> bool:
-    """Returns whether anyone may have a page that holds a run, and a page can."""
-    if service.limits.api_key is not None:  # a link sends no key
-        return False
-    parameters = served.model.transformer.count_params()
-    return not served.model.ensemble and parameters <= explorer.MAX_PARAMETERS
-
-
-def explorer_page(served: ServedModel) -> str:
-    """Returns the explorer of a run as HTML, with some sentences of its test split."""
-    translator = served.translator(Query(served.name, served.directions[0]))
-    examples = [explorer.Example(text, *translator.translate_ids(text)) for text in served.examples]
-    return explorer.assemble(served.name, served.model.transformer, served.tokenizer, examples)
+    return (await service.explorer(served)).response("text/html", EXPLORER_HEADERS)
 
 
 async def prometheus(request: Request) -> Response:
     """Answers with the figures that Prometheus collects."""
     service: Service = request.app.state.service
+    service.limits.check_key(request, dict(request.query_params))
     return Response(service.metrics.text(), media_type=metrics.CONTENT_TYPE)
 
 

@@ -1,8 +1,10 @@
 """What all routes of a server share: its runs, its queue, its limits, its figures."""
 
 import asyncio
+import collections
 import contextlib
 import json
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeVar
@@ -11,22 +13,23 @@ from starlette.requests import Request
 
 from nmt.decoding.attention import Attention
 from nmt.messages import log
-from nmt.serving import fields, languages, notices, streaming
+from nmt.results.explorer import page as explorer
+from nmt.serving import bodies, languages, notices, streaming
 from nmt.serving.batching import MAX_WAITING, Batcher, Item
-from nmt.serving.downloads import TranslatedFiles
+from nmt.serving.disposable import Processes
+from nmt.serving.downloads import StoredBytes, TranslatedFiles
 from nmt.serving.errors import RefusedError
 from nmt.serving.languages import Detection
-from nmt.serving.limits import Limits
+from nmt.serving.limits import MAX_BODIES_BYTES, MAX_KEYLESS_BYTES, Bodies, Limits
 from nmt.serving.metrics import Metrics
-from nmt.serving.models import Models, Query, Result
+from nmt.serving.models import WARM_UP_TEXT, Models, Query, Result, ServedModel
 from nmt.serving.notices import Notice
 from nmt.serving.streaming import StreamingSearch
 from nmt.text import sentences
 from nmt.text.batches import MAX_SOURCE_TOKENS
 
 AUTO = "auto"  # a source language that is to be detected
-THREADS = 2  # of streams, attention, files and warming up
-MAX_CALLS = 64  # in these threads, with those that wait
+THREADS = 2  # of streams, attention, HTML and warming up
 MAX_ATTENTION_TOKENS = 200  # of a sentence: its weights are their square, per head and layer
 
 Value = TypeVar("Value")
@@ -39,6 +42,47 @@ class TextQuery(NamedTuple):
     source: str  # code of the language of the text
     detection: Detection | None = None  # None where the client has named the language
     notices: tuple[Notice, ...] = ()
+
+
+class EventQueue:
+    """Events from a thread to the event loop, in whose thread the queue is made.
+
+    A partial text takes the place of one that has not been read: a slow client gets fewer of them,
+    and they take no memory.
+    """
+
+    def __init__(self):
+        self._loop = asyncio.get_running_loop()
+        self._events: collections.deque[tuple[str, dict]] = collections.deque()
+        self._arrival = asyncio.Event()
+        self.is_closed = False  # whether nobody reads any more
+
+    def put(self, name: str, data: dict) -> bool:
+        """Puts an event into the queue, from another thread; returns whether to go on."""
+        if not self.is_closed:
+            self._loop.call_soon_threadsafe(self._add, name, data)
+        return not self.is_closed
+
+    def end(self) -> None:
+        """Puts the last event into the queue."""
+        self._add("end", {})
+
+    def _add(self, name: str, data: dict) -> None:
+        if self._events and name == self._events[-1][0] == "partial":
+            self._events.pop()
+        self._events.append((name, data))
+        self._arrival.set()
+
+    async def get(self) -> tuple[str, dict]:
+        """Returns the name and the data of the next event."""
+        while not self._events:
+            self._arrival.clear()
+            await self._arrival.wait()
+        return self._events.popleft()
+
+    def close(self) -> None:
+        """Says that nobody reads any more."""
+        self.is_closed = True
 
 
 class Service:
@@ -59,10 +103,16 @@ class Service:
         self.metrics = Metrics(lambda: self.batcher.waiting if self.batcher else 0)
         self.batcher: Batcher | None = None  # while the server runs
         self._searches: dict[str, StreamingSearch] = {}  # by name of the ServedModel
-        self._threads: ThreadPoolExecutor | None = None  # for all but batches
+        self._threads: ThreadPoolExecutor | None = None  # for all but batches and files
+        self.processes: Processes | None = None  # for files, while the server runs
+        self._explorers: dict[str, StoredBytes] = {}  # by name of the ServedModel
+        self._explorer_lock = threading.Lock()
         self._calls: set[Future] = set()  # in these threads, even if nobody waits for them now
         self.files = TranslatedFiles()
         self.characters = 0  # translated since the start
+        self.bodies, self.keyless_bodies = Bodies(MAX_BODIES_BYTES), Bodies(MAX_KEYLESS_BYTES)
+        self.requests: set[asyncio.Task] = set()  # that are being answered
+        self.is_over = False  # whether the time to finish them has passed
         self.warm = False  # whether the first translation would be as fast as the others
 
     @contextlib.asynccontextmanager
@@ -72,19 +122,28 @@ class Service:
             self.models.translate, self._workers, self._max_waiting, self.metrics.batch.observe
         )
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="serve")
+        self.processes = Processes()
         self._start(self._warm_up)
         try:
             yield
         finally:
+            self.is_over = True
             await self.batcher.close()
+            self.processes.close()
             self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _warm_up(self) -> None:
         try:
-            self.models.warm_up()
-            for name, served in self.models.by_name.items():  # what the page asks for
+            self.models.warm_up(lambda: not self.is_over)
+            for name, served in self.models.by_name.items():
+                if self.is_over:
+                    return
                 if not served.model.options["non_autoregressive"]:
-                    self._search_of(name)("1 2 3.", [], lambda ids: True)
+                    self._search_of(name)(WARM_UP_TEXT, [], lambda ids: True)
+                    query = Query(name, served.directions[0])
+                    served.translator(query).attend(WARM_UP_TEXT)
+                if self.has_explorer(served):
+                    self._make_explorer(served)
             self.warm = True
         except Exception:
             log.exception("warming up failed")
@@ -94,10 +153,16 @@ class Service:
         """Whether something is being translated."""
         return bool(self._calls or (self.batcher and self.batcher.running))
 
+    def end(self) -> None:
+        """Ends all requests that are still being answered: the application answers 503."""
+        self.is_over = True
+        for request_task in self.requests:
+            request_task.cancel()
+
     # ---- Requests ----
 
     async def admit(
-        self, request: Request, max_bytes: int = fields.MAX_BODY_BYTES
+        self, request: Request, max_bytes: int = bodies.MAX_BODY_BYTES
     ) -> dict[str, Any]:
         """Returns the fields of a request, which has the key and keeps to the rate.
 
@@ -106,9 +171,7 @@ class Service:
           max_bytes: of its body.
         """
         self.limits.check_rate(request.client.host if request.client else "")
-        request_fields = await fields.read(request, max_bytes)
-        self.limits.check_key(request, request_fields)
-        return request_fields
+        return await bodies.read(request, self.limits, self.keyless_bodies, max_bytes)
 
     def queries(self, source: str, target: str, texts: list[str]) -> list[TextQuery]:
         """Returns the TextQuery of each of the texts, which may be in different languages.
@@ -175,9 +238,13 @@ class Service:
 
     async def in_thread(self, function: Callable[[], Value]) -> Value:
         """Returns what a function returns, which runs in a thread of the server."""
-        if len(self._calls) >= MAX_CALLS:
-            raise RefusedError(429, "too many requests are waiting; try again later", 1)
+        self._check_calls()
         return await asyncio.wrap_future(self._start(function))
+
+    def _check_calls(self) -> None:
+        """Raises a RefusedError if as many calls wait for the threads as requests may wait."""
+        if len(self._calls) >= self._max_waiting:
+            raise RefusedError(429, "too many requests are waiting; try again later", 1)
 
     def _start(self, function: Callable[[], Value]) -> Future:
         """Starts a function in a thread of the server."""
@@ -195,37 +262,67 @@ class Service:
         translator = served.translator(query)
         return await self.in_thread(lambda: translator.attend(tag + text))
 
-    async def stream(
+    def has_explorer(self, served: ServedModel) -> bool:
+        """Returns whether anyone may have a page that holds a run, and a page can."""
+        if self.limits.api_key is not None:  # a link sends no key
+            return False
+        parameters = served.model.transformer.count_params()
+        return not served.model.ensemble and parameters <= explorer.MAX_PARAMETERS
+
+    async def explorer(self, served: ServedModel) -> StoredBytes:
+        """Returns the explorer of a run, a page with some sentences of its test split."""
+        if page := self._explorers.get(served.name):
+            return page
+        return await self.in_thread(lambda: self._make_explorer(served))
+
+    def _make_explorer(self, served: ServedModel) -> StoredBytes:
+        """Returns the explorer of a run, made once."""
+        with self._explorer_lock:
+            if served.name not in self._explorers:
+                translator = served.translator(Query(served.name, served.directions[0]))
+                examples = [
+                    explorer.Example(text, *translator.translate_ids(text))
+                    for text in served.examples
+                ]
+                page = explorer.assemble(
+                    served.name, served.model.transformer, served.tokenizer, examples
+                )
+                self._explorers[served.name] = StoredBytes(page.encode())
+            return self._explorers[served.name]
+
+    def stream(
         self, text_query: TextQuery, text: str, prefixes: list[list[int]]
     ) -> AsyncIterator[str]:
-        """Yields server-sent events of a translation: `partial` texts, a `sentence` each, `end`."""
-        query, translated = text_query.query, []
-        loop, queue = asyncio.get_running_loop(), asyncio.Queue()
-        gone = False
+        """Returns server-sent events of a translation: `partial` texts, a `sentence` each, `end`.
 
-        def send(name: str, data: dict) -> bool:
-            if not gone:
-                loop.call_soon_threadsafe(queue.put_nowait, (name, data))
-            return not gone
+        Raises:
+          RefusedError: too many requests are waiting.
+        """
+        self._check_calls()
+        query, queue = text_query.query, EventQueue()
 
         def work() -> None:
-            if gone:
-                return
-            search = self._search_of(query.model)
-            streaming.events(search, text, prefixes, query.direction.tag, send)
+            if not queue.is_closed:
+                search = self._search_of(query.model)
+                streaming.events(search, text, prefixes, query.direction.tag, queue.put)
 
-        task = asyncio.ensure_future(self.in_thread(work))
-        task.add_done_callback(lambda done: queue.put_nowait(("end", {})))
+        task = asyncio.wrap_future(self._start(work))
+        task.add_done_callback(lambda done: queue.end())
+        return self._events(text_query, text, queue, task)
+
+    async def _events(
+        self, text_query: TextQuery, text: str, queue: EventQueue, task: asyncio.Future
+    ) -> AsyncIterator[str]:
+        """Yields the events that a call in a thread puts into a queue."""
+        translated = []
         try:
             while True:
                 name, data = await queue.get()
                 if name == "sentence":
                     translated.append((data["text"], data["space"]))
                 if name == "end" and task.exception():
-                    error = task.exception()
-                    if not isinstance(error, RefusedError):
-                        log.error("a stream failed", exc_info=error)
-                    name, data = "error", {"error": getattr(error, "message", "the server failed")}
+                    log.error("a stream failed", exc_info=task.exception())
+                    name, data = "error", {"error": "the server failed"}
                 elif name == "end":
                     data = {"warnings": self._stream_warnings(text_query, text, translated)}
                 for line in streaming.lines(name, json.dumps(data, ensure_ascii=False)):
@@ -233,7 +330,7 @@ class Service:
                 if name in ("end", "error"):
                     return
         finally:
-            gone = True
+            queue.close()
 
     def _stream_warnings(
         self, text_query: TextQuery, text: str, translated: list[tuple[str, str]]

@@ -5,7 +5,7 @@ import re
 import pytest
 from helpers import ROOT, run_process
 
-from nmt.cli.serve import GRACE_SECONDS
+from nmt.serving.process import GRACE_SECONDS
 
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 

@@ -1,12 +1,13 @@
 """What must hold of files: which are translated, what is refused, how long one may be fetched."""
 
+import asyncio
 import io
 import zipfile
 
 import pytest
 from starlette.testclient import TestClient
 
-from nmt.serving import downloads, files
+from nmt.serving import downloads, files, uploads
 from nmt.serving.app import application
 from nmt.serving.downloads import TranslatedFiles
 from nmt.serving.errors import RefusedError
@@ -14,6 +15,7 @@ from nmt.serving.fields import UploadedFile
 from nmt.serving.limits import Limits
 from nmt.serving.models import Models
 from nmt.serving.service import Service
+from nmt.serving.uploads import Upload
 
 ASKED = {"source": "pt", "target": "en"}
 
@@ -139,8 +141,8 @@ def test_other_clients_have_their_turn_within_a_long_file(client, run):
         ("a.html", b"<!-- >" * 2000, 400, "2,000 tags or comments without an end"),
         ("a.html", b"<![x>" * 2000, 400, "2,000 tags or comments without an end"),
         ("a.srt", b"1\n00:00:01,000 --> 00:00:02,000\n" + b"<!--" * 2000, 400, "without an end"),
-        ("a.xml", b"<a>" + b"<b/>" * 500_000 + b"</a>", 413, "more than 500000 tags"),
-        ("a.xml", b"<a>" + b"\n" * 500_000 + b"</a>", 413, "more than 500000 tags"),
+        ("a.xml", b"<a>" + b"<b/>" * 2_400_000 + b"</a>", 413, "split it"),
+        ("a.html", b"<p " + b"a=b " * 2_400_000 + b">um</p>", 413, "split it"),
         ("a.html", b"<meta charset=cp037>um", 400, "unknown encoding 'cp037'"),
     ],
 )
@@ -151,26 +153,45 @@ def test_what_cannot_be_translated_is_refused(client, name, content, status, mes
 
 
 def test_an_archive_that_would_fill_the_memory_is_refused(monkeypatch):
-    monkeypatch.setattr(files, "MAX_UNPACKED_BYTES", 1000)
+    monkeypatch.setattr(uploads, "MAX_UNPACKED_BYTES", 1000)
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("word/document.xml", " " * 1001)
     with pytest.raises(RefusedError, match="1001 bytes"):
-        files.parse(UploadedFile("a.docx", content.getvalue()), None)
+        uploads.parse(Upload(UploadedFile("a.docx", content.getvalue()), None, "en"))
 
 
-def test_a_file_may_be_fetched_for_some_minutes_and_few_wait(monkeypatch):
-    monkeypatch.setattr(downloads, "MAX_FILES", 2)
+async def content_of(file):
+    return b"".join([part async for part in file.content.parts()])
+
+
+def test_a_file_may_be_fetched_for_ten_minutes_whoever_else_uploads(monkeypatch):
+    monkeypatch.setattr(downloads, "MAX_FILES", 4)
     now = 0.0
     waiting = TranslatedFiles(lambda: now)
-    first, second = waiting.add("a", b"a"), waiting.add("b", b"b")
-    assert waiting.get(first).content == b"a"
-    third = waiting.add("c", b"c")
-    with pytest.raises(RefusedError, match="any more"):
-        waiting.get(first)
+    first, second = waiting.add("a", b"a", "x"), waiting.add("b", b"b" * 100_000, "x")
+    with pytest.raises(RefusedError, match="try again in 601 s") as refusal:
+        waiting.add("c", b"c", "x")  # a client has half of the room
+    assert (refusal.value.status, refusal.value.retry_after) == (429, 601)
+    keys = [waiting.add("c", b"c", client) for client in "yz"]
+    with pytest.raises(RefusedError, match="too many translated files"):
+        waiting.check_room("w")
     now = downloads.FILE_SECONDS - 1
-    assert waiting.get(second).name == "b"
+    assert asyncio.run(content_of(waiting.get(first))) == b"a"
+    assert asyncio.run(content_of(waiting.get(second))) == b"b" * 100_000
     now = downloads.FILE_SECONDS + 1
-    for key in (second, third, "x"):
-        with pytest.raises(RefusedError):
+    for key in (first, second, *keys, "x"):
+        with pytest.raises(RefusedError, match="any more"):
             waiting.get(key)
+    waiting.add("d", b"d", "x")
+
+
+def test_files_have_a_number_of_bytes_together(monkeypatch):
+    monkeypatch.setattr(downloads, "MAX_BYTES", 1000)
+    waiting = TranslatedFiles()
+    waiting.add("a", b"a" * 500, "x")
+    with pytest.raises(RefusedError):
+        waiting.add("b", b"b", "x")
+    waiting.add("b", b"b" * 500, "y")
+    with pytest.raises(RefusedError):
+        waiting.add("c", b"c", "z")

@@ -152,7 +152,7 @@ def hostile_requests():
             request(json.dumps({"text": text, "target": "en"}).encode(), path="/n-best"), (200,)
         )
     for path in PATHS:
-        yield Hostile(request(method="GET", path=path), (400, 404, 405))
+        yield Hostile(request(method="GET", path=path), (400, 403, 404, 405))
     for host in ("evil.org", "evil.org:80", "localhost.evil.org", "a b", "\x7f", "x" * 2000):
         yield Hostile(request(**{"Host": host}), (400, 403))
     yield from too_much()

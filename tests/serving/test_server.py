@@ -1,11 +1,9 @@
 """What must hold of the server's answers: whoever asks, in whichever way, of a tiny run."""
 
-import asyncio
 import json
 
 import keras
 import pytest
-from starlette.requests import Request
 from starlette.testclient import TestClient
 
 import params
@@ -13,10 +11,9 @@ from nmt.decoding import translator as translator_module
 from nmt.decoding.model import Model
 from nmt.decoding.translator import Translator
 from nmt.runs import loading
-from nmt.serving import app, fields, openapi
+from nmt.serving import app, openapi
 from nmt.serving import service as service_module
 from nmt.serving.app import application
-from nmt.serving.errors import RefusedError
 from nmt.serving.limits import Limits
 from nmt.serving.models import Direction, Models, ServedModel
 from nmt.serving.service import Service
@@ -110,8 +107,7 @@ def test_a_language_is_detected_if_that_is_asked(client):
     assert answer["detectedLanguage"]["language"] == "pt"
     best, other = client.post("/detect", data={"q": TEXT}).json()
     assert answer["detectedLanguage"] == best
-    assert best["confidence"] > 80
-    assert other["confidence"] < 10
+    assert (best["confidence"] > 90, other["confidence"] < 10) == (True, True)
     assert other["language"] == "en"
 
 
@@ -137,7 +133,7 @@ def test_clients_learn_the_languages_and_the_limits(client):
     ("options", "status", "message"),
     [
         (dict(content=b"{"), 400, "not JSON"),
-        (dict(content=b"[" * 100_000), 400, "not JSON"),
+        (dict(content=b"[" * 10_000), 400, "not JSON"),
         (dict(content=b"[1]"), 400, "JSON object"),
         (dict(content=b"\xff\xfe"), 400, "not UTF-8"),
         (dict(content="q=%ff", headers=FORM), 400, "not UTF-8"),
@@ -151,7 +147,7 @@ def test_clients_learn_the_languages_and_the_limits(client):
         (dict(json=ASKED | {"format": "pdf"}), 400, "format must be"),
         (dict(json=ASKED | {"alternatives": "many"}), 400, "alternatives must be a number"),
         (dict(params=ASKED | {"alternatives": "1e400"}), 400, "alternatives must be a number"),
-        (dict(content=b" " * 2_000_001), 413, "2000001 bytes"),
+        (dict(content=b" " * 2_000_001), 413, "at most 2000000 bytes"),
         (dict(headers={"Content-Type": "multipart/form-data"}, content=b"x"), 400, "multipart"),
     ],
 )
@@ -159,12 +155,9 @@ def test_a_wrong_request_is_told_what_is_wrong(client, options, status, message)
     answer = client.post("/translate", **options)
     assert answer.status_code == status
     assert message in answer.json()["error"]
-    assert answer.headers["access-control-allow-origin"] == "*"
 
 
-def test_every_answer_may_be_read_by_other_pages(client):
-    for answer in (client.get("/"), client.get("/nothing"), client.options("/translate")):
-        assert answer.headers["access-control-allow-origin"] == "*"
+def test_paths_and_methods_that_do_not_exist_are_refused(client):
     assert client.get("/nothing").json() == {"error": "there is no such path; see /docs"}
     assert client.put("/translate").status_code == 405
 
@@ -215,7 +208,6 @@ def test_a_translation_is_streamed_as_it_is_generated(client, served, translatio
     finished = [data for name, data in received if name == "sentence"]
     assert [data["text"] for data in finished] == [translation, translation]
     partial = [data["text"] for name, data in received if name == "partial"]
-    assert partial[0] == ""
     assert sorted(partial[: names.index("sentence")], key=len)[-1] in translation
     tokens = finished[0]["tokens"]
     assert tokens[0]["alternatives"][0]["id"] == tokens[0]["id"]  # greedy
@@ -348,15 +340,3 @@ def test_a_prefix_counts_for_each_text(client):
 @pytest.mark.parametrize("text", [MARKUP, "\x00", "\u202e", "a" * 4000, "\n\n", "<s> </s> <pad>"])
 def test_any_text_is_translated(client, text):
     assert client.post("/translate", json=ASKED | {"q": text}).status_code == 200
-
-
-def test_a_slow_body_is_refused(monkeypatch):
-    monkeypatch.setattr(fields, "BODY_SECONDS", 0.01)
-
-    async def receive():
-        await asyncio.sleep(0.005)
-        return {"type": "http.request", "body": b"a", "more_body": True}
-
-    with pytest.raises(RefusedError) as refusal:
-        asyncio.run(fields.read_body(Request({"type": "http"}, receive)))
-    assert refusal.value.status == 408

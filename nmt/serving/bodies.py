@@ -1,0 +1,304 @@
+"""The body of a request: read while the client keeps to the limits, to the fields that it holds.
+
+A client sends fields in whichever of five ways: JSON (Weblate), an urlencoded form
+(libretranslatepy), a query string without a body (deep-translator), GET with a query string
+(OmegaT's plugin), multipart (Linguist).
+
+Nothing large is read for a client without the key: it comes in the header Authorization, in the
+query string, or at the beginning of the body. The memory of all bodies together has a limit.
+"""
+
+import asyncio
+import email.message
+import json
+import urllib.parse
+from collections.abc import Callable
+from pathlib import PurePosixPath
+from typing import Any, Protocol
+
+from python_multipart import MultipartParser
+from python_multipart.exceptions import MultipartParseError
+from starlette.requests import ClientDisconnect, Request
+
+from nmt.serving.errors import RefusedError
+from nmt.serving.fields import UploadedFile
+from nmt.serving.limits import Bodies, Limits, Reservation
+
+MAX_BODY_BYTES = 2_000_000  # far beyond the text of a request, however it is encoded
+BODY_SECONDS = 20.0  # in which a client must send the next BODY_STEP bytes of its body
+BODY_STEP = 250_000  # bytes: the slowest line is one of 100 kbit/s
+MAX_FIELDS = 1000
+MAX_HEADER_BYTES = 8192  # of a part of multipart
+MAX_CONTAINERS = 20_000  # objects and lists of JSON, of 232 bytes of memory for 7 of text
+VALUE_BYTES = 12  # of memory for one byte of JSON or of an urlencoded form, without containers
+NO_MULTIPART = "the body is not multipart/form-data, or is cut off"
+
+Pairs = list[tuple[str, str | UploadedFile]]
+
+
+def _kind(content_type: str) -> str:
+    """Returns the media type of a header Content-Type, without its parameters."""
+    return content_type.partition(";")[0].strip().lower()
+
+
+def _message(header: str, value: str) -> email.message.Message:
+    """Returns a message with one header, whose parameters it parses."""
+    message = email.message.Message()
+    message[header] = value.replace("\r", " ").replace("\n", " ")
+    return message
+
+
+def _decoded(body: bytes) -> str:
+    try:
+        return body.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise RefusedError(400, "the body is not UTF-8") from None
+
+
+def _pairs(query: str) -> list[tuple[str, str]]:
+    """Returns the names and values of a query string or an urlencoded form."""
+    try:
+        return urllib.parse.parse_qsl(
+            query, keep_blank_values=True, errors="strict", max_num_fields=MAX_FIELDS
+        )
+    except UnicodeDecodeError:
+        raise RefusedError(400, "a field is not UTF-8") from None
+    except ValueError:
+        raise RefusedError(413, f"more than {MAX_FIELDS} fields") from None
+
+
+def _from_pairs(pairs: Pairs) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    for name, value in pairs:
+        if name not in fields:
+            fields[name] = value
+        elif isinstance(fields[name], list):
+            fields[name].append(value)
+        else:
+            fields[name] = [fields[name], value]
+    return fields
+
+
+def _from_json(body: bytes) -> dict[str, Any]:
+    if body.count(b"{") + body.count(b"[") > MAX_CONTAINERS:
+        raise RefusedError(413, f"the body holds more than {MAX_CONTAINERS} objects and lists")
+    try:
+        fields = json.loads(_decoded(body))
+    except (ValueError, RecursionError):
+        raise RefusedError(400, "the body is not JSON; see /docs") from None
+    if not isinstance(fields, dict):
+        raise RefusedError(400, "the body must be a JSON object; see /docs")
+    return fields
+
+
+class Form(Protocol):
+    """What makes fields of the parts of a body."""
+
+    weight: int  # bytes of memory for one of the body
+
+    def write(self, part: bytes) -> None:
+        """Takes the next part; a RefusedError if the body is not what it should be."""
+
+    def fields_so_far(self) -> dict[str, Any]:
+        """Returns the fields that are complete."""
+
+    def fields(self) -> dict[str, Any]:
+        """Returns all fields, after the last part."""
+
+
+class Whole:
+    """A body that is parsed when it is complete: JSON, or an urlencoded form.
+
+    Args:
+      content_type: the header.
+    """
+
+    weight = VALUE_BYTES
+
+    def __init__(self, content_type: str):
+        self._kind, self._parts = _kind(content_type), []
+
+    def write(self, part: bytes) -> None:
+        self._parts.append(part)
+
+    def fields_so_far(self) -> dict[str, Any]:
+        return {}
+
+    def fields(self) -> dict[str, Any]:
+        body = b"".join(self._parts)
+        self._parts.clear()
+        if not body.strip():
+            return {}
+        # curl calls JSON a form, too, if it is not told otherwise.
+        if self._kind == "application/x-www-form-urlencoded" and not body.lstrip().startswith(b"{"):
+            return _from_pairs(_pairs(_decoded(body)))
+        return _from_json(body)
+
+
+class Multipart:
+    """A body of multipart/form-data.
+
+    python-multipart finds the parts, and email what their headers say, filename* included, which
+    python-multipart ignores, as browsers do; clients in Python and Java send it.
+
+    Args:
+      content_type: the header.
+    """
+
+    weight = 1
+
+    def __init__(self, content_type: str):
+        self._pairs: Pairs = []
+        self._header, self._value = b"", b""  # of the part that is being read
+        self._disposition = email.message.Message()
+        self._content: list[bytes] = []
+        self._is_complete = False
+        names = (
+            "part_begin", "part_data", "part_end", "header_field", "header_value", "header_end",
+            "end",
+        )  # fmt: skip
+        callbacks = {f"on_{name}": getattr(self, f"_on_{name}") for name in names}
+        boundary = _message("Content-Type", content_type).get_boundary("")
+        try:
+            self._parser = MultipartParser(boundary.encode("latin-1", "replace"), callbacks)
+        except MultipartParseError:  # an empty or overlong boundary
+            raise RefusedError(400, NO_MULTIPART) from None
+
+    def write(self, part: bytes) -> None:
+        try:
+            self._parser.write(part)
+        except MultipartParseError:
+            raise RefusedError(400, NO_MULTIPART) from None
+
+    def fields_so_far(self) -> dict[str, Any]:
+        return _from_pairs(self._pairs)
+
+    def fields(self) -> dict[str, Any]:
+        if not self._is_complete:
+            raise RefusedError(400, NO_MULTIPART)
+        return _from_pairs(self._pairs)
+
+    def _on_part_begin(self) -> None:
+        if len(self._pairs) >= MAX_FIELDS:
+            raise RefusedError(413, f"more than {MAX_FIELDS} fields")
+        self._disposition = email.message.Message()
+
+    def _on_header_field(self, data: bytes, start: int, end: int) -> None:
+        self._header += data[start:end]
+
+    def _on_header_value(self, data: bytes, start: int, end: int) -> None:
+        if len(self._value) > MAX_HEADER_BYTES:
+            raise RefusedError(400, f"a part has a header of more than {MAX_HEADER_BYTES} bytes")
+        self._value += data[start:end]
+
+    def _on_header_end(self) -> None:
+        if self._header.lower() == b"content-disposition":
+            self._disposition = _message("Content-Disposition", _decoded(self._value))
+        self._header = self._value = b""
+
+    def _on_part_data(self, data: bytes, start: int, end: int) -> None:
+        self._content.append(data[start:end])
+
+    def _on_part_end(self) -> None:
+        content = b"".join(self._content)
+        self._content.clear()
+        name = self._disposition.get_param("name", "", "Content-Disposition")
+        file_name = self._disposition.get_filename()
+        if file_name is not None:
+            path = PurePosixPath(file_name.replace("\\", "/"))
+            self._pairs.append((str(name), UploadedFile(path.name, content)))
+        else:
+            self._pairs.append((str(name), _decoded(content)))
+
+    def _on_end(self) -> None:
+        self._is_complete = True
+
+
+async def read(
+    request: Request, limits: Limits, keyless: Bodies, max_bytes: int = MAX_BODY_BYTES
+) -> dict[str, Any]:
+    """Returns the fields of a request by name: of its query string, and of its body.
+
+    A name that a form repeats has a list of its values.
+
+    Args:
+      request: the request, whose Reservation is in its scope.
+      limits: the key among them.
+      keyless: what the bodies of all requests take in which no key has been found yet.
+      max_bytes: of the body.
+
+    Raises:
+      RefusedError: it lacks the key, or the body is too large, too slow, or not what its
+        Content-Type says.
+    """
+    fields = _from_pairs(_pairs(request.url.query))
+    content_type = request.headers.get("content-type", "")
+    is_multipart = _kind(content_type) == "multipart/form-data"
+    form = Multipart(content_type) if is_multipart else Whole(content_type)
+    reader = Reader(request, limits, form, limits.has_key(request, fields))
+    if not reader.has_key:
+        reader.reservation.move(keyless)
+    await _receive(request, max_bytes, reader.take)
+    fields |= form.fields()
+    limits.check_key(request, fields)
+    return fields
+
+
+class Reader:
+    """What takes the parts of a body, within the limits of memory and of clients without the key.
+
+    Args:
+      request, limits: see `read`.
+      form: what the parts are given to.
+      has_key: whether the key has been found.
+    """
+
+    def __init__(self, request: Request, limits: Limits, form: Form, has_key: bool):
+        self._request, self._limits, self._form = request, limits, form
+        self.has_key, self._size = has_key, 0
+        self.reservation: Reservation = request.scope["reservation"]
+
+    def take(self, part: bytes) -> None:
+        """Takes a part; a RefusedError if it is beyond a limit."""
+        self._size += len(part)
+        if not self.has_key and self._size > self._limits.max_keyless_bytes:
+            self._limits.check_key(self._request, self._form.fields_so_far())
+            self.has_key = True
+        self.reservation.add(len(part) * self._form.weight)
+        self._form.write(part)
+
+
+async def _receive(request: Request, max_bytes: int, take: Callable[[bytes], None]) -> None:
+    """Gives the parts of a body to a function as they arrive.
+
+    What comes after a refusal is read and dropped: a client that is still sending would not see the
+    answer.
+
+    Raises:
+      RefusedError: the body is too large or too slow, or `take` has refused a part.
+    """
+    size, milestone, loop = 0, BODY_STEP, asyncio.get_running_loop()
+    refusal: RefusedError | None = None
+    try:
+        async with asyncio.timeout(BODY_SECONDS) as timer:
+            async for part in request.stream():
+                if refusal:
+                    continue
+                size += len(part)
+                if size >= milestone:
+                    milestone = size + BODY_STEP
+                    timer.reschedule(loop.time() + BODY_SECONDS)
+                try:
+                    if size > max_bytes:
+                        message = f"the body is too large; send at most {max_bytes} bytes"
+                        raise RefusedError(413, message)
+                    take(part)
+                except RefusedError as error:
+                    refusal = error
+    except TimeoutError:
+        message = f"the body is too slow: less than {BODY_STEP} bytes in {BODY_SECONDS:.0f} s"
+        raise refusal or RefusedError(408, message) from None
+    except ClientDisconnect:
+        raise RefusedError(400, "the client left before its body ended") from None
+    if refusal:
+        raise refusal

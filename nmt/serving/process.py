@@ -1,0 +1,40 @@
+"""The process of a server, as uvicorn runs it, with an end that is in time and in order."""
+
+import asyncio
+import logging
+import socket
+from types import FrameType
+
+import uvicorn
+
+from nmt.serving.service import Service
+
+GRACE_SECONDS = 8  # for what is in work when the server is to end
+
+
+class Server(uvicorn.Server):
+    """A server that answers 503, in its last moment, what it could not finish in GRACE_SECONDS.
+
+    Args:
+      config: of uvicorn.
+      service: the Service.
+    """
+
+    def __init__(self, config: uvicorn.Config, service: Service):
+        super().__init__(config)
+        self._service = service
+        self.signal_number: int | None = None  # of the signal that ends it
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self.signal_number = sig
+        super().handle_exit(sig, frame)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        timer = asyncio.get_running_loop().call_later(GRACE_SECONDS, self._end_requests)
+        await super().shutdown(sockets)
+        timer.cancel()
+
+    def _end_requests(self) -> None:
+        # An answer that has begun is cut off, for which uvicorn would log an error each.
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+        self._service.end()

@@ -1,0 +1,107 @@
+"""What is done with an uploaded file in a process of its own: its texts are read, then written.
+
+The file is parsed both times, so that no process waits for the translation in between. Nothing here
+imports TensorFlow.
+"""
+
+import io
+import zipfile
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from nmt.documents import TABLES, format_of, name_language, parse_document
+from nmt.documents.document import Document
+from nmt.documents.report import Report, make_report
+from nmt.documents.word import CORRUPT
+from nmt.serving.errors import RefusedError
+from nmt.serving.fields import UploadedFile
+from nmt.text.protected import Protector
+
+MAX_UNPACKED_BYTES = 30_000_000  # of an archive, as .docx is one
+
+
+class Upload(NamedTuple):
+    """A file to translate."""
+
+    file: UploadedFile
+    columns: str | None  # of a table; None for other files
+    target: str  # code of the target language, which some formats name
+
+
+class Texts(NamedTuple):
+    """What a file holds to translate."""
+
+    texts: list[str]
+    has_markup: bool  # so that word links are needed
+
+
+class Translation(NamedTuple):
+    """A translation as documents need it."""
+
+    text: str
+    links: list[tuple[int, int]] | None  # source and target words
+
+
+class TranslatedFile(NamedTuple):
+    """A file in translation."""
+
+    content: bytes
+    report: Report  # without its `changes`
+
+
+def read_texts(upload: Upload, most: int) -> Texts:
+    """Returns the texts of a file.
+
+    Args:
+      upload: the file.
+      most: characters that the texts may have together.
+
+    Raises:
+      UserError: the server cannot translate such files.
+      RefusedError: it is too large.
+    """
+    document = parse(upload)
+    texts = [segment.text for segment in document.segments]
+    characters = sum(map(len, texts))
+    if characters > most:
+        raise RefusedError(413, f"{characters} characters; send at most {most} per request")
+    return Texts(texts, any(segment.has_markup for segment in document.segments))
+
+
+def write(
+    upload: Upload, translations: Sequence[Translation], protector: Protector
+) -> TranslatedFile:
+    """Returns a file with the translations of its texts.
+
+    Args:
+      upload: the file.
+      translations: of its texts, in order.
+      protector: finds what must not change.
+    """
+    document = parse(upload)
+    report = make_report(document, translations, protector)
+    return TranslatedFile(document.write(translations), report._replace(changes=[]))
+
+
+def parse(upload: Upload) -> Document:
+    """Returns the Document of a file; see `read_texts`."""
+    file, columns = upload.file, upload.columns
+    ending = format_of(file.name)
+    if columns is not None and ending not in TABLES:
+        raise RefusedError(400, f"columns: {file.name} is no table; leave it out")
+    size = unpacked_size(file.content)
+    if size > MAX_UNPACKED_BYTES:
+        raise RefusedError(413, f"the archive holds {size} bytes; at most {MAX_UNPACKED_BYTES}")
+    options = {"columns": columns} if columns else {}
+    document = parse_document(file.name, file.content, **options)
+    name_language(document, upload.target)
+    return document
+
+
+def unpacked_size(content: bytes) -> int:
+    """Returns the bytes that an archive says it holds; 0 for what is none, or a damaged one."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return sum(entry.file_size for entry in archive.infolist())
+    except CORRUPT:
+        return 0

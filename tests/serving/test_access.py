@@ -1,0 +1,227 @@
+"""What must hold of access: by which names, from which pages, and what is read for whom."""
+
+import asyncio
+import json
+
+import pytest
+from starlette.testclient import TestClient
+
+from nmt.serving import bodies
+from nmt.serving.app import application
+from nmt.serving.errors import RefusedError
+from nmt.serving.limits import Bodies, Limits, Reservation
+from nmt.serving.models import Models
+from nmt.serving.service import Service
+
+ASKED = {"q": "um", "source": "pt", "target": "en"}
+ORIGIN = {"Origin": "https://pages.example"}
+PREFLIGHT = ORIGIN | {"Access-Control-Request-Method": "POST"}
+ALLOWED = "access-control-allow-origin"
+
+
+@pytest.fixture
+def client(capitals):
+    """A function of the arguments of `application` and of Limits that returns a client."""
+
+    def make(host_names=None, origins=(), **limits):
+        service = Service(Models([capitals()]), Limits(**limits))
+        return TestClient(application(service, host_names, origins), base_url="http://localhost")
+
+    return make
+
+
+# ---- Pages of other origins ----
+
+
+def test_no_page_of_another_origin_may_read_anything(client):
+    with client() as asking:
+        for path in ("/", "/languages", "/runs", "/metrics", "/explorer/pt-en", "/nothing"):
+            assert ALLOWED not in asking.get(path, headers=ORIGIN).headers
+        assert ALLOWED not in asking.post("/translate", json=ASKED, headers=ORIGIN).headers
+        assert ALLOWED not in asking.options("/translate", headers=PREFLIGHT).headers
+
+
+@pytest.mark.parametrize("origins", [["*"], [ORIGIN["Origin"]]])
+def test_an_allowed_origin_may_read_translations_alone(client, origins):
+    with client(origins=origins) as asking:
+        answer = asking.post("/translate", json=ASKED, headers=ORIGIN)
+        assert answer.headers[ALLOWED] in ("*", ORIGIN["Origin"])
+        assert asking.options("/translate", headers=PREFLIGHT).status_code == 200
+        for path in ("/runs", "/metrics", "/explorer/pt-en", "/explorer/none"):
+            assert ALLOWED not in asking.get(path, headers=ORIGIN).headers
+            assert ALLOWED not in asking.options(path, headers=PREFLIGHT).headers
+        other = {"Origin": "https://evil.example"}
+        if origins != ["*"]:
+            assert ALLOWED not in asking.post("/translate", json=ASKED, headers=other).headers
+
+
+# ---- Requests that are refused ----
+
+
+def test_the_address_of_an_absolute_request_counts_before_its_host():
+    from nmt.serving.hosts import origin_form
+
+    scope = {"path": "http://evil.org/health", "headers": [(b"host", b"localhost")]}
+    changed = origin_form(scope)
+    assert (changed["path"], changed["headers"]) == ("/health", [(b"host", b"evil.org")])
+    assert origin_form({"path": "http://mt.org", "headers": []})["path"] == "/"
+    assert origin_form({"path": "/http://a", "headers": []})["path"] == "/http://a"
+
+
+def test_refused_requests_are_counted(client):
+    with client(["mt.org"]) as asking:
+        assert asking.get("/health", headers={"Host": "evil.org"}).status_code == 403
+        assert asking.options("/translate").status_code == 405
+        figures = asking.get("/metrics").text
+    assert 'nmt_requests_total{route="/health",status="403"} 1.0' in figures
+    assert 'nmt_requests_total{route="/translate",status="405"} 1.0' in figures
+
+
+def test_a_method_that_is_refused_names_those_that_are_not(client):
+    with client() as asking:
+        answer = asking.put("/translate")
+        assert answer.status_code == 405
+        assert set(answer.headers["allow"].split(", ")) >= {"GET", "POST"}
+
+
+def test_two_lengths_of_a_body_are_refused(client):
+    with client() as asking:
+        headers = {"Transfer-Encoding": "chunked", "Content-Length": "2"}
+        assert asking.post("/translate", content=b"{}", headers=headers).status_code == 400
+
+
+def test_every_answer_has_security_headers(client):
+    with client() as asking:
+        for path in ("/", "/docs", "/openapi.json", "/page.js", "/runs", "/nothing", "/explorer/x"):
+            headers = asking.get(path).headers
+            assert headers["x-content-type-options"] == "nosniff"
+            assert "default-src" in headers["content-security-policy"]
+
+
+def test_the_figures_of_a_server_with_a_key_want_it(client):
+    with client(api_key="k") as asking:
+        assert asking.get("/metrics").status_code == 403
+        assert asking.get("/metrics?api_key=k").status_code == 200
+        header = {"Authorization": "Bearer k"}
+        assert asking.get("/metrics", headers=header).status_code == 200
+        assert asking.get("/health").status_code == 200
+
+
+# ---- Bodies ----
+
+
+class Sender:
+    """A client that sends the parts of a body, and what became of them."""
+
+    def __init__(self, parts, headers=(), query=b""):
+        self.parts, self.sent = list(parts), 0
+        self.bodies, self.keyless = Bodies(bodies.MAX_BODY_BYTES * 40), Bodies(4_000_000)
+        self.scope = {
+            "type": "http", "path": "/", "query_string": query, "server": ("localhost", 80),
+            "headers": [(name.encode(), value.encode()) for name, value in dict(headers).items()],
+            "reservation": Reservation(self.bodies),
+        }  # fmt: skip
+
+    async def receive(self):
+        self.sent += 1
+        body = self.parts[self.sent - 1]
+        if isinstance(body, float):
+            await asyncio.sleep(body)
+            body = b" "
+        return {"type": "http.request", "body": body, "more_body": self.sent < len(self.parts)}
+
+    def read(self, max_bytes=bodies.MAX_BODY_BYTES, **limits):
+        from starlette.requests import Request
+
+        request = Request(self.scope, self.receive)
+        return asyncio.run(bodies.read(request, Limits(**limits), self.keyless, max_bytes))
+
+
+JSON = [json.dumps(ASKED | {"api_key": "k"}).encode()]
+
+
+def test_a_key_may_be_in_the_header_the_query_or_the_body():
+    for sender in (
+        Sender(JSON),
+        Sender([json.dumps(ASKED).encode()], {"authorization": "Bearer k"}),
+        Sender([json.dumps(ASKED).encode()], query=b"api_key=k"),
+    ):
+        assert sender.read(api_key="k")["q"] == "um"
+
+
+def test_a_client_without_the_key_takes_no_memory():
+    sender = Sender([b" " * 60_000] * 30)
+    with pytest.raises(RefusedError, match="API key") as refusal:
+        sender.read(api_key="k")
+    assert refusal.value.status == 403
+    assert sender.sent == 30  # else the client would not see the answer
+    most = Limits(api_key="k").max_keyless_bytes * bodies.VALUE_BYTES
+    assert 0 < sender.keyless.bytes <= most
+    assert sender.bodies.bytes == 0
+
+
+def test_a_large_form_has_the_key_before_its_file():
+    key = b'--b\r\nContent-Disposition: form-data; name="api_key"\r\n\r\nk\r\n'
+    file = b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n'
+    content = [b"x" * 60_000] * 5 + [b"\r\n"]
+    headers = {"content-type": "multipart/form-data; boundary=b"}
+    fields = Sender([key, file, *content, b"--b--\r\n"], headers).read(api_key="k")
+    assert len(fields["file"].content) == 300_000
+    with pytest.raises(RefusedError, match="API key"):
+        Sender([file, *content, key, b"--b--\r\n"], headers).read(api_key="k")
+
+
+def test_the_bodies_of_all_requests_have_a_limit_together():
+    sender = Sender([b" " * 100_000] * 3)
+    sender.bodies.most = 2 * 100_000 * bodies.VALUE_BYTES
+    with pytest.raises(RefusedError, match="too many large requests") as refusal:
+        sender.read()
+    assert (refusal.value.status, refusal.value.retry_after) == (429, 1)
+    assert sender.bodies.bytes == sender.bodies.most
+    sender.scope["reservation"].release()
+    assert sender.bodies.bytes == 0
+
+
+def test_objects_and_lists_have_a_limit():
+    with pytest.raises(RefusedError, match="20000 objects and lists"):
+        Sender([b'{"q": [' + b"{}," * 20_001 + b"{}]}"]).read()
+
+
+def test_a_body_may_be_as_slow_as_a_slow_line_and_no_slower(monkeypatch):
+    monkeypatch.setattr(bodies, "BODY_SECONDS", 0.3)
+    monkeypatch.setattr(bodies, "BODY_STEP", 1000)
+    steady = [b"{}", *[part for _ in range(10) for part in (b" " * 1000, 0.1)]]
+    assert Sender(steady).read() == {}  # longer than BODY_SECONDS
+    with pytest.raises(RefusedError, match="less than 1000 bytes") as refusal:
+        Sender([b"{}", *[0.1] * 10]).read()
+    assert refusal.value.status == 408
+
+
+@pytest.mark.parametrize(
+    ("disposition", "name"),
+    [
+        ('form-data; name="file"; filename="a b.txt"', "a b.txt"),
+        ("form-data; name=file; filename=a.txt", "a.txt"),
+        ("form-data; name=\"file\"; filename*=UTF-8''%c3%a7.txt", "ç.txt"),
+        ("form-data; filename*=utf-8''%e4%b8%ad.txt; name=file", "中.txt"),
+        ('form-data; name="file"; filename="ç.txt"', "ç.txt"),
+        ('form-data; name="file"; filename="C:\\\\dir\\\\a.txt"', "a.txt"),
+        ('form-data; name="file"; filename="../../etc/a.txt"', "a.txt"),
+        ('FORM-DATA; NAME="file"; FILENAME="a;b.txt"', "a;b.txt"),
+    ],
+)
+def test_a_file_has_the_name_that_its_client_gave_it(disposition, name):
+    body = f"--b\r\nContent-Disposition: {disposition}\r\n\r\num\r\n--b--\r\n".encode()
+    headers = {"content-type": 'multipart/form-data; boundary="b"'}
+    for parts in ([body], [bytes([byte]) for byte in body]):
+        file = Sender(parts, headers).read()["file"]
+        assert (file.name, file.content) == (name, b"um")
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"x", b"--b", b"--b\r\n\r\n", b"--b\r\nContent-Disposition: x\r\n\r\num\r\n"]
+)
+def test_a_form_that_is_cut_off_is_refused(body):
+    headers = {"content-type": "multipart/form-data; boundary=b"}
+    with pytest.raises(RefusedError, match="cut off"):
+        Sender([body], headers).read()
