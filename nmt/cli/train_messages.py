@@ -92,17 +92,27 @@ def announce(
 
 
 def how_to_find_repeated(source: dict[str, Any]) -> str:
-    """Returns the command that finds held-out pairs in the training text, if these are files."""
-    held_out = [*source.get("valid", ()), *source.get("test", ())]
-    if "train" not in source or not held_out:
+    """Returns the command that finds held-out pairs in the training text, if these are files.
+
+    It takes one corpus and one held-out text; "" where there are several, or none.
+    """
+    train = source.get("train") or [name for name in (source.get("dataset"),) if name]
+    held_out = source.get("test") or source.get("valid")
+    if "train" not in source and not files.is_table(source.get("dataset", "")):
+        return ""
+    if not held_out or any(len(files.grouped(names)) > 1 for names in (train, held_out)):
         return ""
     command = ["python", "run_demo.py", "data"]
-    command += [files.weighted(name).path for name in source["train"]]
+    command += [files.weighted(name).path for name in train]
     command += ["--test", *held_out]
     if columns := source.get("columns"):
         command += ["--columns", ",".join(columns)]
     elif codes := source.get("languages"):
         command += ["--languages", "-".join(codes[::-1] if source.get("reverse") else codes)]
+    if sheet := source.get("sheet"):
+        command += ["--sheet", sheet]
+    if not source.get("header", True):
+        command += ["--no-header"]
     return f" To find them: {shlex.join(command)}"
 
 

@@ -98,8 +98,18 @@ def test_repeated_pairs_are_found_by_the_command_that_is_named(tmp_path, capsys)
     command = shlex.split(text.removeprefix(" To find them: python run_demo.py "))
     assert call(*command) == 0
     assert re.search(r"test:\s+2 ", capsys.readouterr().out)
-    for other in ({"dataset": "bundled"}, {"train": [str(train)]}):
+    several = source | {"train": [str(train), str(test)]}
+    for other in ({"dataset": "bundled"}, {"train": [str(train)]}, several):
         assert train_messages.how_to_find_repeated(other) == ""
+
+
+def test_the_command_that_finds_repeated_pairs_names_one_held_out_text(tmp_path, capsys):
+    for side, lines in zip("ab", zip(*sentences(9), strict=True), strict=True):
+        (tmp_path / f"x.{side}").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    both = [str(tmp_path / f"x.{side}") for side in "ab"]
+    text = train_messages.how_to_find_repeated({"train": both, "valid": both, "test": both})
+    assert call(*shlex.split(text.removeprefix(" To find them: python run_demo.py "))) == 0
+    assert re.search(r"test:\s+9 ", capsys.readouterr().out)
 
 
 def test_a_sentence_that_can_be_explored_is_suggested(tmp_path, capsys):
