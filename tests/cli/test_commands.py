@@ -138,7 +138,7 @@ def test_n_best_are_printed_with_scores_best_first(finished, capsys):
 
 
 def test_lines_that_lose_a_number_are_named_and_make_a_strict_check_fail(finished, capsys):
-    command = ["translate", "--run", finished / "run", "um dois.", "4711 {x}"]
+    command = ["translate", "--run", finished / "run", "--no-protect", "um dois.", "4711 {x}"]
     assert call(*command, "--check") == 0
     checked = capsys.readouterr()
     assert checked.out.count("\n") == 2
@@ -148,9 +148,11 @@ def test_lines_that_lose_a_number_are_named_and_make_a_strict_check_fail(finishe
     strict = capsys.readouterr()
     assert strict.out == checked.out
     assert strict.err.splitlines()[-1].startswith("run_demo.py: 1 of 2 lines: other numbers")
+    command.remove("--no-protect")
+    assert call(*command, "--strict") == 0
 
 
-def test_a_glossary_works_with_any_run(finished, capsys, tmp_path):
+def test_a_glossary_and_a_pattern_work_with_any_run(finished, capsys, tmp_path):
     (tmp_path / "terms.tsv").write_text("um\tuno\ndois\tdue due\n")
     command = ["translate", "--run", finished / "run", "--glossary", tmp_path / "terms.tsv"]
     assert call(*command, "--strict", "--score", "um dois.", "Dois dois cinco.") == 0
@@ -161,8 +163,8 @@ def test_a_glossary_works_with_any_run(finished, capsys, tmp_path):
     assert second[1].lower().count("due due") == 2
     assert float(first[0]) < 0
     assert "0 of 2 lines: other numbers" in output.err
-    assert call(*command[:-2], "--protect", "um", "um.") == 2
-    assert "needs a run whose vocabulary has symbols" in capsys.readouterr().err
+    assert call(*command[:-2], "--protect", "um", "um.") == 0
+    assert capsys.readouterr().out == "um.\n"
 
 
 def test_given_pairs_are_scored_one_per_line(finished, capsys, tmp_path):
