@@ -161,12 +161,14 @@ SYMBOLS: Annotated[
     str, Flag("words that are never split, such as target-language tags: '<2de> <2fr>'")
 ] = ""
 PROTECT: Annotated[
-    bool,
+    str,
     Flag(
-        "learn to copy numbers, addresses, placeholders and tags as symbols, if at least 1,000 "
-        "pairs hold some on both sides"
+        "learn to copy placeholders, addresses, tags and numbers as symbols: auto if at least "
+        "1,000 pairs hold some on both sides; always: also from copies of pairs with some put in; "
+        "off (--no-protect)",
+        choices=("auto", "always", "off"),
     ),
-] = True
+] = "auto"
 
 SEARCH = Section("Search")
 

@@ -233,7 +233,8 @@ def train(args):
     tokenizer, hashes = text.tokenizer, text.survey.hashes
 
     # 4. What identifies the run: a resumed one must be the same.
-    identity = run.claim(options, source, parts, parent, **hashes, tokenizer=tokenizer.sha256)
+    hashes["tokenizer"] = tokenizer.sha256
+    identity = run.claim(options, source, parts, parent, tokenizer.protection, **hashes)
     train_options.check_same(identity, workers)
     train_corpus.write_held_out(run, corpus, source)
     if workers.broadcast(finished_runs.is_complete(run, options, hashes["test"], args.no_plots)):

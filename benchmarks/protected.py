@@ -5,12 +5,13 @@
 Puts numbers, placeholders and URLs into a share of the lines of a corpus, in English and French
 phrases, and trains two runs on it: one with symbols, one without (--no-protect). Prints a markdown
 table: how many of the marked test lines come back with all of them exact, and BLEU of the test
-split as it is. A second table shows what a glossary does to test lines with its terms. Flags after
--- go to both training runs. DIR keeps the text and the runs; a second call scores them again.
+split as it is; BLEU with and without protection, also of lines with numbers; how many lines with a
+span of each kind come back exact. The last table shows what a glossary does to lines with its
+terms. Flags after -- go to both training runs. DIR keeps the text and the runs; a second call
+scores them again.
 """
 
 import argparse
-import collections
 import os
 import random
 import subprocess
@@ -23,8 +24,8 @@ os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # as `run_demo.py translate
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from nmt.text import files
+from nmt.text.differences import difference
 from nmt.text.glossary import read_glossary
-from nmt.text.protected import DEFAULT
 
 ROOT = Path(__file__).resolve().parents[1]
 RUNS = {"symbols": [], "no-protect": ["--no-protect"]}  # flags by name
@@ -46,6 +47,16 @@ TERMS = {  # of a glossary
 }  # fmt: skip
 NAMES = ["name", "user", "count", "city", "firstName", "x", "item_id", "0", "1"]
 HOSTS = ["example.com", "www.photos.org", "shop.example.fr", "a.io"]
+
+
+EXAMPLES = {  # of each kind; {} is a number
+    "url": ["https://example.com/Bank_(Geld)?id={}", "www.a{}.org"],
+    "email": ["me{}@a.org", "first.last@shop{}.example.fr"],
+    "tag": ['<x id="{}"/>', "<br>", "&#{};"],
+    "placeholder": ["{{name{}}}", "${{x}}", "%1$s", "%(n{})d", "{{{{y}}}}", "%{{z}}"],
+    "code": ["A{}", "COVID-{}", "+49 30 {}567", "v1.{}"],
+    "number": ["{}", "{:,}", "{}.50", "15 000", "12:30", "{} 12"],
+}
 
 
 class Marks:
@@ -110,13 +121,9 @@ def train(run, folder, flags):
 
 
 def exact_share(sources, translations):
-    """Returns the share of lines that hold the same spans as their sources, exactly."""
-
-    def spans(text):
-        return collections.Counter(DEFAULT.protect(text).originals)
-
+    """Returns the share of lines that lack no span of their sources; numbers count by digits."""
     pairs = zip(sources, translations, strict=True)
-    return sum(spans(source) == spans(target) for source, target in pairs) / len(sources)
+    return sum(not difference(*pair).missing for pair in pairs) / len(sources)
 
 
 def write_splits(args):
@@ -130,23 +137,56 @@ def write_splits(args):
     return test
 
 
-def compare_runs(args, test):
-    """Prints a table: the share of exact lines, and BLEU, of both runs."""
+def bleu(translate, pairs):
+    """Returns the BLEU of a translator on pairs; 0 without any."""
     import sacrebleu
 
+    if not pairs:
+        return 0.0
+    sources, references = zip(*pairs, strict=True)
+    return sacrebleu.corpus_bleu([*translate(sources)], [references]).score
+
+
+def compare_runs(args, test):
+    """Prints a table: the share of exact lines, and BLEU with and without protection, of runs."""
     import run_demo
 
     marks = Marks(args.seed + 1)
     marked = [marks.mark(*pair)[0] for pair in test[: args.lines]]
     scattered = [marks.scatter(source) for source, _ in test[: args.lines]]
-    sources, references = zip(*test, strict=True)
+    numbered = [pair for pair in test if any(map(str.isdigit, pair[0]))]
     print("| run | all exact, phrases as in training | all exact, anywhere | BLEU, no marks |")
     print("|---|---|---|---|", flush=True)
+    rows = []
     for name in RUNS:
         translate = run_demo.load_translator(args.folder / name)
         shares = [exact_share(lines, [*translate(lines)]) for lines in (marked, scattered)]
-        bleu = sacrebleu.corpus_bleu([*translate(sources)], [references]).score
-        print(f"| {name} | {shares[0]:.1%} | {shares[1]:.1%} | {bleu:.1f} |", flush=True)
+        print(f"| {name} | {shares[0]:.1%} | {shares[1]:.1%} | {bleu(translate, test):.1f} |")
+        unprotected = run_demo.load_translator(args.folder / name, protect=False)
+        both = [bleu(one, pairs) for pairs in (test, numbered) for one in (unprotected, translate)]
+        rows.append((name, translate, both))
+    print(
+        "\n| run | BLEU: translated with protect=False, protected | of lines with numbers: both |"
+    )
+    print("|---|---|---|")
+    for name, _, (bare, kept, bare_numbers, kept_numbers) in rows:
+        print(f"| {name} | {bare:.2f}, {kept:.2f} | {bare_numbers:.2f}, {kept_numbers:.2f} |")
+    print(f"\n| run | {' | '.join(EXAMPLES)} |\n|{'---|' * (1 + len(EXAMPLES))}", flush=True)
+    for name, translate, _ in rows:
+        cells = [f"{kind_share(translate, test[: args.lines], kind):.1%}" for kind in EXAMPLES]
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
+
+
+def kind_share(translate, pairs, kind):
+    """Returns the share of lines that come back exact with a span of a kind between their words."""
+    rng = random.Random(len(kind))
+    lines = []
+    for source, _ in pairs:
+        words = source.split()
+        span = rng.choice(EXAMPLES[kind]).format(rng.randrange(10_000))
+        words.insert(rng.randrange(len(words)), span)
+        lines.append(" ".join(words))
+    return exact_share(lines, [*translate(lines)])
 
 
 def compare_glossary(folder, test, lines):

@@ -232,9 +232,11 @@ def test_protected(tmp_path):
     test = write_tsv(tmp_path / "test.tsv", pairs[:4])
     data = "--train", tsv, "--valid", test, "--test", test, "--folder", tmp_path / "runs"
     small = [*SMALL, "--epochs", 1, "--vocab-size", 330, "--batch-size", 500]
-    marked, terms = tables("protected.py", *data, "--share", 1, "--", *small)
+    marked, scores, kinds, terms = tables("protected.py", *data, "--share", 1, "--", *small)
     assert [row["run"] for row in marked] == ["symbols", "no-protect"]
     assert all(map(numbers, list(marked[0].values())[1:]))
+    assert all(len(numbers(cell)) == 2 for cell in [*scores[0].values()][1:])
+    assert all(numbers(cell) == [100] for row in kinds for cell in [*row.values()][1:])
     assert [row["glossary"] for row in terms] == ["none", "15 terms"]
     assert numbers(terms[1]["terms present"]) == [100]
 

@@ -8,11 +8,11 @@ import params
 from nmt import UserError
 from nmt.messages import closest, log_once
 from nmt.runs.folder import Run
-from nmt.runs.parameters import error_in_row, is_source
+from nmt.runs.parameters import as_now, error_in_row, is_source
 
 SPLITS = ("train", "valid", "test")  # flags, and keys of a corpus
 # What params.json says of a run, not of how it was trained.
-OF_ONE_RUN = ("parts", "parent", "versions", "training_scheme")
+OF_ONE_RUN = ("parts", "parent", "versions", "training_scheme", "protection")
 
 
 def apply(args: Namespace) -> None:
@@ -58,7 +58,7 @@ def _read(path: str) -> dict[str, Any]:
         raise UserError(f"{path}: is not JSON ({error}); write it as a run's params.json") from None
     if not isinstance(content, dict):
         raise UserError(f"{path}: is not an object; write it as a run's params.json")
-    return content
+    return as_now(content)
 
 
 def _apply_corpus(args: Namespace, content: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from nmt import UserError, output
 from nmt.cli import flags, sentences_given, trained_runs
+from nmt.messages import log, plural
 from nmt.text import spelling
 
 HELP = "write a page that translates in a browser and shows all numbers"
@@ -25,23 +26,33 @@ def run(args: Namespace) -> None:
     runs = trained_runs.find_runs(args)
     asked = bool(args.text) or not (sys.stdin is None or sys.stdin.isatty())
     lines = list(sentences_given.lines(args)) if asked else []
+    blank = sum(map(spelling.is_blank, lines))
     lines = [line for line in lines if not spelling.is_blank(line)]
+    if blank and lines:
+        log.info(f"The page leaves out {plural(blank, 'blank line')}.")
     if args.text and not lines:
         raise UserError("no sentence to explore; give some as arguments, or as lines of stdin")
     run, tokenizer, model = trained_runs.load_runs(args, runs)
     from nmt.results.explorer import page
 
     translator = model.text_translator(tokenizer)  # as `translate` does
+    page.check_size(run.path.name, model.transformer)
+    is_chosen = bool(lines)
     lines = lines or [source for source, *_ in run.first_translations(SAMPLES)]
     sentences = [text for line in lines for text, _ in translator.parts(line) if text]
-    examples = []
-    page.check_size(run.path.name, model.transformer)
-    for text in sentences:
-        if len(tokenizer.encode([text])[0]) > MAX_TOKENS:
-            raise UserError(
-                f"{text[:40]!r}...: more than {MAX_TOKENS} tokens; explore a part of it"
-            )
-        examples.append(page.Example(text, *translator.translate_ids(text)))
+    long = [text for text in sentences if len(tokenizer.encode([text])[0]) > MAX_TOKENS]
+    if long and is_chosen:
+        raise UserError(f"{long[0][:40]!r}...: more than {MAX_TOKENS} tokens; explore a part of it")
+    if long:
+        log.info(
+            f"The page leaves out {plural(len(long), 'sentence')} of the test split, of more than "
+            f"{MAX_TOKENS} tokens."
+        )
+    examples = [
+        page.Example(text, *translator.translate_ids(text))
+        for text in sentences
+        if text not in long
+    ]
     html = page.assemble(run.path.name, model.transformer, tokenizer, examples).encode()
     path = Path(args.to) if args.to else run.path / "explorer.html"
     if args.to:

@@ -92,6 +92,7 @@ FORMATS = {
     "argos": Format(argos, "package.argosmodel", ("int8", "float16")),
     "litert": Format(litert, "litert", ("int8",)),
 }
+FORMATS_WITH_LANGUAGES = ("argos", "huggingface")  # which their files name
 
 
 # ---- The command ----
@@ -114,6 +115,11 @@ def add_flags(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> None:
     """Exports the model of a trained run and prints its path."""
     check_quantization(args.format, args.quantization)
+    if args.languages and args.format not in FORMATS_WITH_LANGUAGES:
+        raise UserError(
+            f"--languages goes with --format {', '.join(FORMATS_WITH_LANGUAGES)}: format "
+            f"{args.format} names none; leave it out"
+        )
     output.refuse_existing(args.to)
     runs = trained_runs.find_runs(args)
     languages = args.languages or runs[0].parameters.corpus.get("languages", [])

@@ -41,6 +41,12 @@ def add_parameters(parser, only=None, default=None):
         else:
             metavar = {int: "N", float: "X", str: "NAME"}[row.type]
             options |= dict(type=in_range(row.type, row.flag), metavar=metavar)
+        if row.name == "protect":  # which was once a flag without a value
+            options |= dict(nargs="?", const="auto")
+            group.add_argument(
+                "--no-protect", dest="protect", action="store_const", const="off",
+                help="--protect off",
+            )  # fmt: skip
         group.add_argument(*names, **options)
 
 

@@ -192,6 +192,7 @@ class TrainingText(NamedTuple):
 
     survey: Survey
     tokenizer: Tokenizer
+    spans: SpanCount | None  # of a new run
 
 
 def read_text(
@@ -209,23 +210,31 @@ def read_text(
     Raises:
       UserError: it cannot be learned, or this worker does not see what the chief has written.
     """
-    sample = None
-    if workers.chief and not run.trained:
+    count, protection = None, None
+    if not run.resumable:
         tokenizing.symbol_entries(options["symbols"])  # a wrong one is reported before reading
-        sample = SpanCount() if parent else LineSample()
-    text_survey = survey(corpus, sample)
-    if sample:
+        count = LineSample() if workers.chief and not (parent or run.trained) else SpanCount()
+    text_survey = survey(corpus, count)
+    if count:
+        protection = count.protection(options["protect"])
         if parent:
-            symbols = tokenizing.all_symbols(options["symbols"], options["protect"], sample)
-            model = tokenizing.with_symbols(parent.tokenizer, symbols)
-        else:
-            arguments = {name: options[name] for name in tokenizing.PARAMETERS}
-            model = tokenizing.learn_vocabulary(sample, **arguments)
-        run.write(run.tokenizer.name, model)
+            protection = parent.protection(protection)
+    if workers.chief and not run.trained:
+        run.write(run.tokenizer.name, _vocabulary(count, options, parent))
     workers.barrier()
     if not (workers.chief or run.tokenizer.exists()):
         raise UserError(
             f"{run.path}: does not contain the chief's files; name a --run on a disk that all "
             "workers see"
         )
-    return TrainingText(text_survey, loading.load_tokenizer(run, options["protect"]))
+    tokenizer = loading.load_tokenizer(run, options["protect"], protection)
+    return TrainingText(text_survey, tokenizer, count)
+
+
+def _vocabulary(count: SpanCount, options: dict[str, Any], parent: Parent | None) -> bytes:
+    """Returns the vocabulary of a new run: learned from a LineSample, or that of the Parent."""
+    if parent:
+        symbols = tokenizing.all_symbols(options["symbols"], options["protect"], count)
+        return tokenizing.with_symbols(parent.tokenizer, symbols)
+    arguments = {name: options[name] for name in tokenizing.PARAMETERS}
+    return tokenizing.learn_vocabulary(count, **arguments)

@@ -15,6 +15,7 @@ from nmt.results import evaluation
 from nmt.runs.folder import Run
 from nmt.text import batches as batching
 from nmt.text import corpora, files, spelling
+from nmt.text.protected import KINDS, MIN_PAIRS
 from nmt.text.tokenizer import Tokenizer
 
 ENOUGH_STEPS = 5  # times those of the warm-up
@@ -80,6 +81,7 @@ def announce(
             f"{plural(survey.repeated_test, 'test pair')} occur in the training text: "
             f"their scores measure memorization.{how_to_find_repeated(source)}"
         )
+    announce_protection(options, text)
     batching.warn_of_truncation(corpus.validation, tokenizer, "validation")
     steps_per_epoch = training.steps_per_epoch(batches)
     steps, warmup = steps_per_epoch * options["epochs"], options["warmup_steps"]
@@ -160,6 +162,29 @@ def steps_with(options: dict[str, Any], batches: batching.Batches, mean_length: 
         number = pairs * mean_length / options["batch_tokens"]
     per_epoch = int(FULL_BATCHES * number) // options["accumulate"]
     return per_epoch * options["epochs"]
+
+
+def announce_protection(options: dict[str, Any], text: TrainingText) -> None:
+    """Logs how a new run keeps what must not change; see docs/protecting.md."""
+    if text.spans is None or options["protect"] == "off":
+        return
+    learned = text.tokenizer.protection.learned
+    if not learned:
+        log.info(
+            f"Protection: {plural(text.spans.pairs_with_spans, 'pair')} hold the same number, "
+            f"placeholder or URL on both sides, fewer than the {MIN_PAIRS:,} that symbols are "
+            "learned from: translations keep them by placement. To learn symbols: --protect always"
+        )
+        return
+    converted = [kind for kind in KINDS if kind not in learned and text.spans.spans[kind]]
+    shares = ", ".join(
+        f"{kind} ({text.spans.copied[kind] / text.spans.spans[kind]:.0%} copied)"
+        for kind in converted
+    )
+    log.info(
+        "Protection: symbols stand for what must not change"
+        + (f", but not for what the text changes: {shares}." if converted else ".")
+    )
 
 
 def announce_training(

@@ -67,7 +67,7 @@ def choose(
         )
     if options["non_autoregressive"]:
         options["beam"] = args.beam or 1  # whatever the preset
-        options["protect"] = False  # its search cannot repair what is lost
+        options["protect"] = "off"  # its search cannot repair what is lost
         if options["beam"] > 1:
             raise UserError(
                 f"--beam {args.beam}: --non-autoregressive finds one translation; leave it out"

@@ -30,6 +30,11 @@ UNIT = re.compile(
     rf"(?(open)[{re.escape(CLOSING)}](?!\w))|{MARK.pattern}(?:{SIGN}{{0,3}}?{MARK.pattern})*+"
 )
 WORD = re.compile(rf"{UNSPACED.pattern}|{SYMBOL.pattern}|\b\w+?(?=\b|{UNSPACED.pattern})")
+SPACED_LETTER = rf"(?:(?!{UNSPACED.pattern})\w)"
+# What nothing is put into: a word with all that is joined to it, as in "mother-in-law's".
+JOINED_WORD = re.compile(
+    rf"{UNSPACED.pattern}|{SYMBOL.pattern}|{SPACED_LETTER}+(?:[^\s\w⟦⟧]+{SPACED_LETTER}+)*"
+)
 END_OF_SENTENCE = re.compile(r"[\s.!?…。！？,;:]*$")
 STARTS_WITH_CLOSING_SIGN = re.compile(r"[.,;:!?…)\]}。，！？；：、]|$")
 
@@ -147,7 +152,7 @@ def put_in(text: str, source: HiddenText, links: Sequence[SpanLink] = (), prefix
       prefix: what the translation begins with, in which no mark is put.
     """
     words = [match.span() for match in WORD.finditer(source.text)]
-    targets = [match.span() for match in WORD.finditer(text) if match.start() >= len(prefix)]
+    targets = [match.span() for match in JOINED_WORD.finditer(text) if match.start() >= len(prefix)]
     places = [
         (_place(span, source.text, words, text, targets, links), number)
         for number, span in enumerate(source.spans)

@@ -10,8 +10,8 @@ import collections
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from nmt.text.differences import digits, with_common_digits
-from nmt.text.protected import Protector, Span, replace
+from nmt.text.differences import NUMBER, with_common_digits
+from nmt.text.protected import NOT_A_DIGIT, Protector, Span, replace
 
 MIN_DIGITS = 3  # without zeros at the end, of an integer that is not written as a word
 
@@ -37,6 +37,8 @@ def repair(
     """
     if not numbers:
         return NumberRepair(text, [])
+    if apart := _torn_apart(text, numbers):
+        return NumberRepair(text, apart)
     spans = protector.spans(with_common_digits(text))
     written = [span for span in spans if span.is_number or span.kind == "code"]
     missing, garbled = _unmatched(numbers, written, spells_numbers)
@@ -50,6 +52,23 @@ def repair(
     return NumberRepair(text, [number.original for number in missing])
 
 
+def _torn_apart(text: str, numbers: Sequence[Span]) -> list[str]:
+    """Returns numbers next to each other in the source, as in "12 34", but not in the text."""
+    groups = [[numbers[0]]]
+    for number in numbers[1:]:
+        if number.start - groups[-1][-1].end <= 1:
+            groups[-1].append(number)
+        else:
+            groups.append([number])
+    written = {NOT_A_DIGIT.sub("", number) for number in NUMBER.findall(with_common_digits(text))}
+    return [
+        number.original
+        for group in groups
+        if len(group) > 1 and "".join(number.digits for number in group) not in written
+        for number in group
+    ]
+
+
 def _unmatched(
     numbers: Sequence[Span], written: Sequence[Span], spells_numbers: bool
 ) -> tuple[list[Span], list[Span]]:
@@ -59,14 +78,14 @@ def _unmatched(
     then no difference.
     """
     missing, unmatched = list(numbers), list(written)
-    keys = (digits, lambda number: digits(number).rstrip("0"))
+    keys = (lambda span: span.digits, lambda span: span.digits.rstrip("0"))
     for key in keys if spells_numbers else keys[:1]:
-        counts = collections.Counter(key(span.original) for span in unmatched)
+        counts = collections.Counter(key(span) for span in unmatched)
         still_missing = []
         for number in missing:
-            if counts[key(number.original)]:
-                counts[key(number.original)] -= 1
-                first = next(s for s in unmatched if key(s.original) == key(number.original))
+            if counts[key(number)]:
+                counts[key(number)] -= 1
+                first = next(s for s in unmatched if key(s) == key(number))
                 unmatched.remove(first)
             else:
                 still_missing.append(number)
@@ -76,4 +95,4 @@ def _unmatched(
 
 def _may_be_a_word(number: Span) -> bool:
     """Returns whether a language may write a number as a word: "two", "a hundred"."""
-    return number.kind != "amount" and len(digits(number.original).rstrip("0")) < MIN_DIGITS
+    return number.kind != "amount" and len(number.digits.rstrip("0")) < MIN_DIGITS

@@ -35,6 +35,7 @@ class Phrase(NamedTuple):
     text: str
     start: int  # in the source: of the term that it translates, or of the symbol
     end: int
+    others: tuple[str, ...] = ()  # texts that are as good
 
     @property
     def is_symbol(self) -> bool:
@@ -80,7 +81,11 @@ class Slot:
             if link.source[0] < phrase.end and link.source[1] > phrase.start
         ]
         known = len(missing_terms(self.text, self.sentence))
-        texts = replacements(self.text, phrase.text, spans)
+        texts = [
+            text
+            for translation in (phrase.text, *phrase.others)
+            for text in replacements(self.text, translation, spans)
+        ]
         texts = [text for text in texts if len(missing_terms(text, self.sentence)) < known]
         return texts or insertions(self.text, phrase.text, 1.0)[:1]
 
@@ -134,13 +139,8 @@ def take_back_symbols(text: str, source: str) -> tuple[str, list[Phrase]]:
 
 def missing_terms(text: str, sentence: Sentence) -> list[Phrase]:
     """Returns the terms of a sentence whose translations a text lacks, as Phrases."""
-    _, missing = take_out_terms(text, [term.original for term in sentence.terms])
-    phrases = []
-    for term in sentence.terms:
-        if term.original in missing:
-            missing.remove(term.original)
-            phrases.append(Phrase(term.original, term.start, term.end))
-    return phrases
+    _, missing = take_out_terms(text, sentence.terms)
+    return [Phrase(term.original, term.start, term.end, term.others) for term in missing]
 
 
 def replacements(text: str, phrase: str, spans: list[tuple[int, int]]) -> list[str]:

@@ -23,6 +23,7 @@ from nmt import UserError, machine, output
 from nmt.messages import log
 from nmt.runs import safety
 from nmt.runs.parameters import Parameters, in_effect, parse
+from nmt.text.protected import Protection
 
 if TYPE_CHECKING:  # it imports this module, and TensorFlow
     from nmt.runs.parent import Parent
@@ -266,6 +267,7 @@ class Run:
         corpus: dict,
         parts: int = 1,
         parent: "Parent | None" = None,
+        protection: Protection | None = None,
         **hashes: str,
     ) -> int:
         """Saves the parameters of a new run, or checks that those of a resumed one are the same.
@@ -278,6 +280,7 @@ class Run:
           corpus: the source of the corpus, as JSON; the files may have moved.
           parts: of a batch on a device; see `devices.configure`. They are saved, not compared.
           parent: the parent.Parent of the run, if it is needed.
+          protection: what the run learns about what must not change.
           hashes: of the training data, by name.
 
         Returns:
@@ -296,6 +299,7 @@ class Run:
             parts,
             str(parent.run.path) if parent else None,
             machine.versions(),
+            protection=protection,
         )
         if self.lost_parameters:
             log.warning(
@@ -324,12 +328,14 @@ class Run:
             )
 
     def _as_begun(self, claimed: Parameters) -> Parameters:
-        """Returns `claimed` with the training scheme and the parent, if any, of the saved run.
+        """Returns `claimed` with the training scheme, protection and parent, if any, of the saved.
 
         A resumed run may do without its parent: the command that resumes it need not name it.
         """
         saved = self.resumable
-        claimed = dataclasses.replace(claimed, training_scheme=saved.training_scheme)
+        claimed = dataclasses.replace(
+            claimed, training_scheme=saved.training_scheme, protection=saved.protection
+        )
         if not saved.parent:
             return claimed
         hashes = dict(claimed.hashes)

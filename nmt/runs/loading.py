@@ -23,6 +23,7 @@ from nmt.runs.weights import choose_weights
 from nmt.text import corpora
 from nmt.text.files import is_table
 from nmt.text.glossary import read_glossary
+from nmt.text.protected import Protection
 from nmt.text.tokenizer import Tokenizer
 from nmt.training import checkpoints, devices
 from transformer_model import Transformer
@@ -85,15 +86,20 @@ def build_transformer(options: dict, vocab_size: int, plain: bool = False) -> Tr
     return transformer if plain else accelerate(transformer)
 
 
-def load_tokenizer(run: Run, protects: bool = True) -> Tokenizer:
+def load_tokenizer(
+    run: Run, protect: str = "auto", protection: Protection | None = None
+) -> Tokenizer:
     """Returns the Tokenizer of a run; a UserError if its file is missing or damaged.
 
     Args:
       run: the folder.Run.
-      protects: its option `protect`; see Tokenizer.
+      protect: its option `protect`.
+      protection: of a new run; None for that of its parameters.
     """
+    if protection is None and run.has_weights and run.parameters:
+        protection = run.parameters.protection
     try:
-        tokenizer = Tokenizer(run.tokenizer.read_bytes(), protects)
+        tokenizer = Tokenizer(run.tokenizer.read_bytes(), protect != "off", protection)
     except (OSError, RuntimeError, ValueError, tf.errors.OpError):
         tokenizer = None
     saved = run.parameters if run.has_weights else None  # else the file is of the newest start

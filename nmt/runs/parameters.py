@@ -8,6 +8,7 @@ from typing import Any
 
 import params
 from nmt import UserError, seeds
+from nmt.text.protected import KINDS, Protection
 
 MAX_INTEGER = 2**31 - 1  # unless a flag has another maximum
 MAX_PARTS = 64  # of a batch on a device, that params.json may name
@@ -32,6 +33,7 @@ class Parameters:
     parent: str | None = None  # the path of the run that it began from
     versions: dict[str, str] = field(default_factory=dict)  # of the libraries that trained it last
     training_scheme: int = seeds.TRAINING_SCHEME  # that it began with; see seeds.py
+    protection: Protection | None = None  # what it has learned; None of a run older than that
 
     @property
     def identity(self) -> int:
@@ -49,7 +51,14 @@ class Parameters:
             "training_scheme": self.training_scheme,
             "corpus": self.corpus,
         }
-        return parent | self.options | self.hashes | source | versions
+        protection = {"protection": self.protection._asdict()} if self.protection else {}
+        return parent | self.options | self.hashes | source | protection | versions
+
+
+def as_now(content: dict[str, Any]) -> dict[str, Any]:
+    """Returns the values of params.json in the form that they have now: `protect` was a boolean."""
+    protect = {True: "auto", False: "off"} if type(content.get("protect")) is bool else {}
+    return content | {"protect": protect[content["protect"]]} if protect else content
 
 
 def parse(content: Any) -> Parameters:
@@ -63,7 +72,7 @@ def parse(content: Any) -> Parameters:
     """
     if not isinstance(content, dict):
         raise UserError("is not an object")
-    values = params.values() | UNSAVED | content
+    values = params.values() | UNSAVED | as_now(content)
     if wrong := error_in_options(values):
         raise UserError(wrong)
     parts, xla = values["parts"], values["xla"]
@@ -86,7 +95,22 @@ def parse(content: Any) -> Parameters:
         parent=str(parent) if parent else None,
         versions=_versions_in(values),
         training_scheme=scheme,
+        protection=_protection_in(values),
     )
+
+
+def _protection_in(values: dict[str, Any]) -> Protection | None:
+    """Returns the Protection that params.json holds; a UserError if it is damaged."""
+    if "protection" not in values:
+        return None
+    protection = values["protection"]
+    try:
+        learned, spells_numbers = protection["learned"], protection["spells_numbers"]
+        if not {*learned} <= KINDS.keys() or type(spells_numbers) is not bool:
+            raise ValueError
+    except (TypeError, KeyError, ValueError):
+        raise UserError(f"protection is {protection!r}") from None
+    return Protection(tuple(learned), spells_numbers)
 
 
 def _versions_in(values: dict[str, Any]) -> dict[str, str]:

@@ -15,6 +15,7 @@ from nmt.runs.loading import build_transformer, load_tokenizer
 from nmt.runs.parameters import Parameters, in_effect
 from nmt.runs.weights import choose_weights
 from nmt.text import corpora
+from nmt.text.protected import Protection
 from nmt.text.tokenizer import Tokenizer
 from nmt.training import checkpoints
 from transformer_model import Transformer
@@ -39,6 +40,15 @@ class Parent(NamedTuple):
     def tokenizer(self) -> bytes:
         """SentencePiece's model, as bytes; a UserError if it is not that of the run."""
         return load_tokenizer(self.run).model
+
+    def protection(self, of_text: Protection) -> Protection:
+        """Returns what a run learns that begins with this one: its symbols mean what they did.
+
+        Args:
+          of_text: what its text teaches.
+        """
+        inherited = load_tokenizer(self.run, self.options["protect"]).protection.learned
+        return of_text._replace(learned=inherited) if inherited else of_text
 
     def initialize(self, transformer: Transformer) -> None:
         """Sets the weights of a Transformer of the same sizes to the parent's.
@@ -113,7 +123,7 @@ def inherit(
     given = dict(given)
     symbols = merge_symbols(inherited["symbols"], given.pop("symbols", ""))
     protect = given.pop("protect", inherited["protect"])
-    if inherited["protect"] and not protect:
+    if inherited["protect"] != "off" and protect == "off":
         raise UserError("--no-protect: the run that --from names has symbols; leave the flag out")
     for name in FIXED:
         if in_effect(name, inherited | given) != in_effect(name, inherited):

@@ -16,6 +16,7 @@ from nmt.text.batch_plan import plan_buckets, plan_epoch
 from nmt.text.cleaning import percentile
 from nmt.text.corpora import Corpus, without_autotuning
 from nmt.text.datasets import CHUNK
+from nmt.text.marked_copies import marked_pair, number_of_copies
 from nmt.text.pair_store import PairStore
 from nmt.text.protected import Protector
 from nmt.text.tokenizer import CUT_MARGIN, Tokenizer, trimmed_in_graph
@@ -291,6 +292,15 @@ def warn_of_truncation(pairs: tf.data.Dataset, tokenizer: Tokenizer, name: str) 
         )
 
 
+def with_marked_copies(pairs: tf.data.Dataset) -> tf.data.Dataset:
+    """Returns pairs of strings, and copies of some with spans put in; see marked_copies.py."""
+    every = max(1, len(pairs) // number_of_copies(len(pairs)))
+    copies = pairs.shard(every, 0).map(
+        lambda source, target: tuple(protect_in_graph(source, target, marked_pair))
+    )
+    return pairs.concatenate(copies)
+
+
 def training_batches(
     options: dict[str, Any],
     corpus: Corpus,
@@ -306,8 +316,11 @@ def training_batches(
       corpus: a corpora.Corpus.
       tokenizer, replicas, folder, scheme: see Batches.
     """
+    pairs = corpus.train
+    if options["protect"] == "always":
+        pairs = with_marked_copies(pairs)
     return Batches(
-        corpus.train, tokenizer, options["batch_size"], options["max_length"], replicas, folder,
+        pairs, tokenizer, options["batch_size"], options["max_length"], replicas, folder,
         MAX_COMPILED_BUCKETS if options["xla"] == "on" else MAX_BUCKETS, options["batch_tokens"],
         scheme,
     )  # fmt: skip

@@ -15,10 +15,9 @@ from typing import NamedTuple, TypeVar
 
 from nmt.messages import plural
 from nmt.text.glossary import take_out_terms
-from nmt.text.protected import DEFAULT, Protector, Span, replace
+from nmt.text.protected import DEFAULT, NOT_A_DIGIT, Protector, Span, replace
 
 NUMBER = re.compile(r"\d++(?:[.,:/'\u2019 \u00a0\u2009\u202fhH-]\d++)*+")  # also 12h30
-NOT_A_DIGIT = re.compile(r"\D+")
 OTHER_DIGIT = re.compile(r"[^\D0-9]")
 
 Item = TypeVar("Item")
@@ -89,8 +88,9 @@ def difference(source: str, translation: str, protector: Protector = DEFAULT) ->
         must hold the translations.
     """
     spans = protector.spans(source)
-    terms = [span.original for span in spans if span.kind == "term"]
-    translation, missing = take_out_terms(translation, terms)
+    terms = [span for span in spans if span.kind == "term"]
+    translation, missing_terms = take_out_terms(translation, terms)
+    missing = [term.original for term in missing_terms]
     other_text, other_spans = _without_spans(source, spans)
     translation, translated_spans = _without_spans(translation, protector.spans(translation))
     missing_spans, added = _compare(other_spans, translated_spans, key=_key)

@@ -39,12 +39,15 @@ class Glossary:
     λόγος. Where the source language is unknown, I is both i and ı.
 
     Args:
-      terms: translations by term.
+      terms: translations by term: one, or several, any of which may stand in a translation.
       languages: the codes of the source and of the target; () if they are unknown.
     """
 
-    def __init__(self, terms: dict[str, str], languages: Sequence[str] = ()):
-        self._terms = terms
+    def __init__(self, terms: dict[str, str | Sequence[str]], languages: Sequence[str] = ()):
+        self._terms = {
+            term: (translations,) if isinstance(translations, str) else tuple(translations)
+            for term, translations in terms.items()
+        }
         self._source, self._target = (*languages, "", "")[:2]
         self._by_form = {}  # terms by how they may be written, in small letters or in capitals
         for term in terms:
@@ -80,8 +83,12 @@ class Glossary:
             match = self._longest(text, folded, start)
             if match:
                 begins_text = not text[:start].strip()
-                translation = self._translation(text[start : match.end], match.term, begins_text)
-                spans.append(Span(start, match.end, "term", translation))
+                written = text[start : match.end]
+                first, *others = (
+                    self._cased(translation, written, match.term, begins_text)
+                    for translation in self._terms[match.term]
+                )
+                spans.append(Span(start, match.end, "term", first, tuple(others)))
             start = match.end if match else start + 1
         return spans
 
@@ -98,9 +105,8 @@ class Glossary:
                 return _Match(end, term)
         return None
 
-    def _translation(self, written: str, term: str, begins_text: bool) -> str:
-        """Returns the translation of a term as it is written in a text."""
-        translation = self._terms[term]
+    def _cased(self, translation: str, written: str, term: str, begins_text: bool) -> str:
+        """Returns a translation of a term in the case in which a text has the term."""
         if written == term:
             return translation
         if written.isupper() and len(written) > 1:
@@ -165,47 +171,51 @@ def _capital_forms(term: str, language: str) -> Iterator[str]:
 def read_glossary(path: str | Path) -> Glossary:
     """Returns the Glossary of a file: lines of source TAB target, and comments, which begin with #.
 
+    A term may have several targets, in further columns or lines; the first ones count first.
+
     Raises:
-      UserError: a line is something else, a term has two translations, or there are no terms.
+      UserError: a line is something else, or there are no terms.
     """
-    terms, numbers = {}, {}
+    terms = {}
     for number, line in enumerate(encoding.read_lines(path), start=1):
         if spelling.is_blank(line) or line.startswith(COMMENT):
             continue
-        columns = [spelling.trimmed(column) for column in line.split("\t")]
-        if len(columns) != 2 or not all(columns):
-            raise UserError(f"{path}: line {number} is not one source term, a tab and its target")
-        term, translation = columns
-        if SYMBOL.search(translation):
+        term, *targets = (spelling.trimmed(column) for column in line.split("\t"))
+        if not (term and targets and all(targets)):
             raise UserError(
-                f"{path}: line {number} holds {SYMBOL.search(translation)[0]}, which has a meaning "
-                "of its own; leave it out"
+                f"{path}: line {number} is not one source term, a tab and its target; several "
+                "targets have a tab between them"
             )
-        if terms.get(term, translation) != translation:
-            raise UserError(
-                f"{path}: line {number} translates {term!r} otherwise than line {numbers[term]}; "
-                "remove one of them"
-            )
-        terms[term] = translation
-        numbers.setdefault(term, number)
+        for target in targets:
+            if symbol := SYMBOL.search(target):
+                raise UserError(
+                    f"{path}: line {number} holds {symbol[0]}, which has a meaning of its own; "
+                    "leave it out"
+                )
+        terms[term] = tuple(dict.fromkeys((*terms.get(term, ()), *targets)))
     if not terms:
         raise UserError(f"{path}: holds no terms; write lines of source term, tab, target term")
     return Glossary(terms)
 
 
-def take_out_terms(text: str, terms: Iterable[str]) -> tuple[str, list[str]]:
-    """Returns a text without `terms`, each taken out once, and the terms that it does not hold.
+def take_out_terms(text: str, terms: Iterable[Span]) -> tuple[str, list[Span]]:
+    """Returns a text without the translations of `terms`, and the terms that it lacks, in order.
 
-    A term is a whole word or several, and its first letter may have any case.
+    One translation of each is taken out, once. It is a whole word or several, and its first letter
+    may have any case.
     """
     missing = []
-    for term in sorted(terms, key=len, reverse=True):  # "hockey" is no second term in "ice hockey"
-        start = _find(text, term)
-        if start < 0:
-            missing.append(term)
+    # "hockey" is no second term in "ice hockey".
+    for term in sorted(terms, key=lambda term: -len(term.original)):
+        translations = sorted((term.original, *term.others), key=len, reverse=True)
+        for translation in translations:
+            start = _find(text, translation)
+            if start >= 0:
+                text = f"{text[:start]} {text[start + len(translation) :]}"
+                break
         else:
-            text = f"{text[:start]} {text[start + len(term) :]}"
-    return text, missing
+            missing.append(term)
+    return text, sorted(missing)
 
 
 def _find(text: str, term: str) -> int:

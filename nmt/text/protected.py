@@ -123,6 +123,7 @@ KINDS = {
 NUMBER_KINDS = ("amount", "number", "count")  # which a language may write in another form
 # Of runs that do not record what their symbols stand for: they are older than these records.
 KINDS_OF_OLDER_RUNS = frozenset({*KINDS} - {"handle", "path"})
+NOT_A_DIGIT = re.compile(r"\D+")
 TAG_NAME = re.compile(r"<(/?)([A-Za-z][\w:.-]*)(?![\w:.-])[^>]*?(/?)>")
 VOID_ELEMENTS = {"br", "hr", "img", "input", "wbr", "area", "base", "col", "embed", "link", "meta"}
 ATTACHED_SYMBOL = re.compile(r"(?<=\S)⟦([0-9])⟧")
@@ -140,11 +141,17 @@ class Span(NamedTuple):
     end: int
     kind: str  # of KINDS; or "pattern", "term", "language"
     original: str  # what the translation is to hold for it: of a term, the term's translation
+    others: tuple[str, ...] = ()  # what it may hold in its place: other translations of a term
 
     @property
     def is_number(self) -> bool:
         """Whether it may be written in another form."""
         return self.kind in NUMBER_KINDS
+
+    @property
+    def digits(self) -> str:
+        """Its digits, by which numbers are compared."""
+        return NOT_A_DIGIT.sub("", self.original)
 
 
 class Protected(NamedTuple):

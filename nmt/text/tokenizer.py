@@ -40,6 +40,8 @@ MAX_CHARACTER_SHARE = 0.75  # of the vocabulary, for characters
 ALPHABET = 200  # characters that a vocabulary counted in words has entries for; Chinese has more
 RESERVED = re.compile(f"^<(s|/s|pad|unk|0x..)>$|\u2581|{protected.SYMBOL.pattern}")
 BASIC_TOKENS = 4 + 256  # PAD, UNKNOWN, START, END, and the bytes
+MIN_SPANS = 20  # of a kind, to tell whether a text copies it
+COPIED_SHARE = 0.95  # of the spans of a kind, that a text copies
 PARAMETERS = (
     "vocab_size",
     "pieces",
@@ -50,18 +52,65 @@ PARAMETERS = (
 
 
 class SpanCount:
-    """Counts the pairs of a text that hold a span on both sides; see protected.py.
+    """Counts the spans of a text, and which of them its translation holds; see protected.py.
 
     Attributes:
-      pairs_with_spans: the number of such pairs.
+      spans, copied: spans of the source by kind, and those that stand unchanged in the target.
+      with_digits: numbers of the source whose digits are in the target.
     """
 
     def __init__(self):
-        self.pairs_with_spans = 0
+        self.spans, self.copied = collections.Counter(), collections.Counter()
+        self.with_digits = 0
+        self._pairs = collections.Counter()  # by the kinds of spans that both sides hold
 
     def add(self, source: str, target: str) -> None:
         """Adds both sides of a pair, in their spelling.trimmed form."""
-        self.pairs_with_spans += protected.DEFAULT.protect_pair(source, target)[0] != source
+        spans = protected.DEFAULT.spans(source)
+        if not spans:
+            return
+        target_spans = protected.DEFAULT.spans(target)
+        originals = collections.Counter(span.original for span in target_spans)
+        numbers = collections.Counter(span.digits for span in target_spans)
+        kinds = set()
+        for span in spans:
+            self.spans[span.kind] += 1
+            if originals[span.original]:
+                originals[span.original] -= 1
+                self.copied[span.kind] += 1
+                kinds.add(span.kind)
+            if span.is_number and numbers[span.digits]:
+                numbers[span.digits] -= 1
+                self.with_digits += 1
+        self._pairs[frozenset(kinds)] += 1
+
+    @property
+    def copied_kinds(self) -> tuple[str, ...]:
+        """The kinds that the text copies; also those that it seldom holds."""
+        return tuple(
+            kind
+            for kind in protected.KINDS
+            if self.spans[kind] < MIN_SPANS or self.copied[kind] >= COPIED_SHARE * self.spans[kind]
+        )
+
+    @property
+    def pairs_with_spans(self) -> int:
+        """The pairs that hold a span of these kinds on both sides."""
+        kinds = {*self.copied_kinds}
+        return sum(number for pair_kinds, number in self._pairs.items() if pair_kinds & kinds)
+
+    def protection(self, protect: str) -> protected.Protection:
+        """Returns what a run learns from the text.
+
+        Args:
+          protect: the option of params.py.
+        """
+        has_enough = protect == "always" or self.pairs_with_spans >= protected.MIN_PAIRS
+        numbers = sum(self.spans[kind] for kind in protected.NUMBER_KINDS)
+        return protected.Protection(
+            learned=self.copied_kinds if has_enough and protect != "off" else (),
+            spells_numbers=numbers >= MIN_SPANS and self.with_digits < COPIED_SHARE * numbers,
+        )
 
 
 class LineSample(SpanCount):
@@ -103,7 +152,7 @@ def train_tokenizer(
     pieces: str = "bpe",
     words_per_piece: int = params.WORDS_PER_PIECE,
     symbols: str = "",
-    protect: bool = True,
+    protect: str = "auto",
 ) -> bytes:
     """Learns a vocabulary from both sides of `pairs`. Returns SentencePiece's model as bytes.
 
@@ -126,7 +175,7 @@ def learn_vocabulary(
     pieces: str,
     words_per_piece: int,
     symbols: str,
-    protect: bool,
+    protect: str,
 ) -> bytes:
     """Learns a vocabulary from a sample of text. Returns SentencePiece's model as bytes.
 
@@ -142,7 +191,8 @@ def learn_vocabulary(
       pieces: "bpe" or "word".
       words_per_piece: words of text per vocabulary entry, at least.
       symbols: words that are entries of the vocabulary, and never split, separated by spaces.
-      protect: add protected.SYMBOLS, if enough pairs hold a span on both sides to learn them from.
+      protect: whether to add protected.SYMBOLS: "auto" if enough pairs hold a span on both sides to
+        learn them from, "always" or "off".
 
     Raises:
       UserError: SentencePiece cannot learn a vocabulary of that size from this text, or a symbol is
@@ -211,15 +261,15 @@ def _train_sentencepiece(
     return model.SerializeToString()
 
 
-def all_symbols(symbols: str, protect: bool, count: SpanCount) -> list[str]:
+def all_symbols(symbols: str, protect: str, count: SpanCount) -> list[str]:
     """Returns the symbols of a vocabulary, without repetitions.
 
     Args:
       symbols, protect: see `learn_vocabulary`.
       count: of the training text.
     """
-    protects = protect and count.pairs_with_spans >= protected.MIN_PAIRS
-    return (protected.SYMBOLS if protects else []) + symbol_entries(symbols)
+    learned = count.protection(protect).learned
+    return (protected.SYMBOLS if learned else []) + symbol_entries(symbols)
 
 
 def with_symbols(model: bytes, symbols: Iterable[str]) -> bytes:

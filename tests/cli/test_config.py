@@ -26,7 +26,7 @@ def test_flags_that_are_given_win_and_others_are_the_files(parse):
     args = parse(
         {"epochs": 7, "dff": 64, "learning_rate_scale": 2, "protect": False}, "--dff", "32"
     )
-    assert (args.epochs, args.dff, args.learning_rate_scale, args.protect) == (7, 32, 2, False)
+    assert (args.epochs, args.dff, args.learning_rate_scale, args.protect) == (7, 32, 2, "off")
     assert args.num_layers is None  # the preset's
 
 

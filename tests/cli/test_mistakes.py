@@ -47,6 +47,8 @@ from nmt.training import devices
         (["data", "good.tsv", "--to", "", "--drop", "all"], "--to: must not be empty"),
         (["evaluate", "--against", ""], "--against: must not be empty"),
         (["evaluate", "good.tsv", "--test", "good.tsv"], "--test is for the run's own test split"),
+        (["evaluate", "--columns", "2,1"], "--columns is for files; name them, or leave it out"),
+        (["export", "--languages", "pt-en"], "--languages goes with --format argos, huggingface"),
         (["plot", "curves", "um."], "plot curves: takes no sentence"),
         (["plot", "schedule", "--average"], "plot schedule: takes no --average"),
         (["plot", "schedule", "--train", "a.tsv"], "plot schedule: takes no --train"),

@@ -63,6 +63,7 @@ def test_the_network_reads_the_sentence_around_what_must_not_change(text, expect
         ("see ({x}) now", "voir maintenant", [(0, 0), (1, 1)], "voir ({x}) maintenant"),
         ("I have {x} dogs", "我有狗", [(0, 0), (1, 1), (2, 2)], "我有{x}狗"),
         ("one {x} two", "", None, "{x}"),
+        ("sogra {x} boa", "mother-in-law good", [(0, 2), (1, 3)], "mother-in-law {x} good"),
         ("one two {x} three four", "un deux trois quatre", None, "un deux {x} trois quatre"),
     ],
 )  # fmt: skip
@@ -176,6 +177,7 @@ def writes(monkeypatch):
         ("um 15.000 dois", ["one 15,000 two"], "one 15,000 two"),  # the same digits
         ("4711 um dois", ["one", "one two"], "4711 one two"),  # searched for again without it
         ("um 12 dois 34", ["one 34 two 12"], "one 34 two 12"),
+        ("um 12 34", ["one 34 12", "one"], "one 12 34"),
     ],
 )
 def test_numbers_keep_their_digits(tokenizer, writes, source, written, expected):

@@ -90,3 +90,14 @@ def test_what_is_put_in_does_not_count_in_the_order_of_candidates():
     late = slot("Two dogs. ⟦0⟧", "⟦0⟧ dogs.")
     late.take(["⟦0⟧ Two dogs."], [-32.2])
     assert late.sentence.candidates == [Candidate("⟦0⟧ Two dogs.", -1.0, -1.0)]
+
+
+def test_of_several_targets_of_a_term_the_likeliest_is_put_in():
+    dog = slot("A Hund barks", "a dog barks", "dog")
+    (term,) = dog.sentence.terms
+    dog.sentence.terms = [term._replace(original="toutou", others=("chien",))]
+    (dog,) = placement.slots(dog.sentence)
+    texts = dog.texts([SpanLink((2, 5), (2, 6))])
+    assert texts == ["A toutou barks", "A chien barks"]
+    dog.take(texts, [-2.0, -1.0])
+    assert dog.sentence.translation == "A chien barks"

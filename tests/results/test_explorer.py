@@ -153,6 +153,20 @@ def test_sentences_are_explored_where_it_is_said(finished, capsys, tmp_path):
     assert not list(tmp_path.glob("*"))
 
 
+@pytest.mark.usefixtures("eagerly")
+def test_what_a_page_leaves_out_is_reported(finished, tmp_path, capsys, monkeypatch):
+    run = shutil.copytree(finished / "run", tmp_path / "run")
+    (run / "translations.txt").write_text(f"{'um ' * 200}\tx\tx\num.\tone.\tone.\n")
+    monkeypatch.setattr("sys.stdin", None)
+    assert call("explore", "--run", run) == 0
+    said = capsys.readouterr().err
+    assert "leaves out 1 sentence of the test split, of more than 200 tokens" in said
+    held = data((run / "explorer.html").read_text(encoding="utf-8"))
+    assert [example["text"] for example in held["examples"]] == ["um."]
+    assert call("explore", "um.", " ", "--run", run) == 0
+    assert "leaves out 1 blank line" in capsys.readouterr().err
+
+
 # ---- In a browser ----
 
 

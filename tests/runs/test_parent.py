@@ -273,10 +273,10 @@ def test_a_child_may_have_more_symbols_than_its_parent_and_no_fewer():
         made = inherit(params.values() | saved, flags.given(args), flags.chosen(args))
         return made["symbols"], made["protect"]
 
-    assert inherited({"symbols": "<a> <b>"}, "--symbols", "<c> <b>") == ("<a> <b> <c>", True)
-    assert inherited({"symbols": "<a>"}) == ("<a>", True)
-    assert inherited({"protect": False}) == ("", False)
-    assert inherited({"protect": False}, "--protect") == ("", True)
+    assert inherited({"symbols": "<a> <b>"}, "--symbols", "<c> <b>") == ("<a> <b> <c>", "auto")
+    assert inherited({"symbols": "<a>"}) == ("<a>", "auto")
+    assert inherited({"protect": "off"}) == ("", "off")
+    assert inherited({"protect": "off"}, "--protect") == ("", "auto")
     with pytest.raises(UserError, match="--no-protect: the run that --from names has symbols"):
         inherited({}, "--no-protect")
 

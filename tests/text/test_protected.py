@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from nmt import UserError
 from nmt.text import batches, corpora, protected
+from nmt.text.differences import difference
+from nmt.text.marked_copies import marked_pair
 from nmt.text.protected import DEFAULT, MIN_PAIRS, SYMBOLS, Protected, Protector, restore
-from nmt.text.tokenizer import LineSample, Tokenizer, train_tokenizer
+from nmt.text.tokenizer import LineSample, SpanCount, Tokenizer, train_tokenizer
 
 
 def originals(text, **options):
@@ -235,9 +237,9 @@ def test_a_vocabulary_gets_symbols_if_enough_pairs_hold_spans(symbol_tokenizer):
 def test_other_vocabularies_are_what_they_were_before_there_were_symbols():
     pairs = as_dataset(NUMBERED[: MIN_PAIRS - 1])
     model = train_tokenizer(pairs, 330)
-    assert model == train_tokenizer(pairs, 330, protect=False)
+    assert model == train_tokenizer(pairs, 330, protect="off")
     assert not Tokenizer(model).symbol_ids
-    assert not Tokenizer(train_tokenizer(as_dataset(NUMBERED), 330, protect=False)).symbol_ids
+    assert not Tokenizer(train_tokenizer(as_dataset(NUMBERED), 330, protect="off")).symbol_ids
 
 
 def test_the_bundled_corpus_has_no_symbols():
@@ -264,3 +266,56 @@ def test_training_pairs_have_symbols_on_both_sides_and_evaluation_leaves_none_ou
 def test_symbols_cannot_be_chosen_as_words():
     with pytest.raises(UserError, match="--symbols ⟦3⟧: has a meaning"):
         train_tokenizer(as_dataset(NUMBERED[:9]), 330, symbols="⟦3⟧")
+
+
+# ---- What a run learns ----
+
+
+def count(*pairs, times=1):
+    spans = SpanCount()
+    for pair in pairs * times:
+        spans.add(*pair)
+    return spans
+
+
+def test_kinds_that_a_text_copies_become_symbols_if_enough_pairs_hold_them():
+    copied = ("see {x} in 1999", "voir {x} en 1999")
+    changed = ("2 dogs", "deux chiens")
+    few = count(copied, changed, times=MIN_PAIRS - 1)
+    assert few.pairs_with_spans == MIN_PAIRS - 1
+    assert few.protection("auto") == ((), True)
+    learned, spells_numbers = count(copied, changed, times=MIN_PAIRS).protection("auto")
+    assert {"placeholder", "number", "url", "amount"} <= {*learned}  # also kinds that it lacks
+    assert "count" not in learned
+    assert spells_numbers
+    assert count(copied, times=MIN_PAIRS).protection("off").learned == ()
+    assert {"url", "tag"} <= {*count(changed).protection("always").learned}
+
+
+def test_numbers_that_a_text_writes_in_another_form_are_left_to_the_network():
+    spans = count(("15 000 a", "15,000 b"), ("{x}", "{x}"), times=MIN_PAIRS)
+    learned, spells_numbers = spans.protection("auto")
+    assert "amount" not in learned
+    assert not spells_numbers  # the digits are the same
+    protector = Protector(learned=learned)
+    assert protector.protect_pair("15 000 {x}", "15,000 {x}") == ("15 000 ⟦0⟧", "15,000 ⟦0⟧")
+    assert protector.hide("15 000 {x} C:\\a").text == "15 000 ⟦0⟧ ⟦1⟧"
+
+
+def test_copies_of_pairs_hold_the_same_spans_on_both_sides():
+    pairs = [(f"A dog sees Anna {n}x.", f"Un chien voit Anna {n}x !") for n in range(300)]
+    copies = [marked_pair(*pair) for pair in pairs]
+    assert copies == [marked_pair(*pair) for pair in pairs]
+    for source, target in copies:
+        assert not difference(source, target)
+        assert DEFAULT.protect_pair(source, target)[0] != source
+    assert any("Anna" not in source for source, _ in copies)
+    kinds = {span.kind for source, _ in copies for span in DEFAULT.spans(source)}
+    assert kinds >= {"url", "email", "tag", "placeholder", "code", "number", "count", "amount"}
+
+
+def test_training_always_on_protection_adds_copies():
+    pairs = as_dataset(NUMBERED[:20])
+    marked = [*corpora.trained_on(batches.with_marked_copies(pairs))]
+    assert marked[:20] == [*corpora.trained_on(pairs)]
+    assert marked[20:] == [marked_pair(*pair) for pair in marked[:20]]

@@ -9,7 +9,7 @@ const UNLIKELY = 0.25, UNSURE = 0.6; // probabilities below which a token is mar
 const LINKED = 0.2; // share of attention from which a word is marked
 const FEWEST = 4, LEAST = 0.001; // choices that are offered, however unlikely; and probability of others
 const N_BEST = 4;
-const RECOGNIZED = 50; // confidence from which a detected language is shown
+const RECOGNIZED = 33; // confidence from which a detected language is shown
 const MAX_OTHERS_LENGTH = 400; // characters of a text whose other translations are shown
 
 const at = (id) => document.getElementById(id);
