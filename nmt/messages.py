@@ -19,6 +19,7 @@ NOISE = re.compile(
     rb"|To enable the following instructions:"
 )
 # In the message of an error in a graph, the lines on where it was: files, code, and empty lines.
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # a terminal would obey some of them
 PLACE = re.compile(r"Detected at node |<stack traces unavailable>|\s|$")
 
 
@@ -60,14 +61,20 @@ class Stderr:
             os.close(nowhere)
 
 
+def printable(text):
+    """Returns a text with control characters as escape sequences of Python: "\\x1b"."""
+    return CONTROL.sub(lambda match: repr(match[0])[1:-1], text)
+
+
 class Terminal(logging.Handler):
     """Writes messages to stderr, above a progress bar if there is one."""
 
     def emit(self, record):
+        text = printable(self.format(record))  # names of files and runs may hold anything
         if "tqdm" in sys.modules:
-            sys.modules["tqdm"].tqdm.write(self.format(record), file=sys.stderr)
+            sys.modules["tqdm"].tqdm.write(text, file=sys.stderr)
         else:  # nothing has imported it, so there is no bar
-            print(self.format(record), file=sys.stderr)
+            print(text, file=sys.stderr)
 
 
 def show():

@@ -4,6 +4,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from nmt import UserError
+from nmt.messages import printable
 from nmt.runs import listing
 from nmt.runs.listing import DAMAGED, TITLES, Summary
 
@@ -29,4 +30,4 @@ def run(args: Namespace) -> None:
             rows.append((str(run.path), "damaged", *[""] * (len(TITLES) - 2)))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        print("  ".join(map(str.ljust, row, widths)).rstrip())
+        print(printable("  ".join(map(str.ljust, row, widths)).rstrip()))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from nmt import UserError
 from nmt.cli import flags, startup
-from nmt.runs import listing
+from nmt.runs import listing, safety
 from nmt.runs.folder import Run
 
 if TYPE_CHECKING:  # what imports TensorFlow
@@ -41,8 +41,8 @@ def digest(run: Run) -> str:
         paths += sorted(folder.glob("ckpt-*.index"))
     sha256 = hashlib.sha256()
     for path in paths:
-        with contextlib.suppress(FileNotFoundError):  # of a run that is trained meanwhile
-            sha256.update(path.read_bytes())
+        with contextlib.suppress(OSError):  # of a run that is trained meanwhile, or unreadable
+            sha256.update(safety.read_file(path))
     return sha256.hexdigest()
 
 

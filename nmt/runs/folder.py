@@ -13,6 +13,7 @@ import contextlib
 import dataclasses
 import fcntl
 import functools
+import io
 import itertools
 import json
 from pathlib import Path
@@ -222,7 +223,7 @@ class Run:
         """
         path = self.path / name
         try:
-            data = path.read_bytes()
+            data = safety.read_file(path)
             if empty is not ... and not data.strip(b"\0"):  # its size may be left
                 return empty
             content = json.loads(data.decode())
@@ -231,8 +232,11 @@ class Run:
             return content
         except (FileNotFoundError, NotADirectoryError):
             return default
-        except (OSError, ValueError) as error:
-            raise UserError(f"{path}: {error}; restore the file, or name another run") from None
+        except RecursionError:
+            error = "is nested too deep"
+        except (OSError, ValueError) as unread:
+            error = unread
+        raise UserError(f"{path}: {error}; restore the file, or name another run")
 
     def first_translations(self, number: int) -> list[list[str]]:
         """Returns source, reference and translation of the first test lines.
@@ -242,8 +246,9 @@ class Run:
             translations is damaged.
         """
         try:
-            with open(self.path / "translations.txt", encoding="utf-8") as file:
-                rows = [line.rstrip("\n").split("\t") for line in itertools.islice(file, number)]
+            text = safety.read_file(self.path / "translations.txt").decode()
+            lines = itertools.islice(io.StringIO(text), number)
+            rows = [line.rstrip("\n").split("\t") for line in lines]
         except (OSError, ValueError):
             return []
         return rows if all(len(row) == 3 for row in rows) else []

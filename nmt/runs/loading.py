@@ -17,7 +17,7 @@ from nmt.machine import memory
 from nmt.messages import closest, log
 from nmt.network.engine import ParallelForward, accelerate
 from nmt.network.parallel_tokens import ParallelTokensForward
-from nmt.runs import listing, parameters
+from nmt.runs import listing, parameters, safety
 from nmt.runs.folder import Run
 from nmt.runs.weights import choose_weights
 from nmt.text import corpora
@@ -99,7 +99,7 @@ def load_tokenizer(
     if protection is None and run.has_weights and run.parameters:
         protection = run.parameters.protection
     try:
-        tokenizer = Tokenizer(run.tokenizer.read_bytes(), protect != "off", protection)
+        tokenizer = Tokenizer(safety.read_file(run.tokenizer), protect != "off", protection)
     except (OSError, RuntimeError, ValueError, tf.errors.OpError):
         tokenizer = None
     saved = run.parameters if run.has_weights else None  # else the file is of the newest start

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +13,7 @@ from nmt.text.protected import KINDS, Protection
 
 MAX_INTEGER = 2**31 - 1  # unless a flag has another maximum
 MAX_PARTS = 64  # of a batch on a device, that params.json may name
+CODE = re.compile(r"[A-Za-z0-9]{1,8}(?:[-_][A-Za-z0-9]{1,8}){0,8}")  # also part of names of files
 UNSAVED = {"parts": 1, "xla": "off", "training_scheme": 1}  # of runs older than these parameters
 
 
@@ -86,6 +88,9 @@ def parse(content: Any) -> Parameters:
         )
     if not is_source(values.get("corpus")):
         raise UserError("corpus names neither a data set nor files")
+    languages = values["corpus"].get("languages", [])
+    if not all(map(CODE.fullmatch, languages)):
+        raise UserError(f"languages are {languages!r}, not codes such as pt and en")
     parent = values.get("parent")
     return Parameters(
         options={row.name: values[row.name] for row in params.table()},

@@ -1,7 +1,8 @@
-"""Whether a folder is a run's, to be written to: nothing else is overwritten or removed."""
+"""What a run folder may be: no file of others is overwritten, and none keeps a reader waiting."""
 
 import contextlib
 import json
+import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,23 @@ RUN_FILES = (
     "checkpoints", "explorer.html", "export", "logs", "plots",
 )  # fmt: skip
 LOCK = b"A run folder of run_demo.py\n"  # the content of its lock
+
+
+MAX_BYTES = 256_000_000  # of a file but weights, all of which is in memory
+
+
+def read_file(path: Path) -> bytes:
+    """Returns the content of a file of a run; at once, whatever stands there.
+
+    Raises:
+      OSError: it cannot be read, is no file (a named pipe would wait), or is too large.
+    """
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError("is no file")
+    if status.st_size > MAX_BYTES:
+        raise OSError(f"has more than {MAX_BYTES:,} bytes")
+    return path.read_bytes()
 
 
 def check_links(run: "Run") -> None:
@@ -47,11 +65,11 @@ def check_is_run_folder(path: Path) -> None:
     The program would overwrite files of the same names, and remove some.
     """
     with contextlib.suppress(OSError):
-        if (path / "lock").read_bytes() == LOCK:
+        if read_file(path / "lock") == LOCK:
             return
     try:  # an older run, whose lock is empty
-        saved = json.loads((path / "params.json").read_bytes())
-    except (OSError, ValueError):
+        saved = json.loads(read_file(path / "params.json"))
+    except (OSError, ValueError, RecursionError):
         saved = None
     if (path / "tokenizer.model").exists() and any((path / "checkpoints").rglob("ckpt-*.index")):
         return  # params.json may be lost

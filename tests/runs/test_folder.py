@@ -7,6 +7,7 @@ import shlex
 import shutil
 import signal
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,65 @@ def test_lost_parameters_are_named_and_no_checkpoint_is_called_damaged(
         assert f"params.json: is {word}, beside intact checkpoints; restore the file, or" in line
         assert "repeat the full command that trained the run" in line
         assert "remove" not in line
+
+
+def sparse(path):
+    with open(path, "wb") as file:
+        file.truncate(3_000_000_000)
+
+
+HOSTILE = {  # how a file is made, and what is said of params.json
+    "nested": (lambda path: path.write_text("[" * 100_000), "is nested too deep"),
+    "pipe": (os.mkfifo, "is no file"),
+    "huge": (sparse, "has more than 256,000,000 bytes"),
+    "folder": (os.mkdir, "is no file"),
+}
+
+
+@pytest.mark.parametrize("how", HOSTILE)
+@pytest.mark.parametrize("name", ["params.json", "tokenizer.model", "history.json"])
+def test_whatever_stands_in_a_run_folder_ends_in_one_line_at_once(run, name, how, capsys):
+    make, said = HOSTILE[how]
+    (run / name).unlink()
+    make(run / name)
+    begin = time.monotonic()
+    assert call("translate", "um.", "--run", run) == (0 if name == "history.json" else 2)
+    assert time.monotonic() - begin < 30
+    line = capsys.readouterr().err.splitlines()[-1]
+    if name != "history.json":
+        assert f"{run / name}: " in line
+    if name == "params.json":
+        assert said in line
+    assert call("runs", run.parent) == 0
+    assert "damaged" in capsys.readouterr().out or name != "params.json"
+
+
+def change(run, **corpus):
+    """Changes the corpus that params.json names."""
+    content = json.loads((run / "params.json").read_bytes())
+    content["corpus"] |= corpus
+    content["data_path"] = "\x1b]0;owned\x07\u009b2J"
+    (run / "params.json").write_text(json.dumps(content))
+
+
+def test_no_escape_sequence_of_a_run_reaches_the_terminal(run, capsys):
+    change(run)
+    assert call("translate", "um.", "--run", run) == 0
+    assert call("runs", run.parent) == 0
+    output = capsys.readouterr()
+    assert "\\x1b]0;owned\\x07" in output.err
+    assert "\\x1b]0;owned\\x07" in output.out
+    assert not set("\x1b\x07\x9b") & set(output.err + output.out)
+
+
+@pytest.mark.parametrize("code", ["../../../x", "p/t", "", "\x1b[2J", "a" * 400])
+def test_languages_of_a_run_are_codes(run, code, tmp_path, capsys):
+    change(run, languages=[code, "en"])
+    command = ["export", "--run", run, "--format", "argos", "--to", tmp_path / "p.argosmodel"]
+    assert call(*command) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "params.json: languages are" in line
+    assert not (tmp_path / "p.argosmodel").exists()
 
 
 @pytest.mark.slow
