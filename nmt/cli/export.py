@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+import re
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,6 +18,7 @@ if TYPE_CHECKING:  # what imports TensorFlow
     from nmt.exports.hugging_face import ModelCard
     from nmt.runs.loading import TrainedRun
 
+VERSION = re.compile(r"\d{1,9}(?:\.\d{1,9}){0,3}")
 HELP = "write the model for other programs, in one of six formats"
 
 
@@ -27,6 +29,7 @@ class Export(NamedTuple):
     languages: Sequence[str]  # codes; none if they are unknown
     quantization: str | None  # of the weights
     weights: Weights
+    package_version: str | None  # of a package for Argos
 
 
 # ---- The formats: each imports its own module, and what that needs ----
@@ -65,7 +68,8 @@ def argos(path: Path, export: Export) -> None:
 
     run, tokenizer, model = export.trained
     pair = language_pair(run, export.languages)
-    argos_package(path, model.transformer, tokenizer, pair, export.quantization)
+    version = {"version": export.package_version} if export.package_version else {}
+    argos_package(path, model.transformer, tokenizer, pair, export.quantization, **version)
 
 
 def litert(path: Path, export: Export) -> None:
@@ -110,6 +114,17 @@ def add_flags(parser: ArgumentParser) -> None:
         "--quantization", choices=("int8", "float16"),
         help="of the weights in formats ctranslate2, argos, and (int8) litert",
     )  # fmt: skip
+    parser.add_argument(
+        "--package-version", type=package_version, metavar="VERSION", action=flags.Once,
+        help="of format argos: 1.0 (the default), 1.1, ...; a later one replaces an installed one",
+    )  # fmt: skip
+
+
+def package_version(text: str) -> str:
+    """Returns the version of a package, numbers with points between them."""
+    if not VERSION.fullmatch(text):
+        raise ArgumentTypeError(f"{text!r} is no version such as 1.1")
+    return text
 
 
 def run(args: Namespace) -> None:
@@ -120,6 +135,8 @@ def run(args: Namespace) -> None:
             f"--languages goes with --format {', '.join(FORMATS_WITH_LANGUAGES)}: format "
             f"{args.format} names none; leave it out"
         )
+    if args.package_version and args.format != "argos":
+        raise UserError("--package-version goes with --format argos; leave it out")
     output.refuse_existing(args.to)
     runs = trained_runs.find_runs(args)
     languages = args.languages or runs[0].parameters.corpus.get("languages", [])
@@ -132,7 +149,8 @@ def run(args: Namespace) -> None:
     path = Path(args.to) if args.to else default_path(trained.run.path / "export", args.format)
     if args.format == "keras" and path.suffix != ".keras":  # Keras requires it
         path = path.with_name(f"{path.name}.keras")
-    FORMATS[args.format].write(path, Export(trained, languages, args.quantization, weights))
+    export = Export(trained, languages, args.quantization, weights, args.package_version)
+    FORMATS[args.format].write(path, export)
     print(path)
 
 
@@ -169,7 +187,7 @@ def model_card(
       options: values of params.table() by name.
       languages: codes, as the card names them.
     """
-    from nmt.exports.hugging_face import ModelCard
+    from nmt.exports.hugging_face import ModelCard, Score
 
     scores = run.read("scores.json", {})  # none before the run has ended
     of_weights = scores if scores_are_of(scores, weights) else {}
@@ -180,7 +198,7 @@ def model_card(
         beam=options["beam"],
         length_penalty=options["length_penalty"],
         scores={
-            name: f"{score['score']:.1f} ± {score['interval']:.1f}"
+            name: Score(score["score"], score["interval"], score.get("signature", ""))
             for name, score in metrics.items()
             if "interval" in score
         },

@@ -22,10 +22,14 @@ def argos_package(
     tokenizer: Tokenizer,
     languages: Pair,
     quantization: str | None = None,
+    version: str = PACKAGE_VERSION,
 ) -> None:
     """Writes a package: a CTranslate2 model, the vocabulary, and the languages.
 
     Sentences are split by Argos itself, which gets its models for that from the network.
+
+    Args:
+      version: of the package: Argos Translate replaces a package by one of a later version.
 
     Raises:
       UserError: as `ctranslate2_model`; or the path does not end in .argosmodel.
@@ -37,7 +41,7 @@ def argos_package(
         model = Path(folder) / "model"
         ctranslate2_model(model, transformer, tokenizer, quantization)
         (model / "tokenizer.model").rename(Path(folder) / "sentencepiece.model")
-        metadata = json.dumps(package_metadata(languages), indent=1)
+        metadata = json.dumps(package_metadata(languages, version), indent=1)
         (Path(folder) / "metadata.json").write_text(metadata, encoding="utf-8")
         with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as package:
             for file in sorted(Path(folder).rglob("*")):
@@ -45,10 +49,10 @@ def argos_package(
                     package.write(file, f"{name}/{file.relative_to(folder)}")
 
 
-def package_metadata(languages: Pair) -> dict:
+def package_metadata(languages: Pair, version: str) -> dict:
     """Returns metadata.json."""
     return {
-        "package_version": PACKAGE_VERSION,
+        "package_version": version,
         "argos_version": ARGOS_VERSION,
         "from_code": languages.source,
         "from_name": language_name(languages.source),

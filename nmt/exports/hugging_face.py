@@ -8,6 +8,7 @@ gives the same logits.
 """
 
 import json
+import shutil
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +16,11 @@ import numpy as np
 import tensorflow as tf
 
 from nmt import UserError, output
-from nmt.exports.hugging_face_tokenizer import tokenizer_configuration, tokenizer_description
+from nmt.exports.hugging_face_tokenizer import (
+    CODE,
+    tokenizer_configuration,
+    tokenizer_description,
+)
 from nmt.text.tokenizer import Tokenizer
 from transformer_model import END, PAD, START, Transformer, positional_encoding
 
@@ -33,6 +38,14 @@ MARIAN = Architecture("marian", "MarianMTModel")
 PEGASUS = Architecture("pegasus", "PegasusForConditionalGeneration")
 
 
+class Score(NamedTuple):
+    """A score of the test split."""
+
+    value: float
+    interval: float  # half the width of the 95% confidence interval
+    signature: str  # sacreBLEU's
+
+
 class ModelCard(NamedTuple):
     """What a run knows of itself, for the page that readers of a model see first."""
 
@@ -40,7 +53,7 @@ class ModelCard(NamedTuple):
     corpus: str
     beam: int
     length_penalty: float
-    scores: dict[str, str]  # text by name: {"BLEU": "38.5 ± 1.2"}
+    scores: dict[str, Score]  # by name of the metric: BLEU, chrF
     languages: tuple[str, ...] = ()  # codes of the source and the targets, if they are known
 
 
@@ -58,7 +71,7 @@ def hugging_face_model(
             "transformers does not support non-autoregressive models; choose another --format"
         )
     try:
-        from safetensors.numpy import save_file
+        from safetensors.numpy import save
     except ImportError:
         raise UserError(
             "exporting to Hugging Face needs a package; install it (pip install safetensors)"
@@ -74,7 +87,9 @@ def hugging_face_model(
         for name, content in files.items():
             text = json.dumps(content, ensure_ascii=False, indent=1)
             (unfinished / name).write_text(f"{text}\n", encoding="utf-8")
-        save_file(weights(transformer), unfinished / "model.safetensors", {"format": "pt"})
+        content = save(weights(transformer), {"format": "pt"})
+        (unfinished / "model.safetensors").write_bytes(content)  # save_file makes it private
+        shutil.copyfile(CODE, unfinished / CODE.name)
         (unfinished / "README.md").write_text(card_text(card, transformer), encoding="utf-8")
 
 
@@ -220,9 +235,10 @@ def configuration(transformer: Transformer) -> dict:
 
 def generation(card: ModelCard) -> dict:
     """Returns generation_config.json."""
+    of_beam = {"length_penalty": card.length_penalty} if card.beam > 1 else {}  # else a warning
     return {
         "num_beams": card.beam,
-        "length_penalty": card.length_penalty,
+        **of_beam,
         "max_length": MAX_TOKENS // 2,
         "pad_token_id": PAD,
         "bos_token_id": START,
@@ -234,16 +250,43 @@ def generation(card: ModelCard) -> dict:
 # ---- Model card ----
 
 
+def metadata(card: ModelCard) -> str:
+    """Returns the front matter of README.md, in YAML: JSON within it, so that no is a string."""
+    results = [
+        {
+            "task": {"type": "translation", "name": "Translation"},
+            "dataset": {"type": card.corpus, "name": card.corpus, "split": "test"},
+            "metrics": [
+                {"type": name.split(",")[0].lower(), "name": name, "value": round(score.value, 1)}
+                for name, score in card.scores.items()
+            ],
+        }
+    ]
+    fields = {
+        "license": "unknown",
+        "library_name": "transformers",
+        "pipeline_tag": "translation",
+        "tags": ["translation"],
+    }
+    if card.languages:
+        fields = {"language": list(card.languages)} | fields
+    if card.scores:
+        fields["model-index"] = [{"name": card.name, "results": results}]
+    lines = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items()]
+    return "\n".join(lines)
+
+
 def card_text(card: ModelCard, transformer: Transformer) -> str:
     """Returns README.md."""
     sizes = transformer.config
-    scores = "".join(f"| {name} | {score} |\n" for name, score in card.scores.items())
-    table = f"\n| metric | test split |\n|---|---|\n{scores}" if scores else "\nNot scored yet.\n"
-    codes = json.dumps(card.languages)  # in quotes: to YAML, a bare no is false
-    languages = f"language: {codes}\n" if card.languages else ""
+    rows = ""
+    for name, score in card.scores.items():
+        signature = score.signature.replace("|", "\\|")  # a bar would end the cell
+        rows += f"| {name} | {score.value:.1f} ± {score.interval:.1f} | `{signature}` |\n"
+    head = "\n| metric | test split | signature of sacreBLEU |\n|---|---|---|\n"
+    table = f"{head}{rows}" if rows else "\nNot scored yet.\n"
     return f"""---
-{languages}library_name: transformers
-pipeline_tag: translation
+{metadata(card)}
 ---
 
 # {card.name}
@@ -252,6 +295,7 @@ A Transformer (Vaswani et al. 2017) for translation, trained on {card.corpus}:
 {sizes["num_layers"]} layers in the encoder and {sizes["decoder_layers"]} in the decoder,
 width {sizes["d_model"]}, {sizes["num_heads"]} heads,
 {transformer.count_params():,} parameters, {sizes["input_vocab_size"]:,} vocabulary entries.
+Before you publish it, write the license of its data into the first lines above.
 
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
@@ -262,4 +306,8 @@ width {sizes["d_model"]}, {sizes["num_heads"]} heads,
     print(tokenizer.batch_decode(ids, skip_special_tokens=True))
 
 Translate one sentence at a time: it was trained on sentences, and texts are not split here.
+
+To fine-tune it, load the tokenizer with `trust_remote_code=True`: the few lines of
+`{CODE.name}` leave the start token out of the labels, where transformers adds it itself.
+Without them, drop the first label of each `text_target`, or the model unlearns to translate.
 {table}"""

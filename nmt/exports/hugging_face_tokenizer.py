@@ -4,6 +4,7 @@ It gives any text the ids that the program gives it: spelling, bytes for charact
 entry, and symbols that are never split included.
 """
 
+from pathlib import Path
 from typing import NamedTuple
 
 from sentencepiece.sentencepiece_model_pb2 import ModelProto
@@ -13,6 +14,7 @@ from nmt.text import spelling
 from nmt.text.tokenizer import Tokenizer
 from transformer_model import END, PAD, START, UNKNOWN
 
+CODE = Path(__file__).with_name("target_tokenizer.py")  # of the class for sources and targets
 SPECIAL = (PAD, UNKNOWN, START, END)
 
 
@@ -163,6 +165,7 @@ def tokenizer_configuration(tokenizer: Tokenizer, max_tokens: int) -> dict:
     pad, unknown, start, end = tokenizer.tokens([PAD, UNKNOWN, START, END])
     return {
         "tokenizer_class": "PreTrainedTokenizerFast",
+        "auto_map": {"AutoTokenizer": [None, f"{CODE.stem}.TargetTokenizer"]},
         "bos_token": start,
         "eos_token": end,
         "unk_token": unknown,

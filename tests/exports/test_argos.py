@@ -7,7 +7,7 @@ import ctranslate2
 import pytest
 import sentencepiece
 import tensorflow as tf
-from helpers import as_dataset, randomized, sentences
+from helpers import as_dataset, call, randomized, sentences
 
 from nmt import UserError
 from nmt.decoding.search import greedy_search
@@ -45,6 +45,29 @@ def test_a_package_translates_with_the_calls_of_argos(model, tmp_path):
     )
     ids = greedy_search(transformer, tf.constant(tokenizer.encode([line]))).ids[0, 0, 1:13]
     assert [pieces.piece_to_id(piece) for piece in result.hypotheses[0]] == ids.numpy().tolist()
+
+
+def test_a_package_has_the_version_that_is_named(model, tmp_path):
+    tokenizer, transformer = model
+    package = tmp_path / "pt_en.argosmodel"
+    argos.argos_package(package, transformer, tokenizer, Pair("pt", "en"), version="1.2")
+    with zipfile.ZipFile(package) as archive:
+        metadata = json.loads(archive.read("translate-pt_en/metadata.json"))
+    assert metadata["package_version"] == "1.2"
+    assert argos.package_metadata(Pair("pt", "en"), "1.10")["package_version"] == "1.10"
+
+
+@pytest.mark.parametrize(
+    ("kind", "version", "said"),
+    [
+        ("argos", "one", "'one' is no version such as 1.1"),
+        ("argos", "../1", "is no version"),
+        ("keras", "1.1", "--package-version goes with --format argos; leave it out"),
+    ],
+)
+def test_a_version_is_one_of_packages(kind, version, said, capsys):
+    assert call("export", "--format", kind, "--package-version", version) == 2
+    assert said in capsys.readouterr().err
 
 
 def test_a_package_must_have_the_ending_of_argos(model, tmp_path):
