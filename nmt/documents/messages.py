@@ -245,7 +245,9 @@ class Message:
         position = 0
         for placeholder in self._find_placeholders(text, number):
             yield from self._lines(text[position : placeholder.start])
-            if placeholder.text in signs:
+            if placeholder.text == "%%":  # which the network reads as "%", and may lose
+                yield Fixed(self._escape("%%"), "%" if "%%" in signs else "%%")
+            elif placeholder.text in signs:
                 yield Text(signs[placeholder.text])
             else:
                 name = number if placeholder.text == "#" else placeholder.text
@@ -310,7 +312,7 @@ def _visible(nodes: list[Node], escapes: dict[str, str]) -> Iterator[str]:
         elif isinstance(node, Text):
             yield escaped(node.text, escapes)
         else:
-            yield node.text or BORDER
+            yield escapes.get(node.text, node.text) or BORDER
 
 
 def with_lines(markup: str) -> str:

@@ -185,6 +185,13 @@ def test_a_percent_sign_of_the_network_is_text():
     assert entries_of(po("Um gato"), network("100% of"))["Um gato"].msgstr == "100% of"
 
 
+def test_a_percent_sign_of_the_source_is_in_the_translation():
+    for flags in ("c-format", ""):
+        source = "100%% dos gatos"
+        target = entries_of(po(source, flags), network("all cats"))[source].msgstr
+        assert target.count("%%") == 1
+
+
 def test_an_apostrophe_of_the_network_is_text():
     java = entries_of(po("O ''gato'' {0}", "java-format"), network("It's {0}"))
     assert java["O ''gato'' {0}"].msgstr == "It''s {0}"
