@@ -11,6 +11,10 @@ from typing import NamedTuple
 HEAD = re.compile(
     r"\{\s*+([\w.]{1,80}+)\s*+,\s*+(plural|selectordinal|select)\s*+,(?:\s*+offset:\s*+\d{1,9})?"
 )
+OTHER_TYPE = re.compile(  # {0, choice, 0#none|1#one}, and types that no format has
+    r"\{\s{0,9}+[\w.]{1,80}+\s{0,9}+,\s{0,9}+(?!(?:plural|selectordinal|select|number|date|time"
+    r"|spellout|ordinal|duration|list)\b)[A-Za-z]{1,80}+\s{0,9}+,"
+)
 KEYWORD = re.compile(r"(?<!\s)\s*+(?:=\d{1,9}|[\w.-]{1,80}+)\s*+\{")
 BRACE_OR_QUOTE = re.compile(r"[{}]|'(?:'|[{}#|](?:[^']|''){0,1000}+')")  # '{' is text
 END = re.compile(r"(?<!\s)\s*+\}")
@@ -56,6 +60,12 @@ def find_arguments(message: str) -> list[Argument]:
         is_plural = head[2] != "select"
         arguments.append(Argument(head.start(), position, head[1], is_plural, branches))
     return arguments
+
+
+def check(text: str) -> None:
+    """Raises an IcuError for text, without placeholders, that begins an argument of its own."""
+    if OTHER_TYPE.search(text):
+        raise IcuError
 
 
 def _closing_brace(message: str, start: int) -> int:

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from nmt.documents import accelerators, icu_messages
+from nmt.documents import accelerators, arguments, icu_messages
 from nmt.documents.document import Segment, Span, has_words
 from nmt.documents.icu_messages import IcuError
 from nmt.documents.nodes import (
@@ -39,7 +39,7 @@ NOT_UNDERSTOOD = "with ICU arguments that are not understood"
 FIXED_KINDS = ("tag", "url", "email")  # of spans in nmt/text/protected.py
 QUOTED = re.compile(r"''|'[{}#|](?:[^']|''){0,1000}+'")  # in ICU and Java: "it''s", "'{'"
 INDENTS = {" ": "\ue000", "\t": "\ue001"}  # what a line begins with, for private use
-LINE_END = re.compile("(?<! ) *+(\n[\ue000\ue001]*) *")  # with the spaces around it
+LINE_ENDS = re.compile("(?<! ) *+((?:\n[\ue000\ue001]*+ *+)+)")  # with the spaces around them
 SIGNS = re.compile(r"[{}<>%$#@&~\[\]\\]|[:!](?=\w)")  # of which placeholders are made
 BORDER = "\ufffc"  # for markup
 STAND_INS = range(0xF0000, 0xFFFFE)  # for private use
@@ -53,6 +53,7 @@ class Syntax(NamedTuple):
     escapes: dict[str, str]  # how a sign is written that would be part of a placeholder
     has_lines: bool = True  # a line end is one in the translation, too
     marks: set[str] = frozenset()  # those of accelerators that the file uses
+    numbers: str = ""  # how it numbers an argument, in another order than the source
 
 
 def syntax_of(flags: Iterable[str], text: str) -> Syntax:
@@ -71,7 +72,7 @@ def syntax_of(flags: Iterable[str], text: str) -> Syntax:
     if "java-format" in flags:
         escapes, expressions = {"'": "''"}, [QUOTED, *expressions]
     expressions += [KINDS[kind] for kind in FIXED_KINDS]
-    return Syntax(expressions, escapes)
+    return Syntax(expressions, escapes, numbers=arguments.numbering(flags))
 
 
 def _formats(flags: set[str]) -> bool:
@@ -155,8 +156,13 @@ class Message:
             nodes = copy.deepcopy(nodes)
             for node in text_nodes(nodes):
                 node.text = without_copies(node.text, self._placeholders)
+            is_numbered = arguments.is_numbered(text.nodes, self._syntax.numbers)
+            if not is_numbered:
+                arguments.put_in_order(nodes, text.nodes)
             if self._count_placeholders(nodes) != self._count_placeholders(text.nodes):
                 nodes = list(set_apart(nodes))
+            if is_numbered:
+                arguments.number(nodes, text.nodes, self._syntax.numbers)
             if self._key and text.markup is self.markup:
                 nodes = accelerators.put_in(nodes, self._key)
             content = "".join(map(str, self._pieces(nodes)))
@@ -260,7 +266,11 @@ class Message:
         """Yields the nodes of text without placeholders; a line end is a space to the network.
 
         The spaces that a line begins with stand as INDENTS, since spaces around a line end change.
+
+        Raises:
+          IcuError: an ICU argument begins in it.
         """
+        icu_messages.check(text)
         if not self._syntax.has_lines:
             yield from [Text(text)] if text else []
             return
@@ -290,13 +300,17 @@ def without_copies(text: str, fixed: set[str]) -> str:
 
 def set_apart(nodes: Iterable[Node]) -> Iterator[Node]:
     """Yields nodes of which no text forms a placeholder with one beside it, or by itself."""
+    before = None
     for node in nodes:
         if isinstance(node, Element):
             yield Element(node.start_tag, node.end_tag, list(set_apart(node.children)))
         elif isinstance(node, Text):
             yield Text(f" {SIGNS.sub('', node.text).strip()} ")
         else:
+            if isinstance(before, Fixed):
+                yield Text(" ")
             yield node
+        before = node
 
 
 def escaped(text: str, escapes: dict[str, str]) -> str:
@@ -319,9 +333,10 @@ def with_lines(markup: str) -> str:
     """Returns the markup of a translation with the line ends and margins of its source."""
 
     def margin(match: re.Match) -> str:
-        return match[1].translate({ord(mark): space for space, mark in INDENTS.items()})
+        line_ends = match[1].replace(" ", "")
+        return line_ends.translate({ord(mark): space for space, mark in INDENTS.items()})
 
-    return LINE_END.sub(margin, markup)
+    return LINE_ENDS.sub(margin, markup)
 
 
 def _stripped(nodes: list[Node]) -> list[Node]:

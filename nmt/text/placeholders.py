@@ -76,7 +76,7 @@ SYNTAXES = {
         rf"%[-+#0']*+{WIDTH}(?:<{INTEGER_MACRO}>|{INTEGER_MACRO}(?!\w))",
         r"%<\w{1,80}+>[-+ #0]*+\d*+(?:\.\d++)?[A-Za-z]",
     ),
-    "percent name": syntax(Scope.TEXT, r"(?<![\d%])%[A-Za-z_]\w*+%"),  # %name%
+    "percent name": syntax(Scope.TEXT, r"(?<![\d%])%[A-Za-z_]\w++%(?![\w%*])"),  # not %d%%, %s%s
     "percent number": syntax(  # %1, %L1, of Qt and KDE; not "%50", as Turkish writes 50%
         Scope.TEXT, r"(?<![\w%])%L?[1-9](?![\w%]|[.,:]\d)"
     ),

@@ -137,6 +137,12 @@ def test_lines_keep_their_indentation():
     )
 
 
+def test_blank_lines_add_no_space():
+    text = 'msgid "Dear {0},\\n"\n"\\n"\n"\\n"\n"The cat\\n"\nmsgstr ""\n'
+    lines = text.partition('"Dear')[2].partition("msgstr")[0]
+    assert translate("a.po", text, identity).endswith(f'msgstr ""\n"Dear{lines}')
+
+
 def test_characters_for_private_use_stay():
     text = 'msgid "\ue000 um\\n"\n"\ue001 dois"\nmsgstr ""\n'
     assert translate("a.po", text).endswith('msgstr ""\n"\ue000 UM\\n"\n"\ue001 DOIS"\n')
@@ -177,6 +183,42 @@ def test_placeholders_are_in_the_translation_whatever_the_network_does(flags, so
     assert wanted
     texts = [placeholder.text for placeholder in find_placeholders(target, expressions)]
     assert sorted(text for text in texts if text != "%%") == wanted
+
+
+@pytest.mark.parametrize(
+    ("flags", "source", "target"),
+    [
+        ("c-format", "%s has %d%% of %ld", "%3$ld OF %2$d%% HAS %1$s"),
+        ("php-format", "%s has %d", "%2$d HAS %1$s"),
+        ("python-brace-format", "{} has {:>3}", "{1:>3} HAS {0}"),
+        ("python-format", "%s has %d", "%s HAS %d"),
+        ("c-format", "%*d of %s", "%*d OF %s"),
+        ("", "%s has %d", "%s HAS %d"),
+        ("c-format", "%2$s of %1$d", "%1$d OF %2$s"),
+        ("qt-format", "%n of %1", "%1 OF %n"),
+        ("c-format", "%s has %s", "%s HAS %s"),
+    ],
+)
+def test_arguments_in_another_order_stand_for_those_of_the_source(flags, source, target):
+    entry = entries_of(po(source, flags), reversed_words)[source]
+    assert entry.msgstr == target
+
+
+def reversed_words(texts):
+    """Returns the texts with their words reversed, those without signs in capitals."""
+    translations = []
+    for text in texts:
+        words = [word.upper() if word.isalpha() else word for word in text.split()]
+        links = [(i, len(words) - 1 - i) for i in range(len(words))]
+        translations.append(Translated(" ".join(reversed(words)), links))
+    return translations
+
+
+@pytest.mark.parametrize("flags", ["c-format", "python-format", ""])
+@pytest.mark.parametrize("source", ["%d%% done", "at 50%% of %ld%%.", "%s%s file", "%%%s here"])
+def test_signs_beside_each_other_are_placeholders_of_their_own(flags, source):
+    target = entries_of(po(source, flags), reversed_words)[source].msgstr
+    assert sorted(target.lower().split()) == sorted(source.split())
 
 
 def test_a_percent_sign_of_the_network_is_text():
@@ -281,6 +323,7 @@ def upper_words(texts):
 
 def test_an_icu_message_that_is_not_understood_is_left_and_named():
     text = po("O gato") + po("{n, plural, one {um gato} other {gatos}") + po("{n, plural, }")
+    text += po("{0, choice, 0#nenhum|1#um gato|1<{0} gatos}") + po("O {x, foo, a {gato}}")
     document = parse_document("a.po", text.encode())
     assert [segment.text for segment in document.segments] == ["O gato"]
     assert {(left.reason, left.is_expected) for left in document.left} == {
