@@ -46,6 +46,7 @@ BEFORE_CUES = "before the first cue"
 WEBVTT_BLOCK = re.compile(r"(?:WEBVTT|NOTE|STYLE|REGION)(?:\s|$)")
 OVERRIDE = re.compile(r"\{\\[^{}]*\}|<\d[\d:.]*>")  # {\an8} of SubRip, <00:01.000> of WebVTT
 NEW_SPEAKER = re.compile(r"(?:<[^>]*>|\{\\[^}]*\})*\s*[-–—‐]|<v[ .]")
+SOUND = re.compile(r"(?:<[^<>]*+>|\{\\[^{}]*+\}|\s)*+[\[(][^\[\]()]*+[\])](?:<[^<>]*+>|\s)*+")
 SENTENCE_END = re.compile(r"[.!?…。！？♪][\"'”’»)\]♪]*\s*$")
 MAX_PAUSE = 3.0  # seconds between two cues of a sentence
 MAX_CUES = 6  # of a sentence
@@ -132,8 +133,9 @@ class Cues:
         return pieces
 
     def _is_blank(self, number: int) -> bool:
-        """Returns whether a line holds nothing but spaces."""
-        return not self._lines[number][1].strip()
+        """Returns whether a line is empty; in SubRip, whether it holds nothing but spaces."""
+        line = self._lines[number][1]
+        return not (line.strip() if self._has_blank_lines else line)
 
     def _text_end(self, first: int, following: int) -> int:
         """Returns the number of the line after the text of a cue.
@@ -184,7 +186,8 @@ def cue_pieces(lines: list[re.Match], times: re.Match) -> Iterator[Piece]:
         begin = lines[first].start(1) + (dash.end() if dash else 0)
         span = Span(min(begin, lines[end - 1].end(1)), lines[end - 1].end(1))
         is_beginning = first == 0 or first - 1 in blanks
-        continues = is_beginning and not NEW_SPEAKER.match(texts[first])
+        is_sound = bool(SOUND.fullmatch("".join(texts[first:end])))  # such as [music]
+        continues = is_beginning and not is_sound and not NEW_SPEAKER.match(texts[first])
         is_last = following == len(lines) or following - 1 in blanks
         yield Piece(span, end - first, start, finish, continues, is_last)
 
@@ -208,7 +211,8 @@ def group_sentences(text: str, pieces: list[Piece]) -> list[list[Piece]]:
     """Returns the pieces in groups that are translated together."""
 
     def ends(piece: Piece) -> bool:
-        return bool(SENTENCE_END.search(re.sub(r"<[^<>]*>", "", text[slice(*piece.span)])))
+        markup = text[slice(*piece.span)]
+        return bool(SOUND.fullmatch(markup) or SENTENCE_END.search(re.sub(r"<[^<>]*>", "", markup)))
 
     is_punctuated = sum(map(ends, pieces)) >= PUNCTUATED_SHARE * len(pieces)
     groups = []

@@ -171,6 +171,21 @@ def test_where_webvtt_ends_a_cue_the_text_behind_is_named():
     assert [document.place(left) for left in document.left] == ["line 9"]
 
 
+def test_a_line_of_spaces_ends_no_cue_of_webvtt():
+    text = "WEBVTT\n\n00:01 --> 00:02\n \num<00:01.500><c> dois</c>\n\n00:03 --> 00:04\num\n \n"
+    document = parse_document("a.vtt", text.encode())
+    assert not document.left
+    assert translate(text, identity, "a.vtt") == text
+    assert [segment.text for segment in document.segments] == ["um dois um"]
+
+
+def test_a_sound_is_no_part_of_the_sentence_around_it():
+    text = "1\n00:01,0 --> 00:02,0\nO gato\n\n2\n00:02,0 --> 00:03,0\n[MIAU]\n\n"
+    text += "3\n00:03,0 --> 00:04,0\npreto\n(que dorme)\nfoi.\n"
+    texts = [segment.text for segment in parse_document("a.srt", text.encode()).segments]
+    assert texts == ["O gato", "[MIAU]", "preto (que dorme) foi."]
+
+
 def test_text_before_the_first_cue_is_named():
     text = "Legendas de Ana\n\n1\n00:01,000 --> 00:02,000\num --> dois\n"
     document = parse_document("a.srt", text.encode())
