@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from nmt.documents.document import Left, Segment, Span, TextDocument, decode, has_words
 from nmt.documents.html_pages import PageTokens, ended_by
-from nmt.documents.markdown_parser import HIGHLIGHT, TABS, make_parser, other_than_prose
+from nmt.documents.markdown_parser import MARKS, TABS, make_parser, other_than_prose
 from nmt.documents.markup import (
     MarkupSegments,
     Syntax,
@@ -50,6 +50,8 @@ TITLED = "admonition_open", "container_container_open", "container_block_open"
 TITLE = "in the first line of a container, an admonition or a tab"
 NOT_FOUND = "in a cell with a bar, or in another place that is not understood"
 HTML_WITHIN = "in HTML within a list or a quotation"
+GRID = re.compile(r"\+[-=:]{2,}+[-+=:]*+(?:\n|\Z)")
+GRID_TABLE = "in a table drawn with + and -"
 CHECKBOX = re.compile(r"\[[ xX]\]\s")  # of a task, in a list
 
 
@@ -100,7 +102,8 @@ def find_content(
 
 def inline_tokens(content: Content, children: list[MarkdownToken]) -> list[Token]:
     """Returns the tokens of a paragraph, a heading or a cell."""
-    tokens, offset, highlights = [], 0, itertools.cycle(["start", "end"])
+    tokens, offset = [], 0
+    marks = {mark: itertools.cycle(["start", "end"]) for mark in MARKS}
     checkbox = CHECKBOX.match(content.text)
     if checkbox:
         offset = checkbox.end()
@@ -113,8 +116,8 @@ def inline_tokens(content: Content, children: list[MarkdownToken]) -> list[Token
         tokens += text_tokens(content, offset, start)
         if child:
             tokens.append(markup_token(content, start, end, child))
-            if child.content == HIGHLIGHT:
-                tokens[-1].kind, tokens[-1].name = next(highlights), HIGHLIGHT
+            if child.content in marks:
+                tokens[-1].kind, tokens[-1].name = next(marks[child.content]), child.content
         else:
             span = content.position(start), content.position(end)
             tokens.append(Token("fixed", *span, is_inline=False))
@@ -149,6 +152,9 @@ def markup_token(content: Content, start: int, end: int, child: MarkdownToken) -
         token.kind = "text"
     elif child.type == "hardbreak":
         token.is_inline = False
+    elif child.type == "opaque" and child.content.startswith("<") and child.content[1] != "%":
+        token.kind = "fixed" if child.content.endswith("/>") else "start"
+        token.name = re.match(r"<([\w.:-]*)", child.content)[1].lower()
     elif child.info == "auto":
         token.content = content.text[start + 1 : end - 1]
     elif child.type == "image":
@@ -158,6 +164,7 @@ def markup_token(content: Content, start: int, end: int, child: MarkdownToken) -
     elif child.nesting:
         token.kind = "start" if child.nesting > 0 else "end"
         token.name = child.tag
+        token.is_inline = child.meta.get("kind") != "note"  # a note is a text by itself
         if child.type == "link_close" and content.text[start:end] in ("]", "][]"):
             token.replacement = f"][{child.meta['label']}]"  # which is the link's address
     return token
@@ -289,6 +296,9 @@ def find_segments(text: str) -> Iterator[Segment | Left]:
         elif block.type == "html_block":
             yield from html_segments(text, lines, block)
         elif block.type == "inline" and block.content and block.map and not is_title:
+            if GRID.match(block.content):
+                yield Left(GRID_TABLE, lines[block.map[0]])
+                continue
             content = find_content(text, lines, block, behind if is_cell else None)
             if content is None and has_words(block.content):
                 yield Left(NOT_FOUND, lines[block.map[0]])

@@ -23,13 +23,20 @@ OPAQUE = re.compile(  # in a sentence
     \{\{[^{}]{0,1000}+\}\}                      # {{ variable }}, {{< shortcode >}}
     | \{%[^%]{0,1000}+%\} | <%[^%]{0,1000}+%>   # template tags
     | !?\[\[[^\[\]\n]++\]\](?![(\[])            # wiki links, and what they embed
-    | \{[:#.][^{}\n]*+\} | \{[\w-]++=[^{}\n]*+\}  # attributes: {#id .class}, {width=50%}
+    | \{:?[ ]?(?:[:#.][^{}\n]*+|[\w-]++=[^{}\n]*+|-)\}  # attributes: { #id .class }, {width=50%}
+    | \{/\*(?:[^*]|\*(?!/\})){0,1000}+\*/\}      # a comment of MDX
+    | <(?=[A-Za-z](?:[^<>{}=]|=(?!\{)){0,500}+=\{)            # a tag of MDX: <A b={() => c}>
+      (?:[^<>{}]|\{(?:[^{}]|\{[^{}]{0,300}+\}){0,300}+\}){0,300}+>
     | \{[a-z][a-z:+-]*+\}(?=`)                  # the role before `text`
     | (?<![\w:]):[a-z][\w+-]*+:(?![\w:])       # an emoji
     | \\\((?:[^\\\n]|\\(?![()]))++\\\)           # a formula: \( \)
     | \[-?@[^\[\]\n]++\]                        # a citation
-    | %%[^%\n]++%%                             # a comment
-    | (?<!=)==(?=[^=\s]) | (?<=[^=\s])==(?!=)           # the marks around a highlighted text
+    | %%[^%]{1,1000}+%%                        # a comment
+    | (?<=\s)\^[\w-]++(?=[ \t]*+(?:\n|\Z))      # the name of a block
+    | \+\+[\w-]++(?:\+[\w-]++)*+\+\+           # keys: ++ctrl+c++
+    | (?<!\^)\^[^\s^\[\]]{1,30}+\^(?!\^) | (?<!~)~[^\s~]{1,30}+~(?!~)  # 2^10^, H~2~O
+    | (?<!=)==(?=[^=\s]) | (?<=[^=\s])==(?!=)  # the marks around a highlighted text
+    | (?<!\^)\^\^(?=[^\^\s]) | (?<=[^\^\s])\^\^(?!\^)  # and around an inserted one
     """,
     re.VERBOSE,
 )
@@ -44,13 +51,18 @@ NOT_PROSE = re.compile(  # lines that no parser knows, as far as they stay
       | \[(?:_?TOC_?|toc)\] | @\[\w++\][^\n]*+     # a table of contents
       | \\[A-Za-z]++(?:\{[^{}\n]*+\}|\[[^\[\]\n]*+\])*+  # a command of LaTeX
       | \{%(?:(?!%\})[^\n])*+%\} | \{\{(?:(?!\}\})[^\n])*+\}\}
+      | \{(?![{%+-])(?:[^{}\n]|\{(?:[^{}\n]|\{[^{}\n]*+\})*+\})*+\}  # code of MDX
     )[ \t]*+$
     """,
     re.VERBOSE | re.MULTILINE,
 )
-HIGHLIGHT = "=="  # around a highlighted text
+BRACKETED = re.compile(  # ^[a note], [text]{.class}
+    r"(?:\^\[|\[(?=[^\[\]\n]++\]\{[ ]?[.#:\w]))(?P<text>[^\[\]\n]++)\](?:\{[^{}\n]++\})?+"
+)
+MARKS = "==", "^^"  # around a highlighted and an inserted text
 ALERT = re.compile(r"\[![A-Za-z]++\][-+]?(?=\s|$)")  # [!NOTE] in a quotation
-ABBREVIATION = re.compile(r"\*\[[^\[\]\n]++\]:")
+LINE_MARK = re.compile(r"\*\[[^\[\]\n]++\]:|[|%][ ]++(?=\S)(?![^\n]*+(?<=\|))")
+# *[abbreviations]:, | lines of verse, % titles of Pandoc
 TABS = re.compile(r"^([ \t]*)===(?=[ \t]+\S)", re.MULTILINE)  # === "Title" and an indented content
 
 
@@ -72,7 +84,7 @@ def other_than_prose(text: str) -> Iterator[Stretch]:
         line_end = text.find("\n", position)
         line_end = len(text) if line_end < 0 else line_end
         marker = ALERT.match(text, position) if position == 0 else None
-        marker = marker or ABBREVIATION.match(text, position)
+        marker = marker or LINE_MARK.match(text, position)
         lines = NOT_PROSE.match(text, position)
         if lines:
             yield Stretch(position, lines.end())
@@ -139,6 +151,27 @@ def opaque(state: StateInline, silent: bool) -> bool:
     return True
 
 
+def bracketed(state: StateInline, silent: bool) -> bool:
+    """A rule of the parser: brackets around text that are no link."""
+    match = BRACKETED.match(state.src, state.pos)
+    label = state.src[match.start("text") : match.end("text")] if match else ""
+    references = state.env.get("references", {})
+    if not match or label.upper() in map(str.upper, references):
+        return False
+    if not silent:
+        opening = state.push("bracket_open", "[", 1)
+        opening.meta.update(start=match.start(), end=match.start("text"))
+        end = state.posMax
+        state.pos, state.posMax = match.span("text")
+        state.md.inline.tokenize(state)
+        state.posMax = end
+        closing = state.push("bracket_close", "[", -1)
+        opening.meta["kind"] = closing.meta["kind"] = "note" if match[0][0] == "^" else "span"
+        closing.meta.update(start=match.end("text"), end=match.end())
+    state.pos = match.end()
+    return True
+
+
 def make_parser() -> MarkdownIt:
     """Returns the parser, whose tokens know their positions.
 
@@ -163,6 +196,7 @@ def make_parser() -> MarkdownIt:
     parser.use(dollarmath_plugin, allow_space=False, allow_digits=False, double_inline=True)
     parser.use(footnote_plugin, inline=False)
     parser.inline.ruler.before("escape", "opaque", opaque)
+    parser.inline.ruler.before("link", "bracketed", bracketed)
     parser.disable(["fragments_join", "text_join", "footnote_tail"])
     names, rules = parser.inline.ruler.get_active_rules(), parser.inline.ruler.getRules("")
     for name, rule in zip(names, rules, strict=True):

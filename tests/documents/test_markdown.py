@@ -203,6 +203,32 @@ um = dois
 «Hoje 10:30:45 e a:b:c e» [[gato|casa]] «fim»
 
 ![«um gato»](a.png){width=50%}
+
+«Um» <Botao onClick={() => um('dois')} label="x">«clique»</Botao> «e» <B a={{b: 1}} />«.»
+
+{/* um comentário */}
+
+{gatos.map(um => um.dois)}
+
+{+ «um» +} «e» {- «dois» -}
+
+«Um» [«gato»](#){ .md-button } «com» ++ctrl+alt+del++ «e» ^^«inserido»^^ «e H»~2~«O».
+
+# «Um título» {-}
+
+«Nota»^[«nota em linha»] «aqui. Ver» [«texto»]{.smallcaps} «e» [«outro»][ref]{.x}
+
+[ref]: http://x
+
+- «um item» ^ref-1
+
+%%
+um comentário
+longo
+%%
+
+| «um verso»
+| «dois»
 """
 
 
@@ -211,6 +237,13 @@ def test_what_is_no_prose_in_a_dialect_stays():
     assert translate(text, identity) == text
     expected = re.sub("«(.*?)»", lambda match: match[1].upper(), DIALECTS)
     assert translate(text).splitlines() == expected.splitlines()
+
+
+def test_a_table_drawn_with_signs_is_left_and_named():
+    text = "um\n\n+---+---+\n| a | b |\n+===+===+\n| um | dois |\n+---+---+\n"
+    assert translate(text) == text.replace("um\n\n", "UM\n\n")
+    document = parse_document("a.md", text.encode())
+    assert [document.place(left) for left in document.left] == ["line 3"]
 
 
 @pytest.mark.parametrize(
