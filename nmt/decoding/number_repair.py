@@ -7,13 +7,43 @@ the missing number, which is put in as what the network never reads.
 """
 
 import collections
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from nmt.text.differences import NUMBER, with_common_digits
 from nmt.text.protected import NOT_A_DIGIT, Protector, Span, replace
 
+DECADE, YEAR = re.compile("[1-9]0"), re.compile("(?:1[5-9]|20)[1-9]0")
 MIN_DIGITS = 3  # without zeros at the end, of an integer that is not written as a word
+
+
+class Form(NamedTuple):
+    """What is equal of a number of a source and of the same number in a translation."""
+
+    number: Callable[[Span], str]
+    written: Callable[[Span], str]
+
+
+def _without_zeros(span: Span) -> str:
+    return span.digits.rstrip("0")
+
+
+def _decade(span: Span) -> str:
+    """Returns the digits of "70"; an unlikely text of another number."""
+    return span.digits if DECADE.fullmatch(span.digits) else span.original
+
+
+def _decade_of_year(span: Span) -> str:
+    """Returns "70" of 1970; "" of another number."""
+    return span.digits[2:] if YEAR.fullmatch(span.digits) else ""
+
+
+FORMS = [
+    Form(lambda span: span.digits, lambda span: span.digits),
+    Form(_without_zeros, _without_zeros),
+    Form(_decade, _decade_of_year),
+]
 
 
 class NumberRepair(NamedTuple):
@@ -74,22 +104,22 @@ def _unmatched(
 ) -> tuple[list[Span], list[Span]]:
     """Returns the numbers that are not written, and what is written beyond them.
 
-    If some are written as words, "15 mil" may be 15,000 in the translation: zeros at the end are
-    then no difference.
+    If some are written as words, so are parts of others: "15 mil" may be 15,000 in the translation,
+    and "70" the 1970s. Zeros at the end and the century of a decade are then no difference.
     """
     missing, unmatched = list(numbers), list(written)
-    keys = (lambda span: span.digits, lambda span: span.digits.rstrip("0"))
-    for key in keys if spells_numbers else keys[:1]:
-        counts = collections.Counter(key(span) for span in unmatched)
-        still_missing = []
+    for form in FORMS if spells_numbers else FORMS[:1]:
+        waiting = collections.defaultdict(collections.deque)  # places in `unmatched`, by form
+        for place, span in enumerate(unmatched):
+            waiting[form.written(span)].append(place)
+        still_missing, matched = [], set()
         for number in missing:
-            if counts[key(number)]:
-                counts[key(number)] -= 1
-                first = next(s for s in unmatched if key(s) == key(number))
-                unmatched.remove(first)
+            if places := waiting[form.number(number)]:
+                matched.add(places.popleft())
             else:
                 still_missing.append(number)
         missing = still_missing
+        unmatched = [span for place, span in enumerate(unmatched) if place not in matched]
     return missing, unmatched
 
 

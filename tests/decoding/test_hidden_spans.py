@@ -190,9 +190,10 @@ def test_a_run_that_writes_numbers_as_words_may_do_so(tokenizer, writes):
     tokenizer = Tokenizer(tokenizer.model)
     tokenizer.protection = tokenizer.protection._replace(spells_numbers=True)
     translate = Translator(random_model(tokenizer), tokenizer)
-    writes(translate, "two dogs", "15,000 dogs", "dogs", "dogs again")
+    writes(translate, "two dogs", "15,000 dogs", "the 1970s", "dogs", "dogs again")
     assert [*translate(["2 um"])] == ["two dogs"]
     assert [*translate(["15 mil um"])] == ["15,000 dogs"]
+    assert [*translate(["os anos 70"])] == ["the 1970s"]
     assert "1987" in next(translate(["um 1987"]))
 
 
