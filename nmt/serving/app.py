@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator, Collection
 from pathlib import Path
 
+import h11
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -95,6 +96,8 @@ class CommonAnswers:
         self.service.requests.add(request_task)
         try:
             await self._app_of(scope)(scope, receive, send_with_headers)
+        except h11.LocalProtocolError:  # uvicorn itself has refused the body, and closed
+            await asyncio.sleep(0)  # until it knows that it has
         except asyncio.CancelledError:
             if not self.service.is_over or status:  # nothing can follow the beginning of an answer
                 raise

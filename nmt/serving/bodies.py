@@ -17,7 +17,7 @@ from pathlib import PurePosixPath
 from typing import Any, Protocol
 
 from python_multipart import MultipartParser
-from python_multipart.exceptions import MultipartParseError
+from python_multipart.exceptions import FormParserError
 from starlette.requests import ClientDisconnect, Request
 
 from nmt.serving.errors import RefusedError
@@ -161,13 +161,13 @@ class Multipart:
         boundary = _message("Content-Type", content_type).get_boundary("")
         try:
             self._parser = MultipartParser(boundary.encode("latin-1", "replace"), callbacks)
-        except MultipartParseError:  # an empty or overlong boundary
+        except FormParserError:  # an empty or overlong boundary
             raise RefusedError(400, NO_MULTIPART) from None
 
     def write(self, part: bytes) -> None:
         try:
             self._parser.write(part)
-        except MultipartParseError:
+        except FormParserError:
             raise RefusedError(400, NO_MULTIPART) from None
 
     def fields_so_far(self) -> dict[str, Any]:

@@ -15,7 +15,9 @@ MAX_TEXTS = 500  # of a request
 JSON_BYTES = 12  # of a character, at most: "\\ud83d\\ude00"
 MAX_CLIENTS = 10_000  # whose rates are remembered
 MINUTE = 60.0  # seconds
-MAX_BODIES_BYTES = 64_000_000  # of the bodies of all requests that are being answered
+MAX_BODIES_BYTES = 32_000_000  # of the bodies of all requests that are being answered
+LARGE_SHARE = 0.75  # of these, for bodies of more than SMALL_BYTES, so that others have room
+SMALL_BYTES = 1_000_000
 MAX_KEYLESS_BYTES = 16_000_000  # of these, of bodies in which a key has not been found yet
 
 
@@ -130,7 +132,8 @@ class Reservation:
 
     def add(self, number: int) -> None:
         """Reserves a number of bytes; a RefusedError if there are no more."""
-        if self._bodies.bytes + number > self._bodies.most:
+        share = 1 if self._bytes + number <= SMALL_BYTES else LARGE_SHARE
+        if self._bodies.bytes + number > share * self._bodies.most:
             raise RefusedError(429, "too many large requests at a time; try again later", 1)
         self._bodies.bytes += number
         self._bytes += number

@@ -5,6 +5,7 @@ import re
 import socket
 import time
 import urllib.request
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -71,6 +72,7 @@ class Server(NamedTuple):
 
     process: Any  # a subprocess.Popen
     port: int
+    log: Path  # what it writes to stderr
 
     @property
     def address(self):
@@ -95,7 +97,7 @@ def start(run, folder):
     until = time.monotonic() + START_SECONDS
     while time.monotonic() < until and process.poll() is None:
         if match := re.search(r"Serving pt-en at http://127.0.0.1:(\d+)/", log.read_text()):
-            server = Server(process, int(match[1]))
+            server = Server(process, int(match[1]), log)
             if server.ask("/health")["warm"]:
                 return server
         time.sleep(0.1)

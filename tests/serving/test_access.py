@@ -10,7 +10,7 @@ from nmt.serving import bodies
 from nmt.serving.app import application
 from nmt.serving.errors import RefusedError
 from nmt.serving.limits import Bodies, Limits, Reservation
-from nmt.serving.models import Models
+from nmt.serving.models import BEAMS, Models
 from nmt.serving.service import Service
 
 ASKED = {"q": "um", "source": "pt", "target": "en"}
@@ -177,7 +177,11 @@ def test_the_bodies_of_all_requests_have_a_limit_together():
     with pytest.raises(RefusedError, match="too many large requests") as refusal:
         sender.read()
     assert (refusal.value.status, refusal.value.retry_after) == (429, 1)
-    assert sender.bodies.bytes == sender.bodies.most
+    assert 0 < sender.bodies.bytes <= sender.bodies.most
+    small = Sender([b"{}"])
+    small.scope["reservation"] = Reservation(sender.bodies)
+    assert small.read() == {}  # there is room for it
+    small.scope["reservation"].release()
     sender.scope["reservation"].release()
     assert sender.bodies.bytes == 0
 
@@ -225,3 +229,57 @@ def test_a_form_that_is_cut_off_is_refused(body):
     headers = {"content-type": "multipart/form-data; boundary=b"}
     with pytest.raises(RefusedError, match="cut off"):
         Sender([body], headers).read()
+
+
+@pytest.mark.parametrize("boundary", ["", "; boundary=", "; boundary=" + "b" * 10_000])
+def test_a_form_without_a_sensible_boundary_is_refused(boundary):
+    headers = {"content-type": f"multipart/form-data{boundary}"}
+    with pytest.raises(RefusedError) as refusal:
+        Sender([b"x"], headers).read()
+    assert refusal.value.status == 400
+
+
+# ---- Beginning and end ----
+
+
+def test_what_is_not_done_in_time_is_answered_503(capitals):
+    service = Service(Models([capitals()]), Limits())
+    app = application(service)
+    scope = {
+        "type": "http", "method": "POST", "path": "/translate", "query_string": b"", "headers": [],
+        "server": ("localhost", 80), "client": ("127.0.0.1", 1), "scheme": "http",
+    }  # fmt: skip
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    async def receive():
+        await asyncio.sleep(60)
+
+    async def request():
+        asyncio.get_running_loop().call_later(0.1, service.end)
+        await app(scope, receive, send)
+
+    asyncio.run(request())
+    assert [message.get("status") for message in sent] == [503, None]
+    assert b"try again later" in sent[1]["body"]
+    assert b'route="/translate",status="503"' in service.metrics.text()
+    assert not service.requests
+
+
+def test_every_search_that_a_route_may_ask_for_is_warm(capitals):
+    queries = []
+
+    class Recorded(capitals):
+        def translate(self, query, items):
+            queries.append(query)
+            return super().translate(query, items)
+
+    Models([Recorded()]).warm_up()
+    assert queries[0] == queries[0]._replace(scored=False, n_best=1)
+    assert any(query.links for query in queries)
+    assert any(query.details for query in queries)
+    for beam in BEAMS:
+        assert any(query.n_best == beam and query.sampling for query in queries)
+        assert any(query.n_best == beam and not query.sampling for query in queries)

@@ -248,6 +248,25 @@ def received(client):
     return answer
 
 
+def test_an_end_under_load_leaves_no_traceback(server):
+    clients = [server.connect() for _ in range(60)]
+    content = posted(q=[f"{TEXT} " * 17] * 20)
+    for client in clients:
+        client.sendall(content)
+    while not select.select(clients, [], [], 0.01)[0]:
+        pass
+    server.process.send_signal(signal.SIGTERM)
+    answers = [received(client) for client in clients]
+    assert server.process.wait(timeout=30) == 143
+    statuses = {int(answer.split()[1]) for answer in answers}
+    assert statuses <= {200, 503}
+    for answer in answers:
+        json.loads(answer.partition(b"\r\n\r\n")[2])
+    log = server.log.read_text(encoding="utf-8")
+    assert "Traceback" not in log
+    assert log.count("\n") <= log.partition("Ctrl-C ends it.")[0].count("\n") + 2
+
+
 def test_sigterm_waits_for_what_is_in_work(server):
     clients = [server.connect() for _ in range(6)]  # a batch each
     content = posted(q=[f"{TEXT} " * 17] * 20)

@@ -341,3 +341,10 @@ def test_a_prefix_counts_for_each_text(client):
 @pytest.mark.parametrize("text", [MARKUP, "\x00", "\u202e", "a" * 4000, "\n\n", "<s> </s> <pad>"])
 def test_any_text_is_translated(client, text):
     assert client.post("/translate", json=ASKED | {"q": text}).status_code == 200
+
+
+def test_an_overloaded_stream_is_refused_before_it_begins(served):
+    service = Service(Models([served]), Limits(), max_waiting=0)
+    with TestClient(application(service)) as overloaded:
+        answer = overloaded.post("/stream", json={"text": TEXT, "target": "en", "source": "pt"})
+    assert (answer.status_code, answer.headers["retry-after"]) == (429, "1")
