@@ -1,6 +1,9 @@
 """What nobody should have to give the program, by the hundreds: it must answer, or say why not.
 
     python benchmarks/hostile.py [--cases 300]
+    python benchmarks/hostile.py --server 60
+
+The second command attacks a server instead; see hostile_server.py.
 
 Trains a small run, or takes that of --run, then gives the program damaged text, flags and run
 folders, kind by kind, each case drawn from its number. A case passes if the program ends with exit
@@ -28,6 +31,8 @@ import tempfile
 import traceback
 import unicodedata
 from pathlib import Path
+
+import hostile_server
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -568,6 +573,9 @@ def main():
     parser.add_argument(
         "--run", type=Path, help="folder of a small trained run, beside its numbers.tsv"
     )
+    parser.add_argument(
+        "--server", type=float, metavar="SECONDS", help="attack a server for so long instead"
+    )
     parser.add_argument("--work", nargs=4, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.work:
@@ -577,6 +585,8 @@ def main():
     failures = {}
     with tempfile.TemporaryDirectory() as folder:
         run = args.run.resolve() if args.run else train_run(Path(folder))
+        if args.server:
+            sys.exit(not hostile_server.attack_server(run, args.server))
         print("| kind | cases | passed |\n|---|---|---|", flush=True)
         for kind in args.kinds:
             cases = -(-args.cases // 10) if kind in SLOW else args.cases
