@@ -49,12 +49,13 @@ CONTROL, CONTROL_CONTENT = "w:sdt", "w:sdtContent"  # the second, in the first, 
 MARKS = {  # between runs: they stay near the words that they were at
     "w:bookmarkStart", "w:bookmarkEnd", "w:commentRangeStart", "w:commentRangeEnd", "w:del",
     "w:moveFrom", "w:moveFromRangeStart", "w:moveFromRangeEnd", "w:moveToRangeStart",
-    "w:moveToRangeEnd",
+    "w:moveToRangeEnd", "m:oMath",
 }  # fmt: skip
 INLINE = {  # in runs: as MARKS
     "w:footnoteReference", "w:endnoteReference", "w:commentReference", "w:footnoteRef",
     "w:endnoteRef", "w:noBreakHyphen", "w:softHyphen", "w:sym",
 }  # fmt: skip
+NO_BREAK_HYPHEN = "w:noBreakHyphen"  # a sign of a word
 DROPPED = {"w:proofErr", "w:lastRenderedPageBreak"}  # Word's notes for itself
 CODE = re.compile(r"<w:instrText(?:\s[^<>]*)?>([^<]*)")
 COMPUTED = re.compile(  # codes of fields: what they show is not words of the author
@@ -302,6 +303,9 @@ class Paragraphs:
                     start = end
             elif is_divided:
                 yield Item(None, span)
+            elif token.name == NO_BREAK_HYPHEN:
+                yield Item(Text("\u2011"), Span(start, end), properties)
+                start = end
             elif token.name in INLINE:
                 yield Item(Fixed(f"<w:r>{properties}{self._markup(span)}</w:r>"), Span(start, end))
                 start = end

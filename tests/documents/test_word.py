@@ -108,6 +108,7 @@ LINK = '<w:hyperlink r:id="1"><w:r><w:rPr><w:u/></w:rPr><w:t xml:space="preserve
 LINK += "</w:hyperlink>"
 NOTE = '<w:r><w:footnoteReference w:id="2"/></w:r>'
 CONTROL = "<w:sdt><w:sdtPr><w:id/></w:sdtPr><w:sdtContent>{}</w:sdtContent></w:sdt>"
+FORMULA = "<m:oMath><m:r><m:t>x</m:t></m:r></m:oMath>"
 PICTURE = "<w:r><w:drawing/></w:r>"
 STYLE = "<w:pPr><w:jc/></w:pPr>"
 
@@ -125,6 +126,11 @@ STYLE = "<w:pPr><w:jc/></w:pPr>"
         (
             STYLE + RUN.format("um dois") + PICTURE + RUN.format("três"),
             STYLE + RUN.format("DOIS UM") + PICTURE + RUN.format("TRÊS"),
+        ),
+        # A hyphen at which no line ends is a sign of its word.
+        (
+            RUN.format("um") + "<w:r><w:noBreakHyphen/></w:r>" + RUN.format("dois três"),
+            RUN.format("TRÊS UM\u2011DOIS"),
         ),
         ("<w:r><w:tab/><w:t>um dois</w:t></w:r>", "<w:r><w:tab/><w:t>DOIS UM</w:t></w:r>"),
         # A content control moves with its words, and keeps its properties; so does moved text.
@@ -150,6 +156,13 @@ def test_what_divides_a_paragraph(markup, translated):
     content = with_paragraph(markup)
     assert translate(content, identity) == content
     assert paragraph_of(translate(content, backwards)) == translated
+
+
+def test_a_formula_is_a_part_of_its_sentence():
+    content = with_paragraph(RUN.format("um ") + FORMULA + RUN.format(" dois"))
+    texts = [segment.text for segment in parse_document("a.docx", content).segments]
+    assert "um dois" in texts
+    assert paragraph_of(translate(content, upper)).count(FORMULA) == 1
 
 
 MARK = '<w:r><w:fldChar w:fldCharType="{}"/></w:r>'
