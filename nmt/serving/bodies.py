@@ -12,7 +12,6 @@ import asyncio
 import email.message
 import json
 import urllib.parse
-from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import Any, Protocol
 
@@ -99,6 +98,9 @@ class Form(Protocol):
     def write(self, part: bytes) -> None:
         """Takes the next part; a RefusedError if the body is not what it should be."""
 
+    def clear(self) -> None:
+        """Forgets all parts."""
+
     def fields_so_far(self) -> dict[str, Any]:
         """Returns the fields that are complete."""
 
@@ -120,6 +122,9 @@ class Whole:
 
     def write(self, part: bytes) -> None:
         self._parts.append(part)
+
+    def clear(self) -> None:
+        self._parts.clear()
 
     def fields_so_far(self) -> dict[str, Any]:
         return {}
@@ -169,6 +174,10 @@ class Multipart:
             self._parser.write(part)
         except FormParserError:
             raise RefusedError(400, NO_MULTIPART) from None
+
+    def clear(self) -> None:
+        self._content.clear()
+        self._pairs.clear()
 
     def fields_so_far(self) -> dict[str, Any]:
         return _from_pairs(self._pairs)
@@ -237,8 +246,8 @@ async def read(
     form = Multipart(content_type) if is_multipart else Whole(content_type)
     reader = Reader(request, limits, form, limits.has_key(request, fields))
     if not reader.has_key:
-        reader.reservation.move(keyless)
-    await _receive(request, max_bytes, reader.take)
+        reader.reservation.take_from(keyless)
+    await _receive(request, max_bytes, reader)
     fields |= form.fields()
     limits.check_key(request, fields)
     return fields
@@ -267,15 +276,20 @@ class Reader:
         self.reservation.add(len(part) * self._form.weight)
         self._form.write(part)
 
+    def drop(self) -> None:
+        """Forgets the parts, as the request is refused."""
+        self._form.clear()
+        self.reservation.release()
 
-async def _receive(request: Request, max_bytes: int, take: Callable[[bytes], None]) -> None:
-    """Gives the parts of a body to a function as they arrive.
+
+async def _receive(request: Request, max_bytes: int, reader: Reader) -> None:
+    """Gives the parts of a body to a Reader as they arrive.
 
     What comes after a refusal is read and dropped: a client that is still sending would not see the
     answer.
 
     Raises:
-      RefusedError: the body is too large or too slow, or `take` has refused a part.
+      RefusedError: the body is too large or too slow, or the Reader has refused a part.
     """
     size, milestone, loop = 0, BODY_STEP, asyncio.get_running_loop()
     refusal: RefusedError | None = None
@@ -292,9 +306,10 @@ async def _receive(request: Request, max_bytes: int, take: Callable[[bytes], Non
                     if size > max_bytes:
                         message = f"the body is too large; send at most {max_bytes} bytes"
                         raise RefusedError(413, message)
-                    take(part)
+                    reader.take(part)
                 except RefusedError as error:
                     refusal = error
+                    reader.drop()
     except TimeoutError:
         message = f"the body is too slow: less than {BODY_STEP} bytes in {BODY_SECONDS:.0f} s"
         raise refusal or RefusedError(408, message) from None

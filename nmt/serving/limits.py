@@ -16,8 +16,7 @@ JSON_BYTES = 12  # of a character, at most: "\\ud83d\\ude00"
 MAX_CLIENTS = 10_000  # whose rates are remembered
 MINUTE = 60.0  # seconds
 MAX_BODIES_BYTES = 32_000_000  # of the bodies of all requests that are being answered
-LARGE_SHARE = 0.75  # of these, for bodies of more than SMALL_BYTES, so that others have room
-SMALL_BYTES = 1_000_000
+SMALL_BYTES = 100_000  # of each, which are not counted: the connections limit them
 MAX_KEYLESS_BYTES = 16_000_000  # of these, of bodies in which a key has not been found yet
 
 
@@ -128,22 +127,20 @@ class Reservation:
     """
 
     def __init__(self, bodies: Bodies):
-        self._bodies, self._bytes = bodies, 0
+        self._bodies, self._bytes, self._size = bodies, 0, 0
 
     def add(self, number: int) -> None:
         """Reserves a number of bytes; a RefusedError if there are no more."""
-        share = 1 if self._bytes + number <= SMALL_BYTES else LARGE_SHARE
-        if self._bodies.bytes + number > share * self._bodies.most:
+        self._size += number
+        counted = min(number, max(0, self._size - SMALL_BYTES))
+        if self._bodies.bytes + counted > self._bodies.most:
             raise RefusedError(429, "too many large requests at a time; try again later", 1)
-        self._bodies.bytes += number
-        self._bytes += number
+        self._bodies.bytes += counted
+        self._bytes += counted
 
-    def move(self, bodies: Bodies) -> None:
-        """Reserves the same of other Bodies."""
-        number = self._bytes
-        self.release()
+    def take_from(self, bodies: Bodies) -> None:
+        """Reserves of other Bodies, before anything is added."""
         self._bodies = bodies
-        self.add(number)
 
     def release(self) -> None:
         """Gives all of it back."""
