@@ -373,7 +373,8 @@ class Units:
         ]
         is_cdata = len(texts) == 1 and texts[0].startswith(CDATA)
         syntax = syntax_of([], "".join(self._texts(element)))
-        syntax = syntax._replace(has_lines=inherited.keeps_lines, marks=self._marks)
+        has_lines = inherited.within(self._tokens[element]).keeps_lines
+        syntax = syntax._replace(has_lines=has_lines, marks=self._marks)
         escape = escape_cdata if is_cdata else escape_text
         message = Message(self._nodes(element), syntax, escape, finish)
         return message, [CDATA, message.markup, "]]>"] if is_cdata else [message.markup]

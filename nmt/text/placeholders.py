@@ -95,8 +95,13 @@ SYNTAXES = {
         r"(?<![\w@.])@[A-Za-z_]\w*+",
         r"(?<![\w$])\$[A-Za-z_]\w*+",
     ),
-    "bracket": syntax(  # [name], [your-name], of mail templates and WordPress
-        Scope.MESSAGE, r"\[/?[a-z][a-z0-9]*+(?:[_-][a-z0-9]++)*+\]"
+    "bracket": syntax(  # [name], [your-name], [[name]], of mail templates and WordPress
+        Scope.MESSAGE,
+        r"\[\[[\w.-]{1,80}+\]\]",
+        r"\[/?[a-z][a-z0-9]*+(?:[_-][a-z0-9]++)*+\]",
+    ),
+    "underlined name": syntax(  # __name__, of i18next
+        Scope.MESSAGE, r"(?<!\w)__[A-Za-z][\w.-]{0,80}?__(?!\w)"
     ),
     # ---- In messages that name the format ----
     "c": syntax(
@@ -150,7 +155,12 @@ SYNTAXES = {
     "shell": syntax(Scope.FORMAT, r"\$[A-Za-z_]\w*+", r"\$\{[^{}\n]{1,80}+\}"),
 }
 
-NAMES = ("percent letter", "marked name", "bracket")  # without a format of their own
+NAMES = (
+    "percent letter",
+    "marked name",
+    "bracket",
+    "underlined name",
+)  # without a format of their own
 FORMATS = {  # gettext's flag, without "-format": the syntaxes besides those of any text
     "c": ("c",),
     "objc": ("c",),

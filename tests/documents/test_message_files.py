@@ -161,6 +161,7 @@ def test_finished_messages_stay_byte_for_byte():
 
 PLACEHOLDERS = [
     ("", "O gato %s, {name} tem %d e $t(key) :name @name !name %1 %n <%= x %> [name] %I64d %*d"),
+    ("", "O gato [[name]] e __name__ e __user.name__ e [nome]"),
     ("qt-format", "O gato %1 dorme em %L2 e %n"),
     ("ruby-format", "O gato %{name} e %<count>d e #{name}"),
     ("php-format", "O gato :name e %1$s e %'*10s"),
@@ -527,6 +528,8 @@ def test_lines_stay_where_space_is_preserved():
     source = "\n  O gato\n  dorme.\n"
     text = unit(f"<source>{source}</source>")
     assert ">\n  O GATO DORME.\n</target>" in translate("a.xlf", text)
+    text = unit(f'<source xml:space="preserve">{source}</source>')
+    assert ">\n  O GATO\n  DORME.\n</target>" in translate("a.xlf", text)
     text = unit(f"<source>{source}</source>", 'xml:space="preserve"')
     assert ">\n  O GATO\n  DORME.\n</target>" in translate("a.xlf", text)
 
