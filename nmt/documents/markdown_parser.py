@@ -61,8 +61,9 @@ BRACKETED = re.compile(  # ^[a note], [text]{.class}
 )
 MARKS = "==", "^^"  # around a highlighted and an inserted text
 ALERT = re.compile(r"\[![A-Za-z]++\][-+]?(?=\s|$)")  # [!NOTE] in a quotation
-LINE_MARK = re.compile(r"\*\[[^\[\]\n]++\]:|[|%][ ]++(?=\S)(?![^\n]*+(?<=\|))")
-# *[abbreviations]:, | lines of verse, % titles of Pandoc
+LINE_MARK = re.compile(  # *[abbreviation]:, | a line of verse, % a title of Pandoc
+    r"^(?:\*\[[^\[\]\n]++\]:|[|%][ ]++(?=\S)(?![^\n]*+(?<=\|)))", re.MULTILINE
+)
 TABS = re.compile(r"^([ \t]*)===(?=[ \t]+\S)", re.MULTILINE)  # === "Title" and an indented content
 
 
