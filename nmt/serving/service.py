@@ -30,6 +30,7 @@ from nmt.text.batches import MAX_SOURCE_TOKENS
 
 AUTO = "auto"  # a source language that is to be detected
 THREADS = 2  # of streams, attention, HTML and warming up
+MAX_EVENTS = 64  # of a stream, that its client has not read
 MAX_ATTENTION_TOKENS = 200  # of a sentence: its weights are their square, per head and layer
 
 Value = TypeVar("Value")
@@ -47,8 +48,8 @@ class TextQuery(NamedTuple):
 class EventQueue:
     """Events from a thread to the event loop, in whose thread the queue is made.
 
-    A partial text takes the place of one that has not been read: a slow client gets fewer of them,
-    and they take no memory.
+    Beyond MAX_EVENTS, a partial text takes the place of one that has not been read: a slow client
+    gets fewer of them, and they take no memory.
     """
 
     def __init__(self):
@@ -68,7 +69,7 @@ class EventQueue:
         self._add("end", {})
 
     def _add(self, name: str, data: dict) -> None:
-        if self._events and name == self._events[-1][0] == "partial":
+        if len(self._events) >= MAX_EVENTS and name == self._events[-1][0] == "partial":
             self._events.pop()
         self._events.append((name, data))
         self._arrival.set()

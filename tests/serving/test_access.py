@@ -11,7 +11,7 @@ from nmt.serving.app import application
 from nmt.serving.errors import RefusedError
 from nmt.serving.limits import Bodies, Limits, Reservation
 from nmt.serving.models import BEAMS, Models
-from nmt.serving.service import Service
+from nmt.serving.service import MAX_EVENTS, EventQueue, Service
 
 ASKED = {"q": "um", "source": "pt", "target": "en"}
 ORIGIN = {"Origin": "https://pages.example"}
@@ -271,6 +271,19 @@ def test_what_is_not_done_in_time_is_answered_503(capitals):
     assert b"try again later" in sent[1]["body"]
     assert b'route="/translate",status="503"' in service.metrics.text()
     assert not service.requests
+
+
+def test_partial_texts_that_nobody_reads_take_no_memory():
+    async def unread():
+        queue = EventQueue()
+        for number in range(10_000):
+            queue.put("partial", {"text": str(number)})
+        queue.put("sentence", {})
+        await asyncio.sleep(0)
+        return [await queue.get() for _ in range(MAX_EVENTS + 1)]
+
+    *_, last, sentence = asyncio.run(unread())
+    assert (last, sentence) == (("partial", {"text": "9999"}), ("sentence", {}))
 
 
 def test_every_search_that_a_route_may_ask_for_is_warm(capitals):

@@ -209,6 +209,7 @@ def test_a_translation_is_streamed_as_it_is_generated(client, served, translatio
     finished = [data for name, data in received if name == "sentence"]
     assert [data["text"] for data in finished] == [translation, translation]
     partial = [data["text"] for name, data in received if name == "partial"]
+    assert partial[0] == ""
     assert sorted(partial[: names.index("sentence")], key=len)[-1] in translation
     tokens = finished[0]["tokens"]
     assert tokens[0]["alternatives"][0]["id"] == tokens[0]["id"]  # greedy
