@@ -45,8 +45,8 @@ class Operation(NamedTuple):
     def errors(self) -> list[int]:
         """The statuses of its errors."""
         if self.takes_key:  # those that have a body, or may wait for their turn
-            return [400, 403, 408, 413, 429, 500]
-        return [404, 429, 500] if "{" in self.path else [500]
+            return [400, 403, 408, 413, 429, 500, 503]
+        return [404, 429, 500, 503] if "{" in self.path else [500, 503]
 
 
 STRING, INTEGER, NUMBER, BOOLEAN = (
@@ -186,7 +186,7 @@ OPERATIONS = (
     Operation(
         "get", "/explorer/{name}", "A page that runs a run in the browser.", media_type="text/html",
     ),
-    Operation("get", "/metrics", "Figures for Prometheus.", media_type="text/plain"),
+    Operation("get", "/metrics", "Figures for Prometheus.", (KEY,), media_type="text/plain"),
     Operation(
         "post", "/v2/translate", "Translate (DeepL's API). Other options of it are refused.",
         (
@@ -239,6 +239,7 @@ ERRORS = {
     413: "the text or the body is too long",
     429: "too many requests; Retry-After says when to try again",
     500: "the server failed",
+    503: "the server ends, or has too many connections or no room on its disk",
 }
 SCHEMAS = {
     "Detection": {
@@ -390,7 +391,7 @@ FRAME = """<!DOCTYPE html>
 <main>
 <p>The same as <a href="/openapi.json">an OpenAPI document</a>. <a href="/">The page</a> uses these
 routes. Errors are <code>{{"error": "..."}}</code> (DeepL's: <code>{{"message": "..."}}</code>)
-with status 400, 403, 404, 408, 413, 429 or 500. Every translation has <code>warnings</code>, a
+with status 400, 403, 404, 408, 413, 429, 500 or 503. Every translation has <code>warnings</code>, a
 list that may be empty. An asterisk marks what is required; ADDRESS is that of this server.</p>
 {sections}
 </main>
