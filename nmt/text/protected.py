@@ -80,7 +80,7 @@ SWITCHES = (  # attributes without a value; in "x<y and y>z", "and" is none
 )
 ATTRIBUTE = rf"\s++(?:[\w:.@-]++{VALUE}|(?:{SWITCHES})(?![\w:.@-])|\w*+[-:@][\w:.@-]*+)"
 TAG = (
-    rf"</?[A-Za-z][\w:.-]*+(?:{ATTRIBUTE})*+\s*+/?>|<!--[^<>]*+-->"
+    rf"</?[A-Za-z][\w:.-]*+(?:{ATTRIBUTE})*+\s*+/?>|<!--(?:[^<>-]|-(?!->))*+-->"
     r"|&(?:[A-Za-z]\w{1,30}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});"
 )
 

@@ -34,6 +34,7 @@ def originals(text, **options):
         ("请看https://a.cn/b。", ["https://a.cn/b"]),
         ("Write to me.too@x.co.uk.", ["me.too@x.co.uk"]),
         ('<b>a</b> <x id="1"/> &amp; AT&T', ["<b>", "</b>", '<x id="1"/>', "&amp;"]),
+        ("um <!-- nota 4711 --> gato <!----> - -", ["<!-- nota 4711 -->", "<!---->"]),
         ("a < b and c > d, {see below}, 100 %sure", ["100"]),
         ("no span at all", []),
         (
