@@ -15,6 +15,8 @@ from nmt.text.differences import NUMBER, with_common_digits
 from nmt.text.protected import NOT_A_DIGIT, Protector, Span, replace
 
 DECADE, YEAR = re.compile("[1-9]0"), re.compile("(?:1[5-9]|20)[1-9]0")
+GROUP = 3  # digits: a thousand, a million
+DIGITS, WORDS = re.compile(r"\d+"), re.compile(r"\w+")
 MIN_DIGITS = 3  # without zeros at the end, of an integer that is not written as a word
 
 
@@ -26,7 +28,10 @@ class Form(NamedTuple):
 
 
 def _without_zeros(span: Span) -> str:
-    return span.digits.rstrip("0")
+    """Returns what is equal of 15 (thousand), 15,000 and 15.0 million: not of 22 and 2,200."""
+    groups = DIGITS.findall(span.original)
+    whole = "".join(groups[:-1] or groups)  # before decimals, or before the last three digits
+    return f"{span.digits.rstrip('0')} {len(whole) % GROUP}"
 
 
 def _decade(span: Span) -> str:
@@ -39,6 +44,8 @@ def _decade_of_year(span: Span) -> str:
     return span.digits[2:] if YEAR.fullmatch(span.digits) else ""
 
 
+# If a run writes some numbers as words, it may write parts of others so: 15,000 for "15 mil", the
+# 1970s for "70".
 FORMS = [
     Form(lambda span: span.digits, lambda span: span.digits),
     Form(_without_zeros, _without_zeros),
@@ -51,6 +58,7 @@ class NumberRepair(NamedTuple):
 
     text: str  # with the source's numbers in place of garbled ones
     lost: list[str]  # numbers of the source that it still lacks
+    doubtful: list[str] = []  # that it lacks, or holds as words  # noqa: RUF012  # never changed
 
 
 def repair(
@@ -71,15 +79,29 @@ def repair(
         return NumberRepair(text, apart)
     spans = protector.spans(with_common_digits(text))
     written = [span for span in spans if span.is_number or span.kind == "code"]
-    missing, garbled = _unmatched(numbers, written, spells_numbers)
-    if spells_numbers and not garbled:
-        missing = [number for number in missing if not _may_be_a_word(number)]
+    missing, garbled = _unmatched(numbers, written, FORMS[:1])
+    if spells_numbers and missing:
+        lenient = _unmatched(numbers, written, FORMS)
+        if not lenient.garbled:
+            lost = [number.original for number in lenient.missing if not _may_be_a_word(number)]
+            words = [number.original for number in lenient.missing if _may_be_a_word(number)]
+            return NumberRepair(text, lost, words)
     if not missing:
         return NumberRepair(text, [])
     if len(missing) == len(garbled) and all(span.is_number for span in garbled):
         originals = [number.original for number in missing]
         return NumberRepair(replace(text, garbled, originals), [])
     return NumberRepair(text, [number.original for number in missing])
+
+
+def says_the_same(text: str, without: str) -> bool:
+    """Returns whether a translation holds nothing for a doubtful number, not even a word.
+
+    Args:
+      text: of the translation.
+      without: the translation of the same source without the number.
+    """
+    return WORDS.findall(text.casefold()) == WORDS.findall(without.casefold())
 
 
 def _torn_apart(text: str, numbers: Sequence[Span]) -> list[str]:
@@ -99,18 +121,19 @@ def _torn_apart(text: str, numbers: Sequence[Span]) -> list[str]:
     ]
 
 
-def _unmatched(
-    numbers: Sequence[Span], written: Sequence[Span], spells_numbers: bool
-) -> tuple[list[Span], list[Span]]:
-    """Returns the numbers that are not written, and what is written beyond them.
+class _Unmatched(NamedTuple):
+    missing: list[Span]  # numbers that are not written
+    garbled: list[Span]  # what is written beyond them
 
-    If some are written as words, so are parts of others: "15 mil" may be 15,000 in the translation,
-    and "70" the 1970s. Zeros at the end and the century of a decade are then no difference.
-    """
-    missing, unmatched = list(numbers), list(written)
-    for form in FORMS if spells_numbers else FORMS[:1]:
-        waiting = collections.defaultdict(collections.deque)  # places in `unmatched`, by form
-        for place, span in enumerate(unmatched):
+
+def _unmatched(
+    numbers: Sequence[Span], written: Sequence[Span], forms: Sequence[Form]
+) -> _Unmatched:
+    """Returns the numbers that are written in none of some forms, and what is written beyond."""
+    missing, garbled = list(numbers), list(written)
+    for form in forms:
+        waiting = collections.defaultdict(collections.deque)  # places in `garbled`, by form
+        for place, span in enumerate(garbled):
             waiting[form.written(span)].append(place)
         still_missing, matched = [], set()
         for number in missing:
@@ -119,8 +142,8 @@ def _unmatched(
             else:
                 still_missing.append(number)
         missing = still_missing
-        unmatched = [span for place, span in enumerate(unmatched) if place not in matched]
-    return missing, unmatched
+        garbled = [span for place, span in enumerate(garbled) if place not in matched]
+    return _Unmatched(missing, garbled)
 
 
 def _may_be_a_word(number: Span) -> bool:

@@ -70,6 +70,11 @@ class Sentence:
     tokens: list[TokenScore] = field(default_factory=list)
     links: Links = field(default_factory=list)
 
+    def take(self, other: "Sentence") -> None:
+        """Becomes equal to another Sentence."""
+        for row in dataclasses.fields(self):
+            setattr(self, row.name, getattr(other, row.name))
+
     @property
     def source_text(self) -> str:
         """What is tokenized."""

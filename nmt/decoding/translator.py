@@ -5,6 +5,7 @@ is translated by itself: a model trained on sentences loses text of longer ones.
 """
 
 import copy
+import dataclasses
 import itertools
 import numbers
 import re
@@ -355,25 +356,33 @@ class Translator:
                 sentence.candidates = [NOTHING._replace(text=sentence.verbatim)] * samples
 
     def _repair_numbers(self, chunk: list[Sentence], scored: bool):
-        """Repairs numbers of candidates, or searches again without the ones that they lack."""
-        waiting = []
+        """Repairs numbers of candidates, or searches again without the ones that they lack.
+
+        A number that may be written as a word is put in if the translation without it is the same.
+        """
+        repairs = []  # (a sentence, the same without numbers, whether they are lost in any case)
         for sentence in chunk:
-            lost = set()
+            lost, doubtful = set(), set()
             for rank, candidate in enumerate(sentence.candidates):
                 repaired = number_repair.repair(
                     candidate.text, sentence.numbers, self.protector, self._spells_numbers
                 )
                 sentence.candidates[rank] = candidate._replace(text=repaired.text)
                 lost |= {*repaired.lost}
-            if lost:
-                self._protect(sentence, lost)
-                self._protect_prefix(sentence)
-                waiting.append(sentence)
-        if waiting:
-            self._encode_sources(waiting)
-            for sentence in waiting:
-                sentence.candidates = []
-            self._search_sentences(waiting, scored)
+                doubtful |= {*repaired.doubtful}
+            if lost or doubtful:
+                without = dataclasses.replace(sentence, candidates=[])
+                self._protect(without, lost or doubtful)
+                self._protect_prefix(without)
+                repairs.append((sentence, without, bool(lost)))
+        if not repairs:
+            return
+        waiting = [without for _, without, _ in repairs]
+        self._encode_sources(waiting)
+        self._search_sentences(waiting, scored)
+        for sentence, without, is_lost in repairs:
+            if is_lost or number_repair.says_the_same(sentence.translation, without.translation):
+                sentence.take(without)
 
     def _place_phrases(self, chunk: list[Sentence]):
         """Puts phrases into candidates that lack them, one at a time; see placement.py.

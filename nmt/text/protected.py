@@ -235,7 +235,27 @@ class Protector:
             if span.start >= end:
                 apart.append(span)
                 end = span.end
-        return [span for span in apart if span.kind != "language"]
+        spans = [span for span in apart if span.kind != "language"]
+        return self._with_joined_numbers(spans, text)
+
+    def _with_joined_numbers(self, spans: list[Span], text: str) -> list[Span]:
+        """Returns spans of a text. Numbers beside each other, as in "6113 12", are one of them.
+
+        That is so where a symbol would stand for some of them and not for others.
+        """
+        joined: list[Span] = []
+        for span in spans:
+            while joined and self._are_joined(joined[-1], span):
+                left = joined.pop()
+                kind = left.kind if left.kind in self._learned else span.kind
+                span = Span(left.start, span.end, kind, text[left.start : span.end])
+            joined.append(span)
+        return joined
+
+    def _are_joined(self, left: Span, right: Span) -> bool:
+        """Returns whether two spans are numbers beside each other, one of them with a symbol."""
+        is_mixed = (left.kind in self._learned) != (right.kind in self._learned)
+        return is_mixed and left.is_number and right.is_number and right.start - left.end <= 1
 
     def terms(self, text: str) -> list[Span]:
         """Returns the terms of the glossary in a text, in order."""

@@ -190,11 +190,30 @@ def test_a_run_that_writes_numbers_as_words_may_do_so(tokenizer, writes):
     tokenizer = Tokenizer(tokenizer.model)
     tokenizer.protection = tokenizer.protection._replace(spells_numbers=True)
     translate = Translator(random_model(tokenizer), tokenizer)
-    writes(translate, "two dogs", "15,000 dogs", "the 1970s", "dogs", "dogs again")
+    writes(translate, "two dogs", "dogs", "15,000 dogs", "the 1970s", "dogs", "dogs again")
     assert [*translate(["2 um"])] == ["two dogs"]
     assert [*translate(["15 mil um"])] == ["15,000 dogs"]
     assert [*translate(["os anos 70"])] == ["the 1970s"]
     assert "1987" in next(translate(["um 1987"]))
+
+
+@pytest.mark.parametrize(
+    ("source", "written", "expected"),
+    [
+        ("um 12 dois", ["one dogs", "One dogs"], "One 12 dogs"),  # there is no word for it
+        ("um 2,200 dois", ["one 22, dogs", "one dogs"], "one 2,200, dogs"),
+        ("um 15 000", ["one 15 dogs000", "one dogs"], "one dogs 15 000"),
+    ],
+)
+def test_a_number_without_digits_and_without_a_word_is_put_in(
+    tokenizer, writes, source, written, expected
+):
+    tokenizer = Tokenizer(tokenizer.model)
+    tokenizer.protection = tokenizer.protection._replace(spells_numbers=True)
+    translate = Translator(random_model(tokenizer), tokenizer)
+    writes(translate, *written)
+    translation = next(translate([source]))
+    assert sorted(translation.split()) == sorted(expected.split())
 
 
 def test_a_beams_candidates_stay_in_the_order_of_the_search(tokenizer):

@@ -320,3 +320,12 @@ def test_training_always_on_protection_adds_copies():
     marked = [*corpora.trained_on(batches.with_marked_copies(pairs))]
     assert marked[:20] == [*corpora.trained_on(pairs)]
     assert marked[20:] == [marked_pair(*pair) for pair in marked[:20]]
+
+
+def test_a_symbol_stands_for_all_numbers_beside_each_other_or_for_none():
+    protector = Protector(learned=("number",))  # not "count": numbers below 100
+    text = "Raum 11 12 6113 34, 12 Hunde, 12 34 Katzen"
+    protected = protector.protect(text)
+    assert protected.text == "Raum ⟦0⟧, 12 Hunde, 12 34 Katzen"
+    assert protected.originals == ["11 12 6113 34"]
+    assert len(DEFAULT.protect(text).originals) == 7  # where all are learned, one for each
