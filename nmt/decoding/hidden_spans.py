@@ -45,6 +45,7 @@ class HiddenSpan(NamedTuple):
     marks: str  # with signs between and around them
     start: int  # in the text without marks, the one that the network reads
     joins_left: bool  # no space was before it
+    follows_sign: bool  # but a sign, as in "(38.3"
     joins_right: bool  # none was after it
     ends_text: bool  # it was behind the sign that ends the sentence
 
@@ -137,6 +138,7 @@ def _hidden_span(unit: re.Match, text: str, start: int, hidden: Sequence[str]) -
         unit[0],
         start,
         joins(before, is_end),
+        not before.isalnum() and not is_end,
         joins_right,
         ends_text=not text[unit.end() :].strip() and before in ".!?…。！？",
     )
@@ -166,11 +168,14 @@ def _insert(text: str, position: int, span: HiddenSpan) -> str:
     """Returns a text with a span at a position, and the spaces that it needs."""
     before, after = text[:position], text[position:]
     left, right = before[-1:], after[:1]
-    needs_space = left and not left.isspace() and left not in OPENING and not span.joins_left
+    lacks_sign = span.follows_sign and (left.isalnum() or left == "⟧")
+    is_joined = span.joins_left and not lacks_sign
+    needs_space = left and not left.isspace() and left not in OPENING and not is_joined
     if needs_space and not UNSPACED.match(left):
         before += " "
     needs_space = right and (right.isalnum() or right in OPENING or right == "⟦")
-    if needs_space and not span.joins_right and not UNSPACED.match(right):
+    needs_space = needs_space and not span.joins_right and not UNSPACED.match(right)
+    if needs_space or MARK.match(right):  # 38.5 and 38.3 would be one number
         after = " " + after
     return before + span.marks + after
 

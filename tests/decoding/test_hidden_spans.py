@@ -65,6 +65,10 @@ def test_the_network_reads_the_sentence_around_what_must_not_change(text, expect
         ("one {x} two", "", None, "{x}"),
         ("sogra {x} boa", "mother-in-law good", [(0, 2), (1, 3)], "mother-in-law {x} good"),
         ("one two {x} three four", "un deux trois quatre", None, "un deux {x} trois quatre"),
+        ("is 38.5 cased (38.3 not)", "est le", [(0, 0), (1, 1), (2, 1)], "est 38.5 38.3 le"),
+        ("the (38.3 cased)", "le cased", [(0, 0), (1, 1)], "le 38.3 cased"),
+        ("CTranslate2 967; it is", "C'est", [(0, 0), (1, 0)], "CTranslate2 967 C'est"),
+        ("I have 12 big 5 cm dogs", "chiens", [(4, 0)], "12 5 chiens"),
     ],
 )  # fmt: skip
 def test_a_span_goes_to_where_the_words_around_it_are_linked_to(
