@@ -10,6 +10,7 @@ around it in the source are linked to: that takes no search, so that the text be
 from __future__ import annotations
 
 import bisect
+import collections
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -58,6 +59,15 @@ class HiddenText(NamedTuple):
 
 
 NOTHING_HIDDEN = HiddenText("", [])
+
+
+class _Words(NamedTuple):
+    """The words of a source and of its translation, and which are linked."""
+
+    starts: list[int]  # of the source's words
+    ends: list[int]
+    targets: list[tuple[int, int]]  # where the translation's words start and end
+    linked: dict[int, list[int]]  # numbers of words of the translation, by those of the source
 
 
 def without_begun(source: HiddenText, prefix: str, hidden: Sequence[str]) -> HiddenText:
@@ -153,15 +163,26 @@ def put_in(text: str, source: HiddenText, links: Sequence[SpanLink] = (), prefix
       links: of both texts; without any, marks keep their relative positions.
       prefix: what the translation begins with, in which no mark is put.
     """
-    words = [match.span() for match in WORD.finditer(source.text)]
-    targets = [match.span() for match in JOINED_WORD.finditer(text) if match.start() >= len(prefix)]
+    words = _linked_words(source.text, text, links, len(prefix))
     places = [
-        (_place(span, source.text, words, text, targets, links), number)
-        for number, span in enumerate(source.spans)
+        (_place(span, source.text, text, words), number) for number, span in enumerate(source.spans)
     ]
     for position, number in sorted(places, reverse=True):
         text = _insert(text, position, source.spans[number])
     return text
+
+
+def _linked_words(source: str, text: str, links: Sequence[SpanLink], first: int) -> _Words:
+    """Returns the words of a source and of its translation from the position `first` on."""
+    words = [match.span() for match in WORD.finditer(source)]
+    targets = [match.span() for match in JOINED_WORD.finditer(text) if match.start() >= first]
+    starts, target_starts = [start for start, _ in words], [start for start, _ in targets]
+    linked = collections.defaultdict(list)
+    for link in links:
+        target = bisect.bisect_right(target_starts, link.target[0]) - 1
+        if target >= 0:
+            linked[bisect.bisect_right(starts, link.source[0]) - 1].append(target)
+    return _Words(starts, [end for _, end in words], targets, linked)
 
 
 def _insert(text: str, position: int, span: HiddenSpan) -> str:
@@ -180,36 +201,29 @@ def _insert(text: str, position: int, span: HiddenSpan) -> str:
     return before + span.marks + after
 
 
-def _place(
-    span: HiddenSpan,
-    source: str,
-    words: list[tuple[int, int]],
-    text: str,
-    targets: list[tuple[int, int]],
-    links: Sequence[SpanLink],
-) -> int:
+def _place(span: HiddenSpan, source: str, text: str, words: _Words) -> int:
     """Returns the position of a span in a translation.
 
     Args:
       span: of the source.
       source, text: the source and its translation.
-      words, targets: where the words of both begin and end.
-      links: of both.
+      words: of both.
     """
+    targets = words.targets
     if span.ends_text or not targets:
         return len(text)
-    number = bisect.bisect_right([end for _, end in words], span.start)  # of the word after it
+    number = bisect.bisect_right(words.ends, span.start)  # of the word after it
     if number == 0:
         return targets[0][0]
-    if number == len(words):
+    if number == len(words.ends):
         return _end_of_text(text, targets, span)
-    gap = _gap(span, number, words, targets, links)
+    gap = _gap(number, words)
     if gap == 0:
         return targets[0][0]
     if gap == len(targets):
         return _end_of_text(text, targets, span)
-    sign_before = source[words[number - 1][1] : span.start].strip()
-    sign_after = source[span.start : words[number][0]].strip()
+    sign_before = source[words.ends[number - 1] : span.start].strip()
+    sign_after = source[span.start : words.starts[number]].strip()
     belongs_right = span.joins_right or (sign_before and not sign_after)
     if belongs_right and not span.joins_left:
         return targets[gap][0]
@@ -222,32 +236,22 @@ def _end_of_text(text: str, targets: list[tuple[int, int]], span: HiddenSpan) ->
     return end.start() if end else len(text)
 
 
-def _gap(
-    span: HiddenSpan,
-    number: int,
-    words: list[tuple[int, int]],
-    targets: list[tuple[int, int]],
-    links: Sequence[SpanLink],
-) -> int:
+def _gap(number: int, words: _Words) -> int:
     """Returns before which of the target words a span is, by the fewest links that cross it.
 
     A link of a word left of the span to one right of it crosses it, and the other way round. Links
     of near words count more.
 
     Args:
-      span, words, targets, links: see `_place`.
-      number: of the source word after it.
+      number: of the source word after the span.
+      words: of the source and its translation.
     """
-    starts = [start for start, _ in words]
-    target_starts = [start for start, _ in targets]
-    crossing = []  # (weight, whether the word is on the left, first and last target word)
-    for link in links:
-        word = bisect.bisect_right(starts, link.source[0]) - 1
+    crossing = []  # (weight, whether the word is on the left, target word)
+    for word in range(number - NEAR_WORDS, number + NEAR_WORDS):
         distance = number - word if word < number else word - number + 1
-        target = bisect.bisect_right(target_starts, link.target[0]) - 1
-        if distance <= NEAR_WORDS and target >= 0:
-            crossing.append((1 / distance**2, word < number, target))
-    middle = number / max(len(words), 1) * len(targets)
+        linked = words.linked.get(word, ())
+        crossing += [(1 / distance**2, word < number, target) for target in linked]
+    middle = number / max(len(words.ends), 1) * len(words.targets)
     if not crossing:
         return round(middle)
     gaps = {target + is_left for _, is_left, target in crossing}
