@@ -70,6 +70,14 @@ class _Request(NamedTuple):
         return max(min(source, MAX_SOURCE_TOKENS), prefix)
 
 
+class _NumberRepair(NamedTuple):
+    """A sentence to search for again, because its candidates lack numbers."""
+
+    sentence: Sentence
+    without: Sentence  # the same without the numbers, not yet searched for
+    is_lost: bool  # else the numbers may be there as words
+
+
 class _SearchedBatch(NamedTuple):
     """What the search returns for the requests of a batch."""
 
@@ -318,13 +326,17 @@ class Translator:
             text = sentence.protected.text
             sentence.numbers = self.protector.numbers(text)
         text = spelling.trimmed(text)
-        originals = sentence.protected.hidden if sentence.protected else []
-        sentence.hidden = hidden_spans.take_out(text, originals)
-        if sentence.hidden.spans and not any(
-            map(str.isalpha, SYMBOL.sub("", sentence.source_text))
-        ):
-            sentence.hidden, sentence.verbatim = hidden_spans.HiddenText("", []), text
+        sentence.hidden = hidden_spans.HiddenText(text, [])
+        if sentence.protected:
+            sentence.hidden = hidden_spans.take_out(text, sentence.protected.hidden)
+        if sentence.hidden.spans and not self._has_words(sentence.source_text):
+            sentence.hidden = hidden_spans.NOTHING_HIDDEN
+            sentence.verbatim = text[self.tags.match(text).end() :]
         sentence.terms = self.protector.terms(sentence.source_text)
+
+    def _has_words(self, text: str) -> bool:
+        """Returns whether a text holds letters besides language tags and symbols."""
+        return any(map(str.isalpha, SYMBOL.sub("", text[self.tags.match(text).end() :])))
 
     def _protect_prefix(self, sentence: Sentence) -> None:
         """Fills in what a translation begins with, with the symbols of the source's spans."""
@@ -359,30 +371,50 @@ class Translator:
         """Repairs numbers of candidates, or searches again without the ones that they lack.
 
         A number that may be written as a word is put in if the translation without it is the same.
+        The translation without the lost numbers may lack others: the last search reads none.
         """
-        repairs = []  # (a sentence, the same without numbers, whether they are lost in any case)
-        for sentence in chunk:
-            lost, doubtful = set(), set()
-            for rank, candidate in enumerate(sentence.candidates):
-                repaired = number_repair.repair(
-                    candidate.text, sentence.numbers, self.protector, self._spells_numbers
-                )
+        waiting = chunk
+        for hides_all in (False, True):
+            repairs = [self._number_repair(sentence, hides_all) for sentence in waiting]
+            repairs = [repair for repair in repairs if repair]
+            if not repairs:
+                return
+            without_numbers = [repair.without for repair in repairs]
+            self._encode_sources(without_numbers)
+            self._search_sentences(without_numbers, scored)
+            waiting = []
+            for sentence, without, is_lost in repairs:
+                if is_lost or number_repair.says_the_same(
+                    sentence.translation, without.translation
+                ):
+                    sentence.take(without)
+                    waiting.append(sentence)
+
+    def _number_repair(self, sentence: Sentence, hides_all: bool) -> _NumberRepair | None:
+        """Repairs numbers of candidates. Returns what is left to do; None if nothing is.
+
+        Args:
+          sentence: with candidates.
+          hides_all: whether no number is left in a sentence whose candidates lack some.
+        """
+        lost, doubtful = set(), set()
+        for rank, candidate in enumerate(sentence.candidates):
+            repaired = number_repair.repair(
+                candidate.text, sentence.numbers, self.protector, self._spells_numbers
+            )
+            if repaired.text.startswith(sentence.prefix_text):  # which may hold another number
                 sentence.candidates[rank] = candidate._replace(text=repaired.text)
-                lost |= {*repaired.lost}
-                doubtful |= {*repaired.doubtful}
-            if lost or doubtful:
-                without = dataclasses.replace(sentence, candidates=[])
-                self._protect(without, lost or doubtful)
-                self._protect_prefix(without)
-                repairs.append((sentence, without, bool(lost)))
-        if not repairs:
-            return
-        waiting = [without for _, without, _ in repairs]
-        self._encode_sources(waiting)
-        self._search_sentences(waiting, scored)
-        for sentence, without, is_lost in repairs:
-            if is_lost or number_repair.says_the_same(sentence.translation, without.translation):
-                sentence.take(without)
+            lost |= {*repaired.lost}
+            doubtful |= {*repaired.doubtful}
+        if not lost and (hides_all or not doubtful):
+            return None
+        hidden = lost or doubtful
+        if hides_all:
+            hidden = {number.original for number in self.protector.numbers(sentence.text)}
+        without = dataclasses.replace(sentence, candidates=[], tokens=[])
+        self._protect(without, hidden)
+        self._protect_prefix(without)
+        return _NumberRepair(sentence, without, bool(lost))
 
     def _place_phrases(self, chunk: list[Sentence]):
         """Puts phrases into candidates that lack them, one at a time; see placement.py.

@@ -143,6 +143,18 @@ def test_without_protection_nothing_is_put_in(tokenizer):
     assert "{name}" not in next(translate(["um {name} dois"]))
 
 
+def test_without_protection_a_character_of_private_use_is_a_character(tokenizer):
+    translate = Translator(random_model(tokenizer), tokenizer, protect=False)
+    assert next(translate(["um \U000f0000 dois"]))
+
+
+def test_of_a_text_of_language_tag_and_spans_nothing_is_translated():
+    model = train_tokenizer(as_dataset(sentences(200)), 320, symbols="<2de>")
+    tokenizer = Tokenizer(model)
+    translate = Translator(random_model(tokenizer), tokenizer, symbols=("<2de>",))
+    assert [*translate(["<2de> {name}", "<2de> {a} ({b})!"])] == ["{name}", "{a} ({b})!"]
+
+
 def test_what_a_pattern_names_is_kept_by_a_run_without_symbols(tokenizer):
     translate = Translator(random_model(tokenizer), tokenizer, patterns=("tr.s",))
     assert "três" in next(translate(["um três dois"]))
@@ -194,6 +206,25 @@ def test_numbers_keep_their_digits(tokenizer, writes, source, written, expected)
     translate = Translator(random_model(tokenizer), tokenizer)
     writes(translate, *written)
     assert next(translate([source])) == expected
+
+
+def test_numbers_that_a_repeated_search_loses_are_put_in(tokenizer, writes):
+    translate = Translator(random_model(tokenizer), tokenizer)
+    writes(translate, "one 12 two", "one two", "one two")
+    assert not difference("um 4711 dois 12", next(translate(["um 4711 dois 12"])))
+
+
+def test_the_beginning_that_the_user_wants_keeps_its_number(tokenizer, writes):
+    translate = Translator(random_model(tokenizer), tokenizer)
+    writes(translate, "one 5 two")
+    (results,) = translate.hypotheses(["um 4711 dois"], prefixes=["one 5"])
+    assert results[0].text == "one 5 two"
+
+
+def test_tokens_of_a_text_that_is_not_translated_are_none(tokenizer):
+    translate = Translator(random_model(tokenizer), tokenizer, token_scores=True)
+    ((translation,),) = translate.hypotheses(["4711"])
+    assert (translation.text, translation.tokens) == ("4711", [])
 
 
 def test_a_run_that_writes_numbers_as_words_may_do_so(tokenizer, writes):
