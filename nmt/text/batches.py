@@ -12,6 +12,7 @@ from nmt import UserError
 from nmt.machine import cores
 from nmt.messages import log
 from nmt.seeds import TRAINING_SCHEME
+from nmt.text import sentences
 from nmt.text.batch_plan import plan_buckets, plan_epoch
 from nmt.text.cleaning import percentile
 from nmt.text.corpora import Corpus, without_autotuning
@@ -292,11 +293,30 @@ def warn_of_truncation(pairs: tf.data.Dataset, tokenizer: Tokenizer, name: str) 
         )
 
 
-def with_marked_copies(pairs: tf.data.Dataset) -> tf.data.Dataset:
-    """Returns pairs of strings, and copies of some with spans put in; see marked_copies.py."""
+def with_marked_copies(pairs: tf.data.Dataset, symbols: str = "") -> tf.data.Dataset:
+    """Returns pairs of strings, and copies of some with spans put in; see marked_copies.py.
+
+    A pair with an empty side has no copy: with a span, it would not be empty.
+
+    Args:
+      pairs: a dataset of string pairs.
+      symbols: of the vocabulary; language tags among them stay at the beginning of a source.
+    """
+    tags = sentences.tags(symbols.split())
+
+    def are_filled(*pair):
+        return tf.reduce_all(tf.stack([trimmed_in_graph(side) for side in pair]) != "")
+
+    def copy_of(source, target):
+        tag = tags.match(source)[0]
+        marked_source, marked_target = marked_pair(source.removeprefix(tag), target)
+        return tag + marked_source, marked_target
+
     every = max(1, len(pairs) // number_of_copies(len(pairs)))
-    copies = pairs.shard(every, 0).map(
-        lambda source, target: tuple(protect_in_graph(source, target, marked_pair))
+    copies = (
+        pairs.shard(every, 0)
+        .filter(are_filled)
+        .map(lambda source, target: tuple(protect_in_graph(source, target, copy_of)))
     )
     return pairs.concatenate(copies)
 
@@ -318,7 +338,7 @@ def training_batches(
     """
     pairs = corpus.train
     if options["protect"] == "always":
-        pairs = with_marked_copies(pairs)
+        pairs = with_marked_copies(pairs, options["symbols"])
     return Batches(
         pairs, tokenizer, options["batch_size"], options["max_length"], replicas, folder,
         MAX_COMPILED_BUCKETS if options["xla"] == "on" else MAX_BUCKETS, options["batch_tokens"],

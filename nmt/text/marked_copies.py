@@ -4,17 +4,16 @@ A mark, such as 4711, {name} or a URL, takes the place of a word that both sides
 name, or stands before or behind the sentence.
 """
 
+import collections
 import random
 import re
 import zlib
 
-MIN_COPIES, SHARE = (
-    5000,
-    10,
-)  # of the pairs, if there are so many; one of so many, if there are more
+MIN_COPIES = 5000  # of the pairs, if there are so many
+SHARE = 10  # one of so many pairs gets a copy, if there are more
 MAX_MARKS = 3  # in a pair
 WORD = re.compile(r"(?<!\w)[^\W\d_]{3,}(?!\w)")
-END = re.compile(r"[.!?…。！？]*$")
+END = re.compile(r"(?<![.!?…。！？])[.!?…。！？]*+$")
 BEFORE = ("{mark}: {text}", "({mark}) {text}", "{mark} – {text}", "{mark}, {text}")
 AFTER = ("{text} {mark}{end}", "{text} ({mark}){end}", "{text}: {mark}{end}", "{text}, {mark}{end}")
 NAMES = ("name", "user", "count", "city", "firstName", "x", "item_id", "0", "1", "total")
@@ -45,7 +44,8 @@ def marked_pair(source: str, target: str) -> tuple[str, str]:
     sides = [source, target]
     for _ in range(rng.randint(1, MAX_MARKS)):
         mark = draw(rng)
-        words = [word for word in WORD.findall(sides[0]) if all(_is_once(word, x) for x in sides)]
+        counts = [collections.Counter(WORD.findall(side)) for side in sides]
+        words = [word for word, number in counts[0].items() if number == counts[1][word] == 1]
         if words and rng.random() < 0.5:
             word = rng.choice(words)
             sides = [mark.join(re.split(rf"(?<!\w){word}(?!\w)", side)) for side in sides]
@@ -60,10 +60,6 @@ def marked_pair(source: str, target: str) -> tuple[str, str]:
                 for side, end in zip(sides, ends, strict=True)
             ]
     return sides[0], sides[1]
-
-
-def _is_once(word: str, text: str) -> bool:
-    return WORD.findall(text).count(word) == 1
 
 
 def number_of_copies(pairs: int) -> int:

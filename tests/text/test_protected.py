@@ -1,5 +1,7 @@
 """What must hold of spans and symbols: any text comes back, and both sides of a pair agree."""
 
+import itertools
+import re
 import time
 
 import numpy as np
@@ -329,3 +331,21 @@ def test_a_symbol_stands_for_all_numbers_beside_each_other_or_for_none():
     assert protected.text == "Raum ⟦0⟧, 12 Hunde, 12 34 Katzen"
     assert protected.originals == ["11 12 6113 34"]
     assert len(DEFAULT.protect(text).originals) == 7  # where all are learned, one for each
+
+
+def test_a_pair_with_an_empty_side_has_no_copy_and_a_language_tag_stays_first():
+    pairs = as_dataset(
+        [("", "one"), ("um", " "), *((f"<2en> um {n}", f"one {n}") for n in "abcdefgh")]
+    )
+    marked = [*corpora.trained_on(batches.with_marked_copies(pairs, "<2en> x"))]
+    copies = marked[10:]
+    assert len(copies) == 8
+    assert all(re.match("<2en> .*um", source) for source, _ in copies)
+
+
+def test_copies_of_long_pairs_take_no_long_time():
+    words = ["".join(letters) for letters in itertools.product("abcdefgh", repeat=5)]
+    start = time.process_time()
+    for text in (" ".join(words[:16_000]), "." * 30_000 + "x"):
+        marked_pair(text, text)
+    assert time.process_time() - start < 2  # not minutes
