@@ -126,6 +126,7 @@ KINDS_OF_OLDER_RUNS = frozenset({*KINDS} - {"handle", "path"})
 NOT_A_DIGIT = re.compile(r"\D+")
 TAG_NAME = re.compile(r"<(/?)([A-Za-z][\w:.-]*)(?![\w:.-])[^>]*?(/?)>")
 VOID_ELEMENTS = {"br", "hr", "img", "input", "wbr", "area", "base", "col", "embed", "link", "meta"}
+ENDED_SYMBOL = re.compile(r"⟦([0-9])⟧(?=\s|$)")
 ATTACHED_SYMBOL = re.compile(r"(?<=\S)⟦([0-9])⟧")
 WORD_END = re.compile(rf"[{LETTER}\d.,;:!?)\]}}>%]")  # after which a symbol needs a space
 # No span is without one.
@@ -394,7 +395,8 @@ def restore(text: str, source: Protected) -> Restored:
     in order. A symbol that stands for nothing is removed. Tags that would not be nested as in the
     source take the places of tags in its order. A symbol other than a tag that follows a space in
     the source, but a word, a sentence or another symbol in the translation, gets a space before it:
-    a search that has to put in what is missing puts it right after the last token.
+    a search that has to put in what is missing puts it right after the last token. One with letters
+    that is before a space gets one after it, too: letters would belong to a URL.
 
     Args:
       text: a translation with symbols and marks.
@@ -406,11 +408,15 @@ def restore(text: str, source: Protected) -> Restored:
     surplus = restored.count("")
     restored = _nest_tags(restored, _Originals(source).in_order(source.text))
     apart = set(SYMBOL.findall(source.text)) - set(ATTACHED_SYMBOL.findall(source.text))
+    ended = set(ENDED_SYMBOL.findall(source.text))
     pieces, last = [texts[0]], texts[0][-1:]  # the last character so far
     for symbol, original, following in zip(symbols, restored, texts[1:], strict=True):
         is_apart = symbol[1:2] in apart and original and not TAG_NAME.match(original)
         if is_apart and WORD_END.match(last):
             pieces.append(" ")
+        has_letters = any(map(str.isalpha, original)) and original[-1:].isalnum()
+        if symbol[1:2] in ended and has_letters and following[:1].isalpha():
+            following = f" {following}"
         pieces += original, following
         last = (original + following)[-1:] or last
     return Restored("".join(pieces), waiting.missing, surplus)

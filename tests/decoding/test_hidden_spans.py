@@ -200,6 +200,8 @@ def writes(monkeypatch):
         ("4711 um dois", ["one", "one two"], "4711 one two"),  # searched for again without it
         ("um 12 dois 34", ["one 34 two 12"], "one 34 two 12"),
         ("um 12 34", ["one 34 12", "one"], "one 12 34"),
+        ("4711 um 12", ["one 12", "one", "one"], "4711 one 12"),  # the second search loses the 12
+        ("um {x} www.a.org", ["one"], "one {x} www.a.org"),
     ],
 )
 def test_numbers_keep_their_digits(tokenizer, writes, source, written, expected):

@@ -349,3 +349,16 @@ def test_copies_of_long_pairs_take_no_long_time():
     for text in (" ".join(words[:16_000]), "." * 30_000 + "x"):
         marked_pair(text, text)
     assert time.process_time() - start < 2  # not minutes
+
+
+@pytest.mark.parametrize(
+    ("source", "translation", "expected"),
+    [
+        ("a https://a.io/x b", "⟦0⟧onvres", "https://a.io/x onvres"),
+        ("3rd b", "⟦0⟧rd", "3rd"),
+        ("12 m", "⟦0⟧m", "12m"),
+        ("<b>a</b>", "⟦0⟧un⟦1⟧", "<b>un</b>"),
+    ],
+)
+def test_letters_of_a_translation_do_not_become_a_part_of_a_url(source, translation, expected):
+    assert restore(translation, DEFAULT.protect(source)).text == expected
