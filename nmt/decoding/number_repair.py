@@ -12,12 +12,15 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from nmt.text.differences import NUMBER, with_common_digits
-from nmt.text.protected import NOT_A_DIGIT, Protector, Span, replace
+from nmt.text.protected import NOT_A_DIGIT, SPACE, Protector, Span, replace
 
 DECADE, YEAR = re.compile("[1-9]0"), re.compile("(?:1[5-9]|20)[1-9]0")
+TIME = re.compile("[:/]")
+WELL_FORMED = re.compile(
+    rf"[-+\u2212]?(?:[0-9]{{1,3}}(?:[.,'\u2019{SPACE}][0-9]{{3}})++|[0-9]++)(?:[.,][0-9]++)?"
+)
 GROUP = 3  # digits: a thousand, a million
 DIGITS, WORDS = re.compile(r"\d+"), re.compile(r"\w+")
-MIN_DIGITS = 3  # without zeros at the end, of an integer that is not written as a word
 
 
 class Form(NamedTuple):
@@ -44,13 +47,24 @@ def _decade_of_year(span: Span) -> str:
     return span.digits[2:] if YEAR.fullmatch(span.digits) else ""
 
 
+def _groups(span: Span) -> str:
+    return " ".join(DIGITS.findall(span.original))
+
+
+def _digits(span: Span) -> str:
+    """Returns the digits of a number; a time or a date is its groups of digits, or nothing."""
+    return span.original if TIME.search(span.original) else span.digits
+
+
+def _written_digits(span: Span) -> str:
+    """Returns the digits of a number, unless its separators are none of a number: 79,98.836."""
+    return span.digits if WELL_FORMED.fullmatch(span.original) else span.original
+
+
+STRICT_FORMS = [Form(_groups, _groups), Form(_digits, _written_digits)]
 # If a run writes some numbers as words, it may write parts of others so: 15,000 for "15 mil", the
 # 1970s for "70".
-FORMS = [
-    Form(lambda span: span.digits, lambda span: span.digits),
-    Form(_without_zeros, _without_zeros),
-    Form(_decade, _decade_of_year),
-]
+FORMS = [*STRICT_FORMS, Form(_without_zeros, _without_zeros), Form(_decade, _decade_of_year)]
 
 
 class NumberRepair(NamedTuple):
@@ -79,7 +93,7 @@ def repair(
         return NumberRepair(text, apart)
     spans = protector.spans(with_common_digits(text))
     written = [span for span in spans if span.is_number or span.kind == "code"]
-    missing, garbled = _unmatched(numbers, written, FORMS[:1])
+    missing, garbled = _unmatched(numbers, written, STRICT_FORMS)
     if spells_numbers and missing:
         lenient = _unmatched(numbers, written, FORMS)
         if not lenient.garbled:
@@ -148,4 +162,5 @@ def _unmatched(
 
 def _may_be_a_word(number: Span) -> bool:
     """Returns whether a language may write a number as a word: "two", "a hundred"."""
-    return number.kind != "amount" and len(number.digits.rstrip("0")) < MIN_DIGITS
+    is_small, is_round = number.kind == "count", len(number.digits.rstrip("0")) == 1
+    return number.kind != "amount" and (is_small or is_round)

@@ -197,6 +197,10 @@ def writes(monkeypatch):
     [
         ("um 4711 dois", ["one 471 two"], "one 4711 two"),  # in place of its garbled form
         ("um 15.000 dois", ["one 15,000 two"], "one 15,000 two"),  # the same digits
+        ("um 79,988.36 dois", ["one 79,98.836 two"], "one 79,988.36 two"),  # in no number's form
+        ("um 15:32 dois", ["one 1:532 two"], "one 15:32 two"),
+        ("um 16:11 dois", ["one 1611 two"], "one 16:11 two"),
+        ("um 15:32 dois", ["one 15.32 two"], "one 15.32 two"),
         ("4711 um dois", ["one", "one two"], "4711 one two"),  # searched for again without it
         ("um 12 dois 34", ["one 34 two 12"], "one 34 two 12"),
         ("um 12 34", ["one 34 12", "one"], "one 12 34"),
