@@ -12,6 +12,7 @@ scores them again.
 """
 
 import argparse
+import collections
 import os
 import random
 import subprocess
@@ -24,8 +25,8 @@ os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # as `run_demo.py translate
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from nmt.text import files
-from nmt.text.differences import difference
 from nmt.text.glossary import read_glossary
+from nmt.text.protected import DEFAULT
 
 ROOT = Path(__file__).resolve().parents[1]
 RUNS = {"symbols": [], "no-protect": ["--no-protect"]}  # flags by name
@@ -120,10 +121,20 @@ def train(run, folder, flags):
     subprocess.run([*command, *flags], check=True, stdout=sys.stderr, cwd=ROOT)
 
 
-def exact_share(sources, translations):
-    """Returns the share of lines that lack no span of their sources; numbers count by digits."""
-    pairs = zip(sources, translations, strict=True)
-    return sum(not difference(*pair).missing for pair in pairs) / len(sources)
+def exact_share(unmarked, sources, translations):
+    """Returns the share of lines that hold every span that was put into them.
+
+    Numbers count by digits. What a line held before does not count: "2" may be a word.
+    """
+    exact = 0
+    for before, source, translation in zip(unmarked, sources, translations, strict=True):
+        known = collections.Counter(span.original for span in DEFAULT.spans(before))
+        spans = DEFAULT.spans(source)
+        put_in = collections.Counter(span.original for span in spans) - known
+        numbers = {span.original: span.digits for span in spans if span.is_number}
+        written = {span.digits for span in DEFAULT.spans(translation)}
+        exact += all(text in translation or numbers.get(text) in written for text in put_in)
+    return exact / len(sources)
 
 
 def write_splits(args):
@@ -153,14 +164,17 @@ def compare_runs(args, test):
 
     marks = Marks(args.seed + 1)
     marked = [marks.mark(*pair)[0] for pair in test[: args.lines]]
-    scattered = [marks.scatter(source) for source, _ in test[: args.lines]]
+    unmarked = [source for source, _ in test[: args.lines]]
+    scattered = [marks.scatter(source) for source in unmarked]
     numbered = [pair for pair in test if any(map(str.isdigit, pair[0]))]
     print("| run | all exact, phrases as in training | all exact, anywhere | BLEU, no marks |")
     print("|---|---|---|---|", flush=True)
     rows = []
     for name in RUNS:
         translate = run_demo.load_translator(args.folder / name)
-        shares = [exact_share(lines, [*translate(lines)]) for lines in (marked, scattered)]
+        shares = [
+            exact_share(unmarked, lines, [*translate(lines)]) for lines in (marked, scattered)
+        ]
         print(f"| {name} | {shares[0]:.1%} | {shares[1]:.1%} | {bleu(translate, test):.1f} |")
         unprotected = run_demo.load_translator(args.folder / name, protect=False)
         both = [bleu(one, pairs) for pairs in (test, numbered) for one in (unprotected, translate)]
@@ -186,7 +200,7 @@ def kind_share(translate, pairs, kind):
         span = rng.choice(EXAMPLES[kind]).format(rng.randrange(10_000))
         words.insert(rng.randrange(len(words)), span)
         lines.append(" ".join(words))
-    return exact_share(lines, [*translate(lines)])
+    return exact_share([source for source, _ in pairs], lines, [*translate(lines)])
 
 
 def compare_glossary(folder, test, lines):
