@@ -148,9 +148,10 @@ def in_javascript(pattern):
         part = match[0]
         if part.startswith("["):  # a class
             return part.replace(r"\w", word).replace(r"\d", r"\p{Nd}")
+        if not part.startswith("\\"):  # a possessive quantifier, which JavaScript lacks
+            return part[0]
         return escapes.get(part, part)
 
-    # Without possessive quantifiers, which JavaScript lacks; the rest is the same to it.
     source = re.sub(r"\\.|\[(?:\\.|[^\]\\])*\]|[*+?}]\+", translated, pattern.pattern)
     return source, "iu" if pattern.flags & re.IGNORECASE else "u"
 
@@ -164,6 +165,7 @@ def protection(tokenizer):
     return dict(
         kinds=[(kind, in_javascript(pattern)) for kind, pattern in expressions],
         attached=in_javascript(protected.ATTACHED_SYMBOL),
+        ended=in_javascript(protected.ENDED_SYMBOL),
         tag_name=in_javascript(protected.TAG_NAME),
         word_end=in_javascript(protected.WORD_END),
         invisible=in_javascript(spelling.INVISIBLE_CHARACTER),

@@ -12,6 +12,7 @@ class Protector {
     const atStart = ([source, flags]) => new RegExp(`^(?:${source})`, flags);
     this.kinds = rules.kinds.map(([kind, [source, flags]]) => [kind, new RegExp(source, `g${flags}`)]);
     this.attached = new RegExp(rules.attached[0], "gu");
+    this.ended = new RegExp(rules.ended[0], "gu");
     this.tagName = atStart(rules.tag_name);
     this.wordEnd = atStart(rules.word_end);
     this.invisible = new RegExp(rules.invisible[0], "gu");
@@ -54,12 +55,15 @@ class Protector {
     const parts = text.split(SYMBOL); // text, number of a symbol, text, ...
     const numbers = parts.filter((_, n) => n % 2).map(Number);
     const restored = this.nestTags(numbers.map((number) => waiting[number].shift() ?? ""), source.originals);
-    const attached = new Set(Array.from(source.text.matchAll(this.attached), (match) => Number(match[1])));
+    const [attached, ended] = [this.attached, this.ended].map((expression) =>
+      new Set(Array.from(source.text.matchAll(expression), (match) => Number(match[1]))));
     const isApart = (number) => source.text.includes(`⟦${number}⟧`) && !attached.has(number);
     let result = parts[0], last = lastCharacter(result);
     restored.forEach((original, n) => {
       const needsSpace = isApart(numbers[n]) && original && this.wordEnd.test(last) && !this.tagName.test(original);
-      const added = original + parts[2 * n + 2];
+      const following = parts[2 * n + 2], endsInLetters = /\p{L}/u.test(original) && /[\p{L}\p{N}]$/u.test(original);
+      const isApartAfter = ended.has(numbers[n]) && endsInLetters && /^\p{L}/u.test(following);
+      const added = original + (isApartAfter ? " " : "") + following;
       result += (needsSpace ? " " : "") + added;
       last = lastCharacter(added) || last;
     });
