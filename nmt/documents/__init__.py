@@ -77,7 +77,7 @@ def parse_document(name: str, content: bytes, **options) -> Document:
 
 
 def name_language(document: Document, code: str | None) -> None:
-    """Tells a document the language of its translation, which XLIFF 2 names; None if unknown."""
+    """Sets the language of a translation, which XLIFF 2 names; None if it is unknown."""
     if code and hasattr(document, "language"):
         document.language = code
 

@@ -134,7 +134,7 @@ class Whole:
         self._parts.clear()
         if not body.strip():
             return {}
-        # curl calls JSON a form, too, if it is not told otherwise.
+        # curl calls JSON a form, too, unless a header says otherwise.
         if self._kind == "application/x-www-form-urlencoded" and not body.lstrip().startswith(b"{"):
             return _from_pairs(_pairs(_decoded(body)))
         return _from_json(body)

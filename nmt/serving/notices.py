@@ -1,4 +1,4 @@
-"""What the client is told beside a translation: the `warnings` of every API's answers."""
+"""The `warnings` of every API's answers: what a client must know beside a translation."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -336,7 +336,7 @@ class Service:
     def _stream_warnings(
         self, text_query: TextQuery, text: str, translated: list[tuple[str, str]]
     ) -> list[dict]:
-        """Returns what a client is told at the end of a stream.
+        """Returns what the last event of a stream reports.
 
         Args:
           text_query, text: what was asked.
