@@ -92,6 +92,18 @@ def without_begun(source: HiddenText, prefix: str, hidden: Sequence[str]) -> Hid
     return source._replace(spans=spans)
 
 
+def behind(prefix: str, text: str, hidden: Sequence[str]) -> str:
+    """Returns a text behind the beginning of a translation, without the spans that this holds.
+
+    Args:
+      prefix: the beginning.
+      text: of marks and signs alone.
+      hidden: what the marks stand for.
+    """
+    left = without_begun(take_out(text, hidden), prefix, hidden)
+    return f"{prefix} {put_in(left.text, left)}" if left.spans else prefix
+
+
 def take_out(text: str, hidden: Sequence[str]) -> HiddenText:
     """Returns a text without its marks and the spaces that they leave.
 

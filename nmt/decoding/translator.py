@@ -345,6 +345,8 @@ class Translator:
             begun = self.protector.protect_prefix(prefix, sentence.protected)
             sentence.protected = begun._replace(text=sentence.protected.text)
             sentence.hidden = hidden_spans.without_begun(sentence.hidden, prefix, begun.hidden)
+            if sentence.verbatim and not restore(sentence.verbatim, begun).text.startswith(prefix):
+                sentence.verbatim = hidden_spans.behind(prefix, sentence.verbatim, begun.hidden)
             prefix = begun.text
         sentence.prefix_text = spelling.trimmed(prefix)
 

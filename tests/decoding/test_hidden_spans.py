@@ -155,6 +155,23 @@ def test_of_a_text_of_language_tag_and_spans_nothing_is_translated():
     assert [*translate(["<2de> {name}", "<2de> {a} ({b})!"])] == ["{name}", "{a} ({b})!"]
 
 
+@pytest.mark.parametrize(
+    ("source", "prefix", "expected"),
+    [
+        ("{name}", "one two", "one two {name}"),
+        ("{name} {x}", "one {name}", "one {name} {x}"),
+        ("{name}", "one {name}", "one {name}"),
+        ("{name} {x}", "{name}", "{name} {x}"),
+    ],
+)
+def test_what_is_not_translated_follows_the_beginning_that_the_user_wants(
+    tokenizer, source, prefix, expected
+):
+    translate = Translator(random_model(tokenizer), tokenizer)
+    ((translation,),) = translate.hypotheses([source], prefixes=[prefix])
+    assert translation.text == expected
+
+
 def test_what_a_pattern_names_is_kept_by_a_run_without_symbols(tokenizer):
     translate = Translator(random_model(tokenizer), tokenizer, patterns=("tr.s",))
     assert "três" in next(translate(["um três dois"]))
