@@ -1,0 +1,146 @@
+"""What the stages of the pipeline ask of a network: to search, to score, to attend.
+
+An engine takes ids and returns ids and numbers; text is the pipeline's. It batches by itself: it
+takes any number of requests or pairs, and returns as many results in the same order. This module
+imports no TensorFlow.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from nmt.decoding.options import SearchOptions
+    from transformer_model import Transformer
+
+# A function of the ids of the best hypothesis so far, START first, which a search calls after each
+# step. It returns whether to continue: else the search ends there, with what it has.
+OnToken = Callable[[list[int]], bool]
+
+
+class Request(NamedTuple):
+    """A source to search translations of, or to draw a sample for."""
+
+    source: list[int]  # ids, START first and END last
+    prefix: list[int] = []  # noqa: RUF012  # ids that each translation begins with, without START
+    sample: int = 0  # number of the sample, with sampling: each gives another translation
+
+
+class Hypothesis(NamedTuple):
+    """A translation that a search has found."""
+
+    ids: list[int]  # START first; END last if it is finished; no PAD
+    log_probability: float  # natural, of all tokens after START; 0.0 where none was asked for
+    score: float  # that over the length penalty; hypotheses are ranked by it
+    finished: bool  # False where the length limit cut it off
+
+
+class IdPair(NamedTuple):
+    """A source and a target, as ids."""
+
+    source: list[int]  # START first and END last
+    target: list[int]  # START first; END last if it is finished
+
+
+class TokenLikelihood(NamedTuple):
+    """How likely a token of a target is, given the source and the tokens before it."""
+
+    log_probability: float  # natural
+    alternatives: list[tuple[int, float]]  # ids and log-probabilities, the likeliest first
+
+
+class PairScore(NamedTuple):
+    """How likely a target is, given its source."""
+
+    log_probability: float  # natural, of all tokens after START
+    tokens: list[TokenLikelihood]  # of each token after START; [] where none are asked for
+
+
+class PairAttention(NamedTuple):
+    """The attention of one pass over a pair with S source and 1 + T target tokens."""
+
+    cross: np.ndarray  # (T, S): of the last layer, the mean of its heads; row t predicts token t
+    # (H, queries, keys) by the Transformer's names; {} where they are not asked for.
+    weights: dict[str, np.ndarray]
+    outputs: list[int]  # ids: what the decoder predicts at its positions, START first
+
+
+class Engine(Protocol):
+    """A network, or an ensemble of networks, with the options of its search.
+
+    Attributes:
+      options: the SearchOptions.
+      limitation: why it can neither take prefixes nor align words: "the run is ..."; "" for one
+        that does both.
+    """
+
+    options: SearchOptions
+    limitation: str
+
+    def search(
+        self, requests: Sequence[Request], scored: bool = True, on_token: OnToken | None = None
+    ) -> list[list[Hypothesis]]:
+        """Returns the hypotheses of each request, the best first: one, or as many as the beam.
+
+        Args:
+          requests: any number; with `on_token`, one.
+          scored: False if scores and log-probabilities are of no interest.
+          on_token: see OnToken.
+
+        Raises:
+          UserError: the engine cannot take a prefix.
+        """
+
+    def score(
+        self, pairs: Sequence[IdPair], tokens: bool = False, alternatives: int = 0
+    ) -> list[PairScore]:
+        """Returns the score of each pair.
+
+        Args:
+          pairs: any number.
+          tokens: whether those of each token are of interest.
+          alternatives: how many of the likeliest tokens are, at each position.
+        """
+
+    def attend(self, pairs: Sequence[IdPair], every_layer: bool = False) -> list[PairAttention]:
+        """Returns the attention of each pair.
+
+        Args:
+          pairs: any number.
+          every_layer: whether the weights of all layers and heads are of interest.
+        """
+
+
+@dataclasses.dataclass(frozen=True)
+class EngineSettings:
+    """How an engine runs: nothing of it changes a translation."""
+
+    rows: int | None = None  # requests per batch; None for as many as make a batch of tokens
+    workers: int = 1  # batches searched in parallel
+    fixed: bool = True  # the weights do not change, so that a search may be compiled
+
+
+def choose_engine(
+    transformers: Sequence[Transformer],
+    options: SearchOptions,
+    settings: EngineSettings = EngineSettings(),  # frozen
+    symbol_ids: range = range(0),
+) -> Engine:
+    """Returns the engine of one Transformer, or of several, whose probabilities are averaged.
+
+    Args:
+      transformers: of the same vocabulary.
+      options: of the search.
+      settings: of the engine.
+      symbol_ids: of the vocabulary's symbols, which a translation holds as often as its source.
+
+    Raises:
+      UserError: a number is out of its range, or the network cannot do what the options ask for.
+    """
+    from nmt.decoding.engines.tensorflow import TensorFlowEngine
+
+    return TensorFlowEngine(transformers, options, settings, symbol_ids)
