@@ -31,6 +31,9 @@ from nmt.cli import (
     train_messages,
     train_options,
 )
+from nmt.corpus import batches as batching
+from nmt.corpus.corpora import load_corpus
+from nmt.corpus.vocabulary import train_tokenizer
 from nmt.decoding.model import Model
 from nmt.network.engine import ParallelForward, PlainForward
 from nmt.network.parallel_tokens import ParallelTokensForward
@@ -39,9 +42,7 @@ from nmt.results.explorer import page
 from nmt.runs import parent as parents
 from nmt.runs.loading import build_transformer, check_size, load_translator
 from nmt.runs.weights import choose_weights
-from nmt.text import batches as batching
-from nmt.text.corpora import load_corpus
-from nmt.text.tokenizer import Tokenizer, train_tokenizer
+from nmt.text.tokenizer import Tokenizer
 from nmt.training import checkpoints, cluster, devices, metrics
 from nmt.training.averaging import average
 from nmt.training.loop import TrainingLoop

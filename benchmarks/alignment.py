@@ -22,10 +22,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 
+from nmt.corpus.corpora import DATA
 from nmt.decoding import alignment
 from nmt.decoding.attention import KINDS
 from nmt.runs import loading
-from nmt.text.corpora import DATA
 
 
 class AlignedPair(NamedTuple):

@@ -24,9 +24,10 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # as `run_demo.py data` sets it
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from nmt.text import cleaning, encoding, files
-from nmt.text.formats.format import Row
-from nmt.text.line_languages import LineLanguages
+from nmt.corpus import cleaning, files
+from nmt.corpus.formats.format import Row
+from nmt.corpus.line_languages import LineLanguages
+from nmt.text import encoding
 
 SEED = 42
 CLEAN = "clean"  # the kind of a pair without dirt

@@ -422,7 +422,7 @@ def strangers(run_demo, run, folder, chance):
 
 def changed_corpus(run_demo, run, folder, chance):
     """A corpus that is edited after the training: only the test split that was is scored."""
-    from nmt.text import corpora
+    from nmt.corpus import corpora
 
     tsv, copy = folder / "numbers.tsv", folder / "run"
     shutil.copytree(run, copy)

@@ -30,13 +30,13 @@ import params
 import run_demo
 from nmt import UserError
 from nmt.cli import flags
+from nmt.corpus import bleu_tokenizer, files
 from nmt.decoding import non_autoregressive, searcher
 from nmt.decoding.search import greedy_search
 from nmt.decoding.tracing import compiled
 from nmt.decoding.translator import Translator
 from nmt.results import evaluation, scores
 from nmt.runs import loading
-from nmt.text import bleu_tokenizer, files
 from transformer_model import END, MASKED, START
 
 LENGTHS, BATCHES = (16, 64, 256), (1, 64)

@@ -24,7 +24,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # as `run_demo.py translate` sets it
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from nmt.text import files
+from nmt.corpus import files
 from nmt.text.glossary import read_glossary
 from nmt.text.protected import DEFAULT
 

@@ -82,8 +82,8 @@ def readings(batches, readers, seconds):
 def tokenize(args, folder):
     """Returns the Batches of the repeated corpus, and the seconds and processor seconds it took."""
     import run_demo
+    from nmt.corpus.batches import Batches
     from nmt.text import encoding
-    from nmt.text.batches import Batches
 
     repeated_files = []
     for number, path in enumerate(args.train):
@@ -105,7 +105,7 @@ def tokenize(args, folder):
 def print_tokenizing(args, folder):
     """Tokenizes, and prints what that took. Returns the Batches."""
     batches, seconds, processor_seconds = tokenize(args, folder)
-    from nmt.text.batch_plan import plan_epoch
+    from nmt.corpus.batch_plan import plan_epoch
 
     size = sum(path.stat().st_size for path in folder.glob("ids.*"))
     began = time.perf_counter()

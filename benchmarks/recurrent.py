@@ -33,10 +33,10 @@ import params
 import run_demo
 from nmt import UserError
 from nmt.cli import flags
+from nmt.corpus import batches as batching
 from nmt.messages import log
 from nmt.network.engine import ParallelForward, split_rows
 from nmt.results import evaluation
-from nmt.text import batches as batching
 from nmt.text import tokenizer as tokenizing
 from nmt.training import devices
 from transformer_model import END, MASKED, PAD, START, TiedLogits

@@ -40,7 +40,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import params
 from nmt import messages
 from nmt.cli import flags
-from nmt.text import batches as batching
+from nmt.corpus import batches as batching
 
 SIZES = (
     "num_layers", "decoder_layers", "d_model", "dff", "num_heads", "dropout_rate", "batch_size",

@@ -31,8 +31,8 @@ import tensorflow as tf
 import params
 import run_demo
 from nmt.cli import flags
+from nmt.corpus import corpora
 from nmt.decoding.search import greedy_search
-from nmt.text import corpora
 
 STEPS = 20
 RECIPES = {  # learning rate at its peak, steps of warm-up, other values than the preset's

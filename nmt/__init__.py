@@ -1,6 +1,7 @@
 """The packages behind the three modules. Each may import only those before it:
 
-text      corpora, downloads, vocabulary, batches
+text      lines: spelling, sentences, protected spans, glossary, tokenizer
+corpus    data sets: files, formats, checks, the pair store, batches
 documents HTML, subtitles, tables and other files, whose text alone is translated
 network   faster forms of the layers, the loss and the forward pass
 decoding  search, translator

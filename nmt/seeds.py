@@ -10,7 +10,7 @@ import enum
 # Of runs that begin now; params.json holds that of each run, which is resumed as it began:
 # 1: seed + epoch, seed + replica, in runs older than the key
 # 2: hashes; pairs with an empty side are dropped, and incomplete batches spread over the epoch (see
-#    nmt/text/batches.py)
+#    nmt/corpus/batches.py)
 TRAINING_SCHEME = 2
 
 

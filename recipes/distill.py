@@ -34,10 +34,10 @@ from nmt.cli import flags, startup
 from nmt.cli import main as program
 from nmt.cli.parser import Parser
 from nmt.cli.translate_to_file import MAX_WORKERS
+from nmt.corpus import bleu_tokenizer, files
 from nmt.messages import log, plural
 from nmt.runs import listing
 from nmt.runs.folder import Run
-from nmt.text import bleu_tokenizer, files
 from nmt.text.languages import Pair
 
 NAME = "distill.py"  # begins every line on what went wrong

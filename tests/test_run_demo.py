@@ -21,9 +21,9 @@ from helpers import (
 )
 
 import run_demo
+from nmt.corpus import batches as batching
+from nmt.corpus import corpora
 from nmt.runs.folder import Run
-from nmt.text import batches as batching
-from nmt.text import corpora
 from nmt.training import checkpoints, devices
 from transformer_model import END, PAD, START, CustomSchedule, token_sums
 
@@ -206,7 +206,7 @@ two, xla = sys.argv[1] != "one", sys.argv[1] == "compiled"
 cpu = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
 import run_demo
-from nmt.text import batches as batching
+from nmt.corpus import batches as batching
 from helpers import as_dataset, of_epoch, sentences, tiny_training
 import params
 pairs = as_dataset(sentences(120))

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, Namespace
 
 from nmt.cli import flags, trained_runs
-from nmt.text import files
+from nmt.corpus import files
 
 HELP = "word alignment of each pair of the given files"
 VARYING_SHAPES = True

@@ -1,6 +1,6 @@
 """The command `data`: reports on parallel text and writes what is left of it.
 
-See nmt/text/cleaning.py.
+See nmt/corpus/cleaning.py.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from typing import NamedTuple, TextIO
 
 from nmt import UserError, output
 from nmt.cli import flags, startup
+from nmt.corpus import cleaning, files, line_languages
+from nmt.corpus.cleaning import PROBLEMS
+from nmt.corpus.formats.format import Row, Selection
+from nmt.corpus.formats.registry import FORMATS
+from nmt.corpus.line_languages import LineLanguages
 from nmt.messages import log
 from nmt.runs import listing
-from nmt.text import cleaning, files, line_languages
-from nmt.text.cleaning import PROBLEMS
 from nmt.text.encoding import GZIP, check_is_utf_8, has_surrogates, without_surrogates
-from nmt.text.formats.format import Row, Selection
-from nmt.text.formats.registry import FORMATS
 from nmt.text.languages import Pair, overlap
-from nmt.text.line_languages import LineLanguages
 
 HELP = "report on parallel text, and filter it"
 VARYING_SHAPES = True  # of --by-run

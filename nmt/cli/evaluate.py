@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import params
 from nmt import UserError
 from nmt.cli import flags, startup, trained_runs
+from nmt.corpus import bleu_tokenizer, files
 from nmt.messages import log, plural
 from nmt.runs import listing
 from nmt.runs.weights import choose_weights
-from nmt.text import bleu_tokenizer, files
 
 if TYPE_CHECKING:  # what imports TensorFlow
     from nmt.runs.loading import TrainedRun
@@ -83,9 +83,9 @@ def score_runs(args: Namespace) -> None:
     digests = [trained_runs.digest(run) for run in runs]
     trained = trained_runs.load_runs(args, runs)
     trained_runs.check_unchanged(runs, digests)
+    from nmt.corpus import corpora
     from nmt.results import evaluation, scores
     from nmt.runs import loading
-    from nmt.text import corpora
 
     rival = loading.load(against, args.checkpoint, **flags.given(args)) if against else None
     if rows:
@@ -204,9 +204,9 @@ def text_of_run(args: Namespace) -> TestText:
     """Returns the TestText of the test split of a run."""
     run = listing.find(args.run)
     startup.import_tensorflow()
+    from nmt.corpus import corpora
     from nmt.results import evaluation
     from nmt.runs import loading
-    from nmt.text import corpora
     from nmt.training import devices
 
     devices.configure(mirrored=False)

@@ -5,12 +5,12 @@ from typing import Any
 import params
 from nmt import UserError
 from nmt.cli import train_messages
+from nmt.corpus.corpora import Corpus
 from nmt.messages import log, plural
 from nmt.results import evaluation, pictures
 from nmt.results.explorer import page
 from nmt.runs.folder import Run
 from nmt.runs.weights import Weights, choose_weights, scores_are_of
-from nmt.text.corpora import Corpus
 from nmt.training.loop import is_finished
 
 # Options that change neither the scores nor the pictures of a run that is finished.

@@ -7,10 +7,11 @@ from typing import Any
 
 import params
 from nmt import UserError
+from nmt.corpus import files
+from nmt.corpus.formats.format import Selection
 from nmt.runs.parameters import error_in
 from nmt.runs.weights import KINDS
-from nmt.text import files, languages
-from nmt.text.formats.format import Selection
+from nmt.text import languages
 
 THE_RUNS = "the run's"  # the default of flags of a trained run
 

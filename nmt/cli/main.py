@@ -33,8 +33,8 @@ from nmt.cli import (
 )  # fmt: skip
 from nmt.cli.exit_codes import PROGRAM
 from nmt.cli.parser import Parser
+from nmt.corpus import files
 from nmt.messages import closest
-from nmt.text import files
 
 OVERVIEW = """
 usage: python run_demo.py [COMMAND] [flags]

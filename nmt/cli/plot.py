@@ -88,8 +88,8 @@ def prepare(args: Namespace, picture: Picture) -> pictures.RunPictures:
     is_known = is_translated(run, args.checkpoint)
     weights = weights or (picture.needs_sentence and not is_known)
     startup.import_tensorflow()
+    from nmt.corpus.batches import training_batches
     from nmt.runs import loading
-    from nmt.text.batches import training_batches
 
     if weights:
         run, tokenizer, model = loading.load(run, args.checkpoint)

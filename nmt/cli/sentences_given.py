@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 from nmt import UserError
+from nmt.corpus import files
 from nmt.decoding.batching import CHUNK_LINES
 from nmt.messages import log
-from nmt.text import encoding, files
+from nmt.text import encoding
 
 WAIT_SECONDS = 0.01  # for a further line, before those that are there are translated
 READ_BYTES = 1 << 16  # at a time; what a pipe holds

@@ -10,11 +10,12 @@ import numpy as np
 import params
 from nmt.cli import flags
 from nmt.cli.train_corpus import TrainingText
+from nmt.corpus import batches as batching
+from nmt.corpus import corpora, files
 from nmt.messages import log, plural
 from nmt.results import evaluation
 from nmt.runs.folder import Run
-from nmt.text import batches as batching
-from nmt.text import corpora, files, spelling
+from nmt.text import spelling
 from nmt.text.protected import KINDS, MIN_PAIRS
 from nmt.text.tokenizer import Tokenizer
 

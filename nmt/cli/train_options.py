@@ -6,11 +6,11 @@ from typing import Any
 import params
 from nmt import UserError
 from nmt.cli import flags
+from nmt.corpus import bleu_tokenizer, corpora
 from nmt.runs import parent as parents
 from nmt.runs import safety
 from nmt.runs.folder import Run
 from nmt.runs.parameters import Parameters
-from nmt.text import bleu_tokenizer, corpora
 from nmt.training import cluster, devices
 
 

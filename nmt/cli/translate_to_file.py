@@ -11,13 +11,14 @@ from typing import Any
 import params
 from nmt import UserError, output
 from nmt.cli import flags, trained_runs
+from nmt.corpus import files
 from nmt.decoding.batching import CHUNK_LINES
 from nmt.decoding.partial_output import PartialOutput
 from nmt.decoding.workers import Part, Translate, Workers
 from nmt.machine import cores
 from nmt.messages import log, plural
 from nmt.runs.folder import Run
-from nmt.text import encoding, files
+from nmt.text import encoding
 
 # Of a part: the lines that `translate` without --input translates together, so that batches are the
 # same, and so are the last bits of all numbers.

@@ -11,8 +11,8 @@ import functools
 import math
 from typing import TYPE_CHECKING
 
+from nmt.corpus import bleu_tokenizer
 from nmt.decoding.sentence import Translation
-from nmt.text import bleu_tokenizer
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric

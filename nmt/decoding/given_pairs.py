@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from nmt import UserError
+from nmt.corpus.batches import MAX_SOURCE_TOKENS
 from nmt.decoding import alignment
 from nmt.decoding.attention import Attention
 from nmt.decoding.batching import CHUNK_LINES, Batching
@@ -17,7 +18,6 @@ from nmt.decoding.sentence import Links
 from nmt.network.ctc import best_outputs
 from nmt.network.parallel_tokens import decoder_input
 from nmt.text import spelling
-from nmt.text.batches import MAX_SOURCE_TOKENS
 from nmt.text.tokenizer import Tokenizer
 from transformer_model import PAD, START, UNKNOWN
 

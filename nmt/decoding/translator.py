@@ -18,6 +18,7 @@ import numpy as np
 import tensorflow as tf
 
 from nmt import UserError
+from nmt.corpus.batches import MAX_SOURCE_TOKENS
 from nmt.decoding import alignment, consensus, hidden_spans, number_repair, placement
 from nmt.decoding.attention import Attention
 from nmt.decoding.batching import CHUNK_LINES, GPU_BATCH_TOKENS, Batching
@@ -35,7 +36,6 @@ from nmt.decoding.searcher import Searcher, pad
 from nmt.decoding.sentence import NOTHING, Candidate, Links, Sentence, TokenScore, Translation
 from nmt.decoding.tokens import token_scores
 from nmt.text import sentences, spelling
-from nmt.text.batches import MAX_SOURCE_TOKENS
 from nmt.text.differences import Difference, DifferenceCount, difference
 from nmt.text.encoding import check_characters
 from nmt.text.glossary import Glossary

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from nmt import UserError
+from nmt.corpus.formats.comma_separated import PROSE, SEPARATOR
 from nmt.documents.document import Left, Segment, Span, TextDocument, decode, has_words
 from nmt.documents.nodes import Node, Text, plain_text
-from nmt.text.formats.comma_separated import PROSE, SEPARATOR
 
 DELIMITERS = ",;\t|"  # of a .csv; the most frequent one in its first line, outside of sentences
 QUOTED = re.compile(r'"[^"]*+(?:""[^"]*+)*+"')  # "" is a quotation mark, never the end

@@ -6,12 +6,12 @@ from pathlib import Path
 import tensorflow as tf
 
 from nmt import output
+from nmt.corpus.batches import MAX_SOURCE_TOKENS
 from nmt.decoding import non_autoregressive
 from nmt.decoding.hypotheses import Hypotheses
 from nmt.decoding.sampling import Sampling
 from nmt.decoding.search import beam_search, greedy_search, sample
 from nmt.messages import reason
-from nmt.text.batches import MAX_SOURCE_TOKENS
 from nmt.text.tokenizer import Tokenizer, printed_in_graph, trimmed_in_graph
 from transformer_model import Transformer
 

@@ -11,9 +11,9 @@ from tqdm import tqdm
 
 import params
 from nmt import UserError, machine
+from nmt.corpus import batches, bleu_tokenizer, corpora
 from nmt.decoding.model import Model
 from nmt.messages import log, plural
-from nmt.text import batches, bleu_tokenizer, corpora
 from nmt.text.tokenizer import Tokenizer
 from nmt.training import metrics
 

@@ -10,6 +10,8 @@ import tensorflow as tf
 
 import params
 from nmt import UserError
+from nmt.corpus import corpora
+from nmt.corpus.files import is_table
 from nmt.decoding.model import Model
 from nmt.decoding.options import SearchOptions
 from nmt.decoding.translator import Translator
@@ -20,8 +22,6 @@ from nmt.network.parallel_tokens import ParallelTokensForward
 from nmt.runs import listing, parameters, safety
 from nmt.runs.folder import Run
 from nmt.runs.weights import choose_weights
-from nmt.text import corpora
-from nmt.text.files import is_table
 from nmt.text.glossary import read_glossary
 from nmt.text.protected import Protection
 from nmt.text.tokenizer import Tokenizer

@@ -8,13 +8,13 @@ import tensorflow as tf
 
 import params
 from nmt import UserError
+from nmt.corpus import corpora
 from nmt.messages import log
 from nmt.runs import listing
 from nmt.runs.folder import Run
 from nmt.runs.loading import build_transformer, load_tokenizer
 from nmt.runs.parameters import Parameters, in_effect
 from nmt.runs.weights import choose_weights
-from nmt.text import corpora
 from nmt.text.protected import Protection
 from nmt.text.tokenizer import Tokenizer
 from nmt.training import checkpoints

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from starlette.requests import Request
 
+from nmt.corpus.batches import MAX_SOURCE_TOKENS
 from nmt.decoding.attention import Attention
 from nmt.messages import log
 from nmt.results.explorer import page as explorer
@@ -26,7 +27,6 @@ from nmt.serving.models import WARM_UP_TEXT, Models, Query, Result, ServedModel
 from nmt.serving.notices import Notice
 from nmt.serving.streaming import StreamingSearch
 from nmt.text import sentences
-from nmt.text.batches import MAX_SOURCE_TOKENS
 
 AUTO = "auto"  # a source language that is to be detected
 THREADS = 2  # of streams, attention, HTML and warming up

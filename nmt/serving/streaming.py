@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import tensorflow as tf
 
+from nmt.corpus.batches import MAX_SOURCE_TOKENS
 from nmt.decoding.copied_symbols import CopiedSymbols
 from nmt.decoding.search import search
 from nmt.decoding.searcher import IDS, NUMBER, pad, traced_once
 from nmt.serving.models import MAX_ALTERNATIVES, Query, ServedModel
 from nmt.text import spelling
-from nmt.text.batches import MAX_SOURCE_TOKENS
 from nmt.text.protected import Protected, restore
 from transformer_model import END, MASKED, PAD
 

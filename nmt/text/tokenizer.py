@@ -18,11 +18,9 @@ import sentencepiece
 import tensorflow as tf
 from sentencepiece.sentencepiece_model_pb2 import ModelProto
 
-import params
 from nmt import UserError
 from nmt.messages import reason
 from nmt.text import protected, spelling
-from nmt.text.corpora import trained_on
 from nmt.text.encoding import check_characters
 from nmt.text.words import word_count
 from transformer_model import END, PAD, START, UNKNOWN
@@ -144,29 +142,6 @@ class LineSample(SpanCount):
         index = self._random.randrange(self._seen)  # reservoir sampling
         if index < MAX_LINES:
             self.lines[index] = line
-
-
-def train_tokenizer(
-    pairs: tf.data.Dataset,
-    vocab_size: int,
-    pieces: str = "bpe",
-    words_per_piece: int = params.WORDS_PER_PIECE,
-    symbols: str = "",
-    protect: str = "auto",
-) -> bytes:
-    """Learns a vocabulary from both sides of `pairs`. Returns SentencePiece's model as bytes.
-
-    Args:
-      pairs: a dataset of string pairs.
-      vocab_size, pieces, words_per_piece, symbols, protect: see `learn_vocabulary`.
-
-    Raises:
-      UserError: see `learn_vocabulary`.
-    """
-    sample = LineSample()
-    for pair in trained_on(pairs):
-        sample.add(*pair)
-    return learn_vocabulary(sample, vocab_size, pieces, words_per_piece, symbols, protect)
 
 
 def learn_vocabulary(

@@ -10,10 +10,10 @@ import numpy as np
 import tensorflow as tf
 
 from nmt import UserError, seeds
+from nmt.corpus import batches as batching
+from nmt.corpus.corpora import Corpus
 from nmt.messages import log, plural
 from nmt.network.parallel_tokens import POSITIONS
-from nmt.text import batches as batching
-from nmt.text.corpora import Corpus
 from nmt.text.tokenizer import Tokenizer
 from nmt.training import checkpoints, cluster, devices, tensorboard
 from nmt.training.estimate import BatchTimer, RunTimes, duration

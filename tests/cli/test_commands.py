@@ -35,6 +35,7 @@ import params
 import run_demo
 from nmt import UserError
 from nmt.cli import translate
+from nmt.corpus import corpora
 from nmt.decoding.attention import KINDS
 from nmt.decoding.model import Model
 from nmt.results import architecture, evaluation, plots
@@ -42,7 +43,6 @@ from nmt.results import figures as drawing
 from nmt.results.pictures import BY_NAME
 from nmt.runs import listing, loading
 from nmt.runs.folder import Run
-from nmt.text import corpora
 from nmt.training import estimate, loop, metrics
 
 

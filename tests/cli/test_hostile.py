@@ -25,11 +25,11 @@ from helpers import (
 import params
 import run_demo
 from nmt import Interrupted, UserError
+from nmt.corpus import batches as batching
+from nmt.corpus import corpora, files
 from nmt.results import evaluation
 from nmt.runs import loading, parameters, safety
 from nmt.runs.folder import Run
-from nmt.text import batches as batching
-from nmt.text import corpora, files
 from nmt.training import checkpoints, devices
 
 

@@ -14,10 +14,10 @@ from helpers import TINY, Untrained, as_dataset, call, sentences, write_tsv
 import params
 import run_demo
 from nmt.cli import flags, main, train_corpus, train_messages, train_options
+from nmt.corpus import bleu_tokenizer, corpora, files
 from nmt.runs import listing
 from nmt.runs.folder import Run, differences
 from nmt.runs.parameters import Parameters
-from nmt.text import bleu_tokenizer, corpora, files
 
 
 def test_a_flag_that_is_equal_in_effect_is_no_difference_between_runs(finished):

@@ -10,12 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt import UserError
+from nmt.corpus.vocabulary import train_tokenizer
 from nmt.decoding import alignment, batching, given_pairs, translator
 from nmt.decoding.options import SearchOptions
 from nmt.decoding.searcher import Searcher
 from nmt.decoding.sentence import Candidate, Sentence
 from nmt.text import spelling
-from nmt.text.tokenizer import Tokenizer, train_tokenizer
+from nmt.text.tokenizer import Tokenizer
 from run_demo import load_translator
 
 SOURCE = ["\u2581o", "\u2581est", "ádio", "\u2581novo", "."]  # 3 words

@@ -6,11 +6,12 @@ import tensorflow as tf
 from helpers import as_dataset, randomized, sentences
 
 from nmt import UserError, messages
+from nmt.corpus.vocabulary import train_tokenizer
 from nmt.decoding import searcher
 from nmt.decoding.copied_symbols import CopiedSymbols
 from nmt.decoding.sampling import Sampling
 from nmt.decoding.translator import Translator
-from nmt.text.tokenizer import Tokenizer, train_tokenizer
+from nmt.text.tokenizer import Tokenizer
 from transformer_model import END, MASKED, PAD, START, Transformer
 
 SYMBOLS = CopiedSymbols(range(END + 1, END + 4))  # A, B, C

@@ -7,6 +7,7 @@ import pytest
 import tensorflow as tf
 from helpers import as_dataset, randomized, sentences
 
+from nmt.corpus.vocabulary import train_tokenizer
 from nmt.decoding import hidden_spans
 from nmt.decoding.given_pairs import SpanLink
 from nmt.decoding.hypotheses import Hypotheses
@@ -14,7 +15,7 @@ from nmt.decoding.sampling import Sampling
 from nmt.decoding.translator import Translator
 from nmt.text.differences import difference
 from nmt.text.protected import Protector, restore
-from nmt.text.tokenizer import Tokenizer, train_tokenizer
+from nmt.text.tokenizer import Tokenizer
 from transformer_model import END, Transformer
 
 PROTECTOR = Protector(learned=())

@@ -10,10 +10,11 @@ import tensorflow as tf
 from helpers import as_dataset, call, randomized, sentences
 
 from nmt import UserError
+from nmt.corpus.vocabulary import train_tokenizer
 from nmt.decoding.search import greedy_search
 from nmt.exports import argos
 from nmt.text.languages import Pair
-from nmt.text.tokenizer import Tokenizer, train_tokenizer
+from nmt.text.tokenizer import Tokenizer
 from transformer_model import Transformer
 
 

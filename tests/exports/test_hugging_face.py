@@ -8,9 +8,10 @@ import tensorflow as tf
 from helpers import as_dataset, randomized, sentences
 
 from nmt import UserError
+from nmt.corpus.vocabulary import train_tokenizer
 from nmt.decoding.search import greedy_search
 from nmt.exports import hugging_face
-from nmt.text.tokenizer import Tokenizer, train_tokenizer
+from nmt.text.tokenizer import Tokenizer
 from transformer_model import Transformer
 
 SCORE = hugging_face.Score(99.04, 0.5, "nrefs:1|case:mixed|tok:13a|version:2.6.0")

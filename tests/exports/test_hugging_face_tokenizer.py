@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt import UserError
+from nmt.corpus.vocabulary import train_tokenizer
 from nmt.exports import hugging_face_tokenizer as exporting
 from nmt.text import spelling
-from nmt.text.tokenizer import Tokenizer, train_tokenizer
+from nmt.text.tokenizer import Tokenizer
 
 TEXTS = [
     "um dois três.", "  dois   espaços  ", "cafe\u0301 e ação", "e\u0323\u0302", "", "😀 日本語 x",

@@ -9,9 +9,10 @@ import tensorflow as tf
 from helpers import as_dataset, call, randomized, sentences
 
 from nmt import UserError
+from nmt.corpus.vocabulary import train_tokenizer
 from nmt.decoding.search import greedy_search
 from nmt.exports import litert
-from nmt.text.tokenizer import Tokenizer, train_tokenizer
+from nmt.text.tokenizer import Tokenizer
 from transformer_model import Transformer
 
 

@@ -15,11 +15,11 @@ from helpers import LEARNING, as_dataset, call, sentences, write_tsv
 
 import params
 from nmt.cli import startup
+from nmt.corpus.corpora import fingerprint, load_corpus, raw_pairs
+from nmt.corpus.vocabulary import train_tokenizer
 from nmt.results import evaluation
 from nmt.runs import listing, loading
 from nmt.runs.folder import Run
-from nmt.text.corpora import fingerprint, load_corpus, raw_pairs
-from nmt.text.tokenizer import train_tokenizer
 from nmt.training import averaging
 
 

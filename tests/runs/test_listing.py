@@ -25,10 +25,10 @@ from helpers import (
 
 import params
 from nmt.cli import main, train_corpus
+from nmt.corpus import corpora
 from nmt.results import evaluation
 from nmt.runs import listing, loading
 from nmt.runs.folder import Run
-from nmt.text import corpora
 from nmt.training import checkpoints, devices
 
 

@@ -21,6 +21,7 @@ import params
 import run_demo
 from nmt import UserError
 from nmt.cli import flags, main
+from nmt.corpus.vocabulary import train_tokenizer
 from nmt.runs import loading
 from nmt.runs.folder import HELD_OUT_FILES
 from nmt.runs.parent import Parent, inherit, with_new_entries
@@ -103,7 +104,7 @@ def test_other_sizes_are_refused_by_name(finished, tsv, tmp_path, capsys, more, 
 
 def test_a_parent_with_another_tokenizer_is_refused(finished, tsv, tmp_path, capsys):
     parent = shutil.copytree(finished / "run", tmp_path / "parent")
-    other_model = tokenizing.train_tokenizer(as_dataset(sentences(300, seed=9)), 320)
+    other_model = train_tokenizer(as_dataset(sentences(300, seed=9)), 320)
     for content in (b"no model", other_model):
         (parent / "tokenizer.model").write_bytes(content)
         assert call("--from", parent, "--dataset", tsv, "--run", tmp_path / "run") == 2

@@ -5,11 +5,12 @@ import pytest
 from helpers import as_dataset
 
 import params
+from nmt.corpus.vocabulary import train_tokenizer
 from nmt.decoding.model import Model
 from nmt.runs import loading
 from nmt.serving.models import Direction, Query, ServedModel
 from nmt.serving.streaming import StreamingSearch
-from nmt.text.tokenizer import Tokenizer, train_tokenizer
+from nmt.text.tokenizer import Tokenizer
 
 PAIRS = [(f"um {n} dois {n + 1}.", f"one {n} two {n + 1}.") for n in range(1, 1201)]
 

@@ -3,7 +3,8 @@
 import pytest
 
 from nmt import UserError
-from nmt.text import corpora, languages, sentences
+from nmt.corpus import corpora
+from nmt.text import languages, sentences
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt import UserError
-from nmt.text import batches, corpora, protected
+from nmt.corpus import batches, corpora
+from nmt.corpus.marked_copies import marked_pair
+from nmt.corpus.vocabulary import train_tokenizer
+from nmt.text import protected
 from nmt.text.differences import difference
-from nmt.text.marked_copies import marked_pair
 from nmt.text.protected import DEFAULT, MIN_PAIRS, SYMBOLS, Protected, Protector, restore
-from nmt.text.tokenizer import LineSample, SpanCount, Tokenizer, train_tokenizer
+from nmt.text.tokenizer import LineSample, SpanCount, Tokenizer
 
 
 def originals(text, **options):

@@ -10,8 +10,8 @@ import tensorflow as tf
 from helpers import call, pretend_epoch, tiny_training
 
 from nmt import UserError, seeds
+from nmt.corpus.batches import Batches
 from nmt.runs.parameters import parse
-from nmt.text.batches import Batches
 
 
 def test_no_epoch_of_a_seed_has_the_order_of_another_seeds_epoch():

@@ -10,10 +10,11 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from nmt import UserError
+from nmt.corpus import downloads, files
+from nmt.corpus.datasets import CHUNK, text_dataset
+from nmt.corpus.formats.format import Selection
 from nmt.messages import log, plural
-from nmt.text import downloads, files, spelling
-from nmt.text.datasets import CHUNK, text_dataset
-from nmt.text.formats.format import Selection
+from nmt.text import spelling
 from nmt.text.languages import Pair, canonical, matches, overlap
 
 DATA = Path(__file__).parents[2] / "data"

@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 
 from nmt import UserError
+from nmt.corpus.cleaning import main_script
 from nmt.messages import log
-from nmt.text.cleaning import main_script
 from nmt.text.languages import primary
 
 AUTO, DEFAULT = "auto", "13a"

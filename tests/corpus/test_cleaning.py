@@ -9,11 +9,11 @@ import shutil
 import pytest
 from helpers import call, sentences
 
-from nmt.text import cleaning, line_languages
-from nmt.text.formats.format import Row
+from nmt.corpus import cleaning, line_languages
+from nmt.corpus.formats.format import Row
+from nmt.corpus.lengths import Lengths
+from nmt.corpus.line_languages import LineLanguages
 from nmt.text.languages import Pair
-from nmt.text.lengths import Lengths
-from nmt.text.line_languages import LineLanguages
 
 GOOD = [
     (f"{s} Olá, é um número.", f"{t} Hello, it is one.") for s, t in dict.fromkeys(sentences(300))

@@ -3,8 +3,8 @@
 import pytest
 
 from nmt import UserError
+from nmt.corpus import bleu_tokenizer
 from nmt.results import scores
-from nmt.text import bleu_tokenizer
 
 TEXTS = {  # the usual tokenizer, and lines of text
     "English": ("13a", ["Two dogs play in the park.", "A man runs to the sea."]),

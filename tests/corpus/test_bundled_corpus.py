@@ -6,7 +6,7 @@ import sys
 import pytest
 from helpers import run_process
 
-from nmt.text import corpora, files
+from nmt.corpus import corpora, files
 
 SPLITS = ("train", "validation", "test")
 

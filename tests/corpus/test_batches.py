@@ -11,9 +11,9 @@ import tensorflow as tf
 from helpers import NUMBERS, NUMEROS, as_dataset, sentences, tiny_training
 
 from nmt import UserError
-from nmt.text import batches as batching
-from nmt.text.batch_plan import plan_buckets, plan_epoch, rows_in, shuffled
-from nmt.text.pair_store import PairStore
+from nmt.corpus import batches as batching
+from nmt.corpus.batch_plan import plan_buckets, plan_epoch, rows_in, shuffled
+from nmt.corpus.pair_store import PairStore
 from transformer_model import PAD
 
 
@@ -274,7 +274,7 @@ def test_a_run_of_the_first_scheme_has_the_plan_that_it_began_with(many_lengths)
 def test_planning_takes_eight_bytes_of_memory_for_each_pair(monkeypatch):
     buckets = plan_buckets(np.bincount([5, 9, 14]) * 2_000_000, 500, 3)
     bucket_of_pair = np.repeat(np.arange(len(buckets.lengths), dtype=np.uint8), 2_000_000)
-    monkeypatch.setattr("nmt.text.batch_plan.BLOCK", 1 << 12)
+    monkeypatch.setattr("nmt.corpus.batch_plan.BLOCK", 1 << 12)
     tracemalloc.start()
     plan_epoch(bucket_of_pair, buckets, 0, 1)
     peak = tracemalloc.get_traced_memory()[1] / len(bucket_of_pair)

@@ -9,16 +9,16 @@ import numpy as np
 import tensorflow as tf
 
 from nmt import UserError
+from nmt.corpus.batch_plan import plan_buckets, plan_epoch
+from nmt.corpus.cleaning import percentile
+from nmt.corpus.corpora import Corpus, without_autotuning
+from nmt.corpus.datasets import CHUNK
+from nmt.corpus.marked_copies import marked_pair, number_of_copies
+from nmt.corpus.pair_store import PairStore
 from nmt.machine import cores
 from nmt.messages import log
 from nmt.seeds import TRAINING_SCHEME
 from nmt.text import sentences
-from nmt.text.batch_plan import plan_buckets, plan_epoch
-from nmt.text.cleaning import percentile
-from nmt.text.corpora import Corpus, without_autotuning
-from nmt.text.datasets import CHUNK
-from nmt.text.marked_copies import marked_pair, number_of_copies
-from nmt.text.pair_store import PairStore
 from nmt.text.protected import Protector
 from nmt.text.tokenizer import CUT_MARGIN, Tokenizer, trimmed_in_graph
 

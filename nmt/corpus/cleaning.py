@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from nmt.corpus import files
+from nmt.corpus.formats.format import Row, Selection
+from nmt.corpus.lengths import Lengths
+from nmt.corpus.line_languages import LineLanguages
 from nmt.messages import log, plural
-from nmt.text import files, spelling
+from nmt.text import spelling
 from nmt.text.differences import with_common_digits
 from nmt.text.encoding import damaged_lines, without_surrogates
-from nmt.text.formats.format import Row, Selection
-from nmt.text.lengths import Lengths
-from nmt.text.line_languages import LineLanguages
 from nmt.text.protected import DEFAULT, Span
 from nmt.text.words import word_count
 

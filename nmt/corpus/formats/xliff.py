@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from nmt import UserError
+from nmt.corpus.formats import xml_elements
+from nmt.corpus.formats.format import Format, ReadLines, Row, Selection
 from nmt.messages import log_once
-from nmt.text.formats import xml_elements
-from nmt.text.formats.format import Format, ReadLines, Row, Selection
 from nmt.text.languages import Pair, canonical, matches, overlap
 
 CODES = {"bpt", "ept", "it", "ph", "x", "bx", "ex", "sc", "ec", "cp"}  # markup of the original

@@ -7,8 +7,9 @@ import pytest
 from helpers import run_process
 
 from nmt.cli import train_messages
+from nmt.corpus import corpora, files
 from nmt.runs.folder import Run
-from nmt.text import corpora, files, sentences
+from nmt.text import sentences
 
 NAMES = ("train", "validation", "test")
 

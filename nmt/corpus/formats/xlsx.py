@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from nmt import UserError
+from nmt.corpus.formats import table
+from nmt.corpus.formats.format import Format, ReadLines, Row, Selection, check_installed
 from nmt.messages import log_once
-from nmt.text.formats import table
-from nmt.text.formats.format import Format, ReadLines, Row, Selection, check_installed
 from nmt.text.languages import Pair
 
 SAMPLE_ROWS = 200  # of each sheet, by which one is chosen

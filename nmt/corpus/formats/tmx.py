@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt import UserError
+from nmt.corpus.formats import xml_elements
+from nmt.corpus.formats.format import Format, ReadLines, Row, Selection
 from nmt.messages import log_once, plural
-from nmt.text.formats import xml_elements
-from nmt.text.formats.format import Format, ReadLines, Row, Selection
 from nmt.text.languages import Pair, canonical, matches, primary
 
 if TYPE_CHECKING:

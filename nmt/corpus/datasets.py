@@ -14,10 +14,10 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from nmt import UserError
+from nmt.corpus import files
+from nmt.corpus.formats.format import Selection
 from nmt.messages import log
-from nmt.text import files
 from nmt.text.encoding import BOM, GZIP, opened, read_lines
-from nmt.text.formats.format import Selection
 
 COPIES = []  # open temporary files, which are removed when the program ends
 CHUNK = 1024  # pairs read at a time: a call of tf.data per pair would take longer

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt import UserError
+from nmt.corpus.formats.format import check_installed
 from nmt.messages import plural
 from nmt.text import encoding
-from nmt.text.formats.format import check_installed
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element

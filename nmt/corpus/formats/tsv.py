@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from nmt.corpus.formats import table
+from nmt.corpus.formats.format import Format, ReadLines, Row, Selection
 from nmt.messages import log_once, plural
 from nmt.text.encoding import damaged_lines
-from nmt.text.formats import table
-from nmt.text.formats.format import Format, ReadLines, Row, Selection
 from nmt.text.languages import Pair
 
 

@@ -21,9 +21,9 @@ from helpers import (
 
 import params
 import run_demo
+from nmt.corpus import downloads
 from nmt.machine import cores
 from nmt.runs.folder import Run
-from nmt.text import downloads
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """Files of parallel text by their names, and the pairs that they hold.
 
-A corpus is a file of one of the formats of nmt/text/formats/, or a source and a target file with
+A corpus is a file of one of the formats of nmt/corpus/formats/, or a source and a target file with
 the same number of lines. Files whose names end in .gz are compressed by gzip.
 """
 
@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nmt import UserError
+from nmt.corpus.formats import table, tsv
+from nmt.corpus.formats.comma_separated import CSV
+from nmt.corpus.formats.format import Format, ReadLines, Row, Selection
+from nmt.corpus.formats.registry import FORMATS
 from nmt.messages import plural
 from nmt.text import languages
 from nmt.text.encoding import GZIP, damaged_lines, read_lines
-from nmt.text.formats import table, tsv
-from nmt.text.formats.comma_separated import CSV
-from nmt.text.formats.format import Format, ReadLines, Row, Selection
-from nmt.text.formats.registry import FORMATS
 from nmt.text.languages import Pair
 
 MAX_WEIGHT = 1000  # of a corpus

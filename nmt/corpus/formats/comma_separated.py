@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from nmt import UserError
+from nmt.corpus.formats import table
+from nmt.corpus.formats.format import Format, ReadLines, Row, Selection
 from nmt.messages import log_once
 from nmt.text.encoding import damaged_lines, return_within_line
-from nmt.text.formats import table
-from nmt.text.formats.format import Format, ReadLines, Row, Selection
 from nmt.text.languages import Pair
 
 SEPARATOR = re.compile("sep=(.)", re.IGNORECASE)  # a first line for Excel alone

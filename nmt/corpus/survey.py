@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from nmt.text import corpora
-from nmt.text.corpora import Corpus
+from nmt.corpus import corpora
+from nmt.corpus.corpora import Corpus
 from nmt.text.tokenizer import SpanCount
 
 

@@ -17,9 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt import UserError
+from nmt.corpus import cleaning, corpora, datasets, files
+from nmt.corpus.survey import survey
 from nmt.documents.document import decode as decoded
-from nmt.text import cleaning, corpora, datasets, encoding, files, spelling
-from nmt.text.survey import survey
+from nmt.text import encoding, spelling
 
 # What a line of a text file can hold: anything but its end, NULs, and lone surrogates.
 line_texts = st.text(st.characters(exclude_characters="\r\n\t\0", exclude_categories=["Cs"]))

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nmt import UserError
+from nmt.corpus.formats.format import Row, Selection
 from nmt.messages import log_once
-from nmt.text.formats.format import Row, Selection
 from nmt.text.language_names import code_of_name
 from nmt.text.languages import Pair, canonical, is_known, matches, overlap
 

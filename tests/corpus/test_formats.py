@@ -13,8 +13,8 @@ import pytest
 from helpers import call
 
 from nmt import UserError, messages
-from nmt.text import cleaning, corpora, datasets, files
-from nmt.text.formats.format import Selection
+from nmt.corpus import cleaning, corpora, datasets, files
+from nmt.corpus.formats.format import Selection
 from nmt.text.languages import Pair
 
 PAIRS = [("Grüße & mehr.", "Greetings & more."), ("Am 3. Oktober <neu>", "On October 3 <new>")]
@@ -436,7 +436,7 @@ def test_a_hostile_file_is_one_line_and_gives_nothing_away(tmp_path, capsys):
 
 
 def test_a_spreadsheet_that_unpacks_to_more_than_memory_holds_is_refused(tmp_path, monkeypatch):
-    from nmt.text.formats import xlsx
+    from nmt.corpus.formats import xlsx
 
     path = spreadsheet(tmp_path / "a.xlsx", PAIRS)
     monkeypatch.setattr(xlsx, "MAX_BYTES", 100)
@@ -446,7 +446,7 @@ def test_a_spreadsheet_that_unpacks_to_more_than_memory_holds_is_refused(tmp_pat
 
 @pytest.mark.parametrize(("name", "package"), [("a.tmx", "lxml"), ("a.xlsx", "openpyxl")])
 def test_a_missing_package_is_a_line_that_installs_it(name, package, tmp_path, monkeypatch):
-    from nmt.text.formats import format as formats
+    from nmt.corpus.formats import format as formats
 
     monkeypatch.setattr(formats.importlib.util, "find_spec", lambda _: None)
     with pytest.raises(UserError, match=rf"needs {package}.*pip install -r requirements-data\.txt"):

@@ -1,0 +1,30 @@
+"""A vocabulary from the pairs of a data set."""
+
+import tensorflow as tf
+
+import params
+from nmt.corpus.corpora import trained_on
+from nmt.text.tokenizer import LineSample, learn_vocabulary
+
+
+def train_tokenizer(
+    pairs: tf.data.Dataset,
+    vocab_size: int,
+    pieces: str = "bpe",
+    words_per_piece: int = params.WORDS_PER_PIECE,
+    symbols: str = "",
+    protect: str = "auto",
+) -> bytes:
+    """Learns a vocabulary from both sides of `pairs`. Returns SentencePiece's model as bytes.
+
+    Args:
+      pairs: a dataset of string pairs.
+      vocab_size, pieces, words_per_piece, symbols, protect: see `learn_vocabulary`.
+
+    Raises:
+      UserError: see `learn_vocabulary`.
+    """
+    sample = LineSample()
+    for pair in trained_on(pairs):
+        sample.add(*pair)
+    return learn_vocabulary(sample, vocab_size, pieces, words_per_piece, symbols, protect)
