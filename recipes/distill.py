@@ -33,7 +33,7 @@ from nmt import Terminated, UserError, messages, output
 from nmt.cli import flags, startup
 from nmt.cli import main as program
 from nmt.cli.parser import Parser
-from nmt.cli.translate_to_file import MAX_WORKERS
+from nmt.cli.translate_lines import MAX_WORKERS
 from nmt.corpus import bleu_tokenizer, files
 from nmt.messages import log, plural
 from nmt.runs import listing

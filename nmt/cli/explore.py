@@ -5,7 +5,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from nmt import UserError, output
-from nmt.cli import flags, sentences_given, trained_runs
+from nmt.cli import flags, line_io, trained_runs
 from nmt.messages import log, plural
 from nmt.text import spelling
 
@@ -25,7 +25,7 @@ def run(args: Namespace) -> None:
     output.refuse_existing(args.to)
     runs = trained_runs.find_runs(args)
     asked = bool(args.text) or not (sys.stdin is None or sys.stdin.isatty())
-    lines = list(sentences_given.lines(args)) if asked else []
+    lines = list(line_io.given_lines(args)) if asked else []
     blank = sum(map(spelling.is_blank, lines))
     lines = [line for line in lines if not spelling.is_blank(line)]
     if blank and lines:

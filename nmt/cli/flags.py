@@ -12,6 +12,8 @@ from nmt.corpus.formats.format import Selection
 from nmt.runs.parameters import error_in
 from nmt.runs.weights import KINDS
 from nmt.text import languages
+from nmt.text.glossary import read_glossary
+from nmt.text.protected import compile_pattern
 
 THE_RUNS = "the run's"  # the default of flags of a trained run
 
@@ -222,3 +224,51 @@ def add_data(parser: argparse.ArgumentParser, required: bool = False, **splits: 
         parser.add_argument(
             f"--{split}", nargs="+", metavar="FILE", help=text, action=Once, required=required
         )
+
+
+# ---- What must not change, and terms ----
+
+
+def add_protection(parser: argparse.ArgumentParser, checks: bool = True) -> None:
+    """Adds the flags of what must not change, and of terms; without `checks`, not --check."""
+    group = parser.add_argument_group("What must not change (docs/protecting.md)")
+    group.add_argument(
+        "--no-protect", action="store_false", dest="protection",
+        help="translate numbers, addresses, placeholders and tags as text, not as symbols",
+    )  # fmt: skip
+    group.add_argument(
+        "--protect", action="append", metavar="REGEX", dest="patterns", default=[],
+        help="what matches must not change, either (repeatable)",
+    )  # fmt: skip
+    group.add_argument(
+        "--glossary", type=filled, metavar="FILE", action=Once,
+        help="terms and their translations, lines of source TAB target; # begins a comment",
+    )  # fmt: skip
+    if not checks:
+        return
+    group.add_argument(
+        "--check", action="store_true",
+        help="name on stderr the lines whose numbers, placeholders, URLs or tags are not those of "
+        "the source",
+    )  # fmt: skip
+    group.add_argument(
+        "--strict", action="store_true",
+        help="--check, with exit code 3 if there is such a line, or if text of a document stays",
+    )  # fmt: skip
+
+
+def read_protection(args: argparse.Namespace) -> dict[str, Any]:
+    """Returns the arguments of a Translator on what must not change, by name.
+
+    Raises:
+      UserError: they contradict each other, or the glossary cannot be read.
+    """
+    if not args.protection and args.patterns:
+        raise UserError("--no-protect contradicts --protect; leave it out")
+    for pattern in args.patterns:
+        compile_pattern(pattern)  # a wrong one is reported before anything is loaded
+    return dict(
+        protect=args.protection,
+        patterns=tuple(args.patterns),
+        glossary=read_glossary(args.glossary) if args.glossary else None,
+    )

@@ -15,7 +15,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import TYPE_CHECKING, Any
 
 from nmt import Terminated, UserError
-from nmt.cli import flags, protection, startup
+from nmt.cli import flags, startup
 from nmt.messages import log
 from nmt.runs import listing
 from nmt.runs.folder import Run
@@ -70,7 +70,7 @@ def add_flags(parser: ArgumentParser) -> None:
         dest="proxies", help="address of a reverse proxy whose X-Forwarded-For names the client, "
         "for --rate; or a network, as 10.0.0.0/8 (repeatable; default: none)",
     )  # fmt: skip
-    protection.add_protection_flags(parser, checks=False)
+    flags.add_protection(parser, checks=False)
     add_number(parser, "max-chars", 1, 1_000_000, 5000, "characters per request")
     add_number(parser, "rate", 0, 1_000_000, 0, "requests per client and minute; 0 for any number")
     add_number(parser, "max-waiting", 1, 100_000, 1000, "requests that wait; others are refused")
@@ -99,7 +99,7 @@ def run(args: Namespace) -> None:
             f"serve needs {', '.join(missing)}; install: pip install -r requirements-serve.txt"
         )
     groups = grouped_runs(args)
-    protected = protection.read_protection(args)
+    protected = flags.read_protection(args)
     if args.glossary and len(groups) > 1:
         raise UserError(
             "--glossary has terms of two languages; serve one direction, or leave it out"
@@ -171,7 +171,7 @@ def load(
       codes: of its languages.
       runs: one, or the members of an ensemble.
       checkpoint: see `loading.load`.
-      protected: see `protection.read_protection`.
+      protected: see `flags.read_protection`.
     """
     from nmt.runs import loading
     from nmt.serving.models import Query, ServedModel, directions_of

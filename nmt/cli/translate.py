@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import params
 from nmt import UserError
-from nmt.cli import flags, markup_input, sentences_given, trained_runs, translate_to_file
-from nmt.cli.protection import add_protection_flags, read_protection
-from nmt.cli.translation_check import TranslationCheck
-from nmt.cli.translation_formats import FORMATS, Layout
+from nmt.cli import flags, line_io, trained_runs, translate_file, translate_lines
+from nmt.cli.line_io import FORMATS, Layout, TranslationCheck
 from nmt.decoding.consensus import UTILITIES
 from nmt.decoding.workers import Part, Translate, TranslatedPart
 from nmt.text import encoding
@@ -81,13 +79,13 @@ def add_flags(parser: ArgumentParser) -> None:
         help="of the --n-best translations or samples, the one most like the others (minimum Bayes "
         "risk), by chrF or BLEU",
     )  # fmt: skip
-    add_protection_flags(parser)
+    flags.add_protection(parser)
     add_sampling_flags(parser)
     parser.add_argument(
         "--split", action=argparse.BooleanOptionalAction, default=True,
         help="translate each sentence of a line by itself (default: yes)",
     )  # fmt: skip
-    translate_to_file.add_file_flags(parser)
+    translate_lines.add_file_flags(parser)
 
 
 def add_output_flags(parser: ArgumentParser) -> None:
@@ -96,7 +94,7 @@ def add_output_flags(parser: ArgumentParser) -> None:
         "--score", action="store_true", help="log-probability and tab before each translation"
     )
     parser.add_argument(
-        "--format", choices=(*FORMATS, *markup_input.DOCUMENTS), default="text",
+        "--format", choices=(*FORMATS, *translate_file.MARKUP), default="text",
         help="text: one line each. tsv: line number, rank, log-probability, translation. jsonl: "
         "the same as one JSON object per line. html, xml: the arguments, or all of stdin, are "
         "markup, whose text is translated (default text)",
@@ -156,19 +154,19 @@ def add_sampling_flags(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> None:
     """Prints the translation, or the `n_best`, of each argument or line of stdin."""
     check_flags(args)
-    protected = read_protection(args)
+    protected = flags.read_protection(args)
     runs = trained_runs.find_runs(args)
-    if args.format in markup_input.DOCUMENTS:
+    if args.format in translate_file.MARKUP:
         translate_markup(args, runs, protected)
         return
     if args.input:
         load = functools.partial(load_for_parts, args, runs, protected)
-        translate_to_file.run(args, runs, load)
+        translate_lines.run(args, runs, load)
         return
-    chunks, prefixes = sentences_given.chunks(args), read_prefixes(args)
+    chunks, prefixes = line_io.given_chunks(args), read_prefixes(args)
     translator = load_translator(args, runs, protected)
     layout = layout_of(args)
-    typed = sentences_given.typed(args)
+    typed = line_io.are_typed(args)
     check, counts = None, None
     if args.check or args.strict:  # else the translator's own closing line says how many differ
         check, counts = (
@@ -240,19 +238,19 @@ def translate_markup(args: Namespace, runs: list[Run], protected: dict[str, Any]
       runs: see `trained_runs.find_runs`.
       protected: see `read_protection`.
     """
-    parsed = markup_input.read(args)
+    parsed = translate_file.read_markup(args)
     loaded = trained_runs.load_runs(args, runs)
     options = search_options(args, loaded.model)._asdict() | protected | dict(split=args.split)
-    translator = markup_input.document_translator(loaded, parsed, **options)
-    check = markup_input.print_translations(args, parsed, translator)
+    translator = translate_file.document_translator(loaded, parsed, **options)
+    check = translate_file.print_markup(args, parsed, translator)
     check.report(args.strict)
 
 
 def check_flags(args: Namespace) -> None:
     """Raises a UserError if flags contradict each other, whatever the run."""
-    if args.format in markup_input.DOCUMENTS:
-        markup_input.check_flags(args)
-    translate_to_file.check_flags(args, documents=args.format in markup_input.DOCUMENTS)
+    if args.format in translate_file.MARKUP:
+        translate_file.check_markup_flags(args)
+    translate_lines.check_flags(args, documents=args.format in translate_file.MARKUP)
     if (args.token_scores or args.alternatives) and args.format != "jsonl":
         raise UserError("--token-scores and --alternatives need --format jsonl; add that")
     if args.sample and args.beam is not None:

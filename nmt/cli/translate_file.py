@@ -1,19 +1,26 @@
-"""The command `translate-file`: a document, of which the text alone is translated."""
+"""The command `translate-file`: a document, of which the text alone is translated.
+
+And `translate --format html` or `xml`, whose arguments, or all of stdin, are such documents.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import os
 import stat
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import params
 from nmt import CheckFailed, UserError, documents, output
-from nmt.cli import flags, markup_input, trained_runs
-from nmt.cli.protection import add_protection_flags, read_protection
-from nmt.documents.document import Document
+from nmt.cli import flags, trained_runs
+from nmt.cli.line_io import TranslationCheck
+from nmt.documents import html_pages, xml_files
+from nmt.documents.document import Document, TextDocument, decode
+from nmt.documents.inline import written_text
 from nmt.documents.partial import PartialTranslation
 from nmt.documents.report import Report, make_report
 from nmt.messages import log
@@ -25,6 +32,7 @@ if TYPE_CHECKING:  # what imports TensorFlow
 HELP = "translate a document: .html, .docx, .srt, .csv and others"
 VARYING_SHAPES = True
 
+MARKUP = {"html": html_pages.document, "xml": xml_files.fragment}  # of --format
 MAX_BYTES = 100_000_000  # of a document, all of which is in memory
 CHUNK_SEGMENTS = 256  # are translated together, then written to OUT.partial
 
@@ -48,7 +56,7 @@ def add_flags(parser: ArgumentParser) -> None:
         help="of .po and XLIFF, translate anew what is marked as fuzzy, or for review",
     )  # fmt: skip
     flags.add_parameters(parser, params.names(params.SEARCH), flags.THE_RUNS)
-    add_protection_flags(parser)
+    flags.add_protection(parser)
 
 
 def run(args: Namespace) -> None:
@@ -56,14 +64,14 @@ def run(args: Namespace) -> None:
     source, target = Path(args.source), Path(args.target)
     output.refuse_existing(target, "another file")
     document = read_document(source, target, args)
-    protected = read_protection(args)
+    protected = flags.read_protection(args)
     runs = trained_runs.find_runs(args)
     languages = runs[0].parameters.corpus.get("languages", [])
     documents.name_language(document, languages[1] if len(languages) == 2 else None)
     digests = [trained_runs.digest(run) for run in runs]
     loaded = trained_runs.load_runs(args, runs)
     trained_runs.check_unchanged(runs, digests)
-    translator = markup_input.document_translator(loaded, [document], **protected)
+    translator = document_translator(loaded, [document], **protected)
     partial = PartialTranslation(target, settings(args, digests, loaded, translator))
     translate_texts(document, translator, partial)
     translations = [partial.translations[segment.text] for segment in document.segments]
@@ -176,3 +184,88 @@ def report_translation(args: Namespace, document: Document, report: Report) -> N
     if args.strict and not report.is_complete:
         raise CheckFailed(f"{args.target}: {report}")
     log.info(f"{args.target}: {report}")
+
+
+# ---- Markup, as arguments or on stdin ----
+
+
+def read_markup(args: Namespace) -> list[TextDocument]:
+    """Returns a document of each argument; without any, one of stdin.
+
+    Raises:
+      UserError: one is not of the format, or not UTF-8.
+    """
+    if not args.text and sys.stdin is None:
+        raise UserError("stdin is closed; give markup as arguments, or a file: < FILE")
+    contents = [os.fsencode(text) for text in args.text] or [sys.stdin.buffer.read()]
+    name = "argument" if args.text else "stdin"
+    parsed = []
+    for number, content in enumerate(contents, start=1):
+        try:
+            parsed.append(MARKUP[args.format](decode(content)))
+        except UserError as error:
+            raise UserError(f"{name}{f':{number}' if args.text else ''}: {error}") from None
+    return parsed
+
+
+def check_markup_flags(args: Namespace) -> None:
+    """Raises a UserError for flags that markup has no place for."""
+    flags = {
+        "--score": args.score,
+        "--alignments": args.alignments,
+        "--n-best": args.n_best > 1,
+        "--mbr": args.mbr,
+        "--prefix": args.prefix,
+        "--prefixes": args.prefixes,
+    }
+    given = [flag for flag, value in flags.items() if value]
+    if given:
+        raise UserError(f"--format {args.format} prints markup: leave {given[0]} out")
+
+
+def document_translator(loaded: TrainedRun, parsed: Sequence[Document], **options) -> Translator:
+    """Returns the Translator of documents.
+
+    Args:
+      loaded: the run.
+      parsed: the documents. Where one has tags, translations have links; those of a
+        non-autoregressive run have none, and its tags keep their relative positions.
+      options: arguments of `Model.text_translator`.
+    """
+    has_markup = any(segment.has_markup for document in parsed for segment in document.segments)
+    options["alignments"] = has_markup and not loaded.model.options["non_autoregressive"]
+    return loaded.model.text_translator(loaded.tokenizer, **options)
+
+
+def print_markup(
+    args: Namespace, parsed: list[TextDocument], translator: Translator
+) -> TranslationCheck:
+    """Prints documents in translation, and says on stderr what stays. Returns the check of texts.
+
+    Raises:
+      CheckFailed: with --strict, text stays that should not.
+    """
+    check = TranslationCheck(translator.protector, "text", args.check or args.strict)
+    counts = translator.no_counts()
+    segments = [segment for document in parsed for segment in document.segments]
+    texts = [segment.text for segment in segments]
+    results = translator.translate_chunks(check.remember([texts]), scored=False, counts=counts)
+    translations = [result[0] for result in trained_runs.with_progress(results)]
+    counts.warn(differences=False)
+    for segment, translation in zip(segments, translations, strict=True):
+        check.compare(written_text(segment.nodes, translation))
+    reports = []
+    for document in parsed:
+        count = len(document.segments)
+        sys.stdout.write(document.translated_text(translations[:count]))
+        sys.stdout.write("\n" if args.text else "")
+        report = make_report(document, translations[:count], translator.protector)
+        reports.append(report._replace(changes=[], changed=None))  # which the check reports
+        translations = translations[count:]
+    sys.stdout.flush()
+    for number, report in enumerate(reports, start=1):
+        if report.left:
+            log.warning(f"{f'argument {number}' if args.text else 'stdin'}: {report}")
+    if args.strict and any(report.left and not report.is_complete for report in reports):
+        raise CheckFailed("not all text is translated; see the lines before")
+    return check

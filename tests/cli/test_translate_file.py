@@ -15,8 +15,7 @@ from nmt import CheckFailed, UserError
 from nmt.cli import translate_file
 from nmt.cli.exit_codes import exit_code
 from nmt.cli.main import parse
-from nmt.cli.markup_input import print_translations
-from nmt.cli.translate_file import report_translation
+from nmt.cli.translate_file import print_markup, report_translation
 from nmt.documents import parse_document, translate_document
 from nmt.documents.document import Left
 from nmt.documents.partial import PartialTranslation
@@ -159,17 +158,17 @@ class Dropping:
 def test_markup_that_stays_is_named_on_stderr(capsys):
     parsed = [parse_document("a.html", b"O carro.\n<b dois")]
     args = SimpleNamespace(check=False, strict=False, text=[])
-    print_translations(args, parsed, Dropping())
+    print_markup(args, parsed, Dropping())
     said = "stdin: 1 of 2 texts translated; left: 1 in a tag or comment without an end (first: line"
     assert said in capsys.readouterr().err
     with pytest.raises(CheckFailed, match="not all text is translated"):
-        print_translations(SimpleNamespace(check=False, strict=True, text=[]), parsed, Dropping())
+        print_markup(SimpleNamespace(check=False, strict=True, text=[]), parsed, Dropping())
 
 
 def test_names_that_markup_keeps_are_not_reported_as_lost(capsys):
     parsed = [parse_document("a.html", b"O carro <i translate=no>X123</i> novo.")]
     args = SimpleNamespace(check=True, strict=True, text=[])
-    print_translations(args, parsed, Dropping()).report(strict=True)
+    print_markup(args, parsed, Dropping()).report(strict=True)
     assert "X123" in capsys.readouterr().out
 
 

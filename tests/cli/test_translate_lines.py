@@ -19,7 +19,7 @@ import pytest
 from helpers import PROGRAM, call, run_process, sentences, start_process
 
 from nmt import UserError
-from nmt.cli import sentences_given, trained_runs, translate_to_file
+from nmt.cli import line_io, trained_runs, translate_lines
 from nmt.cli.main import parse
 from nmt.decoding import workers
 from nmt.decoding.line_counts import LineCounts
@@ -60,8 +60,8 @@ def threads(monkeypatch):
     """Threads translate in place of processes, in parts of four lines."""
     context = SimpleNamespace(Pipe=multiprocessing.Pipe, Process=ThreadWorker)
     monkeypatch.setattr(workers.multiprocessing, "get_context", lambda method: context)
-    monkeypatch.setattr(translate_to_file, "PART_LINES", 4)
-    monkeypatch.setattr(sentences_given, "CHUNK_LINES", 4)
+    monkeypatch.setattr(translate_lines, "PART_LINES", 4)
+    monkeypatch.setattr(line_io, "CHUNK_LINES", 4)
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def translate(source, capitals, *flags, workers=2):
     target = source.with_suffix(".en")
     arguments = ["--input", source, "--output", target, "--workers", workers, *flags]
     args = parse(["translate", *map(str, arguments)])
-    translate_to_file.run(args, [], capitals)
+    translate_lines.run(args, [], capitals)
     return target
 
 
@@ -186,9 +186,9 @@ def test_parts_of_another_text_or_of_other_flags_are_refused_and_stay(
     if changed == "input":
         source.write_text(SOURCE.replace("um", "dois"))
     elif changed == "run":
-        settings = translate_to_file.settings
+        settings = translate_lines.settings
         other = lambda *arguments: settings(*arguments) | {"run": ["b"]}  # noqa: E731
-        monkeypatch.setattr(translate_to_file, "settings", other)
+        monkeypatch.setattr(translate_lines, "settings", other)
     elif changed == "glossary":
         terms.write_text("um\tum\n")
     else:
@@ -203,7 +203,7 @@ def test_a_flag_with_the_value_of_the_run_changes_nothing(finished, source):
     command = ["translate", "--input", str(source), "--output", "a.en"]
 
     def settings(*flags):
-        return translate_to_file.settings(parse([*command, *flags]), runs, "digest")
+        return translate_lines.settings(parse([*command, *flags]), runs, "digest")
 
     assert runs[0].parameters.options["beam"] == 1
     assert settings("--beam", "1") == settings()
@@ -469,6 +469,6 @@ def test_an_interrupt_takes_no_warning_of_what_is_translated(tmp_path, capsys):
 
     partial, interrupted = PartialOutput(tmp_path / "out", {}), SimpleNamespace(translate=translate)
     with pytest.raises(KeyboardInterrupt):
-        translate_to_file.write_parts(interrupted, iter([]), partial, done=0, lines=20)
+        translate_lines.write_parts(interrupted, iter([]), partial, done=0, lines=20)
     partial.close()
     assert MANY_TOKENS in capsys.readouterr().err
