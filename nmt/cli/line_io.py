@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from nmt import CheckFailed, UserError
 from nmt.corpus import files
-from nmt.decoding.batching import CHUNK_LINES
+from nmt.decoding.batch_sizes import CHUNK_LINES
 from nmt.messages import log
 from nmt.text import encoding
 from nmt.text.differences import DifferenceCount, difference

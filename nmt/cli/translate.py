@@ -21,7 +21,7 @@ from nmt.text import encoding
 if TYPE_CHECKING:  # what imports TensorFlow
     from nmt.decoding.line_counts import LineCounts
     from nmt.decoding.model import Model
-    from nmt.decoding.options import SearchOptions
+    from nmt.decoding.search_options import SearchOptions
     from nmt.decoding.sentence import Translation
     from nmt.decoding.translator import Translator
     from nmt.runs.folder import Run
@@ -277,9 +277,9 @@ def search_options(args: Namespace, model: Model) -> SearchOptions:
     Raises:
       UserError: there are fewer hypotheses than translations to print.
     """
-    from nmt.decoding.options import SearchOptions
     from nmt.decoding.repetition import Repetition
     from nmt.decoding.sampling import Sampling
+    from nmt.decoding.search_options import SearchOptions
 
     beam = model.options["beam"]
     if args.sample or (args.plain and args.beam is None):

@@ -12,7 +12,7 @@ import params
 from nmt import UserError, output
 from nmt.cli import flags, trained_runs
 from nmt.corpus import files
-from nmt.decoding.batching import CHUNK_LINES
+from nmt.decoding.batch_sizes import CHUNK_LINES
 from nmt.decoding.partial_output import PartialOutput
 from nmt.decoding.workers import Part, Translate, Workers
 from nmt.machine import cores

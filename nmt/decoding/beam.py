@@ -13,7 +13,7 @@ from nmt.decoding.cached_decoder import EXTRA_TOKENS, CachedDecoder, DecoderStat
 from nmt.decoding.copied_symbols import CopiedSymbols
 from nmt.decoding.ensemble import Ensemble, EnsembleState, Transformers, cached_decoder
 from nmt.decoding.hypotheses import Hypotheses, length_penalty, set_position, unrestricted
-from nmt.decoding.loop import loop
+from nmt.decoding.position_loop import loop
 from transformer_model import END, MASKED, START
 
 BLOCK = 64  # tokens; `best_continuations` compares the maxima of blocks first

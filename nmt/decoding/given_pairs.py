@@ -12,7 +12,7 @@ from nmt import UserError
 from nmt.corpus.batches import MAX_SOURCE_TOKENS
 from nmt.decoding import alignment
 from nmt.decoding.attention import Attention
-from nmt.decoding.batching import CHUNK_LINES, Batching
+from nmt.decoding.batch_sizes import CHUNK_LINES, Batching
 from nmt.decoding.searcher import Searcher, pad
 from nmt.decoding.sentence import Links
 from nmt.network.ctc import best_outputs

@@ -15,7 +15,7 @@ from nmt.decoding.cached_decoder import EXTRA_TOKENS, CachedDecoder, DecoderStat
 from nmt.decoding.copied_symbols import CopiedSymbols
 from nmt.decoding.ensemble import Ensemble, EnsembleState, Transformers, cached_decoder
 from nmt.decoding.hypotheses import Hypotheses, length_penalty, set_position, unrestricted
-from nmt.decoding.loop import loop
+from nmt.decoding.position_loop import loop
 from nmt.decoding.sampling import Sampling
 from transformer_model import END, PAD, START
 

@@ -17,8 +17,8 @@ from nmt.decoding import non_autoregressive
 from nmt.decoding.attention import KINDS
 from nmt.decoding.copied_symbols import CopiedSymbols
 from nmt.decoding.hypotheses import Hypotheses, length_penalty
-from nmt.decoding.options import SearchOptions
 from nmt.decoding.search import sample, search
+from nmt.decoding.search_options import SearchOptions
 from nmt.decoding.tokens import TokenLikelihoods, log_probabilities, token_likelihoods
 from nmt.decoding.tracing import compiled, traced_once
 from transformer_model import END, PAD, Transformer, greedy_translate

@@ -21,7 +21,7 @@ from nmt import UserError
 from nmt.corpus.batches import MAX_SOURCE_TOKENS
 from nmt.decoding import alignment, consensus, hidden_spans, number_repair, placement
 from nmt.decoding.attention import Attention
-from nmt.decoding.batching import CHUNK_LINES, GPU_BATCH_TOKENS, Batching
+from nmt.decoding.batch_sizes import CHUNK_LINES, GPU_BATCH_TOKENS, Batching
 from nmt.decoding.given_pairs import GivenPairs
 from nmt.decoding.hypotheses import Hypotheses
 from nmt.decoding.line_counts import LineCounts
@@ -31,7 +31,7 @@ from nmt.decoding.n_best import (
     merge_equal_texts,
     restore_candidates,
 )
-from nmt.decoding.options import SearchOptions
+from nmt.decoding.search_options import SearchOptions
 from nmt.decoding.searcher import Searcher, pad
 from nmt.decoding.sentence import NOTHING, Candidate, Links, Sentence, TokenScore, Translation
 from nmt.decoding.tokens import token_scores
@@ -91,7 +91,7 @@ class Translator:
     Args:
       transformer: a Transformer.
       tokenizer: a Tokenizer.
-      rows: sentences per batch; None for as many as make a batch of tokens; see batching.py.
+      rows: sentences per batch; None for as many as make a batch of tokens; see batch_sizes.py.
       workers: batches translated in parallel.
       fixed: the weights will not change, so the search for single sentences may be compiled.
       language: code of the source language, to split each line into sentences; None to leave lines

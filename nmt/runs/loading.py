@@ -13,7 +13,7 @@ from nmt import UserError
 from nmt.corpus import corpora
 from nmt.corpus.files import is_table
 from nmt.decoding.model import Model
-from nmt.decoding.options import SearchOptions
+from nmt.decoding.search_options import SearchOptions
 from nmt.decoding.translator import Translator
 from nmt.machine import memory
 from nmt.messages import closest, log
@@ -287,7 +287,7 @@ def load_translator(
         docs/protecting.md.
       patterns: regular expressions of what must not change, either.
       glossary: a file of terms and their translations, source TAB target.
-      options: of decoding.options.SearchOptions, such as `beam`; without `beam` and
+      options: of decoding.search_options.SearchOptions, such as `beam`; without `beam` and
         `length_penalty`, those of the run.
 
     Raises:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from nmt import UserError
 from nmt.corpus.vocabulary import train_tokenizer
-from nmt.decoding import alignment, batching, given_pairs, translator
-from nmt.decoding.options import SearchOptions
+from nmt.decoding import alignment, batch_sizes, given_pairs, translator
+from nmt.decoding.search_options import SearchOptions
 from nmt.decoding.searcher import Searcher
 from nmt.decoding.sentence import Candidate, Sentence
 from nmt.text import spelling
@@ -67,7 +67,7 @@ def test_unknown_words_count_as_the_text_has_them():
     assert vocabulary.surfaces(text) == ["\u2581um", "\u2581xx\u2581yyy", "\u2581dois", "\u2581zz"]
     sizes = dict.fromkeys(("input_vocab_size", "target_vocab_size"), vocabulary.vocab_size)
     searcher = Searcher(small_transformer(num_layers=1, **sizes), SearchOptions())
-    pairs = given_pairs.GivenPairs(searcher, vocabulary, batching.Batching(None, 1))
+    pairs = given_pairs.GivenPairs(searcher, vocabulary, batch_sizes.Batching(None, 1))
     (span_links,) = pairs.link_spans([(text, "one two")])
     spans = {text[slice(*link.source)] for link in span_links}
     assert spans == {"um", " xx yyy", " dois", " zz"}
@@ -156,7 +156,7 @@ def test_pairs_are_aligned_in_batches_as_alone(finished, monkeypatch):
     assert alone[20:22] == [[], []]
     assert max(alone[22])[0] < translator.MAX_SOURCE_TOKENS
     assert len({*map(len, alone)}) > 3
-    monkeypatch.setattr(batching, "BATCH_TOKENS", 64)
+    monkeypatch.setattr(batch_sizes, "BATCH_TOKENS", 64)
     monkeypatch.setattr(given_pairs, "CHUNK_LINES", 7)
     assert list(translate.align(iter(pairs), cut=True)) == alone
     with pytest.raises(UserError, match="pair 23 has more than 2048 tokens on a side"):

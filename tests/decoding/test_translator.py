@@ -15,7 +15,7 @@ import run_demo
 import transformer_model as tm
 from nmt import UserError
 from nmt.decoding import (
-    batching,
+    batch_sizes,
     consensus,
     given_pairs,
     search,
@@ -41,7 +41,7 @@ from pathlib import Path
 
 import params
 import transformer_model as tm
-from nmt.decoding import options, searcher
+from nmt.decoding import search_options, searcher
 
 searcher.COMPILE_AFTER = 0
 sizes = params.NUM_LAYERS, params.D_MODEL, params.NUM_HEADS, params.DFF
@@ -50,7 +50,7 @@ transformer.build(((None, None), (None, None)))
 kernel, bias = transformer.final_layer.get_weights()
 bias[tm.END] += 1000
 transformer.final_layer.set_weights([kernel, bias])
-tested = searcher.Searcher(transformer, options.SearchOptions(beam=4))
+tested = searcher.Searcher(transformer, search_options.SearchOptions(beam=4))
 
 
 def resident():
@@ -131,7 +131,7 @@ def test_lines_come_back_in_their_order_as_if_each_were_alone(
     model, alone, beam, monkeypatch, silent
 ):
     """In several chunks, each in several batches, two at a time."""
-    monkeypatch.setattr(batching, "BATCH_TOKENS", 64)
+    monkeypatch.setattr(batch_sizes, "BATCH_TOKENS", 64)
     lines = [*SOURCES[:5], "", *SOURCES[5:]]
     hypotheses = Translator(*model, beam=beam, workers=2).hypotheses(iter(lines), at_a_time=15)
     for line, best in zip(lines, hypotheses, strict=True):
@@ -345,7 +345,7 @@ def test_tags_are_no_words_of_a_line_but_at_its_start(model):
 
 
 def test_scores_of_given_pairs_are_those_of_the_translations_themselves(model, monkeypatch, silent):
-    monkeypatch.setattr(batching, "BATCH_TOKENS", 64)
+    monkeypatch.setattr(batch_sizes, "BATCH_TOKENS", 64)
     monkeypatch.setattr(given_pairs, "CHUNK_LINES", 15)
     transformer, tokenizer = model
     pairs = [*sentences(30), ("um", ""), ("", "")]
@@ -463,7 +463,7 @@ def test_long_prefixes_make_batches_small(finished, monkeypatch):
     with pytest.raises(StopAsyncIteration):
         list(translate.hypotheses(["um."] * 40, prefixes=prefixes))
     rows, length = batches[0]
-    assert rows == batching.BATCH_TOKENS // length < 10
+    assert rows == batch_sizes.BATCH_TOKENS // length < 10
 
 
 def test_a_search_on_a_gpu_has_larger_batches(tokenizer, monkeypatch):
@@ -481,7 +481,7 @@ def test_a_search_on_a_gpu_has_larger_batches(tokenizer, monkeypatch):
         monkeypatch.setattr(translate.searcher, "search", search)
         with pytest.raises(StopAsyncIteration):
             list(translate.hypotheses(["um."] * 4096))
-    assert rows == [batching.BATCH_TOKENS // length, batching.GPU_BATCH_TOKENS // length]
+    assert rows == [batch_sizes.BATCH_TOKENS // length, batch_sizes.GPU_BATCH_TOKENS // length]
 
 
 def test_no_more_of_a_long_line_is_tokenized_than_counts(tokenizer):

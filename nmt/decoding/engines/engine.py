@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 if TYPE_CHECKING:
     import numpy as np
 
-    from nmt.decoding.options import SearchOptions
+    from nmt.decoding.search_options import SearchOptions
     from transformer_model import Transformer
 
 # A function of the ids of the best hypothesis so far, START first, which a search calls after each

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 from helpers import biased_transformer
 
-from nmt.decoding import loop, search
+from nmt.decoding import position_loop, search
 from nmt.decoding.cached_decoder import EXTRA_TOKENS
 from nmt.decoding.sampling import Sampling
 from transformer_model import PAD
@@ -27,7 +27,9 @@ def test_each_row_takes_its_own_steps_and_comes_back_in_its_place():
         return State(state.ends, steps)
 
     state = State(ends, tf.zeros_like(ends))
-    state_after, ended = loop.loop(lambda position, state: position < state.ends, step, state)
+    state_after, ended = position_loop.loop(
+        lambda position, state: position < state.ends, step, state
+    )
     np.testing.assert_array_equal(state_after, ends)
     assert ended.numpy().all()
 
