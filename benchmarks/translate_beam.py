@@ -39,6 +39,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from nmt import UserError
 from nmt.messages import reason
+from nmt.resumable_output import other_settings
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 try:
@@ -196,8 +197,7 @@ def claim(output: str, settings: dict[str, Any]) -> None:
     try:
         if FileSystems.exists(path):
             with FileSystems.open(path, BYTES) as file:
-                saved = json.loads(file.read())
-            different = [name for name, value in settings.items() if saved.get(name) != value]
+                different = other_settings(json.loads(file.read()), settings)
             if different:
                 raise UserError(
                     f"{output}: was begun with another {' and '.join(different)}; give the same, "
@@ -211,7 +211,7 @@ def claim(output: str, settings: dict[str, Any]) -> None:
         with FileSystems.create(f"{path}.unfinished", BYTES) as file:
             file.write(json.dumps(settings, indent=2).encode())
         FileSystems.rename([f"{path}.unfinished"], [path])
-    except (AttributeError, ValueError):
+    except ValueError:
         raise UserError(f"{path}: is damaged; give another --output") from None
     except (OSError, BeamIOError) as error:
         raise UserError(f"{output}: cannot be written ({reason(error)})") from None

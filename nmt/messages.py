@@ -8,7 +8,8 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Any, TextIO
 
 log = logging.getLogger("nmt")  # silent where the host program does not configure logging
 
@@ -32,13 +33,13 @@ class Stderr:
       stream: a text file.
     """
 
-    def __init__(self, stream):
+    def __init__(self, stream: TextIO):
         self.stream = stream
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         return getattr(self.stream, name)
 
-    def write(self, text):
+    def write(self, text: str) -> int:
         """Writes a text. Returns its length."""
         try:
             self.stream.write(text)
@@ -46,14 +47,14 @@ class Stderr:
             self.lose()
         return len(text)
 
-    def flush(self):
+    def flush(self) -> None:
         """Writes what is buffered."""
         try:
             self.stream.flush()
         except (OSError, ValueError):
             self.lose()
 
-    def lose(self):
+    def lose(self) -> None:
         """Lets the stream write to nowhere: what it has buffered would fail again."""
         with contextlib.suppress(OSError, ValueError):  # a host program's may not be a file
             nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -61,7 +62,7 @@ class Stderr:
             os.close(nowhere)
 
 
-def printable(text):
+def printable(text: str) -> str:
     """Returns a text with control characters as escape sequences of Python: "\\x1b"."""
     return CONTROL.sub(lambda match: repr(match[0])[1:-1], text)
 
@@ -69,7 +70,7 @@ def printable(text):
 class Terminal(logging.Handler):
     """Writes messages to stderr, above a progress bar if there is one."""
 
-    def emit(self, record):
+    def emit(self, record: logging.LogRecord) -> None:
         text = printable(self.format(record))  # names of files and runs may hold anything
         if "tqdm" in sys.modules:
             sys.modules["tqdm"].tqdm.write(text, file=sys.stderr)
@@ -77,7 +78,7 @@ class Terminal(logging.Handler):
             print(text, file=sys.stderr)
 
 
-def show():
+def show() -> None:
     """Makes the messages of this project visible on stderr, as the command line does."""
     if sys.stderr is None:  # closed by the parent process
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
@@ -93,18 +94,18 @@ def show():
 
 
 @functools.cache
-def log_once(message):
+def log_once(message: str) -> None:
     """Logs a line unless it was logged before: what is read several times says it once."""
     log.info(message)
 
 
-def plural(number, noun):
+def plural(number: int, noun: str) -> str:
     """Returns "1 epoch", "2 epochs"; of numbers from 10,000 on with a comma."""
     ending = "" if number == 1 else "es" if noun.endswith("tch") else "s"
     return f"{number:{',' if number >= 10_000 else ''}} {noun}{ending}"
 
 
-def reason(error):
+def reason(error: BaseException) -> str:
     """Returns the line of the message of an `error` that says what happened: most often, the first.
 
     TensorFlow's message of an error in a graph begins with lines about the place.
@@ -116,12 +117,12 @@ def reason(error):
 
 
 @contextlib.contextmanager
-def quiet():
+def quiet() -> Iterator[list[bytes]]:
     """Holds back what is written to stderr, by C++ too, and then passes on what is not NOISE.
 
     Yields a list, which receives the lines that were dropped.
     """
-    dropped = []
+    dropped: list[bytes] = []
     sys.stderr.flush()
     stderr = os.dup(2)
     with tempfile.TemporaryFile() as held:

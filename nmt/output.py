@@ -4,6 +4,7 @@ import contextlib
 import errno
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from nmt import UserError
@@ -12,20 +13,22 @@ from nmt import UserError
 UNSUPPORTED_FLUSH = (errno.EINVAL, errno.ENOTSUP, errno.EACCES)
 FULL = (errno.ENOSPC, errno.EDQUOT)  # of a disk, or of the user's share of it
 
+StrPath = str | os.PathLike[str]
 
-def refuse_existing(path, instead="another path with --to"):
+
+def refuse_existing(path: StrPath | None, instead: str = "another path with --to") -> None:
     """Raises a UserError if `path` exists: nothing is overwritten."""
     if path and os.path.lexists(path):
         raise UserError(f"{path}: exists already; remove it, or name {instead}")
 
 
-def unwritten(path, error, instead="a writable path"):
+def unwritten(path: StrPath, error: OSError, instead: str = "a writable path") -> UserError:
     """Returns the UserError of an OSError in writing to `path`."""
     fix = "free some space" if error.errno in FULL else f"name {instead}"
     return UserError(f"{path}: {error.strerror or error}; {fix}")
 
 
-def flush(path):
+def flush(path: StrPath) -> None:
     """Waits until the disk holds a file, or the names in a folder, as they are now."""
     try:
         descriptor = os.open(path, os.O_RDONLY)
@@ -38,7 +41,7 @@ def flush(path):
             raise
 
 
-def flush_tree(path):
+def flush_tree(path: StrPath) -> None:
     """Flushes a file, or a folder with all that it holds."""
     for folder, _, names in os.walk(path):
         for name in names:
@@ -48,7 +51,7 @@ def flush_tree(path):
         flush(path)
 
 
-def make_folder(path):
+def make_folder(path: Path) -> None:
     """Makes a folder and the missing ones above it, whose names are then on the disk."""
     missing = [folder for folder in (path, *path.parents) if not folder.exists()]
     path.mkdir(parents=True, exist_ok=True)
@@ -56,7 +59,7 @@ def make_folder(path):
         flush(folder.parent)
 
 
-def move(path, target):
+def move(path: Path, target: Path) -> None:
     """Renames a file or folder, which is on the disk before its new name is; replaces a file."""
     flush_tree(path)
     os.replace(path, target)
@@ -64,7 +67,7 @@ def move(path, target):
 
 
 @contextlib.contextmanager
-def new(path):
+def new(path: StrPath) -> Iterator[Path]:
     """Yields a path to write to, which is renamed to `path` if the block ends without an error.
 
     Args:
@@ -84,7 +87,7 @@ def new(path):
         raise unwritten(path, error, "a writable path with --to") from None
 
 
-def write(path, content):
+def write(path: Path, content: bytes) -> None:
     """Writes bytes to a file, which is replaced; a UserError if it cannot be written."""
     unfinished = path.with_name(path.name + ".tmp")
     try:

@@ -36,6 +36,7 @@ from nmt.cli.parser import Parser
 from nmt.cli.translate_lines import MAX_WORKERS
 from nmt.corpus import bleu_tokenizer, files
 from nmt.messages import log, plural
+from nmt.resumable_output import other_settings
 from nmt.runs import listing
 from nmt.runs.folder import Run
 from nmt.text.languages import Pair
@@ -292,8 +293,7 @@ def claim_folder(recipe: Recipe, teacher: Namespace) -> None:
 
 def check_unchanged(folder: Path, stage: str, saved: dict, wanted: dict) -> None:
     """Raises a UserError if the saved values of a stage are not those that are wanted now."""
-    different = [name for name in {**saved, **wanted} if saved.get(name) != wanted.get(name)]
-    if different:
+    if different := other_settings(saved, wanted):
         names = ", ".join(different[:3]) + (" and more" if different[3:] else "")
         raise UserError(
             f"{folder}: its {stage} began with a different {names}; give the same flags and files, "

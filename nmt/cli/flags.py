@@ -1,8 +1,10 @@
 """The flags of several commands, and those that params.py declares. Without TensorFlow."""
 
 import argparse
+import hashlib
 import textwrap
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import params
@@ -272,3 +274,9 @@ def read_protection(args: argparse.Namespace) -> dict[str, Any]:
         patterns=tuple(args.patterns),
         glossary=read_glossary(args.glossary) if args.glossary else None,
     )
+
+
+def glossary_digest(args: argparse.Namespace) -> str:
+    """Returns the SHA-256 of the file of --glossary; without one, of nothing."""
+    content = Path(args.glossary).read_bytes() if args.glossary else b""
+    return hashlib.sha256(content).hexdigest()

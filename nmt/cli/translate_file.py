@@ -5,7 +5,6 @@ And `translate --format html` or `xml`, whose arguments, or all of stdin, are su
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 import sys
@@ -21,9 +20,9 @@ from nmt.cli.line_io import TranslationCheck
 from nmt.documents import html_pages, xml_files
 from nmt.documents.document import Document, TextDocument, decode
 from nmt.documents.inline import written_text
-from nmt.documents.partial import PartialTranslation
 from nmt.documents.report import Report, make_report
 from nmt.messages import log
+from nmt.resumable_output import ResumableTexts
 
 if TYPE_CHECKING:  # what imports TensorFlow
     from nmt.decoding.translator import Translator
@@ -72,16 +71,14 @@ def run(args: Namespace) -> None:
     loaded = trained_runs.load_runs(args, runs)
     trained_runs.check_unchanged(runs, digests)
     translator = document_translator(loaded, [document], **protected)
-    partial = PartialTranslation(target, settings(args, digests, loaded, translator))
-    translate_texts(document, translator, partial)
-    translations = [partial.translations[segment.text] for segment in document.segments]
-    try:
-        content = document.write(translations)
-    except UserError as error:
-        raise UserError(f"{source}: {error}") from None
-    output.refuse_existing(target, "another file")  # which another process may have written
-    output.write(target, content)
-    partial.remove()
+    with ResumableTexts(target, document_settings(args, digests, loaded, translator)) as partial:
+        translate_texts(document, translator, partial)
+        translations = [partial.finished[segment.text] for segment in document.segments]
+        try:
+            content = document.write(translations)
+        except UserError as error:
+            raise UserError(f"{source}: {error}") from None
+        partial.finish(content)
     report_translation(args, document, make_report(document, translations, translator.protector))
 
 
@@ -122,7 +119,7 @@ def format_options(ending: str, args: Namespace) -> dict[str, Any]:
     return options
 
 
-def settings(
+def document_settings(
     args: Namespace, digests: list[str], loaded: TrainedRun, translator: Translator
 ) -> dict[str, Any]:
     """Returns what translations depend on, besides their source: for OUT.partial.
@@ -133,26 +130,23 @@ def settings(
       loaded: the runs.
       translator: that of `loaded`.
     """
-    glossary = Path(args.glossary).read_bytes() if args.glossary else b""
     return dict(
         runs=digests,
         checkpoint=args.checkpoint,
         search=loaded.model.search_options,
         protect=args.protection,
         patterns=args.patterns,
-        glossary=hashlib.sha256(glossary).hexdigest(),
+        glossary=flags.glossary_digest(args),
         links=translator.options.alignments,
     )
 
 
-def translate_texts(
-    document: Document, translator: Translator, partial: PartialTranslation
-) -> None:
+def translate_texts(document: Document, translator: Translator, partial: ResumableTexts) -> None:
     """Translates what `partial` does not yet hold of a document, with a progress bar."""
     from tqdm import tqdm
 
     texts = list(dict.fromkeys(segment.text for segment in document.segments))
-    waiting = [text for text in texts if text not in partial.translations]
+    waiting = [text for text in texts if text not in partial.finished]
     if len(waiting) < len(texts):
         log.info(f"{partial.path}: holds {len(texts) - len(waiting)} of {len(texts)} texts")
     counts = translator.no_counts()
@@ -161,15 +155,9 @@ def translate_texts(
         zip(waiting, results, strict=True), initial=len(texts) - len(waiting), total=len(texts),
         unit="text", file=sys.stderr, disable=None, leave=False,
     )  # fmt: skip
-    try:
-        for text, translations in bar:
-            partial.add(text, translations[0])
-        counts.warn(differences=False)
-    except BaseException:
-        log.info(f"{partial.path}: holds what is translated so far; the same command resumes it")
-        raise
-    finally:
-        partial.close()
+    for text, translations in bar:
+        partial.add(text, translations[0].text, translations[0].links)
+    counts.warn(differences=False)
 
 
 def report_translation(args: Namespace, document: Document, report: Report) -> None:

@@ -13,10 +13,10 @@ from nmt import UserError, output
 from nmt.cli import flags, trained_runs
 from nmt.corpus import files
 from nmt.decoding.batch_sizes import CHUNK_LINES
-from nmt.decoding.partial_output import PartialOutput
 from nmt.decoding.workers import Part, Translate, Workers
 from nmt.machine import cores
 from nmt.messages import log, plural
+from nmt.resumable_output import ResumableLines
 from nmt.runs.folder import Run
 from nmt.text import encoding
 
@@ -97,14 +97,9 @@ def run(args: Namespace, runs: list[Run], load: Callable[[], Translate]) -> None
       load: loads them in a worker, and returns the function that translates a Part.
     """
     lines, digest = count_lines(args)
-    partial = PartialOutput(Path(args.output), settings(args, runs, digest))
-    try:
+    with ResumableLines(Path(args.output), line_settings(args, runs, digest)) as partial:
         translate(args, runs, load, partial, lines)
         partial.finish(range(1, lines + 1, PART_LINES))
-    except BaseException:
-        if partial.close():
-            log.info(f"{partial.path}: holds what is translated; the same command resumes it")
-        raise
     log.info(f"{args.output}: {plural(lines, 'line')} translated")
 
 
@@ -141,18 +136,17 @@ def count_lines(args: Namespace) -> tuple[int, str]:
     return lines, digest.hexdigest()
 
 
-def settings(args: Namespace, runs: list[Run], digest: str) -> dict[str, Any]:
+def line_settings(args: Namespace, runs: list[Run], digest: str) -> dict[str, Any]:
     """Returns what translations depend on, by names for messages."""
     values = {name: value for name, value in vars(args).items() if name not in NOT_COMPARED}
     for run in runs[:1]:  # its options hold where no flag is given
         for name in params.names(params.SEARCH):
             if values[name] is None:
                 values[name] = run.parameters.options[name]
-    glossary = Path(args.glossary).read_bytes() if args.glossary else b""
     return values | {
         "input": digest,
         "run": [trained_runs.digest(run) for run in runs],
-        "glossary": hashlib.sha256(glossary).hexdigest(),
+        "glossary": flags.glossary_digest(args),
         "size of parts": PART_LINES,
     }
 
@@ -161,7 +155,7 @@ def translate(
     args: Namespace,
     runs: list[Run],
     load: Callable[[], Translate],
-    partial: PartialOutput,
+    partial: ResumableLines,
     lines: int,
 ) -> None:
     """Translates what `partial` does not hold, and shows progress.
@@ -170,7 +164,7 @@ def translate(
       UserError: a run was trained further while the workers loaded it.
     """
     firsts = range(1, lines + 1, PART_LINES)
-    missing = [first for first in firsts if not partial.holds(first)]
+    missing = [first for first in firsts if first not in partial.finished]
     if not missing:
         return
     done = lines - sum(min(PART_LINES, lines + 1 - first) for first in missing)
@@ -182,19 +176,19 @@ def translate(
     digests = [trained_runs.digest(run) for run in runs]
     with Workers(load, number) as workers:
         trained_runs.check_unchanged(runs, digests)
-        parts = (part for part in read_parts(args) if not partial.holds(part.first))
+        parts = (part for part in read_parts(args) if part.first not in partial.finished)
         write_parts(workers, parts, partial, done, lines)
 
 
 def write_parts(
-    workers: Workers, parts: Iterator[Part], partial: PartialOutput, done: int, lines: int
+    workers: Workers, parts: Iterator[Part], partial: ResumableLines, done: int, lines: int
 ) -> None:
     """Writes translations of `parts` and warns of lines that could not be translated well.
 
     Args:
       workers: that translate.
       parts: the Parts that `partial` does not hold.
-      partial: the PartialOutput.
+      partial: the ResumableLines.
       done: the lines that it holds.
       lines: of the input.
     """

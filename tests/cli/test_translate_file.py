@@ -2,10 +2,8 @@
 
 import gzip
 import io
-import json
 import os
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -18,7 +16,6 @@ from nmt.cli.main import parse
 from nmt.cli.translate_file import print_markup, report_translation
 from nmt.documents import parse_document, translate_document
 from nmt.documents.document import Left
-from nmt.documents.partial import PartialTranslation
 from nmt.documents.report import make_report
 from nmt.text.protected import DEFAULT
 
@@ -172,54 +169,6 @@ def test_names_that_markup_keeps_are_not_reported_as_lost(capsys):
     assert "X123" in capsys.readouterr().out
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a full disk needs Linux's /dev/full")
-def test_a_full_disk_is_named_by_the_file(tmp_path, monkeypatch):
-    partial = PartialTranslation(tmp_path / "out.html", {"run": "a"})
-    monkeypatch.setattr(partial, "_file", Path("/dev/full").open("wb"))  # noqa: SIM115
-    with pytest.raises(UserError, match=r"out.html.partial: No space left on device; free some"):
-        partial.add("um", Translated("one", None))
-    partial.close()
-
-
-def test_a_partial_translation_is_used_again_only_with_the_same_settings(tmp_path):
-    target = tmp_path / "folder" / "out.html"
-    partial = PartialTranslation(target, {"run": "a"})
-    partial.add("um", Translated("one é", [(0, 0)]))
-    partial.add("dois", Translated("two", None))
-    partial.close()
-    with partial.path.open("ab") as file:
-        file.write(b'{"source": "tr')  # a crash
-    again = PartialTranslation(target, {"run": "a"})
-    assert {source: tuple(t) for source, t in again.translations.items()} == {
-        "um": ("one é", [[0, 0]]),
-        "dois": ("two", None),
-    }
-    again.add("três", Translated("three", None))
-    again.close()
-    for line in again.path.read_text().splitlines():
-        json.loads(line)
-    with pytest.raises(UserError, match=r"out.html.partial: was begun with another run"):
-        PartialTranslation(target, {"run": "b"})
-    again.path.write_text("um\n")
-    with pytest.raises(UserError, match=r"out.html.partial: was begun with another run"):
-        PartialTranslation(target, {"run": "a"})
-
-
-def test_what_another_process_has_finished_meanwhile_is_not_begun(tmp_path):
-    (tmp_path / "out.html").write_text("mine")
-    with pytest.raises(UserError, match=r"out.html: exists already"):
-        PartialTranslation(tmp_path / "out.html", {"run": "a"})
-    assert [path.name for path in tmp_path.iterdir()] == ["out.html"]
-
-
-def test_two_processes_do_not_translate_into_the_same_file(tmp_path):
-    partial = PartialTranslation(tmp_path / "out.html", {"run": "a"})
-    with pytest.raises(UserError, match=r"out.html.partial: another process is translating into"):
-        PartialTranslation(tmp_path / "out.html", {"run": "a"})
-    partial.close()
-    PartialTranslation(tmp_path / "out.html", {"run": "a"}).close()
-
-
 def test_a_translation_depends_on_the_weights_and_on_the_content_of_the_glossary(tmp_path):
     loaded = SimpleNamespace(model=SimpleNamespace(search_options={}))
     translator = SimpleNamespace(options=SimpleNamespace(alignments=False))
@@ -229,7 +178,7 @@ def test_a_translation_depends_on_the_weights_and_on_the_content_of_the_glossary
 
     def settings(*flags):
         args = parse([*command, *flags])
-        return translate_file.settings(args, digests, loaded, translator)
+        return translate_file.document_settings(args, digests, loaded, translator)
 
     digests = ["a"]
     saved = settings()

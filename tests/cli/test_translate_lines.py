@@ -23,8 +23,8 @@ from nmt.cli import line_io, trained_runs, translate_lines
 from nmt.cli.main import parse
 from nmt.decoding import workers
 from nmt.decoding.line_counts import LineCounts
-from nmt.decoding.partial_output import PartialOutput
 from nmt.decoding.workers import Part, TranslatedPart
+from nmt.resumable_output import ResumableLines
 from nmt.runs import listing
 from nmt.runs.folder import Run
 
@@ -186,9 +186,9 @@ def test_parts_of_another_text_or_of_other_flags_are_refused_and_stay(
     if changed == "input":
         source.write_text(SOURCE.replace("um", "dois"))
     elif changed == "run":
-        settings = translate_lines.settings
+        settings = translate_lines.line_settings
         other = lambda *arguments: settings(*arguments) | {"run": ["b"]}  # noqa: E731
-        monkeypatch.setattr(translate_lines, "settings", other)
+        monkeypatch.setattr(translate_lines, "line_settings", other)
     elif changed == "glossary":
         terms.write_text("um\tum\n")
     else:
@@ -203,7 +203,7 @@ def test_a_flag_with_the_value_of_the_run_changes_nothing(finished, source):
     command = ["translate", "--input", str(source), "--output", "a.en"]
 
     def settings(*flags):
-        return translate_lines.settings(parse([*command, *flags]), runs, "digest")
+        return translate_lines.line_settings(parse([*command, *flags]), runs, "digest")
 
     assert runs[0].parameters.options["beam"] == 1
     assert settings("--beam", "1") == settings()
@@ -272,16 +272,6 @@ def test_a_part_that_was_shortened_is_translated_again(source, tmp_path):
     assert capitals.firsts[0] == 1
     assert 5 not in capitals.firsts
     assert target.read_bytes().startswith(whole)
-
-
-def test_an_output_that_another_process_has_written_is_not_replaced(tmp_path):
-    partial = PartialOutput(tmp_path / "a.en", {})
-    partial.add(1, "um\n")
-    (tmp_path / "a.en").write_text("mine\n")
-    with pytest.raises(UserError, match=r"a.en: exists already"):
-        partial.finish([1])
-    partial.close()
-    assert (tmp_path / "a.en").read_text() == "mine\n"
 
 
 def test_a_full_disk_leaves_the_parts_that_are_complete(source, monkeypatch, capsys):
@@ -467,8 +457,7 @@ def test_an_interrupt_takes_no_warning_of_what_is_translated(tmp_path, capsys):
         yield TranslatedPart(1, "a\n", LineCounts(40, 2048, lines=9, too_long=5))
         raise KeyboardInterrupt
 
-    partial, interrupted = PartialOutput(tmp_path / "out", {}), SimpleNamespace(translate=translate)
-    with pytest.raises(KeyboardInterrupt):
+    interrupted = SimpleNamespace(translate=translate)
+    with ResumableLines(tmp_path / "out", {}) as partial, pytest.raises(KeyboardInterrupt):
         translate_lines.write_parts(interrupted, iter([]), partial, done=0, lines=20)
-    partial.close()
     assert MANY_TOKENS in capsys.readouterr().err
