@@ -7,7 +7,7 @@
 This file trains: a Training holds the network, its optimizer and the training step; `train` goes
 through a run in ten steps. The epochs are in nmt/training/loop.py, the commands that use a trained
 run in nmt/cli/, one file each. Everything goes to a run folder, `runs/<dataset>` (`--run` names
-another; see nmt/runs/folder.py).
+another; see nmt/training/run_folder.py).
 """
 
 import functools
@@ -40,7 +40,9 @@ from nmt.network.parallel_tokens import ParallelTokensForward
 from nmt.results import evaluation
 from nmt.results.explorer import page
 from nmt.runs import parent as parents
+from nmt.runs.claim import claim
 from nmt.runs.loading import build_transformer, check_size, load_translator
+from nmt.runs.lock import LockedRun
 from nmt.runs.weights import choose_weights
 from nmt.text.tokenizer import Tokenizer
 from nmt.training import checkpoints, cluster, devices, metrics
@@ -223,7 +225,7 @@ def train(args):
         run = train_corpus.run_of(args, corpus.name, workers)
         if run.resumable:
             xla, parts = train_options.uses_xla(options, run.resumable), run.resumable.parts
-    run.lock()
+    run = LockedRun(run)
     args.resume = train_corpus.resuming_command(args, choice, corpus)
     tokenize = train_options.tokenizer_of_bleu(args, options, run, source, corpus)
     options |= dict(data_path=corpus.name, tokenize=tokenize, xla="on" if xla else "off")
@@ -235,17 +237,17 @@ def train(args):
 
     # 4. What identifies the run: a resumed one must be the same.
     hashes["tokenizer"] = tokenizer.sha256
-    identity = run.claim(options, source, parts, parent, tokenizer.protection, **hashes)
-    train_options.check_same(identity, workers)
+    origin = parent.origin if parent else None
+    claimed = claim(run, options, source, hashes, parts, origin, tokenizer.protection)
+    train_options.check_same(claimed.identity, workers)
     train_corpus.write_held_out(run, corpus, source)
     if workers.broadcast(finished_runs.is_complete(run, options, hashes["test"], args.no_plots)):
         finished_runs.report(run, corpus)
         return
 
     # 5. Network, optimizer and batches.
-    training = Training(
-        options, tokenizer.vocab_size, strategy, parts, workers, args.plain, run.training_scheme
-    )
+    scheme = claimed.parameters.training_scheme
+    training = Training(options, tokenizer.vocab_size, strategy, parts, workers, args.plain, scheme)
     if args.no_plots:
         training.times.picture_seconds = 0  # of the time that a run is estimated to take
     if parent:
@@ -253,16 +255,17 @@ def train(args):
         parent.warn_of_held_out(source, hashes["train"])
     run.remove_cache()  # left by a process that was killed
     replicas = strategy.num_replicas_in_sync
-    batches = batching.training_batches(
-        options, corpus, tokenizer, replicas, run.cache, run.training_scheme
-    )
+    batches = batching.training_batches(options, corpus, tokenizer, replicas, run.cache, scheme)
     devices.check_logits(options, batches.buckets.tokens / replicas, tokenizer.vocab_size)
     train_messages.announce(args, run, options, corpus, source, text, training, batches)
 
     # 6. Training.
     kept_epochs = max(KEPT_CHECKPOINTS, options["average"])
     minutes = options["checkpoint_minutes"]
-    with checkpoints.Keeper(training.checkpoint, run, kept_epochs, minutes, workers) as keeper:
+    confirm = None if claimed.is_confirmed else claimed.confirm
+    with checkpoints.Keeper(
+        training.checkpoint, run, kept_epochs, minutes, workers, confirm
+    ) as keeper:
         training.fit(
             keeper, corpus, tokenizer, batches,
             lambda: train_messages.announce_training(run, corpus, training, batches),

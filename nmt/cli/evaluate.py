@@ -86,6 +86,7 @@ def score_runs(args: Namespace) -> None:
     from nmt.corpus import corpora
     from nmt.results import evaluation, scores
     from nmt.runs import loading
+    from nmt.runs.run_corpus import check_test_split, load_corpus_of
 
     rival = loading.load(against, args.checkpoint, **flags.given(args)) if against else None
     if rows:
@@ -93,9 +94,9 @@ def score_runs(args: Namespace) -> None:
         sources, *references = zip(*rows, strict=True)
     else:
         moved = {"test": args.test, "train": args.train}
-        corpus = loading.load_corpus_of(trained.run, "test", moved)
+        corpus = load_corpus_of(trained.run, "test", moved)
         for other_run in [against, *runs[1:]] if against else runs[1:]:
-            loading.check_test_split(other_run, corpus, moved)
+            check_test_split(other_run, corpus, moved)
         name = f"the test split of {corpus.name}"
         sources, *references = evaluation.texts(corpus.test)
     model = trained.model
@@ -206,14 +207,14 @@ def text_of_run(args: Namespace) -> TestText:
     startup.import_tensorflow()
     from nmt.corpus import corpora
     from nmt.results import evaluation
-    from nmt.runs import loading
+    from nmt.runs.run_corpus import check_test_split, load_corpus_of
     from nmt.training import devices
 
     devices.configure(mirrored=False)
     moved = {"test": args.test, "train": args.train}
-    corpus = loading.load_corpus_of(run, "test", moved)
+    corpus = load_corpus_of(run, "test", moved)
     if args.against:
-        loading.check_test_split(listing.find(args.against), corpus, moved)
+        check_test_split(listing.find(args.against), corpus, moved)
     sources, references = evaluation.texts(corpus.test)
     language = corpora.target_language(run.parameters.corpus)
     scoring = scoring_of(run.parameters.options | flags.given(args), references, language)

@@ -7,6 +7,7 @@ from pathlib import Path
 from nmt import UserError, output
 from nmt.cli import flags, line_io, trained_runs
 from nmt.messages import log, plural
+from nmt.results.report import read_translations
 from nmt.text import spelling
 
 HELP = "write a page that translates in a browser and shows all numbers"
@@ -38,7 +39,7 @@ def run(args: Namespace) -> None:
     translator = model.text_translator(tokenizer)  # as `translate` does
     page.check_size(run.path.name, model.transformer)
     is_chosen = bool(lines)
-    lines = lines or [source for source, *_ in run.first_translations(SAMPLES)]
+    lines = lines or [source for source, *_ in read_translations(run, SAMPLES)]
     sentences = [text for line in lines for text, _ in translator.parts(line) if text]
     long = [text for text in sentences if len(tokenizer.encode([text])[0]) > MAX_TOKENS]
     if long and is_chosen:

@@ -9,6 +9,7 @@ from nmt.corpus.corpora import Corpus
 from nmt.messages import log, plural
 from nmt.results import evaluation, pictures
 from nmt.results.explorer import page
+from nmt.results.report import read_translations
 from nmt.runs.folder import Run
 from nmt.runs.weights import Weights, choose_weights, scores_are_of
 from nmt.training.loop import is_finished
@@ -36,12 +37,12 @@ def is_complete(run: Run, options: dict[str, Any], test_sha256: str, no_plots: b
         weights.kind == "final"
         and any(row["epoch"] == weights.epoch for row in history)
         and is_finished(weights.epoch, history, options)
-        and not run.unconfirmed  # else a checkpoint must confirm them
+        and not run.lost_parameters  # else a checkpoint must confirm them
     )
     return (
         is_trained
         and is_scored(scores, weights, options, test_sha256)
-        and bool(run.first_translations(1))
+        and bool(read_translations(run, 1))
         and (no_plots or are_drawn(run, weights))
     )
 
@@ -73,8 +74,7 @@ def are_drawn(run: Run, weights: Weights) -> bool:
 def report(run: Run, corpus: Corpus) -> None:
     """Prints the scores that the run has, as its training did, and logs what can follow."""
     scores = run.read("scores.json")
-    samples = run.first_translations(evaluation.REPORTED_SAMPLES)
-    lines = [evaluation.TranslatedLine(*row) for row in samples]
+    lines = read_translations(run, evaluation.REPORTED_SAMPLES)
     evaluation.print_report(corpus.name, scores["epochs"], scores["options"], scores, lines)
     log.info(
         f"Complete: {plural(scores['epochs'], 'epoch')}; nothing is left to do. To score it in "

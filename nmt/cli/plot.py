@@ -14,6 +14,7 @@ from nmt.decoding.attention import KINDS
 from nmt.messages import log
 from nmt.results import pictures, texts
 from nmt.results.pictures import Picture
+from nmt.results.report import read_translations
 from nmt.runs.folder import Run
 from nmt.runs.weights import choose_weights, scores_are_of
 from nmt.text import encoding, spelling
@@ -90,12 +91,13 @@ def prepare(args: Namespace, picture: Picture) -> pictures.RunPictures:
     startup.import_tensorflow()
     from nmt.corpus.batches import training_batches
     from nmt.runs import loading
+    from nmt.runs.run_corpus import load_corpus_of
 
     if weights:
         run, tokenizer, model = loading.load(run, args.checkpoint)
     else:
         run, tokenizer, model = loading.load_without_weights(run, weights=False)
-    rows = run.first_translations(1)
+    rows = read_translations(run, 1)
     line, _, translation = rows[0] if rows else ("", "", "")
     if not is_known:
         translation = None
@@ -108,7 +110,7 @@ def prepare(args: Namespace, picture: Picture) -> pictures.RunPictures:
 
     def make_batches():
         moved = {"train": args.train}
-        corpus = loading.load_corpus_of(run, "train", moved)
+        corpus = load_corpus_of(run, "train", moved)
         scheme = run.parameters.training_scheme
         return training_batches(model.options, corpus, tokenizer, scheme=scheme)
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from nmt import Terminated, UserError
 from nmt.cli import flags, startup
 from nmt.messages import log
+from nmt.results.report import read_translations
 from nmt.runs import listing
 from nmt.runs.folder import Run
 from nmt.text.languages import parse_direction
@@ -184,7 +185,7 @@ def load(
             f"{run.path}: several target languages need a tag each, as in <2{codes[1]}>, and the "
             f"{error}; name one target, or the run that has them"
         ) from None
-    examples = [source for source, *_ in run.first_translations(EXAMPLES)]
+    examples = [source for source, *_ in read_translations(run, EXAMPLES)]
     served = ServedModel(run.path.resolve().name, model, tokenizer, directions, examples, protected)
     served.translator(Query(served.name, directions[0]))  # refuses what the run cannot protect
     return served

@@ -12,7 +12,7 @@ from nmt.cli.train_options import preset_name
 from nmt.corpus import corpora, files
 from nmt.corpus.survey import Survey, survey
 from nmt.runs import listing, loading
-from nmt.runs.folder import HELD_OUT_FILES, Run
+from nmt.runs.folder import Run
 from nmt.runs.parameters import Parameters
 from nmt.runs.parent import Parent
 from nmt.text import languages
@@ -20,6 +20,7 @@ from nmt.text import tokenizer as tokenizing
 from nmt.text.tokenizer import LineSample, SpanCount, Tokenizer
 from nmt.training import cluster
 from nmt.training.cluster import Cluster
+from nmt.training.run_folder import HELD_OUT_FILES
 
 
 class CorpusChoice(NamedTuple):

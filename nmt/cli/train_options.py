@@ -8,8 +8,7 @@ from nmt import UserError
 from nmt.cli import flags
 from nmt.corpus import bleu_tokenizer, corpora
 from nmt.runs import parent as parents
-from nmt.runs import safety
-from nmt.runs.folder import Run
+from nmt.runs.folder import Run, check_links
 from nmt.runs.parameters import Parameters
 from nmt.training import cluster, devices
 
@@ -33,7 +32,7 @@ def resumed_parameters(args: Namespace) -> Parameters | None:
         raise run.without_parameters()
     if args.train and not run.trained:
         return None
-    safety.check_links(run)
+    check_links(run)
     return run.parameters
 
 
@@ -113,7 +112,7 @@ def check_same(identity: int, workers: cluster.Cluster) -> None:
     """Raises a UserError if this worker's run is not the chief's.
 
     Args:
-      identity: of the run, from `Run.claim`.
+      identity: of the run, from `claim`.
       workers: the cluster.Cluster.
     """
     if round(workers.broadcast(identity)) != identity:

@@ -7,12 +7,15 @@ import hashlib
 import sys
 from argparse import Namespace
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmt import UserError
 from nmt.cli import flags, startup
-from nmt.runs import listing, safety
+from nmt.runs import listing
 from nmt.runs.folder import Run
+from nmt.training.checkpoint_files import paths
+from nmt.training.run_folder import read_file
 
 if TYPE_CHECKING:  # what imports TensorFlow
     from nmt.runs.loading import TrainedRun
@@ -36,13 +39,13 @@ def digest(run: Run) -> str:
 
     Of a checkpoint, the index: it holds a checksum of each weight.
     """
-    paths = [run.path / "params.json", run.tokenizer]
-    for folder in (run.checkpoints, run.best, run.final):  # from which weights are loaded
-        paths += sorted(folder.glob("ckpt-*.index"))
+    files = [run.path / "params.json", run.tokenizer]
+    for folder in run.weight_folders:
+        files += sorted(Path(f"{path}.index") for path in paths(folder))
     sha256 = hashlib.sha256()
-    for path in paths:
+    for path in files:
         with contextlib.suppress(OSError):  # of a run that is trained meanwhile, or unreadable
-            sha256.update(safety.read_file(path))
+            sha256.update(read_file(path))
     return sha256.hexdigest()
 
 

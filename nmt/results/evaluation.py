@@ -4,7 +4,6 @@ import contextlib
 import sys
 import time
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import tensorflow as tf
 from tqdm import tqdm
@@ -14,20 +13,13 @@ from nmt import UserError, machine
 from nmt.corpus import batches, bleu_tokenizer, corpora
 from nmt.decoding.model import Model
 from nmt.messages import log, plural
+from nmt.results.report import TranslatedLine
 from nmt.text.tokenizer import Tokenizer
 from nmt.training import metrics
 
 # A run may be scored with other values of these than it was trained with.
 SCORING = params.names(params.SCORING)
 REPORTED_SAMPLES = 3  # translations
-
-
-class TranslatedLine(NamedTuple):
-    """A line of the test split."""
-
-    source: str
-    reference: str
-    hypothesis: str
 
 
 def scoring_options(model: Model, references: Sequence[str]) -> dict:

@@ -6,6 +6,7 @@ import re
 import stat
 import time
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from nmt import UserError
 from nmt.messages import plural
 from nmt.runs.folder import Run
 from nmt.runs.weights import Weights, choose_weights, scores_are_of
+from nmt.training.checkpoint_files import paths
 
 FOLDER = Path("runs")  # of all runs that --run does not name
 AGES = (("day", 86_400), ("hour", 3600), ("minute", 60))  # seconds
@@ -121,7 +123,8 @@ def trained_at(run: Run, weights: Weights | None = None) -> float:
     except (UserError, IndexError, KeyError, TypeError, ValueError):
         if weights:
             return weights.modified
-        return max(path.stat().st_mtime for path in run.path.rglob("ckpt-*.index"))
+        folders = (*run.weight_folders, run.timed)
+        return max(os.path.getmtime(f"{path}.index") for path in chain(*map(paths, folders)))
 
 
 def default(corpus_name: str) -> Path:

@@ -10,8 +10,6 @@ import tensorflow as tf
 
 import params
 from nmt import UserError
-from nmt.corpus import corpora
-from nmt.corpus.files import is_table
 from nmt.decoding.model import Model
 from nmt.decoding.search_options import SearchOptions
 from nmt.decoding.translator import Translator
@@ -19,13 +17,14 @@ from nmt.machine import memory
 from nmt.messages import closest, log
 from nmt.network.engine import ParallelForward, accelerate
 from nmt.network.parallel_tokens import ParallelTokensForward
-from nmt.runs import listing, parameters, safety
+from nmt.runs import listing, parameters
 from nmt.runs.folder import Run
 from nmt.runs.weights import choose_weights
 from nmt.text.glossary import read_glossary
 from nmt.text.protected import Protection
 from nmt.text.tokenizer import Tokenizer
 from nmt.training import checkpoints, devices
+from nmt.training.run_folder import read_file
 from transformer_model import Transformer
 
 
@@ -99,7 +98,7 @@ def load_tokenizer(
     if protection is None and run.has_weights and run.parameters:
         protection = run.parameters.protection
     try:
-        tokenizer = Tokenizer(safety.read_file(run.tokenizer), protect != "off", protection)
+        tokenizer = Tokenizer(read_file(run.tokenizer), protect != "off", protection)
     except (OSError, RuntimeError, ValueError, tf.errors.OpError):
         tokenizer = None
     saved = run.parameters if run.has_weights else None  # else the file is of the newest start
@@ -110,54 +109,6 @@ def load_tokenizer(
             "the file, or name another run"
         )
     return tokenizer
-
-
-def load_corpus_of(
-    run: Run, split: str, moved: dict[str, list[str] | None] | None = None
-) -> corpora.Corpus:
-    """Returns the Corpus that a run was trained on; a UserError if its `split` has changed.
-
-    Args:
-      run: the folder.Run.
-      split: "train" or "test", the one that is needed.
-      moved: lists of files by split, where they are now if not where they were.
-    """
-    source = run.parameters.corpus | {name: files for name, files in (moved or {}).items() if files}
-    if "dataset" in source and moved and moved.get("train"):
-        source = {name: files for name, files in source.items() if name != "dataset"}
-    named = source.get("dataset")
-    if named and not is_table(named) and moved and moved.get("test"):
-        raise UserError(
-            f"--test: the test split is that of {named}; leave it out, or score other text: "
-            "evaluate FILE FILE"
-        )
-    has_fingerprint = f"{split}_sha256" in run.parameters.hashes
-    only = split if has_fingerprint else None
-    corpus = corpora.load_corpus(source, run.parameters.options["seed"], only=only)
-    if has_fingerprint:
-        run.check_text(split, corpora.fingerprint(getattr(corpus, split)))
-    else:  # an older run, without a fingerprint of the test split
-        run.check_text("train", corpora.fingerprint(corpus.train))
-        run.check_text("validation", corpora.fingerprint(corpus.validation))
-    return corpus
-
-
-def check_test_split(
-    run: Run, corpus: corpora.Corpus, moved: dict[str, list[str] | None] | None = None
-) -> None:
-    """Raises a UserError if a run has another test split than `corpus` has.
-
-    Args:
-      run: the folder.Run, which is scored on the corpus, too.
-      corpus: a Corpus.
-      moved: see `load_corpus_of`.
-    """
-    other_corpus = load_corpus_of(run, "test", moved)
-    if corpora.fingerprint(other_corpus.test) != corpora.fingerprint(corpus.test):
-        raise UserError(
-            f"{run.path}: has another test split, so may have been trained on this one; name files "
-            "to score both on: evaluate FILE FILE"
-        )
 
 
 def load_without_weights(

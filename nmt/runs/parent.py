@@ -11,6 +11,7 @@ from nmt import UserError
 from nmt.corpus import corpora
 from nmt.messages import log
 from nmt.runs import listing
+from nmt.runs.claim import Origin
 from nmt.runs.folder import Run
 from nmt.runs.loading import build_transformer, load_tokenizer
 from nmt.runs.parameters import Parameters, in_effect
@@ -35,6 +36,11 @@ class Parent(NamedTuple):
     options: dict  # values of params.table() by name
     weights: str  # the path of a checkpoint: the one that commands use
     sha256: str  # of the weights
+
+    @property
+    def origin(self) -> Origin:
+        """What params.json says of the weights."""
+        return Origin(str(self.run.path), self.sha256)
 
     @property
     def tokenizer(self) -> bytes:
@@ -200,7 +206,7 @@ def _load(path: str, child: Run, text_is_named: bool) -> Parent:
         return Parent(run, options, weights.path, sha256)
     begun_with = child.resumable.hashes.get("parent_sha256")
     if sha256 != begun_with:  # perhaps the parent was trained further meanwhile
-        for folder in (run.final, run.checkpoints, run.best):
+        for folder in reversed(run.weight_folders):
             for path in checkpoints.paths(folder):
                 if digest(path) == begun_with:
                     return Parent(run, options, path, begun_with)

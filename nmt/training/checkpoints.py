@@ -18,9 +18,9 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
 import tensorflow as tf
 
@@ -28,6 +28,7 @@ from nmt import UserError, output
 from nmt.messages import log, reason
 from nmt.training import cluster
 from nmt.training.checkpoint_files import number, paths
+from nmt.training.run_folder import RunFolder
 from nmt.training.signals import Signals
 
 # What TensorFlow raises for files that are damaged, missing, or of other variables.
@@ -151,46 +152,25 @@ def remove_unfinished(folder: Path) -> None:
     prune(folder, paths(folder))
 
 
-class RunFolder(Protocol):
-    """What training uses of a runs.folder.Run."""
-
-    path: Path
-    worker_folder: Path  # to write to
-    checkpoints: Path
-    timed: Path
-    best: Path
-    final: Path
-    logs: Path
-    unconfirmed: Any  # parameters that `confirm` saves; None if there are none
-
-    def confirm(self) -> None: ...
-
-    def remove_cache(self) -> None: ...
-
-    def history(self) -> list[dict]: ...
-
-    def read(self, name: str, default: Any = None) -> Any: ...
-
-    def write(self, name: str, content: Any) -> None: ...
-
-
 class Keeper:
     """Saves and restores a training run.
 
     Args:
       checkpoint: a tf.train.Checkpoint of its whole state.
-      run: the folder.Run to save it in.
+      run: the folder to save it in.
       kept_epochs: the number of epochs whose checkpoints are kept.
       minutes: between two checkpoints within an epoch.
       workers: the cluster.Cluster that trains.
+      confirm: called once a checkpoint turns out to fit the network, if the parameters of the run
+        were lost; else None.
     """
 
     def __init__(
         self, checkpoint: tf.train.Checkpoint, run: RunFolder, kept_epochs: int, minutes: float,
-        workers: cluster.Cluster = cluster.ALONE,
+        workers: cluster.Cluster = cluster.ALONE, confirm: Callable[[], None] | None = None,
     ):  # fmt: skip
         self.checkpoint, self.minutes, self.workers = checkpoint, minutes, workers
-        self.run, self.saved = run, time.monotonic()
+        self.run, self.saved, self.confirm = run, time.monotonic(), confirm
         self.signals = Signals(workers)
         self._due = False
         self._kept_numbers = {run.checkpoints: kept_epochs, run.timed: 1, run.best: 1, run.final: 1}
@@ -235,10 +215,11 @@ class Keeper:
             except UserError as error:
                 log.warning(f"{error}: trying the one before it.")
             else:
-                if self.run.unconfirmed:
-                    self.run.confirm()
+                if self.confirm:
+                    self.confirm()
+                    self.confirm = None
                 return path
-        if self.run.unconfirmed:
+        if self.confirm:
             raise UserError(
                 f"{self.run.checkpoints}: no checkpoint there fits this command; repeat the one "
                 "that trained the run, with its data and flags"

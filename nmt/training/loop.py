@@ -24,6 +24,7 @@ from nmt.training.metrics import (
     value_to_minimize,
 )
 from nmt.training.progress import ProgressBar
+from nmt.training.run_folder import RunFolder
 
 REFRESH_BATCHES = 20  # between two updates of the progress bar, each of which waits for the device
 TENSORBOARD_SAMPLES = 3  # validation sentences whose translations are logged after each epoch
@@ -256,11 +257,11 @@ class TrainingLoop:
 
     # ---- Seconds of an epoch that is interrupted ----
 
-    def save_seconds(self, run: checkpoints.RunFolder) -> None:
+    def save_seconds(self, run: RunFolder) -> None:
         """Saves the seconds of this epoch beside a checkpoint that was just saved."""
         run.write("progress.json", self._place | {"seconds": self.times.epoch_seconds})
 
-    def saved_seconds(self, run: checkpoints.RunFolder) -> float:
+    def saved_seconds(self, run: RunFolder) -> float:
         """Returns the seconds of this epoch up to the checkpoint that was restored; or 0."""
         with contextlib.suppress(UserError, TypeError, ValueError):  # a damaged file is overwritten
             saved = dict(run.read("progress.json", {}))

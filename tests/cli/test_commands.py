@@ -41,7 +41,9 @@ from nmt.decoding.model import Model
 from nmt.results import architecture, evaluation, plots
 from nmt.results import figures as drawing
 from nmt.results.pictures import BY_NAME
+from nmt.results.report import read_translations
 from nmt.runs import listing, loading
+from nmt.runs.claim import claim
 from nmt.runs.folder import Run
 from nmt.training import estimate, loop, metrics
 
@@ -538,7 +540,7 @@ def test_a_picture_without_a_sentence_is_of_the_first_test_line(finished, monkey
     first = (finished / "run" / "translations.txt").read_text().partition("\t")[0]
     tokenizer = loading.load_tokenizer(Run(finished / "run"))
     assert drawn[0][2] == tokenizer.tokens(tokenizer.encode([first])[0])
-    assert Run(tmp_path).first_translations(1) == []
+    assert read_translations(Run(tmp_path), 1) == []
     assert call("plot", "masks", " ", "--run", finished / "run") == 2
 
 
@@ -801,13 +803,13 @@ def test_a_run_validated_by_bleu_keeps_what_defines_it(finished, tmp_path):
     assert options["tokenize"] == "13a"
     for name, value in (("tokenize", "intl"), ("lowercase", True)):
         run.write("params.json", {**options, "validate_by": "loss", "corpus": corpus})
-        Run(run.path).claim({**options, name: value}, corpus)  # of the final scores alone
+        claim(Run(run.path), {**options, name: value}, corpus, {})  # of the final scores alone
         bleu = {**options, "validate_by": "bleu"}
         run.write("params.json", {**bleu, "corpus": corpus})
-        Run(run.path).claim(bleu, corpus)
+        claim(Run(run.path), bleu, corpus, {})
         here = rf"{name} is {options[name]!r} there, {value!r} here \(--validate-by bleu .*evaluate"
         with pytest.raises(UserError, match=here):
-            Run(run.path).claim({**bleu, name: value}, corpus)
+            claim(Run(run.path), {**bleu, name: value}, corpus, {})
 
 
 def test_chinese_is_scored_by_characters_unless_another_tokenizer_is_asked_for(
@@ -842,12 +844,12 @@ def test_more_epochs_suit_a_run_unless_its_schedule_was_laid_out_for_them(finish
     shutil.copytree(finished / "run", tmp_path / "run")
     run = Run(tmp_path / "run")
     options, corpus = run.parameters.options, run.parameters.corpus
-    run.claim({**options, "epochs": 3}, corpus)
-    assert run.parameters.options["epochs"] == 3
-    assert Run(tmp_path / "run").parameters == run.parameters
+    claimed = claim(run, {**options, "epochs": 3}, corpus, {})
+    assert claimed.parameters.options["epochs"] == 3
+    assert Run(tmp_path / "run").parameters == claimed.parameters
     run.write("params.json", {**options, "schedule": "cosine", "corpus": corpus})
     with pytest.raises(UserError, match=r"epochs is 2 there, 3 here \(a cosine schedule"):
-        Run(run.path).claim({**options, "schedule": "cosine", "epochs": 3}, corpus)
+        claim(Run(run.path), {**options, "schedule": "cosine", "epochs": 3}, corpus, {})
 
 
 @pytest.mark.slow
@@ -917,8 +919,8 @@ def test_an_older_run_has_the_defaults_of_newer_parameters_and_resumes(finished,
     assert (options["beam"], options["words_per_piece"]) == (params.BEAM, params.WORDS_PER_PIECE)
     hashes = {name.removesuffix("_sha256"): saved[name] for name in saved if "_sha256" in name}
     with pytest.raises(UserError, match="words_per_piece is 220 there, 100 here"):
-        Run(tmp_path / "run").claim(options | {"words_per_piece": 100}, {}, **hashes)
-    Run(tmp_path / "run").claim(options, {"dataset": "bundled"}, **hashes)
+        claim(Run(tmp_path / "run"), options | {"words_per_piece": 100}, {}, hashes)
+    claim(Run(tmp_path / "run"), options, {"dataset": "bundled"}, hashes)
     del saved["corpus"]
     (tmp_path / "run" / "params.json").write_text(json.dumps(saved))
     with pytest.raises(UserError, match="corpus names neither a data set nor files"):

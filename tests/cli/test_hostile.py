@@ -28,8 +28,9 @@ from nmt import Interrupted, UserError
 from nmt.corpus import batches as batching
 from nmt.corpus import corpora, files
 from nmt.results import evaluation
-from nmt.runs import loading, parameters, safety
+from nmt.runs import loading, parameters
 from nmt.runs.folder import Run
+from nmt.runs.lock import LOCK, LockedRun
 from nmt.training import checkpoints, devices
 
 
@@ -218,8 +219,8 @@ def test_of_a_cache_only_what_the_program_wrote_is_removed(run):
 
 def test_a_run_that_left_its_lock_empty_is_still_a_run(run):
     (run / "lock").write_bytes(b"")
-    Run(run).lock()
-    assert (run / "lock").read_bytes() == safety.LOCK
+    LockedRun(Run(run))
+    assert (run / "lock").read_bytes() == LOCK
 
 
 def test_a_page_overwrites_nothing(run, tmp_path, capsys):

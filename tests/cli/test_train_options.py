@@ -16,7 +16,8 @@ import run_demo
 from nmt.cli import flags, main, train_corpus, train_messages, train_options
 from nmt.corpus import bleu_tokenizer, corpora, files
 from nmt.runs import listing
-from nmt.runs.folder import Run, differences
+from nmt.runs.claim import differences
+from nmt.runs.folder import Run
 from nmt.runs.parameters import Parameters
 
 

@@ -18,8 +18,11 @@ from nmt.cli import startup
 from nmt.corpus.corpora import fingerprint, load_corpus, raw_pairs
 from nmt.corpus.vocabulary import train_tokenizer
 from nmt.results import evaluation
-from nmt.runs import listing, loading
+from nmt.runs import listing
+from nmt.runs.claim import claim
 from nmt.runs.folder import Run
+from nmt.runs.lock import LockedRun
+from nmt.runs.run_corpus import load_corpus_of
 from nmt.training import averaging
 
 
@@ -215,7 +218,7 @@ def test_a_run_older_than_the_hash_of_its_test_files_is_scored_on_them(tmp_path)
     corpus = load_corpus(files, seed=1)
     hashes = {f"{name}_sha256": fingerprint(getattr(corpus, name)) for name in corpus._fields[1:3]}
     (tmp_path / "params.json").write_text(json.dumps({"corpus": files, "seed": 1} | hashes))
-    (pair,) = raw_pairs(loading.load_corpus_of(Run(tmp_path), "test").test)
+    (pair,) = raw_pairs(load_corpus_of(Run(tmp_path), "test").test)
     assert pair == (b"test", b"test")
 
 
@@ -223,14 +226,12 @@ def test_parameters_are_read_again_once_the_folder_is_reserved(tmp_path):
     run = Run(tmp_path)
     assert run.parameters is None
     options = params.values() | {"xla": "off"}
-    Run(tmp_path).claim(options, {"dataset": "bundled"}, tokenizer="0")  # by another process
-    run.lock()
-    assert run.parameters.options == options
+    claim(Run(tmp_path), options, {"dataset": "bundled"}, {"tokenizer": "0"})  # by another process
+    assert LockedRun(run).parameters.options == options
 
 
 def test_what_is_unchanged_is_not_written_again(tmp_path):
-    run = Run(tmp_path)
-    run.lock()
+    run = LockedRun(Run(tmp_path))
     run.write("params.json", {"a": 1})
     before = (tmp_path / "params.json").stat()
     run.write("params.json", {"a": 1})
@@ -238,9 +239,9 @@ def test_what_is_unchanged_is_not_written_again(tmp_path):
     run.write("params.json", {"a": 2})
     assert json.loads((tmp_path / "params.json").read_text()) == {"a": 2}
     before = (tmp_path / "lock").stat()
-    run.locked.close()
+    run.lock.close()
     (tmp_path / "params.json.tmp").write_text("half, of a killed process")
-    run.lock()
+    LockedRun(run)
     assert (tmp_path / "lock").stat() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["lock", "params.json"]
 

@@ -23,11 +23,11 @@ from nmt import UserError
 from nmt.cli import flags, main
 from nmt.corpus.vocabulary import train_tokenizer
 from nmt.runs import loading
-from nmt.runs.folder import HELD_OUT_FILES
 from nmt.runs.parent import Parent, inherit, with_new_entries
 from nmt.text import protected
 from nmt.text import tokenizer as tokenizing
 from nmt.training import checkpoints
+from nmt.training.run_folder import HELD_OUT_FILES
 from transformer_model import UNKNOWN
 
 

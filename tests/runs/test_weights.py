@@ -11,6 +11,7 @@ from nmt import UserError
 from nmt.cli import plot
 from nmt.results import evaluation
 from nmt.runs import listing, parent
+from nmt.runs.claim import claim
 from nmt.runs.folder import Run
 from nmt.runs.listing import scoring
 from nmt.runs.weights import choose_weights, scores_are_of
@@ -122,7 +123,8 @@ def test_a_child_is_resumed_with_the_weights_of_its_parent_that_it_began_with(
     run = shutil.copytree(finished / "run", tmp_path / "run")
     begun = parent.find(str(run), Run(tmp_path / "child"))
     child = Run(tmp_path / "child")
-    child.claim(begun.options | {"xla": "off"}, {"dataset": "bundled"}, parent=begun, tokenizer="0")
+    options = begun.options | {"xla": "off"}
+    claim(child, options, {"dataset": "bundled"}, {"tokenizer": "0"}, origin=begun.origin)
     save(tmp_path / "child", "ckpt-1")
     go_on(run)
     data = run / "checkpoints" / "best" / "ckpt-4.data-00000-of-00001"

@@ -30,8 +30,9 @@ from helpers import (
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from nmt import Interrupted, UserError
-from nmt.runs.folder import Run
+from nmt.runs.lock import LockedRun
 from nmt.training import averaging, checkpoints, cluster, metrics, optimizer, signals, tensorboard
+from nmt.training.run_folder import RunFolder
 
 
 class State:
@@ -40,7 +41,7 @@ class State:
     def __init__(self, folder, weight=0.0):
         self.epoch, self.position = tf.Variable(0), tf.Variable(0)
         self.weight = tf.Variable(weight)
-        self.run = Run(folder)
+        self.run = RunFolder(folder)
         self.checkpoint = tf.train.Checkpoint(
             epoch=self.epoch, position=self.position, weight=self.weight
         )
@@ -281,12 +282,11 @@ def test_files_that_only_resemble_checkpoints_are_left_alone(tmp_path):
 
 
 def test_a_folder_in_use_is_refused(tmp_path):
-    first = Run(tmp_path / "run")
-    first.lock()
+    first = LockedRun(RunFolder(tmp_path / "run"))
     with pytest.raises(UserError, match="another process is training here"):
-        Run(tmp_path / "run").lock()
-    first.locked.close()  # as its process's end does
-    Run(tmp_path / "run").lock()
+        LockedRun(RunFolder(tmp_path / "run"))
+    first.lock.close()  # as its process's end does
+    LockedRun(RunFolder(tmp_path / "run"))
 
 
 def test_a_loss_that_is_no_number_stops_the_training_and_names_the_step():
@@ -347,7 +347,7 @@ def test_tensorboard_forgets_a_run_that_saved_nothing(tmp_path):
 
 
 def test_an_interrupted_epoch_counts_the_seconds_before_and_after(tmp_path):
-    run, training = Run(tmp_path), tiny_training()
+    run, training = RunFolder(tmp_path), tiny_training()
     training.position.assign(70)
     training.times.begin_epoch(seconds_before=100)
     training.save_seconds(run)
@@ -360,7 +360,7 @@ def test_an_interrupted_epoch_counts_the_seconds_before_and_after(tmp_path):
 
 
 def test_the_best_epoch_is_kept_where_its_metrics_are_lost(tmp_path, monkeypatch):
-    run, training = Run(tmp_path), tiny_training()
+    run, training = RunFolder(tmp_path), tiny_training()
     keeper = checkpoints.Keeper(training.checkpoint, run, kept_epochs=3, minutes=10)
     losses = {1: 1.0, 2: 3.0, 3: 2.0}
     monkeypatch.setattr(

@@ -1,0 +1,156 @@
+"""Claiming a run folder for a training run: a new one, or the same as the one that it resumes."""
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import params
+from nmt import UserError, machine
+from nmt.messages import log
+from nmt.runs.folder import Run
+from nmt.runs.parameters import Parameters, in_effect
+from nmt.text.protected import Protection
+from nmt.training.run_folder import RunFolder
+
+# A run may be resumed with other values of these; all others identify the run. So do its data, by
+# content, not by name.
+CHANGEABLE_PARAMETERS = (
+    "data_path", "epochs", "patience", "checkpoint_minutes", "average", "beam", "length_penalty",
+    "tokenize", "lowercase", "test_sha256",
+)  # fmt: skip
+
+# The names of hashed contents in messages.
+HASH_LABELS = {
+    "train_sha256": "training text",
+    "validation_sha256": "validation text",
+    "test_sha256": "test text",
+    "tokenizer_sha256": "tokenizer",
+    "parent_sha256": "run that --from names",
+}
+
+NOTES = {  # why a parameter of CHANGEABLE_PARAMETERS identifies this run
+    "epochs": " (a cosine schedule depends on the number of epochs)",
+    **dict.fromkeys(
+        params.names(params.SCORING),
+        " (--validate-by bleu compares epochs by it; to score otherwise: evaluate)",
+    ),
+}
+
+
+class Origin(NamedTuple):
+    """The weights that a run begins with: another run's."""
+
+    path: str  # of that run
+    sha256: str  # of the weights
+
+
+@dataclasses.dataclass(frozen=True)
+class Claim:
+    """A run folder that a training run may use.
+
+    Args:
+      folder: the folder of the run.
+      parameters: those that params.json holds, or will hold.
+      identity: a number that identifies the run.
+      is_confirmed: whether they are saved; otherwise they replace lost ones, and a checkpoint must
+        fit them first.
+    """
+
+    folder: RunFolder
+    parameters: Parameters
+    identity: int
+    is_confirmed: bool = True
+
+    def confirm(self) -> None:
+        """Saves the parameters, now that a checkpoint has turned out to fit them."""
+        self.folder.write("params.json", self.parameters.content)
+
+
+def claim(
+    run: Run,
+    options: dict[str, Any],
+    corpus: dict[str, Any],
+    hashes: dict[str, str],
+    parts: int = 1,
+    origin: Origin | None = None,
+    protection: Protection | None = None,
+) -> Claim:
+    """Saves the parameters of a new run, or checks that those of a resumed one are the same.
+
+    Args:
+      run: the Run, which is locked.
+      options: values by name, one for each row of params.table().
+      corpus: the source of the corpus, as JSON; the files may have moved.
+      hashes: of the training data, by the names of HASH_LABELS without "_sha256".
+      parts: of a batch on a device; see `devices.configure`. They are saved, not compared.
+      origin: of the weights that the run begins with, if they are not new.
+      protection: what the run learns about what must not change.
+
+    Raises:
+      UserError: the folder holds another run; the message lists the differences.
+    """
+    hashes = {f"{name}_sha256": value for name, value in hashes.items()}
+    if origin:
+        hashes["parent_sha256"] = origin.sha256
+    parent = origin.path if origin else None
+    claimed = Parameters(
+        options, corpus, hashes, parts, parent, machine.versions(), protection=protection
+    )
+    if run.lost_parameters:
+        log.warning(
+            f"{run.lost_parameters}: rebuilt from this command, which must be the one that "
+            "trained the run: only its sizes can be checked."
+        )
+        return Claim(run, claimed, claimed.identity, is_confirmed=False)
+    saved = run.resumable
+    if saved:
+        check_same(run, saved, claimed)
+    accepted = Claim(run, as_begun(saved, claimed) if saved else claimed, claimed.identity)
+    accepted.confirm()
+    return accepted
+
+
+def check_same(folder: RunFolder, saved: Parameters, claimed: Parameters) -> None:
+    """Raises a UserError if a parameter that identifies a run differs from the saved one."""
+    if differing := differences(saved, claimed):
+        raise UserError(
+            f"{folder.path}: holds another run ({'; '.join(differing)}); name another --run, "
+            "or remove the folder"
+        )
+
+
+def as_begun(saved: Parameters, claimed: Parameters) -> Parameters:
+    """Returns `claimed` with the training scheme, protection and parent, if any, of the saved.
+
+    A resumed run may do without its parent: the command that resumes it need not name it.
+    """
+    claimed = dataclasses.replace(
+        claimed, training_scheme=saved.training_scheme, protection=saved.protection
+    )
+    if not saved.parent:
+        return claimed
+    hashes = dict(claimed.hashes)
+    if "parent_sha256" in saved.hashes:
+        hashes["parent_sha256"] = saved.hashes["parent_sha256"]
+    return dataclasses.replace(claimed, parent=saved.parent, hashes=hashes)
+
+
+def differences(saved: Parameters, claimed: Parameters) -> list[str]:
+    """Returns as text each parameter that identifies a run and differs from the saved one."""
+    changeable = set(CHANGEABLE_PARAMETERS)
+    if claimed.options["schedule"] == "cosine":  # which was scheduled for a number of epochs
+        changeable.remove("epochs")
+    if claimed.options["validate_by"] == "bleu":  # which these define
+        changeable -= {*params.names(params.SCORING)}
+    differing = [
+        f"{name} is {saved.options[name]!r} there, {value!r} here{NOTES.get(name, '')}"
+        for name, value in claimed.options.items()
+        if name not in changeable
+        and value != saved.options[name]
+        and in_effect(name, claimed.options) != in_effect(name, saved.options)
+    ]
+    differing += [
+        f"the {HASH_LABELS[name]} differs"
+        for name, value in claimed.hashes.items()
+        if name not in changeable and value != saved.hashes.get(name)
+    ]
+    return differing

@@ -1,0 +1,86 @@
+"""The lock of a run folder: one process trains there, and no file of others is overwritten."""
+
+import contextlib
+import fcntl
+import json
+from pathlib import Path
+
+from nmt import UserError, output
+from nmt.runs.folder import RUN_FILES, Run, check_links
+from nmt.training.checkpoint_files import paths
+from nmt.training.run_folder import RunFolder, read_file
+
+LOCK = b"A run folder of run_demo.py\n"  # the content of the file
+
+
+class LockedRun(Run):
+    """A run whose folder this process, which is to train, reserves until it ends.
+
+    Until then another process may have trained there: the parameters are read again.
+
+    Args:
+      folder: of the run.
+
+    Raises:
+      UserError: another process has reserved it, or it cannot be written to, or it holds weights
+        that training would replace and cannot resume.
+    """
+
+    def __init__(self, folder: RunFolder):
+        super().__init__(folder.path, folder.worker_folder)
+        try:
+            self._reserve()
+        except BlockingIOError:
+            raise UserError(
+                f"{self.path}: another process is training here; wait for it, or name another --run"
+            ) from None
+        except OSError as error:
+            raise UserError(
+                f"{self.path}: {error.strerror}; name a writable folder with --run"
+            ) from None
+        if self.has_final_weights and not self.trained:
+            raise UserError(
+                f"{self.path}: holds the final weights of a run, and none to resume; name another "
+                f"--run, perhaps one that begins with these: --from {self.path}"
+            )
+
+    def _reserve(self) -> None:
+        """Locks the folder; removes what a process left that was killed while writing."""
+        output.make_folder(self.worker_folder)
+        check_is_run_folder(self.worker_folder)
+        check_links(self)
+        self.lock = open(self.worker_folder / "lock", "a+b", buffering=0)  # noqa: SIM115  # until the end
+        fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        self.lock.seek(0)
+        if self.lock.read() != LOCK:
+            self.lock.truncate(0)
+            self.lock.write(LOCK)
+            output.flush_tree(self.worker_folder / "lock")
+            output.flush(self.worker_folder)
+        for name in RUN_FILES:
+            (self.worker_folder / f"{name}.tmp").unlink(missing_ok=True)
+
+
+def check_is_run_folder(path: Path) -> None:
+    """Raises a UserError if a folder holds files, but is not a run folder.
+
+    The program would overwrite files of the same names, and remove some.
+    """
+    with contextlib.suppress(OSError):
+        if read_file(path / "lock") == LOCK:
+            return
+    try:  # an older run, whose lock is empty
+        saved = json.loads(read_file(path / "params.json"))
+    except (OSError, ValueError, RecursionError):
+        saved = None
+    folder = RunFolder(path)
+    if folder.tokenizer.exists() and any(map(paths, (*folder.weight_folders, folder.timed))):
+        return  # params.json may be lost
+    needed = {"corpus", "num_layers", "tokenizer_sha256"}
+    other_files = [
+        entry for entry in path.iterdir() if entry.name != "lock" or entry.lstat().st_size
+    ]
+    if other_files and not (isinstance(saved, dict) and needed <= {*saved}):
+        raise UserError(
+            f"{path}: is not empty, and not a run folder; name a new or empty folder with --run"
+        )

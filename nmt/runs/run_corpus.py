@@ -1,0 +1,70 @@
+"""The corpus of a trained run, loaded again: the same text, wherever its files are now."""
+
+from nmt import UserError
+from nmt.corpus import corpora
+from nmt.corpus.files import is_table
+from nmt.runs.claim import HASH_LABELS
+from nmt.runs.folder import Run
+
+
+def load_corpus_of(
+    run: Run, split: str, moved: dict[str, list[str] | None] | None = None
+) -> corpora.Corpus:
+    """Returns the Corpus that a run was trained on; a UserError if its `split` has changed.
+
+    Args:
+      run: the folder.Run.
+      split: "train" or "test", the one that is needed.
+      moved: lists of files by split, where they are now if not where they were.
+    """
+    source = run.parameters.corpus | {name: files for name, files in (moved or {}).items() if files}
+    if "dataset" in source and moved and moved.get("train"):
+        source = {name: files for name, files in source.items() if name != "dataset"}
+    named = source.get("dataset")
+    if named and not is_table(named) and moved and moved.get("test"):
+        raise UserError(
+            f"--test: the test split is that of {named}; leave it out, or score other text: "
+            "evaluate FILE FILE"
+        )
+    has_fingerprint = f"{split}_sha256" in run.parameters.hashes
+    only = split if has_fingerprint else None
+    corpus = corpora.load_corpus(source, run.parameters.options["seed"], only=only)
+    if has_fingerprint:
+        check_text(run, split, corpora.fingerprint(getattr(corpus, split)))
+    else:  # an older run, without a fingerprint of the test split
+        check_text(run, "train", corpora.fingerprint(corpus.train))
+        check_text(run, "validation", corpora.fingerprint(corpus.validation))
+    return corpus
+
+
+def check_test_split(
+    run: Run, corpus: corpora.Corpus, moved: dict[str, list[str] | None] | None = None
+) -> None:
+    """Raises a UserError if a run has another test split than `corpus` has.
+
+    Args:
+      run: the folder.Run, which is scored on the corpus, too.
+      corpus: a Corpus.
+      moved: see `load_corpus_of`.
+    """
+    other_corpus = load_corpus_of(run, "test", moved)
+    if corpora.fingerprint(other_corpus.test) != corpora.fingerprint(corpus.test):
+        raise UserError(
+            f"{run.path}: has another test split, so may have been trained on this one; name files "
+            "to score both on: evaluate FILE FILE"
+        )
+
+
+def check_text(run: Run, split: str, sha256: str) -> None:
+    """Raises a UserError if the text of a split is not what a run was trained on.
+
+    Args:
+      run: the Run.
+      split: "train", "validation" or "test".
+      sha256: its current fingerprint.
+    """
+    if run.parameters.hashes.get(f"{split}_sha256") != sha256:
+        raise UserError(
+            f"{run.path}: the {HASH_LABELS[f'{split}_sha256']} has changed since the run was "
+            "trained (the files, or the split); restore it, or name files to evaluate"
+        )

@@ -1,0 +1,170 @@
+"""The run folder: what a training run writes, and later commands read. Without TensorFlow.
+
+params.json        every parameter, and the data     tokenizer.model    SentencePiece
+checkpoints/       newest, timed/, best/, final/     history.json       metrics by epoch
+logs/              TensorBoard                       plots/             PNG
+cache/             tokenized text, while it trains   lock               held while it trains
+translations.txt   source, reference, hypothesis     scores.json        test scores
+progress.json      seconds of an epoch that was interrupted
+held-out-validation.tsv, held-out-test.tsv           pairs that are not trained on
+"""
+
+import contextlib
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+from nmt import UserError, output
+from nmt.training.checkpoint_files import paths
+
+MAX_BYTES = 256_000_000  # of a file but weights, all of which is in memory
+
+HELD_OUT_FILES = {  # of pairs that are held out of training files, by flag
+    "valid": "held-out-validation.tsv",
+    "test": "held-out-test.tsv",
+}
+
+
+class RunFolder:
+    """The paths of a run folder, which is created when something is first written into it.
+
+    Args:
+      path: of the folder.
+      worker_folder: the folder to write to, if that is another one; see cluster.py.
+    """
+
+    def __init__(self, path: str | Path, worker_folder: str | Path | None = None):
+        self.path, self.worker_folder = Path(path), Path(worker_folder or path)
+        self.tokenizer = self.path / "tokenizer.model"
+        self.checkpoints = self.path / "checkpoints"  # of epochs
+        self.timed = self.checkpoints / "timed"  # within an epoch
+        self.best = self.checkpoints / "best"  # of the best validation, by loss or BLEU
+        self.final = self.checkpoints / "final"  # of the final weights; see averaging.py
+        self.weight_folders = (self.checkpoints, self.best, self.final)  # that commands load from
+        self.logs = self.worker_folder / "logs"
+        self.plots = self.worker_folder / "plots"
+        self.cache = self.worker_folder / "cache"  # tokenized text, while training
+
+    @property
+    def trained(self) -> bool:
+        """Whether there is a training run to resume."""
+        return bool(paths(self.checkpoints) or paths(self.timed))
+
+    @property
+    def has_final_weights(self) -> bool:
+        """Whether there are final weights: those of a run that ended, or a copy of these alone."""
+        return bool(paths(self.final))
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether there are any weights to translate with."""
+        return self.trained or self.has_final_weights
+
+    def remove_cache(self) -> None:
+        """Removes the tokenized text, and nothing else."""
+        for path in self.cache.glob("ids*"):
+            path.unlink()
+        with contextlib.suppress(OSError):  # none, or not empty
+            self.cache.rmdir()
+
+    def write(self, name: str, content: Any) -> None:
+        """Writes a file of the run atomically, unless it has that content already.
+
+        Args:
+          name: of the file.
+          content: bytes, or what is written as JSON.
+
+        Raises:
+          UserError: the folder cannot be written to.
+        """
+        if not isinstance(content, bytes):
+            content = (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode()
+        with contextlib.suppress(OSError):
+            if (self.worker_folder / name).read_bytes() == content:
+                return
+        output.write(self.worker_folder / name, content)
+
+    def read_bytes(self, name: str) -> bytes | None:
+        """Returns the content of a file of the run; None if there is no such file.
+
+        Raises:
+          UserError: it cannot be read.
+        """
+        path = self.path / name
+        try:
+            return read_file(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise unreadable(path, error) from None
+
+    def read(self, name: str, default: Any = None) -> Any:
+        """Returns the content of a JSON file of the run.
+
+        Args:
+          name: of the file.
+          default: what is returned if there is no such file.
+
+        Raises:
+          UserError: it cannot be read, or is neither a list nor an object.
+        """
+        data = self.read_bytes(name)
+        return default if data is None else parse_json(self.path / name, data)
+
+    def history(self) -> list[dict[str, Any]]:
+        """Returns the metrics of each epoch, by name; a UserError if they are damaged."""
+        needed = ("epoch", "loss", "accuracy", "val_loss", "val_accuracy", "seconds")
+        try:
+            epochs = self.read("history.json", [])
+        except UserError:
+            epochs = [None]
+        for metrics in epochs:
+            if not isinstance(metrics, dict) or not all(
+                isinstance(metrics.get(name), (int, float)) for name in needed
+            ):
+                raise UserError(
+                    f"{self.path / 'history.json'}: does not hold the metrics of epochs; remove it "
+                    "to resume without them"
+                )
+        return list(epochs)
+
+
+def read_file(path: Path) -> bytes:
+    """Returns the content of a file of a run; at once, whatever stands there.
+
+    Raises:
+      OSError: it cannot be read, is no file (a named pipe would wait), or is too large.
+    """
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError("is no file")
+    if status.st_size > MAX_BYTES:
+        raise OSError(f"has more than {MAX_BYTES:,} bytes")
+    return path.read_bytes()
+
+
+def parse_json(path: Path, data: bytes) -> Any:
+    """Returns the list or object that a JSON file holds.
+
+    Args:
+      path: of the file, for messages.
+      data: its content.
+
+    Raises:
+      UserError: it is no JSON, or neither a list nor an object.
+    """
+    try:
+        content = json.loads(data.decode())
+    except RecursionError:
+        raise unreadable(path, "is nested too deep") from None
+    except ValueError as error:
+        raise unreadable(path, error) from None
+    if not isinstance(content, (dict, list)):
+        raise unreadable(path, "is neither a list nor an object")
+    return content
+
+
+def unreadable(path: Path, reason: object) -> UserError:
+    """Returns the UserError of a file of a run that cannot be read, for a reason."""
+    return UserError(f"{path}: {reason}; restore the file, or name another run")
