@@ -19,15 +19,21 @@ VERSION = "3.0.0"
 
 
 class UserError(Exception):
-    """A mistake that the user can fix: shown as one line (what, where, how to fix), exit code 2."""
+    """A mistake that the user can fix: shown as one line (what, where, how to fix)."""
+
+    exit_code = 2
 
 
 class CheckFailed(Exception):  # noqa: N818  # not an error
-    """A check that the user asked for has found something: exit code 3."""
+    """A check that the user asked for has found something."""
+
+    exit_code = 3
 
 
 class WorkersLost(Exception):  # noqa: N818  # the machine's, not the program's error
-    """The processes that worked for this one have ended: exit code 75, try again."""
+    """The processes that worked for this one have ended; the same command tries again."""
+
+    exit_code = 75  # sysexits.h, EX_TEMPFAIL
 
 
 class Interrupted(Exception):  # noqa: N818  # not an error
@@ -37,7 +43,7 @@ class Interrupted(Exception):  # noqa: N818  # not an error
       number: of the signal.
     """
 
-    def __init__(self, number):
+    def __init__(self, number: int):
         super().__init__(number)
         self.number = number
 
@@ -49,6 +55,6 @@ class Terminated(BaseException):  # like KeyboardInterrupt, no error
       number: of the signal.
     """
 
-    def __init__(self, number):
+    def __init__(self, number: int):
         super().__init__(number)
         self.number = number

@@ -9,17 +9,15 @@
 import contextlib
 import errno
 import os
-import re
 import signal
 import sys
 from argparse import Namespace
 from collections.abc import Callable
 
 from nmt import CheckFailed, Interrupted, Terminated, UserError, WorkersLost, messages
-from nmt.messages import log, reason
+from nmt.messages import log
 
 PROGRAM = "run_demo.py"  # begins every line on what went wrong
-TRY_AGAIN = 75  # sysexits.h, EX_TEMPFAIL
 FIXES = {  # for errors of the operating system
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "free some space"),
     **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "make it writable"),
@@ -47,16 +45,9 @@ def exit_code(command: Callable[[], None], args: Namespace) -> int:
     except SystemExit as end:  # of --help
         with contextlib.suppress(OSError):
             sys.stdout.flush()
-        return end.code
-    except UserError as error:
-        log.error(f"{PROGRAM}: {error}")
-        return 2
-    except CheckFailed as failure:
-        log.error(f"{PROGRAM}: {failure}")
-        return 3
-    except WorkersLost as loss:
-        log.error(f"{PROGRAM}: {loss}")
-        return TRY_AGAIN
+        return int(end.code or 0)
+    except (UserError, CheckFailed, WorkersLost) as error:
+        return report(error)
     except Interrupted as end:
         log.error(f"{PROGRAM}: interrupted; the run is saved; {resume(args)}")
         return 128 + end.number
@@ -71,6 +62,12 @@ def exit_code(command: Callable[[], None], args: Namespace) -> int:
     except Exception as error:
         return report_tensorflow_error(error, args)
     return 0
+
+
+def report(error: UserError | CheckFailed | WorkersLost) -> int:
+    """Reports an exception of this project. Returns its exit code."""
+    log.error(f"{PROGRAM}: {error}")
+    return error.exit_code
 
 
 def is_training(args: Namespace) -> bool:
@@ -103,30 +100,12 @@ def report_tensorflow_error(error: Exception, args: Namespace) -> int:
     """
     if "tensorflow" not in sys.modules:  # importing it takes seconds
         raise error
-    import tensorflow as tf
+    from nmt.cli import tensorflow_errors
 
-    from nmt.training import cluster
-
-    training = is_training(args)
-    if isinstance(error, tf.errors.ResourceExhaustedError):
-        full = re.search("No space left|[Qq]uota", str(error))  # of a disk, the same error
-        sizes = "--batch-size, --max-length or the model's sizes" if training else "--beam"
-        why = f"out of memory; lower {sizes}"
-        why = f"{reason(error)}; free some space" if full else why
-        log.error(f"{PROGRAM}: {why}")
-        return 2
-    changed = re.search("No such file|dataset was expected to contain", reason(error))
-    if changed and isinstance(error, tf.errors.OpError):
-        why = f"a file was moved or changed while the program ran ({reason(error)}); restore it"
-        log.error(f"{PROGRAM}: {why}{f'; {resume(args)}' if training else ''}")
-        return 2
-    if not isinstance(error, cluster.LOST) or cluster.configured().alone:
+    known_error = tensorflow_errors.as_ours(error, is_training(args), resume(args))
+    if known_error is None:
         raise error
-    log.error(
-        f"{PROGRAM}: a worker of {cluster.VARIABLE} was lost ({reason(error)}); start "
-        "all of them again with the same command, which resumes from the newest checkpoint"
-    )
-    return TRY_AGAIN
+    return report(known_error)
 
 
 def report_os_error(error: OSError) -> int:
@@ -136,6 +115,6 @@ def report_os_error(error: OSError) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if isinstance(error, BrokenPipeError):  # the reader closed the pipe, as `head` does
         return 141
-    fix = FIXES.get(error.errno, "check that path")
+    fix = FIXES.get(error.errno or 0, "check that path")
     log.error(f"{PROGRAM}: {error.filename or 'stdout'}: {error.strerror}; {fix}")
     return 2
