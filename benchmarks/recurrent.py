@@ -261,7 +261,7 @@ def print_table(networks, tokenizer, sources, references):
     print("the median of the epochs, which the networks took in turn.")
 
 
-def parse():
+def parse_flags():
     """Returns the parser of the flags, and their values."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -282,7 +282,7 @@ def parse():
 
 
 def main():
-    parser, args = parse()
+    parser, args = parse_flags()
     options = params.values("tiny") | flags.given(args) | dict(xla="off")
     files = dict(train=args.train, valid=args.valid, test=args.test)
     source = {split: paths for split, paths in files.items() if paths} or {"dataset": "bundled"}

@@ -504,7 +504,7 @@ def print_tables(rows, limit, training_text, sizes):
         )
 
 
-def parse():
+def parse_flags():
     """Returns the values of the flags."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -528,7 +528,7 @@ def parse():
 
 
 def main():
-    args = parse()
+    args = parse_flags()
     folder = tempfile.TemporaryDirectory()
     work = {
         "source": {"train": args.train} if args.train else {"dataset": "bundled"},

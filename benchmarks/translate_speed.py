@@ -417,7 +417,7 @@ def print_table(systems, seconds, outputs):
 # ---- The program ----
 
 
-def parse():
+def parse_flags():
     """Returns the parser of the flags, and their values."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -462,7 +462,7 @@ def load_lines(args, training):
 
 
 def main():
-    parser, args = parse()
+    parser, args = parse_flags()
     with tempfile.TemporaryDirectory() as folder:
         exported = Path(folder) / "ctranslate2"
         try:

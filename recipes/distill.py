@@ -188,7 +188,7 @@ def add_teacher_flags(recipe_parser: Parser) -> None:
     )  # fmt: skip
 
 
-def parse(arguments: list[str]) -> Recipe:
+def parse_recipe(arguments: list[str]) -> Recipe:
     """Returns the Recipe of a command line.
 
     Raises:
@@ -244,7 +244,7 @@ def parse_training(args: Namespace, training_flags: list[str]) -> Namespace:
         name = word.partition("=")[0]
         if name in OF_THE_RECIPE:
             raise UserError(f"{name}: the recipe sets this flag; use {OF_THE_RECIPE[name]} instead")
-    return program.parse(["train", *data_flags(args, args.train), *training_flags])
+    return program.parse_command_line(["train", *data_flags(args, args.train), *training_flags])
 
 
 def teacher_names(teachers: int, prefix: str = "") -> list[str]:
@@ -594,7 +594,7 @@ def main(arguments: list[str]) -> int:
     messages.show()
     startup.catch_interrupts()
     try:
-        distill(parse(arguments))
+        distill(parse_recipe(arguments))
     except UserError as error:
         log.error(f"{NAME}: {error}")
         return 2

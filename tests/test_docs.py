@@ -137,7 +137,7 @@ def test_commands_are_those_of_the_program(page, tmp_path, monkeypatch):
                 config.parent.mkdir(parents=True, exist_ok=True)
                 config.write_text("{}")
             with contextlib.suppress(SystemExit):  # as --help ends; what is wrong is a UserError
-                main.parse(arguments)
+                main.parse_command_line(arguments)
         elif program.startswith("recipes/"):  # whose other flags are those of training
             recipe = runpy.run_path(str(ROOT / program))
             args, training_flags = recipe["parser"]().parse_known_args(arguments)

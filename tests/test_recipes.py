@@ -199,7 +199,7 @@ def test_the_best_of_several_is_the_most_like_the_reference(text, program):
     ],
 )
 def test_candidates_are_ranked_by_sentence_bleu(text, flags, candidates, best):
-    recipe = distill.parse([*text, *flags])
+    recipe = distill.parse_recipe([*text, *flags])
     reference = "two three five six" if "none" in flags else "two three five"
     score = distill.sentence_bleu(recipe, distill.TranslationSet("forward", [], backward=False))
     assert distill.best_candidate(candidates, reference, score) == candidates[best]
@@ -312,7 +312,7 @@ def test_a_table_with_a_weight_is_read(text, program, tmp_path):
 
 def test_a_single_file_that_is_no_table_is_refused(text):
     with pytest.raises(UserError, match=r"is one file; name the file of translations after it"):
-        distill.parse([*text[:2], "--train", text[3], *text[5:]])
+        distill.parse_recipe([*text[:2], "--train", text[3], *text[5:]])
 
 
 # ---- The program itself ----

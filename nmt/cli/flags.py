@@ -93,14 +93,14 @@ def filled(text: str) -> str:
 def in_range(kind: type, flag: params.Flag) -> Callable[[str], Any]:
     """Returns a function that turns the text of a flag into a `kind` within its bounds."""
 
-    def parse(text):
+    def value_of(text: str) -> Any:
         value = kind(text)
         if wrong := error_in(value, flag):
             raise argparse.ArgumentTypeError(wrong)
         return value
 
-    parse.__name__ = kind.__name__  # for argparse's "invalid int value"
-    return parse
+    value_of.__name__ = kind.__name__  # for argparse's "invalid int value"
+    return value_of
 
 
 def number(kind: type, low: float | None = None, high: float | None = None) -> Callable[[str], Any]:

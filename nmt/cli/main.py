@@ -83,7 +83,7 @@ def start(arguments: list[str]) -> Namespace:
     args = Namespace()
 
     def begin() -> None:
-        parse(arguments, args)
+        parse_command_line(arguments, args)
         module = COMMANDS[args.command]
         startup.set_environment(getattr(module, "VARYING_SHAPES", False))
         if module is train:
@@ -108,7 +108,7 @@ def main(arguments: list[str], run_train: Callable[[Namespace], None]) -> int:
     args = Namespace()
 
     def run() -> None:
-        parse(arguments, args)
+        parse_command_line(arguments, args)
         command = run_train if args.command == "train" else COMMANDS[args.command].run
         command(args)
 
@@ -139,7 +139,7 @@ def version() -> str:
     return f"{PROGRAM} {VERSION} (Python {platform.python_version()}, {libraries})"
 
 
-def parse(arguments: list[str], args: Namespace | None = None) -> Namespace:
+def parse_command_line(arguments: list[str], args: Namespace | None = None) -> Namespace:
     """Returns the parsed arguments of the program: its `command`, and a value for each flag.
 
     Args:
@@ -159,9 +159,9 @@ def parse(arguments: list[str], args: Namespace | None = None) -> Namespace:
     name = "train" if without_command else first
     if name not in COMMANDS:
         raise UserError(f"{name!r} is not a command{meant(arguments)}; see {PROGRAM} --help")
-    parser(name).parse(
+    parser(name).parse_in_any_order(
         arguments if without_command else arguments[1:],
-        unknown=lambda _: misplaced_command(arguments if without_command else []),
+        explain=lambda _: misplaced_command(arguments if without_command else []),
         args=args,
     )
     args.command, args.given = name, arguments

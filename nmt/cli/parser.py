@@ -1,40 +1,62 @@
-"""A parser of the command line whose errors are one line."""
+"""A parser of the command line whose errors are one line, and where flags may come anywhere."""
 
 import argparse
 from collections.abc import Callable
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from nmt import UserError
 from nmt.messages import closest
 
-VERBATIM = "\ufdd0"  # begins words after "--", which are no flags; no character, says Unicode
+# ---- Words after "--", which are no flags ----
+
+# argparse forgets where "--" stood as soon as flags and sentences may come in any order, and takes
+# it for a value of a flag before it that has any number of them. So a mark, which is no character,
+# says Unicode, begins words that look like flags; it is gone from all that is parsed.
+MARK = "\ufdd0"
+
+
+def as_no_flag(word: str) -> str:
+    """Returns a word that argparse takes for no flag."""
+    return MARK + word if word.startswith("-") else word
+
+
+def without_mark(value: Any) -> Any:
+    """Returns a parsed value, a word or a list of words, as it was typed."""
+    if isinstance(value, list):
+        return [without_mark(word) for word in value]
+    return value.removeprefix(MARK) if isinstance(value, str) else value
+
+
+# ---- The parser ----
 
 
 class Layout(argparse.RawDescriptionHelpFormatter):
     """Help with a column wide enough for the names of flags."""
 
-    def __init__(self, prog):
+    def __init__(self, prog: str):
         super().__init__(prog, max_help_position=30)
 
 
 class Parser(argparse.ArgumentParser):
     """An ArgumentParser whose errors are UserErrors, without the usage before them."""
 
-    def __init__(self, *args, **options):
-        super().__init__(*args, formatter_class=Layout, allow_abbrev=False, **options)
+    def __init__(self, prog: str, description: str, epilog: str | None = None):
+        super().__init__(
+            prog, description=description, epilog=epilog, formatter_class=Layout,
+            allow_abbrev=False,
+        )  # fmt: skip
 
     def error(self, message: str) -> NoReturn:
         raise UserError(f"{message}; see {self.prog} --help")
 
-    def _without_end(self, arguments: list[str]) -> list[str]:
-        """Returns the arguments without "--", the words after it as what they are: no flags.
+    def _before_flags(self, arguments: list[str]) -> list[str]:
+        """Returns the arguments without "--", after which all words are marked as no flags.
 
         They stand before the last flags if these take any number of values, which "--" has ended.
         """
         if "--" not in arguments:
             return arguments
         end = arguments.index("--")
-        words = [VERBATIM + word if word.startswith("-") else word for word in arguments[end + 1 :]]
         position = end
         actions = self._option_string_actions
         for number in reversed(range(end)):
@@ -42,34 +64,39 @@ class Parser(argparse.ArgumentParser):
                 if actions[arguments[number]].nargs != "+":
                     break
                 position = number
+        words = list(map(as_no_flag, arguments[end + 1 :]))
         return [*arguments[:position], *words, *arguments[position:end]]
 
-    def parse(
+    def parse_in_any_order(
         self,
         arguments: list[str],
-        unknown: Callable[[list[str]], str | None],
+        explain: Callable[[list[str]], str | None],
         args: argparse.Namespace | None = None,
     ) -> argparse.Namespace:
         """Returns the parsed `arguments`, of which flags and sentences may come in any order.
 
         Args:
-          unknown: a function that explains arguments that the parser does not know, or returns
-            None.
+          explain: a function of arguments that the parser does not know, which returns an advice,
+            or None.
           args: the Namespace to fill; None for a new one.
         """
-        args, extra = self.parse_known_intermixed_args(self._without_end(arguments), args)
-        for name, value in vars(args).items():
-            if isinstance(value, list):
-                setattr(args, name, [word.removeprefix(VERBATIM) for word in value])
-            elif isinstance(value, str):
-                setattr(args, name, value.removeprefix(VERBATIM))
-        extra = [word.removeprefix(VERBATIM) for word in extra]
-        if extra:
-            wrong = next((word for word in extra if word.startswith("-")), extra[0])
-            wrong = wrong.partition("=")[0]
-            actions = self._option_string_actions.items()
-            close = closest(wrong, [flag for flag, it in actions if it.help != argparse.SUPPRESS])
-            guess = f" (did you mean {close}?)" if close else ""
-            advice = "" if close else unknown(extra)
-            self.error(f"unknown {wrong}{guess}" + (f"; {advice}" if advice else ""))
-        return args
+        words = self._before_flags(arguments)
+        parsed, unknown = self.parse_known_intermixed_args(
+            words, argparse.Namespace() if args is None else args
+        )
+        for name, value in vars(parsed).items():
+            setattr(parsed, name, without_mark(value))
+        if unknown:
+            self._refuse(without_mark(unknown), explain)
+        return parsed
+
+    def _refuse(self, unknown: list[str], explain: Callable[[list[str]], str | None]) -> NoReturn:
+        """Raises a UserError that names the first unknown flag, or else the first word."""
+        wrong = next((word for word in unknown if word.startswith("-")), unknown[0])
+        wrong = wrong.partition("=")[0]
+        actions = self._option_string_actions
+        flags = [flag for flag in actions if actions[flag].help != argparse.SUPPRESS]
+        if close := closest(wrong, flags):
+            self.error(f"unknown {wrong} (did you mean {close}?)")
+        advice = explain(unknown)
+        self.error(f"unknown {wrong}" + (f"; {advice}" if advice else ""))

@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from types import FrameType
 
 from nmt import Terminated, messages
 
@@ -52,7 +53,7 @@ def import_tensorflow() -> None:
     if "tensorflow" not in sys.modules:
         with (
             _signals_end_the_process(), messages.quiet(), objects_stay(),
-            not_installed("matplotlib"),  # Keras would import it, for galleries of images
+            not_installed("matplotlib"),  # 30 MiB, which Keras would import for galleries of images
         ):  # fmt: skip
             from nmt.runs import loading  # noqa: F401
 
@@ -81,7 +82,8 @@ def not_installed(module: str) -> Iterator[None]:
     if module in sys.modules:
         yield
         return
-    sys.modules[module] = None  # an import then raises ModuleNotFoundError
+    # Python's way to say so: an import of it raises ModuleNotFoundError.
+    sys.modules[module] = None  # type: ignore[assignment]
     try:
         yield
     finally:
@@ -99,7 +101,7 @@ def _signals_end_the_process() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def terminate(number: int, _frame) -> None:
+def terminate(number: int, _frame: FrameType | None) -> None:
     """Handles a signal to end: the first one raises Terminated, the next one ends the process."""
     signal.signal(number, signal.SIG_DFL)
     raise Terminated(number)

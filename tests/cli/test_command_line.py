@@ -153,7 +153,7 @@ def test_a_mistake_says_what_may_have_been_meant(arguments, said, capsys):
     ],
 )
 def test_flags_and_sentences_may_come_in_any_order(arguments, values):
-    args = vars(main.parse(arguments.split()))
+    args = vars(main.parse_command_line(arguments.split()))
     assert {name: args[name] for name in values} == values
 
 
@@ -186,7 +186,7 @@ def test_help_and_mistakes_are_answered_before_tensorflow_is_imported(arguments,
 
 
 def test_a_command_of_its_own_needs_no_train_before_the_flags():
-    args = main.parse(["train", "--mixed-precision", "--epochs", "3"])
+    args = main.parse_command_line(["train", "--mixed-precision", "--epochs", "3"])
     options = flags.chosen(args)
     assert options["mixed_precision"] is True
     assert options["epochs"] == 3
@@ -205,7 +205,7 @@ def test_a_command_of_its_own_needs_no_train_before_the_flags():
     ],
 )
 def test_a_single_short_text_is_known(texts, short):
-    args = main.parse(["translate", *texts])
+    args = main.parse_command_line(["translate", *texts])
     assert translate.is_one_short_text(args) is short
 
 
@@ -219,7 +219,7 @@ def test_a_preset_is_a_row_of_known_values_that_flags_go_before(preset, capsys):
         assert flag.choices is None or value in flag.choices
         assert flag.low is None or value >= flag.low
         assert flag.high is None or value <= flag.high
-    args = main.parse(["train", "--dff", "48", "--no-tie-embeddings"])
+    args = main.parse_command_line(["train", "--dff", "48", "--no-tie-embeddings"])
     options = flags.chosen(args, preset)
     assert options["dff"] == 48
     assert options["tie_embeddings"] is False
@@ -287,13 +287,13 @@ def _program_state():
 @pytest.mark.usefixtures("_program_state")
 def test_the_command_line_is_parsed_once(monkeypatch, tmp_path, capsys):
     """By run_demo.py as a program, which parses before TensorFlow is imported."""
-    parse, parsed = parser.Parser.parse, []
+    parse, parsed = parser.Parser.parse_in_any_order, []
 
     def count(self, arguments, *others, **options):
         parsed.append(arguments)
         return parse(self, arguments, *others, **options)
 
-    monkeypatch.setattr(parser.Parser, "parse", count)
+    monkeypatch.setattr(parser.Parser, "parse_in_any_order", count)
     monkeypatch.setattr(sys, "argv", ["run_demo.py", "--dataset", "missing.tsv"])
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit) as end:
@@ -325,6 +325,6 @@ def test_a_path_that_is_not_utf8_is_printed_as_it_is(monkeypatch):
     ],
 )  # fmt: skip
 def test_two_hyphens_end_the_values_of_a_flag(arguments, several, single):
-    args = vars(main.parse(arguments))
+    args = vars(main.parse_command_line(arguments))
     for name, value in (several, single):
         assert args[name] == value

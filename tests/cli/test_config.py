@@ -17,7 +17,7 @@ def parse(tmp_path):
     def parse(content, *words):
         path = tmp_path / "config.json"
         path.write_text(content if isinstance(content, str) else json.dumps(content))
-        return main.parse(["--config", str(path), *words])
+        return main.parse_command_line(["--config", str(path), *words])
 
     return parse
 
@@ -86,4 +86,4 @@ def test_what_is_wrong_with_the_file_is_one_line(parse, content, said):
 
 def test_a_file_that_is_missing_is_named():
     with pytest.raises(UserError, match=r"--config nothing\.json: No such file"):
-        main.parse(["--config", "nothing.json"])
+        main.parse_command_line(["--config", "nothing.json"])

@@ -8,7 +8,7 @@ import pytest
 
 from nmt import UserError
 from nmt.cli import serve
-from nmt.cli.main import parse
+from nmt.cli.main import parse_command_line
 from nmt.runs import listing
 
 
@@ -25,7 +25,7 @@ def runs(monkeypatch):
 
 
 def parsed(*flags):
-    return parse(["serve", *flags])
+    return parse_command_line(["serve", *flags])
 
 
 def test_runs_are_directions_and_runs_of_the_same_languages_ensembles(runs):

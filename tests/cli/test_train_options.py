@@ -288,7 +288,7 @@ def test_the_held_out_pairs_in_the_folder_are_those_of_the_newest_start(tmp_path
 
 def test_a_run_decides_once_which_tokenizer_its_bleu_needs():
     def decided(saved, *given):
-        args = main.parse(["--run", "x", *given])
+        args = main.parse_command_line(["--run", "x", *given])
         options = params.values() | saved
         run = SimpleNamespace(resumable=Parameters(options, {}, {}) if saved else None)
         pairs = as_dataset([("one", "今晚一个孩子去学校。")] * 9)

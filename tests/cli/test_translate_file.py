@@ -12,7 +12,7 @@ from helpers import Translated, call, identity
 from nmt import CheckFailed, UserError
 from nmt.cli import translate_file
 from nmt.cli.exit_codes import exit_code
-from nmt.cli.main import parse
+from nmt.cli.main import parse_command_line
 from nmt.cli.translate_file import print_markup, report_translation
 from nmt.documents import parse_document, translate_document
 from nmt.documents.document import Left
@@ -177,7 +177,7 @@ def test_a_translation_depends_on_the_weights_and_on_the_content_of_the_glossary
     command = ["translate-file", "a.html", "b.html", "--glossary", str(terms)]
 
     def settings(*flags):
-        args = parse([*command, *flags])
+        args = parse_command_line([*command, *flags])
         return translate_file.document_settings(args, digests, loaded, translator)
 
     digests = ["a"]

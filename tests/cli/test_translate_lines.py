@@ -20,7 +20,7 @@ from helpers import PROGRAM, call, run_process, sentences, start_process
 
 from nmt import UserError
 from nmt.cli import line_io, trained_runs, translate_lines
-from nmt.cli.main import parse
+from nmt.cli.main import parse_command_line
 from nmt.decoding import workers
 from nmt.decoding.line_counts import LineCounts
 from nmt.decoding.workers import Part, TranslatedPart
@@ -95,7 +95,7 @@ def translate(source, capitals, *flags, workers=2):
     """Translates a file by Capitals. Returns the path of the output."""
     target = source.with_suffix(".en")
     arguments = ["--input", source, "--output", target, "--workers", workers, *flags]
-    args = parse(["translate", *map(str, arguments)])
+    args = parse_command_line(["translate", *map(str, arguments)])
     translate_lines.run(args, [], capitals)
     return target
 
@@ -203,7 +203,7 @@ def test_a_flag_with_the_value_of_the_run_changes_nothing(finished, source):
     command = ["translate", "--input", str(source), "--output", "a.en"]
 
     def settings(*flags):
-        return translate_lines.line_settings(parse([*command, *flags]), runs, "digest")
+        return translate_lines.line_settings(parse_command_line([*command, *flags]), runs, "digest")
 
     assert runs[0].parameters.options["beam"] == 1
     assert settings("--beam", "1") == settings()

@@ -267,4 +267,4 @@ def test_a_preset_with_a_data_set_has_a_folder_of_its_own(capsys):
         (["--dataset", "bundled"], ({"dataset": "bundled"}, "bundled", True)),
         ([], ({"dataset": params.DATA_PATH}, params.DATA_PATH, False)),
     ):
-        assert train_corpus.choose(main.parse(arguments)) == expected
+        assert train_corpus.choose(main.parse_command_line(arguments)) == expected

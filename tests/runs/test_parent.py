@@ -270,7 +270,7 @@ def test_new_entries_change_no_logit_of_the_others_and_are_never_the_likeliest(t
 
 def test_a_child_may_have_more_symbols_than_its_parent_and_no_fewer():
     def inherited(saved, *given):
-        args = main.parse(["--from", "x", "--dataset", "a.tsv", *given])
+        args = main.parse_command_line(["--from", "x", "--dataset", "a.tsv", *given])
         made = inherit(params.values() | saved, flags.given(args), flags.chosen(args))
         return made["symbols"], made["protect"]
 
@@ -285,7 +285,7 @@ def test_a_child_may_have_more_symbols_than_its_parent_and_no_fewer():
 def test_a_child_chooses_the_tokenizer_of_bleu_for_its_own_text_unless_text_is_tokenized():
     def inherited(saved, *given):
         options = params.values() | {"tokenize": saved, "lowercase": True}
-        args = main.parse(["--from", "x", "--dataset", "a.tsv", *given])
+        args = main.parse_command_line(["--from", "x", "--dataset", "a.tsv", *given])
         made = inherit(options, flags.given(args), flags.chosen(args))
         assert made["lowercase"]
         return made["tokenize"]
