@@ -7,7 +7,7 @@ from pathlib import Path
 from nmt import UserError, output
 from nmt.cli import flags, line_io, trained_runs
 from nmt.messages import log, plural
-from nmt.results.report import read_translations
+from nmt.results.run_report import read_translations
 from nmt.text import spelling
 
 HELP = "write a page that translates in a browser and shows all numbers"

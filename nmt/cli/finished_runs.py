@@ -9,7 +9,7 @@ from nmt.corpus.corpora import Corpus
 from nmt.messages import log, plural
 from nmt.results import evaluation, pictures
 from nmt.results.explorer import page
-from nmt.results.report import read_translations
+from nmt.results.run_report import read_translations
 from nmt.runs.folder import Run
 from nmt.runs.weights import Weights, choose_weights, scores_are_of
 from nmt.training.loop import is_finished

@@ -14,7 +14,7 @@ from nmt.decoding.attention import KINDS
 from nmt.messages import log
 from nmt.results import pictures, texts
 from nmt.results.pictures import Picture
-from nmt.results.report import read_translations
+from nmt.results.run_report import read_translations
 from nmt.runs.folder import Run
 from nmt.runs.weights import choose_weights, scores_are_of
 from nmt.text import encoding, spelling

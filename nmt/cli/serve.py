@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from nmt import Terminated, UserError
 from nmt.cli import flags, startup
 from nmt.messages import log
-from nmt.results.report import read_translations
+from nmt.results.run_report import read_translations
 from nmt.runs import listing
 from nmt.runs.folder import Run
 from nmt.text.languages import parse_direction

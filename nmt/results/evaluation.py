@@ -13,7 +13,7 @@ from nmt import UserError, machine
 from nmt.corpus import batches, bleu_tokenizer, corpora
 from nmt.decoding.model import Model
 from nmt.messages import log, plural
-from nmt.results.report import TranslatedLine
+from nmt.results.run_report import TranslatedLine
 from nmt.text.tokenizer import Tokenizer
 from nmt.training import metrics
 

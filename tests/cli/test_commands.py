@@ -41,7 +41,7 @@ from nmt.decoding.model import Model
 from nmt.results import architecture, evaluation, plots
 from nmt.results import figures as drawing
 from nmt.results.pictures import BY_NAME
-from nmt.results.report import read_translations
+from nmt.results.run_report import read_translations
 from nmt.runs import listing, loading
 from nmt.runs.claim import claim
 from nmt.runs.folder import Run
