@@ -257,7 +257,8 @@ def train(args):
     replicas = strategy.num_replicas_in_sync
     batches = batching.training_batches(options, corpus, tokenizer, replicas, run.cache, scheme)
     devices.check_logits(options, batches.buckets.tokens / replicas, tokenizer.vocab_size)
-    train_messages.announce(args, run, options, corpus, source, text, training, batches)
+    steps_per_epoch = training.steps_per_epoch(batches)
+    train_messages.announce(args, run, options, corpus, source, text, steps_per_epoch, batches)
 
     # 6. Training.
     kept_epochs = max(KEPT_CHECKPOINTS, options["average"])

@@ -3,7 +3,7 @@
 import shlex
 from argparse import Namespace
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from nmt.cli import flags
 from nmt.cli.train_corpus import TrainingText
 from nmt.corpus import batches as batching
 from nmt.corpus import corpora, files
+from nmt.corpus.survey import Survey
 from nmt.messages import log, plural
 from nmt.results import evaluation
 from nmt.runs.folder import Run
@@ -25,6 +26,21 @@ MAX_SHARE_WITHOUT_ENTRY = 0.2  # of the tokens; text of the same script has a fe
 MAX_SHOWN_BYTES = 190  # of a sentence in a command; a token has at least one
 FULL_BATCHES = 0.9  # of all batches, at least: incomplete ones may be left out
 KEPT_SHARE = 0.98  # of the training pairs, that a --max-length should keep
+
+
+class Steps(NamedTuple):
+    """How many steps a run is to take."""
+
+    per_epoch: int
+    epochs: int
+    warmup: int
+
+    @property
+    def total(self) -> int:
+        return self.per_epoch * self.epochs
+
+
+# ---- Before training ----
 
 
 def announce_corpus(args: Namespace, run: Run, corpus: corpora.Corpus, source: dict) -> None:
@@ -51,47 +67,66 @@ def announce(
     corpus: corpora.Corpus,
     source: dict[str, Any],
     text: TrainingText,
-    training,
+    steps_per_epoch: int,
     batches: batching.Batches,
 ) -> None:
-    """Logs what will be done, and what the user may want to change.
+    """Logs what will be done, and what the user may want to change, a function each.
 
     Args:
       source: of the loaded corpus, for `load_corpus`.
     """
-    tokenizer, survey = text.tokenizer, text.survey
-    if tokenizer.vocab_size < options["vocab_size"] and not args.parent:
-        log.warning(
-            f"Vocabulary: {tokenizer.vocab_size} entries instead of {options['vocab_size']}, "
-            "because the training text is short, or repeats few words."
-        )
     if args.parent:
-        warn_of_other_letters(args.parent, corpus, tokenizer)
+        warn_of_other_letters(args.parent, corpus, text.tokenizer)
+    else:
+        warn_of_small_vocabulary(text.tokenizer.vocab_size, options["vocab_size"])
     chosen_sizes = flags.given(args).keys() & {*params.names(params.NETWORK)}
     built_in = corpus.name.removesuffix(corpora.REVERSED) in corpora.BUILT_IN_CORPORA
     if not (args.preset or args.parent or chosen_sizes or built_in or run.trained):
         suggest_preset(len(corpus.train))
+    report_batches(batches, options["max_length"])
+    warn_of_repeated_pairs(text.survey, source)
+    report_protection(options["protect"], text)
+    batching.warn_of_truncation(corpus.validation, text.tokenizer, "validation")
+    steps = Steps(steps_per_epoch, options["epochs"], options["warmup_steps"])
+    if steps.total < steps.warmup:
+        tiny = flags.chosen(args, "tiny")  # flags that are given stay
+        warn_of_few_steps(steps, how_to_train_longer(steps, batches, corpus, tiny))
+
+
+def warn_of_small_vocabulary(entries: int, wanted: int) -> None:
+    """Logs that a new vocabulary has fewer entries than were asked for, if it has."""
+    if entries < wanted:
+        log.warning(
+            f"Vocabulary: {entries} entries instead of {wanted}, because the training text is "
+            "short, or repeats few words."
+        )
+
+
+def report_batches(batches: batching.Batches, max_length: int) -> None:
+    """Logs how many pairs and batches an epoch has, and what is dropped."""
     log.info(
-        f"Training pairs: {batches.kept}; {dropped(batches, options['max_length'])}. "
+        f"Training pairs: {batches.kept}; {dropped(batches, max_length)}. "
         f"{batches.per_epoch} batches per epoch{left_out(batches)}, in buckets of "
         f"{', '.join(map(str, batches.lengths))} tokens."
     )
+
+
+def warn_of_repeated_pairs(survey: Survey, source: dict[str, Any]) -> None:
+    """Logs how many held-out pairs occur in the training text, if any do."""
     if survey.repeated_validation or survey.repeated_test:
         log.warning(
             f"{plural(survey.repeated_validation, 'validation pair')} and "
             f"{plural(survey.repeated_test, 'test pair')} occur in the training text: "
             f"their scores measure memorization.{how_to_find_repeated(source)}"
         )
-    announce_protection(options, text)
-    batching.warn_of_truncation(corpus.validation, tokenizer, "validation")
-    steps_per_epoch = training.steps_per_epoch(batches)
-    steps, warmup = steps_per_epoch * options["epochs"], options["warmup_steps"]
-    if steps < warmup:
-        advice = how_to_train_longer(args, warmup, steps_per_epoch, batches, corpus)
-        log.warning(
-            f"Only {plural(steps, 'step')}, fewer than --warmup-steps {warmup}: too few to learn "
-            f"much. In a new --run, try {advice}."
-        )
+
+
+def warn_of_few_steps(steps: Steps, advice: str) -> None:
+    """Logs that a run is to end before its warm-up, and which flags would make it longer."""
+    log.warning(
+        f"Only {plural(steps.total, 'step')}, fewer than --warmup-steps {steps.warmup}: too few to "
+        f"learn much. In a new --run, try {advice}."
+    )
 
 
 def how_to_find_repeated(source: dict[str, Any]) -> str:
@@ -120,30 +155,23 @@ def how_to_find_repeated(source: dict[str, Any]) -> str:
 
 
 def how_to_train_longer(
-    args: Namespace,
-    warmup: int,
-    steps_per_epoch: int,
-    batches: batching.Batches,
-    corpus: corpora.Corpus,
+    steps: Steps, batches: batching.Batches, corpus: corpora.Corpus, tiny: dict[str, Any]
 ) -> str:
     """Returns the flags with which a run has more steps than the warm-up.
 
     Args:
-      args: the parsed command line.
-      warmup: steps of the warm-up.
-      steps_per_epoch: of the run.
-      batches, corpus: of the run.
+      steps, batches, corpus: of the run.
+      tiny: its options with the preset of that name.
     """
     if batches.dropped > batches.kept:  # first of all: the steps are then others
         return f"--max-length {batches.length_of(KEPT_SHARE)}, which drops fewer pairs"
-    advice = f"--epochs {-(-ENOUGH_STEPS * warmup // steps_per_epoch)}"
-    options = flags.chosen(args, "tiny")  # flags that are given stay
+    advice = f"--epochs {-(-ENOUGH_STEPS * steps.warmup // steps.per_epoch)}"
     mean_length = float(np.average(range(len(batches.counts)), weights=batches.counts))
-    if steps_with(options, batches, mean_length) >= options["warmup_steps"]:
+    if steps_with(tiny, batches, mean_length) >= tiny["warmup_steps"]:
         # Another vocabulary makes sentences shorter, but a word takes a token in any.
         sentences = zip(*evaluation.texts(corpus.train.take(SAMPLE_PAIRS)), strict=True)
         words = [max(len(side.split()) for side in pair) + 2 for pair in sentences]
-        if steps_with(options, batches, sum(words) / len(words)) >= options["warmup_steps"]:
+        if steps_with(tiny, batches, sum(words) / len(words)) >= tiny["warmup_steps"]:
             advice += " or --preset tiny"
     return advice
 
@@ -165,9 +193,9 @@ def steps_with(options: dict[str, Any], batches: batching.Batches, mean_length: 
     return per_epoch * options["epochs"]
 
 
-def announce_protection(options: dict[str, Any], text: TrainingText) -> None:
-    """Logs how a new run keeps what must not change; see docs/protecting.md."""
-    if text.spans is None or options["protect"] == "off":
+def report_protection(protect: str, text: TrainingText) -> None:
+    """Logs how a new run keeps what must not change, with --protect; see docs/protecting.md."""
+    if text.spans is None or protect == "off":
         return
     learned = text.tokenizer.protection.learned
     if not learned:
@@ -186,6 +214,9 @@ def announce_protection(options: dict[str, Any], text: TrainingText) -> None:
         "Protection: symbols stand for what must not change"
         + (f", but not for what the text changes: {shares}." if converted else ".")
     )
+
+
+# ---- What is left to do, and what can follow ----
 
 
 def announce_training(
