@@ -23,7 +23,9 @@ THE_RUNS = "the run's"  # the default of flags of a trained run
 # ---- The rows of params.table() ----
 
 
-def add_parameters(parser, only=None, default=None):
+def add_parameters(
+    parser: argparse.ArgumentParser, only: Iterable[str] | None = None, default: str | None = None
+) -> None:
     """Adds a flag for every row of params.table(), grouped as there, or for those named in `only`.
 
     A flag not given is None in what is parsed; see `chosen`.
@@ -114,7 +116,10 @@ def number(kind: type, low: float | None = None, high: float | None = None) -> C
 class FirstAndOthers(argparse.Action):
     """The first --run, and those that follow it."""
 
-    def __call__(self, parser, namespace, value, option=None):
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, value: Any,
+        option: str | None = None,
+    ) -> None:  # fmt: skip
         if namespace.run is None:
             namespace.run = value
         else:
@@ -124,10 +129,28 @@ class FirstAndOthers(argparse.Action):
 class Once(argparse.Action):
     """A flag that may not be given twice: nobody would see which value counts."""
 
-    def __call__(self, parser, namespace, value, option=None):
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, value: Any,
+        option: str | None = None,
+    ) -> None:  # fmt: skip
         if getattr(namespace, self.dest) is not self.default:
             raise argparse.ArgumentError(self, "is given twice; give it once")
         setattr(namespace, self.dest, value)
+
+
+class Removed(argparse.Action):
+    """A flag of an earlier version: whoever gives it reads what to do instead."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, value: Any,
+        option: str | None = None,
+    ) -> None:  # fmt: skip
+        raise argparse.ArgumentError(self, f"was removed in version 4.0.0; {self.metavar}")
+
+
+def add_removed(parser: argparse.ArgumentParser, flag: str, instead: str) -> None:
+    """Adds a flag that is no longer there, with what to do `instead`, which --help leaves out."""
+    parser.add_argument(flag, nargs="?", action=Removed, metavar=instead, help=argparse.SUPPRESS)
 
 
 def add_run(parser: argparse.ArgumentParser, several: bool = False) -> None:
@@ -155,7 +178,9 @@ def add_sentences(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", nargs="*", help="sentences; without any, stdin is read")
 
 
-def add_to(parser, metavar, text, kind=filled):
+def add_to(
+    parser: argparse.ArgumentParser, metavar: str, text: str, kind: Callable[[str], Any] = filled
+) -> None:
     parser.add_argument("--to", type=kind, metavar=metavar, help=text, action=Once)
 
 

@@ -16,7 +16,6 @@ import params
 from nmt import VERSION, UserError
 from nmt.cli import (
     align,
-    config,
     data,
     evaluate,
     exit_codes,
@@ -165,8 +164,6 @@ def parse_command_line(arguments: list[str], args: Namespace | None = None) -> N
         args=args,
     )
     args.command, args.given = name, arguments
-    if getattr(args, "config", None):
-        config.apply(args)
     return args
 
 

@@ -27,10 +27,7 @@ def add_flags(parser: ArgumentParser) -> None:
         help="values of all flags not given, listed below (default: the one named as the data set, "
         "or tutorial)",
     )  # fmt: skip
-    parser.add_argument(
-        "--config", type=flags.filled, metavar="FILE", action=flags.Once,
-        help="values of flags not given, in the format of params.json; before those of --preset",
-    )  # fmt: skip
+    flags.add_removed(parser, "--config", "give its values as flags, or choose a --preset")
     parser.add_argument(
         "--from", dest="parent", type=flags.filled, metavar="DIR", action=flags.Once,
         help="begin with the weights, the tokenizer and the sizes of that run, in a new one",

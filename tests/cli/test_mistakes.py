@@ -43,6 +43,10 @@ from nmt.training import devices
         (["--dataset", "good.tsv", "--reverse", "yes"], "unknown yes"),
         (["data", "bad.tsv.gz"], "bad.tsv.gz: is not compressed by gzip"),
         (["--train", "good.tsv", "--train", "good.tsv"], "--train: is given twice"),
+        (
+            ["--config", "a.json"],
+            "--config: was removed in version 4.0.0; give its values",
+        ),
         (["plot", "curves", "--beside", "a", "--beside", "b"], "--beside: is given twice"),
         (["data", "good.tsv", "--to", "", "--drop", "all"], "--to: must not be empty"),
         (["evaluate", "--against", ""], "--against: must not be empty"),
