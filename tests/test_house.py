@@ -67,7 +67,7 @@ def test_imports_run_one_way(path):
     [
         ("nmt.corpus.corpora", "from nmt.decoding import search"),
         ("nmt.network.layers", "from nmt.decoding import search"),
-        ("nmt.documents.inline", "from nmt.decoding.sentence import Translation"),
+        ("nmt.documents.tag_placement", "from nmt.decoding.sentence import Translation"),
         ("nmt.decoding.search", "from nmt.training.devices import find"),
         ("nmt.training.devices", "import nmt.results.plots"),
         ("nmt.training.metrics", "from nmt.decoding import search"),

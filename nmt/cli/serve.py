@@ -247,8 +247,8 @@ def configuration(service: Service, is_loopback: bool, args: Namespace) -> uvico
     import uvicorn
 
     from nmt.serving.app import application
-    from nmt.serving.metrics import CONNECTION
     from nmt.serving.process import GRACE_SECONDS
+    from nmt.serving.prometheus_metrics import CONNECTION
     from nmt.serving.protocol import MAX_CONNECTIONS, PatientProtocol
 
     host_names = [name.lower() for name in args.host_names]

@@ -19,8 +19,8 @@ from nmt.cli import flags, trained_runs
 from nmt.cli.line_io import TranslationCheck
 from nmt.documents import html_pages, xml_files
 from nmt.documents.document import Document, TextDocument, decode
-from nmt.documents.inline import written_text
 from nmt.documents.report import Report, make_report
+from nmt.documents.tag_placement import written_text
 from nmt.messages import log
 from nmt.resumable_output import ResumableTexts
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from nmt import UserError
 from nmt.documents.document import Document
-from nmt.documents.inline import TranslatedText
 from nmt.documents.report import make_report
+from nmt.documents.tag_placement import TranslatedText
 from nmt.messages import log
 
 FORMATS = {  # the ending of a file's name: the module of its format
@@ -32,8 +32,8 @@ FORMATS = {  # the ending of a file's name: the module of its format
     ".markdown": "markdown",
     ".docx": "word",
     ".po": "message_files",
-    ".xliff": "xliff",
-    ".xlf": "xliff",
+    ".xliff": "xliff_files",
+    ".xlf": "xliff_files",
     ".csv": "tables",
     ".tsv": "tables",
 }

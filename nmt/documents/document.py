@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from nmt import UserError
-from nmt.documents.inline import TranslatedText, insert_tags
 from nmt.documents.nodes import Element, Fixed, Node, plain_text
+from nmt.documents.tag_placement import TranslatedText, insert_tags
 from nmt.text.encoding import conversion
 from nmt.text.protected import DEFAULT, replace
 

@@ -17,8 +17,8 @@ from nmt import UserError
 from nmt.documents import accelerators
 from nmt.documents.document import Left, Segment, Span, TextDocument, decode, line_number
 from nmt.documents.icu_messages import IcuError
-from nmt.documents.messages import ALREADY_TRANSLATED, NOT_UNDERSTOOD, Message, syntax_of
 from nmt.documents.nodes import Text
+from nmt.documents.program_messages import ALREADY_TRANSLATED, NOT_UNDERSTOOD, Message, syntax_of
 from nmt.text.placeholders import find_placeholders
 
 CHARSET = re.compile(rb"Content-Type:[^\n]{0,100}charset=([\w.:-]+)")

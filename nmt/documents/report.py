@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from nmt.documents.document import Document, Left, Segment
-from nmt.documents.inline import TranslatedText, written_text
+from nmt.documents.tag_placement import TranslatedText, written_text
 from nmt.messages import plural
 from nmt.text.differences import Difference, difference
 from nmt.text.protected import DEFAULT, Protector

@@ -23,9 +23,9 @@ from typing import NamedTuple
 
 from nmt import UserError
 from nmt.documents.document import Left, Segment, Span, TextDocument, has_words
-from nmt.documents.inline import TranslatedText
 from nmt.documents.markup import MAX_DEPTH, Token, escape_text, find_partners, unescape_text
 from nmt.documents.nodes import Element, Fixed, Node, Text, outer_spaces, plain_text
+from nmt.documents.tag_placement import TranslatedText
 from nmt.documents.xml_files import XmlTokens, decode_xml
 
 MAIN_PART = "word/document.xml"  # where _rels/.rels names no other

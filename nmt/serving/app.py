@@ -18,10 +18,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nmt import UserError
 from nmt.results.explorer import page as explorer
-from nmt.serving import deepl, files, hosts, libretranslate, openapi, own
+from nmt.serving import deepl, file_routes, hosts, libretranslate, native, openapi
 from nmt.serving.errors import RefusedError
 from nmt.serving.limits import Reservation
-from nmt.serving.metrics import OTHER
+from nmt.serving.prometheus_metrics import OTHER
 from nmt.serving.service import Service
 
 PAGE = Path(__file__).parent / "page"
@@ -190,8 +190,8 @@ def application(
     routes = [
         *libretranslate.ROUTES,
         *deepl.ROUTES,
-        *files.ROUTES,
-        *own.ROUTES,
+        *file_routes.ROUTES,
+        *native.ROUTES,
         *openapi.ROUTES,
         *page_routes(),
     ]

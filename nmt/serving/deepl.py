@@ -17,7 +17,7 @@ from nmt.documents.document import DecodedText, Span, TextDocument
 from nmt.serving import fields, notices, openapi
 from nmt.serving.batching import Item
 from nmt.serving.errors import RefusedError
-from nmt.serving.files import translate_markup
+from nmt.serving.file_routes import translate_markup
 from nmt.serving.notices import Notice
 from nmt.serving.service import AUTO, Service
 from nmt.text.language_names import language_name

@@ -10,9 +10,9 @@ from starlette.routing import Route
 from nmt.documents import FORMATS as FILE_FORMATS
 from nmt.serving import fields, notices
 from nmt.serving.batching import Item
+from nmt.serving.detection import Detection
 from nmt.serving.errors import RefusedError
-from nmt.serving.files import translate_markup
-from nmt.serving.languages import Detection
+from nmt.serving.file_routes import translate_markup
 from nmt.serving.models import MAX_N_BEST, Result
 from nmt.serving.service import AUTO, Service
 from nmt.text.language_names import language_name

@@ -20,8 +20,8 @@ from nmt.decoding.sentence import TokenScore, Translation
 from nmt.decoding.translator import Translator
 from nmt.serving import notices
 from nmt.serving.batching import Item
+from nmt.serving.detection import Detection, Detector
 from nmt.serving.errors import RefusedError
-from nmt.serving.languages import Detection, Detector
 from nmt.serving.notices import Notice
 from nmt.text.protected import Protector
 from nmt.text.tokenizer import Tokenizer

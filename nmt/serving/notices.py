@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from nmt.documents.report import Group, Report
-from nmt.serving.languages import Detection
+from nmt.serving.detection import Detection
 from nmt.text.language_names import language_name
 
 KINDS = (

@@ -15,16 +15,16 @@ from nmt.corpus.batches import MAX_SOURCE_TOKENS
 from nmt.decoding.attention import Attention
 from nmt.messages import log
 from nmt.results.explorer import page as explorer
-from nmt.serving import bodies, languages, notices, streaming
+from nmt.serving import bodies, detection, notices, streaming
 from nmt.serving.batching import MAX_WAITING, Batcher, Item
+from nmt.serving.detection import Detection
 from nmt.serving.disposable import Processes
-from nmt.serving.downloads import StoredBytes, TranslatedFiles
 from nmt.serving.errors import RefusedError
-from nmt.serving.languages import Detection
 from nmt.serving.limits import MAX_BODIES_BYTES, MAX_KEYLESS_BYTES, Bodies, Limits
-from nmt.serving.metrics import Metrics
 from nmt.serving.models import WARM_UP_TEXT, Models, Query, Result, ServedModel
 from nmt.serving.notices import Notice
+from nmt.serving.prometheus_metrics import Metrics
+from nmt.serving.stored_files import StoredBytes, TranslatedFiles
 from nmt.serving.streaming import StreamingSearch
 from nmt.text import sentences
 
@@ -197,7 +197,7 @@ class Service:
             return TextQuery(None, best.code, best, (notices.unchanged(best),))
         source = query.direction.source
         recognized = detections[0].is_sure and detections[0].code == source
-        doubts = languages.words(text) and not recognized
+        doubts = detection.words(text) and not recognized
         text_notices = (notices.unrecognized(source),) if doubts else ()
         return TextQuery(query, source, detections[0], text_notices)
 

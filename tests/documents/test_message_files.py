@@ -8,7 +8,7 @@ from helpers import Translated, backwards, identity, upper
 
 from nmt import UserError
 from nmt.documents import name_language, parse_document, translate_document
-from nmt.documents.messages import syntax_of
+from nmt.documents.program_messages import syntax_of
 from nmt.text.placeholders import find_placeholders
 
 PO = r"""# comentário

@@ -1,8 +1,9 @@
 """XLIFF 1.2 and 2: each source without a finished target gets one. All else stays byte for byte.
 
 A target is no translation where its state says so: "new" on a copy of the source, or
-"needs-translation". Placeholders, ICU arguments and marks of keys are those of messages.py. What is
-written is marked for review: state="needs-review-translation", in version 2 state="translated".
+"needs-translation". Placeholders, ICU arguments and marks of keys are those of program_messages.py.
+What is written is marked for review: state="needs-review-translation", in version 2
+state="translated".
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from nmt import UserError
 from nmt.documents import accelerators
 from nmt.documents.document import Left, Segment, Span, TextDocument
 from nmt.documents.icu_messages import IcuError
-from nmt.documents.inline import TranslatedText
 from nmt.documents.markup import (
     Token,
     escape_text,
@@ -26,8 +26,9 @@ from nmt.documents.markup import (
     tree,
     unescape_text,
 )
-from nmt.documents.messages import ALREADY_TRANSLATED, NOT_UNDERSTOOD, Message, syntax_of
 from nmt.documents.nodes import Node, Tag
+from nmt.documents.program_messages import ALREADY_TRANSLATED, NOT_UNDERSTOOD, Message, syntax_of
+from nmt.documents.tag_placement import TranslatedText
 from nmt.documents.xml_files import XmlTokens, decode_xml
 
 UNITS = {"trans-unit", "segment"}  # of 1.2, of 2: what holds a source and a target

@@ -4,7 +4,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from nmt.serving.app import application
-from nmt.serving.languages import Detector
+from nmt.serving.detection import Detector
 from nmt.serving.limits import Limits
 from nmt.serving.models import Direction, Models, directions_of, is_variety
 from nmt.serving.service import Service

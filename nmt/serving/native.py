@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from nmt.decoding.attention import KINDS
 from nmt.decoding.sampling import Sampling
-from nmt.serving import fields, metrics, notices, openapi, streaming
+from nmt.serving import fields, notices, openapi, prometheus_metrics, streaming
 from nmt.serving.batching import Item
 from nmt.serving.errors import RefusedError
 from nmt.serving.models import MAX_N_BEST, Result
@@ -230,7 +230,7 @@ async def prometheus(request: Request) -> Response:
     """Answers with the figures that Prometheus collects."""
     service: Service = request.app.state.service
     service.limits.check_key(request, dict(request.query_params))
-    return Response(service.metrics.text(), media_type=metrics.CONTENT_TYPE)
+    return Response(service.metrics.text(), media_type=prometheus_metrics.CONTENT_TYPE)
 
 
 ROUTES = [

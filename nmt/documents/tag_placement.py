@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
 from nmt.documents.nodes import Element, Fixed, Node, Text, plain_text
-from nmt.documents.units import Unit, UnitLinks, cut_units, find_units, units_by_word
+from nmt.documents.word_links import Unit, UnitLinks, cut_units, find_units, units_by_word
 
 
 class TranslatedText(Protocol):

@@ -7,14 +7,14 @@ import zipfile
 import pytest
 from starlette.testclient import TestClient
 
-from nmt.serving import downloads, files, uploads
+from nmt.serving import file_routes, stored_files, uploads
 from nmt.serving.app import application
-from nmt.serving.downloads import TranslatedFiles
 from nmt.serving.errors import RefusedError
 from nmt.serving.fields import UploadedFile
 from nmt.serving.limits import Limits
 from nmt.serving.models import Models
 from nmt.serving.service import Service
+from nmt.serving.stored_files import TranslatedFiles
 from nmt.serving.uploads import Upload
 
 ASKED = {"source": "pt", "target": "en"}
@@ -118,9 +118,9 @@ def test_a_table_has_columns_to_translate(client):
 
 def test_other_clients_have_their_turn_within_a_long_file(client, run):
     run.batches.clear()
-    lines = "\n".join(f"um {number}" for number in range(files.TEXTS + 10))
+    lines = "\n".join(f"um {number}" for number in range(file_routes.TEXTS + 10))
     send(client, "a.txt", lines.encode())
-    assert run.batches == [files.TEXTS, 10]
+    assert run.batches == [file_routes.TEXTS, 10]
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ async def content_of(file):
 
 
 def test_a_file_may_be_fetched_for_ten_minutes_whoever_else_uploads(monkeypatch):
-    monkeypatch.setattr(downloads, "MAX_FILES", 4)
+    monkeypatch.setattr(stored_files, "MAX_FILES", 4)
     now = 0.0
     waiting = TranslatedFiles(lambda: now)
     first, second = waiting.add("a", b"a", "x"), waiting.add("b", b"b" * 100_000, "x")
@@ -176,10 +176,10 @@ def test_a_file_may_be_fetched_for_ten_minutes_whoever_else_uploads(monkeypatch)
     keys = [waiting.add("c", b"c", client) for client in "yz"]
     with pytest.raises(RefusedError, match="too many translated files"):
         waiting.check_room("w")
-    now = downloads.FILE_SECONDS - 1
+    now = stored_files.FILE_SECONDS - 1
     assert asyncio.run(content_of(waiting.get(first))) == b"a"
     assert asyncio.run(content_of(waiting.get(second))) == b"b" * 100_000
-    now = downloads.FILE_SECONDS + 1
+    now = stored_files.FILE_SECONDS + 1
     for key in (first, second, *keys, "x"):
         with pytest.raises(RefusedError, match="any more"):
             waiting.get(key)
@@ -187,7 +187,7 @@ def test_a_file_may_be_fetched_for_ten_minutes_whoever_else_uploads(monkeypatch)
 
 
 def test_files_have_a_number_of_bytes_together(monkeypatch):
-    monkeypatch.setattr(downloads, "MAX_BYTES", 1000)
+    monkeypatch.setattr(stored_files, "MAX_BYTES", 1000)
     waiting = TranslatedFiles()
     waiting.add("a", b"a" * 500, "x")
     with pytest.raises(RefusedError):
