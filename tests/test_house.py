@@ -99,7 +99,7 @@ UNANNOTATED = {
     "nmt.exports.litert", "nmt.machine", "nmt.network.engine", "nmt.network.layers",
     "nmt.network.loss", "nmt.results.architecture", "nmt.results.evaluation",
     "nmt.results.explorer.page", "nmt.results.figures", "nmt.results.pictures", "nmt.results.plots",
-    "nmt.results.scores", "nmt.runs.loading", "nmt.serving.metrics", "nmt.serving.protocol",
+    "nmt.results.scores", "nmt.runs.loading", "nmt.serving.protocol",
     "nmt.training.checkpoints", "nmt.training.devices", "nmt.training.progress",
     "nmt.training.schedules", "nmt.training.signals", "nmt.training.tensorboard",
 }  # fmt: skip
@@ -108,7 +108,7 @@ IN_A_CIRCLE = {
     "nmt.decoding.hidden_spans", "nmt.decoding.search_options", "nmt.decoding.searcher",
     "nmt.decoding.sentence", "nmt.decoding.tokens", "nmt.text.glossary", "nmt.text.protected",
 }  # fmt: skip
-STAND_TWICE = {"downloads", "engine", "files", "languages", "messages", "metrics", "xliff"}
+STAND_TWICE = {"engine"}
 
 
 def annotations(function):

@@ -1,5 +1,7 @@
 """What Prometheus collects of a server."""
 
+from collections.abc import Callable
+
 import prometheus_client as prometheus
 from prometheus_client import exposition
 
@@ -17,33 +19,39 @@ class Metrics:
       waiting: a function that returns the number of requests in the queue.
     """
 
-    def __init__(self, waiting):
+    def __init__(self, waiting: Callable[[], int]):
         self.registry = prometheus.CollectorRegistry()
-        options = dict(registry=self.registry)
         self.requests = prometheus.Counter(
             "nmt_requests_total",
             "Requests by route and HTTP status.",
             ["route", "status"],
-            **options,
+            registry=self.registry,
         )
         self.seconds = prometheus.Histogram(
-            "nmt_request_seconds", "Seconds until the answer, by route.", ["route"],
-            buckets=SECONDS, **options,
-        )  # fmt: skip
+            "nmt_request_seconds",
+            "Seconds until the answer, by route.",
+            ["route"],
+            buckets=SECONDS,
+            registry=self.registry,
+        )
         self.characters = prometheus.Counter(
-            "nmt_characters_total", "Characters translated.", ["source", "target"], **options
+            "nmt_characters_total",
+            "Characters translated.",
+            ["source", "target"],
+            registry=self.registry,
         )
         self.batch = prometheus.Histogram(
-            "nmt_batch_texts", "Texts per batch.", buckets=SENTENCES, **options
+            "nmt_batch_texts", "Texts per batch.", buckets=SENTENCES, registry=self.registry
         )
-        prometheus.Gauge("nmt_waiting_requests", "Requests in the queue.", **options).set_function(
-            waiting
+        waiting_requests = prometheus.Gauge(
+            "nmt_waiting_requests", "Requests in the queue.", registry=self.registry
         )
+        waiting_requests.set_function(waiting)
         prometheus.ProcessCollector(registry=self.registry)
 
     def count(self, route: str, status: int, seconds: float) -> None:
         """Counts a request that was answered, or refused, after so many seconds."""
-        self.requests.labels(route, status).inc()
+        self.requests.labels(route, str(status)).inc()
         self.seconds.labels(route).observe(seconds)
 
     def text(self) -> bytes:
