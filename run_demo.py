@@ -37,7 +37,7 @@ from nmt.corpus.vocabulary import train_tokenizer
 from nmt.decoding.model import Model
 from nmt.network.engine import ParallelForward, PlainForward
 from nmt.network.parallel_tokens import ParallelTokensForward
-from nmt.results import evaluation
+from nmt.results import evaluation, run_report
 from nmt.results.explorer import page
 from nmt.runs import parent as parents
 from nmt.runs.claim import claim
@@ -279,7 +279,7 @@ def train(args):
     )  # fmt: skip
     if workers.chief:
         final = choose_weights(run).record
-        evaluation.write_validation(run, corpus, final, validation)
+        run_report.write_validation(run, corpus, final, validation)
 
     # 8. Evaluation, on the test split.
     test_scores, test_lines = evaluation.evaluate(training.model, tokenizer, corpus)
@@ -287,7 +287,7 @@ def train(args):
     if workers.chief:
         # 9. The report.
         try:
-            evaluation.report(run, corpus, training.model, final, test_scores, test_lines)
+            run_report.report(run, corpus, training.model, final, test_scores, test_lines)
         except OSError as error:  # stdout is closed: the run is finished all the same
             stdout_error = error
         # 10. Pictures.

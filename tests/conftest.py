@@ -98,8 +98,9 @@ def unscored(monkeypatch):
     """
     import run_demo
     from nmt.results import evaluation
+    from nmt.results.run_report import TranslatedLine
 
-    line = evaluation.TranslatedLine("um.", "one.", "one.")
+    line = TranslatedLine("um.", "one.", "one.")
     scores = dict(lines=1, loss=0.0, accuracy=0.0)
     monkeypatch.setattr(evaluation, "evaluate", lambda *_: (scores, [line]))
     monkeypatch.setattr(run_demo.Training, "translations_of", lambda *_: [])

@@ -97,7 +97,7 @@ UNANNOTATED = {
     "nmt.decoding.greedy", "nmt.decoding.model", "nmt.decoding.search", "nmt.decoding.tracing",
     "nmt.decoding.translator", "nmt.decoding.workers", "nmt.documents", "nmt.exports.hugging_face",
     "nmt.exports.litert", "nmt.machine", "nmt.network.engine", "nmt.network.layers",
-    "nmt.network.loss", "nmt.results.architecture", "nmt.results.evaluation",
+    "nmt.network.loss", "nmt.results.architecture",
     "nmt.results.explorer.page", "nmt.results.figures", "nmt.results.pictures", "nmt.results.plots",
     "nmt.results.scores", "nmt.runs.loading", "nmt.serving.protocol",
     "nmt.training.checkpoints", "nmt.training.devices", "nmt.training.progress",

@@ -84,7 +84,7 @@ def score_runs(args: Namespace) -> None:
     trained = trained_runs.load_runs(args, runs)
     trained_runs.check_unchanged(runs, digests)
     from nmt.corpus import corpora
-    from nmt.results import evaluation, scores
+    from nmt.results import evaluation, run_report, scores
     from nmt.runs import loading
     from nmt.runs.run_corpus import check_test_split, load_corpus_of
 
@@ -106,7 +106,7 @@ def score_runs(args: Namespace) -> None:
     is_report = not (rows or rival or model.ensemble or args.checkpoint)
     if is_report and weights.kind == "final":  # scores.json is of the final weights
         test_scores, lines = evaluation.evaluate(model, trained.tokenizer, corpus, args.ter)
-        evaluation.report(trained.run, corpus, model, weights.record, test_scores, lines)
+        run_report.report(trained.run, corpus, model, weights.record, test_scores, lines)
         return
     if is_report:
         log.info("scores.json stays as it is: it is for the final weights, at the end of training.")
@@ -122,8 +122,9 @@ def score_runs(args: Namespace) -> None:
 def system_of(trained: TrainedRun, paths: str, sources: Sequence[str]) -> System:
     """Returns the System of a loaded run, or of an ensemble, whose paths name it."""
     from nmt.results import evaluation
+    from nmt.results.run_report import search_name
 
-    name = f"{paths} ({evaluation.search_name(trained.model.options)})"
+    name = f"{paths} ({search_name(trained.model.options)})"
     return System(name, evaluation.translate_all(trained.model, trained.tokenizer, sources))
 
 

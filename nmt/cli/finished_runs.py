@@ -7,9 +7,8 @@ from nmt import UserError
 from nmt.cli import train_messages
 from nmt.corpus.corpora import Corpus
 from nmt.messages import log, plural
-from nmt.results import evaluation, pictures
+from nmt.results import pictures, run_report
 from nmt.results.explorer import page
-from nmt.results.run_report import read_translations
 from nmt.runs.folder import Run
 from nmt.runs.weights import Weights, choose_weights, scores_are_of
 from nmt.training.loop import is_finished
@@ -42,7 +41,7 @@ def is_complete(run: Run, options: dict[str, Any], test_sha256: str, no_plots: b
     return (
         is_trained
         and is_scored(scores, weights, options, test_sha256)
-        and bool(read_translations(run, 1))
+        and bool(run_report.read_translations(run, 1))
         and (no_plots or are_drawn(run, weights))
     )
 
@@ -74,8 +73,8 @@ def are_drawn(run: Run, weights: Weights) -> bool:
 def report(run: Run, corpus: Corpus) -> None:
     """Prints the scores that the run has, as its training did, and logs what can follow."""
     scores = run.read("scores.json")
-    lines = read_translations(run, evaluation.REPORTED_SAMPLES)
-    evaluation.print_report(corpus.name, scores["epochs"], scores["options"], scores, lines)
+    lines = run_report.read_translations(run, run_report.REPORTED_SAMPLES)
+    run_report.print_report(corpus.name, scores["epochs"], scores["options"], scores, lines)
     log.info(
         f"Complete: {plural(scores['epochs'], 'epoch')}; nothing is left to do. To score it in "
         "another way: evaluate; to draw a picture again: plot."
