@@ -12,10 +12,44 @@ runs      run folder, parameters, listing, loading, parent
 serving   the server: APIs, queue, streaming, its page
 cli       command line, commands, start-up, exit codes
 
-messages.py, machine.py, output.py and seeds.py serve all of them.
+messages.py, machine.py, neighbors.py, output.py and seeds.py serve all of them.
+
+    from nmt import UserError, __version__, load_translator, translate_document
+
+These names are public: docs/api.md describes them, and they stay as they are within 4.x. Importing
+this package takes no time and changes nothing in the process; TensorFlow comes with a function.
 """
 
-VERSION = "3.0.0"
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nmt.documents import translate_document
+    from nmt.runs.loading import load_translator
+
+__all__ = ["UserError", "__version__", "load_translator", "translate_document"]
+__version__ = "4.0.0"
+
+MODULES = {  # of public functions, imported when one of them is used
+    "load_translator": "nmt.runs.loading",
+    "translate_document": "nmt.documents",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Returns a public function. TensorFlow, which it may import, writes nothing meanwhile.
+
+    Raises:
+      UserError: a module of the host program hides one that is needed.
+    """
+    if name not in MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from nmt import messages, neighbors
+
+    neighbors.check_names("transformer_model")
+    with messages.quiet():
+        module = importlib.import_module(MODULES[name])
+    return getattr(module, name)
 
 
 class UserError(Exception):

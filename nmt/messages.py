@@ -123,14 +123,20 @@ def quiet() -> Iterator[list[bytes]]:
     Yields a list, which receives the lines that were dropped.
     """
     dropped: list[bytes] = []
-    sys.stderr.flush()
-    stderr = os.dup(2)
+    try:
+        stderr = os.dup(2)
+    except OSError:  # closed by the parent process
+        yield dropped
+        return
+    if sys.stderr:
+        sys.stderr.flush()
     with tempfile.TemporaryFile() as held:
         os.dup2(held.fileno(), 2)
         try:
             yield dropped
         finally:
-            sys.stderr.flush()
+            if sys.stderr:
+                sys.stderr.flush()
             os.dup2(stderr, 2)
             os.close(stderr)
             held.seek(0)

@@ -6,11 +6,11 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import params
 from nmt import UserError
 from nmt.cli import flags, startup, trained_runs
 from nmt.corpus import bleu_tokenizer, files
 from nmt.messages import log, plural
+from nmt.neighbors import params
 from nmt.runs import listing
 from nmt.runs.weights import choose_weights
 

@@ -15,9 +15,9 @@ from argparse import Namespace
 from collections.abc import Callable
 
 from nmt import CheckFailed, Interrupted, Terminated, UserError, WorkersLost, messages
+from nmt.cli.program import PROGRAM
 from nmt.messages import log
 
-PROGRAM = "run_demo.py"  # begins every line on what went wrong
 FIXES = {  # for errors of the operating system
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "free some space"),
     **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "make it writable"),

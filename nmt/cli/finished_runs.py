@@ -2,11 +2,11 @@
 
 from typing import Any
 
-import params
 from nmt import UserError
 from nmt.cli import train_messages
 from nmt.corpus.corpora import Corpus
 from nmt.messages import log, plural
+from nmt.neighbors import params
 from nmt.results import pictures, run_report
 from nmt.results.explorer import page
 from nmt.runs.folder import Run

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-import params
 from nmt import UserError
 from nmt.corpus import files
 from nmt.corpus.formats.format import Selection
+from nmt.neighbors import params
 from nmt.runs.parameters import error_in
 from nmt.runs.weights import KINDS
 from nmt.text import languages

@@ -12,8 +12,7 @@ from argparse import Namespace
 from collections.abc import Callable
 from importlib import metadata
 
-import params
-from nmt import VERSION, UserError
+from nmt import UserError, __version__
 from nmt.cli import (
     align,
     data,
@@ -30,19 +29,20 @@ from nmt.cli import (
     translate,
     translate_file,
 )  # fmt: skip
-from nmt.cli.exit_codes import PROGRAM
 from nmt.cli.parser import Parser
+from nmt.cli.program import COMMAND, PROGRAM
 from nmt.corpus import files
 from nmt.messages import closest
+from nmt.neighbors import params
 
 OVERVIEW = """
-usage: python run_demo.py [COMMAND] [flags]
+usage: {program} [COMMAND] [flags]
 
 Parallel text -> batches -> training -> translations -> scores and pictures.
 
-  python run_demo.py                        train on TED talks, evaluate, draw
-  python run_demo.py --preset quick         a first look, in three minutes
-  python run_demo.py translate "Bom dia."   translate; or a file: < FILE
+  {program}                        train on TED talks, evaluate, draw
+  {program} --preset quick         a first look, in three minutes
+  {program} translate "Bom dia."   translate; or a file: < FILE
 
 commands (for the flags of each: COMMAND --help):
 {commands}
@@ -129,13 +129,14 @@ def parser(name: str) -> Parser:
 def overview() -> str:
     """Returns the help of the program, which fits on a screen."""
     commands = "\n".join(f"  {name:14} {module.HELP}" for name, module in COMMANDS.items())
-    return OVERVIEW.format(commands=commands, presets=", ".join(params.PRESETS))
+    names = dict(program=" ".join(COMMAND), presets=", ".join(params.PRESETS))
+    return OVERVIEW.format(commands=commands, **names)
 
 
 def version() -> str:
     """Returns the versions of this program and of what it runs on."""
     libraries = ", ".join(f"{name} {metadata.version(name)}" for name in ("tensorflow", "keras"))
-    return f"{PROGRAM} {VERSION} (Python {platform.python_version()}, {libraries})"
+    return f"{PROGRAM} {__version__} (Python {platform.python_version()}, {libraries})"
 
 
 def parse_command_line(arguments: list[str], args: Namespace | None = None) -> Namespace:

@@ -7,11 +7,11 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any
 
-import params
 from nmt import UserError, output
 from nmt.cli import flags, startup, trained_runs
 from nmt.decoding.attention import KINDS
 from nmt.messages import log
+from nmt.neighbors import params
 from nmt.results import pictures, texts
 from nmt.results.pictures import Picture
 from nmt.results.run_report import read_translations

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from nmt import Terminated, UserError
 from nmt.cli import flags, startup
+from nmt.cli.program import PROGRAM
 from nmt.messages import log
 from nmt.results.run_report import read_translations
 from nmt.runs import listing
@@ -237,7 +238,7 @@ def serve(service: Service, listener: socket.socket, args: Namespace) -> None:
             raise
         log.exception("the server did not end in order")
     what = "ended while a batch was being translated" if service.busy else "interrupted"
-    log.error(f"run_demo.py: {what}")
+    log.error(f"{PROGRAM}: {what}")
     # A batch's thread cannot be interrupted, and Python takes seconds to free a network.
     os._exit(128 + (server.signal_number or signal.SIGINT))
 

@@ -2,8 +2,8 @@
 
 from argparse import ArgumentParser
 
-import params
 from nmt.cli import flags
+from nmt.neighbors import params
 
 HELP = "train, evaluate, draw; the default"
 

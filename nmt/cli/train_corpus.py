@@ -5,12 +5,12 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import params
 from nmt import UserError
-from nmt.cli import flags
+from nmt.cli import flags, program
 from nmt.cli.train_options import preset_name
 from nmt.corpus import corpora, files
 from nmt.corpus.survey import Survey, survey
+from nmt.neighbors import params
 from nmt.runs import listing, loading
 from nmt.runs.folder import Run
 from nmt.runs.parameters import Parameters
@@ -154,7 +154,7 @@ def resuming_command(args: Namespace, choice: CorpusChoice, corpus: corpora.Corp
     """Returns the command that resumes a training run on a loaded Corpus."""
     source = choice.loaded_source(corpus)
     data_flags = [] if choice.explicit else ["--dataset", source["dataset"]]
-    return shlex.join(["python", "run_demo.py", *args.given, *data_flags])
+    return shlex.join([*program.COMMAND, *args.given, *data_flags])
 
 
 def write_held_out(run: Run, corpus: corpora.Corpus, source: dict[str, Any]) -> None:

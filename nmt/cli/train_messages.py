@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-import params
-from nmt.cli import flags
+from nmt.cli import flags, program
 from nmt.cli.train_corpus import TrainingText
 from nmt.corpus import batches as batching
 from nmt.corpus import corpora, files
 from nmt.corpus.survey import Survey
 from nmt.messages import log, plural
+from nmt.neighbors import params
 from nmt.results import evaluation
 from nmt.runs.folder import Run
 from nmt.text import spelling
@@ -140,7 +140,7 @@ def how_to_find_repeated(source: dict[str, Any]) -> str:
         return ""
     if not held_out or any(len(files.grouped(names)) > 1 for names in (train, held_out)):
         return ""
-    command = ["python", "run_demo.py", "data"]
+    command = [*program.COMMAND, "data"]
     command += [files.weighted(name).path for name in train]
     command += ["--test", *held_out]
     if columns := source.get("columns"):
@@ -297,7 +297,7 @@ def suggest_preset(pairs: int) -> None:
         if low <= pairs < high:
             log.info(
                 f"For a corpus of {plural(pairs, 'pair')}, try --preset {name} in a new --run (its "
-                "values: python run_demo.py train --help)."
+                "values: {' '.join(program.COMMAND)} train --help)."
             )
 
 
@@ -319,9 +319,10 @@ def suggest_commands(
         run_flag = run_flag.replace("=", " ", 1)
     if sentence.lstrip("'").startswith("-"):
         sentence = f"-- {sentence}"
-    log.info(f"  python run_demo.py translate {run_flag} {sentence}")
+    command = " ".join(program.COMMAND)
+    log.info(f"  {command} translate {run_flag} {sentence}")
     if explorable:
-        log.info(f"  python run_demo.py explore {run_flag} {sentence}")
-    log.info(f"  python run_demo.py export {run_flag}")
+        log.info(f"  {command} explore {run_flag} {sentence}")
+    log.info(f"  {command} export {run_flag}")
     if to_try := corpora.sentences_to_try(corpus_name):
         log.info("\n  ".join(("Sentences to try:", *to_try)))

@@ -3,10 +3,10 @@
 from argparse import Namespace
 from typing import Any
 
-import params
 from nmt import UserError
 from nmt.cli import flags
 from nmt.corpus import bleu_tokenizer, corpora
+from nmt.neighbors import params
 from nmt.runs import parent as parents
 from nmt.runs.folder import Run, check_links
 from nmt.runs.parameters import Parameters

@@ -10,12 +10,12 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import params
 from nmt import UserError
 from nmt.cli import flags, line_io, trained_runs, translate_file, translate_lines
 from nmt.cli.line_io import FORMATS, Layout, TranslationCheck
 from nmt.decoding.consensus import UTILITIES
 from nmt.decoding.workers import Part, Translate, TranslatedPart
+from nmt.neighbors import params
 from nmt.text import encoding
 
 if TYPE_CHECKING:  # what imports TensorFlow

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import params
 from nmt import CheckFailed, UserError, documents, output
 from nmt.cli import flags, trained_runs
 from nmt.cli.line_io import TranslationCheck
@@ -22,6 +21,7 @@ from nmt.documents.document import Document, TextDocument, decode
 from nmt.documents.report import Report, make_report
 from nmt.documents.tag_placement import written_text
 from nmt.messages import log
+from nmt.neighbors import params
 from nmt.resumable_output import ResumableTexts
 
 if TYPE_CHECKING:  # what imports TensorFlow

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import params
 from nmt import UserError, output
 from nmt.cli import flags, trained_runs
 from nmt.corpus import files
@@ -16,6 +15,7 @@ from nmt.decoding.batch_sizes import CHUNK_LINES
 from nmt.decoding.workers import Part, Translate, Workers
 from nmt.machine import cores
 from nmt.messages import log, plural
+from nmt.neighbors import params
 from nmt.resumable_output import ResumableLines
 from nmt.runs.folder import Run
 from nmt.text import encoding

@@ -14,10 +14,11 @@ from nmt.corpus import downloads, files
 from nmt.corpus.datasets import CHUNK, text_dataset
 from nmt.corpus.formats.format import Selection
 from nmt.messages import log, plural
+from nmt.neighbors import data_folder
 from nmt.text import spelling
 from nmt.text.languages import Pair, canonical, matches, overlap
 
-DATA = Path(__file__).parents[2] / "data"
+DATA = data_folder()
 SPLIT_NAMES = ("train", "validation", "test")
 BUILT_IN_CORPORA = {  # training, validation and test pairs
     "bundled": [DATA / "pt_en" / f"{split}.tsv" for split in SPLIT_NAMES],

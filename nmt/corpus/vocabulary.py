@@ -2,8 +2,8 @@
 
 import tensorflow as tf
 
-import params
 from nmt.corpus.corpora import trained_on
+from nmt.neighbors import params
 from nmt.text.tokenizer import LineSample, learn_vocabulary
 
 

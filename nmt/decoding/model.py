@@ -4,8 +4,8 @@ import dataclasses
 
 import tensorflow as tf
 
-import params
 from nmt.decoding.translator import Translator
+from nmt.neighbors import params
 from nmt.network.engine import ParallelForward, PlainForward
 from nmt.network.parallel_tokens import ParallelTokensForward
 from nmt.text.tokenizer import Tokenizer

@@ -3,11 +3,11 @@
 import numbers
 from typing import NamedTuple
 
-import params
 from nmt import UserError
 from nmt.decoding.consensus import UTILITIES
 from nmt.decoding.repetition import Repetition
 from nmt.decoding.sampling import Sampling
+from nmt.neighbors import params
 
 
 class SearchOptions(NamedTuple):

@@ -8,10 +8,10 @@ from typing import Any
 import tensorflow as tf
 from tqdm import tqdm
 
-import params
 from nmt.corpus import batches, bleu_tokenizer, corpora
 from nmt.decoding.model import Model
 from nmt.messages import log, plural
+from nmt.neighbors import params
 from nmt.results.run_report import Scores, TranslatedLine
 from nmt.text.tokenizer import Tokenizer
 from nmt.training import metrics

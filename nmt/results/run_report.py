@@ -10,9 +10,9 @@ import io
 import itertools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import params
 from nmt import UserError, machine
 from nmt.messages import plural
+from nmt.neighbors import params
 from nmt.training.run_folder import RunFolder, read_file
 
 if TYPE_CHECKING:  # what imports TensorFlow

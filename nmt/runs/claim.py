@@ -3,9 +3,9 @@
 import dataclasses
 from typing import Any, NamedTuple
 
-import params
 from nmt import UserError, machine
 from nmt.messages import log
+from nmt.neighbors import params
 from nmt.runs.folder import Run
 from nmt.runs.parameters import Parameters, in_effect
 from nmt.text.protected import Protection

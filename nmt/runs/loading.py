@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-import params
 from nmt import UserError
 from nmt.decoding.model import Model
 from nmt.decoding.search_options import SearchOptions
 from nmt.decoding.translator import Translator
 from nmt.machine import memory
 from nmt.messages import closest, log
+from nmt.neighbors import params
 from nmt.network.engine import ParallelForward, accelerate
 from nmt.network.parallel_tokens import ParallelTokensForward
 from nmt.runs import listing, parameters

@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-import params
 from nmt import UserError, seeds
+from nmt.neighbors import params
 from nmt.text.protected import KINDS, Protection
 
 MAX_INTEGER = 2**31 - 1  # unless a flag has another maximum

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
-import params
 from nmt import UserError
 from nmt.corpus import corpora
 from nmt.messages import log
+from nmt.neighbors import params
 from nmt.runs import listing
 from nmt.runs.claim import Origin
 from nmt.runs.folder import Run

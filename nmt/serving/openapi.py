@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from nmt import VERSION
+from nmt import __version__
 from nmt.serving import notices
 
 
@@ -293,7 +293,7 @@ def document(has_key: bool = False) -> dict:
         paths.setdefault(operation.path, {})[operation.method] = description
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Transformer translator", "version": VERSION},
+        "info": {"title": "Transformer translator", "version": __version__},
         "paths": paths,
         "components": {"schemas": SCHEMAS, "securitySchemes": SECURITY_SCHEMES},
     }

@@ -1,0 +1,137 @@
+"""What must hold of the package: what it holds, its lists, and that it disturbs no host.
+
+.ci/package builds the wheel, installs it and uses it.
+"""
+
+import ast
+import sys
+import tomllib
+
+import pytest
+from helpers import ROOT, run_process
+
+import nmt
+
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())
+SETUPTOOLS = SETTINGS["tool"]["setuptools"]
+MODULES = sorted((ROOT / "nmt").rglob("*.py"))
+
+
+def folder_of(package):
+    return ROOT / SETUPTOOLS["package-dir"].get(package, package.replace(".", "/"))
+
+
+def test_the_wheel_has_a_package_for_each_folder_of_modules():
+    folders = {path.parent for path in MODULES}
+    names = {".".join(folder.relative_to(ROOT).parts) for folder in folders}
+    assert {*SETUPTOOLS["packages"]} == names | {"nmt.data"}
+
+
+def test_the_wheel_has_every_file_of_nmt_and_the_text_of_the_corpora():
+    packed = set()
+    for package, patterns in SETUPTOOLS["package-data"].items():
+        for pattern in patterns:
+            paths = {*folder_of(package).glob(pattern)}
+            assert paths, pattern
+            packed |= paths
+    files = {path for path in (ROOT / "nmt").rglob("*.*") if "__pycache__" not in path.parts}
+    assert {path for path in files if path.is_file() and path.suffix != ".py"} <= packed
+    from nmt.corpus import corpora
+
+    bundled = {path for paths in corpora.BUILT_IN_CORPORA.values() for path in paths}
+    assert bundled <= packed
+    assert ROOT / "data" / "sentences_to_try.tsv" in packed
+
+
+def test_the_wheel_has_the_three_modules():
+    assert {f"{name}.py" for name in SETUPTOOLS["py-modules"]} == {
+        path.name for path in ROOT.glob("*.py")
+    }
+
+
+def test_the_extra_dev_has_the_lists_of_the_requirements_for_developers():
+    lines = (ROOT / "requirements-dev.txt").read_text().splitlines()
+    names = {line.removeprefix("-r ") for line in lines if not line.startswith("#")}
+    dynamic = SETUPTOOLS["dynamic"]
+    lists = {*dynamic["optional-dependencies"]["dev"]["file"], dynamic["dependencies"]["file"]}
+    assert names == lists
+    users = {
+        extra["file"] for name, extra in dynamic["optional-dependencies"].items() if name != "dev"
+    }
+    assert users < names
+
+
+def test_only_one_module_of_nmt_imports_params_by_its_name():
+    """A host program may have a params.py of its own."""
+    importing = {
+        path.name
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Import) and any(alias.name == "params" for alias in node.names)
+    }
+    assert importing == {"neighbors.py"}
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory):
+    """The folder of an application with modules and folders of the names of this project's."""
+    folder = tmp_path_factory.mktemp("host")
+    (folder / "params.py").write_text("raise SystemExit('the params.py of the host')\n")
+    for name in ("data", "lessons", "docs"):
+        (folder / name).mkdir()
+        (folder / name / "__init__.py").write_text(f"raise SystemExit('{name} of the host')\n")
+    return folder
+
+
+SET_BY_TENSORFLOW = {  # environment variables, and by h5py
+    "ENABLE_RUNTIME_UPTIME_TELEMETRY", "HDF5_PLUGIN_PATH", "TF2_BEHAVIOR", "TPU_ML_PLATFORM",
+    "TPU_ML_PLATFORM_VERSION",
+}  # fmt: skip
+
+
+def call_as_host(host, code):
+    """Runs code of an application in its folder; returns the process."""
+    variables = {"PYTHONPATH": str(ROOT)}
+    return run_process([sys.executable, "-c", code], variables, cwd=host)
+
+
+def test_the_package_is_imported_at_once_and_changes_nothing(host):
+    done = call_as_host(
+        host,
+        "import os, signal, sys, time\n"
+        "def state():\n"
+        f"    names = {{*os.environ}} - {SET_BY_TENSORFLOW}\n"
+        "    variables = {name: os.environ[name] for name in names}\n"
+        "    return variables, signal.getsignal(signal.SIGINT), [*sys.path]\n"
+        "before = state()\n"
+        "started = time.process_time()\n"
+        "import nmt\n"
+        "assert time.process_time() - started < 0.5\n"
+        "assert 'tensorflow' not in sys.modules\n"
+        "nmt.load_translator, nmt.translate_document\n"
+        "assert 'tensorflow' in sys.modules\n"
+        "assert state() == before\n"
+        "import params\n",
+    )
+    assert (done.stdout, done.stderr) == ("", "the params.py of the host\n")
+
+
+def test_every_module_is_imported_beside_modules_of_the_same_names(host):
+    names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in MODULES]
+    done = call_as_host(host, f"for name in {names}: __import__(name)")
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+
+
+def test_a_module_that_hides_one_of_the_three_is_named_in_a_line(tmp_path):
+    (tmp_path / "transformer_model.py").write_text("")
+    done = call_as_host(tmp_path, "from nmt import load_translator")
+    assert done.stderr.splitlines()[-1] == (
+        f"nmt.UserError: {tmp_path / 'transformer_model.py'}: hides the module transformer_model "
+        f"of {ROOT}, which nmt needs; rename your own, or put the folder of nmt before it in "
+        "sys.path"
+    )
+
+
+def test_an_unknown_name_of_the_package_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="has no attribute 'load_translater'"):
+        _ = nmt.load_translater
