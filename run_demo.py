@@ -229,7 +229,7 @@ def train(args):
     args.resume = train_corpus.resuming_command(args, choice, corpus)
     tokenize = train_options.tokenizer_of_bleu(args, options, run, source, corpus)
     options |= dict(data_path=corpus.name, tokenize=tokenize, xla="on" if xla else "off")
-    train_messages.announce_corpus(args, run, corpus, source)
+    train_messages.announce_corpus(args, run, corpus.name, source)
 
     # 3. One pass over the text, and the vocabulary: learned from it, or that of the parent.
     text = train_corpus.read_text(run, workers, corpus, options, parent)

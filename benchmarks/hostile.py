@@ -423,6 +423,7 @@ def strangers(run_demo, run, folder, chance):
 def changed_corpus(run_demo, run, folder, chance):
     """A corpus that is edited after the training: only the test split that was is scored."""
     from nmt.corpus import corpora
+    from nmt.corpus.source import CorpusSource
 
     tsv, copy = folder / "numbers.tsv", folder / "run"
     shutil.copytree(run, copy)
@@ -442,7 +443,7 @@ def changed_corpus(run_demo, run, folder, chance):
     before = (copy / "scores.json").read_bytes()
     answer = Answer(run_demo, ["evaluate", "--run", copy])
     with contextlib.redirect_stderr(io.StringIO()):
-        test = run_demo.load_corpus(saved["corpus"], saved["seed"]).test
+        test = run_demo.load_corpus(CorpusSource.from_json(saved["corpus"]), saved["seed"]).test
     same = corpora.fingerprint(test) == saved["test_sha256"]
     assert answer.code == (0 if same else 2), "other pairs were scored"
     assert same or (copy / "scores.json").read_bytes() == before

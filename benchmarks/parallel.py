@@ -36,7 +36,8 @@ from nmt.decoding.search import greedy_search
 from nmt.decoding.tracing import compiled
 from nmt.decoding.translator import Translator
 from nmt.results import evaluation, scores
-from nmt.runs import loading
+from nmt.runs import listing, loading
+from nmt.runs.run_corpus import load_corpus_of
 from transformer_model import END, MASKED, START
 
 LENGTHS, BATCHES = (16, 64, 256), (1, 64)
@@ -127,11 +128,11 @@ def load_runs(paths):
     return tokenizers[0], models
 
 
-def load_test(paths, model):
-    """Returns sources and references of given files, or else of a run's own test split."""
+def load_test(paths, run):
+    """Returns sources and references of given files, or else of the test split of a run."""
     if paths:
         return zip(*files.read_pairs(paths), strict=True)
-    corpus = run_demo.load_corpus(model.corpus, model.options["seed"])
+    corpus = load_corpus_of(listing.find(run), "test")
     return evaluation.texts(corpus.test)
 
 
@@ -148,7 +149,7 @@ def print_runs(paths, test, rounds):
     """Prints BLEU and sentences per second of trained runs, and examples."""
     searcher.COMPILE_AFTER = 0  # as if there had been some hundred sentences
     tokenizer, models = load_runs(paths)
-    sources, references = load_test(test, models[0])
+    sources, references = load_test(test, paths[0])
     batch_rates, translations = measure(models, tokenizer, sources, 64, rounds)
     single_rates, _ = measure(models, tokenizer, sources, 1, rounds)
     print("| run | decoding | BLEU | sentences/s, 64 at a time | one at a time |")

@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import params
 from nmt.cli import flags
+from nmt.corpus.source import CorpusSource
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -92,7 +93,8 @@ def tokenize(args, folder):
         with open(repeated_files[-1], "w", encoding="utf-8") as file:
             file.writelines(itertools.islice(itertools.cycle(lines), args.pairs))
     # Where all splits are named, no pairs are held out of the training text.
-    source = dict(train=repeated_files, valid=repeated_files, test=repeated_files)
+    names = tuple(repeated_files)
+    source = CorpusSource(train=names, valid=names, test=names)
     pairs = run_demo.load_corpus(source, params.SEED, only="train").train
     model = run_demo.train_tokenizer(pairs.take(min(args.pairs, 100_000)), args.vocab_size)
     began, processor_began = time.perf_counter(), time.process_time()

@@ -34,6 +34,7 @@ import run_demo
 from nmt import UserError
 from nmt.cli import flags
 from nmt.corpus import batches as batching
+from nmt.corpus.source import CorpusSource
 from nmt.messages import log
 from nmt.network.engine import ParallelForward, split_rows
 from nmt.results import evaluation
@@ -284,8 +285,7 @@ def parse_flags():
 def main():
     parser, args = parse_flags()
     options = params.values("tiny") | flags.given(args) | dict(xla="off")
-    files = dict(train=args.train, valid=args.valid, test=args.test)
-    source = {split: paths for split, paths in files.items() if paths} or {"dataset": "bundled"}
+    source = CorpusSource("bundled").with_files(args.train, args.valid, args.test)
     try:
         corpus = run_demo.load_corpus(source, args.seed)
     except UserError as error:

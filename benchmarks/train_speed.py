@@ -41,6 +41,7 @@ import params
 from nmt import messages
 from nmt.cli import flags
 from nmt.corpus import batches as batching
+from nmt.corpus.source import CorpusSource
 
 SIZES = (
     "num_layers", "decoder_layers", "d_model", "dff", "num_heads", "dropout_rate", "batch_size",
@@ -531,7 +532,7 @@ def main():
     args = parse_flags()
     folder = tempfile.TemporaryDirectory()
     work = {
-        "source": {"train": args.train} if args.train else {"dataset": "bundled"},
+        "source": CorpusSource(train=tuple(args.train)) if args.train else CorpusSource("bundled"),
         "model": str(Path(folder.name) / "tokenizer.model"),
         "folder": folder.name,
         "sizes": {name: flags.chosen(args)[name] for name in SIZES},

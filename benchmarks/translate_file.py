@@ -26,6 +26,7 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from nmt import machine
+from nmt.corpus.source import CorpusSource
 from nmt.text import encoding
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -86,7 +87,7 @@ def load_lines(args):
     from run_demo import load_corpus
 
     options = json.loads((Path(args.run) / "params.json").read_text(encoding="utf-8"))
-    corpus = load_corpus(options["corpus"], options["seed"])
+    corpus = load_corpus(CorpusSource.from_json(options["corpus"]), options["seed"])
     return [source.decode() for source, _ in corpus.test.as_numpy_iterator()]
 
 

@@ -40,11 +40,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 import tensorflow as tf
 
-import run_demo
 from nmt import UserError
 from nmt.decoding import searcher, translator
 from nmt.exports import ctranslate2_model
 from nmt.runs import loading
+from nmt.runs.run_corpus import load_corpus_of
 from nmt.text import encoding
 from nmt.training import devices
 from transformer_model import END, PAD, START, create_masks, positional_encoding
@@ -451,12 +451,12 @@ def parse_flags():
     return parser, args
 
 
-def load_lines(args, training):
+def load_lines(args, run):
     """Returns the lines of --source, or of the run's test split; those that are not blank."""
     if args.source:
         lines = encoding.read_lines(args.source)
     else:
-        corpus = run_demo.load_corpus(training.corpus, training.options["seed"])
+        corpus = load_corpus_of(run, "test")
         lines = (source.decode() for source, _ in corpus.test.as_numpy_iterator())
     return [line for line in lines if line.strip()][: args.lines]
 
@@ -466,8 +466,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         exported = Path(folder) / "ctranslate2"
         try:
-            _, tokenizer, training = loading.load(args.run)
-            lines = load_lines(args, training)
+            run, tokenizer, training = loading.load(args.run)
+            lines = load_lines(args, run)
             if any("CTranslate2" in name for name in args.only):
                 ctranslate2_model.ctranslate2_model(exported, training.transformer, tokenizer)
         except UserError as error:

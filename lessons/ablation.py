@@ -29,6 +29,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from nmt import messages
+from nmt.corpus.source import CorpusSource
 
 with messages.quiet():  # of TensorFlow's start
     import keras
@@ -188,7 +189,7 @@ def bundled() -> Task:
     """Returns the Task to translate the bundled corpus, from Portuguese to English."""
     import run_demo
 
-    corpus = run_demo.load_corpus({"dataset": "bundled"}, seed=1)
+    corpus = run_demo.load_corpus(CorpusSource("bundled"), seed=1)
     tokenizer = run_demo.Tokenizer(run_demo.train_tokenizer(corpus.train, 3000))
 
     # Not in a graph, as the program does it: `train` sets a seed, which resets graphs' tokenizers.

@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import json
 import os
 import random
 import subprocess
@@ -16,10 +17,21 @@ import tensorflow as tf
 import params
 import run_demo
 import transformer_model as tm
+from nmt.corpus.source import CorpusSource
 from nmt.training import devices
 from transformer_model import END, PAD, START
 
 ROOT = Path(run_demo.__file__).parent
+
+
+def source_of(content):
+    """Returns the CorpusSource of an object of JSON, in which paths may stand for their names."""
+    return CorpusSource.from_json(json.loads(json.dumps(content, default=str)))
+
+
+def languages_of(content):
+    """Returns the languages that are known of a source, as `source_of` takes it."""
+    return [*source_of(content).with_known_languages().languages]
 
 
 PROGRAM = sys.executable, ROOT / "run_demo.py"

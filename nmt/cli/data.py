@@ -152,7 +152,7 @@ def judge(args: Namespace, rows: Iterator[Row], pair: Pair | None) -> Iterator[J
             f"--by-run {args.by_run}: is non-autoregressive, so scores only targets that its "
             "sources have room for; name another run"
         )
-    check_direction(trained_run.parameters.corpus.get("languages"), args.by_run, pair)
+    check_direction(trained_run.parameters.corpus.languages, args.by_run, pair)
     startup.import_tensorflow()
     from nmt.decoding.misaligned import misaligned
     from nmt.runs import loading

@@ -13,6 +13,7 @@ from nmt.messages import log, plural
 from nmt.neighbors import params
 from nmt.runs import listing
 from nmt.runs.weights import choose_weights
+from nmt.text.languages import target_language
 
 if TYPE_CHECKING:  # what imports TensorFlow
     from nmt.runs.loading import TrainedRun
@@ -83,7 +84,6 @@ def score_runs(args: Namespace) -> None:
     digests = [trained_runs.digest(run) for run in runs]
     trained = trained_runs.load_runs(args, runs)
     trained_runs.check_unchanged(runs, digests)
-    from nmt.corpus import corpora
     from nmt.results import evaluation, run_report, scores
     from nmt.runs import loading
     from nmt.runs.run_corpus import check_test_split, load_corpus_of
@@ -101,7 +101,7 @@ def score_runs(args: Namespace) -> None:
         sources, *references = evaluation.texts(corpus.test)
     model = trained.model
     model.options["tokenize"] = bleu_tokenizer.resolve(
-        model.options["tokenize"], references[0], corpora.target_language(model.corpus)
+        model.options["tokenize"], references[0], target_language(model.languages)
     )
     is_report = not (rows or rival or model.ensemble or args.checkpoint)
     if is_report and weights.kind == "final":  # scores.json is of the final weights
@@ -206,7 +206,6 @@ def text_of_run(args: Namespace) -> TestText:
     """Returns the TestText of the test split of a run."""
     run = listing.find(args.run)
     startup.import_tensorflow()
-    from nmt.corpus import corpora
     from nmt.results import evaluation
     from nmt.runs.run_corpus import check_test_split, load_corpus_of
     from nmt.training import devices
@@ -217,7 +216,7 @@ def text_of_run(args: Namespace) -> TestText:
     if args.against:
         check_test_split(listing.find(args.against), corpus, moved)
     sources, references = evaluation.texts(corpus.test)
-    language = corpora.target_language(run.parameters.corpus)
+    language = run.parameters.corpus.target_language
     scoring = scoring_of(run.parameters.options | flags.given(args), references, language)
     return TestText(f"the test split of {corpus.name}", sources, [references], scoring)
 

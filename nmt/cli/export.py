@@ -139,7 +139,7 @@ def run(args: Namespace) -> None:
         raise UserError("--package-version goes with --format argos; leave it out")
     output.refuse_existing(args.to)
     runs = trained_runs.find_runs(args)
-    languages = args.languages or runs[0].parameters.corpus.get("languages", [])
+    languages = args.languages or runs[0].parameters.corpus.languages
     if args.format == "argos":
         language_pair(runs[0], languages)  # unknown ones are reported before the model is loaded
     if args.format == "litert":  # which has no bfloat16; the weights are float32 in any case

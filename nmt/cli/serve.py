@@ -144,7 +144,7 @@ def grouped_runs(args: Namespace) -> dict[tuple[str, ...], list[Run]]:
         if args.languages:
             codes = tuple(parse_direction(args.languages[number]))
         else:
-            codes = tuple(run.parameters.corpus.get("languages", ()))
+            codes = run.parameters.corpus.languages
         if len(codes) < 2:
             raise UserError(
                 f"{run.path}: the languages of its text are unknown; name them: --languages de-en"

@@ -1,7 +1,9 @@
 """The corpus that the flags of a training run name, and its vocabulary."""
 
+import dataclasses
 import shlex
 from argparse import Namespace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,6 +11,7 @@ from nmt import UserError
 from nmt.cli import flags, program
 from nmt.cli.train_options import preset_name
 from nmt.corpus import corpora, files
+from nmt.corpus.source import REVERSED, CorpusSource, file_names
 from nmt.corpus.survey import Survey, survey
 from nmt.neighbors import params
 from nmt.runs import listing, loading
@@ -26,7 +29,7 @@ from nmt.training.run_folder import HELD_OUT_FILES
 class CorpusChoice(NamedTuple):
     """The corpus to train on, before it is loaded."""
 
-    source: dict[str, Any]  # for `load_corpus`
+    source: CorpusSource
     name: str  # of the corpus, or of the preset that names it
     explicit: bool  # whether a flag names it: it is then never replaced by another
 
@@ -34,14 +37,13 @@ class CorpusChoice(NamedTuple):
         """Returns whether a loaded Corpus is another one: the default may be replaced."""
         return not self.explicit and corpus.name != self.name
 
-    def loaded_source(self, corpus: corpora.Corpus) -> dict[str, Any]:
+    def loaded_source(self, corpus: corpora.Corpus) -> CorpusSource:
         """Returns the source with what is known once the Corpus is loaded, for params.json."""
-        source = dict(self.source)
+        source = self.source
         if not self.explicit:
-            source["dataset"] = corpus.name.removesuffix(corpora.REVERSED)
-        if codes := corpora.languages(source):
-            source["languages"] = codes
-        return source
+            dataset = corpus.name.removesuffix(REVERSED)
+            source = dataclasses.replace(source, dataset=dataset)
+        return source.with_known_languages()
 
 
 def choose(args: Namespace, resumed: Parameters | None = None) -> CorpusChoice:
@@ -56,38 +58,38 @@ def choose(args: Namespace, resumed: Parameters | None = None) -> CorpusChoice:
       UserError: the flags contradict each other, or a file is not there.
     """
     _check_flags(args)
-    file_names = {"train": args.train, "valid": args.valid, "test": args.test}
-    source = {
-        split: [str(Path(path).resolve()) for path in paths]
-        for split, paths in file_names.items()
-        if paths
-    }
     if resumed:
-        source = resumed.corpus | source
-    if args.reverse:
-        source["reverse"] = True
-    if args.languages:
-        source["languages"] = _direction(args.languages, source.get("reverse", False))
-    if args.columns:
-        source["columns"] = [*args.columns]
-    if args.sheet:
-        source["sheet"] = args.sheet
-    if args.no_header:
-        source["header"] = False
-    if args.train:
-        source.pop("dataset", None)
-        name, explicit = corpora.file_names(args.train), True
-    elif resumed:
-        name, explicit = resumed.options["data_path"], True
+        source, name, explicit = resumed.corpus, resumed.options["data_path"], True
+    elif args.train:
+        source, name, explicit = CorpusSource(train=_resolved(args.train)), "", True
     else:
         dataset = _choose_dataset(args)
-        source["dataset"], name, explicit = dataset.path, dataset.name, dataset.explicit
-    return CorpusChoice(source, corpora.full_name(name, source), explicit)
+        source, name = CorpusSource(dataset=dataset.path), dataset.name
+        explicit = dataset.explicit
+    if args.train:
+        name = file_names(args.train)
+    source = source.with_files(_resolved(args.train), _resolved(args.valid), _resolved(args.test))
+    reverse = args.reverse or source.reverse
+    codes = _direction(args.languages, reverse) if args.languages else source.languages
+    source = dataclasses.replace(
+        source,
+        reverse=reverse,
+        languages=codes,
+        columns=tuple(args.columns or source.columns),
+        sheet=args.sheet or source.sheet,
+        header=source.header and not args.no_header,
+    )
+    return CorpusChoice(source, source.full_name(name), explicit)
 
 
-def _direction(codes: list[str], reverse: bool) -> list[str]:
+def _resolved(paths: Sequence[str] | None) -> tuple[str, ...]:
+    """Returns the absolute paths of the files that a flag names."""
+    return tuple(str(Path(path).resolve()) for path in paths or ())
+
+
+def _direction(codes: Sequence[str], reverse: bool) -> tuple[str, ...]:
     """Returns the codes of --languages, those of the files, as source and targets of the run."""
-    return [*languages.as_pair(codes)][::-1] if reverse else codes
+    return languages.as_pair(codes)[::-1] if reverse else tuple(codes)
 
 
 def run_of(args: Namespace, corpus_name: str, workers: Cluster) -> Run:
@@ -146,18 +148,18 @@ def _choose_dataset(args: Namespace) -> _Dataset:
     files.check_is_stored(args.data_path)
     if files.is_table(args.data_path):
         path = str(Path(args.data_path).resolve())
-        return _Dataset(path, corpora.file_names([args.data_path]), explicit=True)
+        return _Dataset(path, file_names([args.data_path]), explicit=True)
     return _Dataset(args.data_path, args.data_path, explicit=True)
 
 
 def resuming_command(args: Namespace, choice: CorpusChoice, corpus: corpora.Corpus) -> str:
     """Returns the command that resumes a training run on a loaded Corpus."""
     source = choice.loaded_source(corpus)
-    data_flags = [] if choice.explicit else ["--dataset", source["dataset"]]
+    data_flags = [] if choice.explicit else ["--dataset", str(source.dataset)]
     return shlex.join([*program.COMMAND, *args.given, *data_flags])
 
 
-def write_held_out(run: Run, corpus: corpora.Corpus, source: dict[str, Any]) -> None:
+def write_held_out(run: Run, corpus: corpora.Corpus, source: CorpusSource) -> None:
     """Writes the pairs that are held out of the training files into the run folder.
 
     Their sides are in the order of these files.
@@ -169,14 +171,14 @@ def write_held_out(run: Run, corpus: corpora.Corpus, source: dict[str, Any]) -> 
       source: of the corpus.
     """
     splits = {"valid": corpus.validation, "test": corpus.test}
-    held_out = corpora.held_out(source)
+    named_files = {"valid": source.valid, "test": source.test}
     for split, name in HELD_OUT_FILES.items():
-        if split not in held_out:
+        if split not in source.held_out:
             path = run.worker_folder / name
-            if path.resolve() not in [Path(named).resolve() for named in source.get(split) or ()]:
+            if path.resolve() not in [Path(named).resolve() for named in named_files[split]]:
                 path.unlink(missing_ok=True)
         elif not (run.trained and (run.path / name).exists()):
-            order = -1 if source.get("reverse") else 1  # of the files, not of the corpus
+            order = -1 if source.reverse else 1  # of the files, not of the corpus
             lines = [
                 corpora.as_line(tuple(map(without_tabs, pair[::order])))
                 for pair in corpora.raw_pairs(splits[split])

@@ -11,6 +11,7 @@ from nmt.cli import flags, program
 from nmt.cli.train_corpus import TrainingText
 from nmt.corpus import batches as batching
 from nmt.corpus import corpora, files
+from nmt.corpus.source import REVERSED, CorpusSource
 from nmt.corpus.survey import Survey
 from nmt.messages import log, plural
 from nmt.neighbors import params
@@ -43,14 +44,14 @@ class Steps(NamedTuple):
 # ---- Before training ----
 
 
-def announce_corpus(args: Namespace, run: Run, corpus: corpora.Corpus, source: dict) -> None:
+def announce_corpus(args: Namespace, run: Run, corpus_name: str, source: CorpusSource) -> None:
     """Logs the corpus, where the run is, and the languages, unless --languages names them.
 
     Args:
-      source: of the loaded corpus, for `load_corpus`.
+      source: of the loaded corpus.
     """
-    log.info(f"Corpus: {corpus.name}. Run folder: {run.path}")
-    codes = source.get("languages")
+    log.info(f"Corpus: {corpus_name}. Run folder: {run.path}")
+    codes = source.languages
     if not codes:
         log.warning(
             "Languages: unknown. Text is divided into sentences as in English; to name them: "
@@ -65,7 +66,7 @@ def announce(
     run: Run,
     options: dict[str, Any],
     corpus: corpora.Corpus,
-    source: dict[str, Any],
+    source: CorpusSource,
     text: TrainingText,
     steps_per_epoch: int,
     batches: batching.Batches,
@@ -73,14 +74,14 @@ def announce(
     """Logs what will be done, and what the user may want to change, a function each.
 
     Args:
-      source: of the loaded corpus, for `load_corpus`.
+      source: of the loaded corpus.
     """
     if args.parent:
         warn_of_other_letters(args.parent, corpus, text.tokenizer)
     else:
         warn_of_small_vocabulary(text.tokenizer.vocab_size, options["vocab_size"])
     chosen_sizes = flags.given(args).keys() & {*params.names(params.NETWORK)}
-    built_in = corpus.name.removesuffix(corpora.REVERSED) in corpora.BUILT_IN_CORPORA
+    built_in = corpus.name.removesuffix(REVERSED) in corpora.BUILT_IN_CORPORA
     if not (args.preset or args.parent or chosen_sizes or built_in or run.trained):
         suggest_preset(len(corpus.train))
     report_batches(batches, options["max_length"])
@@ -129,27 +130,26 @@ def warn_of_few_steps(steps: Steps, advice: str) -> None:
     )
 
 
-def how_to_find_repeated(source: dict[str, Any]) -> str:
+def how_to_find_repeated(source: CorpusSource) -> str:
     """Returns the command that finds held-out pairs in the training text, if these are files.
 
     It takes one corpus and one held-out text; "" where there are several, or none.
     """
-    train = source.get("train") or [name for name in (source.get("dataset"),) if name]
-    held_out = source.get("test") or source.get("valid")
-    if "train" not in source and not files.is_table(source.get("dataset", "")):
+    train, held_out = source.training_files, source.test or source.valid
+    if not train or not held_out:
         return ""
-    if not held_out or any(len(files.grouped(names)) > 1 for names in (train, held_out)):
+    if any(len(files.grouped(names)) > 1 for names in (train, held_out)):
         return ""
     command = [*program.COMMAND, "data"]
     command += [files.weighted(name).path for name in train]
     command += ["--test", *held_out]
-    if columns := source.get("columns"):
-        command += ["--columns", ",".join(columns)]
-    elif codes := source.get("languages"):
-        command += ["--languages", "-".join(codes[::-1] if source.get("reverse") else codes)]
-    if sheet := source.get("sheet"):
-        command += ["--sheet", sheet]
-    if not source.get("header", True):
+    if source.columns:
+        command += ["--columns", ",".join(source.columns)]
+    elif source.languages:
+        command += ["--languages", "-".join(source.languages_of_files)]
+    if source.sheet:
+        command += ["--sheet", source.sheet]
+    if not source.header:
         command += ["--no-header"]
     return f" To find them: {shlex.join(command)}"
 

@@ -6,6 +6,7 @@ from typing import Any
 from nmt import UserError
 from nmt.cli import flags
 from nmt.corpus import bleu_tokenizer, corpora
+from nmt.corpus.source import CorpusSource
 from nmt.neighbors import params
 from nmt.runs import parent as parents
 from nmt.runs.folder import Run, check_links
@@ -87,7 +88,7 @@ def uses_xla(options: dict[str, Any], saved: Parameters | None) -> bool:
 
 
 def tokenizer_of_bleu(
-    args: Namespace, options: dict, run: Run, source: dict, corpus: corpora.Corpus
+    args: Namespace, options: dict, run: Run, source: CorpusSource, corpus: corpora.Corpus
 ) -> str:
     """Returns sacreBLEU's tokenizer for a run, decided once: "auto" becomes that of its text.
 
@@ -95,7 +96,7 @@ def tokenizer_of_bleu(
       args: the parsed command line.
       options: of the run.
       run: the Run.
-      source, corpus: the source of its corpus, once it is loaded, and the Corpus.
+      source, corpus: the CorpusSource, once it is loaded, and the Corpus.
 
     Raises:
       UserError: the tokenizer is not installed.
@@ -105,7 +106,7 @@ def tokenizer_of_bleu(
         name = run.resumable.options["tokenize"]
     pairs = corpus.train.take(bleu_tokenizer.SAMPLE_LINES).as_numpy_iterator()
     targets = [target.decode() for _, target in pairs]
-    return bleu_tokenizer.resolve(name, targets, corpora.target_language(source))
+    return bleu_tokenizer.resolve(name, targets, source.target_language)
 
 
 def check_same(identity: int, workers: cluster.Cluster) -> None:

@@ -73,7 +73,7 @@ def load_runs(args: Namespace, runs: list[Run]) -> TrainedRun:
     plain = getattr(args, "plain", False)
     trained = loading.load_ensemble(runs, args.checkpoint, plain=plain, **flags.given(args))
     if codes := getattr(args, "languages", None):
-        trained.model.corpus = trained.model.corpus | {"languages": codes}
+        trained.model.languages = tuple(codes)
     return trained
 
 

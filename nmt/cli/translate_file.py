@@ -65,7 +65,7 @@ def run(args: Namespace) -> None:
     document = read_document(source, target, args)
     protected = flags.read_protection(args)
     runs = trained_runs.find_runs(args)
-    languages = runs[0].parameters.corpus.get("languages", [])
+    languages = runs[0].parameters.corpus.languages
     documents.name_language(document, languages[1] if len(languages) == 2 else None)
     digests = [trained_runs.digest(run) for run in runs]
     loaded = trained_runs.load_runs(args, runs)

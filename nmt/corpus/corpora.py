@@ -2,9 +2,7 @@
 
 import hashlib
 import random
-import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import tensorflow as tf
@@ -13,10 +11,11 @@ from nmt import UserError
 from nmt.corpus import downloads, files
 from nmt.corpus.datasets import CHUNK, text_dataset
 from nmt.corpus.formats.format import Selection
+from nmt.corpus.source import CorpusSource, file_names
 from nmt.messages import log, plural
 from nmt.neighbors import data_folder
 from nmt.text import spelling
-from nmt.text.languages import Pair, canonical, matches, overlap
+from nmt.text.languages import Pair, overlap
 
 DATA = data_folder()
 SPLIT_NAMES = ("train", "validation", "test")
@@ -25,12 +24,6 @@ BUILT_IN_CORPORA = {  # training, validation and test pairs
     "bundled-zh": [DATA / "zh_en" / f"{split}.tsv" for split in SPLIT_NAMES],
     "winter-games": [DATA / "winter_games.tsv"] * 3,  # one pair, to be memorized
 }
-BUILT_IN_LANGUAGES = {
-    "bundled": Pair("pt", "en"),
-    "bundled-zh": Pair("zh", "en"),
-    "winter-games": Pair("en", "zh"),
-}
-REVERSED = ", reversed"  # ends the name of a corpus whose targets are translated into its sources
 HELD_OUT_SHARE, MAX_HELD_OUT = 0.02, 1000  # pairs, for each of validation and test
 SPARE_SOURCES = 100  # drawn in case that a part would get none
 FREQUENT_PAIRS, FREQUENT_SHARE = 10, 0.1  # of one source in a part, at most the greater of both
@@ -194,9 +187,7 @@ def without_autotuning(dataset: tf.data.Dataset) -> tf.data.Dataset:
     return dataset.with_options(options)
 
 
-def complete(
-    name: str, splits: dict[str, tf.data.Dataset], seed: int | None, side: int = 0
-) -> Corpus:
+def complete(name: str, splits: dict[str, tf.data.Dataset], seed: int, side: int = 0) -> Corpus:
     """Returns the Corpus of `splits`, datasets by name; missing ones are held out of training.
 
     Args:
@@ -255,50 +246,51 @@ def check_direction(
         )
 
 
-def from_files(
-    name: str,
-    train: Sequence[str | Path],
-    valid: Sequence[str | Path] | None,
-    test: Sequence[str | Path] | None,
-    seed: int | None,
-    only: str | None = None,
-    side: int = 0,
-    selection: Selection = files.WHOLE_FILE,
-) -> Corpus:
-    """Returns the Corpus of the named files.
+def check_directions(source: CorpusSource) -> None:
+    """Compares the languages that the files of a source name.
+
+    Raises:
+      UserError: held-out files are in the other direction than all training files.
+    """
+    selection, groups = source.selection, files.grouped(source.training_files)
+    directions = [files.languages_of(group.paths, selection) for group in groups]
+    warn_of_both_directions(groups, directions)
+    for group in [*files.grouped(source.valid), *files.grouped(source.test)]:
+        check_direction(group, directions, selection)
+
+
+def from_files(source: CorpusSource, seed: int, only: str | None = None) -> Corpus:
+    """Returns the Corpus of a source of files; what it names no files for is held out.
+
+    Its sides are in the order of the files.
 
     Args:
-      train, valid, test: each a list of files, see `files.grouped`; the last two may be None, and
-        are then held out of the training pairs.
+      source: the CorpusSource.
+      seed: of the pairs that are held out.
       only: the split that is needed; others are not loaded if it has files of its own.
-      side: see `hold_out`.
-      selection: which two sides of files of pairs are meant.
 
     Raises:
       UserError: a file that cannot be read, is empty, or is not parallel text.
     """
-    named = {"train": train, "validation": valid, "test": test}
+    train, selection = source.training_files, source.selection
+    named = {"train": train, "validation": source.valid, "test": source.test}
     if not selection.languages and not only:
-        groups = files.grouped(train)
-        directions = [files.languages_of(group.paths, selection) for group in groups]
-        warn_of_both_directions(groups, directions)
-        for group in [*files.grouped(valid or ()), *files.grouped(test or ())]:
-            check_direction(group, directions, selection)
-    if only and named[only] and (only != "train" or (valid and test)):
+        check_directions(source)
+    if only and named[only] and (only != "train" or not source.held_out):
         needed = without_autotuning(text_dataset(named[only], selection))
-        return Corpus(name, **dict.fromkeys(named) | {only: needed})
-    if not (valid and test) and any(files.weighted(file).weight > 1 for file in train):
+        return Corpus(file_names(train), **dict.fromkeys(named) | {only: needed})
+    if source.held_out and any(files.weighted(file).weight > 1 for file in train):
         raise UserError(
             "weights need --valid and --test files: pairs that are held out would be repeated, too"
         )
     splits = {split: text_dataset(paths, selection) for split, paths in named.items() if paths}
-    return complete(name, splits, seed, side)
+    return complete(file_names(train), splits, seed, int(source.reverse))
 
 
 def built_in(name: str) -> Corpus:
     """Returns one of BUILT_IN_CORPORA."""
-    train, validation, test = BUILT_IN_CORPORA[name]
-    return from_files(name, [train], [validation], [test], seed=None)
+    splits = zip(SPLIT_NAMES, BUILT_IN_CORPORA[name], strict=True)
+    return complete(name, {split: text_dataset([path]) for split, path in splits}, seed=0)
 
 
 def sentences_to_try(name: str) -> list[str]:
@@ -331,114 +323,13 @@ def load_tfds(name: str, seed: int, side: int = 0) -> Corpus:
     return complete(name, sources, seed, side)
 
 
-def file_names(paths: Sequence[str | Path]) -> str:
-    """Returns the name of the corpus that consists of these files."""
-    return " ".join(Path(path).name for path in paths)
-
-
-def selection_of(source: dict) -> Selection:
-    """Returns which two sides of its files a corpus is.
-
-    Args:
-      source: as for `load_corpus`. Its languages are those that are translated from and into.
-    """
-    codes = source.get("languages", [])
-    if source.get("reverse"):
-        codes = codes[::-1]
-    columns = source.get("columns")
-    return Selection(
-        Pair(*codes) if len(codes) == 2 else None,
-        columns and tuple(columns),
-        source.get("sheet"),
-        source.get("header", True),
-    )
-
-
-def languages(source: dict) -> list[str]:
-    """Returns the codes of a corpus's two languages, as far as is known; else an empty list.
-
-    They are those that the source names, or a built-in corpus has; or else those of its files.
-
-    Args:
-      source: as for `load_corpus`.
-    """
-    if "languages" in source:
-        return source["languages"]
-    name = source.get("dataset")
-    if name in BUILT_IN_LANGUAGES:
-        pair = BUILT_IN_LANGUAGES[name]
-    elif name and not files.is_table(name):
-        pair = _languages_of_dataset(name)
-    else:  # one corpus of files, or several
-        named = [[name] if name else source["train"], source.get("valid"), source.get("test")]
-        by_split = (_languages_of_files(paths, source) for paths in named if paths)
-        pair = _widest(next(filter(None, by_split), set()))
-    codes = list(pair) if pair else []
-    return codes[::-1] if source.get("reverse") else codes
-
-
-def _languages_of_files(names: Sequence[str], source: dict) -> set[Pair]:
-    """Returns the languages that files name, which others need not do.
-
-    Args:
-      names: see `files.grouped`.
-      source: as for `load_corpus`.
-    """
-    selection = selection_of(source)
-    return {files.languages_of(group.paths, selection) for group in files.grouped(names)} - {None}
-
-
-def _widest(pairs: set[Pair]) -> Pair | None:
-    """Returns the languages of which all pairs of languages are, perhaps as regions; or None."""
-    widest = min(pairs, key=lambda pair: (sum(map(len, pair)), pair), default=None)
-    return widest if all(all(map(matches, widest, pair)) for pair in pairs) else None
-
-
-def _languages_of_dataset(name: str) -> Pair | None:
-    """Returns the codes in the name of a TFDS dataset: "ted_hrlr_translate/pt_to_en"; or None."""
-    match = re.search(r"/([a-z]{2,3})(?:_to_|-|_)([a-z]{2,3})(:.*)?$", name)
-    codes = [canonical(code) for code in match.groups()[:2]] if match else [None]
-    return None if None in codes else Pair(*codes)
-
-
-def target_language(source: dict) -> str | None:
-    """Returns the code of the language that a corpus is translated into; None if unknown.
-
-    Args:
-      source: as for `load_corpus`, with languages if they are known.
-    """
-    codes = source.get("languages", [])
-    return codes[1] if len(codes) == 2 else None
-
-
-def held_out(source: dict) -> list:
-    """Returns those of "valid" and "test" that are held out of training files for want of others.
-
-    Args:
-      source: as for `load_corpus`.
-    """
-    from_files = "train" in source or files.is_table(source["dataset"])
-    return [split for split in ("valid", "test") if from_files and not source.get(split)]
-
-
-def full_name(name: str, source: dict) -> str:
-    """Returns the `name` of a corpus, and whether its `source` reverses it."""
-    if source.get("reverse") and not name.endswith(REVERSED):
-        return name + REVERSED
-    return name
-
-
 def load_corpus(
-    source: dict, seed: int, may_fall_back: bool = False, only: str | None = None
+    source: CorpusSource, seed: int, may_fall_back: bool = False, only: str | None = None
 ) -> Corpus:
-    """Returns the Corpus that `source` describes: {"dataset": name}, or lists of files by split.
+    """Returns the Corpus of a source.
 
     Args:
-      source: {"dataset": a TFDS name, one of BUILT_IN_CORPORA or a file of pairs}, or {"train":
-        files}; with either, "valid" and "test" may list files, and "reverse" may be true: then the
-        second language is translated into the first. "languages" are the codes of source and
-        target, "columns" their names in tables, "sheet" that of a spreadsheet, and "header" is
-        false if the first row of a table is a pair; see a Selection.
+      source: the CorpusSource.
       seed: of the pairs held out if there is no validation or test split.
       may_fall_back: use the bundled corpus if a download fails.
       only: the split that is needed; others may be left out.
@@ -447,24 +338,21 @@ def load_corpus(
       UserError: the corpus is not available, or is not parallel text.
     """
     corpus = load_forward(source, seed, may_fall_back, only)
-    if not source.get("reverse"):
+    if not source.reverse:
         return corpus
     splits = {
         split: data.map(lambda source, target: (target, source))
         for split, data in corpus.splits().items()
     }
-    return corpus._replace(name=full_name(corpus.name, source), **splits)
+    return corpus._replace(name=source.full_name(corpus.name), **splits)
 
 
-def load_forward(source: dict, seed: int, may_fall_back: bool, only: str | None) -> Corpus:
+def load_forward(source: CorpusSource, seed: int, may_fall_back: bool, only: str | None) -> Corpus:
     """Returns what `load_corpus` does, in the direction of the files."""
-    name, side = source.get("dataset"), int(source.get("reverse", False))
-    valid, test = source.get("valid"), source.get("test")
-    if name is None or files.is_table(name):
-        train = [name] if name else source["train"]
-        selection = selection_of(source)
-        return from_files(file_names(train), train, valid, test, seed, only, side, selection)
-    if valid or test:
+    if source.is_of_files:
+        return from_files(source, seed, only)
+    name, side = source.dataset, int(source.reverse)
+    if source.valid or source.test:
         raise UserError("--valid and --test go with --train or with a .tsv as --dataset")
     if name in BUILT_IN_CORPORA:
         return built_in(name)

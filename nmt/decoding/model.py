@@ -25,7 +25,7 @@ class Model:
     parts: int  # batches translated in parallel
     epoch: tf.Variable  # epochs that the weights were trained for
     steps: tf.Variable  # of the whole training run
-    corpus: dict = dataclasses.field(default_factory=dict)  # its source; see `load_corpus`
+    languages: tuple[str, ...] = ()  # codes of source and target, if they are known
     fixed: bool = True  # the weights do not change
     ensemble: tuple[Transformer, ...] = ()  # others, whose probabilities are averaged with its own
     _translators: dict = dataclasses.field(default_factory=dict, init=False, repr=False)
@@ -58,13 +58,12 @@ class Model:
           split: translate each sentence of a line by itself.
           options: other arguments of Translator.
         """
-        languages = self.corpus.get("languages", ["en"])
         if options.get("glossary"):
-            codes = self.corpus.get("languages", ())
-            options["glossary"] = options["glossary"].in_languages(codes)
+            options["glossary"] = options["glossary"].in_languages(self.languages)
+        language = self.languages[0] if self.languages else "en"
         return self.translator(
             tokenizer,
-            language=languages[0] if split else None,
+            language=language if split else None,
             symbols=tuple(self.options["symbols"].split()),
             trained_length=self.options["max_length"],
             **(self.search_options | options),

@@ -4,6 +4,7 @@ import dataclasses
 from typing import Any, NamedTuple
 
 from nmt import UserError, machine
+from nmt.corpus.source import CorpusSource
 from nmt.messages import log
 from nmt.neighbors import params
 from nmt.runs.folder import Run
@@ -68,7 +69,7 @@ class Claim:
 def claim(
     run: Run,
     options: dict[str, Any],
-    corpus: dict[str, Any],
+    corpus: CorpusSource,
     hashes: dict[str, str],
     parts: int = 1,
     origin: Origin | None = None,
@@ -79,7 +80,7 @@ def claim(
     Args:
       run: the Run, which is locked.
       options: values by name, one for each row of params.table().
-      corpus: the source of the corpus, as JSON; the files may have moved.
+      corpus: the source of the corpus; the files may have moved.
       hashes: of the training data, by the names of HASH_LABELS without "_sha256".
       parts: of a batch on a device; see `devices.configure`. They are saved, not compared.
       origin: of the weights that the run begins with, if they are not new.

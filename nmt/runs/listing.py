@@ -38,7 +38,7 @@ class Summary:
         scores = saved_scores if weights and scores_are_of(saved_scores, weights) else {}
         self.weights = weights.label if weights else ""
         self.corpus = options["data_path"]
-        self.languages = "-".join(run.parameters.corpus.get("languages", []))
+        self.languages = "-".join(run.parameters.corpus.languages)
         self.epochs, self.planned = len(run.history()), options["epochs"]
         bleu = scores.get("BLEU", scores.get("BLEU, lower-cased", {}))
         self.bleu = bleu.get("score")

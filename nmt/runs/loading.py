@@ -136,7 +136,8 @@ def load_without_weights(
         forward = ParallelTokensForward(transformer)
     else:
         forward = ParallelForward(transformer)
-    model = Model(options, transformer, forward, parts, epoch, steps, corpus=run.parameters.corpus)
+    languages = run.parameters.corpus.languages
+    model = Model(options, transformer, forward, parts, epoch, steps, languages)
     return TrainedRun(run, tokenizer, model)
 
 

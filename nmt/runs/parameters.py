@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nmt import UserError, seeds
+from nmt.corpus.source import CorpusSource
 from nmt.neighbors import params
 from nmt.text.protected import KINDS, Protection
 
@@ -29,7 +30,7 @@ class Parameters:
     """What params.json holds: all that makes the run what it is."""
 
     options: dict[str, Any]  # values of params.table() by name
-    corpus: dict[str, Any]  # the source of the corpus; see `load_corpus`
+    corpus: CorpusSource
     hashes: dict[str, str]  # of contents, by the names of folder.HASH_LABELS
     parts: int = 1  # of a batch on a device; see `devices.configure`
     parent: str | None = None  # the path of the run that it began from
@@ -51,7 +52,7 @@ class Parameters:
         source = {
             "parts": self.parts,
             "training_scheme": self.training_scheme,
-            "corpus": self.corpus,
+            "corpus": self.corpus.to_json(),
         }
         protection = {"protection": self.protection._asdict()} if self.protection else {}
         return parent | self.options | self.hashes | source | protection | versions
@@ -86,15 +87,13 @@ def parse(content: Any) -> Parameters:
             f"training_scheme is {scheme!r}; this version of the program knows 1 to "
             f"{seeds.TRAINING_SCHEME}"
         )
-    if not is_source(values.get("corpus")):
-        raise UserError("corpus names neither a data set nor files")
-    languages = values["corpus"].get("languages", [])
-    if not all(map(CODE.fullmatch, languages)):
-        raise UserError(f"languages are {languages!r}, not codes such as pt and en")
+    corpus = CorpusSource.from_json(values.get("corpus"))
+    if not all(map(CODE.fullmatch, corpus.languages)):
+        raise UserError(f"languages are {[*corpus.languages]!r}, not codes such as pt and en")
     parent = values.get("parent")
     return Parameters(
         options={row.name: values[row.name] for row in params.table()},
-        corpus=values["corpus"],
+        corpus=corpus,
         hashes={name: str(value) for name, value in values.items() if name.endswith("_sha256")},
         parts=parts,
         parent=str(parent) if parent else None,
@@ -122,19 +121,6 @@ def _versions_in(values: dict[str, Any]) -> dict[str, str]:
     """Returns the versions that params.json holds, for the reader alone."""
     versions = values.get("versions")
     return {**versions} if isinstance(versions, dict) else {}
-
-
-def is_source(corpus: Any) -> bool:
-    """Returns whether `corpus` is a source for `load_corpus`: a data set, or files by split."""
-    if not isinstance(corpus, dict) or not ("dataset" in corpus or "train" in corpus):
-        return False
-    texts = (corpus.get(name, "") for name in ("dataset", "sheet"))
-    no_files = ("dataset", "reverse", "sheet", "header")
-    files = (names for split, names in corpus.items() if split not in no_files)
-    return all(isinstance(text, str) for text in texts) and all(
-        isinstance(names, list) and names and all(isinstance(name, str) for name in names)
-        for names in files
-    )
 
 
 def error_in(value: Any, flag: params.Flag) -> str | None:

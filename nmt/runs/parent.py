@@ -7,7 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 from nmt import UserError
-from nmt.corpus import corpora
+from nmt.corpus.source import CorpusSource
 from nmt.messages import log
 from nmt.neighbors import params
 from nmt.runs import listing
@@ -69,14 +69,14 @@ class Parent(NamedTuple):
         for variable, weights in both:
             variable.assign(with_new_entries(weights.numpy(), variable.numpy()))
 
-    def warn_of_held_out(self, source: dict, train_sha256: str) -> None:
+    def warn_of_held_out(self, source: CorpusSource, train_sha256: str) -> None:
         """Logs that pairs held out of the new run's text may be known from the parent's.
 
         Args:
-          source: of the corpus; see `load_corpus`.
+          source: of the corpus.
           train_sha256: of the new run's training text.
         """
-        held_out = corpora.held_out(source)
+        held_out = source.held_out
         if held_out and self.run.parameters.hashes.get("train_sha256") != train_sha256:
             log.warning(
                 f"The pairs held out for {' and '.join(held_out)} may occur in the text that "

@@ -2,7 +2,6 @@
 
 from nmt import UserError
 from nmt.corpus import corpora
-from nmt.corpus.files import is_table
 from nmt.runs.claim import HASH_LABELS
 from nmt.runs.folder import Run
 
@@ -17,14 +16,11 @@ def load_corpus_of(
       split: "train" or "test", the one that is needed.
       moved: lists of files by split, where they are now if not where they were.
     """
-    source = run.parameters.corpus | {name: files for name, files in (moved or {}).items() if files}
-    if "dataset" in source and moved and moved.get("train"):
-        source = {name: files for name, files in source.items() if name != "dataset"}
-    named = source.get("dataset")
-    if named and not is_table(named) and moved and moved.get("test"):
+    source = run.parameters.corpus.with_files(**(moved or {}))
+    if not source.is_of_files and moved and moved.get("test"):
         raise UserError(
-            f"--test: the test split is that of {named}; leave it out, or score other text: "
-            "evaluate FILE FILE"
+            f"--test: the test split is that of {source.dataset}; leave it out, or score other "
+            "text: evaluate FILE FILE"
         )
     has_fingerprint = f"{split}_sha256" in run.parameters.hashes
     only = split if has_fingerprint else None

@@ -126,6 +126,11 @@ def parse_direction(text: str) -> list[str]:
     return codes
 
 
+def target_language(codes: Sequence[str]) -> str | None:
+    """Returns the second of two codes; None if there are none, or several targets."""
+    return codes[1] if len(codes) == 2 else None
+
+
 def as_pair(codes: Sequence[str]) -> Pair:
     """Returns the two codes that --languages names; a UserError if it names several targets."""
     if len(codes) != 2:

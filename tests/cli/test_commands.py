@@ -36,6 +36,7 @@ import run_demo
 from nmt import UserError
 from nmt.cli import translate
 from nmt.corpus import corpora
+from nmt.corpus.source import CorpusSource
 from nmt.decoding.attention import KINDS
 from nmt.decoding.model import Model
 from nmt.results import architecture, evaluation, plots
@@ -802,10 +803,10 @@ def test_a_run_validated_by_bleu_keeps_what_defines_it(finished, tmp_path):
     options, corpus = run.parameters.options, run.parameters.corpus
     assert options["tokenize"] == "13a"
     for name, value in (("tokenize", "intl"), ("lowercase", True)):
-        run.write("params.json", {**options, "validate_by": "loss", "corpus": corpus})
+        run.write("params.json", {**options, "validate_by": "loss", "corpus": corpus.to_json()})
         claim(Run(run.path), {**options, name: value}, corpus, {})  # of the final scores alone
         bleu = {**options, "validate_by": "bleu"}
-        run.write("params.json", {**bleu, "corpus": corpus})
+        run.write("params.json", {**bleu, "corpus": corpus.to_json()})
         claim(Run(run.path), bleu, corpus, {})
         here = rf"{name} is {options[name]!r} there, {value!r} here \(--validate-by bleu .*evaluate"
         with pytest.raises(UserError, match=here):
@@ -847,7 +848,7 @@ def test_more_epochs_suit_a_run_unless_its_schedule_was_laid_out_for_them(finish
     claimed = claim(run, {**options, "epochs": 3}, corpus, {})
     assert claimed.parameters.options["epochs"] == 3
     assert Run(tmp_path / "run").parameters == claimed.parameters
-    run.write("params.json", {**options, "schedule": "cosine", "corpus": corpus})
+    run.write("params.json", {**options, "schedule": "cosine", "corpus": corpus.to_json()})
     with pytest.raises(UserError, match=r"epochs is 2 there, 3 here \(a cosine schedule"):
         claim(Run(run.path), {**options, "schedule": "cosine", "epochs": 3}, corpus, {})
 
@@ -918,9 +919,10 @@ def test_an_older_run_has_the_defaults_of_newer_parameters_and_resumes(finished,
     options = Run(tmp_path / "run").parameters.options
     assert (options["beam"], options["words_per_piece"]) == (params.BEAM, params.WORDS_PER_PIECE)
     hashes = {name.removesuffix("_sha256"): saved[name] for name in saved if "_sha256" in name}
+    source = CorpusSource("bundled")
     with pytest.raises(UserError, match="words_per_piece is 220 there, 100 here"):
-        claim(Run(tmp_path / "run"), options | {"words_per_piece": 100}, {}, hashes)
-    claim(Run(tmp_path / "run"), options, {"dataset": "bundled"}, hashes)
+        claim(Run(tmp_path / "run"), options | {"words_per_piece": 100}, source, hashes)
+    claim(Run(tmp_path / "run"), options, source, hashes)
     del saved["corpus"]
     (tmp_path / "run" / "params.json").write_text(json.dumps(saved))
     with pytest.raises(UserError, match="corpus names neither a data set nor files"):

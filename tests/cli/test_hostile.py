@@ -18,6 +18,7 @@ from helpers import (
     as_dataset,
     call,
     sentences,
+    source_of,
     tiny_training,
     write_tsv,
 )
@@ -275,7 +276,7 @@ def test_runs_of_different_test_splits_are_not_compared(run, tmp_path, capsys):
     saved = json.loads((run / "params.json").read_text())
     pairs = write_tsv(tmp_path / "more.tsv", sentences(30, seed=4))
     saved["corpus"]["test"] = [str(pairs)]
-    held_out = run_demo.load_corpus(saved["corpus"], saved["seed"])
+    held_out = run_demo.load_corpus(source_of(saved["corpus"]), saved["seed"])
     for split in ("train", "validation", "test"):
         saved[f"{split}_sha256"] = corpora.fingerprint(getattr(held_out, split))
     (other / "params.json").write_text(json.dumps(saved))
@@ -284,7 +285,7 @@ def test_runs_of_different_test_splits_are_not_compared(run, tmp_path, capsys):
         assert f"{other}: has another test split" in line
     lines = tmp_path / "hypotheses"
     corpus = json.loads((run / "params.json").read_text())["corpus"]
-    lines.write_text("one.\n" * len(run_demo.load_corpus(corpus, saved["seed"]).test))
+    lines.write_text("one.\n" * len(run_demo.load_corpus(source_of(corpus), saved["seed"]).test))
     line = refused(capsys, "evaluate", "--hypotheses", lines, "--run", run, "--against", other)
     assert f"{other}: has another test split" in line
 
@@ -357,7 +358,7 @@ def test_an_interrupt_prints_the_command_that_resumes(run, capsys, monkeypatch, 
     def interrupted(*_):
         raise Interrupted(2)
 
-    small = run_demo.load_corpus({"dataset": tiny(run)[1]}, 1)._replace(name="bundled")
+    small = run_demo.load_corpus(source_of({"dataset": tiny(run)[1]}), 1)._replace(name="bundled")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(run_demo, "load_corpus", lambda *_, **__: small)  # no network: it fell back
     monkeypatch.setattr(run_demo.Training, "fit", interrupted)

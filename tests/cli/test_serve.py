@@ -9,6 +9,7 @@ import pytest
 from nmt import UserError
 from nmt.cli import serve
 from nmt.cli.main import parse_command_line
+from nmt.corpus.source import CorpusSource
 from nmt.runs import listing
 
 
@@ -18,7 +19,7 @@ def runs(monkeypatch):
 
     def find(path):
         name = Path(path).name
-        corpus = {"languages": name.split("-")} if "-" in name else {}
+        corpus = CorpusSource("any", languages=tuple(name.split("-")) if "-" in name else ())
         return SimpleNamespace(path=Path(path), parameters=SimpleNamespace(corpus=corpus))
 
     monkeypatch.setattr(listing, "find", find)

@@ -9,12 +9,13 @@ from types import SimpleNamespace
 
 import pytest
 import tensorflow as tf
-from helpers import TINY, Untrained, as_dataset, call, sentences, write_tsv
+from helpers import TINY, Untrained, as_dataset, call, sentences, source_of, write_tsv
 
 import params
 import run_demo
 from nmt.cli import flags, main, train_corpus, train_messages, train_options
 from nmt.corpus import bleu_tokenizer, corpora, files
+from nmt.corpus.source import CorpusSource
 from nmt.runs import listing
 from nmt.runs.claim import differences
 from nmt.runs.folder import Run
@@ -34,14 +35,16 @@ def test_a_flag_that_is_equal_in_effect_is_no_difference_between_runs(finished):
 def test_held_out_pairs_with_tabs_are_written_as_two_columns(tmp_path):
     pairs = as_dataset([("um\tdois", "one\ttwo")])
     corpus = SimpleNamespace(validation=pairs, test=pairs)
-    train_corpus.write_held_out(Run(tmp_path), corpus, {"train": ["a.pt", "a.en"]})
+    train_corpus.write_held_out(Run(tmp_path), corpus, source_of({"train": ["a.pt", "a.en"]}))
     assert (tmp_path / "held-out-test.tsv").read_text() == "um dois\tone two\n"
 
 
 def test_held_out_pairs_of_a_reversed_run_stand_as_in_its_files(tmp_path):
     pairs = as_dataset([("one", "um")])
     corpus = SimpleNamespace(validation=pairs, test=pairs)
-    train_corpus.write_held_out(Run(tmp_path), corpus, {"train": ["a.tsv"], "reverse": True})
+    train_corpus.write_held_out(
+        Run(tmp_path), corpus, source_of({"train": ["a.tsv"], "reverse": True})
+    )
     assert (tmp_path / "held-out-test.tsv").read_text() == "um\tone\n"
 
 
@@ -95,20 +98,22 @@ def test_repeated_pairs_are_found_by_the_command_that_is_named(tmp_path, capsys)
     pairs = sentences(9)
     train, test = write_tsv(tmp_path / "a b.tsv", pairs), write_tsv(tmp_path / "t.tsv", pairs[:2])
     source = {"train": [f"{train}:2"], "test": [str(test)], "languages": ["pt", "en"]}
-    text = train_messages.how_to_find_repeated(source)
+    text = train_messages.how_to_find_repeated(source_of(source))
     command = shlex.split(text.removeprefix(" To find them: python run_demo.py "))
     assert call(*command) == 0
     assert re.search(r"test:\s+2 ", capsys.readouterr().out)
     several = source | {"train": [str(train), str(test)]}
     for other in ({"dataset": "bundled"}, {"train": [str(train)]}, several):
-        assert train_messages.how_to_find_repeated(other) == ""
+        assert train_messages.how_to_find_repeated(source_of(other)) == ""
 
 
 def test_the_command_that_finds_repeated_pairs_names_one_held_out_text(tmp_path, capsys):
     for side, lines in zip("ab", zip(*sentences(9), strict=True), strict=True):
         (tmp_path / f"x.{side}").write_text("\n".join(lines) + "\n", encoding="utf-8")
     both = [str(tmp_path / f"x.{side}") for side in "ab"]
-    text = train_messages.how_to_find_repeated({"train": both, "valid": both, "test": both})
+    text = train_messages.how_to_find_repeated(
+        source_of({"train": both, "valid": both, "test": both})
+    )
     assert call(*shlex.split(text.removeprefix(" To find them: python run_demo.py "))) == 0
     assert re.search(r"test:\s+9 ", capsys.readouterr().out)
 
@@ -239,7 +244,7 @@ def test_tagged_corpora_by_weight_compressed_and_reversed_make_a_run_that_resume
     saved = json.loads((tmp_path / "run/params.json").read_text())
     assert saved["symbols"] == "<up> <down>"
     assert saved["corpus"]["reverse"] is True
-    corpus = corpora.load_corpus(saved["corpus"], 42)
+    corpus = corpora.load_corpus(source_of(saved["corpus"]), 42)
     assert len(corpus.train) == 450
     source, target = next(corpus.train.as_numpy_iterator())
     assert source.startswith(b"<")
@@ -294,7 +299,7 @@ def test_a_run_decides_once_which_tokenizer_its_bleu_needs():
         pairs = as_dataset([("one", "今晚一个孩子去学校。")] * 9)
         corpus = corpora.Corpus("zh", pairs, pairs, pairs)
         options = flags.chosen(args)
-        source = {"train": ["a.src", "a.tgt"]}
+        source = CorpusSource(train=("a.src", "a.tgt"))
         return train_options.tokenizer_of_bleu(args, options, run, source, corpus)
 
     assert decided({}) == decided({"tokenize": "zh"}) == "zh"

@@ -4,7 +4,7 @@ import re
 import sys
 
 import pytest
-from helpers import run_process
+from helpers import languages_of, run_process, source_of
 
 from nmt.cli import train_messages
 from nmt.corpus import corpora, files
@@ -55,10 +55,12 @@ def test_the_patterns_of_a_beginners_textbook_are_frequent(pairs, pattern):
 
 def test_its_languages_decide_on_sentences_and_scores():
     source = {"dataset": "bundled-zh"}
-    assert corpora.languages(source) == ["zh", "en"]
+    assert languages_of(source) == ["zh", "en"]
     assert [text for text, _ in sentences.split("你好！我爱你。", "zh")] == ["你好！", "我爱你。"]
-    assert corpora.languages(source | {"reverse": True}) == ["en", "zh"]
-    assert corpora.target_language({"languages": ["en", "zh"]}) == "zh"  # scored by sacreBLEU's zh
+    assert languages_of(source | {"reverse": True}) == ["en", "zh"]
+    assert (
+        source_of(source | {"languages": ["en", "zh"]}).target_language == "zh"
+    )  # scored by sacreBLEU's zh
 
 
 def test_sentences_to_try_are_named_after_training_on_a_bundled_corpus(tmp_path, caplog):

@@ -12,7 +12,7 @@ import unicodedata
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import call, dataset_graph
+from helpers import call, dataset_graph, languages_of, source_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -155,14 +155,14 @@ def numbered(tmp_path, pairs):
 def test_held_out_pairs_are_two_percent_seeded_and_never_trained_on(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(corpora, "CHUNK", 64)  # so that there are several chunks
     path = numbered(tmp_path, 500)
-    corpus = corpora.from_files("n", [path], None, None, seed=1)
+    corpus = corpora.from_files(source_of({"train": [path]}), seed=1)
     parts = [listed(corpus.train), listed(corpus.validation), listed(corpus.test)]
     assert [len(part) for part in parts] == [480, 10, 10]
     assert [len(split) for split in corpus[1:]] == [480, 10, 10]
     assert len(set().union(*parts)) == 500
     assert capsys.readouterr().err.count("10 of 500") == 2
-    again = corpora.from_files("n", [path], None, None, seed=1)
-    other = corpora.from_files("n", [path], None, None, seed=2)
+    again = corpora.from_files(source_of({"train": [path]}), seed=1)
+    other = corpora.from_files(source_of({"train": [path]}), seed=2)
     assert listed(again.test) == parts[2]
     assert listed(other.test) != parts[2]
 
@@ -170,7 +170,7 @@ def test_held_out_pairs_are_two_percent_seeded_and_never_trained_on(tmp_path, mo
 def test_named_splits_are_used_whole(tmp_path):
     path = numbered(tmp_path, 100)
     test = write(tmp_path / "test.tsv", "x\ty\n")
-    corpus = corpora.from_files("n", [path], None, [test], seed=1)
+    corpus = corpora.from_files(source_of({"train": [path], "test": [test]}), seed=1)
     assert listed(corpus.test) == [("x", "y")]
     assert [len(split) for split in corpus[1:]] == [98, 2, 1]
 
@@ -184,14 +184,16 @@ def test_no_more_than_a_thousand_are_held_out(tmp_path):
 def test_too_few_pairs_to_hold_any_out_are_refused(tmp_path):
     path = numbered(tmp_path, 2)
     with pytest.raises(UserError, match="too few"):
-        corpora.from_files("n", [path], None, None, seed=1)
+        corpora.from_files(source_of({"train": [path]}), seed=1)
 
 
 def test_autotuning_is_off_for_every_split(tmp_path):
     """Its thread may hold up the end of each iteration for a minute."""
-    corpus = corpora.from_files("n", [numbered(tmp_path, 100)], None, None, 1)
+    corpus = corpora.from_files(source_of({"train": [numbered(tmp_path, 100)]}), seed=1)
     paths = [[numbered(tmp_path, 100)]] * 3
-    alone = corpora.from_files("n", *paths, seed=1, only="test")
+    alone = corpora.from_files(
+        source_of({"train": paths[0], "valid": paths[1], "test": paths[2]}), 1, only="test"
+    )
     for dataset in (*corpus[1:], alone.test):
         assert dataset.batch(2).options().autotune.enabled is False
 
@@ -209,7 +211,7 @@ def test_no_source_is_both_held_out_and_trained_on(tmp_path, targets, side):
     ]
     path.write_text("".join("\t".join(pair[:: 1 - 2 * side]) + "\n" for pair in pairs))
     source = {"dataset": str(path), "reverse": bool(side)}
-    corpus = corpora.load_corpus(source, seed=3)
+    corpus = corpora.load_corpus(source_of(source), seed=3)
     splits = [list(corpora.trained_on(split)) for split in corpus[1:]]
     assert sum(map(len, splits)) == len(pairs)
     heads = [{source for source, _ in split} for split in splits]
@@ -220,9 +222,11 @@ def test_no_source_is_both_held_out_and_trained_on(tmp_path, targets, side):
     assert all(limit <= len(split) < limit + targets for split in splits[1:])
     order = [tuple(spelling.trimmed(text) for text in pair) for pair in pairs]
     assert splits[0] == [pair for pair in order if pair in {*splits[0]}]
-    again = corpora.load_corpus(source, seed=3)
+    again = corpora.load_corpus(source_of(source), seed=3)
     assert [list(corpora.trained_on(split)) for split in again[1:]] == splits
-    assert list(corpora.trained_on(corpora.load_corpus(source, seed=4).test)) != splits[2]
+    assert (
+        list(corpora.trained_on(corpora.load_corpus(source_of(source), seed=4).test)) != splits[2]
+    )
 
 
 def test_few_sources_with_many_targets_are_held_out_one_by_one_or_are_too_few(tmp_path):
@@ -232,9 +236,9 @@ def test_few_sources_with_many_targets_are_held_out_one_by_one_or_are_too_few(tm
         path.write_text("".join(f"frase {a}\tsentence {b}\n" for a, b in pairs))
         if sources == 2:
             with pytest.raises(UserError, match="too few of different sources"):
-                corpora.from_files("n", [path], None, None, seed=1)
+                corpora.from_files(source_of({"train": [path]}), seed=1)
         else:
-            corpus = corpora.from_files("n", [path], None, None, seed=1)
+            corpus = corpora.from_files(source_of({"train": [path]}), seed=1)
             assert {len(split) for split in corpus[1:]} == {13, 14}
 
 
@@ -244,7 +248,7 @@ def test_blank_and_frequent_sources_are_not_held_out_where_there_are_others(tmp_
     sources += [*frequent] * 149  # 12% of all
     path = tmp_path / "subtitles.tsv"
     path.write_text("".join(f"{source}\tsentence {n}\n" for n, source in enumerate(sources)))
-    corpus = corpora.from_files("n", [path], None, None, seed=1)
+    corpus = corpora.from_files(source_of({"train": [path]}), seed=1)
     train, *held_out = ([s for s, _ in corpora.trained_on(split)] for split in corpus[1:])
     size = int(0.02 * len(sources))
     for part in held_out:
@@ -261,18 +265,26 @@ def test_files_that_are_validated_in_the_other_direction_are_refused(tmp_path, c
         for name, (header, row) in zip(("train", "valid", "other"), texts.items(), strict=True)
     )
     with pytest.raises(UserError, match=r"other\.csv: is en to de, and the training text de-DE"):
-        corpora.load_corpus({"train": [train], "valid": [other], "test": [valid]}, seed=1)
-    corpus = corpora.load_corpus({"train": [train], "valid": [valid], "test": [valid]}, seed=1)
+        corpora.load_corpus(
+            source_of({"train": [train], "valid": [other], "test": [valid]}), seed=1
+        )
+    corpus = corpora.load_corpus(
+        source_of({"train": [train], "valid": [valid], "test": [valid]}), seed=1
+    )
     assert listed(corpus.validation) == [("doch", "but")]
     named = {"train": [train], "valid": [valid], "test": [other], "languages": ["de-DE", "en-US"]}
-    assert listed(corpora.load_corpus(named, seed=1).test) == [("nein", "no")]  # as when evaluated
+    assert listed(corpora.load_corpus(source_of(named), seed=1).test) == [
+        ("nein", "no")
+    ]  # as when evaluated
     chosen = {"train": [train], "valid": [other], "test": [other], "columns": ["1", "2"]}
     with pytest.raises(UserError, match=r"other\.csv: is en to de"):
-        corpora.load_corpus(chosen, seed=1)
+        corpora.load_corpus(source_of(chosen), seed=1)
     by_name = {"train": [valid], "valid": [other], "test": [other], "columns": ["de", "en"]}
-    assert listed(corpora.load_corpus(by_name, seed=1).test) == [("nein", "no")]
+    assert listed(corpora.load_corpus(source_of(by_name), seed=1).test) == [("nein", "no")]
     capsys.readouterr()
-    corpora.load_corpus({"train": [valid, other], "valid": [valid], "test": [valid]}, seed=1)
+    corpora.load_corpus(
+        source_of({"train": [valid, other], "valid": [valid], "test": [valid]}), seed=1
+    )
     assert "valid.csv is de to en, other.csv the other direction" in capsys.readouterr().err
     for split in ("train", "test"):
         for code, text in (("pt", "um\n"), ("en", "one\n")):
@@ -282,7 +294,9 @@ def test_files_that_are_validated_in_the_other_direction_are_refused(tmp_path, c
         for split, codes in (("train", ("pt", "en")), ("test", ("en", "pt")))
     )
     with pytest.raises(UserError, match=r"test\.en test\.pt: is en to pt, and the training text"):
-        corpora.load_corpus({"train": pair, "valid": pair, "test": reversed_pair}, seed=1)
+        corpora.load_corpus(
+            source_of({"train": pair, "valid": pair, "test": reversed_pair}), seed=1
+        )
 
 
 def test_pairs_occur_in_the_training_text_however_they_are_spelled(tmp_path):
@@ -294,7 +308,7 @@ def test_pairs_occur_in_the_training_text_however_they_are_spelled(tmp_path):
     ):
         paths[name] = [tmp_path / f"{name}.tsv"]
         paths[name][0].write_text(text)
-    text_survey = survey(corpora.from_files("n", **paths, seed=1))
+    text_survey = survey(corpora.from_files(source_of(paths), seed=1))
     assert (text_survey.repeated_validation, text_survey.repeated_test) == (1, 1)
 
 
@@ -306,7 +320,7 @@ def test_pairs_of_other_splits_within_the_training_text_are_counted(tmp_path, mo
     for name, pairs in (("train", train), ("valid", valid), ("test", test)):
         paths[name] = [tmp_path / f"{name}.tsv"]
         paths[name][0].write_text("".join(f"{s}\t{t}\n" for s, t in pairs))
-    corpus = corpora.from_files("n", **paths, seed=1)
+    corpus = corpora.from_files(source_of(paths), seed=1)
     text_survey = survey(corpus)
     assert (text_survey.repeated_validation, text_survey.repeated_test) == (1, 2)
     assert text_survey.hashes == {
@@ -396,7 +410,7 @@ def test_mixing_loses_and_repeats_no_pair(sizes, chunk):
 def test_weights_need_validation_and_test_files(tmp_path):
     path = numbered(tmp_path, 500)
     with pytest.raises(UserError, match="weights need --valid and --test"):
-        corpora.from_files("n", [f"{path}:2"], [path], None, seed=1)
+        corpora.from_files(source_of({"train": [f"{path}:2"], "valid": [path]}), seed=1)
 
 
 def test_compressed_files_hold_the_same_pairs(tmp_path):
@@ -408,7 +422,7 @@ def test_compressed_files_hold_the_same_pairs(tmp_path):
     write(tmp_path / "a.en", "one\n")
     pair = [tmp_path / "a.pt.gz", tmp_path / "a.en"]
     assert listed(datasets.text_dataset(pair)) == [("um", "one")]
-    assert corpora.languages({"train": [str(path) for path in pair]}) == ["pt", "en"]
+    assert languages_of({"train": [str(path) for path in pair]}) == ["pt", "en"]
 
 
 @pytest.mark.parametrize("damage", ["plain", "cut", "flipped"])
@@ -633,17 +647,19 @@ def test_a_wrong_csv_is_refused_with_its_line(content, said, tmp_path):
 
 def test_a_reversed_corpus_has_its_sides_and_languages_exchanged(tmp_path):
     source = {"dataset": "winter-games"}
-    forward = corpora.load_corpus(source, 1)
-    backward = corpora.load_corpus(source | {"reverse": True}, 1)
+    forward = corpora.load_corpus(source_of(source), 1)
+    backward = corpora.load_corpus(source_of(source | {"reverse": True}), 1)
     for split in ("train", "validation", "test"):
         pairs = listed(getattr(forward, split))
         assert listed(getattr(backward, split)) == [pair[::-1] for pair in pairs]
         assert len(getattr(backward, split)) == len(pairs)
     assert backward.name == "winter-games, reversed"
-    assert corpora.languages(source | {"reverse": True}) == ["zh", "en"]
+    assert languages_of(source | {"reverse": True}) == ["zh", "en"]
     files_of = {"train": ["a.pt", "a.en", "b.pt.gz", "b.en.gz:2"], "reverse": True}
-    assert corpora.languages(files_of) == ["en", "pt"]
-    assert corpora.languages({"train": ["a.de", "a.en", "a.fr", "a.en"]}) == []
+    assert languages_of(files_of) == ["en", "pt"]
+    assert languages_of({"train": ["a.de", "a.en", "a.fr", "a.en"]}) == []
     path = numbered(tmp_path, 200)
-    only = corpora.load_corpus({"train": [path], "test": [path], "reverse": True}, 1, only="test")
+    only = corpora.load_corpus(
+        source_of({"train": [path], "test": [path], "reverse": True}), 1, only="test"
+    )
     assert listed(only.test)[0] == ("t0", "s0")

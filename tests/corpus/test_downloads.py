@@ -17,6 +17,7 @@ from helpers import (
     TINY,
     call,
     sentences,
+    source_of,
 )
 
 import params
@@ -83,7 +84,7 @@ def test_tfds_downloads_prepares_and_trains(ted, archive, tmp_path, capsys):
 def test_the_unnamed_default_falls_back_to_the_bundled_corpus_and_says_so(ted, capsys):
     ted("http://127.0.0.1:9/gone")
     source = {"dataset": params.DATA_PATH}
-    assert run_demo.load_corpus(source, 1, may_fall_back=True).name == "bundled"
+    assert run_demo.load_corpus(source_of(source), 1, may_fall_back=True).name == "bundled"
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert "ted_hrlr_translate/pt_to_en cannot be downloaded" in error
@@ -119,7 +120,7 @@ def test_a_named_dataset_never_falls_back(ted, capsys):
 def test_only_a_failed_download_falls_back(ted, monkeypatch):
     monkeypatch.setitem(sys.modules, "tensorflow_datasets", None)  # as if it were not installed
     with pytest.raises(ModuleNotFoundError):
-        run_demo.load_corpus({"dataset": params.DATA_PATH}, 1, may_fall_back=True)
+        run_demo.load_corpus(source_of({"dataset": params.DATA_PATH}), 1, may_fall_back=True)
 
 
 def test_one_host_of_several_is_enough_and_an_answer_of_failure_is_none(archive):

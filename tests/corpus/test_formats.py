@@ -4,13 +4,12 @@ Each format is written here by hand or by another library, never by what reads i
 """
 
 import gzip
-import json
 import os
 import zipfile
 
 import openpyxl
 import pytest
-from helpers import call
+from helpers import call, languages_of, source_of
 
 from nmt import UserError, messages
 from nmt.corpus import cleaning, corpora, datasets, files
@@ -367,7 +366,7 @@ def test_a_flag_says_that_a_table_has_no_header(name, content, tmp_path, capsys)
     assert call("data", path, "--no-header") == 0
     assert capsys.readouterr().out.startswith("2 pairs")
     source = {"dataset": str(path), "header": False, "valid": [str(path)], "test": [str(path)]}
-    assert len(corpora.load_corpus(source, 1).train) == 2
+    assert len(corpora.load_corpus(source_of(source), 1).train) == 2
 
 
 def test_empty_lines_of_a_tsv_are_counted(tmp_path, caplog):
@@ -483,11 +482,11 @@ def test_the_longer_of_two_aligned_files_is_named(tmp_path, capsys):
 def test_languages_and_columns_are_remembered_for_the_direction_of_the_run(tmp_path):
     path = write(tmp_path / "a.csv", TABLE.encode())
     source = {"train": [str(path)], "columns": ["de", "en"]}
-    assert corpora.languages(source) == ["de", "en"]
-    assert corpora.languages(source | {"reverse": True}) == ["en", "de"]
+    assert languages_of(source) == ["de", "en"]
+    assert languages_of(source | {"reverse": True}) == ["en", "de"]
     backward = {"train": [str(path)], "languages": ["en", "fr"], "reverse": True}
-    assert corpora.selection_of(json.loads(json.dumps(backward))) == Selection(Pair("fr", "en"))
-    assert corpora.selection_of(source) == Selection(None, ("de", "en"))
+    assert source_of(backward).selection == Selection(Pair("fr", "en"))
+    assert source_of(source).selection == Selection(None, ("de", "en"))
 
 
 @pytest.mark.parametrize(

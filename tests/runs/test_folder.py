@@ -11,11 +11,12 @@ import time
 from pathlib import Path
 
 import pytest
-from helpers import LEARNING, as_dataset, call, sentences, write_tsv
+from helpers import LEARNING, as_dataset, call, sentences, source_of, write_tsv
 
 import params
 from nmt.cli import startup
 from nmt.corpus.corpora import fingerprint, load_corpus, raw_pairs
+from nmt.corpus.source import CorpusSource
 from nmt.corpus.vocabulary import train_tokenizer
 from nmt.results import evaluation
 from nmt.runs import listing
@@ -215,7 +216,7 @@ def test_a_run_older_than_the_hash_of_its_test_files_is_scored_on_them(tmp_path)
     files = {}
     for split in ("train", "valid", "test"):
         files[split] = [str(write_tsv(tmp_path / f"{split}.tsv", [(split, split)]))]
-    corpus = load_corpus(files, seed=1)
+    corpus = load_corpus(source_of(files), seed=1)
     hashes = {f"{name}_sha256": fingerprint(getattr(corpus, name)) for name in corpus._fields[1:3]}
     (tmp_path / "params.json").write_text(json.dumps({"corpus": files, "seed": 1} | hashes))
     (pair,) = raw_pairs(load_corpus_of(Run(tmp_path), "test").test)
@@ -226,7 +227,7 @@ def test_parameters_are_read_again_once_the_folder_is_reserved(tmp_path):
     run = Run(tmp_path)
     assert run.parameters is None
     options = params.values() | {"xla": "off"}
-    claim(Run(tmp_path), options, {"dataset": "bundled"}, {"tokenizer": "0"})  # by another process
+    claim(Run(tmp_path), options, CorpusSource("bundled"), {"tokenizer": "0"})  # by another process
     assert LockedRun(run).parameters.options == options
 
 

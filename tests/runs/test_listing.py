@@ -19,6 +19,7 @@ from helpers import (
     call,
     pretend_epoch,
     sentences,
+    source_of,
     start_process,
     write_tsv,
 )
@@ -26,6 +27,7 @@ from helpers import (
 import params
 from nmt.cli import main, train_corpus
 from nmt.corpus import corpora
+from nmt.corpus.source import CorpusSource
 from nmt.results import evaluation
 from nmt.runs import listing, loading
 from nmt.runs.folder import Run
@@ -202,7 +204,7 @@ def test_a_run_resumes_with_the_training_and_validation_text_it_began_with(
 ):
     monkeypatch.setattr("run_demo.Training", Untrained)
     run = shutil.copytree(finished / "run", tmp_path / "run")
-    corpus = corpora.load_corpus({"dataset": str(finished / "numbers.tsv")}, params.SEED)
+    corpus = corpora.load_corpus(source_of({"dataset": str(finished / "numbers.tsv")}), params.SEED)
     paths = {}
     for name, dataset in corpus.splits().items():
         pairs = list(zip(*evaluation.texts(dataset), strict=True))
@@ -262,9 +264,9 @@ def test_what_a_training_run_has_just_removed_has_no_size(tmp_path, monkeypatch)
 
 def test_a_preset_with_a_data_set_has_a_folder_of_its_own(capsys):
     for arguments, expected in (
-        (["--preset", "quick"], ({"dataset": "bundled"}, "quick", True)),
-        (["--preset", "quick", "--dataset", "opus"], ({"dataset": "opus"}, "opus", True)),
-        (["--dataset", "bundled"], ({"dataset": "bundled"}, "bundled", True)),
-        ([], ({"dataset": params.DATA_PATH}, params.DATA_PATH, False)),
+        (["--preset", "quick"], (CorpusSource("bundled"), "quick", True)),
+        (["--preset", "quick", "--dataset", "opus"], (CorpusSource("opus"), "opus", True)),
+        (["--dataset", "bundled"], (CorpusSource("bundled"), "bundled", True)),
+        ([], (CorpusSource(params.DATA_PATH), params.DATA_PATH, False)),
     ):
         assert train_corpus.choose(main.parse_command_line(arguments)) == expected

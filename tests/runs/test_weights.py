@@ -9,6 +9,7 @@ from helpers import LEARNING, call, sentences, write_tsv
 
 from nmt import UserError
 from nmt.cli import plot
+from nmt.corpus.source import CorpusSource
 from nmt.results import evaluation
 from nmt.runs import listing, parent
 from nmt.runs.claim import claim
@@ -124,7 +125,7 @@ def test_a_child_is_resumed_with_the_weights_of_its_parent_that_it_began_with(
     begun = parent.find(str(run), Run(tmp_path / "child"))
     child = Run(tmp_path / "child")
     options = begun.options | {"xla": "off"}
-    claim(child, options, {"dataset": "bundled"}, {"tokenizer": "0"}, origin=begun.origin)
+    claim(child, options, CorpusSource("bundled"), {"tokenizer": "0"}, origin=begun.origin)
     save(tmp_path / "child", "ckpt-1")
     go_on(run)
     data = run / "checkpoints" / "best" / "ckpt-4.data-00000-of-00001"

@@ -1,9 +1,9 @@
 """What must hold of the codes of languages: in flags, in names of files, in any usual form."""
 
 import pytest
+from helpers import languages_of
 
 from nmt import UserError
-from nmt.corpus import corpora
 from nmt.text import languages, sentences
 
 
@@ -98,7 +98,7 @@ def test_text_of_a_region_is_text_of_the_language(wanted, given, expected):
     ],
 )
 def test_the_languages_of_a_corpus_are_those_of_its_names(source, codes):
-    assert corpora.languages(source) == codes
+    assert languages_of(source) == codes
 
 
 def test_sentences_are_divided_by_the_rules_of_the_language_whatever_its_region():

@@ -1,0 +1,199 @@
+"""Where the text of a corpus comes from: a data set or files, and what of them is read."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from nmt import UserError
+from nmt.corpus import files
+from nmt.corpus.formats.format import Selection
+from nmt.text.languages import Pair, canonical, matches
+from nmt.text.languages import target_language as target_of
+
+BUILT_IN_LANGUAGES = {  # of corpora.BUILT_IN_CORPORA
+    "bundled": Pair("pt", "en"),
+    "bundled-zh": Pair("zh", "en"),
+    "winter-games": Pair("en", "zh"),
+}
+REVERSED = ", reversed"  # ends the name of a corpus whose targets are translated into its sources
+
+
+@dataclasses.dataclass(frozen=True)
+class CorpusSource:
+    """Where the text of a corpus comes from: a data set, or files by split.
+
+    Raises:
+      UserError: it names neither a data set nor files, or both.
+    """
+
+    dataset: str | None = None  # a TFDS name, one of BUILT_IN_CORPORA or a file of pairs
+    train: tuple[str, ...] = ()  # files, see `files.grouped`
+    valid: tuple[str, ...] = ()
+    test: tuple[str, ...] = ()
+    reverse: bool = False  # whether the second language is translated into the first
+    languages: tuple[str, ...] = ()  # codes of source and target; () if they are unknown
+    columns: tuple[str, ...] = ()  # of tables, by name or number; () for the first two
+    sheet: str | None = None  # of a spreadsheet; None for the first
+    header: bool = True  # False if the first row of a table is a pair
+
+    def __post_init__(self) -> None:
+        if not self.dataset and not self.train:
+            raise UserError("corpus names neither a data set nor files")
+
+    # ---- Its form in params.json ----
+
+    @classmethod
+    def from_json(cls, content: object) -> CorpusSource:
+        """Returns the source that `to_json` wrote.
+
+        Raises:
+          UserError: `content` is not one; the message does not name the file.
+        """
+        if not isinstance(content, dict) or not _is_valid(content):
+            raise UserError("corpus names neither a data set nor files")
+        return cls(**{
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in content.items()
+        })  # fmt: skip
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns an object of JSON with the fields that differ from their defaults."""
+        values = {
+            field.name: getattr(self, field.name)
+            for field in dataclasses.fields(self)
+            if getattr(self, field.name) != field.default
+        }
+        return {
+            name: [*value] if isinstance(value, tuple) else value for name, value in values.items()
+        }
+
+    # ---- What it says ----
+
+    @property
+    def is_of_files(self) -> bool:
+        """Whether the user's files hold the training text."""
+        return self.dataset is None or files.is_table(self.dataset)
+
+    @property
+    def training_files(self) -> tuple[str, ...]:
+        """The files of the training text; () if it is of a data set by name."""
+        if self.dataset is None:
+            return self.train
+        return (self.dataset,) if self.is_of_files else ()
+
+    @property
+    def held_out(self) -> list[str]:
+        """Those of "valid" and "test" that are held out of training files for want of others."""
+        named = {"valid": self.valid, "test": self.test}
+        return [split for split, paths in named.items() if self.is_of_files and not paths]
+
+    @property
+    def target_language(self) -> str | None:
+        """The code of the language that the corpus is translated into; None if unknown."""
+        return target_of(self.languages)
+
+    @property
+    def languages_of_files(self) -> tuple[str, ...]:
+        """The codes of the languages in the order of the files."""
+        return self.languages[::-1] if self.reverse else self.languages
+
+    @property
+    def selection(self) -> Selection:
+        """Which two sides of its files the corpus is."""
+        codes, columns = self.languages_of_files, self.columns
+        return Selection(
+            Pair(*codes) if len(codes) == 2 else None,
+            (columns[0], columns[1]) if columns else None,
+            self.sheet,
+            self.header,
+        )
+
+    def full_name(self, name: str) -> str:
+        """Returns the `name` of the corpus, and whether it is reversed."""
+        return name + REVERSED if self.reverse and not name.endswith(REVERSED) else name
+
+    # ---- Others that are made of it ----
+
+    def with_files(
+        self,
+        train: Sequence[str] | None = None,
+        valid: Sequence[str] | None = None,
+        test: Sequence[str] | None = None,
+    ) -> CorpusSource:
+        """Returns the source with other files of the splits for which some are named.
+
+        Training files stand in place of a data set.
+        """
+        return dataclasses.replace(
+            self,
+            dataset=None if train else self.dataset,
+            train=tuple(train or self.train),
+            valid=tuple(valid or self.valid),
+            test=tuple(test or self.test),
+        )
+
+    def with_known_languages(self) -> CorpusSource:
+        """Returns the source with its languages, if they are known.
+
+        They are those that it names, or a built-in corpus has; or else those of its files.
+        """
+        if self.languages:
+            return self
+        pair = self._find_languages()
+        codes = tuple(pair) if pair else ()
+        return dataclasses.replace(self, languages=codes[::-1] if self.reverse else codes)
+
+    def _find_languages(self) -> Pair | None:
+        """Returns the languages of the data set or of the files, in their order."""
+        if self.dataset in BUILT_IN_LANGUAGES:
+            return BUILT_IN_LANGUAGES[self.dataset]
+        if self.dataset and not self.is_of_files:
+            return _languages_in_name(self.dataset)
+        by_split = (
+            {files.languages_of(group.paths, self.selection) for group in files.grouped(paths)}
+            for paths in (self.training_files, self.valid, self.test)
+        )
+        # One corpus of files, or several; those of one split suffice.
+        return _widest(next(filter(None, (pairs - {None} for pairs in by_split)), set()))
+
+
+def _is_valid(content: dict[str, Any]) -> bool:
+    """Returns whether each value of a source in JSON is of the type of its field."""
+    defaults = {field.name: field.default for field in dataclasses.fields(CorpusSource)}
+    return all(
+        name in defaults and _is_of_type(value, defaults[name]) for name, value in content.items()
+    )
+
+
+def _is_of_type(value: object, default: object) -> bool:
+    """Returns whether a value in JSON is of the type that a field with this default has."""
+    if isinstance(default, bool):
+        return isinstance(value, bool)
+    if isinstance(default, tuple):
+        is_list = isinstance(value, list) and value != []
+        return is_list and all(isinstance(text, str) for text in value)
+    return isinstance(value, str)
+
+
+def _languages_in_name(name: str) -> Pair | None:
+    """Returns the codes in the name of a TFDS dataset: "ted_hrlr_translate/pt_to_en"; or None."""
+    match = re.search(r"/([a-z]{2,3})(?:_to_|-|_)([a-z]{2,3})(:.*)?$", name)
+    if not match:
+        return None
+    source, target = map(canonical, match.groups()[:2])
+    return Pair(source, target) if source and target else None
+
+
+def _widest(pairs: set[Pair]) -> Pair | None:
+    """Returns the languages of which all pairs of languages are, perhaps as regions; or None."""
+    widest = min(pairs, key=lambda pair: (sum(map(len, pair)), pair), default=None)
+    return widest if widest and all(all(map(matches, widest, pair)) for pair in pairs) else None
+
+
+def file_names(paths: Sequence[str | Path]) -> str:
+    """Returns the name of the corpus that consists of these files."""
+    return " ".join(Path(path).name for path in paths)
