@@ -112,7 +112,7 @@ def report_batches(batches: batching.Batches, max_length: int) -> None:
     )
 
 
-def warn_of_repeated_pairs(survey: Survey, source: dict[str, Any]) -> None:
+def warn_of_repeated_pairs(survey: Survey, source: CorpusSource) -> None:
     """Logs how many held-out pairs occur in the training text, if any do."""
     if survey.repeated_validation or survey.repeated_test:
         log.warning(
