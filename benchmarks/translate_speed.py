@@ -43,6 +43,7 @@ import tensorflow as tf
 from nmt import UserError
 from nmt.decoding import searcher, translator
 from nmt.exports import ctranslate2_model
+from nmt.exports.exported_model import Export
 from nmt.runs import loading
 from nmt.runs.run_corpus import load_corpus_of
 from nmt.text import encoding
@@ -469,7 +470,7 @@ def main():
             run, tokenizer, training = loading.load(args.run)
             lines = load_lines(args, run)
             if any("CTranslate2" in name for name in args.only):
-                ctranslate2_model.ctranslate2_model(exported, training.transformer, tokenizer)
+                ctranslate2_model.write(exported, Export(training.transformer, tokenizer))
         except UserError as error:
             parser.error(str(error))
         batches = sorted({*args.batches, 1}, reverse=True)

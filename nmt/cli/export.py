@@ -4,102 +4,20 @@ from __future__ import annotations
 
 import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 from nmt import UserError, output
 from nmt.cli import flags, trained_runs
+from nmt.exports.exported_model import Export, ModelCard, Score
+from nmt.exports.formats import FORMATS, FORMATS_WITH_LANGUAGES
 from nmt.runs.folder import Run
 from nmt.runs.weights import Weights, choose_weights, scores_are_of
-from nmt.text.languages import Pair, as_pair
-
-if TYPE_CHECKING:  # what imports TensorFlow
-    from nmt.exports.hugging_face import ModelCard
-    from nmt.runs.loading import TrainedRun
+from nmt.text.languages import as_pair
 
 VERSION = re.compile(r"\d{1,9}(?:\.\d{1,9}){0,3}")
 HELP = "write the model for other programs, in one of six formats"
-
-
-class Export(NamedTuple):
-    """What is exported, and how."""
-
-    trained: TrainedRun
-    languages: Sequence[str]  # codes; none if they are unknown
-    quantization: str | None  # of the weights
-    weights: Weights
-    package_version: str | None  # of a package for Argos
-
-
-# ---- The formats: each imports its own module, and what that needs ----
-
-
-def saved_model(path: Path, export: Export) -> None:
-    from nmt.exports.saved_model import saved_model
-
-    saved_model(path, export.trained.model.transformer, export.trained.tokenizer)
-
-
-def keras_file(path: Path, export: Export) -> None:
-    from nmt.exports.keras_file import keras_file
-
-    keras_file(path, export.trained.model.transformer)
-
-
-def ctranslate2(path: Path, export: Export) -> None:
-    from nmt.exports.ctranslate2_model import ctranslate2_model
-
-    ctranslate2_model(
-        path, export.trained.model.transformer, export.trained.tokenizer, export.quantization
-    )
-
-
-def hugging_face(path: Path, export: Export) -> None:
-    from nmt.exports.hugging_face import hugging_face_model
-
-    run, tokenizer, model = export.trained
-    card = model_card(run, export.weights, model.options, export.languages)
-    hugging_face_model(path, model.transformer, tokenizer, card)
-
-
-def argos(path: Path, export: Export) -> None:
-    from nmt.exports.argos import argos_package
-
-    run, tokenizer, model = export.trained
-    pair = language_pair(run, export.languages)
-    version = {"version": export.package_version} if export.package_version else {}
-    argos_package(path, model.transformer, tokenizer, pair, export.quantization, **version)
-
-
-def litert(path: Path, export: Export) -> None:
-    from nmt.exports.litert import litert_model
-
-    litert_model(
-        path, export.trained.model.transformer, export.trained.tokenizer, export.quantization
-    )
-
-
-class Format(NamedTuple):
-    """A format of exported models."""
-
-    write: Callable[[Path, Export], None]
-    file_name: str  # in export/ of the run
-    quantizations: tuple[str, ...] = ()
-
-
-FORMATS = {
-    "saved_model": Format(saved_model, "saved_model"),
-    "keras": Format(keras_file, "model.keras"),
-    "ctranslate2": Format(ctranslate2, "ctranslate2", ("int8", "float16")),
-    "huggingface": Format(hugging_face, "huggingface"),
-    "argos": Format(argos, "package.argosmodel", ("int8", "float16")),
-    "litert": Format(litert, "litert", ("int8",)),
-}
-FORMATS_WITH_LANGUAGES = ("argos", "huggingface")  # which their files name
-
-
-# ---- The command ----
 
 
 def add_flags(parser: ArgumentParser) -> None:
@@ -141,7 +59,7 @@ def run(args: Namespace) -> None:
     runs = trained_runs.find_runs(args)
     languages = args.languages or runs[0].parameters.corpus.languages
     if args.format == "argos":
-        language_pair(runs[0], languages)  # unknown ones are reported before the model is loaded
+        check_pair(runs[0], languages)  # before the model is loaded
     if args.format == "litert":  # which has no bfloat16; the weights are float32 in any case
         args.mixed_precision = False
     weights = choose_weights(runs[0], args.checkpoint)
@@ -149,7 +67,9 @@ def run(args: Namespace) -> None:
     path = Path(args.to) if args.to else default_path(trained.run.path / "export", args.format)
     if args.format == "keras" and path.suffix != ".keras":  # Keras requires it
         path = path.with_name(f"{path.name}.keras")
-    export = Export(trained, languages, args.quantization, weights, args.package_version)
+    _, tokenizer, model = trained
+    card = model_card(trained.run, weights, model.options, languages)
+    export = Export(model.transformer, tokenizer, args.quantization, card, args.package_version)
     FORMATS[args.format].write(path, export)
     print(path)
 
@@ -187,14 +107,12 @@ def model_card(
       options: values of params.table() by name.
       languages: codes, as the card names them.
     """
-    from nmt.exports.hugging_face import ModelCard, Score
-
     scores = run.read("scores.json", {})  # none before the run has ended
     of_weights = scores if scores_are_of(scores, weights) else {}
     metrics = {name: score for name, score in of_weights.items() if isinstance(score, dict)}
     return ModelCard(
         name=run.path.name,
-        corpus=scores.get("dataset", "a corpus that is not named"),
+        corpus=scores.get("dataset", ModelCard.corpus),
         beam=options["beam"],
         length_penalty=options["length_penalty"],
         scores={
@@ -206,19 +124,16 @@ def model_card(
     )
 
 
-def language_pair(run: Run, languages: Sequence[str]) -> Pair:
-    """Returns the two languages of a run, which a package for Argos names.
+def check_pair(run: Run, languages: Sequence[str]) -> None:
+    """Raises a UserError unless two languages, which a package for Argos names, are known.
 
     Args:
       run: the Run.
       languages: codes, of the run or of --languages.
-
-    Raises:
-      UserError: they are unknown, or there are several targets.
     """
     if not languages:
         raise UserError(
             f"{run.path}: the languages of its text are unknown, which a package for Argos names; "
             "name them: --languages A-B, for example pt-en"
         )
-    return as_pair(languages)
+    as_pair(languages)

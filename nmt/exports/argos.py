@@ -6,42 +6,35 @@ import zipfile
 from pathlib import Path
 
 from nmt import UserError, output
-from nmt.exports.ctranslate2_model import ctranslate2_model
+from nmt.exports import ctranslate2_model
+from nmt.exports.exported_model import Export
 from nmt.text.language_names import language_name
-from nmt.text.languages import Pair
-from nmt.text.tokenizer import Tokenizer
-from transformer_model import Transformer
+from nmt.text.languages import Pair, as_pair
 
 PACKAGE_VERSION = "1.0"
 ARGOS_VERSION = "1.9"  # the oldest that reads this form of a package
 
 
-def argos_package(
-    path: Path,
-    transformer: Transformer,
-    tokenizer: Tokenizer,
-    languages: Pair,
-    quantization: str | None = None,
-    version: str = PACKAGE_VERSION,
-) -> None:
+def write(path: Path, export: Export) -> None:
     """Writes a package: a CTranslate2 model, the vocabulary, and the languages.
 
     Sentences are split by Argos itself, which gets its models for that from the network.
 
-    Args:
-      version: of the package: Argos Translate replaces a package by one of a later version.
+    Argos Translate replaces a package by one of a later version.
 
     Raises:
-      UserError: as `ctranslate2_model`; or the path does not end in .argosmodel.
+      UserError: as for CTranslate2; or the path does not end in .argosmodel; or there are no two
+        languages.
     """
     if path.suffix != ".argosmodel":
         raise UserError(f"--to {path}: a package for Argos Translate must end in .argosmodel")
+    languages = as_pair(export.card.languages)
     name = f"translate-{languages.source}_{languages.target}"
     with output.new(path) as unfinished, tempfile.TemporaryDirectory() as folder:
         model = Path(folder) / "model"
-        ctranslate2_model(model, transformer, tokenizer, quantization)
+        ctranslate2_model.write(model, export)
         (model / "tokenizer.model").rename(Path(folder) / "sentencepiece.model")
-        metadata = json.dumps(package_metadata(languages, version), indent=1)
+        metadata = json.dumps(package_metadata(languages, export.package_version), indent=1)
         (Path(folder) / "metadata.json").write_text(metadata, encoding="utf-8")
         with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as package:
             for file in sorted(Path(folder).rglob("*")):
@@ -49,10 +42,10 @@ def argos_package(
                     package.write(file, f"{name}/{file.relative_to(folder)}")
 
 
-def package_metadata(languages: Pair, version: str) -> dict:
-    """Returns metadata.json."""
+def package_metadata(languages: Pair, version: str | None = None) -> dict[str, str]:
+    """Returns metadata.json; without a version, that of a first package."""
     return {
-        "package_version": version,
+        "package_version": version or PACKAGE_VERSION,
         "argos_version": ARGOS_VERSION,
         "from_code": languages.source,
         "from_name": language_name(languages.source),

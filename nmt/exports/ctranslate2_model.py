@@ -9,6 +9,7 @@ import keras
 import tensorflow as tf
 
 from nmt import UserError, output
+from nmt.exports.exported_model import Export
 from nmt.text.tokenizer import Tokenizer
 from transformer_model import (
     END,
@@ -123,9 +124,7 @@ def _set_vocabulary(spec: TransformerSpec, tokenizer: Tokenizer) -> None:
     spec.config.add_source_bos = spec.config.add_source_eos = True
 
 
-def ctranslate2_model(
-    path: Path, transformer: Transformer, tokenizer: Tokenizer, quantization: str | None = None
-) -> None:
+def write(path: Path, export: Export) -> None:
     """Writes a CTranslate2 model, with vocabulary and the run's tokenizer.model.
 
     Its sources and targets have at most MAX_TOKENS tokens.
@@ -133,13 +132,13 @@ def ctranslate2_model(
     Raises:
       UserError: the package ctranslate2 is not installed, or the model is non-autoregressive.
     """
-    if transformer.config["non_autoregressive"]:
+    if export.transformer.config["non_autoregressive"]:
         raise UserError(
             "CTranslate2 does not support non-autoregressive models; choose another --format"
         )
-    spec = transformer_spec(transformer, tokenizer)
-    spec.optimize(quantization)
+    spec = transformer_spec(export.transformer, export.tokenizer)
+    spec.optimize(export.quantization)
     with output.new(path) as unfinished:
         unfinished.mkdir()
         spec.save(str(unfinished))
-        (unfinished / "tokenizer.model").write_bytes(tokenizer.model)
+        (unfinished / "tokenizer.model").write_bytes(export.tokenizer.model)

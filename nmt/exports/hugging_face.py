@@ -10,19 +10,29 @@ gives the same logits.
 import json
 import shutil
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import keras
 import numpy as np
 import tensorflow as tf
 
 from nmt import UserError, output
+from nmt.exports.exported_model import Export, ModelCard
 from nmt.exports.hugging_face_tokenizer import (
     CODE,
     tokenizer_configuration,
     tokenizer_description,
 )
-from nmt.text.tokenizer import Tokenizer
-from transformer_model import END, PAD, START, Transformer, positional_encoding
+from transformer_model import (
+    END,
+    PAD,
+    START,
+    DecoderLayer,
+    EncoderLayer,
+    MultiHeadAttention,
+    Transformer,
+    positional_encoding,
+)
 
 MAX_TOKENS = 1024  # the length of the table of positions
 
@@ -38,34 +48,14 @@ MARIAN = Architecture("marian", "MarianMTModel")
 PEGASUS = Architecture("pegasus", "PegasusForConditionalGeneration")
 
 
-class Score(NamedTuple):
-    """A score of the test split."""
-
-    value: float
-    interval: float  # half the width of the 95% confidence interval
-    signature: str  # sacreBLEU's
-
-
-class ModelCard(NamedTuple):
-    """What a run knows of itself, for the page that readers of a model see first."""
-
-    name: str
-    corpus: str
-    beam: int
-    length_penalty: float
-    scores: dict[str, Score]  # by name of the metric: BLEU, chrF
-    languages: tuple[str, ...] = ()  # codes of the source and the targets, if they are known
-
-
-def hugging_face_model(
-    path: Path, transformer: Transformer, tokenizer: Tokenizer, card: ModelCard
-) -> None:
+def write(path: Path, export: Export) -> None:
     """Writes a folder that AutoModelForSeq2SeqLM and AutoTokenizer load.
 
     Raises:
       UserError: the package safetensors is not installed; the model is non-autoregressive; or the
         vocabulary holds whole words.
     """
+    transformer, tokenizer, card = export.transformer, export.tokenizer, export.card
     if transformer.config["non_autoregressive"]:
         raise UserError(
             "transformers does not support non-autoregressive models; choose another --format"
@@ -87,8 +77,8 @@ def hugging_face_model(
         for name, content in files.items():
             text = json.dumps(content, ensure_ascii=False, indent=1)
             (unfinished / name).write_text(f"{text}\n", encoding="utf-8")
-        content = save(weights(transformer), {"format": "pt"})
-        (unfinished / "model.safetensors").write_bytes(content)  # save_file makes it private
+        tensors: bytes = save(weights(transformer), {"format": "pt"})
+        (unfinished / "model.safetensors").write_bytes(tensors)  # save_file makes it private
         shutil.copyfile(CODE, unfinished / CODE.name)
         (unfinished / "README.md").write_text(card_text(card, transformer), encoding="utf-8")
 
@@ -125,28 +115,28 @@ class Weights:
         """Adds a tensor (..., D) whose last axis is the residual stream."""
         self.add(name, np.asarray(value)[..., self.order])
 
-    def add_reader(self, name: str, dense) -> None:
+    def add_reader(self, name: str, dense: keras.layers.Dense) -> None:
         """Adds a Dense layer of the residual stream: kernel (D, outputs), bias (outputs,)."""
         self.add_stream(f"{name}.weight", tf.transpose(dense.kernel))  # (outputs, D)
         self.add(f"{name}.bias", dense.bias)
 
-    def add_writer(self, name: str, dense) -> None:
+    def add_writer(self, name: str, dense: keras.layers.Dense) -> None:
         """Adds a Dense layer whose outputs are the stream's: kernel (inputs, D), bias (D,)."""
         kernel = np.asarray(dense.kernel)[:, self.order]  # (inputs, D)
         self.add(f"{name}.weight", kernel.T)  # (D, inputs)
         self.add_stream(f"{name}.bias", dense.bias)
 
-    def add_norm(self, name: str, norm) -> None:
+    def add_norm(self, name: str, norm: keras.layers.LayerNormalization) -> None:
         self.add_stream(f"{name}.weight", norm.gamma)
         self.add_stream(f"{name}.bias", norm.beta)
 
-    def add_attention(self, name: str, mha) -> None:
+    def add_attention(self, name: str, mha: MultiHeadAttention) -> None:
         self.add_reader(f"{name}.q_proj", mha.wq)
         self.add_reader(f"{name}.k_proj", mha.wk)
         self.add_reader(f"{name}.v_proj", mha.wv)
         self.add_writer(f"{name}.out_proj", mha.dense)
 
-    def add_feed_forward(self, name: str, ffn) -> None:
+    def add_feed_forward(self, name: str, ffn: keras.Sequential) -> None:
         self.add_reader(f"{name}.fc1", ffn.layers[0])
         self.add_writer(f"{name}.fc2", ffn.layers[-1])
 
@@ -169,14 +159,14 @@ def weights(transformer: Transformer) -> dict[str, np.ndarray]:
     return collected.tensors
 
 
-def add_encoder_layer(collected: Weights, name: str, layer) -> None:
+def add_encoder_layer(collected: Weights, name: str, layer: EncoderLayer) -> None:
     collected.add_attention(f"{name}.self_attn", layer.mha)
     collected.add_norm(f"{name}.self_attn_layer_norm", layer.layernorm1)
     collected.add_feed_forward(name, layer.ffn)
     collected.add_norm(f"{name}.final_layer_norm", layer.layernorm2)
 
 
-def add_decoder_layer(collected: Weights, name: str, layer) -> None:
+def add_decoder_layer(collected: Weights, name: str, layer: DecoderLayer) -> None:
     collected.add_attention(f"{name}.self_attn", layer.mha1)
     collected.add_norm(f"{name}.self_attn_layer_norm", layer.layernorm1)
     collected.add_attention(f"{name}.encoder_attn", layer.mha2)
@@ -200,11 +190,11 @@ def add_embeddings(collected: Weights, transformer: Transformer) -> None:
     collected.add("final_logits_bias", transformer.final_layer.bias[None])  # (1, V)
 
 
-def configuration(transformer: Transformer) -> dict:
+def configuration(transformer: Transformer) -> dict[str, Any]:
     """Returns config.json."""
     sizes, kind = transformer.config, architecture(transformer)
     tied = sizes["tie_embeddings"]
-    stacks = {}
+    stacks: dict[str, Any] = {}
     for stack, layers in (("encoder", "num_layers"), ("decoder", "decoder_layers")):
         stacks |= {
             f"{stack}_layers": sizes[layers],
@@ -233,7 +223,7 @@ def configuration(transformer: Transformer) -> dict:
     }
 
 
-def generation(card: ModelCard) -> dict:
+def generation(card: ModelCard) -> dict[str, Any]:
     """Returns generation_config.json."""
     of_beam = {"length_penalty": card.length_penalty} if card.beam > 1 else {}  # else a warning
     return {
@@ -262,7 +252,7 @@ def metadata(card: ModelCard) -> str:
             ],
         }
     ]
-    fields = {
+    fields: dict[str, Any] = {
         "license": "unknown",
         "library_name": "transformers",
         "pipeline_tag": "translation",

@@ -5,7 +5,7 @@ entry, and symbols that are never split included.
 """
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sentencepiece.sentencepiece_model_pb2 import ModelProto
 
@@ -37,7 +37,7 @@ def merges(pieces: list[str], scores: list[float]) -> list[tuple[str, str]]:
     return [(left, right) for _, _, left, right in sorted(ranked)]
 
 
-def replace(pattern: str, content: str) -> dict:
+def replace(pattern: str, content: str) -> dict[str, Any]:
     """Returns a normalizer of tokenizer.json that replaces each match of a regular expression."""
     return {"type": "Replace", "pattern": {"Regex": pattern}, "content": content}
 
@@ -61,7 +61,7 @@ def vocabulary(tokenizer: Tokenizer) -> Vocabulary:
     )
 
 
-def tokenizer_description(tokenizer: Tokenizer) -> dict:
+def tokenizer_description(tokenizer: Tokenizer) -> dict[str, Any]:
     """Returns tokenizer.json: byte-pair encoding with bytes for unseen characters.
 
     Raises:
@@ -98,7 +98,7 @@ def tokenizer_description(tokenizer: Tokenizer) -> dict:
     }
 
 
-def split_at(symbols: list[str]) -> dict:
+def split_at(symbols: list[str]) -> dict[str, Any]:
     """Returns the step that cuts a text before and after each of `symbols`, the longest first."""
     longest_first = sorted(symbols, key=len, reverse=True)
     return {
@@ -114,14 +114,14 @@ def escaped(text: str) -> str:
     return "".join(c if c.isalnum() else f"\\x{{{ord(c):x}}}" for c in text)
 
 
-def special_token(number: int, piece: str) -> dict:
+def special_token(number: int, piece: str) -> dict[str, Any]:
     return {
         "id": number, "content": piece, "single_word": False, "lstrip": False, "rstrip": False,
         "normalized": False, "special": True,
     }  # fmt: skip
 
 
-def normalizers() -> list[dict]:
+def normalizers() -> list[dict[str, Any]]:
     """Returns steps that do what spelling.trimmed does, and mark words as SentencePiece does."""
     mark = spelling.MARK_OF_SPACE
     return [
@@ -134,7 +134,7 @@ def normalizers() -> list[dict]:
     ]
 
 
-def decoders() -> list[dict]:
+def decoders() -> list[dict[str, Any]]:
     """Returns steps from tokens to text: bytes to characters, marks to spaces, none in front."""
     return [
         {"type": "Replace", "pattern": {"String": spelling.MARK_OF_SPACE}, "content": " "},
@@ -144,7 +144,7 @@ def decoders() -> list[dict]:
     ]
 
 
-def post_processor(start: str, end: str) -> dict:
+def post_processor(start: str, end: str) -> dict[str, Any]:
     """Returns the step that puts START before and END after the tokens of a text."""
     text = {"Sequence": {"id": "A", "type_id": 0}}
     single = [{"SpecialToken": {"id": start, "type_id": 0}}, text,
@@ -160,7 +160,7 @@ def post_processor(start: str, end: str) -> dict:
     }
 
 
-def tokenizer_configuration(tokenizer: Tokenizer, max_tokens: int) -> dict:
+def tokenizer_configuration(tokenizer: Tokenizer, max_tokens: int) -> dict[str, Any]:
     """Returns tokenizer_config.json; texts have at most `max_tokens`."""
     pad, unknown, start, end = tokenizer.tokens([PAD, UNKNOWN, START, END])
     return {

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from nmt import output
-from transformer_model import Transformer
+from nmt.exports.exported_model import Export
 
 
-def keras_file(path: Path, transformer: Transformer) -> None:
+def write(path: Path, export: Export) -> None:
     """Writes the network alone as a .keras file; text needs the run's tokenizer.model."""
     with output.new(path) as unfinished:
-        transformer.save(unfinished)
+        export.transformer.save(unfinished)

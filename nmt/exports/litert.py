@@ -5,6 +5,7 @@ the weights.
 """
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import tensorflow as tf
@@ -12,7 +13,7 @@ import tensorflow as tf
 from nmt import UserError, output
 from nmt.decoding import non_autoregressive
 from nmt.decoding.search import greedy_search
-from nmt.text.tokenizer import Tokenizer
+from nmt.exports.exported_model import Export
 from transformer_model import Transformer
 
 WIDTHS = (16, 32, 64, 128)  # source tokens, START and END included
@@ -35,44 +36,38 @@ class FixedWidths(tf.Module):
         self.search = non_autoregressive.search if parallel else greedy_search
         self.functions = {f"translate_{width}": self.function(width) for width in widths}
 
-    def function(self, width: int):
+    def function(self, width: int) -> Callable[[tf.Tensor], dict[str, tf.Tensor]]:
         """Returns a function from ids (1, width), filled up with PAD, to ids (1, T)."""
 
         @tf.function(input_signature=[tf.TensorSpec((1, width), tf.int32, name="ids")])
-        def translate(ids):
+        def translate(ids: tf.Tensor) -> dict[str, tf.Tensor]:
             return {"ids": self.search(self.transformer, ids).ids[:, 0]}  # (1, T)
 
         return translate
 
 
-def litert_model(
-    path: Path, transformer: Transformer, tokenizer: Tokenizer, quantization: str | None = None
-) -> None:
+def write(path: Path, export: Export) -> None:
     """Writes a folder with model.tflite and the run's tokenizer.model.
 
     The signature `translate_W` takes ids (1, W) of a source, START first, END last, then PAD, and
     returns ids (1, T) of its translation by greedy search, with END.
 
-    Args:
-      path: of the folder.
-      transformer: the network.
-      tokenizer: its Tokenizer.
-      quantization: "int8" for weights of 8 bits; None for float32.
+    The quantization "int8" is for weights of 8 bits, None for float32.
 
     Raises:
       UserError: there is no such quantization.
     """
-    if quantization not in (None, "int8"):
-        raise UserError(f"--quantization {quantization}: LiteRT takes int8, or none")
-    module = FixedWidths(transformer, WIDTHS)
+    if export.quantization not in (None, "int8"):
+        raise UserError(f"--quantization {export.quantization}: LiteRT takes int8, or none")
+    module = FixedWidths(export.transformer, WIDTHS)
     with output.new(path) as unfinished, tempfile.TemporaryDirectory() as folder:
         tf.saved_model.save(module, folder, signatures=module.functions)
         converter = tf.lite.TFLiteConverter.from_saved_model(
             folder, signature_keys=list(module.functions)
         )
-        if quantization:
+        if export.quantization:
             converter.optimizations = [tf.lite.Optimize.DEFAULT]
         model = converter.convert()
         unfinished.mkdir()
         (unfinished / "model.tflite").write_bytes(model)
-        (unfinished / "tokenizer.model").write_bytes(tokenizer.model)
+        (unfinished / "tokenizer.model").write_bytes(export.tokenizer.model)

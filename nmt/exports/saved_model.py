@@ -11,6 +11,7 @@ from nmt.decoding import non_autoregressive
 from nmt.decoding.hypotheses import Hypotheses
 from nmt.decoding.sampling import Sampling
 from nmt.decoding.search import beam_search, greedy_search, sample
+from nmt.exports.exported_model import Export
 from nmt.messages import reason
 from nmt.text.tokenizer import Tokenizer, printed_in_graph, trimmed_in_graph
 from transformer_model import Transformer
@@ -42,7 +43,7 @@ class SavedTranslator(tf.Module):
         self.transformer = lambda: transformer
         self.tokenizer = tokenizer
         self.graph_tokenizer = tokenizer.graph_tokenizer  # tracked: its model is saved, too
-        self.search = greedy_search
+        self.search: Search = greedy_search
         if transformer.config["non_autoregressive"]:
             self.search = non_autoregressive.search
         # One by one: Keras leaves layers in lists out of what TensorFlow saves of a model.
@@ -131,16 +132,16 @@ def _check_sampling(
     ]
 
 
-def saved_model(path: Path, transformer: Transformer, tokenizer: Tokenizer) -> None:
+def write(path: Path, export: Export) -> None:
     """Writes a SavedModel of strings to strings.
 
     Its signatures are serving_default (greedy search), beam, prefix and sample; of a
     non-autoregressive model, only the first. Loading it takes only TensorFlow and tensorflow-text,
     whose operators contain the tokenizer.
     """
-    translator = SavedTranslator(transformer, tokenizer)
+    translator = SavedTranslator(export.transformer, export.tokenizer)
     signatures = {"serving_default": translator.greedy}
-    if not transformer.config["non_autoregressive"]:
+    if not export.transformer.config["non_autoregressive"]:
         signatures |= {
             "beam": translator.beam, "prefix": translator.prefix, "sample": translator.sample
         }  # fmt: skip

@@ -11,13 +11,13 @@ from transformers import PreTrainedTokenizerFast
 class TargetTokenizer(PreTrainedTokenizerFast):
     """Encodes sources as START text END, and targets (text_target) as text END."""
 
-    def _switch_to_target_mode(self):
+    def _switch_to_target_mode(self) -> None:
         self._put_around("$A", self.eos_token)
 
-    def _switch_to_input_mode(self):
+    def _switch_to_input_mode(self) -> None:
         self._put_around(self.bos_token, "$A", self.eos_token)
 
-    def _put_around(self, *parts):
+    def _put_around(self, *parts: str) -> None:
         """Sets what is put around the tokens of a text."""
         special = [(token, self.convert_tokens_to_ids(token)) for token in parts if token != "$A"]
         self.backend_tokenizer.post_processor = TemplateProcessing(

@@ -13,9 +13,12 @@ from nmt import UserError
 from nmt.corpus.vocabulary import train_tokenizer
 from nmt.decoding.search import greedy_search
 from nmt.exports import argos
+from nmt.exports.exported_model import Export, ModelCard
 from nmt.text.languages import Pair
 from nmt.text.tokenizer import Tokenizer
 from transformer_model import Transformer
+
+CARD = ModelCard(languages=("pt", "en"))
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +35,7 @@ def model():
 def test_a_package_translates_with_the_calls_of_argos(model, tmp_path):
     tokenizer, transformer = model
     package = tmp_path / "pt_en.argosmodel"
-    argos.argos_package(package, transformer, tokenizer, Pair("pt", "en"))
+    argos.write(package, Export(transformer, tokenizer, card=CARD))
     with zipfile.ZipFile(package) as archive:
         archive.extractall(tmp_path / "installed")
     (folder,) = (tmp_path / "installed").iterdir()  # a folder of its own among all packages
@@ -51,7 +54,7 @@ def test_a_package_translates_with_the_calls_of_argos(model, tmp_path):
 def test_a_package_has_the_version_that_is_named(model, tmp_path):
     tokenizer, transformer = model
     package = tmp_path / "pt_en.argosmodel"
-    argos.argos_package(package, transformer, tokenizer, Pair("pt", "en"), version="1.2")
+    argos.write(package, Export(transformer, tokenizer, card=CARD, package_version="1.2"))
     with zipfile.ZipFile(package) as archive:
         metadata = json.loads(archive.read("translate-pt_en/metadata.json"))
     assert metadata["package_version"] == "1.2"
@@ -74,4 +77,4 @@ def test_a_version_is_one_of_packages(kind, version, said, capsys):
 def test_a_package_must_have_the_ending_of_argos(model, tmp_path):
     tokenizer, transformer = model
     with pytest.raises(UserError, match="argosmodel"):
-        argos.argos_package(tmp_path / "x.zip", transformer, tokenizer, Pair("pt", "en"))
+        argos.write(tmp_path / "x.zip", Export(transformer, tokenizer, card=CARD))

@@ -17,7 +17,8 @@ from nmt.cli.export import default_path
 from nmt.decoding.sampling import Sampling
 from nmt.decoding.tokens import log_probabilities
 from nmt.decoding.translator import Translator
-from nmt.exports.ctranslate2_model import ctranslate2_model
+from nmt.exports import ctranslate2_model
+from nmt.exports.exported_model import Export
 from nmt.exports.saved_model import SavedTranslator
 from nmt.runs import loading
 from transformer_model import Transformer
@@ -173,7 +174,7 @@ def test_ctranslate2_scores_two_layers_as_we_do(folder, tmp_path, variant):
     transformer = Transformer(2, 16, 2, 32, size, size, **variant)
     transformer.build(((None, None), (None, None)))
     randomized(transformer)
-    ctranslate2_model(tmp_path / "ct2", transformer, tokenizer)
+    ctranslate2_model.write(tmp_path / "ct2", Export(transformer, tokenizer))
     pairs = sentences(3)
     ids = [[np.array(tokenizer.encode([side])) for side in pair] for pair in pairs]
     ours = [float(log_probabilities((transformer,), *pair)[0]) for pair in ids]

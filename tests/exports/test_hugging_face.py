@@ -1,5 +1,6 @@
 """What must hold of an export to Hugging Face: transformers computes the program's numbers."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -11,13 +12,12 @@ from nmt import UserError
 from nmt.corpus.vocabulary import train_tokenizer
 from nmt.decoding.search import greedy_search
 from nmt.exports import hugging_face
+from nmt.exports.exported_model import Export, ModelCard, Score
 from nmt.text.tokenizer import Tokenizer
 from transformer_model import Transformer
 
-SCORE = hugging_face.Score(99.04, 0.5, "nrefs:1|case:mixed|tok:13a|version:2.6.0")
-CARD = hugging_face.ModelCard(
-    "numbers", "spelled-out numbers", 1, 1.0, {"BLEU": SCORE}, ("no", "en")
-)
+SCORE = Score(99.04, 0.5, "nrefs:1|case:mixed|tok:13a|version:2.6.0")
+CARD = ModelCard("numbers", "spelled-out numbers", 1, 1.0, {"BLEU": SCORE}, ("no", "en"))
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def test_logits_and_translations_are_those_of_the_program(
     transformer = network(
         tokenizer, pre_norm=pre_norm, tie_embeddings=tie_embeddings, decoder_layers=decoder_layers
     )
-    hugging_face.hugging_face_model(tmp_path / "model", transformer, tokenizer, CARD)
+    hugging_face.write(tmp_path / "model", Export(transformer, tokenizer, card=CARD))
     model, loading = AutoModelForSeq2SeqLM.from_pretrained(
         tmp_path / "model", output_loading_info=True
     )
@@ -90,20 +90,20 @@ def test_the_card_names_corpus_and_scores(tokenizer):
         "type": "spelled-out numbers", "name": "spelled-out numbers", "split": "test",
     }  # fmt: skip
     assert result["metrics"] == [{"type": "bleu", "name": "BLEU", "value": 99.0}]
-    unscored = hugging_face.card_text(CARD._replace(scores={}), network(tokenizer))
+    unscored = hugging_face.card_text(dataclasses.replace(CARD, scores={}), network(tokenizer))
     assert "Not scored yet." in unscored
     assert "model-index" not in front_matter(unscored)
 
 
 @pytest.mark.parametrize(("beam", "names"), [(1, set()), (4, {"length_penalty"})])
 def test_the_length_penalty_is_named_for_a_beam_alone(beam, names):
-    generation = hugging_face.generation(CARD._replace(beam=beam))
+    generation = hugging_face.generation(dataclasses.replace(CARD, beam=beam))
     assert {"length_penalty"} & set(generation) == names
 
 
 def test_others_may_read_what_others_may_read(tokenizer, tmp_path):
     """safetensors makes its files private, whatever the user's mask says."""
-    hugging_face.hugging_face_model(tmp_path / "model", network(tokenizer), tokenizer, CARD)
+    hugging_face.write(tmp_path / "model", Export(network(tokenizer), tokenizer, card=CARD))
     modes = {path.stat().st_mode & 0o777 for path in (tmp_path / "model").iterdir()}
     probe = tmp_path / "probe"
     probe.touch()
@@ -123,7 +123,7 @@ def test_the_usual_recipe_fine_tunes_a_model(tokenizer, tmp_path):
 
     torch.set_num_threads(1)
     path = tmp_path / "model"
-    hugging_face.hugging_face_model(path, network(tokenizer, rate=0.0), tokenizer, CARD)
+    hugging_face.write(path, Export(network(tokenizer, rate=0.0), tokenizer, card=CARD))
     exported = AutoTokenizer.from_pretrained(path, trust_remote_code=True)
     model = AutoModelForSeq2SeqLM.from_pretrained(path)
     sources, targets = ["um dois.", "três.", "nove um."], ["one two.", "three.", "nine one."]
@@ -150,5 +150,5 @@ def test_the_usual_recipe_fine_tunes_a_model(tokenizer, tmp_path):
 def test_a_non_autoregressive_model_is_refused(tokenizer, tmp_path):
     transformer = network(tokenizer, non_autoregressive=True)
     with pytest.raises(UserError, match="non-autoregressive"):
-        hugging_face.hugging_face_model(tmp_path / "model", transformer, tokenizer, CARD)
+        hugging_face.write(tmp_path / "model", Export(transformer, tokenizer, card=CARD))
     assert not (tmp_path / "model").exists()

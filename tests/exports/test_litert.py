@@ -12,6 +12,7 @@ from nmt import UserError
 from nmt.corpus.vocabulary import train_tokenizer
 from nmt.decoding.search import greedy_search
 from nmt.exports import litert
+from nmt.exports.exported_model import Export
 from nmt.text.tokenizer import Tokenizer
 from transformer_model import Transformer
 
@@ -29,7 +30,7 @@ def model():
 def test_an_unknown_quantization_is_refused(model, tmp_path):
     tokenizer, transformer = model
     with pytest.raises(UserError, match="int8"):
-        litert.litert_model(tmp_path / "lite", transformer, tokenizer, "float16")
+        litert.write(tmp_path / "lite", Export(transformer, tokenizer, "float16"))
     assert not (tmp_path / "lite").exists()
 
 
@@ -51,7 +52,7 @@ def test_each_width_gives_the_ids_of_greedy_search(model, tmp_path, monkeypatch)
 
     tokenizer, transformer = model
     monkeypatch.setattr(litert, "WIDTHS", (16, 32))
-    litert.litert_model(tmp_path / "lite", transformer, tokenizer)
+    litert.write(tmp_path / "lite", Export(transformer, tokenizer))
     assert (tmp_path / "lite" / "tokenizer.model").read_bytes() == tokenizer.model
     interpreter = Interpreter(str(tmp_path / "lite" / "model.tflite"))
     for ids in tokenizer.encode([source for source, _ in sentences(8, seed=1)]):

@@ -1,0 +1,46 @@
+"""The formats of exported models: each is a module with a function `write`."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from nmt.exports.exported_model import Export
+
+
+class Exporter(Protocol):
+    """The function `write` of a format."""
+
+    def __call__(self, path: Path, export: Export) -> None:
+        """Writes an export to a new path.
+
+        Raises:
+          UserError: a package that it needs is not installed, or the format cannot hold the model.
+        """
+
+
+class Format(NamedTuple):
+    """A format of exported models."""
+
+    module: str  # in this package
+    file_name: str  # in export/ of the run
+    quantizations: tuple[str, ...] = ()
+    has_languages: bool = False  # its files name the languages
+
+    @property
+    def write(self) -> Exporter:
+        """The function that writes it; its module, and what that needs, is imported now."""
+        exporter: Exporter = import_module(f"nmt.exports.{self.module}").write
+        return exporter
+
+
+FORMATS = {
+    "saved_model": Format("saved_model", "saved_model"),
+    "keras": Format("keras_file", "model.keras"),
+    "ctranslate2": Format("ctranslate2_model", "ctranslate2", ("int8", "float16")),
+    "huggingface": Format("hugging_face", "huggingface", has_languages=True),
+    "argos": Format("argos", "package.argosmodel", ("int8", "float16"), has_languages=True),
+    "litert": Format("litert", "litert", ("int8",)),
+}
+FORMATS_WITH_LANGUAGES = sorted(name for name, form in FORMATS.items() if form.has_languages)
