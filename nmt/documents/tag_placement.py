@@ -22,8 +22,12 @@ from nmt.documents.word_links import Unit, UnitLinks, cut_units, find_units, uni
 class TranslatedText(Protocol):
     """What is needed of a translation: the record Translation of nmt/decoding has it."""
 
-    text: str
-    links: list[tuple[int, int]] | None  # (source word, target word), numbers in text.split()
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def links(self) -> list[tuple[int, int]] | None:
+        """(source word, target word), numbers in text.split(); None if they are unknown."""
 
 
 class Range(NamedTuple):

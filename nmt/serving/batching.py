@@ -14,7 +14,7 @@ import math
 import time
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nmt import UserError
 from nmt.messages import log
@@ -45,7 +45,7 @@ class Job:
 
     key: Hashable  # jobs of one key may be translated together
     items: list[Item]
-    answer: asyncio.Future  # a list of results, one per item
+    answer: asyncio.Future[list[Any]]  # a list of results, one per item
     arrived: float  # seconds of time.monotonic()
 
     def tokens(self) -> int:
@@ -65,7 +65,7 @@ class Batcher:
 
     def __init__(
         self,
-        translate: Callable[[Hashable, list[Item]], list],
+        translate: Callable[[Any, list[Item]], list[Any]],
         workers: int = 1,
         max_waiting: int = MAX_WAITING,
         observe: Callable[[int], None] = lambda items: None,
@@ -77,7 +77,9 @@ class Batcher:
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="translate")
         self._workers = [asyncio.create_task(self._work()) for _ in range(workers)]
         self._translating = self._in_flight = 0  # requests: now; when the last batch was answered
-        self._batches: set[Future] = set()  # in the threads, even if nobody waits for them now
+        self._batches: set[Future[list[Any]]] = (
+            set()
+        )  # in the threads, even if nobody waits for them now
 
     @property
     def running(self) -> int:
@@ -89,7 +91,7 @@ class Batcher:
         """The number of requests in the queue."""
         return len(self._waiting)
 
-    async def submit(self, key: Hashable, items: list[Item]) -> list:
+    async def submit(self, key: Hashable, items: list[Item]) -> list[Any]:
         """Returns the results of `items`. Cancelling the call takes them from the queue.
 
         Raises:
@@ -134,7 +136,8 @@ class Batcher:
         until = self._waiting[0].arrived + MAX_WAIT_SECONDS
         while 0 < len(self._waiting) < self._share() and time.monotonic() < until:
             await asyncio.sleep(POLL_SECONDS)
-        batch, tokens = [], 0
+        batch: list[Job] = []
+        tokens = 0
         most = max(self._share(), math.ceil(len(self._waiting) / len(self._workers)))
         while self._waiting and len(batch) < most:
             job = self._waiting[0]
@@ -168,8 +171,8 @@ class Batcher:
             if not batch[0].answer.done():
                 batch[0].answer.set_exception(error)
             return
-        results = iter(results)
+        remaining = iter(results)
         for job in batch:
-            answer = [next(results) for _ in job.items]
+            answer = [next(remaining) for _ in job.items]
             if not job.answer.done():  # its client has not left
                 job.answer.set_result(answer)

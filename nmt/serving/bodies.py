@@ -12,8 +12,9 @@ import asyncio
 import email.message
 import json
 import urllib.parse
+from collections.abc import Sequence
 from pathlib import PurePosixPath
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from python_multipart import MultipartParser
 from python_multipart.exceptions import FormParserError
@@ -22,6 +23,9 @@ from starlette.requests import ClientDisconnect, Request
 from nmt.serving.errors import RefusedError
 from nmt.serving.fields import UploadedFile
 from nmt.serving.limits import Bodies, Limits, Reservation
+
+if TYPE_CHECKING:  # which exists for type checkers alone
+    from python_multipart.multipart import MultipartCallbacks
 
 MAX_BODY_BYTES = 2_000_000  # far beyond the text of a request, however it is encoded
 BODY_SECONDS = 20.0  # in which a client must send the next BODY_STEP bytes of its body
@@ -32,7 +36,7 @@ MAX_CONTAINERS = 20_000  # objects and lists of JSON, of 232 bytes of memory for
 VALUE_BYTES = 12  # of memory for one byte of JSON or of an urlencoded form, without containers
 NO_MULTIPART = "the body is not multipart/form-data, or is cut off"
 
-Pairs = list[tuple[str, str | UploadedFile]]
+Pairs = Sequence[tuple[str, str | UploadedFile]]
 
 
 def _kind(content_type: str) -> str:
@@ -118,7 +122,8 @@ class Whole:
     weight = VALUE_BYTES
 
     def __init__(self, content_type: str):
-        self._kind, self._parts = _kind(content_type), []
+        self._kind = _kind(content_type)
+        self._parts: list[bytes] = []
 
     def write(self, part: bytes) -> None:
         self._parts.append(part)
@@ -153,7 +158,7 @@ class Multipart:
     weight = 1
 
     def __init__(self, content_type: str):
-        self._pairs: Pairs = []
+        self._pairs: list[tuple[str, str | UploadedFile]] = []
         self._header, self._value = b"", b""  # of the part that is being read
         self._disposition = email.message.Message()
         self._content: list[bytes] = []
@@ -165,7 +170,9 @@ class Multipart:
         callbacks = {f"on_{name}": getattr(self, f"_on_{name}") for name in names}
         boundary = _message("Content-Type", content_type).get_boundary("")
         try:
-            self._parser = MultipartParser(boundary.encode("latin-1", "replace"), callbacks)
+            self._parser = MultipartParser(
+                boundary.encode("latin-1", "replace"), cast("MultipartCallbacks", callbacks)
+            )
         except FormParserError:  # an empty or overlong boundary
             raise RefusedError(400, NO_MULTIPART) from None
 

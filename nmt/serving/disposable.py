@@ -40,17 +40,23 @@ class Processes:
     def __init__(self, seconds: int = SECONDS, memory_bytes: int = MEMORY_BYTES):
         self._seconds, self._memory_bytes = seconds, memory_bytes
         self._threads = ThreadPoolExecutor(PROCESSES, thread_name_prefix="disposable")
-        self._spare: collections.deque[subprocess.Popen] = collections.deque()
-        self._working: set[subprocess.Popen] = set()
+        self._spare: collections.deque[subprocess.Popen[bytes]] = collections.deque()
+        self._working: set[subprocess.Popen[bytes]] = set()
         self.prepare()
 
     def prepare(self) -> None:
         """Starts a process that waits for its work."""
         limits = [str(self._seconds), str(self._memory_bytes)]
         command = [sys.executable, "-m", "nmt.serving.disposable", *limits]
-        pipes = dict(stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        # Its own session: a signal of the terminal is for the server, which ends it.
-        self._spare.append(subprocess.Popen(command, cwd=ROOT, start_new_session=True, **pipes))
+        process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            start_new_session=True,  # a signal of the terminal is for the server, which ends it
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        self._spare.append(process)
 
     async def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Returns what a function returns, which is called in a process of its own.
@@ -66,7 +72,7 @@ class Processes:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._threads, self._call, function, arguments)
 
-    def _call(self, function: Callable[..., Any], arguments: tuple) -> Any:
+    def _call(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         work = pickle.dumps((function, arguments))
         self.prepare()
         process = self._spare.popleft()
@@ -122,7 +128,7 @@ def main() -> None:
         return
     try:
         function, arguments = pickle.loads(work)
-        outcome = (None, function(*arguments))
+        outcome: tuple[Exception | None, Any] = (None, function(*arguments))
     except (UserError, RefusedError, MemoryError) as error:
         outcome = (error, None)
     except Exception:  # which the server logs

@@ -4,7 +4,8 @@ import collections
 import dataclasses
 import hmac
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from starlette.requests import Request
 
@@ -54,7 +55,7 @@ class Limits:
         """The bytes of a body in which the key must have come: those of a text, however written."""
         return 65_536 + JSON_BYTES * self.max_chars
 
-    def has_key(self, request: Request, fields: dict) -> bool:
+    def has_key(self, request: Request, fields: Mapping[str, Any]) -> bool:
         """Returns whether a request has the key of the server, if there is one.
 
         It is the field `api_key`, as LibreTranslate's clients send it, or the last word of the
@@ -67,7 +68,7 @@ class Limits:
         # In constant time: how long the answer takes says nothing of the key.
         return hmac.compare_digest(str(key).encode("utf-8", "replace"), self.api_key.encode())
 
-    def check_key(self, request: Request, fields: dict) -> None:
+    def check_key(self, request: Request, fields: Mapping[str, Any]) -> None:
         """Raises a RefusedError unless a request has the key of the server."""
         if not self.has_key(request, fields):
             raise RefusedError(403, "the API key is missing or wrong; ask the server's operator")

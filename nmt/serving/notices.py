@@ -1,7 +1,7 @@
 """The `warnings` of every API's answers: what a client must know beside a translation."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nmt.documents.report import Group, Report
 from nmt.serving.detection import Detection
@@ -23,12 +23,12 @@ class Notice(NamedTuple):
     message: str  # for people
     items: list[str]  # that the message names
 
-    def answer(self) -> dict:
+    def answer(self) -> dict[str, Any]:
         """Returns it as it stands in an answer."""
         return self._asdict()
 
 
-def answers(notices: Sequence[Notice]) -> list[dict]:
+def answers(notices: Sequence[Notice]) -> list[dict[str, Any]]:
     """Returns notices as they stand in an answer."""
     return [notice.answer() for notice in notices]
 

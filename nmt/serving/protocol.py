@@ -7,6 +7,7 @@ import asyncio
 import http
 import json
 from collections.abc import Callable
+from typing import Any
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -30,15 +31,15 @@ class PatientProtocol(H11Protocol):
 
     def __init__(
         self,
-        *args,
+        *args: Any,
         count: Callable[[int], None] = lambda status: None,
         max_connections: int = MAX_CONNECTIONS,
-        **options,
+        **options: Any,
     ):
         super().__init__(*args, **options)
         self._count, self._max_connections = count, max_connections
 
-    def connection_made(self, transport: asyncio.Transport) -> None:
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's
         super().connection_made(transport)
         if len(self.connections) > self._max_connections:
             self._refuse(http.HTTPStatus.SERVICE_UNAVAILABLE, "too many connections")
