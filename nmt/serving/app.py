@@ -3,8 +3,9 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Mapping
 from pathlib import Path
+from typing import Any
 
 import h11
 from starlette.applications import Starlette
@@ -18,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nmt import UserError
 from nmt.results.explorer import page as explorer
-from nmt.serving import deepl, file_routes, hosts, libretranslate, native, openapi
+from nmt.serving import hosts, openapi
 from nmt.serving.errors import RefusedError
 from nmt.serving.limits import Reservation
 from nmt.serving.prometheus_metrics import OTHER
@@ -93,6 +94,7 @@ class CommonAnswers:
 
         body = scope["reservation"] = Reservation(self.service.bodies)
         request_task = asyncio.current_task()
+        assert request_task is not None  # uvicorn runs a task per request
         self.service.requests.add(request_task)
         try:
             await self._app_of(scope)(scope, receive, send_with_headers)
@@ -131,7 +133,9 @@ class CommonAnswers:
         return OTHER
 
 
-def refuse(request: Request, status: int, message: str, headers: dict | None = None) -> Response:
+def refuse(
+    request: Request, status: int, message: str, headers: Mapping[str, str] | None = None
+) -> Response:
     """Returns the answer to a request that failed, in the form that its API has."""
     name = "message" if request.url.path.startswith("/v2/") else "error"
     return JSONResponse({name: message}, status, headers)
@@ -188,14 +192,11 @@ def application(
             yield
 
     routes = [
-        *libretranslate.ROUTES,
-        *deepl.ROUTES,
-        *file_routes.ROUTES,
-        *native.ROUTES,
+        *(operation.route for operation in openapi.OPERATIONS),
         *openapi.ROUTES,
         *page_routes(),
     ]
-    handlers = {
+    handlers: dict[Any, Any] = {
         RefusedError: on_refused,
         UserError: on_user_error,
         HTTPException: on_http_error,

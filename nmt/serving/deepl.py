@@ -5,21 +5,32 @@ may ask for and this server cannot do is refused, never ignored.
 """
 
 import re
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 
 from nmt import UserError
 from nmt.documents import html_pages, xml_files
 from nmt.documents.document import DecodedText, Span, TextDocument
-from nmt.serving import fields, notices, openapi
+from nmt.serving import notices
 from nmt.serving.batching import Item
 from nmt.serving.errors import RefusedError
+from nmt.serving.fields import (
+    ARRAY,
+    INTEGER,
+    OBJECTS,
+    ChoiceField,
+    Field,
+    FlagField,
+    TextField,
+    TextsField,
+    Values,
+)
 from nmt.serving.file_routes import translate_markup
 from nmt.serving.notices import Notice
-from nmt.serving.service import AUTO, Service
+from nmt.serving.operations import AUTO, KEY, Operation, check_names
+from nmt.serving.service import Service
 from nmt.text.language_names import language_name
 
 UNLIMITED = 10**12  # characters, as clients show it
@@ -28,6 +39,38 @@ REGIONS = {"en": ("EN-GB", "EN-US"), "pt": ("PT-BR", "PT-PT")}  # targets have t
 MAX_TAGS = 100  # names in ignore_tags
 TAG_NAME = re.compile(r"[A-Za-z_][\w.:-]*")
 MARK = ' translate="no"'  # of tags whose content stays
+
+TEXTS = TextsField("text", "a text, or a list of texts", required=True)
+SOURCE = TextField("source_lang", "PT; detected if missing")
+TARGET = TextField("target_lang", "EN, or with a region: EN-US", required=True)
+TAG_HANDLING = ChoiceField("tag_handling", "of text with tags", ("html", "xml"))
+IGNORED_TAGS = TextsField(
+    "ignore_tags",
+    "with tag_handling: names of tags, in a list or separated by commas, whose content stays as it "
+    "is",
+)
+FORMALITY = ChoiceField(
+    "formality", "which change nothing", ("default", "prefer_more", "prefer_less")
+)
+SPLIT_SENTENCES = Field(
+    "split_sentences",
+    "1, or with tag_handling=html nonewlines: as the texts are split in any case",
+    {"enum": ["1", "nonewlines"]},
+)
+TRANSLATE_FIELDS = (
+    TEXTS,
+    SOURCE,
+    TARGET,
+    TAG_HANDLING,
+    IGNORED_TAGS,
+    FORMALITY,
+    SPLIT_SENTENCES,
+    FlagField("preserve_formatting", "which it is in any case"),
+    FlagField("show_billed_characters", "which they are in any case"),
+    KEY,
+)
+GLOSSARY = TextField("glossary_id", "of DeepL's glossaries")
+LANGUAGE_TYPE = ChoiceField("type", "source (default) or target", ("source", "target"), "source")
 
 
 class Translated(NamedTuple):
@@ -41,13 +84,13 @@ class Translated(NamedTuple):
 async def translate(request: Request) -> Response:
     """Answers one or more texts with their translations."""
     service: Service = request.app.state.service
-    asked = await service.admit(request)
-    texts = fields.texts(asked.get("text"), "text")
-    target = code_of(fields.text(asked, "target_lang"), service.models.targets)
-    source = code_of(fields.text(asked, "source_lang", ""), service.models.sources) or AUTO
-    tag_handling = check_options(asked)
+    values = await service.admit(request)
+    texts = TEXTS.read(values)
+    target = code_of(TARGET.read(values), service.models.targets)
+    source = code_of(SOURCE.read(values), service.models.sources) or AUTO
+    tag_handling = check_values(values)
     if tag_handling:
-        names = ignored_tags(asked)
+        names = ignored_tags(values)
         translations = await translate_tagged(request, source, target, texts, tag_handling, names)
     else:
         translations = await translate_plain(request, source, target, texts)
@@ -79,40 +122,34 @@ def code_of(language: str, codes: list[str]) -> str:
     return usual
 
 
-def check_options(asked: dict[str, Any]) -> str:
+def check_values(values: Values) -> str:
     """Returns the tag_handling of a request: "html", "xml", or "" for none.
 
     Raises:
       RefusedError: it asks for something else that this server cannot do.
     """
-    tag_handling = fields.text(asked, "tag_handling", "")
-    if tag_handling not in SPLITTING:
-        raise RefusedError(400, "tag_handling must be html or xml")
-    if fields.text(asked, "formality", "") not in ("", *openapi.FORMALITIES):
+    tag_handling = TAG_HANDLING.read(values)
+    if not FORMALITY.allows(values):
         raise RefusedError(400, "formality is not supported; use prefer_more or leave it out")
-    if fields.text(asked, "glossary_id", ""):
+    if GLOSSARY.read(values):
         raise RefusedError(400, "glossary_id is not supported; start the server with --glossary")
-    splitting = str(asked.get("split_sentences", SPLITTING[tag_handling]))
+    splitting = str(values.get(SPLIT_SENTENCES.name, SPLITTING[tag_handling]))
     if splitting != SPLITTING[tag_handling]:
         raise RefusedError(
             400,
             f"split_sentences={splitting[:40]} is not supported here; leave it out, which means "
             f"{SPLITTING[tag_handling]}",
         )
-    if "ignore_tags" in asked and not tag_handling:
+    if IGNORED_TAGS.name in values and not tag_handling:
         raise RefusedError(400, "ignore_tags needs tag_handling")
-    options = {name: value for name, value in asked.items() if value not in ("", None, [])}
-    fields.check_names(options, openapi.field_names("/v2/translate"))
+    filled = {name: value for name, value in values.items() if value not in ("", None, [])}
+    check_names(filled, TRANSLATE_FIELDS)
     return tag_handling
 
 
-def ignored_tags(asked: dict[str, Any]) -> list[str]:
+def ignored_tags(values: Values) -> list[str]:
     """Returns the names of the tags whose content stays: of a list, or separated by commas."""
-    names = [
-        name.strip()
-        for names in fields.texts(asked.get("ignore_tags", []), "ignore_tags")
-        for name in names.split(",")
-    ]
+    names = [name.strip() for names in IGNORED_TAGS.read(values) for name in names.split(",")]
     if len(names) > MAX_TAGS:
         raise RefusedError(413, f"{len(names)} names in ignore_tags; send at most {MAX_TAGS}")
     for name in filter(None, names):
@@ -148,15 +185,15 @@ async def translate_tagged(
     either = "|".join(map(re.escape, names)) or "(?!)"
     begin, begin_marked = (re.compile(f"<({either}){after}") for after in (r"(?=[\s/>])", MARK))
     texts = [begin.sub(lambda match: match[0] + MARK, text) for text in texts]
-    parse = html_pages.document if kind == "html" else parse_lines
-    translations = await translate_markup(request, source, target, texts, parse)
+    parse_text = html_pages.document if kind == "html" else xml_lines
+    translations = await translate_markup(request, source, target, texts, parse_text)
     return [
-        Translated(one.asked.source, begin_marked.sub(r"<\1", one.text), one.notices)
+        Translated(one.text_query.source, begin_marked.sub(r"<\1", one.text), one.notices)
         for one in translations
     ]
 
 
-def parse_lines(decoded: DecodedText) -> TextDocument:
+def xml_lines(decoded: DecodedText) -> TextDocument:
     """Returns the Document of XML text, whose lines are translated one by one.
 
     Those of text with a tag that goes over several lines are translated together.
@@ -178,18 +215,15 @@ def parse_lines(decoded: DecodedText) -> TextDocument:
 async def list_languages(request: Request) -> Response:
     """Answers with the source languages, or with type=target the target languages."""
     service: Service = request.app.state.service
-    asked = await service.admit(request)
-    kind = fields.text(asked, "type", "source")
-    if kind == "source":
+    values = await service.admit(request)
+    if LANGUAGE_TYPE.read(values) == "source":
         codes = {code.upper(): code for code in service.models.sources}
-    elif kind == "target":
+    else:
         codes = {
             region: code
             for code in service.models.targets
             for region in REGIONS.get(code, (code.upper(),))
         }
-    else:
-        raise RefusedError(400, "type must be source or target")
     return JSONResponse([
         {"language": region, "name": language_name(code), "supports_formality": False}
         for region, code in codes.items()
@@ -210,9 +244,33 @@ async def glossary_language_pairs(request: Request) -> Response:
     return JSONResponse({"supported_languages": []})
 
 
-ROUTES = [
-    Route("/v2/translate", translate, methods=["POST"]),
-    Route("/v2/languages", list_languages, methods=["GET", "POST"]),
-    Route("/v2/usage", usage, methods=["GET", "POST"]),
-    Route("/v2/glossary-language-pairs", glossary_language_pairs, methods=["GET"]),
-]
+OPERATIONS = (
+    Operation(
+        "post", "/v2/translate", translate,
+        "Translate (DeepL's API). Other options of it are refused.", TRANSLATE_FIELDS,
+        {"text": ["Bom dia."], "source_lang": "PT", "target_lang": "EN-US"},
+        answer_fields=(
+            Field(
+                "translations", "detected_source_language, text, billed_characters, warnings",
+                OBJECTS, required=True,
+            ),
+        ),
+    ),
+    Operation(
+        "get", "/v2/languages", list_languages, "Languages (DeepL's API).", (LANGUAGE_TYPE, KEY),
+        other_methods=("post",),
+    ),
+    Operation(
+        "get", "/v2/usage", usage, "Characters translated since the start (DeepL's API).", (KEY,),
+        answer_fields=(
+            Field("character_count", "since the start", INTEGER, required=True),
+            Field("character_limit", "there is none", INTEGER, required=True),
+        ),
+        other_methods=("post",),
+    ),
+    Operation(
+        "get", "/v2/glossary-language-pairs", glossary_language_pairs,
+        "None: glossaries are the server's (DeepL's API).", (KEY,),
+        answer_fields=(Field("supported_languages", "none", ARRAY, required=True),),
+    ),
+)  # fmt: skip

@@ -1,9 +1,23 @@
-"""The values of a request's fields: of the types, and within the bounds, that a route takes."""
+"""The fields of requests: each is declared once, for parsing and for the OpenAPI document."""
 
-from collections.abc import Collection
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from nmt.serving.errors import RefusedError
+
+Schema = dict[str, Any]  # of JSON Schema
+Values = Mapping[str, Any]  # of the fields of a request, by name, as the client has sent them
+
+STRING: Schema = {"type": "string"}
+INTEGER: Schema = {"type": "integer"}
+NUMBER: Schema = {"type": "number"}
+BOOLEAN: Schema = {"type": "boolean"}
+ARRAY: Schema = {"type": "array"}
+OBJECTS: Schema = {"type": "array", "items": {"type": "object"}}
+STRINGS: Schema = {"oneOf": [STRING, {"type": "array", "items": STRING}]}
 
 
 class UploadedFile(NamedTuple):
@@ -13,64 +27,175 @@ class UploadedFile(NamedTuple):
     content: bytes
 
 
-def check_names(fields: dict, known: Collection[str]) -> None:
-    """Raises a RefusedError if a request has a field that would be ignored."""
-    for name in fields:
-        if name not in known:
-            raise RefusedError(400, f"{name[:40]} is not supported; leave it out, or see /docs")
+@dataclasses.dataclass(frozen=True)
+class Field:
+    """A field of a request or of an answer."""
+
+    name: str
+    description: str
+    schema: Schema
+    required: bool = False
 
 
-def texts(value: Any, name: str = "q") -> list[str]:
-    """Returns a field as a list of strings.
+@dataclasses.dataclass(frozen=True)
+class TextField(Field):
+    """A field that is one string."""
+
+    schema: Schema = dataclasses.field(default_factory=STRING.copy)
+    default: str = ""
+
+    def read(self, values: Values) -> str:
+        """Returns the string; a RefusedError if it is missing or something else."""
+        value = values.get(self.name, None if self.required else self.default)
+        if isinstance(value, list) or value is None:
+            raise RefusedError(400, f"the field {self.name} is missing, or not a string")
+        return checked_texts(value, self.name)[0]
+
+
+@dataclasses.dataclass(frozen=True)
+class TextsField(Field):
+    """A field that is a string, or a list of strings."""
+
+    schema: Schema = dataclasses.field(default_factory=STRINGS.copy)
+
+    def read(self, values: Values) -> list[str]:
+        """Returns the strings, one for a string; a RefusedError if it is something else."""
+        return checked_texts(values.get(self.name, None if self.required else []), self.name)
+
+
+class ChoiceField(TextField):
+    """A field that is one of several strings.
+
+    Args:
+      name, description: of the field.
+      choices: the strings.
+      default: which may be none of them, "".
+    """
+
+    def __init__(self, name: str, description: str, choices: Collection[str], default: str = ""):
+        super().__init__(name, description, {"enum": [*choices]}, default=default)
+
+    def allows(self, values: Values) -> bool:
+        """Returns whether the string is one of the choices, or empty."""
+        return super().read(values) in ("", *self.schema["enum"])
+
+    def read(self, values: Values) -> str:
+        """Returns the string; the default for an empty one; a RefusedError if it is another."""
+        if not self.allows(values):
+            choices = self.schema["enum"]
+            listed = " or ".join(choices) if len(choices) == 2 else f"one of {', '.join(choices)}"
+            raise RefusedError(400, f"{self.name} must be {listed}")
+        return super().read(values) or self.default
+
+
+@dataclasses.dataclass(frozen=True)
+class _NumberField(Field):
+    """A field that is a number."""
+
+    lowest: float = 0
+    highest: float = 0
+    default: float = 0
+
+    def _refusal(self, highest: float) -> RefusedError:
+        return RefusedError(400, f"{self.name} must be a number from {self.lowest} to {highest}")
+
+    def _number(self, values: Values, default: float, highest: float) -> float:
+        """Returns the number; a RefusedError if it is none, or out of its bounds."""
+        value = values.get(self.name, default)
+        try:
+            if isinstance(value, (bool, list, dict)):
+                raise ValueError
+            number = float(value)
+        except (TypeError, ValueError, OverflowError):
+            raise self._refusal(highest) from None
+        if not self.lowest <= number <= highest:
+            raise self._refusal(highest)
+        return number
+
+
+class IntegerField(_NumberField):
+    """A field that is a whole number.
+
+    Args:
+      name, description: of the field.
+      lowest, highest, default: integers.
+    """
+
+    def __init__(self, name: str, description: str, lowest: int, highest: int, default: int):
+        super().__init__(name, description, INTEGER, False, lowest, highest, default)
+
+    def read(self, values: Values) -> int:
+        """Returns the number; a RefusedError if it is none, or out of its bounds."""
+        return self._whole(values, int(self.default), int(self.highest))
+
+    def read_within(self, values: Values, highest: int) -> int:
+        """Returns the number, by default the highest one, of which only the request decides."""
+        return self._whole(values, highest, highest)
+
+    def _whole(self, values: Values, default: int, highest: int) -> int:
+        number = self._number(values, default, highest)
+        if number % 1:
+            raise self._refusal(highest)
+        return int(number)
+
+
+class DecimalField(_NumberField):
+    """A field that is a number, whole or not.
+
+    Args:
+      name, description: of the field.
+      lowest, highest, default: numbers.
+    """
+
+    def __init__(self, name: str, description: str, lowest: float, highest: float, default: float):
+        super().__init__(name, description, NUMBER, False, lowest, highest, default)
+
+    def read(self, values: Values) -> float:
+        """Returns the number; a RefusedError if it is none, or out of its bounds."""
+        return self._number(values, self.default, self.highest)
+
+
+@dataclasses.dataclass(frozen=True)
+class FlagField(Field):
+    """A field that is true or false."""
+
+    schema: Schema = dataclasses.field(default_factory=BOOLEAN.copy)
+
+    def read(self, values: Values) -> bool:
+        """Returns the boolean; missing ones are False."""
+        return str(values.get(self.name, "")).lower() in ("1", "true", "yes", "on")
+
+
+@dataclasses.dataclass(frozen=True)
+class FileField(Field):
+    """A field that is a file, in a form."""
+
+    schema: Schema = dataclasses.field(
+        default_factory=lambda: {"type": "string", "format": "binary"}
+    )
+
+    def read(self, values: Values) -> UploadedFile:
+        """Returns the file; a RefusedError if it is missing or something else."""
+        value = values.get(self.name)
+        if not isinstance(value, UploadedFile):
+            raise RefusedError(400, f"{self.name} must be a file, in a form of multipart/form-data")
+        return value
+
+
+def checked_texts(value: Any, name: str) -> list[str]:
+    """Returns the strings of a value of the field `name`, one for a string.
 
     Raises:
       RefusedError: it is something else, or holds half a character (a lone surrogate).
     """
     if value is None:
         raise RefusedError(400, f"the field {name} is missing")
-    values = value if isinstance(value, list) else [value]
-    for text in values:
+    texts = value if isinstance(value, list) else [value]
+    for text in texts:
         if not isinstance(text, str):
             raise RefusedError(400, f"{name} must be a string, or a list of strings")
         try:
             text.encode()
         except UnicodeEncodeError:
             raise RefusedError(400, f"{name} holds half a character (a lone surrogate)") from None
-    return values
-
-
-def text(fields: dict, name: str, default: str | None = None) -> str:
-    """Returns a field that is one string; a RefusedError if it is missing or something else."""
-    value = fields.get(name, default)
-    if isinstance(value, list) or value is None:
-        raise RefusedError(400, f"the field {name} is missing, or not a string")
-    return texts(value, name)[0]
-
-
-def file(fields: dict, name: str) -> UploadedFile:
-    """Returns a field that is a file; a RefusedError if it is missing or something else."""
-    value = fields.get(name)
-    if not isinstance(value, UploadedFile):
-        raise RefusedError(400, f"{name} must be a file, in a form of multipart/form-data")
-    return value
-
-
-def number(
-    fields: dict, name: str, kind: type, lowest: float, highest: float, default: float
-) -> float:
-    """Returns a field as an int or float; a RefusedError if it is none, or out of its bounds."""
-    value = fields.get(name, default)
-    try:
-        if isinstance(value, (bool, list, dict)) or (kind is int and float(value) % 1):
-            raise ValueError
-        value = kind(float(value)) if kind is int else float(value)
-    except (TypeError, ValueError, OverflowError):
-        value = None
-    if value is None or not lowest <= value <= highest:
-        raise RefusedError(400, f"{name} must be a number from {lowest} to {highest}")
-    return value
-
-
-def flag(fields: dict, name: str) -> bool:
-    """Returns a field as a boolean; missing ones are False."""
-    return str(fields.get(name, "")).lower() in ("1", "true", "yes", "on")
+    return texts

@@ -4,39 +4,41 @@ import re
 import urllib.parse
 from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 
 from nmt.documents import html_pages
 from nmt.documents.document import DecodedText, Document, TextDocument
 from nmt.documents.report import Report, make_report
-from nmt.serving import fields, notices, uploads
+from nmt.serving import notices, uploads
 from nmt.serving.batching import Item
 from nmt.serving.errors import RefusedError
+from nmt.serving.fields import STRING, Field, FileField, TextField
 from nmt.serving.models import Query, Result
 from nmt.serving.notices import Notice
-from nmt.serving.service import AUTO, Service, TextQuery
+from nmt.serving.operations import KEY, SOURCE, TARGET, WARNINGS, Operation
+from nmt.serving.service import Service, TextQuery
 from nmt.text.protected import DEFAULT, Protector
 
 MAX_FILE_BYTES = 10_000_000
 FILE_REQUESTS = 20  # a file may have as many characters as so many requests
 TEXTS = 64  # translated at a time, so that other clients have their turn
+FILE = FileField("file", "the file", required=True)
+COLUMNS = TextField("columns", "of a table: the names or numbers of those to translate")
 
 
 async def translate_file(request: Request) -> Response:
     """Answers a file with the address of its translation."""
     service: Service = request.app.state.service
-    asked = await service.admit(request, MAX_FILE_BYTES)
-    file = fields.file(asked, "file")
-    source, target = fields.text(asked, "source", AUTO), fields.text(asked, "target")
-    columns = fields.text(asked, "columns", "") or None
+    values = await service.admit(request, MAX_FILE_BYTES)
+    file, columns = FILE.read(values), COLUMNS.read(values) or None
+    source, target = SOURCE.read(values), TARGET.read(values)
     service.files.check_room(client_of(request))
     upload = uploads.Upload(file, columns, target)
     most = FILE_REQUESTS * service.limits.max_chars
-    texts = await service.processes.call(uploads.read_texts, upload, most)
+    texts = await service.in_process(uploads.read_texts, upload, most)
     sample = "\n".join(texts.texts)[: service.limits.max_chars]  # to detect its language by
     (text_query,) = service.queries(source, target, [sample])
     if text_query.query is None:  # it is in the target language
@@ -45,7 +47,7 @@ async def translate_file(request: Request) -> Response:
         translations = await translations_of(request, text_query.query, texts)
         protector = service.models.by_name[text_query.query.model].protector
         plain = [uploads.Translation(one.text, one.links) for one in translations]
-        written = await service.processes.call(uploads.write, upload, plain, protector)
+        written = await service.in_process(uploads.write, upload, plain, protector)
         content, report = written.content, str(written.report)
         warnings = [*too_long(translations), *notices.of_report(written.report)]
     name = translated_name(file.name, target)
@@ -83,10 +85,13 @@ def too_long(translations: Sequence[Result]) -> list[Notice]:
     return [*{notice.kind: notice for one in translations for notice in one.too_long}.values()]
 
 
-class TranslatedDocument(NamedTuple):
+DocumentType = TypeVar("DocumentType", bound=Document)
+
+
+class TranslatedDocument(NamedTuple, Generic[DocumentType]):
     """A Document with the translations of its segments."""
 
-    document: Document
+    document: DocumentType
     translations: list[Result]
     report: Report
 
@@ -99,7 +104,7 @@ class TranslatedDocument(NamedTuple):
 class TranslatedMarkup(NamedTuple):
     """HTML or XML in translation."""
 
-    asked: TextQuery
+    text_query: TextQuery
     text: str
     notices: list[Notice]
 
@@ -147,8 +152,8 @@ async def translate_markup(
 
 
 async def translate_documents(
-    request: Request, queries: Sequence[Query | None], documents: Sequence[Document]
-) -> list[TranslatedDocument]:
+    request: Request, queries: Sequence[Query | None], documents: Sequence[DocumentType]
+) -> list[TranslatedDocument[DocumentType]]:
     """Returns documents in translation. Word links say where tags belong.
 
     Args:
@@ -166,7 +171,7 @@ async def translate_documents(
     ]
     results = await translate_texts(request, [*dict.fromkeys(texts)])
 
-    def report(query: Query | None, document: Document) -> TranslatedDocument:
+    def report(query: Query | None, document: DocumentType) -> TranslatedDocument[DocumentType]:
         translations = [results[query, segment.text] for segment in document.segments]
         protector = protector_of(service, query)
         return TranslatedDocument(
@@ -217,7 +222,19 @@ async def download_file(request: Request) -> Response:
     return file.content.response("application/octet-stream", headers)
 
 
-ROUTES = [
-    Route("/translate_file", translate_file, methods=["POST"]),
-    Route("/download_file/{key}/{name}", download_file, methods=["GET"]),
-]
+OPERATIONS = (
+    Operation(
+        "post", "/translate_file", translate_file,
+        "Translate a file (LibreTranslate's API): a form with the file, as multipart/form-data.",
+        (FILE, SOURCE, TARGET, COLUMNS, KEY),
+        answer_fields=(
+            Field("translatedFileUrl", "where the translation is", STRING, required=True),
+            Field("report", "what was translated, what was left, and why", STRING, required=True),
+            Field("warnings", "what was left, lost or added", WARNINGS, required=True),
+        ),
+    ),
+    Operation(
+        "get", "/download_file/{key}/{name}", download_file,
+        "A translated file, for ten minutes.", media_type="application/octet-stream",
+    ),
+)  # fmt: skip

@@ -3,79 +3,117 @@
 Written from its documentation (docs.libretranslate.com) and from what its clients send and expect.
 """
 
+from typing import Any, NamedTuple
+
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 
 from nmt.documents import FORMATS as FILE_FORMATS
-from nmt.serving import fields, notices
+from nmt.serving import notices
 from nmt.serving.batching import Item
 from nmt.serving.detection import Detection
 from nmt.serving.errors import RefusedError
+from nmt.serving.fields import (
+    ARRAY,
+    STRINGS,
+    ChoiceField,
+    Field,
+    IntegerField,
+    TextField,
+    TextsField,
+)
 from nmt.serving.file_routes import translate_markup
 from nmt.serving.models import MAX_N_BEST, Result
-from nmt.serving.service import AUTO, Service
+from nmt.serving.notices import Notice
+from nmt.serving.operations import AUTO, DETECTION, KEY, SOURCE, TARGET, WARNINGS, Operation
+from nmt.serving.service import Service, TextQuery
 from nmt.text.language_names import language_name
 
-FORMATS = ("text", "html")
+TEXTS = TextsField("q", "a text, or a list of texts", required=True)
+FORMAT = ChoiceField("format", "text (default) or html", ("text", "html"), "text")
+ALTERNATIVES = IntegerField(
+    "alternatives",
+    f"further translations of each text, 0 to {MAX_N_BEST - 1}",
+    lowest=0,
+    highest=MAX_N_BEST - 1,
+    default=0,
+)
+
+
+class Answer(NamedTuple):
+    """What is answered to a text."""
+
+    text_query: TextQuery
+    translation: str
+    alternatives: list[str]
+    warnings: list[Notice]
 
 
 async def translate(request: Request) -> Response:
     """Answers a text or a list of texts with its translation, or a list of as many."""
     service: Service = request.app.state.service
-    asked = await service.admit(request)
-    texts = fields.texts(asked.get("q"))
-    source = fields.text(asked, "source", AUTO)
-    target = fields.text(asked, "target")
-    kind = fields.text(asked, "format", "text") or "text"
-    if kind not in FORMATS:
-        raise RefusedError(400, f"format must be one of {', '.join(FORMATS)}")
-    number = fields.number(asked, "alternatives", int, 0, MAX_N_BEST - 1, 0)
-    if kind == "html":
-        if number:
-            raise RefusedError(400, "alternatives need the format text")
-        translated = await translate_markup(request, source, target, texts)
-        text_queries = [markup.asked for markup in translated]
-        translations = [markup.text for markup in translated]
-        warnings = [markup.notices for markup in translated]
-        alternatives = [[] for _ in texts]
+    values = await service.admit(request)
+    texts = TEXTS.read(values)
+    source, target = SOURCE.read(values), TARGET.read(values)
+    is_html = FORMAT.read(values) == "html"
+    number = ALTERNATIVES.read(values)
+    if is_html and number:
+        raise RefusedError(400, "alternatives need the format text")
+    if is_html:
+        answers = await _translate_html(request, source, target, texts)
     else:
-        text_queries = service.queries(source, target, texts)
-        queries = [
-            one.query and one.query._replace(n_best=1 + number, scored=number > 0)
-            for one in text_queries
-        ]
-        results = await service.translate(request, queries, [Item(text) for text in texts])
-        translations = [best[0].text for best in results]
-        warnings = [
-            [*one.notices, *best[0].notices]
-            for one, best in zip(text_queries, results, strict=True)
-        ]
-        alternatives = [_other_texts(best) for best in results]
-    answer = {"translatedText": translations}
+        answers = await _translate_plain(request, source, target, texts, number)
+    columns: dict[str, list[Any]] = {"translatedText": [one.translation for one in answers]}
     if number:
-        answer["alternatives"] = alternatives
+        columns["alternatives"] = [one.alternatives for one in answers]
     if source == AUTO:
-        answer["detectedLanguage"] = [_detection(one.detection) for one in text_queries]
-    answer["warnings"] = [notices.answers(text_warnings) for text_warnings in warnings]
-    if not isinstance(asked["q"], list):
-        answer = {name: values[0] for name, values in answer.items()}
-    return JSONResponse(answer)
+        columns["detectedLanguage"] = [_detection(one.text_query.detection) for one in answers]
+    columns["warnings"] = [notices.answers(one.warnings) for one in answers]
+    if isinstance(values["q"], list):
+        return JSONResponse(columns)
+    return JSONResponse({name: column[0] for name, column in columns.items()})
+
+
+async def _translate_html(
+    request: Request, source: str, target: str, texts: list[str]
+) -> list[Answer]:
+    translated = await translate_markup(request, source, target, texts)
+    return [Answer(one.text_query, one.text, [], one.notices) for one in translated]
+
+
+async def _translate_plain(
+    request: Request, source: str, target: str, texts: list[str], alternatives: int
+) -> list[Answer]:
+    service: Service = request.app.state.service
+    text_queries = service.queries(source, target, texts)
+    queries = [
+        one.query and one.query._replace(n_best=1 + alternatives, scored=alternatives > 0)
+        for one in text_queries
+    ]
+    results = await service.translate(request, queries, [Item(text) for text in texts])
+    return [
+        Answer(one, best[0].text, _other_texts(best), [*one.notices, *best[0].notices])
+        for one, best in zip(text_queries, results, strict=True)
+    ]
 
 
 def _other_texts(best: list[Result]) -> list[str]:
     return [result.text for result in best[1:]]
 
 
-def _detection(detection: Detection) -> dict:
+def _detection(detection: Detection | None) -> dict[str, Any]:
+    if detection is None:
+        raise ValueError("the client has named the language")
     return {"confidence": detection.confidence, "language": detection.code}
+
+
+TEXT_TO_DETECT = TextsField("q", "the text", required=True)
 
 
 async def detect(request: Request) -> Response:
     """Answers with the languages that a text may be in, the likeliest first."""
     service: Service = request.app.state.service
-    asked = await service.admit(request)
-    texts = fields.texts(asked.get("q"))
+    texts = TEXT_TO_DETECT.read(await service.admit(request))
     service.limits.check_texts(texts)
     detections = service.models.detect("\n".join(texts))
     return JSONResponse([_detection(detection) for detection in detections])
@@ -124,11 +162,46 @@ async def suggest(request: Request) -> Response:
     raise RefusedError(403, "suggestions are disabled on this server")
 
 
-ROUTES = [
-    Route("/translate", translate, methods=["GET", "POST"]),
-    Route("/detect", detect, methods=["GET", "POST"]),
-    Route("/languages", list_languages, methods=["GET"]),
-    Route("/suggest", suggest, methods=["POST"]),
-    Route("/health", health, methods=["GET"]),
-    Route("/frontend/settings", settings, methods=["GET"]),
-]
+OPERATIONS = (
+    Operation(
+        "post", "/translate", translate,
+        "Translate (LibreTranslate's API; GET, forms and multipart, too).",
+        (TEXTS, SOURCE, TARGET, FORMAT, ALTERNATIVES, KEY),
+        {"q": "Bom dia.", "source": "pt", "target": "en"},
+        answer_fields=(
+            Field("translatedText", "a string, or a list of them", STRINGS, required=True),
+            Field("alternatives", "if they are asked for", ARRAY),
+            Field(
+                "detectedLanguage", "with source=auto",
+                {"oneOf": [DETECTION, {"type": "array", "items": DETECTION}]},
+            ),
+            Field(
+                "warnings", "what to know of the translation; of a list of texts, a list for each",
+                {"oneOf": [WARNINGS, {"type": "array", "items": WARNINGS}]}, required=True,
+            ),
+        ),
+        other_methods=("get",),
+    ),
+    Operation(
+        "post", "/detect", detect, "Which source language is a text in?", (TEXT_TO_DETECT, KEY),
+        {"q": "Bom dia."}, other_methods=("get",),
+    ),
+    Operation(
+        "post", "/suggest", suggest,
+        "Suggest a translation (LibreTranslate's API): refused, with 403.",
+        (
+            TextField("q", "the text"), TextField("s", "its translation"), SOURCE,
+            TextField("target", "code of the target language"), KEY,
+        ),
+    ),
+    Operation(
+        "get", "/languages", list_languages,
+        "The source languages, and what each is translated into.",
+    ),
+    Operation(
+        "get", "/health", health, "Does the server run, and is its first translation prepared?"
+    ),
+    Operation(
+        "get", "/frontend/settings", settings, "What LibreTranslate's page asks before it begins."
+    ),
+)  # fmt: skip

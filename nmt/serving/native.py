@@ -3,22 +3,46 @@
 import json
 import math
 from collections.abc import Iterator
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
-from starlette.routing import Route
 
 from nmt.decoding.attention import KINDS
 from nmt.decoding.sampling import Sampling
-from nmt.serving import fields, notices, openapi, prometheus_metrics, streaming
+from nmt.serving import notices, prometheus_metrics, streaming
 from nmt.serving.batching import Item
 from nmt.serving.errors import RefusedError
+from nmt.serving.fields import (
+    ARRAY,
+    INTEGER,
+    OBJECTS,
+    STRING,
+    ChoiceField,
+    DecimalField,
+    Field,
+    FlagField,
+    IntegerField,
+    TextField,
+    TextsField,
+    Values,
+    checked_texts,
+)
 from nmt.serving.models import MAX_N_BEST, Result
-from nmt.serving.service import AUTO, Service, TextQuery
+from nmt.serving.operations import (
+    KEY,
+    SOURCE,
+    TARGET,
+    TEXT,
+    TOKENS,
+    WARNINGS,
+    Operation,
+    check_names,
+)
+from nmt.serving.service import Service, TextQuery
 from nmt.text import spelling
 from nmt.text.protected import SYMBOL
 
-SAMPLING_FIELDS = ("temperature", "top_k", "top_p", "seed")
 MAX_TERMS, MAX_TERM_CHARACTERS = 200, 200  # of a request's glossary
 MAX_PREFIX_TOKENS = 500  # of a sentence
 EXPLORER_HEADERS = {  # it is one file
@@ -27,87 +51,154 @@ EXPLORER_HEADERS = {  # it is one file
 }
 STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # for proxies
 
+# ---- The n best translations, and samples ----
+
+
+class GlossaryField(Field):
+    """A field that is an object of terms and their translations.
+
+    Args:
+      name, description: of the field.
+    """
+
+    def __init__(self, name: str, description: str):
+        super().__init__(name, description, {"type": "object", "additionalProperties": STRING})
+
+    def read(self, values: Values) -> tuple[tuple[str, str], ...]:
+        """Returns the terms and their translations, in order; a RefusedError if they are none."""
+        glossary = values.get(self.name) or {}
+        if not isinstance(glossary, dict):
+            raise RefusedError(400, "glossary must be an object of terms and their translations")
+        if len(glossary) > MAX_TERMS:
+            raise RefusedError(413, f"{len(glossary)} terms in glossary; send at most {MAX_TERMS}")
+        terms = []
+        for term, translation in glossary.items():
+            _check_term(term)
+            _check_term(translation)
+            terms.append((spelling.trimmed(term), spelling.trimmed(translation)))
+        return tuple(sorted(terms))
+
+
+def _check_term(text: Any) -> None:
+    """Raises a RefusedError if a term of a glossary, or a translation, is none."""
+    checked_texts(text if isinstance(text, str) else 0, "each term of glossary")
+    if spelling.is_blank(text) or SYMBOL.search(text):
+        raise RefusedError(400, "glossary has a term or a translation that is no text")
+    if len(text) > MAX_TERM_CHARACTERS:
+        raise RefusedError(413, f"glossary: at most {MAX_TERM_CHARACTERS} characters a term")
+
+
+TEXTS = TextsField("text", "a text, or a list of texts", required=True)
+N_BEST = IntegerField(
+    "n_best",
+    f"translations of each text, 1 to {MAX_N_BEST}",
+    lowest=1,
+    highest=MAX_N_BEST,
+    default=1,
+)
+PREFIX = TextField("prefix", "what each translation begins with")
+GLOSSARY = GlossaryField(
+    "glossary", f"terms and their translations, at most {MAX_TERMS}, beside those of the server"
+)
+DETAILS = FlagField("details", "the tokens of the best one, and its word alignment")
+SAMPLE = FlagField("sample", "draw translations at random")
+TEMPERATURE = DecimalField(
+    "temperature",
+    "of samples: below 1, likely tokens become likelier",
+    lowest=0.01,
+    highest=100,
+    default=1.0,
+)
+TOP_K = IntegerField(
+    "top_k",
+    "of samples: draw from the k likeliest tokens; 0 is all",
+    lowest=0,
+    highest=1_000_000,
+    default=0,
+)
+TOP_P = DecimalField(
+    "top_p",
+    "of samples: draw from the likeliest tokens of this total probability",
+    lowest=1e-6,
+    highest=1,
+    default=1.0,
+)
+SEED = IntegerField(
+    "seed", "of samples: the same seed gives the same text", lowest=0, highest=2**31 - 1, default=0
+)
+SAMPLING_FIELDS = (TEMPERATURE, TOP_K, TOP_P, SEED)
+N_BEST_FIELDS = (
+    TEXTS, SOURCE, TARGET, N_BEST, PREFIX, GLOSSARY, DETAILS, SAMPLE, *SAMPLING_FIELDS, KEY,
+)  # fmt: skip
+
 
 async def n_best(request: Request) -> Response:
     """Answers each text with its n best translations, or samples, and their probabilities."""
     service: Service = request.app.state.service
-    asked = await service.admit(request)
-    fields.check_names(asked, openapi.field_names("/n-best"))
-    texts = fields.texts(asked.get("text"), "text")
-    source, target = fields.text(asked, "source", AUTO), fields.text(asked, "target")
-    text_queries = service.queries(source, target, texts)
-    number = fields.number(asked, "n_best", int, 1, MAX_N_BEST, 1)
-    prefix = fields.text(asked, "prefix", "")
+    values = await service.admit(request)
+    check_names(values, N_BEST_FIELDS)
+    texts = TEXTS.read(values)
+    text_queries = service.queries(SOURCE.read(values), TARGET.read(values), texts)
+    number, prefix = N_BEST.read(values), PREFIX.read(values)
     service.limits.check_characters([prefix] * len(texts))  # each begins with it
-    options = dict(n_best=number, scored=True, sampling=sampling_of(asked), terms=terms_of(asked))
-    queries = [one.query and one.query._replace(**options) for one in text_queries]
-    has_details = fields.flag(asked, "details")
+    sampling, terms = sampling_of(values), GLOSSARY.read(values)
+    queries = [
+        one.query and one.query._replace(n_best=number, scored=True, sampling=sampling, terms=terms)
+        for one in text_queries
+    ]
+    has_details = DETAILS.read(values)
     if has_details:
-        if options["sampling"]:
+        if sampling:
             raise RefusedError(400, "samples have no details; leave one of the two out")
         queries += [query and query._replace(n_best=1, details=True) for query in queries]
     items = [Item(text, prefix) for text in texts]
     results = await service.translate(request, queries, items * (2 if has_details else 1))
-    answers = []
-    for row, one in enumerate(text_queries):
-        answer = {
-            "source": one.source,
-            "target": one.query.direction.target if one.query else one.source,
-            "translations": [_translation(result) for result in results[row]],
-            "warnings": notices.answers([*one.notices, *results[row][0].notices]),
-        }
-        if has_details:
-            answer |= _details(results[len(texts) + row][0])
-        answers.append(answer)
-    return JSONResponse(answers if isinstance(asked["text"], list) else answers[0])
+    answers = [
+        _n_best_answer(text_query, text_results)
+        for text_query, text_results in zip(text_queries, results, strict=False)
+    ]
+    if has_details:
+        for answer, (best, *_) in zip(answers, results[len(texts) :], strict=True):
+            answer |= _details(best)
+    return JSONResponse(answers if isinstance(values[TEXTS.name], list) else answers[0])
 
 
-def terms_of(asked: dict) -> tuple[tuple[str, str], ...]:
-    """Returns the terms of a request's own glossary, and their translations, in order."""
-    glossary = asked.get("glossary") or {}
-    if not isinstance(glossary, dict):
-        raise RefusedError(400, "glossary must be an object of terms and their translations")
-    if len(glossary) > MAX_TERMS:
-        raise RefusedError(413, f"{len(glossary)} terms in glossary; send at most {MAX_TERMS}")
-    terms = []
-    for pair in glossary.items():
-        for text in pair:
-            fields.texts(text if isinstance(text, str) else 0, "each term of glossary")
-            if spelling.is_blank(text) or SYMBOL.search(text):
-                raise RefusedError(400, "glossary has a term or a translation that is no text")
-            if len(text) > MAX_TERM_CHARACTERS:
-                raise RefusedError(
-                    413, f"glossary: at most {MAX_TERM_CHARACTERS} characters a term"
-                )
-        terms.append((spelling.trimmed(pair[0]), spelling.trimmed(pair[1])))
-    return tuple(sorted(terms))
-
-
-def sampling_of(asked: dict) -> Sampling | None:
+def sampling_of(values: Values) -> Sampling | None:
     """Returns how samples are drawn; None if none are asked for."""
-    if not fields.flag(asked, "sample"):
-        if given := [name for name in SAMPLING_FIELDS if name in asked]:
+    if not SAMPLE.read(values):
+        if given := [field.name for field in SAMPLING_FIELDS if field.name in values]:
             raise RefusedError(400, f"{given[0]} goes with sample: true")
         return None
     return Sampling(
-        temperature=fields.number(asked, "temperature", float, 0.01, 100, 1.0),
-        top_k=fields.number(asked, "top_k", int, 0, 1_000_000, 0),
-        top_p=fields.number(asked, "top_p", float, 1e-6, 1, 1.0),
-        seed=fields.number(asked, "seed", int, 0, 2**31 - 1, 0),
+        temperature=TEMPERATURE.read(values),
+        top_k=TOP_K.read(values),
+        top_p=TOP_P.read(values),
+        seed=SEED.read(values),
     )
 
 
-def _translation(result: Result) -> dict:
+def _n_best_answer(text_query: TextQuery, results: list[Result]) -> dict[str, Any]:
+    query = text_query.query
+    return {
+        "source": text_query.source,
+        "target": query.direction.target if query else text_query.source,
+        "translations": [_translation(result) for result in results],
+        "warnings": notices.answers([*text_query.notices, *results[0].notices]),
+    }
+
+
+def _translation(result: Result) -> dict[str, Any]:
+    log_probability = result.log_probability or 0.0
     return {
         "text": result.text,
-        "log_probability": round(result.log_probability, 4),
-        "probability": float(f"{math.exp(result.log_probability):.4g}"),
+        "log_probability": round(log_probability, 4),
+        "probability": float(f"{math.exp(log_probability):.4g}"),
         "missing": result.missing,
         "added": result.added,
     }
 
 
-def _details(result: Result) -> dict:
+def _details(result: Result) -> dict[str, Any]:
     """Returns the tokens of a translation, and which words belong together."""
     return {
         "tokens": [
@@ -124,21 +215,53 @@ def _details(result: Result) -> dict:
     }
 
 
+# ---- Streams ----
+
+
+class PrefixesField(Field):
+    """A field that is a list of token ids for each sentence.
+
+    Args:
+      name, description: of the field.
+    """
+
+    def __init__(self, name: str, description: str):
+        ids = {"type": "array", "items": INTEGER}
+        super().__init__(name, description, {"type": "array", "items": ids})
+
+    def read(self, values: Values, vocab_size: int) -> list[list[int]]:
+        """Returns the lists; a RefusedError if they hold anything but ids of the vocabulary."""
+        prefixes = values.get(self.name, [])
+        for prefix in prefixes if isinstance(prefixes, list) else [None]:
+            if not isinstance(prefix, list) or len(prefix) > MAX_PREFIX_TOKENS:
+                raise RefusedError(
+                    400, f"prefixes must be lists of at most {MAX_PREFIX_TOKENS} token ids"
+                )
+            for number in prefix:
+                # PAD, UNKNOWN, START and END are the first four.
+                if type(number) is not int or not 3 < number < vocab_size:
+                    raise RefusedError(400, "prefixes must hold ids of tokens of the run")
+        return list(prefixes)
+
+
+PREFIXES = PrefixesField("prefixes", "token ids that the translation of each sentence begins with")
+STREAM_FIELDS = (TEXT, SOURCE, TARGET, PREFIXES, KEY)
+
+
 async def stream(request: Request) -> Response:
     """Answers with server-sent events: the translation as it is generated, token by token."""
     service: Service = request.app.state.service
-    asked = await service.admit(request)
-    fields.check_names(asked, openapi.field_names("/stream"))
-    text = fields.text(asked, "text")
-    source, target = fields.text(asked, "source", AUTO), fields.text(asked, "target")
-    (text_query,) = service.queries(source, target, [text])
+    values = await service.admit(request)
+    check_names(values, STREAM_FIELDS)
+    text = TEXT.read(values)
+    (text_query,) = service.queries(SOURCE.read(values), TARGET.read(values), [text])
     if text_query.query is None:
-        events = unchanged_events(text, text_query)
-        return StreamingResponse(events, media_type="text/event-stream", headers=STREAM_HEADERS)
+        unchanged = unchanged_events(text, text_query)
+        return StreamingResponse(unchanged, media_type="text/event-stream", headers=STREAM_HEADERS)
     served = service.models.by_name[text_query.query.model]
     if served.model.options["non_autoregressive"]:
         raise RefusedError(400, "the run is non-autoregressive: all tokens come together")
-    prefixes = prefixes_of(asked, served.tokenizer.vocab_size)
+    prefixes = PREFIXES.read(values, served.tokenizer.vocab_size)
     service.count(text_query.query, [text])
     events = service.stream(text_query, text, prefixes)  # or a refusal, before the answer begins
     return StreamingResponse(events, media_type="text/event-stream", headers=STREAM_HEADERS)
@@ -152,36 +275,27 @@ def unchanged_events(text: str, text_query: TextQuery) -> Iterator[str]:
         yield from streaming.lines(name, json.dumps(data, ensure_ascii=False))
 
 
-def prefixes_of(asked: dict, vocab_size: int) -> list[list[int]]:
-    """Returns the token ids that the translation of each sentence is to begin with."""
-    prefixes = asked.get("prefixes", [])
-    for prefix in prefixes if isinstance(prefixes, list) else [None]:
-        if not isinstance(prefix, list) or len(prefix) > MAX_PREFIX_TOKENS:
-            raise RefusedError(
-                400, f"prefixes must be lists of at most {MAX_PREFIX_TOKENS} token ids"
-            )
-        for number in prefix:
-            if type(number) is not int or not 3 < number < vocab_size:  # PAD, UNKNOWN, START, END
-                raise RefusedError(400, "prefixes must hold ids of tokens of the run")
-    return prefixes
+# ---- Attention, runs, the explorer, figures ----
+
+KIND = ChoiceField("kind", "cross (default)", KINDS, "cross")
+LAYER = IntegerField(
+    "layer", "1, 2, ...; the last one by default", lowest=1, highest=1000, default=1
+)
+ATTENTION_FIELDS = (TEXT, SOURCE, TARGET, KIND, LAYER, KEY)
 
 
 async def attention(request: Request) -> Response:
     """Answers with the attention weights of a text, which is translated as one sentence."""
     service: Service = request.app.state.service
-    asked = await service.admit(request)
-    fields.check_names(asked, openapi.field_names("/attention"))
-    text = fields.text(asked, "text")
-    source, target = fields.text(asked, "source", AUTO), fields.text(asked, "target")
-    (text_query,) = service.queries(source, target, [text])
+    values = await service.admit(request)
+    check_names(values, ATTENTION_FIELDS)
+    text = TEXT.read(values)
+    (text_query,) = service.queries(SOURCE.read(values), TARGET.read(values), [text])
     if text_query.query is None:
         raise RefusedError(400, f"{text_query.notices[0].message}; name its source")
-    kind = fields.text(asked, "kind", "cross")
-    if kind not in KINDS:
-        raise RefusedError(400, f"kind must be one of {', '.join(KINDS)}")
+    kind = KIND.read(values)
     result = await service.attend(text_query.query, text)
-    layers = result.layers(kind)
-    layer = fields.number(asked, "layer", int, 1, layers, layers)
+    layer = LAYER.read_within(values, result.layers(kind))
     weights, queries, keys = result.select(kind, layer)
     return JSONResponse({
         "text": result.texts[0],
@@ -233,11 +347,49 @@ async def prometheus(request: Request) -> Response:
     return Response(service.metrics.text(), media_type=prometheus_metrics.CONTENT_TYPE)
 
 
-ROUTES = [
-    Route("/n-best", n_best, methods=["POST"]),
-    Route("/stream", stream, methods=["POST"]),
-    Route("/attention", attention, methods=["POST"]),
-    Route("/runs", runs, methods=["GET"]),
-    Route("/explorer/{name}", explore, methods=["GET"]),
-    Route("/metrics", prometheus, methods=["GET"]),
-]
+TRANSLATION_EXAMPLE = {"text": "Bom dia.", "source": "pt", "target": "en"}
+OPERATIONS = (
+    Operation(
+        "post", "/n-best", n_best, "The n best translations with probabilities, or samples.",
+        N_BEST_FIELDS, {**TRANSLATION_EXAMPLE, "n_best": 3, "details": True},
+        answer_fields=(
+            Field("source", "code of the language of the text", STRING, required=True),
+            Field("target", "code of the language of the translations", STRING, required=True),
+            Field(
+                "translations", "text, log_probability, probability, missing and added numbers, "
+                "placeholders, URLs, tags and terms; of a list of texts, the answer is a list",
+                OBJECTS, required=True,
+            ),
+            Field("tokens", "with details: of the best translation", ARRAY),
+            Field("alignment", "with details: of its words", {"type": ["array", "null"]}),
+            Field("warnings", "of the best translation", WARNINGS, required=True),
+        ),
+    ),
+    Operation(
+        "post", "/stream", stream, "The translation as it is generated, as server-sent events: "
+        "partial, sentence, end.",
+        STREAM_FIELDS, TRANSLATION_EXAMPLE, media_type="text/event-stream",
+    ),
+    Operation(
+        "post", "/attention", attention, "The attention weights of a translated sentence.",
+        ATTENTION_FIELDS, TRANSLATION_EXAMPLE,
+        answer_fields=(
+            Field("text", "as it was translated", STRING, required=True),
+            Field("translation", "of the text", STRING, required=True),
+            Field("kind", "cross, encoder or decoder", STRING, required=True),
+            Field("layer", "from 1", INTEGER, required=True),
+            Field("queries", "tokens that attend", TOKENS, required=True),
+            Field("keys", "tokens that are attended to", TOKENS, required=True),
+            Field("weights", "heads, queries, keys", ARRAY, required=True),
+            Field("warnings", "of the language", WARNINGS, required=True),
+        ),
+    ),
+    Operation("get", "/runs", runs, "The runs of the server."),
+    Operation(
+        "get", "/explorer/{name}", explore, "A page that runs a run in the browser.",
+        media_type="text/html",
+    ),
+    Operation(
+        "get", "/metrics", prometheus, "Figures for Prometheus.", (KEY,), media_type="text/plain",
+    ),
+)  # fmt: skip

@@ -23,12 +23,12 @@ from nmt.serving.errors import RefusedError
 from nmt.serving.limits import MAX_BODIES_BYTES, MAX_KEYLESS_BYTES, Bodies, Limits
 from nmt.serving.models import WARM_UP_TEXT, Models, Query, Result, ServedModel
 from nmt.serving.notices import Notice
+from nmt.serving.operations import AUTO
 from nmt.serving.prometheus_metrics import Metrics
 from nmt.serving.stored_files import StoredBytes, TranslatedFiles
 from nmt.serving.streaming import StreamingSearch
 from nmt.text import sentences
 
-AUTO = "auto"  # a source language that is to be detected
 THREADS = 2  # of streams, attention, HTML and warming up
 MAX_EVENTS = 64  # of a stream, that its client has not read
 MAX_ATTENTION_TOKENS = 200  # of a sentence: its weights are their square, per head and layer
@@ -105,7 +105,7 @@ class Service:
         self.batcher: Batcher | None = None  # while the server runs
         self._searches: dict[str, StreamingSearch] = {}  # by name of the ServedModel
         self._threads: ThreadPoolExecutor | None = None  # for all but batches and files
-        self.processes: Processes | None = None  # for files, while the server runs
+        self._processes: Processes | None = None  # for files, while the server runs
         self._explorers: dict[str, StoredBytes] = {}  # by name of the ServedModel
         self._explorer_lock = threading.Lock()
         self._calls: set[Future] = set()  # in these threads, even if nobody waits for them now
@@ -123,14 +123,14 @@ class Service:
             self.models.translate, self._workers, self._max_waiting, self.metrics.batch.observe
         )
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="serve")
-        self.processes = Processes()
+        self._processes = Processes()
         self._start(self._warm_up)
         try:
             yield
         finally:
             self.is_over = True
             await self.batcher.close()
-            self.processes.close()
+            self._processes.close()
             self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _warm_up(self) -> None:
@@ -241,6 +241,13 @@ class Service:
         """Returns what a function returns, which runs in a thread of the server."""
         self._check_calls()
         return await asyncio.wrap_future(self._start(function))
+
+    async def in_process(self, function: Callable[..., Value], *arguments: Any) -> Value:
+        """Returns what a function returns, which runs in a process of its own; see Processes."""
+        if self._processes is None:
+            raise RuntimeError("the server does not run")
+        result: Value = await self._processes.call(function, *arguments)
+        return result
 
     def _check_calls(self) -> None:
         """Raises a RefusedError if as many calls wait for the threads as requests may wait."""

@@ -59,7 +59,7 @@ def test_an_answer_has_the_fields_that_are_described(client, path, asked):
     (operation,) = (one for one in openapi.OPERATIONS if one.path == path)
     answer = client.request(operation.method, path, json=asked)
     assert answer.status_code == 200
-    names = {field.name for field in operation.answer if field.required}
+    names = {field.name for field in operation.answer_fields if field.required}
     assert names == answer.json().keys()
     assert answer.headers["content-type"].startswith(operation.media_type)
 
@@ -68,11 +68,11 @@ def test_answers_of_files_and_of_auto_have_the_fields_that_are_described(client)
     file = {"file": ("a.txt", b"um")}
     answer = client.post("/translate_file", data=REQUESTS["/translate"], files=file).json()
     (operation,) = (one for one in openapi.OPERATIONS if one.path == "/translate_file")
-    assert answer.keys() == {field.name for field in operation.answer}
+    assert answer.keys() == {field.name for field in operation.answer_fields}
     asked = REQUESTS["/translate"] | {"source": "auto", "alternatives": 1}
     (operation,) = (one for one in openapi.OPERATIONS if one.path == "/translate")
     answer = client.post("/translate", json=asked).json()
-    assert answer.keys() == {field.name for field in operation.answer}
+    assert answer.keys() == {field.name for field in operation.answer_fields}
 
 
 @pytest.mark.parametrize("path", ["/n-best", "/stream", "/attention"])
