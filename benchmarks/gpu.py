@@ -47,7 +47,9 @@ from train_speed import products_of
 
 import params
 import run_demo
+from nmt.decoding.restrictions import Restrictions
 from nmt.decoding.search import search
+from nmt.decoding.search_options import SearchOptions
 from transformer_model import END, MASKED, PAD, START
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -334,7 +336,8 @@ def prepare_translating(
         network = run_demo.build_transformer(options, options["vocab_size"])
     never_ends(network)
     inp, _ = random_batch(rows, options["vocab_size"])
-    translate = tf.function(lambda inp: search(network, inp, beam, extra_tokens=0).ids)
+    search_options, restrictions = SearchOptions(beam=beam), Restrictions(extra_tokens=0)
+    translate = tf.function(lambda inp: search(network, inp, search_options, restrictions).ids)
     step = warmed_up(lambda: translate(inp).numpy())
     return lambda: [f"{step.per_second() * rows:,.0f}"]
 

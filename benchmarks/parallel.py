@@ -31,9 +31,10 @@ import run_demo
 from nmt import UserError
 from nmt.cli import flags
 from nmt.corpus import bleu_tokenizer, files
-from nmt.decoding import non_autoregressive, searcher
+from nmt.decoding import compiled_search, non_autoregressive
+from nmt.decoding.compiled_search import compiled
+from nmt.decoding.restrictions import Restrictions
 from nmt.decoding.search import greedy_search
-from nmt.decoding.tracing import compiled
 from nmt.decoding.translator import Translator
 from nmt.results import evaluation, scores
 from nmt.runs import listing, loading
@@ -88,7 +89,13 @@ def search_of(network, batch):
         if network.config["non_autoregressive"]:
             return non_autoregressive.search(network, inp, scored=False)
         positions = 0 if batch == 1 else None
-        return greedy_search(network, inp, extra_tokens=0, extra_positions=positions, scored=False)
+        return greedy_search(
+            network,
+            inp,
+            restrictions=Restrictions(extra_tokens=0),
+            scored=False,
+            extra_positions=positions,
+        )
 
     return compiled(network, search) if batch == 1 else tf.function(search)
 
@@ -147,7 +154,7 @@ def measure(models, tokenizer, sources, batch, rounds):
 
 def print_runs(paths, test, rounds):
     """Prints BLEU and sentences per second of trained runs, and examples."""
-    searcher.COMPILE_AFTER = 0  # as if there had been some hundred sentences
+    compiled_search.COMPILE_AFTER = 0  # as if there had been some hundred sentences
     tokenizer, models = load_runs(paths)
     sources, references = load_test(test, paths[0])
     batch_rates, translations = measure(models, tokenizer, sources, 64, rounds)

@@ -26,6 +26,7 @@ import params
 import transformer_model as tm
 from nmt.cli import flags
 from nmt.decoding import search
+from nmt.decoding.restrictions import Restrictions
 from nmt.training import devices
 
 SOURCE = 16  # tokens
@@ -48,11 +49,15 @@ def searches(transformer):
     """Returns by name (rows, function of ids (B, S) and of the tokens to generate)."""
 
     def growing_cache(inp, tokens):
-        return search.greedy_search(transformer, inp, extra_tokens=tokens - SOURCE).ids
+        return search.greedy_search(
+            transformer, inp, restrictions=Restrictions(extra_tokens=tokens - SOURCE)
+        ).ids
 
     def fixed_cache(inp, tokens):
         extra = tokens - SOURCE
-        return search.greedy_search(transformer, inp, extra_tokens=extra, extra_positions=extra).ids
+        return search.greedy_search(
+            transformer, inp, restrictions=Restrictions(extra_tokens=extra), extra_positions=extra
+        ).ids
 
     def no_cache(inp, tokens):
         """The tutorial's search: the whole decoder for each token."""

@@ -41,7 +41,8 @@ import numpy as np
 import tensorflow as tf
 
 from nmt import UserError
-from nmt.decoding import searcher, translator
+from nmt.decoding import compiled_search, translator
+from nmt.decoding.padding import pad
 from nmt.exports import ctranslate2_model
 from nmt.exports.exported_model import Export
 from nmt.runs import loading
@@ -56,7 +57,7 @@ SYSTEMS = (
     "this project", "CTranslate2 float32", "CTranslate2 int8",
     "PyTorch, no cache", "no cache, tf.function", "no cache, eager",
 )  # fmt: skip
-searcher.COMPILE_AFTER = 0  # as a server that has run for a while
+compiled_search.COMPILE_AFTER = 0  # as a server that has run for a while
 
 Translate = Callable[[list[str]], list[str]]  # lines to their translations
 
@@ -247,10 +248,10 @@ def pytorch(transformer, tokenizer, rows, threads):
 
     def search(sources):
         """Lists of ids -> rows of generated ids, START first, PAD after END."""
-        inp = torch.tensor(searcher.pad(sources), dtype=torch.long)
-        pad = inp == PAD
+        inp = torch.tensor(pad(sources), dtype=torch.long)
+        is_pad = inp == PAD
         memory = model.encoder(
-            source_table[inp] + positions[: inp.shape[1]], src_key_padding_mask=pad
+            source_table[inp] + positions[: inp.shape[1]], src_key_padding_mask=is_pad
         )
         tar = torch.full((len(sources), 1), START)
         limits = torch.tensor([len(source) + 50 for source in sources])
@@ -260,7 +261,7 @@ def pytorch(transformer, tokenizer, rows, threads):
             future = torch.ones(length, length, dtype=torch.bool).triu(1)
             output = model.decoder(
                 target_table[tar] + positions[:length], memory,
-                tgt_mask=future, memory_key_padding_mask=pad,
+                tgt_mask=future, memory_key_padding_mask=is_pad,
             )  # fmt: skip
             token = final(output[:, -1]).argmax(-1).masked_fill(ended, PAD)
             tar = torch.cat([tar, token[:, None]], 1)

@@ -18,6 +18,9 @@ import params
 import run_demo
 import transformer_model as tm
 from nmt.corpus.source import CorpusSource
+from nmt.decoding.restrictions import Restrictions
+from nmt.decoding.search import search
+from nmt.decoding.search_options import SearchOptions
 from nmt.training import devices
 from transformer_model import END, PAD, START
 
@@ -243,6 +246,13 @@ class Candidate(NamedTuple):
     score: float
     log_probability: float
     finished: bool
+
+
+def find(model, inp, beam=1, n_best=1, extra_positions=None, **restrictions):
+    """Returns the Hypotheses of a search for source ids, given fields of Restrictions."""
+    options = SearchOptions(beam=beam, n_best=n_best)
+    restrictions = Restrictions(**restrictions)
+    return search(model, inp, options, restrictions, extra_positions=extra_positions)
 
 
 def hypotheses_of(results):

@@ -23,6 +23,7 @@ from helpers import (
     SIZES,
     GraphTransformer,
     biased_transformer,
+    find,
     graph_of,
     randomized,
     run_process,
@@ -33,7 +34,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import transformer_model as tm
-from nmt.decoding.search import greedy_search
 from transformer_model import END, PAD, START
 
 few = settings(deadline=None, max_examples=15, derandomize=True, database=None)
@@ -939,20 +939,20 @@ def ids_by_definition(model, inp, **options):
     return tm.greedy_translate(GraphTransformer(model), inp, **options)
 
 
-def cached_ids(*arguments, **more):
+def cached_ids(model, inp, extra_tokens):
     """Returns the ids (B, L) of greedy search with a cache."""
-    return greedy_search(*arguments, **more).ids[:, 0]
+    return find(model, inp, extra_tokens=extra_tokens).ids[:, 0]
 
 
 @pytest.fixture(params=[ids_by_definition, cached_ids], ids=["by definition", "cached"])
 def search(request):
     """Returns a function of a model and ids that finds ids (B, L), as long as the longest."""
 
-    def find(model, inp):
+    def find_ids(model, inp):
         ids = request.param(model, tf.constant(inp), extra_tokens=EXTRA).numpy()
         return ids[:, : np.count_nonzero(ids, axis=1).max()]
 
-    return find
+    return find_ids
 
 
 def search_step_by_step(model, source):
@@ -978,10 +978,8 @@ def test_search_equals_calling_the_whole_model_for_every_token(search):
 def test_search_is_the_same_in_a_graph():
     model = biased_transformer(END=1.5)
     ids = tf.TensorSpec((None, None), tf.int32)
-    compiled = tf.function(
-        lambda inp: greedy_search(model, inp, extra_tokens=EXTRA), input_signature=(ids,)
-    )
-    expected = greedy_search(model, tf.constant(INP), extra_tokens=EXTRA)
+    compiled = tf.function(lambda inp: find(model, inp, extra_tokens=EXTRA), input_signature=(ids,))
+    expected = find(model, tf.constant(INP), extra_tokens=EXTRA)
     np.testing.assert_array_equal(compiled(INP).ids, expected.ids)
 
 

@@ -4,16 +4,15 @@ Shapes in comments as in transformer_model.py, K hypotheses and L positions.
 """
 
 import dataclasses
-from collections.abc import Callable
 from typing import NamedTuple
 
 import tensorflow as tf
 
-from nmt.decoding.cached_decoder import EXTRA_TOKENS, CachedDecoder, DecoderState, allow_prefix
-from nmt.decoding.copied_symbols import CopiedSymbols
+from nmt.decoding.cached_decoder import CachedDecoder, DecoderState
 from nmt.decoding.ensemble import Ensemble, EnsembleState, Transformers, cached_decoder
-from nmt.decoding.hypotheses import Hypotheses, length_penalty, set_position, unrestricted
+from nmt.decoding.hypotheses import Hypotheses, length_penalty, set_position
 from nmt.decoding.position_loop import loop
+from nmt.decoding.restrictions import UNRESTRICTED, Restrictions, RowRestrictions
 from transformer_model import END, MASKED, START
 
 BLOCK = 64  # tokens; `best_continuations` compares the maxima of blocks first
@@ -40,7 +39,7 @@ class BeamState(NamedTuple):
     """The state of beam search between two steps."""
 
     decoder: DecoderState | EnsembleState
-    required: tf.Tensor | tuple[()]  # see CopiedSymbols.restrict; () without symbols
+    rows: RowRestrictions
     live: LiveHypotheses
     results: CompleteHypotheses
 
@@ -59,11 +58,8 @@ def beam_search(
     beam: int = 4,
     alpha: float = 0.6,
     n_best: int = 1,
-    extra_tokens: int = EXTRA_TOKENS,
+    restrictions: Restrictions = UNRESTRICTED,
     extra_positions: int | None = None,
-    prefix: tf.Tensor | None = None,
-    restrict: Callable = unrestricted,
-    copied: CopiedSymbols | None = None,
 ) -> Hypotheses:
     """Follows the `beam` likeliest hypotheses of each sentence. Returns the `n_best` complete ones.
 
@@ -78,11 +74,11 @@ def beam_search(
       beam: hypotheses K that are followed.
       alpha: of `length_penalty`, 0 or more.
       n_best: translations per sentence, at most `beam`.
-      extra_tokens, extra_positions, prefix: see CachedDecoder.
-      restrict, copied: see `greedy_search`.
+      restrictions: of the tokens.
+      extra_positions: see CachedDecoder.
     """
-    decoder = cached_decoder(transformer, inp, beam, extra_tokens, extra_positions, prefix, BLOCK)
-    steps = _BeamSteps(decoder, beam, alpha, n_best, restrict, copied)
+    decoder = cached_decoder(transformer, inp, beam, restrictions, extra_positions, BLOCK)
+    steps = _BeamSteps(decoder, beam, alpha, n_best, restrictions)
     first = steps.first_state(inp)
     complete, ended = loop(steps.unfinished, steps.step, first, decoder.cache_length)
     return Hypotheses(
@@ -102,12 +98,12 @@ class _BeamSteps:
     beam: int
     alpha: float
     n_best: int
-    restrict: Callable
-    copied: CopiedSymbols | None
+    restrictions: Restrictions
 
     def first_state(self, inp: tf.Tensor) -> BeamState:
         """Returns the state before the first step: START alone, K times."""
-        limits = tf.tile(self.decoder.state.limits[:, tf.newaxis], (1, self.beam))  # (B, K)
+        rows = self.restrictions.rows(inp)
+        limits = tf.tile(rows.limits[:, tf.newaxis], (1, self.beam))  # (B, K)
         ids = tf.fill(tf.shape(limits), START)[..., tf.newaxis]  # (B, K, 1)
         ids = tf.pad(ids, [[0, 0], [0, 0], [0, self.decoder.length]])  # (B, K, 1 + L)
         masked = tf.fill(tf.shape(limits), MASKED)  # (B, K)
@@ -117,12 +113,11 @@ class _BeamSteps:
             log_probability=tf.where(tf.range(self.beam) == 0, 0.0, masked),  # all start the same
         )
         complete = CompleteHypotheses(ids, masked, masked, finished=tf.zeros_like(limits, tf.bool))
-        required = () if self.copied is None else self.copied.count(inp)
-        return BeamState(self.decoder.state, required, live, complete)
+        return BeamState(self.decoder.state, rows, live, complete)
 
     def unfinished(self, position: tf.Tensor, state: BeamState) -> tf.Tensor:
         """Returns for which sentences (B,) a live hypothesis may still enter the n-best list."""
-        limits = state.decoder.limits  # (B,)
+        limits = state.rows.limits  # (B,)
         best_possible_score = tf.reduce_max(state.live.log_probability, axis=1)  # (B,)
         best_possible_score /= length_penalty(limits, self.alpha)
         worst_score = state.results.score[:, self.n_best - 1]  # (B,)
@@ -134,14 +129,10 @@ class _BeamSteps:
         tokens = tf.gather(live.ids, position, axis=2)  # (B, K)
         cache_rows = tf.broadcast_to(tf.range(self.beam), tf.shape(tokens))  # (B, K)
         origin = set_position(live.origin, position, cache_rows)  # (B, K, L)
-        likely, sources = self.decoder.log_probabilities(  # (B, K, V)
+        likely, decoder = self.decoder.log_probabilities(  # (B, K, V)
             tokens, position, origin, state.decoder
         )
-        restricted = self.restrict(likely, live.ids, position)
-        if self.copied is not None:
-            left = sources.limits - position  # (B,) tokens
-            restricted = self.copied.restrict(restricted, live.ids, state.required, left)
-        likely = allow_prefix(likely, restricted, position, sources.prefix)
+        likely = self.restrictions.restrict(likely, live.ids, position, state.rows)
 
         # Each live hypothesis has one END: at most K of the best 2 K end, at least K stay live.
         number = 2 * self.beam
@@ -154,12 +145,12 @@ class _BeamSteps:
             log_probability=new.log_probability,
         )
         finished = new.token == END  # (B, 2 K)
-        is_complete = finished | (position >= sources.limits[:, tf.newaxis])
+        is_complete = finished | (position >= state.rows.limits[:, tf.newaxis])
         complete = self._add_complete(
             state.results, new_hypotheses, position, is_complete, finished
         )
         live = self._best_live(new_hypotheses, is_complete)
-        return BeamState(sources, state.required, live, complete)
+        return BeamState(decoder, state.rows, live, complete)
 
     def _add_complete(
         self,

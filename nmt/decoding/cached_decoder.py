@@ -1,15 +1,16 @@
 """The decoder, one position at a time, for a batch of sources that the encoder reads once.
 
 Each layer keeps the keys and values of earlier positions. Shapes in comments as in
-transformer_model.py, L positions, K hypotheses and P tokens of a prefix.
+transformer_model.py, L positions and K hypotheses.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
+import keras
 import numpy as np
 import tensorflow as tf
 
+from nmt.decoding.restrictions import Restrictions
 from nmt.network.layers import Projection, join_projections, project
 from transformer_model import (
     MASKED,
@@ -23,9 +24,6 @@ from transformer_model import (
     positional_encoding,
     scaled_dot_product_attention,
 )
-
-EXTRA_TOKENS = 50  # of a translation, at most, beyond the tokens of its source (paper 6.1)
-
 
 # ---- A layer ----
 
@@ -70,15 +68,21 @@ def attend(
     return mha.dense(mha.join_heads(heads))
 
 
+class StepMasks(NamedTuple):
+    """What attention must not attend to at a step, and where the step is."""
+
+    position: tf.Tensor | None  # see `append_position`
+    look_ahead: tf.Tensor | None  # see DecoderLayer
+    padding: tf.Tensor  # (B, 1, 1, S), see DecoderLayer
+
+
 def decoder_layer_step(
     layer: DecoderLayer,
     x: tf.Tensor,
     self_projection: Projection,
     cache: KeysAndValues,
     source: KeysAndValues,
-    position: tf.Tensor | None,
-    look_ahead_mask: tf.Tensor | None,
-    padding_mask: tf.Tensor,
+    masks: StepMasks,
 ) -> tuple[tf.Tensor, KeysAndValues]:
     """Computes one position of a DecoderLayer, given its keys and values of earlier positions.
 
@@ -88,35 +92,38 @@ def decoder_layer_step(
       self_projection: that of queries, keys and values of its self-attention.
       cache: earlier positions of self-attention, (B, H, L K, D / H).
       source: what cross-attention attends to, (B, H, S, D / H).
-      position: see `append_position`.
-      look_ahead_mask, padding_mask: see DecoderLayer.
+      masks: of the step.
 
     Returns:
       output (B, K, D), and the cache with the new position.
     """
-    pre_norm = isinstance(layer, PreNormDecoderLayer)
-
-    def sublayer_input(normalize: Callable, x: tf.Tensor) -> tf.Tensor:
-        return normalize(x) if pre_norm else x
-
-    def add_and_norm(normalize: Callable, x: tf.Tensor, output: tf.Tensor) -> tf.Tensor:
-        return x + output if pre_norm else normalize(x + output)
-
-    y = sublayer_input(layer.layernorm1, x)
-    q, new_keys, new_values = project(y, self_projection, layer.mha1.num_heads)
+    y = sublayer_input(layer, layer.layernorm1, x)
+    q, keys, values = project(y, self_projection, layer.mha1.num_heads)
     cache = KeysAndValues(
-        append_position(cache.keys, new_keys, position),
-        append_position(cache.values, new_values, position),
+        append_position(cache.keys, keys, masks.position),
+        append_position(cache.values, values, masks.position),
     )
-    x = add_and_norm(layer.layernorm1, x, attend(layer.mha1, q, cache, look_ahead_mask))
+    attended = attend(layer.mha1, q, cache, masks.look_ahead)
+    x = add_and_norm(layer, layer.layernorm1, x, attended)
 
-    y = sublayer_input(layer.layernorm2, x)
+    y = sublayer_input(layer, layer.layernorm2, x)
     (q,) = project(y, join_projections(layer.mha2.wq), layer.mha2.num_heads)
-    x = add_and_norm(layer.layernorm2, x, attend(layer.mha2, q, source, padding_mask))
+    x = add_and_norm(layer, layer.layernorm2, x, attend(layer.mha2, q, source, masks.padding))
 
-    y = sublayer_input(layer.layernorm3, x)
-    x = add_and_norm(layer.layernorm3, x, layer.ffn(y))
-    return x, cache
+    y = sublayer_input(layer, layer.layernorm3, x)
+    return add_and_norm(layer, layer.layernorm3, x, layer.ffn(y)), cache
+
+
+def sublayer_input(layer: DecoderLayer, normalize: keras.Layer, x: tf.Tensor) -> tf.Tensor:
+    """Returns what a sub-layer reads of `x` (B, K, D): LayerNorm(x) with pre-norm, else x."""
+    return normalize(x) if isinstance(layer, PreNormDecoderLayer) else x
+
+
+def add_and_norm(
+    layer: DecoderLayer, normalize: keras.Layer, x: tf.Tensor, output: tf.Tensor
+) -> tf.Tensor:
+    """Returns `x` (B, K, D) with the output of a sub-layer; normalized, but with pre-norm."""
+    return x + output if isinstance(layer, PreNormDecoderLayer) else normalize(x + output)
 
 
 # ---- The decoder ----
@@ -128,8 +135,6 @@ class DecoderState(NamedTuple):
     A search may drop the same sources from all of its tensors.
     """
 
-    limits: tf.Tensor  # (B,) int32: the most tokens of a translation; 0 for an empty source
-    prefix: tf.Tensor | tuple[()]  # (B, L) int32: see CachedDecoder; () without prefixes
     padding_mask: tf.Tensor  # (B, 1, 1, S)
     sources: list[KeysAndValues]  # by layer, for cross-attention: (B, H, S, D / H)
     caches: list[KeysAndValues]  # by layer, for self-attention: (B, H, L K, D / H)
@@ -150,10 +155,9 @@ class CachedDecoder:
       transformer: a Transformer.
       inp: source ids (B, S).
       beam: hypotheses K per sentence.
-      extra_tokens: how many tokens a translation may have beyond those of its source.
+      restrictions: of the search, which bound the lengths of translations.
       extra_positions: None for caches that grow; or, for shapes that are the same at every step,
         as XLA requires, the positions that they have beyond the longest of sources and prefixes.
-      prefix: the ids (B, P) that each translation begins with, PAD after them; None for none.
       block: logits are of a multiple of `block` tokens; those beyond the vocabulary are never
         chosen.
 
@@ -169,17 +173,14 @@ class CachedDecoder:
         transformer: Transformer,
         inp: tf.Tensor,
         beam: int,
-        extra_tokens: int,
+        restrictions: Restrictions,
         extra_positions: int | None = None,
-        prefix: tf.Tensor | None = None,
         block: int = 1,
     ):
         self.beam = beam
         self._transformer, self._layers = transformer, transformer.decoder.dec_layers
-        longest = _size(inp, axis=1)
-        if prefix is not None:
-            longest = tf.maximum(longest, tf.shape(prefix)[1])
-        self.length = longest + extra_tokens
+        longest = restrictions.longest(inp)
+        self.length = longest + restrictions.extra_tokens
         self.cache_length = None if extra_positions is None else longest + extra_positions
         self._positions = positional_encoding(self.length, transformer.config["d_model"])
         self._projections = [  # joined once, not at each step
@@ -188,7 +189,7 @@ class CachedDecoder:
         self._output = self._output_weights(-transformer.config["target_vocab_size"] % block)
         tokens = np.arange(self._output.bias.shape[0])
         self.never = tf.constant(np.isin(tokens, (PAD, START)) * np.float32(MASKED))
-        self.state = self._first_state(inp, prefix, extra_tokens)
+        self.state = self._first_state(inp)
 
     def _output_weights(self, extra_entries: int) -> OutputWeights:
         """Returns the OutputWeights, for `extra_entries` more tokens, which are never chosen.
@@ -209,9 +210,7 @@ class CachedDecoder:
             bias = tf.pad(bias, [entries], constant_values=below)
         return OutputWeights(kernel, bias, transposed)
 
-    def _first_state(
-        self, inp: tf.Tensor, prefix: tf.Tensor | None, extra_tokens: int
-    ) -> DecoderState:
+    def _first_state(self, inp: tf.Tensor) -> DecoderState:
         """Runs the encoder. Returns the state before the first step, with empty caches."""
         padding_mask = create_padding_mask(inp)
         enc_output, _ = self._transformer.encoder(inp, training=False, mask=padding_mask)
@@ -223,14 +222,10 @@ class CachedDecoder:
             sources.append(KeysAndValues(keys, values))
         positions = 0 if self.cache_length is None else self.cache_length * self.beam
         depth = self._transformer.config["d_model"] // heads
-        empty = tf.zeros((_size(inp, axis=0), heads, positions, depth), enc_output.dtype)
-        padded_prefix = ()
-        if prefix is not None:  # as long as a translation: each step reads a position of it
-            padding = self.length - tf.shape(prefix)[1]
-            padded_prefix = tf.pad(prefix, [[0, 0], [0, padding]], constant_values=PAD)  # (B, L)
+        # A constant where it is known, which XLA needs.
+        batch = tf.shape(inp)[0] if inp.shape[0] is None else inp.shape[0]
+        empty = tf.zeros((batch, heads, positions, depth), enc_output.dtype)
         return DecoderState(
-            limits=_token_limits(inp, prefix, extra_tokens),
-            prefix=padded_prefix,
             padding_mask=padding_mask,
             sources=sources,
             caches=[KeysAndValues(empty, empty)] * len(self._layers),
@@ -252,21 +247,18 @@ class CachedDecoder:
             to this one, -1 beyond; None where K is 1.
           state: the DecoderState before this step.
         """
-        look_ahead_mask = self._look_ahead_mask(position, origin)
+        masks = StepMasks(
+            position=None if self.cache_length is None else position,
+            look_ahead=self._look_ahead_mask(position, origin),
+            padding=state.padding_mask,
+        )
         x = self._transformer.decoder.embedding(tokens)  # (B, K, D)
         encoding = self._positions[:, position, tf.newaxis]  # (1, 1, D)
         x = x * x.shape[-1] ** 0.5 + tf.cast(encoding, x.dtype)
         caches = []
         for n, layer in enumerate(self._layers):
             x, cache = decoder_layer_step(
-                layer,
-                x,
-                self._projections[n],
-                state.caches[n],
-                state.sources[n],
-                None if self.cache_length is None else position,
-                look_ahead_mask,
-                state.padding_mask,
+                layer, x, self._projections[n], state.caches[n], state.sources[n], masks
             )
             caches.append(cache)
         x = self._transformer.decoder.layernorm(x)
@@ -303,47 +295,3 @@ class CachedDecoder:
         if self.cache_length is not None:
             return tf.cast(tf.range(length) > position, tf.float32)  # (L,)
         return None
-
-
-def _size(tensor: tf.Tensor, axis: int) -> int | tf.Tensor:
-    """Returns the size of an axis: a constant where it is known, which XLA needs."""
-    return tf.shape(tensor)[axis] if tensor.shape[axis] is None else tensor.shape[axis]
-
-
-def _count_tokens(ids: tf.Tensor) -> tf.Tensor:
-    """Returns the number (B,) of `ids` (B, L) that are not PAD."""
-    return tf.reduce_sum(tf.cast(ids != PAD, tf.int32), axis=1)
-
-
-def _token_limits(inp: tf.Tensor, prefix: tf.Tensor | None, extra_tokens: int) -> tf.Tensor:
-    """Returns the most tokens (B,) of each translation, 0 for an empty source.
-
-    Args:
-      inp, prefix, extra_tokens: see CachedDecoder.
-    """
-    tokens = _count_tokens(inp)
-    if prefix is not None:
-        tokens = tf.where(tokens > 0, tf.maximum(tokens, _count_tokens(prefix)), 0)
-    return tf.where(tokens > 0, tokens + extra_tokens, 0)
-
-
-def allow_prefix(
-    likely: tf.Tensor,
-    restricted: tf.Tensor,
-    position: tf.Tensor,
-    prefix: tf.Tensor | tuple[()],
-) -> tf.Tensor:
-    """Returns log-probabilities (B, K, V): `restricted` ones, or of the prefix's token alone.
-
-    A token of a prefix keeps its log-probability in `likely`: no restriction is stronger.
-
-    Args:
-      likely, restricted: log-probabilities (B, K, V), without and with the restriction.
-      position: of the token before.
-      prefix: see DecoderState.
-    """
-    if isinstance(prefix, tuple):
-        return restricted
-    token = prefix[:, position, tf.newaxis, tf.newaxis]  # (B, 1, 1)
-    alone = tf.where(tf.range(likely.shape[-1]) == token, likely, likely + MASKED)
-    return tf.where(token == PAD, restricted, alone)

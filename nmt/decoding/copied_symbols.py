@@ -33,10 +33,9 @@ class CopiedSymbols:
 
         A translation that needs none gets none, and is otherwise as it would be alone, whatever the
         others in its batch need. A symbol can follow only as long as it is missing, and END only
-        when none is. Where END
-        would be likelier than all missing symbols, the likeliest of them takes its probability: a
-        translation that would end goes on with what it lacks. Where no more tokens are left than
-        symbols are missing, nothing else can follow.
+        when none is. Where END would be likelier than all missing symbols, the likeliest of them
+        takes its probability: a translation that would end continues with what it lacks. Where no
+        more tokens are left than symbols are missing, nothing else can follow.
 
         Args:
           likely: log-probabilities (B, K, V) of the next token.
@@ -58,12 +57,13 @@ class CopiedSymbols:
         before, between = allowed[..., :END], allowed[..., END + 1 : first]
         restricted = tf.concat([before, end, between, symbols, allowed[..., last:]], axis=2)
         needs_any = tf.reduce_any(required > 0, axis=1)[:, tf.newaxis, tf.newaxis]  # (B, 1, 1)
-        return tf.where(needs_any, restricted, self.forbid(likely))
+        return tf.where(needs_any, restricted, forbid(likely, self.ids))
 
-    def forbid(self, likely: tf.Tensor) -> tf.Tensor:
-        """Returns log-probabilities (B, K, V) with which no symbol can follow."""
-        if not self.ids:
-            return likely
-        tokens = tf.range(tf.shape(likely)[-1])  # (V,)
-        is_symbol = (tokens >= self.ids.start) & (tokens < self.ids.stop)
-        return tf.where(is_symbol, MASKED, likely)
+
+def forbid(likely: tf.Tensor, ids: range) -> tf.Tensor:
+    """Returns log-probabilities (B, K, V) with which no token of `ids` can follow."""
+    if not ids:
+        return likely
+    tokens = tf.range(tf.shape(likely)[-1])  # (V,)
+    is_forbidden = (tokens >= ids.start) & (tokens < ids.stop)
+    return tf.where(is_forbidden, MASKED, likely)

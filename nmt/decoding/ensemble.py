@@ -10,6 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from nmt.decoding.cached_decoder import CachedDecoder, DecoderState
+from nmt.decoding.restrictions import Restrictions
 from transformer_model import MASKED, Transformer
 
 Transformers = Transformer | tuple[Transformer, ...]  # one, or the members of an ensemble
@@ -21,16 +22,6 @@ class EnsembleState(NamedTuple):
 
     members: list[DecoderState]
 
-    @property
-    def limits(self) -> tf.Tensor:
-        """The most tokens (B,) of each translation, the same for all members."""
-        return self.members[0].limits
-
-    @property
-    def prefix(self) -> tf.Tensor | tuple[()]:
-        """What each translation begins with, the same for all members."""
-        return self.members[0].prefix
-
 
 class Ensemble:
     """The decoders of several Transformers of one vocabulary, for the same batch of sources.
@@ -39,11 +30,22 @@ class Ensemble:
 
     Args:
       transformers: two or more.
-      arguments: the others of CachedDecoder.
+      inp, beam, restrictions, extra_positions, block: see CachedDecoder.
     """
 
-    def __init__(self, transformers: tuple[Transformer, ...], *arguments):
-        self.members = [CachedDecoder(transformer, *arguments) for transformer in transformers]
+    def __init__(
+        self,
+        transformers: tuple[Transformer, ...],
+        inp: tf.Tensor,
+        beam: int,
+        restrictions: Restrictions,
+        extra_positions: int | None = None,
+        block: int = 1,
+    ):
+        self.members = [
+            CachedDecoder(transformer, inp, beam, restrictions, extra_positions, block)
+            for transformer in transformers
+        ]
         first = self.members[0]  # all have the same lengths and vocabulary
         self.length, self.cache_length, self.never = first.length, first.cache_length, first.never
         self.state = EnsembleState([member.state for member in self.members])
@@ -82,8 +84,15 @@ def mean_probability(likely: list[tf.Tensor]) -> tf.Tensor:
     return tf.reduce_logsumexp(tf.stack(likely), axis=0) - math.log(len(likely))
 
 
-def cached_decoder(transformer: Transformers, *arguments) -> CachedDecoder | Ensemble:
+def cached_decoder(
+    transformer: Transformers,
+    inp: tf.Tensor,
+    beam: int,
+    restrictions: Restrictions,
+    extra_positions: int | None = None,
+    block: int = 1,
+) -> CachedDecoder | Ensemble:
     """Returns the CachedDecoder of a Transformer, or the Ensemble of a tuple of them."""
     if isinstance(transformer, tuple):
-        return Ensemble(transformer, *arguments)
-    return CachedDecoder(transformer, *arguments)
+        return Ensemble(transformer, inp, beam, restrictions, extra_positions, block)
+    return CachedDecoder(transformer, inp, beam, restrictions, extra_positions, block)

@@ -13,7 +13,8 @@ from nmt.corpus.batches import MAX_SOURCE_TOKENS
 from nmt.decoding import alignment
 from nmt.decoding.attention import Attention
 from nmt.decoding.batch_sizes import CHUNK_LINES, Batching
-from nmt.decoding.searcher import Searcher, pad
+from nmt.decoding.padding import pad
+from nmt.decoding.searcher import Searcher
 from nmt.decoding.sentence import Links
 from nmt.network.ctc import best_outputs
 from nmt.network.parallel_tokens import decoder_input

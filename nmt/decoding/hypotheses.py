@@ -30,8 +30,3 @@ def set_position(tensor: tf.Tensor, index: tf.Tensor, value: tf.Tensor) -> tf.Te
     """Returns `tensor` (..., L) with `value` (...) at `index` of its last axis."""
     is_index = tf.range(tf.shape(tensor)[-1]) == index  # (L,)
     return tf.where(is_index, value[..., tf.newaxis], tensor)
-
-
-def unrestricted(likely: tf.Tensor, ids: tf.Tensor, position: tf.Tensor) -> tf.Tensor:
-    """Returns the log-probabilities `likely` (B, K, V): any token may follow ids (B, K, 1 + L)."""
-    return likely

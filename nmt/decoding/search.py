@@ -1,7 +1,7 @@
-"""Search for the likeliest translation: the one entry to greedy and beam search.
+"""Search for the likeliest translation: the one entry to greedy search, sampling and beam search.
 
-These are functions of ids. A Translator calls them as TensorFlow functions that are traced once, or
-compiled: see searcher.py.
+These are functions of ids. An engine calls them as TensorFlow functions that are traced once, or
+compiled: see engines/tensorflow.py.
 """
 
 import tensorflow as tf
@@ -10,6 +10,8 @@ from nmt.decoding.beam import beam_search
 from nmt.decoding.ensemble import Transformers
 from nmt.decoding.greedy import greedy_search, sample
 from nmt.decoding.hypotheses import Hypotheses
+from nmt.decoding.restrictions import UNRESTRICTED, Restrictions
+from nmt.decoding.search_options import SearchOptions
 
 __all__ = ["beam_search", "greedy_search", "sample", "search"]
 
@@ -17,19 +19,27 @@ __all__ = ["beam_search", "greedy_search", "sample", "search"]
 def search(
     transformer: Transformers,
     inp: tf.Tensor,
-    beam: int = 1,
-    alpha: float = 0.6,
-    n_best: int = 1,
+    options: SearchOptions,
+    restrictions: Restrictions = UNRESTRICTED,
+    samples: tf.Tensor | None = None,
     scored: bool = True,
-    **options,
+    extra_positions: int | None = None,
 ) -> Hypotheses:
-    """Returns Hypotheses for source ids (B, S): by greedy search for a `beam` of 1.
+    """Returns Hypotheses for source ids (B, S): of the search, or the samples, of the options.
 
     Args:
-      transformer, inp, alpha, options: see `greedy_search` and `beam_search`.
-      beam, n_best: see `beam_search`.
-      scored: see `greedy_search`; beam search always computes log-probabilities.
+      transformer, inp, restrictions, extra_positions: see `greedy_search`.
+      options: its beam, length penalty, `n_best` and sampling.
+      samples: see `sample`; 0 for all sources where None.
+      scored: see `greedy_search`; the other searches always compute log-probabilities.
     """
-    if beam == 1:
-        return greedy_search(transformer, inp, alpha, scored=scored, **options)
-    return beam_search(transformer, inp, beam, alpha, n_best, **options)
+    alpha = options.length_penalty
+    if options.sampling:
+        samples = tf.zeros_like(inp[:, 0]) if samples is None else samples  # (B,)
+        return sample(
+            transformer, inp, options.sampling, samples, alpha, restrictions, extra_positions
+        )
+    if options.beam == 1:
+        return greedy_search(transformer, inp, alpha, restrictions, scored, extra_positions)
+    n_best = options.beam if options.n_best > 1 else 1  # several may be the same text
+    return beam_search(transformer, inp, options.beam, alpha, n_best, restrictions, extra_positions)

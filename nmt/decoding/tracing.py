@@ -1,56 +1,46 @@
-"""Python functions as TensorFlow functions: traced once for all shapes, or compiled per shape."""
+"""Python functions as TensorFlow functions with one trace for all shapes."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Generic, TypeVar
 
-import keras
+import numpy as np
 import tensorflow as tf
 
-from transformer_model import Transformer
+Result = TypeVar("Result")
+Tensor = tf.Tensor | np.ndarray | Sequence[int] | int
 
 
-def compiled(transformer: Transformer, function: Callable) -> tf.types.experimental.GenericFunction:
-    """Returns `function`, of ids, which runs the Transformer, compiled by XLA per shape.
-
-    The weights are those of the first call for a shape. Each compiled program takes them as
-    arguments and shares the memory of the variables. That is about as fast as constants, of which
-    each program would hold copies; the variables themselves as arguments, locked and read at each
-    call, take 5% to 20% longer for short sentences.
-    """
-
-    def with_fixed_weights(inp):
-        variables = transformer.trainable_variables
-        with tf.init_scope():  # eager tensors, which the graph takes as arguments
-            weights = [tf.convert_to_tensor(variable) for variable in variables]
-        with keras.StatelessScope(list(zip(variables, weights, strict=True))):
-            return function(inp)
-
-    return tf.function(with_fixed_weights, jit_compile=True, autograph=False)
-
-
-class TracedOnce:
-    """A tf.function of one signature, traced before its first call, by one thread alone.
+class TracedOnce(Generic[Result]):
+    """A function of tensors as TensorFlow graphs: one for all shapes, for each choice of its flags.
 
     TensorFlow counts a call during which a function of the same code is traced, in whatever thread
-    and for whatever model, and warns of retracing after five.
+    and for whatever model, and warns of retracing after five. So a graph is traced before its first
+    call, by one thread alone.
 
     Args:
-      function: a tf.function with an input signature.
+      method: a function of tensors, and of flags by keyword.
+      signature: the shapes and types of the tensors.
     """
 
-    def __init__(self, function: tf.types.experimental.GenericFunction):
-        self._function, self._lock, self._traced = function, threading.Lock(), False
+    def __init__(self, method: Callable[..., Result], *signature: tf.TensorSpec):
+        self._method, self._signature = method, signature
+        self._lock = threading.Lock()
+        self._graphs: dict[tuple[tuple[str, bool], ...], Callable[..., Result]] = {}
 
-    def __call__(self, *arguments):
-        if not self._traced:
+    def __call__(self, *tensors: Tensor, **flags: bool) -> Result:
+        choice = tuple(sorted(flags.items()))
+        if choice not in self._graphs:
             with self._lock:
-                self._function.get_concrete_function()
-                self._traced = True
-        return self._function(*arguments)
+                if choice not in self._graphs:
+                    self._graphs[choice] = self._trace(flags)
+        return self._graphs[choice](*tensors)
 
-
-def traced_once(method: Callable, *signature: tf.TensorSpec) -> TracedOnce:
-    """Returns a method as a TensorFlow function with one trace for all shapes."""
-    # AutoGraph would take three quarters of the time to the first translation, and has nothing to
-    # convert here.
-    return TracedOnce(tf.function(method, input_signature=signature, autograph=False))
+    def _trace(self, flags: dict[str, bool]) -> Callable[..., Result]:
+        # AutoGraph would take three quarters of the time to the first translation, and has nothing
+        # to convert here.
+        method = partial(self._method, **flags)
+        function = tf.function(method, input_signature=self._signature, autograph=False)
+        function.get_concrete_function()
+        return function

@@ -31,8 +31,9 @@ from nmt.decoding.n_best import (
     merge_equal_texts,
     restore_candidates,
 )
+from nmt.decoding.padding import pad
 from nmt.decoding.search_options import SearchOptions
-from nmt.decoding.searcher import Searcher, pad
+from nmt.decoding.searcher import Searcher
 from nmt.decoding.sentence import NOTHING, Candidate, Links, Sentence, TokenScore, Translation
 from nmt.decoding.tokens import token_scores
 from nmt.text import sentences, spelling

@@ -9,6 +9,7 @@ from nmt import output
 from nmt.corpus.batches import MAX_SOURCE_TOKENS
 from nmt.decoding import non_autoregressive
 from nmt.decoding.hypotheses import Hypotheses
+from nmt.decoding.restrictions import Restrictions
 from nmt.decoding.sampling import Sampling
 from nmt.decoding.search import beam_search, greedy_search, sample
 from nmt.exports.exported_model import Export
@@ -75,7 +76,7 @@ class SavedTranslator(tf.Module):
         ids = ids[:, 1:-1].to_tensor()  # no START, no END
 
         def search(transformer: Transformer, inp: tf.Tensor) -> Hypotheses:
-            return beam_search(transformer, inp, BEAM, ALPHA, prefix=ids)
+            return beam_search(transformer, inp, BEAM, ALPHA, restrictions=Restrictions(prefix=ids))
 
         return self.translate(sentences, search)
 

@@ -14,12 +14,16 @@ import tensorflow as tf
 
 from nmt.corpus.batches import MAX_SOURCE_TOKENS
 from nmt.decoding.copied_symbols import CopiedSymbols
+from nmt.decoding.padding import pad
+from nmt.decoding.restrictions import Restrictions
 from nmt.decoding.search import search
-from nmt.decoding.searcher import IDS, NUMBER, pad, traced_once
+from nmt.decoding.search_options import SearchOptions
+from nmt.decoding.searcher import IDS, NUMBER
+from nmt.decoding.tracing import TracedOnce
 from nmt.serving.models import MAX_ALTERNATIVES, Query, ServedModel
 from nmt.text import spelling
 from nmt.text.protected import Protected, restore
-from transformer_model import END, MASKED, PAD
+from transformer_model import PAD
 
 Report = Callable[[list[int]], bool]  # of the ids so far, START first; returns whether to go on
 Show = Callable[[str], bool]  # of the text so far; returns whether to go on
@@ -60,7 +64,7 @@ class StreamingSearch:
         model = served.model
         self._members = (model.transformer, *model.ensemble)
         self._beam, self._alpha = served.beam, model.options["length_penalty"]
-        self._search = traced_once(self._search_in_graph, IDS, IDS, NUMBER)
+        self._search = TracedOnce(self._search_in_graph, IDS, IDS, NUMBER)
         self._reports: dict[int, Report] = {}
         self._numbers = itertools.count()
         self._protects = served.protects
@@ -102,25 +106,16 @@ class StreamingSearch:
     def _search_in_graph(self, inp, prefix, number):
         """Returns the ids (1, 1 + L) of the translation of source ids (1, S)."""
 
-        def report(likely, ids, position):
+        def report(ids, position):
             going_on = tf.numpy_function(
                 self._report, [number, ids[0, 0], position], tf.bool, stateful=True
             )
-            going_on = tf.reshape(going_on, ())
-            is_end = tf.range(tf.shape(likely)[-1]) == END  # (V,)
-            return tf.where(going_on | is_end, likely, likely + MASKED)
+            return tf.reshape(going_on, ())
 
         transformer = self._members if len(self._members) > 1 else self._members[0]
-        hypotheses = search(
-            transformer,
-            inp,
-            self._beam,
-            self._alpha,
-            scored=True,
-            prefix=prefix,
-            restrict=report,
-            copied=self._copied,
-        )
+        options = SearchOptions(beam=self._beam, length_penalty=self._alpha)
+        restrictions = Restrictions(prefix=prefix, symbols=self._copied, on_step=report)
+        hypotheses = search(transformer, inp, options, restrictions)
         return hypotheses.ids[:, 0]
 
     def _report(self, number, ids, position) -> np.bool_:

@@ -8,7 +8,7 @@ from helpers import as_dataset, randomized, sentences
 from nmt import UserError, messages
 from nmt.corpus.vocabulary import train_tokenizer
 from nmt.decoding import searcher
-from nmt.decoding.copied_symbols import CopiedSymbols
+from nmt.decoding.copied_symbols import CopiedSymbols, forbid
 from nmt.decoding.sampling import Sampling
 from nmt.decoding.translator import Translator
 from nmt.text.tokenizer import Tokenizer
@@ -76,7 +76,7 @@ def test_a_row_that_needs_no_symbol_gets_none_and_is_as_it_would_be_alone():
     likely = tf.random.stateless_normal((2, 2, 8), seed=(1, 2))
     ids = tf.constant([[[START, A], [START, WORD]]] * 2)
     result = SYMBOLS.restrict(likely, ids, tf.constant([[0, 0, 0], [0, 1, 0]]), tf.constant([9, 9]))
-    np.testing.assert_array_equal(result[0], SYMBOLS.forbid(likely)[0])
+    np.testing.assert_array_equal(result[0], forbid(likely, SYMBOLS.ids)[0])
     np.testing.assert_array_equal(result[0, :, A : C + 1], MASKED)
     np.testing.assert_array_equal(result[0, :, WORD:], likely[0, :, WORD:])
     assert (result[1] != likely[1]).numpy().any()
@@ -145,7 +145,7 @@ def test_a_prefix_holds_symbols_too(translate):
 
 def test_lines_without_symbols_are_searched_for_as_before(model, translate, monkeypatch):
     lines = ["um dois", "três"]
-    monkeypatch.delattr(translate.searcher, "search_with_symbols")
+    monkeypatch.delattr(CopiedSymbols, "restrict")
     assert [*translate(lines)] == [*Translator(*model, protect=False)(lines)]
 
 

@@ -5,11 +5,12 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import biased_transformer
+from helpers import biased_transformer, find
 
-from nmt.decoding import position_loop, search
-from nmt.decoding.cached_decoder import EXTRA_TOKENS
+from nmt.decoding import position_loop
+from nmt.decoding.restrictions import EXTRA_TOKENS
 from nmt.decoding.sampling import Sampling
+from nmt.decoding.search import sample
 from transformer_model import PAD
 
 
@@ -48,16 +49,14 @@ def test_rows_that_leave_a_batch_change_nothing(lines, kind):
     model, inp = biased_transformer(END=1.5), tf.constant(lines)
 
     @tf.function(autograph=False)
-    def find(extra_positions):
+    def find_all(extra_positions):
         if kind == "sample":
             samples = tf.zeros(len(lines), tf.int32)
-            return search.sample(
-                model, inp, Sampling(seed=5), samples, extra_positions=extra_positions
-            )
+            return sample(model, inp, Sampling(seed=5), samples, extra_positions=extra_positions)
         beam = 3 if kind == "beam" else 1
-        return search.search(model, inp, beam, n_best=beam, extra_positions=extra_positions)
+        return find(model, inp, beam, n_best=beam, extra_positions=extra_positions)
 
-    leaving, staying = find(extra_positions=None), find(extra_positions=EXTRA_TOKENS)
+    leaving, staying = find_all(extra_positions=None), find_all(extra_positions=EXTRA_TOKENS)
     tokens = np.count_nonzero(leaving.ids, axis=-1)
     assert len(np.unique(tokens[:, 0])) > 3  # some leave early, some late
     np.testing.assert_array_equal(leaving.ids, staying.ids)

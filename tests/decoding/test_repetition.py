@@ -5,10 +5,9 @@ import itertools
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import INP, biased_transformer, call, hypotheses_of
+from helpers import INP, biased_transformer, call, find, hypotheses_of
 
 from nmt import UserError
-from nmt.decoding import search
 from nmt.decoding.repetition import Repetition
 from transformer_model import END, MASKED, PAD, START
 
@@ -59,24 +58,22 @@ def test_tokens_that_would_repeat_an_n_gram_are_banned(ngram, position, banned):
 def test_no_translation_repeats_an_n_gram(beam, extra_positions):
     model = biased_transformer(END=-1e4)  # which would never end
     more = dict(extra_tokens=EXTRA + 3, extra_positions=extra_positions)
-    restrict = Repetition(ngram=2).restrict
-    hypotheses = hypotheses_of(
-        search.search(model, tf.constant(INP), beam, restrict=restrict, **more)
-    )
+    repetition = Repetition(ngram=2)
+    hypotheses = hypotheses_of(find(model, tf.constant(INP), beam, repetition=repetition, **more))
     for rows in hypotheses:
         ids = [token for token in rows[0].ids[1:] if token != END]
         pairs = list(itertools.pairwise(ids))
         assert len({*pairs}) == len(pairs)
-    free = hypotheses_of(search.search(model, tf.constant(INP), beam, **more))
+    free = hypotheses_of(find(model, tf.constant(INP), beam, **more))
     assert any(len({*itertools.pairwise(rows[0].ids)}) < len(rows[0].ids) - 1 for rows in free)
 
 
 @pytest.mark.parametrize("beam", [1, 3])
 def test_a_prefix_may_repeat(beam):
     model, prefix = biased_transformer(END=1.5), [5, 5, 6, 5]
-    hypotheses = search.search(
+    hypotheses = find(
         model, tf.constant(INP), beam, extra_tokens=EXTRA, prefix=tf.constant([prefix] * len(INP)),
-        restrict=Repetition(2.0, 1).restrict,
+        repetition=Repetition(2.0, 1),
     )  # fmt: skip
     for source, rows in zip(INP, hypotheses_of(hypotheses), strict=True):
         if source.any():
@@ -86,15 +83,15 @@ def test_a_prefix_may_repeat(beam):
 @pytest.mark.slow
 @pytest.mark.parametrize("beam", [1, 3])
 def test_restrictions_are_the_same_compiled_by_xla(beam):
-    model, restrict = biased_transformer(END=-1e4), Repetition(2.0, 2).restrict
+    model, repetition = biased_transformer(END=-1e4), Repetition(2.0, 2)
 
-    def find(inp):
-        more = dict(extra_tokens=EXTRA, extra_positions=EXTRA, restrict=restrict)
-        return search.search(model, inp, beam, **more)
+    def find_in(inp):
+        more = dict(extra_tokens=EXTRA, extra_positions=EXTRA, repetition=repetition)
+        return find(model, inp, beam, **more)
 
     compiled, expected = (
         hypotheses_of(function(tf.constant(INP)))
-        for function in (tf.function(find, jit_compile=True), find)
+        for function in (tf.function(find_in, jit_compile=True), find_in)
     )
     assert [rows[0].ids for rows in compiled] == [rows[0].ids for rows in expected]
 

@@ -5,15 +5,17 @@ import itertools
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import INP, SIZES, biased_transformer, graph_of, hypotheses_of, small_transformer
+from helpers import INP, SIZES, biased_transformer, find, graph_of, hypotheses_of, small_transformer
 
 import transformer_model as tm
-from nmt.decoding import cached_decoder, search
-from nmt.decoding.beam import BLOCK, best_continuations
+from nmt.decoding import cached_decoder
+from nmt.decoding.beam import BLOCK, beam_search, best_continuations
+from nmt.decoding.restrictions import Restrictions
 from nmt.decoding.tokens import log_probabilities
 from transformer_model import END, PAD, START
 
 EXTRA = 4
+FEW_MORE = Restrictions(extra_tokens=EXTRA)
 
 
 def log_probability(model, source, tokens):
@@ -46,7 +48,9 @@ def test_a_cached_step_equals_a_call_of_the_whole_model(beam, extra_positions, v
     """At every step to 1e-5, for sources of unequal lengths and hypotheses that change places."""
     rng = np.random.default_rng(1)
     model = small_transformer(**variant)
-    decoding = cached_decoder.CachedDecoder(model, tf.constant(INP), beam, EXTRA, extra_positions)
+    decoding = cached_decoder.CachedDecoder(
+        model, tf.constant(INP), beam, FEW_MORE, extra_positions
+    )
     batch, length = len(INP), INP.shape[1] + EXTRA
     ids = np.full((batch, beam, 1), START)
     origin, state = np.full((batch, beam, length), -1), decoding.state
@@ -109,7 +113,14 @@ def test_a_beam_of_everything_is_exhaustive_search():
     }
     assert len(expected) == 121
     hypotheses = hypotheses_of(
-        search.beam_search(model, tf.constant([source]), 121, alpha, n_best=121, extra_tokens=1)
+        beam_search(
+            model,
+            tf.constant([source]),
+            121,
+            alpha,
+            n_best=121,
+            restrictions=Restrictions(extra_tokens=1),
+        )
     )[0]
     assert {row.ids for row in hypotheses} == set(expected)
     assert hypotheses[0][0] == max(expected, key=expected.get)
@@ -140,7 +151,7 @@ def beam_by_hand(model, source, beam, alpha, limit):
 def test_beam_search_equals_a_search_without_cache_or_early_stop(alpha):
     model = biased_transformer(END=1.0)
     hypotheses = hypotheses_of(
-        search.beam_search(model, tf.constant(INP), 3, alpha, n_best=3, extra_tokens=EXTRA)
+        beam_search(model, tf.constant(INP), 3, alpha, n_best=3, restrictions=FEW_MORE)
     )
     for source, rows in zip(INP, hypotheses, strict=True):
         source = source[source != PAD].tolist()
@@ -155,20 +166,18 @@ def test_a_long_translation_may_overtake_a_short_one_that_ended_before():
     for source in INP:
         source = source[source != PAD].tolist()
         inp = tf.constant([source])
-        ((ids, *_),) = hypotheses_of(
-            search.beam_search(model, inp, 3, alpha=5.0, extra_tokens=EXTRA)
-        )[0]
+        ((ids, *_),) = hypotheses_of(beam_search(model, inp, 3, alpha=5.0, restrictions=FEW_MORE))[
+            0
+        ]
         assert ids == beam_by_hand(model, source, 3, 5.0, len(source) + EXTRA)[0][1]
         assert len(ids) > 4
 
 
 def test_one_best_is_the_first_of_n_best():
     model = biased_transformer(END=1.0)
-    best = hypotheses_of(
-        search.beam_search(model, tf.constant(INP), 3, n_best=1, extra_tokens=EXTRA)
-    )
+    best = hypotheses_of(beam_search(model, tf.constant(INP), 3, n_best=1, restrictions=FEW_MORE))
     all_three = hypotheses_of(
-        search.beam_search(model, tf.constant(INP), 3, n_best=3, extra_tokens=EXTRA)
+        beam_search(model, tf.constant(INP), 3, n_best=3, restrictions=FEW_MORE)
     )
     for one, three in zip(best, all_three, strict=True):
         assert one[0].ids == three[0].ids
@@ -178,8 +187,8 @@ def test_one_best_is_the_first_of_n_best():
 
 def test_a_hypothesis_at_the_limit_is_returned_and_flagged():
     hypotheses = hypotheses_of(
-        search.beam_search(
-            biased_transformer(END=-1e4), tf.constant(INP), 2, n_best=2, extra_tokens=EXTRA
+        beam_search(
+            biased_transformer(END=-1e4), tf.constant(INP), 2, n_best=2, restrictions=FEW_MORE
         )
     )
     for source, rows in zip(INP, hypotheses, strict=True):
@@ -192,12 +201,12 @@ def test_a_hypothesis_at_the_limit_is_returned_and_flagged():
 def test_a_translation_does_not_depend_on_batch_mates_or_padding(beam):
     model = biased_transformer(END=1.5)
 
-    def find(inp):
-        return hypotheses_of(search.search(model, tf.constant(inp), beam, extra_tokens=EXTRA))
+    def find_in(inp):
+        return hypotheses_of(find(model, tf.constant(inp), beam, extra_tokens=EXTRA))
 
-    together = find(INP)
-    others = [find(np.pad(INP, [[0, 0], [0, 3]])), find(INP[::-1])[::-1]]
-    others.append([find(source[np.newaxis])[0] for source in INP])
+    together = find_in(INP)
+    others = [find_in(np.pad(INP, [[0, 0], [0, 3]])), find_in(INP[::-1])[::-1]]
+    others.append([find_in(source[np.newaxis])[0] for source in INP])
     for other in others:
         for rows, expected in zip(other, together, strict=True):
             assert [row.ids for row in rows] == [row.ids for row in expected]
@@ -209,12 +218,12 @@ def test_a_translation_does_not_depend_on_batch_mates_or_padding(beam):
 def test_a_search_is_the_same_compiled_by_xla(beam):
     model = biased_transformer(END=1.5)
     compiled = tf.function(
-        lambda inp: search.search(model, inp, beam, extra_tokens=EXTRA, extra_positions=EXTRA),
+        lambda inp: find(model, inp, beam, extra_tokens=EXTRA, extra_positions=EXTRA),
         jit_compile=True,
     )
     for rows, expected in zip(
         hypotheses_of(compiled(tf.constant(INP))),
-        hypotheses_of(search.search(model, tf.constant(INP), beam, extra_tokens=EXTRA)),
+        hypotheses_of(find(model, tf.constant(INP), beam, extra_tokens=EXTRA)),
         strict=True,
     ):
         assert [row.ids for row in rows] == [row.ids for row in expected]
@@ -224,8 +233,8 @@ def test_a_search_is_the_same_compiled_by_xla(beam):
 def test_a_search_with_too_short_a_cache_says_so_and_otherwise_finds_the_same(beam):
     """Room for 6 tokens each: of these sources, some translations end, and some do not."""
     model, inp = biased_transformer(END=1.5), tf.constant(INP)
-    free = search.search(model, inp, beam, extra_tokens=EXTRA)
-    short_cache = search.search(
+    free = find(model, inp, beam, extra_tokens=EXTRA)
+    short_cache = find(
         model, inp, beam, extra_tokens=EXTRA, extra_positions=6 - INP.shape[1]
     )  # fmt: skip
     ended = short_cache.ended.numpy()
@@ -242,7 +251,7 @@ def test_a_search_with_too_short_a_cache_says_so_and_otherwise_finds_the_same(be
 def test_greedy_scores_are_those_of_its_own_tokens():
     model = biased_transformer(END=1.5)
     for source, rows in zip(
-        INP, hypotheses_of(search.search(model, tf.constant(INP), extra_tokens=EXTRA)), strict=True
+        INP, hypotheses_of(find(model, tf.constant(INP), extra_tokens=EXTRA)), strict=True
     ):
         ((ids, score, total, finished),) = rows
         source = source[source != PAD].tolist()
@@ -257,8 +266,8 @@ def test_greedy_scores_are_those_of_its_own_tokens():
 def test_products_of_a_search_are_in_bfloat16_where_the_model_is_mixed(beam):
     low = tm.Transformer(**SIZES, dtype="mixed_bfloat16")
     low.build(((None, None), (None, None)))
-    find = tf.function(lambda: search.search(low, tf.constant(INP), beam))
-    traced = find.get_concrete_function()
+    search = tf.function(lambda: find(low, tf.constant(INP), beam))
+    traced = search.get_concrete_function()
     graph = traced.graph.as_graph_def()
     nodes = [*graph.node, *(node for part in graph.library.function for node in part.node_def)]
     products = [node.attr for node in nodes if "MatMul" in node.op]
@@ -275,14 +284,12 @@ def test_products_of_a_search_are_in_bfloat16_where_the_model_is_mixed(beam):
 def test_a_prefix_that_the_search_would_find_changes_nothing(beam, extra_positions):
     model = biased_transformer(seed=6, END=1.5)
     more = dict(extra_tokens=EXTRA, extra_positions=extra_positions)
-    free = hypotheses_of(search.search(model, tf.constant(INP), beam, **more))
+    free = hypotheses_of(find(model, tf.constant(INP), beam, **more))
     for number in (1, 2, 3):
         prefixes = [rows[0].ids[1 : 1 + number] for rows in free]
         prefixes = [[token for token in ids if token != END] for ids in prefixes]
         prefix = tf.constant([ids + [PAD] * (number - len(ids)) for ids in prefixes])
-        prefixed = hypotheses_of(
-            search.search(model, tf.constant(INP), beam, prefix=prefix, **more)
-        )
+        prefixed = hypotheses_of(find(model, tf.constant(INP), beam, prefix=prefix, **more))
         for rows, expected in zip(prefixed, free, strict=True):
             assert rows[0].ids == expected[0].ids
             np.testing.assert_allclose(rows[0][1:3], expected[0][1:3], atol=1e-5)
@@ -295,11 +302,11 @@ def test_translations_begin_with_their_prefixes_which_count(beam):
     prefix[0] = np.arange(EXTRA + 20) % 5 + 4
     prefix[1, :3] = [7, 5, 7]
     prefixed = hypotheses_of(
-        search.search(
+        find(
             model, tf.constant(INP), beam, extra_tokens=EXTRA, prefix=tf.constant(prefix, tf.int32)
         )
     )
-    free = hypotheses_of(search.search(model, tf.constant(INP), beam, extra_tokens=EXTRA))
+    free = hypotheses_of(find(model, tf.constant(INP), beam, extra_tokens=EXTRA))
     for row, its in ((0, prefix[0]), (1, prefix[1, :3])):
         ((ids, _, total, _), *_) = prefixed[row]
         assert list(ids[1 : 1 + len(its)]) == list(its)
@@ -321,8 +328,8 @@ def test_an_ensemble_of_a_model_with_itself_is_that_model(beam, extra_positions)
         biased_transformer(END=1.5),
         dict(extra_tokens=EXTRA, extra_positions=extra_positions),
     )
-    alone = hypotheses_of(search.search(model, tf.constant(INP), beam, **more))
-    twice = hypotheses_of(search.search((model, model), tf.constant(INP), beam, **more))
+    alone = hypotheses_of(find(model, tf.constant(INP), beam, **more))
+    twice = hypotheses_of(find((model, model), tf.constant(INP), beam, **more))
     for rows, expected in zip(twice, alone, strict=True):
         assert rows[0].ids == expected[0].ids
         np.testing.assert_allclose(rows[0][1:3], expected[0][1:3], atol=1e-5)
@@ -332,7 +339,7 @@ def test_an_ensemble_of_a_model_with_itself_is_that_model(beam, extra_positions)
 def test_the_probabilities_of_an_ensemble_are_the_means_of_its_members(beam):
     models = biased_transformer(END=1.5), biased_transformer(END=0.5, seed=9)
     source = [token for token in INP[0] if token != PAD]
-    hypotheses = search.search(models, tf.constant([source]), beam, extra_tokens=EXTRA)
+    hypotheses = find(models, tf.constant([source]), beam, extra_tokens=EXTRA)
     ((ids, _, total, _), *_) = hypotheses_of(hypotheses)[0]
     each = [np.exp(next_log_probabilities(model, source, ids[:-1])) for model in models]
     mean = np.log(np.mean(each, axis=0))
@@ -349,7 +356,7 @@ def test_the_probabilities_of_an_ensemble_are_the_means_of_its_members(beam):
 def test_an_ensemble_scores_a_prefix_to_which_float32_gives_a_probability_of_0(beam):
     models = biased_transformer(END=1.5, UNKNOWN=-300), biased_transformer(END=0.5, UNKNOWN=-300)
     prefix = tf.constant([[tm.UNKNOWN]] * len(INP))
-    results = search.search(models, tf.constant(INP), beam, extra_tokens=EXTRA, prefix=prefix)
+    results = find(models, tf.constant(INP), beam, extra_tokens=EXTRA, prefix=prefix)
     for (first, *_), source in zip(hypotheses_of(results), INP, strict=True):
         if any(source):
             assert first.ids[1] == tm.UNKNOWN

@@ -16,10 +16,10 @@ import transformer_model as tm
 from nmt import UserError
 from nmt.decoding import (
     batch_sizes,
+    compiled_search,
     consensus,
     given_pairs,
     search,
-    searcher,
     tracing,
     translator,
 )
@@ -27,6 +27,7 @@ from nmt.decoding.attention import KINDS
 from nmt.decoding.hypotheses import Hypotheses
 from nmt.decoding.repetition import Repetition
 from nmt.decoding.sampling import Sampling
+from nmt.decoding.search_options import SearchOptions
 from nmt.decoding.sentence import Translation
 from nmt.decoding.translator import Translator
 from nmt.exports.saved_model import SavedTranslator
@@ -41,9 +42,9 @@ from pathlib import Path
 
 import params
 import transformer_model as tm
-from nmt.decoding import search_options, searcher
+from nmt.decoding import compiled_search, search_options, searcher
 
-searcher.COMPILE_AFTER = 0
+compiled_search.COMPILE_AFTER = 0
 sizes = params.NUM_LAYERS, params.D_MODEL, params.NUM_HEADS, params.DFF
 transformer = tm.Transformer(*sizes, params.VOCAB_SIZE, params.VOCAB_SIZE)
 transformer.build(((None, None), (None, None)))
@@ -60,7 +61,7 @@ def resident():
 
 
 for length in (8, 256):
-    tested.search_batch(searcher.pad([[tm.START] * length]))
+    tested.searched([[tm.START] * length], [0], [[tm.PAD]], scored=True, has_symbols=False)
 before = resident()
 for length in (*range(8, 129, 8), 256):
     tested.search([[tm.START] * length])
@@ -104,7 +105,7 @@ def alone(model):
 
     @tf.function(reduce_retracing=True)
     def find(inp, beam):
-        return search.search(transformer, inp, beam)
+        return search.search(transformer, inp, SearchOptions(beam=beam))
 
     def translate(line, beam=1):
         hypotheses = find(tf.constant(tokenizer.encode([line])), beam)
@@ -141,28 +142,30 @@ def test_lines_come_back_in_their_order_as_if_each_were_alone(
 
 
 def test_single_sentences_are_the_same_once_xla_compiles_them(model, alone, monkeypatch, silent):
-    monkeypatch.setattr(searcher, "COMPILE_AFTER", 3)
-    monkeypatch.setattr(searcher, "EXTRA_POSITIONS", 50)  # for all of them
+    monkeypatch.setattr(compiled_search, "COMPILE_AFTER", 3)
+    monkeypatch.setattr(compiled_search, "EXTRA_POSITIONS", 50)  # for all of them
     translate = Translator(*model)
-    compiled, calls = translate.searcher.search_compiled, []
-    translate.searcher.search_compiled = lambda inp: calls.append(inp) or compiled(inp)
+    search_one, calls = translate.searcher.compiled, []
+    compiled = search_one.search_width
+    search_one.search_width = lambda inp: calls.append(inp) or compiled(inp)
     lines = SOURCES[:12]
     assert [best[0].text for best in translate.hypotheses(lines, at_a_time=1)] == [
         alone(line)[0] for line in lines
     ]
     widths = [inp.shape[1] for inp in calls]
     assert widths
-    assert set(widths) <= set(searcher.COMPILED_WIDTHS)
+    assert set(widths) <= set(compiled_search.COMPILED_WIDTHS)
     assert len(calls) == 12 - sum(
-        min(3, number) for number in translate.searcher.sentences_by_width.values()
+        min(3, number) for number in search_one.sentences_by_width.values()
     )
 
 
 def test_a_search_that_is_not_traced_finds_the_same(model, alone):
     translate, traced = Translator(*model, traced=False), []
-    for name in ("search_batch", "search_batch_unscored"):
-        search = getattr(translate.searcher, name)
-        setattr(translate.searcher, name, lambda inp, s=search: traced.append(inp) or s(inp))
+    searched = translate.searcher.searched
+    translate.searcher.searched = lambda inp, *more, **flags: (
+        traced.append(inp) or searched(inp, *more, **flags)
+    )
     assert list(translate(SOURCES[:3])) == [alone(line)[0] for line in SOURCES[:3]]
     assert not traced
     # With scores, of which not all last bits would be the same, it is traced.
@@ -172,10 +175,12 @@ def test_a_search_that_is_not_traced_finds_the_same(model, alone):
 
 @pytest.mark.slow
 def test_a_translation_too_long_for_the_compiled_search_is_complete(model, alone, monkeypatch):
-    monkeypatch.setattr(searcher, "COMPILE_AFTER", 0)
+    monkeypatch.setattr(compiled_search, "COMPILE_AFTER", 0)
     translate, uncompiled = Translator(*model), []
-    search_batch = translate.searcher.search_batch
-    translate.searcher.search_batch = lambda inp: uncompiled.append(inp) or search_batch(inp)
+    searched = translate.searcher.searched
+    translate.searcher.searched = lambda inp, *more, **flags: (
+        uncompiled.append(inp) or searched(inp, *more, **flags)
+    )
     lines = [line for line in SOURCES if line][:12]
     texts = [best[0].text for best in translate.hypotheses(lines, at_a_time=1)]
     assert texts == [alone(line)[0] for line in lines]
@@ -184,11 +189,11 @@ def test_a_translation_too_long_for_the_compiled_search_is_complete(model, alone
 
 def test_sentences_of_all_lengths_need_few_compiled_programs(model, monkeypatch, silent):
     """TensorFlow releases none of them."""
-    monkeypatch.setattr(searcher, "COMPILE_AFTER", 0)
+    monkeypatch.setattr(compiled_search, "COMPILE_AFTER", 0)
     translate, shapes, uncompiled = Translator(*model), set(), []
     any_found = Hypotheses(*[tf.zeros(1)] * 4, tf.constant([True]))
-    translate.searcher.search_compiled = lambda inp: shapes.add(inp.shape) or any_found
-    translate.searcher.search_batch = lambda inp: uncompiled.append(inp.shape[1])
+    translate.searcher.compiled.search_width = lambda inp: shapes.add(inp.shape) or any_found
+    translate.searcher.searched = lambda inp, *_, **__: uncompiled.append(inp.shape[1])
     for length in range(1, translator.MAX_SOURCE_TOKENS + 1):
         translate.searcher.search([[tm.START] * length])
     assert len(shapes) <= 4
@@ -230,7 +235,7 @@ def test_a_translation_has_what_was_asked_for_and_else_none(model, beam):
 
 def test_weights_that_still_change_are_never_compiled_in(model, monkeypatch, silent):
     """As those of a training are, which is validated after each epoch."""
-    monkeypatch.setattr(searcher, "COMPILE_AFTER", 0)
+    monkeypatch.setattr(compiled_search, "COMPILE_AFTER", 0)
     transformer, tokenizer = model
     translate = Translator(*model, fixed=False)
     before = list(translate(["um dois."]))
@@ -566,7 +571,7 @@ def test_functions_of_many_models_and_threads_are_traced_once_each_without_a_war
         return inp + 1
 
     signature = [tf.TensorSpec((None,), tf.int32)]
-    functions = [tracing.TracedOnce(tf.function(find, signature)) for _ in range(12)]
+    functions = [tracing.TracedOnce(find, *signature) for _ in range(12)]
     with futures.ThreadPoolExecutor(8) as pool:
         results = [*pool.map(lambda index: functions[index % 12]([index]), range(96))]
     assert [int(ids[0]) for ids in results] == [*range(1, 97)]

@@ -6,10 +6,9 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import random_batches, tiny_training
+from helpers import find, random_batches, tiny_training
 
 import transformer_model as tm
-from nmt.decoding.search import greedy_search
 from nmt.network import layers, loss
 from nmt.network.engine import FASTER, ParallelForward, PlainForward, accelerate
 
@@ -154,7 +153,7 @@ def test_greedy_translations_are_those_of_the_story(variant, seed):
     ((inp, _),) = random_batches(1)
     expected = tm.greedy_translate(story, inp, extra_tokens=8).numpy()
     assert min(len(np.unique(ids[ids > tm.END])) for ids in expected[[0, 4]]) > 1
-    ids = greedy_search(engine, inp, extra_tokens=8).ids.numpy()[:, 0]
+    ids = find(engine, inp, extra_tokens=8).ids.numpy()[:, 0]
     np.testing.assert_array_equal(ids[:, : expected.shape[1]], expected)
     assert not ids[:, expected.shape[1] :].any()
 

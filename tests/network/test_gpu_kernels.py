@@ -10,11 +10,11 @@ import re
 import keras
 import pytest
 import tensorflow as tf
-from helpers import random_batches, tiny_training
+from helpers import find, random_batches, tiny_training
 from tensorflow.python.framework.kernels import get_registered_kernels_for_op
 
 from nmt.decoding.sampling import Sampling
-from nmt.decoding.search import sample, search
+from nmt.decoding.search import sample
 
 pytestmark = pytest.mark.slow
 
@@ -65,7 +65,7 @@ def test_training_and_validation_have_gpu_kernels(changes):
 def test_searching_has_gpu_kernels(beam):
     transformer = tiny_training().transformer
     transformer(random_batches(1)[0])
-    function = tf.function(lambda inp: search(transformer, inp, beam), input_signature=[IDS])
+    function = tf.function(lambda inp: find(transformer, inp, beam), input_signature=[IDS])
     assert without_gpu_kernel(operations_of(function.get_concrete_function())) == set()
 
 

@@ -19,8 +19,8 @@ from nmt import UserError
 from nmt.decoding import non_autoregressive
 from nmt.decoding.copied_symbols import CopiedSymbols
 from nmt.decoding.greedy import greedy_search
-from nmt.decoding.search import search
-from nmt.decoding.searcher import pad
+from nmt.decoding.padding import pad
+from nmt.decoding.restrictions import Restrictions
 from nmt.network import parallel_tokens
 from nmt.results.explorer import page
 from nmt.runs import loading
@@ -265,7 +265,9 @@ def greedy_ids(transformer, sources):
     ids = []
     for first in range(0, len(sources), 100):
         batch = tf.constant(pad(sources[first : first + 100]))
-        ids += [row[row != 0].tolist() for row in search(transformer, batch).ids[:, 0].numpy()]
+        ids += [
+            row[row != 0].tolist() for row in greedy_search(transformer, batch).ids[:, 0].numpy()
+        ]
     return ids
 
 
@@ -393,7 +395,10 @@ def test_symbols_stand_for_what_must_not_change_as_in_the_program(browser):
     (ids,) = tokenizer.encode([DEFAULT.protect("o menino come {name} 4711 peixes <b>").text])
     target = browser.ask("return new Translation(network, arguments[0]).finish().target", ids)
     copied = CopiedSymbols(tokenizer.symbol_ids)
-    expected = greedy_search(network, tf.constant([ids]), copied=copied).ids[0, 0].numpy()
+    restrictions = Restrictions(symbols=copied)
+    expected = (
+        greedy_search(network, tf.constant([ids]), restrictions=restrictions).ids[0, 0].numpy()
+    )
     assert target == expected[expected != 0].tolist()
     likely = np.random.default_rng(0).normal(size=tokenizer.vocab_size).astype(np.float32)
     likely[3] = 9  # END

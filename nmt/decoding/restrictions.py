@@ -1,0 +1,112 @@
+"""What the tokens of a translation must be, and must not be: the same for every search.
+
+Shapes in comments as in transformer_model.py, K hypotheses, L positions, P tokens of a prefix and N
+symbols.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from nmt.decoding.copied_symbols import CopiedSymbols, forbid
+from nmt.decoding.repetition import Repetition
+from transformer_model import END, MASKED, PAD
+
+EXTRA_TOKENS = 50  # of a translation, at most, beyond the tokens of its source (paper 6.1)
+
+# A function of the ids (B, K, 1 + L) so far and the position of the newest one. It returns whether
+# translations may have another token but END, a boolean.
+OnStep = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
+
+
+class RowRestrictions(NamedTuple):
+    """What restricts the translations of each source.
+
+    A search may drop the same sources from all of its tensors.
+    """
+
+    limits: tf.Tensor  # (B,) int32: the most tokens of a translation; 0 for an empty source
+    prefix: tf.Tensor  # (B, P) int32: what it begins with, PAD after it; (B, 0) for anything
+    required: tf.Tensor  # (B, N) int32: how often it must hold each symbol; (B, 0) without symbols
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Restrictions:
+    """What restricts a search.
+
+    No restriction is stronger than a prefix, whose tokens keep their log-probabilities.
+    """
+
+    prefix: tf.Tensor | None = None  # ids (B, P) that translations begin with, PAD after them
+    repetition: Repetition | None = None  # what a translation may repeat; None for anything
+    symbols: CopiedSymbols | None = None  # that it holds as often as its source
+    forbidden: range = range(0)  # tokens that never follow
+    extra_tokens: int = EXTRA_TOKENS  # that it may have beyond those of its source
+    on_step: OnStep | None = None  # called before each step
+
+    def longest(self, inp: tf.Tensor) -> int | tf.Tensor:
+        """Returns the size of the longer of sources `inp` (B, S) and prefixes (B, P).
+
+        It is a constant where it is known, which XLA needs.
+        """
+        length = tf.shape(inp)[1] if inp.shape[1] is None else inp.shape[1]
+        return length if self.prefix is None else tf.maximum(length, tf.shape(self.prefix)[1])
+
+    def rows(self, inp: tf.Tensor) -> RowRestrictions:
+        """Returns the RowRestrictions of source ids `inp` (B, S)."""
+        empty = tf.zeros_like(inp[:, :0], tf.int32)  # (B, 0)
+        return RowRestrictions(
+            limits=self._limits(inp),
+            prefix=empty if self.prefix is None else self.prefix,
+            required=empty if self.symbols is None else self.symbols.count(inp),
+        )
+
+    def _limits(self, inp: tf.Tensor) -> tf.Tensor:
+        """Returns the most tokens (B,) of each translation, 0 for an empty source."""
+        source_tokens = count_tokens(inp)
+        tokens = source_tokens
+        if self.prefix is not None:
+            tokens = tf.maximum(tokens, count_tokens(self.prefix))
+        return tf.where(source_tokens > 0, tokens + self.extra_tokens, 0)
+
+    def restrict(
+        self, likely: tf.Tensor, ids: tf.Tensor, position: tf.Tensor, rows: RowRestrictions
+    ) -> tf.Tensor:
+        """Returns log-probabilities (B, K, V) with which a search can follow no forbidden token.
+
+        Args:
+          likely: log-probabilities (B, K, V) of the token after `position`, or logits.
+          ids: (B, K, 1 + L), START first; those up to `position` are known, PAD follows.
+          position: a number.
+          rows: of the sources.
+        """
+        restricted = likely
+        if self.on_step is not None:
+            is_end = tf.range(tf.shape(likely)[-1]) == END  # (V,)
+            may_continue = self.on_step(ids, position)
+            restricted = tf.where(may_continue | is_end, restricted, restricted + MASKED)
+        if self.repetition is not None:
+            restricted = self.repetition.restrict(restricted, ids, position)
+        restricted = forbid(restricted, self.forbidden)
+        if self.symbols is not None:
+            left = rows.limits - position  # (B,) tokens
+            restricted = self.symbols.restrict(restricted, ids, rows.required, left)
+        if self.prefix is None:
+            return restricted
+
+        def begin() -> tf.Tensor:
+            token = rows.prefix[:, position, tf.newaxis, tf.newaxis]  # (B, 1, 1)
+            alone = tf.where(tf.range(likely.shape[-1]) == token, likely, likely + MASKED)
+            return tf.where(token == PAD, restricted, alone)
+
+        return tf.cond(position < tf.shape(rows.prefix)[1], begin, lambda: restricted)
+
+
+UNRESTRICTED = Restrictions()
+
+
+def count_tokens(ids: tf.Tensor) -> tf.Tensor:
+    """Returns the number (B,) of `ids` (B, L) that are not PAD."""
+    return tf.reduce_sum(tf.cast(ids != PAD, tf.int32), axis=1)
