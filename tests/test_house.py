@@ -106,8 +106,9 @@ UNANNOTATED = {
 }  # fmt: skip
 IN_A_CIRCLE = {
     "nmt.decoding.alignment", "nmt.decoding.consensus", "nmt.decoding.given_pairs",
-    "nmt.decoding.hidden_spans", "nmt.decoding.search_options", "nmt.decoding.searcher",
-    "nmt.decoding.sentence", "nmt.decoding.tokens", "nmt.text.glossary", "nmt.text.protected",
+    "nmt.decoding.hidden_spans", "nmt.decoding.search", "nmt.decoding.search_options",
+    "nmt.decoding.searcher", "nmt.decoding.sentence", "nmt.decoding.tokens", "nmt.text.glossary",
+    "nmt.text.protected",
 }  # fmt: skip
 STAND_TWICE = {"engine"}
 
