@@ -27,7 +27,7 @@ def check_keywords(function: str, given: Iterable[str], known: Iterable[str]) ->
             close = closest(name, [known_name.replace("_", "-") for known_name in names])
             meant = f"did you mean {close.replace('-', '_')}?" if close else ""
             raise TypeError(
-                f"{function}() has no argument {name!r}; {meant or 'there are ' + ', '.join(names)}"
+                f"{function} has no argument {name!r}; {meant or 'there are ' + ', '.join(names)}"
             )
 
 

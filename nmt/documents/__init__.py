@@ -12,11 +12,13 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 from nmt import UserError
 from nmt.documents.document import Document
 from nmt.documents.report import make_report
 from nmt.documents.tag_placement import TranslatedText
+from nmt.keywords import suggests_keywords
 from nmt.messages import log
 
 FORMATS = {  # the ending of a file's name: the module of its format
@@ -57,7 +59,7 @@ def format_of(name: str) -> str:
     return ending
 
 
-def parse_document(name: str, content: bytes, **options) -> Document:
+def parse_document(name: str, content: bytes, **options: Any) -> Document:
     """Returns a Document.
 
     Args:
@@ -82,23 +84,41 @@ def name_language(document: Document, code: str | None) -> None:
         document.language = code
 
 
+@suggests_keywords
 def translate_document(
     name: str,
     content: bytes,
     translate: Callable[[list[str]], Iterable[TranslatedText]],
-    **options,
+    *,
+    columns: str | None = None,
+    mark: str | None = None,
+    fuzzy: bool | None = None,
 ) -> bytes:
     """Returns the content of a file with its text translated; logs a warning if text stays.
 
     Args:
-      name, content, options: see `parse_document`.
-      translate: a function of texts that returns a translation of each, such as a Translation of
-        nmt/decoding. Its links say where tags belong; without them, tags keep their relative
-        positions.
+      name: of the file, whose ending is the format: one of FORMATS.
+      content: of the file.
+      translate: a function of texts that returns a translation of each, such as what
+        `load_translator` returns. With `alignments=True`, tags stand around the words that
+        translate those in them; without, they keep their relative positions.
+      columns: of a table, what to translate: names in the first line, or numbers from 1, with
+        commas between them; None for all.
+      mark: of .po and XLIFF, how a translation is marked as that of a machine: "review" (None),
+        "comment" or "none".
+      fuzzy: of .po and XLIFF, whether to translate what is marked as fuzzy anew.
 
     Raises:
-      UserError: see `parse_document`.
+      UserError: the format is unknown, the content is not of the format, or the format has no such
+        option.
+      TypeError: there is no such argument.
     """
+    given = {"columns": columns, "mark": mark, "fuzzy": fuzzy}
+    options = {option: value for option, value in given.items() if value is not None}
+    for option in options:
+        endings = TABLES if option == "columns" else MESSAGES
+        if format_of(name) not in endings:
+            raise UserError(f"{name}: {option} is for {', '.join(endings)}; leave it out")
     document = parse_document(name, content, **options)
     translations = list(translate([segment.text for segment in document.segments]))
     report = make_report(document, translations)

@@ -1,7 +1,6 @@
 """Loading a trained run: its network, tokenizer and options, without an optimizer."""
 
 import dataclasses
-import inspect
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,10 +9,12 @@ import tensorflow as tf
 
 from nmt import UserError
 from nmt.decoding.model import Model
-from nmt.decoding.search_options import SearchOptions
+from nmt.decoding.repetition import Repetition
+from nmt.decoding.sampling import Sampling
 from nmt.decoding.translator import Translator
+from nmt.keywords import suggests_keywords
 from nmt.machine import memory
-from nmt.messages import closest, log
+from nmt.messages import log
 from nmt.neighbors import params
 from nmt.network.engine import ParallelForward, accelerate
 from nmt.network.parallel_tokens import ParallelTokensForward
@@ -201,19 +202,9 @@ def load_ensemble(
     return first._replace(model=dataclasses.replace(first.model, ensemble=tuple(transformers)))
 
 
-def check_names(options: dict[str, Any]) -> None:
-    """Raises a TypeError, as Python does, if `load_translator` has no such keyword arguments."""
-    arguments = {*inspect.signature(load_translator).parameters} - {"options"}
-    known = [*arguments, *SearchOptions._fields]
-    for name in options:
-        if name not in known:
-            close = closest(name, known)
-            meant = f"did you mean {close}?" if close else f"there are {', '.join(sorted(known))}"
-            raise TypeError(f"load_translator has no argument {name!r}; {meant}")
-
-
+@suggests_keywords
 def load_translator(
-    path: str | Path | list | None = None,
+    path: str | Path | Sequence[str | Path] | None = None,
     checkpoint: str | None = None,
     *,
     rows: int | None = None,
@@ -222,7 +213,17 @@ def load_translator(
     protect: bool = True,
     patterns: Sequence[str] = (),
     glossary: str | Path | None = None,
-    **options,
+    beam: int | None = None,
+    length_penalty: float | None = None,
+    n_best: int = 1,
+    plain: bool = False,
+    sampling: Sampling | None = None,
+    repetition: Repetition | None = None,
+    mbr: str | None = None,
+    alignments: bool = False,
+    token_scores: bool = False,
+    alternatives: int = 0,
+    traced: bool = True,
 ) -> Translator:
     """Returns the Translator of a trained run, for use from Python.
 
@@ -239,20 +240,35 @@ def load_translator(
         docs/protecting.md.
       patterns: regular expressions of what must not change, either.
       glossary: a file of terms and their translations, source TAB target.
-      options: of decoding.search_options.SearchOptions, such as `beam`; without `beam` and
-        `length_penalty`, those of the run.
+      beam: hypotheses followed per sentence, 1 for greedy search; None for the run's own.
+      length_penalty: alpha of the length penalty of beam search; None for the run's own.
+      n_best: translations of a sentence, at most `beam`; or samples.
+      plain: greedy search by `transformer_model.greedy_translate`.
+      sampling: how samples are drawn at random; None for a search.
+      repetition: what a translation may repeat; None for anything.
+      mbr: the utility, such as "chrf", to choose one of `n_best` by.
+      alignments: report the word links of the best translation.
+      token_scores: report the tokens of the best translation with log-probabilities.
+      alternatives: report this many of the likeliest tokens per position, too.
+      traced: False to build no TensorFlow graph for greedy search, for a few sentences.
 
     Raises:
       UserError: there is no such run, it is damaged, or an argument is not allowed.
       TypeError: there is no such argument.
     """
+    given = dict(
+        beam=beam, length_penalty=length_penalty, n_best=n_best, plain=plain, sampling=sampling,
+        repetition=repetition, mbr=mbr, alignments=alignments, token_scores=token_scores,
+        alternatives=alternatives, traced=traced,
+    )  # fmt: skip
     paths = path if isinstance(path, (list, tuple)) else [path]
     if not paths:
         raise UserError("load_translator was given an empty list; name one run folder or several")
     if isinstance(patterns, str):
         raise UserError("patterns is one string; give a list of strings")
-    check_names(options)
-    options = {name: value for name, value in options.items() if value is not None}
+    options: dict[str, Any] = {
+        name: value for name, value in given.items() if value is not None
+    }  # the others are the run's own
     if options.get("sampling"):
         options.setdefault("beam", 1)
     changed = {name: options[name] for name in params.names(params.SEARCH) if name in options}
