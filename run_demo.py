@@ -10,6 +10,7 @@ run in nmt/cli/, one file each. Everything goes to a run folder, `runs/<dataset>
 another; see nmt/training/run_folder.py).
 """
 
+import dataclasses
 import functools
 import sys
 import time
@@ -67,7 +68,7 @@ class Training(TrainingLoop):
     `fit`, which repeats the step for epochs, saves and validates, is in nmt/training/loop.py.
 
     Args:
-      options: values of params.table() by name; `data_path` is the name of the corpus, and `xla` is
+      options: of the run; `data_path` is the name of the corpus, and `xla` is
         "on" or "off" ("auto" counts as off).
       vocab_size: vocabulary entries, shared by both languages.
       strategy: the tf.distribute.Strategy of the devices.
@@ -86,7 +87,7 @@ class Training(TrainingLoop):
     ):  # fmt: skip
         super().__init__(options, vocab_size, strategy, workers, scheme)
         check_size(options, vocab_size)
-        xla = options["xla"] == "on"
+        xla = options.xla == "on"
         with strategy.scope():
             # Of all epochs, as a schedule needs it; each device has its own copy, as XLA needs it.
             self.total_steps = tf.Variable(1, dtype=tf.int64)
@@ -95,10 +96,10 @@ class Training(TrainingLoop):
             self.optimizer = Adam(options, self.total_steps)
             self.optimizer.build(variables)
             self.updater = Updater(
-                self.optimizer, variables, options["accumulate"], options["clip_norm"], xla
+                self.optimizer, variables, options.accumulate, options.clip_norm, xla
             )
-        if options["non_autoregressive"]:
-            seed = functools.partial(self.updater.batch_seed, options["seed"], scheme)
+        if options.non_autoregressive:
+            seed = functools.partial(self.updater.batch_seed, options.seed, scheme)
             self.forward = ParallelTokensForward(self.transformer, parts, seed)
         elif plain:  # a call of the network, as it stands
             self.forward = PlainForward(self.transformer)
@@ -148,7 +149,7 @@ class Training(TrainingLoop):
         # With --plain, predictions are logits; the engine computes these in its `token_sums`.
         with tf.GradientTape() as tape:
             predictions = self.forward.predict((inp, tar_inp), training=True)
-            sums = self.forward.token_sums(tar_real, predictions, self.options["label_smoothing"])
+            sums = self.forward.token_sums(tar_real, predictions, self.options.label_smoothing)
         # The loss is a sum over tokens: the Updater divides by the tokens of all devices.
         gradients = tape.gradient(sums.loss, self.transformer.trainable_variables)
         return sums, dense(gradients)
@@ -174,7 +175,7 @@ class Training(TrainingLoop):
         """Returns the metrics of the validation split, by name."""
         loss, accuracy = self.loss_and_accuracy(corpus.validation, tokenizer)
         validation_metrics = dict(val_loss=loss, val_accuracy=accuracy)
-        if self.options["validate_by"] == "bleu":
+        if self.options.validate_by == "bleu":
             self.translations_of(corpus.validation.take(1), tokenizer)  # traced before timing
             started = time.perf_counter()
             bleu = evaluation.validation_bleu(self.model, tokenizer, corpus.validation)
@@ -211,14 +212,14 @@ def train(args):
     parent = parents.find(args.parent, run, resumed, bool(args.train or args.data_path))
     inherited = parents.options_to_inherit(args.parent, parent, run)
     options = train_options.choose(args, resumed, inherited)
-    keras.utils.set_random_seed(options["seed"])  # before a tokenizer exists: this resets its state
+    keras.utils.set_random_seed(options.seed)  # before a tokenizer exists: this resets its state
     xla = train_options.uses_xla(options, run.resumable)
     saved_parts = run.resumable.parts if run.resumable else None
     strategy, parts = devices.configure(xla, workers, saved_parts)
 
     # 2. The corpus: the chief downloads it, then the other workers read it.
     corpus = workers.in_turn(
-        lambda: load_corpus(choice.source, options["seed"], may_fall_back=not choice.explicit)
+        lambda: load_corpus(choice.source, options.seed, may_fall_back=not choice.explicit)
     )
     source = choice.loaded_source(corpus)
     if choice.is_replaced_by(corpus):  # the default could not be downloaded
@@ -228,7 +229,9 @@ def train(args):
     run = LockedRun(run)
     args.resume = train_corpus.resuming_command(args, choice, corpus)
     tokenize = train_options.tokenizer_of_bleu(args, options, run, source, corpus)
-    options |= dict(data_path=corpus.name, tokenize=tokenize, xla="on" if xla else "off")
+    options = dataclasses.replace(
+        options, data_path=corpus.name, tokenize=tokenize, xla="on" if xla else "off"
+    )
     train_messages.announce_corpus(args, run, corpus.name, source)
 
     # 3. One pass over the text, and the vocabulary: learned from it, or that of the parent.
@@ -261,8 +264,8 @@ def train(args):
     train_messages.announce(args, run, options, corpus, source, text, steps_per_epoch, batches)
 
     # 6. Training.
-    kept_epochs = max(KEPT_CHECKPOINTS, options["average"])
-    minutes = options["checkpoint_minutes"]
+    kept_epochs = max(KEPT_CHECKPOINTS, options.average)
+    minutes = options.checkpoint_minutes
     confirm = None if claimed.is_confirmed else claimed.confirm
     with checkpoints.Keeper(
         training.checkpoint, run, kept_epochs, minutes, workers, confirm
@@ -274,7 +277,7 @@ def train(args):
 
     # 7. Averaging, of the newest checkpoints.
     validation = average(
-        training.checkpoint, training.transformer.trainable_variables, keeper, options["average"],
+        training.checkpoint, training.transformer.trainable_variables, keeper, options.average,
         lambda: training.validate(corpus, tokenizer),
     )  # fmt: skip
     if workers.chief:

@@ -20,6 +20,7 @@ Prints Markdown.
 """
 
 import argparse
+import dataclasses
 import functools
 import json
 import os
@@ -37,6 +38,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from nmt.cli import startup
+from nmt.options import Options
 
 os.environ["XLA_FLAGS"] = startup.xla_flags()  # as `run_demo.py train` has them
 
@@ -45,7 +47,6 @@ import numpy as np
 import tensorflow as tf
 from train_speed import products_of
 
-import params
 import run_demo
 from nmt.decoding.restrictions import Restrictions
 from nmt.decoding.search import search
@@ -95,10 +96,10 @@ def device() -> str:
 
 def options_of(preset: str, miniature: bool, **changes) -> dict:
     """Returns the values of a preset, or the smallest network."""
-    options = params.values(preset) | dict(data_path="random", xla="off")
+    options = Options.of(preset, dict(data_path="random", xla="off"))
     if miniature:
-        options |= SMALLEST | dict(vocab_size=100)
-    return options | changes
+        options = dataclasses.replace(options, **SMALLEST, vocab_size=100)
+    return dataclasses.replace(options, **changes)
 
 
 def random_batch(rows: int, vocab_size: int) -> tuple[tf.Tensor, tf.Tensor]:
@@ -112,9 +113,9 @@ def random_batch(rows: int, vocab_size: int) -> tuple[tf.Tensor, tf.Tensor]:
     return tf.constant(inp, tf.int32), tf.constant(tar, tf.int32)
 
 
-def training_on(name: str, options: dict) -> run_demo.Training:
+def training_on(name: str, options: Options) -> run_demo.Training:
     """Returns a Training on one device."""
-    return run_demo.Training(options, options["vocab_size"], tf.distribute.OneDeviceStrategy(name))
+    return run_demo.Training(options, options.vocab_size, tf.distribute.OneDeviceStrategy(name))
 
 
 class Step(NamedTuple):
@@ -189,7 +190,7 @@ def differences(precision: str, xla: str) -> list[str]:
     keras.utils.set_random_seed(1)
     sizes = SMALLEST | dict(vocab_size=100, dropout_rate=0.0)
     options = options_of("tutorial", False, **sizes)
-    changed = options | dict(mixed_precision=FLOATS[precision], xla=xla)
+    changed = dataclasses.replace(options, mixed_precision=FLOATS[precision], xla=xla)
     tf.config.experimental.enable_tensor_float_32_execution(False)
     try:
         reference, tested = training_on("/CPU:0", options), training_on(device(), changed)
@@ -261,11 +262,11 @@ def prepare_training(
     mixed = FLOATS[precision]
     options = options_of(preset, miniature, mixed_precision=mixed, xla=xla)
     training = training_on(device(), options)
-    batch = random_batch(tokens // LENGTH, options["vocab_size"])
+    batch = random_batch(tokens // LENGTH, options.vocab_size)
     step = warmed_up(lambda: training.train_step(*batch).numpy())
     operations = sum(
         6 * size * to * sum(sides) * tokens
-        for size, to, *sides in products_of(options, options["vocab_size"])
+        for size, to, *sides in products_of(options, options.vocab_size)
     )
 
     def measure():
@@ -333,9 +334,9 @@ def prepare_translating(
     """Traces a search. Returns its measurement."""
     options = options_of(preset, miniature, mixed_precision=FLOATS[precision])
     with tf.device(device()):
-        network = run_demo.build_transformer(options, options["vocab_size"])
+        network = run_demo.build_transformer(options, options.vocab_size)
     never_ends(network)
-    inp, _ = random_batch(rows, options["vocab_size"])
+    inp, _ = random_batch(rows, options.vocab_size)
     search_options, restrictions = SearchOptions(beam=beam), Restrictions(extra_tokens=0)
     translate = tf.function(lambda inp: search(network, inp, search_options, restrictions).ids)
     step = warmed_up(lambda: translate(inp).numpy())

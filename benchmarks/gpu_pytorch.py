@@ -5,6 +5,7 @@
 Prints JSON. (Why without TensorFlow: see torch_network.py.)
 """
 
+import dataclasses
 import json
 import statistics
 import sys
@@ -28,8 +29,10 @@ def main(work: dict) -> None:
     if work["needs_gpu"] and place == "cpu":
         raise SystemExit("PyTorch does not see the GPU")
     options, rows, length = work["options"], work["rows"], work["length"]
-    vocab_size = options["vocab_size"]
-    network = torch_network(options | dict(max_length=length), vocab_size, PAD).to(place)
+    vocab_size = options.vocab_size
+    network = torch_network(dataclasses.replace(options, max_length=length), vocab_size, PAD).to(
+        place
+    )
     forward = torch.compile(network) if work["compiled"] else network
     optimizer = torch.optim.Adam(network.parameters())
     inp = torch.randint(FIRST_ID, vocab_size, (rows, length), device=place)
@@ -41,7 +44,7 @@ def main(work: dict) -> None:
             logits = forward(inp, tar[:, :-1])
         loss = torch.nn.functional.cross_entropy(
             logits.float().flatten(0, 1), tar[:, 1:].flatten(), ignore_index=PAD,
-            label_smoothing=options["label_smoothing"],
+            label_smoothing=options.label_smoothing,
         )  # fmt: skip
         optimizer.zero_grad()
         loss.backward()

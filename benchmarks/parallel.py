@@ -12,6 +12,7 @@ hundred single sentences (there, of at most 64 tokens). Medians of interleaved r
 """
 
 import argparse
+import dataclasses
 import itertools
 import os
 import statistics
@@ -66,7 +67,7 @@ def medians(calls, rounds, seconds):
 
 def random_networks(options):
     """Returns networks of random weights, by name, which never predict END."""
-    layers = options["num_layers"]
+    layers = options.num_layers
     kinds = {
         "autoregressive": {},
         "deep encoder, one decoder layer": dict(num_layers=2 * layers, decoder_layers=1),
@@ -74,7 +75,9 @@ def random_networks(options):
     }
     networks = {}
     for name, changes in kinds.items():
-        network = run_demo.build_transformer({**options, **changes}, params.VOCAB_SIZE)
+        network = run_demo.build_transformer(
+            dataclasses.replace(options, **changes), params.VOCAB_SIZE
+        )
         kernel, bias = network.final_layer.get_weights()
         bias[END] = MASKED
         network.final_layer.set_weights([kernel, bias])
@@ -161,11 +164,11 @@ def print_runs(paths, test, rounds):
     single_rates, _ = measure(models, tokenizer, sources, 1, rounds)
     print("| run | decoding | BLEU | sentences/s, 64 at a time | one at a time |")
     print("|---|---|---|---|---|")
-    tokenize = bleu_tokenizer.choose(models[0].options["tokenize"], references)
+    tokenize = bleu_tokenizer.choose(models[0].options.tokenize, references)
     lower_cased = scores.bleu(tokenize, lowercase=True)
     for number, (path, model) in enumerate(zip(paths, models, strict=True)):
         bleu = lower_cased.corpus_score(translations[number], [references])
-        kind = "non-autoregressive" if model.options["non_autoregressive"] else "autoregressive"
+        kind = "non-autoregressive" if model.options.non_autoregressive else "autoregressive"
         print(
             f"| {Path(path).name} | {kind} | {bleu.score:.1f} | {batch_rates[number]:,.0f} "
             f"| {single_rates[number]:,.0f} |"

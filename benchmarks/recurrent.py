@@ -29,7 +29,6 @@ import keras
 import sacrebleu
 import tensorflow as tf
 
-import params
 import run_demo
 from nmt import UserError
 from nmt.cli import flags
@@ -37,6 +36,7 @@ from nmt.corpus import batches as batching
 from nmt.corpus.source import CorpusSource
 from nmt.messages import log
 from nmt.network.engine import ParallelForward, split_rows
+from nmt.options import Options
 from nmt.results import evaluation
 from nmt.text import tokenizer as tokenizing
 from nmt.training import devices
@@ -163,9 +163,7 @@ def recurrent_builder(units, attends):
     """Returns what builds a Recurrent as run_demo.build_transformer builds a Transformer."""
 
     def build(options, vocab_size, plain):
-        model = Recurrent(
-            vocab_size, options["d_model"], units, 2, options["dropout_rate"], attends
-        )
+        model = Recurrent(vocab_size, options.d_model, units, 2, options.dropout_rate, attends)
         model.build()
         return model
 
@@ -176,7 +174,7 @@ def build_network(title, build, options, vocab_size):
     """Returns an untrained Network."""
     original, run_demo.build_transformer = run_demo.build_transformer, build
     try:
-        keras.utils.set_random_seed(options["seed"])  # which drops the kernels of tokenizers
+        keras.utils.set_random_seed(options.seed)  # which drops the kernels of tokenizers
         strategy, parts = devices.configure()
         training = run_demo.Training(options, vocab_size, strategy, parts)
     finally:
@@ -193,7 +191,7 @@ def train(networks, options, corpus, tokenizer, epochs):
         network.training.total_steps.assign(batches.per_epoch * epochs)
     for epoch, network in itertools.product(range(1, epochs + 1), networks):
         training, started = network.training, time.perf_counter()
-        order = batches.epoch(options["buffer_size"], options["seed"] + epoch)
+        order = batches.epoch(options.buffer_size, options.seed + epoch)
         title = f"Epoch {epoch}/{epochs} of {network.title}"
         rate = training.train_epoch(order, batches.per_epoch, title)
         training.position.assign(0)
@@ -284,14 +282,14 @@ def parse_flags():
 
 def main():
     parser, args = parse_flags()
-    options = params.values("tiny") | flags.given(args) | dict(xla="off")
+    options = Options.of("tiny", flags.given(args) | dict(xla="off"))
     source = CorpusSource("bundled").with_files(args.train, args.valid, args.test)
     try:
         corpus = run_demo.load_corpus(source, args.seed)
     except UserError as error:
         parser.error(str(error))
     model = run_demo.train_tokenizer(
-        corpus.train, **{name: options[name] for name in tokenizing.PARAMETERS}
+        corpus.train, **{name: getattr(options, name) for name in tokenizing.PARAMETERS}
     )
     vocab_size = run_demo.Tokenizer(model).vocab_size
     sources, references = evaluation.texts(corpus.test)

@@ -4,12 +4,12 @@ It imports no TensorFlow: in one process, the two can get in each other's way as
 CUDA's libraries, and PyTorch then sees no GPU.
 """
 
-from typing import Any
-
 import torch
 
+from nmt.options import Options
 
-def torch_network(options: dict[str, Any], vocab_size: int, pad: int) -> torch.nn.Module:
+
+def torch_network(options: Options, vocab_size: int, pad: int) -> torch.nn.Module:
     """Returns torch.nn.Transformer with embeddings and logits.
 
     By itself it drops attention weights and feed-forward activations, too, at its one rate.
@@ -19,15 +19,15 @@ def torch_network(options: dict[str, Any], vocab_size: int, pad: int) -> torch.n
       vocab_size: vocabulary entries.
       pad: the id of padding.
     """
-    width, rate = options["d_model"], options["dropout_rate"]
-    decoder_layers = options["decoder_layers"] or options["num_layers"]
+    width, rate = options.d_model, options.dropout_rate
+    decoder_layers = options.decoder_layers or options.num_layers
 
     class Network(torch.nn.Module):
         def __init__(self):
             super().__init__()
             self.transformer = torch.nn.Transformer(
-                width, options["num_heads"], options["num_layers"], decoder_layers,
-                options["dff"], dropout=rate, batch_first=True, norm_first=options["pre_norm"],
+                width, options.num_heads, options.num_layers, decoder_layers,
+                options.dff, dropout=rate, batch_first=True, norm_first=options.pre_norm,
             )  # fmt: skip
             for layer in (*self.transformer.encoder.layers, *self.transformer.decoder.layers):
                 layer.dropout.p = 0.0
@@ -36,10 +36,10 @@ def torch_network(options: dict[str, Any], vocab_size: int, pad: int) -> torch.n
                         attention.dropout = 0.0
             self.source = torch.nn.Embedding(vocab_size, width)
             self.target = torch.nn.Embedding(vocab_size, width)
-            self.positions = torch.nn.Embedding(options["max_length"], width)
+            self.positions = torch.nn.Embedding(options.max_length, width)
             self.dropout = torch.nn.Dropout(rate)
             self.final = torch.nn.Linear(width, vocab_size)
-            if options["tie_embeddings"]:
+            if options.tie_embeddings:
                 self.target.weight = self.final.weight = self.source.weight
 
         def forward(self, inp, tar):

@@ -42,6 +42,7 @@ from nmt import messages
 from nmt.cli import flags
 from nmt.corpus import batches as batching
 from nmt.corpus.source import CorpusSource
+from nmt.options import Options
 
 SIZES = (
     "num_layers", "decoder_layers", "d_model", "dff", "num_heads", "dropout_rate", "batch_size",
@@ -62,7 +63,7 @@ def text(work):
 
     corpus = run_demo.load_corpus(work["source"], seed=params.SEED)
     tokenizer = run_demo.Tokenizer(Path(work["model"]).read_bytes())
-    options = params.values() | work["sizes"]
+    options = Options.of(given=work["sizes"])
     return corpus, tokenizer, options
 
 
@@ -70,9 +71,9 @@ def usual_batches(corpus, tokenizer, options, steps):
     """Returns `steps` shuffled batches (B, S), (B, T), each padded to its longest, in memory."""
 
     pairs = batching.encode(corpus.train, tokenizer)
-    pairs = pairs.filter(lambda *pair: batching.pair_length(*pair) <= options["max_length"])
-    pairs = pairs.shuffle(SHUFFLE_BUFFER, options["seed"])
-    batches = pairs.padded_batch(options["batch_size"], drop_remainder=True).repeat().take(steps)
+    pairs = pairs.filter(lambda *pair: batching.pair_length(*pair) <= options.max_length)
+    pairs = pairs.shuffle(SHUFFLE_BUFFER, options.seed)
+    batches = pairs.padded_batch(options.batch_size, drop_remainder=True).repeat().take(steps)
     batches = batches.cache()
     for _ in batches:
         pass
@@ -95,7 +96,7 @@ def adam(options):
 
     from transformer_model import CustomSchedule
 
-    schedule = CustomSchedule(options["d_model"])
+    schedule = CustomSchedule(options.d_model)
     return keras.optimizers.Adam(schedule, beta_1=0.9, beta_2=0.98, epsilon=1e-9)
 
 
@@ -112,7 +113,7 @@ def this_project(work):
     folder = Path(tempfile.mkdtemp(dir=work["folder"])) / "cache"
     batches = batching.training_batches(options, corpus, tokenizer, folder=folder)
 
-    epochs = (batches.epoch(options["buffer_size"], seed) for seed in itertools.count())
+    epochs = (batches.epoch(options.buffer_size, seed) for seed in itertools.count())
     endless = itertools.chain.from_iterable(epochs)
     of_each_shape = {inp.shape: (inp, tar) for inp, tar in batches.epoch(1, 0)}
     spec = batches.epoch(1, 0).element_spec
@@ -196,16 +197,16 @@ def keras_hub(keras, options, vocab_size):
     from keras_hub.layers import TokenAndPositionEmbedding, TransformerDecoder, TransformerEncoder
 
     sizes = dict(
-        intermediate_dim=options["dff"], num_heads=options["num_heads"],
-        dropout=options["dropout_rate"],
+        intermediate_dim=options.dff, num_heads=options.num_heads,
+        dropout=options.dropout_rate,
     )  # fmt: skip
     inp, tar = (keras.Input((None,), dtype="int32") for _ in range(2))
 
     def embedded(ids):
         table = TokenAndPositionEmbedding(
-            vocab_size, options["max_length"], options["d_model"], mask_zero=True
+            vocab_size, options.max_length, options.d_model, mask_zero=True
         )
-        return keras.layers.Dropout(options["dropout_rate"])(table(ids))
+        return keras.layers.Dropout(options.dropout_rate)(table(ids))
 
     def keep_attention_weights(layer):
         """Switches off the dropout within a layer that was called before, and so has its parts."""
@@ -215,10 +216,10 @@ def keras_hub(keras, options, vocab_size):
             attention._dropout = attention._dropout_layer.rate = 0.0
 
     source, target, layers = embedded(inp), embedded(tar), []
-    for _ in range(options["num_layers"]):
+    for _ in range(options.num_layers):
         layers.append(TransformerEncoder(**sizes))
         source = layers[-1](source)
-    for _ in range(options["decoder_layers"] or options["num_layers"]):
+    for _ in range(options.decoder_layers or options.num_layers):
         layers.append(TransformerDecoder(**sizes))
         target = layers[-1](target, source)
     for layer in layers:
@@ -234,7 +235,7 @@ def keras_attention(keras, options, vocab_size):
     """
     from transformer_model import embed
 
-    layers, rate, width = keras.layers, options["dropout_rate"], options["d_model"]
+    layers, rate, width = keras.layers, options.dropout_rate, options.d_model
     inp, tar = (keras.Input((None,), dtype="int32") for _ in range(2))
 
     class Positions(layers.Embedding):
@@ -245,18 +246,18 @@ def keras_attention(keras, options, vocab_size):
         return layers.Dropout(rate)(Positions(vocab_size, width, mask_zero=True)(ids))
 
     def attend(x, memory, **causal):
-        attention = layers.MultiHeadAttention(options["num_heads"], width)
+        attention = layers.MultiHeadAttention(options.num_heads, width)
         y = layers.Dropout(rate)(attention(x, memory, memory, **causal))
         return layers.LayerNormalization()(x + y)
 
     def feed_forward(x):
-        y = layers.Dense(options["dff"], activation="relu")(x)
+        y = layers.Dense(options.dff, activation="relu")(x)
         return layers.LayerNormalization()(x + layers.Dropout(rate)(layers.Dense(width)(y)))
 
     source, target = embedded(inp), embedded(tar)
-    for _ in range(options["num_layers"]):
+    for _ in range(options.num_layers):
         source = feed_forward(attend(source, source))
-    for _ in range(options["decoder_layers"] or options["num_layers"]):
+    for _ in range(options.decoder_layers or options.num_layers):
         target = attend(target, target, use_causal_mask=True)
         target = feed_forward(attend(target, source))
     return keras.Model((inp, tar), layers.Dense(vocab_size)(target))
@@ -272,7 +273,7 @@ def pytorch(work):
     corpus, tokenizer, options = text(work)
     batches = usual_batches(corpus, tokenizer, options, MAX_STEPS)
     counted = counts(batches)
-    width = options["d_model"]
+    width = options.d_model
     torch.manual_seed(params.SEED)
     network = torch_network(options, tokenizer.vocab_size, PAD)
     forward = torch.compile(network, dynamic=True) if work["compiled"] else network
@@ -309,8 +310,8 @@ def products_of(options, vocab_size):
 
     Those of queries with keys, and of weights with values, are left out: 2% here.
     """
-    encoder, width, dff = options["num_layers"], options["d_model"], options["dff"]
-    decoder = options["decoder_layers"] or encoder
+    encoder, width, dff = options.num_layers, options.d_model, options.dff
+    decoder = options.decoder_layers or encoder
     return [
         (width, width, 4 * encoder + 2 * decoder, 6 * decoder),  # cross-attention: 2 of the source
         (width, dff, encoder, decoder),

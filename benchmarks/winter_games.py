@@ -13,6 +13,7 @@ greedy search predicts correctly.
 """
 
 import argparse
+import dataclasses
 import os
 import sys
 import time
@@ -28,11 +29,11 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-import params
 import run_demo
 from nmt.cli import flags
 from nmt.corpus import corpora
 from nmt.decoding.search import greedy_search
+from nmt.options import Options
 
 STEPS = 20
 RECIPES = {  # learning rate at its peak, steps of warm-up, other values than the preset's
@@ -71,12 +72,13 @@ class Lesson(NamedTuple):
 def learn(recipe, seed, sizes):
     """Trains by `recipe`; `sizes` are options of the preset to be replaced. Returns a Lesson."""
     rate, warmup_steps, changes = RECIPES[recipe]
-    options = params.values("winter-games") | sizes | changes
-    options |= dict(seed=seed, warmup_steps=warmup_steps, xla="off")
-    options["learning_rate_scale"] = rate * (options["d_model"] * warmup_steps) ** 0.5
+    given = sizes | changes | dict(seed=seed, warmup_steps=warmup_steps, xla="off")
+    options = Options.of("winter-games", given)
+    scale = rate * (options.d_model * warmup_steps) ** 0.5
+    options = dataclasses.replace(options, learning_rate_scale=scale)
     keras.utils.set_random_seed(seed)
     corpus = corpora.built_in("winter-games")
-    model = run_demo.train_tokenizer(corpus.train, options["vocab_size"], options["pieces"])
+    model = run_demo.train_tokenizer(corpus.train, options.vocab_size, options.pieces)
     tokenizer = run_demo.Tokenizer(model)
     training = run_demo.Training(options, tokenizer.vocab_size, tf.distribute.get_strategy())
     ((source, target),) = corpus.train.as_numpy_iterator()

@@ -212,7 +212,7 @@ def parse_recipe(arguments: list[str]) -> Recipe:
             'the student alone: --student-flags="--non-autoregressive"'
         )
     for path in (*(args.teacher_runs or ()), *(args.backward_runs or ())):
-        if listing.find(path).parameters.options["non_autoregressive"]:
+        if listing.find(path).parameters.options.non_autoregressive:
             raise UserError(f"{path}: is non-autoregressive; name another teacher")
     recipe = Recipe(Path(args.to), args, training_flags, student)
     check_parents(recipe, teacher)
@@ -323,7 +323,7 @@ def stage_values(recipe: Recipe, teacher: Namespace) -> dict[str, dict[str, Any]
     pairs = {"only_distilled": args.only_distilled}
     if args.n_best > 1:  # sentence BLEU chooses
         options = flags.chosen(training, training.preset or "tutorial")
-        pairs |= {name: options[name] for name in ("tokenize", "lowercase")}
+        pairs |= {"tokenize": options.tokenize, "lowercase": options.lowercase}
     weights = [group.weight for group in files.grouped(args.train)]
     weighted = {"weights of --train": weights} if max(weights) > 1 else {}
     stages = {
@@ -472,13 +472,13 @@ def sentence_bleu(recipe: Recipe, translation_set: TranslationSet) -> Callable[[
 
     options = flags.chosen(recipe.training, recipe.training.preset or "tutorial")
     sample = list(map(translation_set.reference, itertools.islice(recipe.pairs(), SAMPLE_LINES)))
-    name, pair = options["tokenize"], recipe.languages()
+    name, pair = options.tokenize, recipe.languages()
     if translation_set.backward and name != "none":
         name = bleu_tokenizer.AUTO
     tokenize = bleu_tokenizer.resolve(name, sample, pair and translation_set.reference(pair))
     # With effective order, it is smoothed, as for single sentences.
     metric = sacrebleu.BLEU(
-        lowercase=options["lowercase"], tokenize=tokenize, effective_order=True, force=True
+        lowercase=options.lowercase, tokenize=tokenize, effective_order=True, force=True
     )
     return lambda translation, reference: metric.sentence_score(translation, [reference]).score
 

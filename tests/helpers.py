@@ -14,13 +14,13 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-import params
 import run_demo
 import transformer_model as tm
 from nmt.corpus.source import CorpusSource
 from nmt.decoding.restrictions import Restrictions
 from nmt.decoding.search import search
 from nmt.decoding.search_options import SearchOptions
+from nmt.options import Options
 from nmt.training import devices
 from transformer_model import END, PAD, START
 
@@ -272,18 +272,16 @@ def hypotheses_of(results):
 
 def tiny_training(parts=1, **changes):
     """Returns a Training of one small layer, without dropout."""
-    options = params.values()
-    options.update(num_layers=1, d_model=8, dff=16, num_heads=2, dropout_rate=0.0, warmup_steps=10)
-    options.update(dict(vocab_size=20) | changes)
-    size = options["vocab_size"]
-    return run_demo.Training(options, size, tf.distribute.get_strategy(), parts)
+    sizes = dict(num_layers=1, d_model=8, dff=16, num_heads=2, dropout_rate=0.0, warmup_steps=10)
+    options = Options.of(given=sizes | dict(vocab_size=20) | changes)
+    return run_demo.Training(options, options.vocab_size, tf.distribute.get_strategy(), parts)
 
 
 class Untrained(run_demo.Training):
     """A Training without a network, which takes seconds to build; it ends before its first step."""
 
     def __init__(self, options, *_):
-        self.options, self.xla = options, options["xla"] == "on"
+        self.options, self.xla = options, options.xla == "on"
         self.transformer = SimpleNamespace(count_params=lambda: 0)
         self.times, self.checkpoint = SimpleNamespace(), None
 

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from helpers import ROOT, call, run_process, sentences, write_tsv
 
-import params
+from nmt.options import Options
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 import train_speed
@@ -149,8 +149,9 @@ def dropped(monkeypatch):
     ],
 )
 def test_every_system_drops_embeddings_and_sub_layer_outputs_alone(system, dropped):
-    options = params.values() | dict(num_layers=1, decoder_layers=2, d_model=8, dff=16, num_heads=2)
-    options |= dict(dropout_rate=0.5)
+    options = Options(
+        num_layers=1, decoder_layers=2, d_model=8, dff=16, num_heads=2, dropout_rate=0.5
+    )
     inp, tar = np.array([[2, 5, 6, 3, 0]]), np.array([[2, 7, 8]])
     if system == "torch":
         import torch

@@ -11,7 +11,7 @@ import numpy as np
 import tensorflow as tf
 from helpers import ROOT
 
-import params
+from nmt.options import Options
 from nmt.training import optimizer as optimizers
 
 
@@ -22,7 +22,7 @@ def test_requirements_name_the_minor_version_of_keras():
 
 def test_adam_has_the_attributes_that_the_faster_adam_uses(monkeypatch):
     monkeypatch.setattr(optimizers, "learning_rate", lambda *_: 0.1)
-    optimizer = optimizers.Adam(params.values(), 1)
+    optimizer = optimizers.Adam(Options(), 1)
     variable = keras.Variable([1.0, 2.0])
     optimizer.build([variable])
     for name in ("_momentums", "_velocities", "_get_variable_index", "iterations"):

@@ -10,6 +10,7 @@ import pytest
 from helpers import LEARNING, PROGRAM, ROOT, run_process, sentences, start_process
 
 from nmt import UserError
+from nmt.options import Options
 
 sys.path.insert(0, str(ROOT / "recipes"))
 import distill
@@ -146,7 +147,7 @@ def test_a_recipe_resumes_with_the_step_at_which_it_was_interrupted(text, progra
 def test_trained_runs_are_teachers_and_a_further_student_needs_no_other_step(
     text, program, monkeypatch
 ):
-    parameters = SimpleNamespace(options={"non_autoregressive": False})
+    parameters = SimpleNamespace(options=Options())
     run = SimpleNamespace(parameters=parameters)
     monkeypatch.setattr(distill.listing, "find", lambda path: run)
     flags = ["--teacher-runs", "runs/a", "runs/b", "--students"]

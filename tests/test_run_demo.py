@@ -208,16 +208,17 @@ tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfigur
 import run_demo
 from nmt.corpus import batches as batching
 from helpers import as_dataset, of_epoch, sentences, tiny_training
-import params
+from nmt.options import Options
 pairs = as_dataset(sentences(120))
 keras.utils.set_random_seed(1)
 tokenizer = run_demo.Tokenizer(run_demo.train_tokenizer(pairs, 320))
 strategy = tf.distribute.get_strategy()
 if two:
     strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
-options = params.values()
-options.update(num_layers=1, d_model=8, dff=16, num_heads=2, dropout_rate=0.0, warmup_steps=200)
-options.update(xla="on" if xla else "off", accumulate=2, clip_norm=0.5, schedule="cosine")
+options = Options(
+    num_layers=1, d_model=8, dff=16, num_heads=2, dropout_rate=0.0, warmup_steps=200,
+    xla="on" if xla else "off", accumulate=2, clip_norm=0.5, schedule="cosine",
+)
 training = run_demo.Training(options, tokenizer.vocab_size, strategy)
 batches = batching.Batches(pairs, tokenizer, 16, 40, replicas=2)
 figures = [training.loss_and_accuracy(pairs, tokenizer)]

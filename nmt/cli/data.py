@@ -147,7 +147,7 @@ def judge(args: Namespace, rows: Iterator[Row], pair: Pair | None) -> Iterator[J
         yield from map(JudgedRow, rows)
         return
     trained_run = listing.find(args.by_run)
-    if trained_run.parameters.options["non_autoregressive"]:
+    if trained_run.parameters.options.non_autoregressive:
         raise UserError(
             f"--by-run {args.by_run}: is non-autoregressive, so scores only targets that its "
             "sources have room for; name another run"

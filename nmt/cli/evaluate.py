@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,6 +12,7 @@ from nmt.cli import flags, startup, trained_runs
 from nmt.corpus import bleu_tokenizer, files
 from nmt.messages import log, plural
 from nmt.neighbors import params
+from nmt.options import Options
 from nmt.runs import listing
 from nmt.runs.weights import choose_weights
 from nmt.text.languages import target_language
@@ -100,9 +102,10 @@ def score_runs(args: Namespace) -> None:
         name = f"the test split of {corpus.name}"
         sources, *references = evaluation.texts(corpus.test)
     model = trained.model
-    model.options["tokenize"] = bleu_tokenizer.resolve(
-        model.options["tokenize"], references[0], target_language(model.languages)
+    tokenize = bleu_tokenizer.resolve(
+        model.options.tokenize, references[0], target_language(model.languages)
     )
+    model.options = dataclasses.replace(model.options, tokenize=tokenize)
     is_report = not (rows or rival or model.ensemble or args.checkpoint)
     if is_report and weights.kind == "final":  # scores.json is of the final weights
         test_scores, lines = evaluation.evaluate(model, trained.tokenizer, corpus, args.ter)
@@ -198,7 +201,7 @@ def text_of_files(args: Namespace) -> TestText:
     pair = flags.selection(args).languages
     named = files.kind(args.files[1]) if len(args.files) > 1 else None
     language = pair[1] if pair else named
-    scoring = scoring_of(params.values() | flags.given(args), references[0], language)
+    scoring = scoring_of(flags.chosen(args), references[0], language)
     return TestText(" ".join(args.files), sources, references, scoring)
 
 
@@ -217,15 +220,14 @@ def text_of_run(args: Namespace) -> TestText:
         check_test_split(listing.find(args.against), corpus, moved)
     sources, references = evaluation.texts(corpus.test)
     language = run.parameters.corpus.target_language
-    scoring = scoring_of(run.parameters.options | flags.given(args), references, language)
+    options = dataclasses.replace(run.parameters.options, **flags.given(args))
+    scoring = scoring_of(options, references, language)
     return TestText(f"the test split of {corpus.name}", sources, [references], scoring)
 
 
-def scoring_of(
-    options: dict[str, Any], references: Sequence[str], language: str | None
-) -> dict[str, Any]:
+def scoring_of(options: Options, references: Sequence[str], language: str | None) -> dict[str, Any]:
     """Returns the parameters of scores among `options`; "auto" is decided."""
-    scoring = {name: options[name] for name in params.names(params.SCORING)}
+    scoring = options.by_name(params.SCORING)
     tokenize = bleu_tokenizer.resolve(scoring["tokenize"], references, language)
     return scoring | {"tokenize": tokenize}
 

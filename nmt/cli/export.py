@@ -6,12 +6,12 @@ import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from nmt import UserError, output
 from nmt.cli import flags, trained_runs
 from nmt.exports.exported_model import Export, ModelCard, Score
 from nmt.exports.formats import FORMATS, FORMATS_WITH_LANGUAGES
+from nmt.options import Options
 from nmt.runs.folder import Run
 from nmt.runs.weights import Weights, choose_weights, scores_are_of
 from nmt.text.languages import as_pair
@@ -96,15 +96,13 @@ def check_quantization(kind: str, quantization: str | None) -> None:
         )
 
 
-def model_card(
-    run: Run, weights: Weights, options: dict[str, Any], languages: Sequence[str]
-) -> ModelCard:
+def model_card(run: Run, weights: Weights, options: Options, languages: Sequence[str]) -> ModelCard:
     """Returns what the model card says of a run: scores, if these weights have been scored.
 
     Args:
       run: the Run.
       weights: those that are exported.
-      options: values of params.table() by name.
+      options: of the run.
       languages: codes, as the card names them.
     """
     scores = run.read("scores.json", {})  # none before the run has ended
@@ -113,8 +111,8 @@ def model_card(
     return ModelCard(
         name=run.path.name,
         corpus=scores.get("dataset", ModelCard.corpus),
-        beam=options["beam"],
-        length_penalty=options["length_penalty"],
+        beam=options.beam,
+        length_penalty=options.length_penalty,
         scores={
             name: Score(score["score"], score["interval"], score.get("signature", ""))
             for name, score in metrics.items()

@@ -6,7 +6,7 @@ from nmt import UserError
 from nmt.cli import train_messages
 from nmt.corpus.corpora import Corpus
 from nmt.messages import log, plural
-from nmt.neighbors import params
+from nmt.options import Options
 from nmt.results import pictures, run_report
 from nmt.results.explorer import page
 from nmt.runs.folder import Run
@@ -17,12 +17,12 @@ from nmt.training.loop import is_finished
 WITHOUT_EFFECT = ("data_path", "epochs", "patience", "checkpoint_minutes")
 
 
-def is_complete(run: Run, options: dict[str, Any], test_sha256: str, no_plots: bool) -> bool:
+def is_complete(run: Run, options: Options, test_sha256: str, no_plots: bool) -> bool:
     """Returns whether a run has all that its training command makes, with these options.
 
     Args:
       run: the Run.
-      options: values of params.table() by name.
+      options: of the run.
       test_sha256: the fingerprint of the test text.
       no_plots: whether pictures are not asked for.
     """
@@ -46,16 +46,17 @@ def is_complete(run: Run, options: dict[str, Any], test_sha256: str, no_plots: b
     )
 
 
-def is_scored(scores: Any, weights: Weights, options: dict[str, Any], test_sha256: str) -> bool:
+def is_scored(scores: Any, weights: Weights, options: Options, test_sha256: str) -> bool:
     """Returns whether scores.json holds all scores of the weights, computed with these options."""
     if not isinstance(scores, dict) or not scores_are_of(scores, weights):
         return False
     scored_with = scores.get("options", {})
-    names = {row.name for row in params.table()} - {*WITHOUT_EFFECT}
+    current = options.by_name()
+    names = current.keys() - {*WITHOUT_EFFECT}
     return (
         "validation" in scores
         and scores.get("test_sha256") == test_sha256
-        and all(name in scored_with and scored_with[name] == options[name] for name in names)
+        and all(name in scored_with and scored_with[name] == current[name] for name in names)
     )
 
 
@@ -74,7 +75,7 @@ def report(run: Run, corpus: Corpus) -> None:
     """Prints the scores that the run has, as its training did, and logs what can follow."""
     scores = run.read("scores.json")
     lines = run_report.read_translations(run, run_report.REPORTED_SAMPLES)
-    run_report.print_report(corpus.name, scores["epochs"], scores["options"], scores, lines)
+    run_report.print_report(corpus.name, scores["epochs"], run.parameters.options, scores, lines)
     log.info(
         f"Complete: {plural(scores['epochs'], 'epoch')}; nothing is left to do. To score it in "
         "another way: evaluate; to draw a picture again: plot."

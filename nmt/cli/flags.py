@@ -11,6 +11,7 @@ from nmt import UserError
 from nmt.corpus import files
 from nmt.corpus.formats.format import Selection
 from nmt.neighbors import params
+from nmt.options import Options
 from nmt.runs.parameters import error_in
 from nmt.runs.weights import KINDS
 from nmt.text import languages
@@ -57,9 +58,9 @@ def add_parameters(
         group.add_argument(*names, **options)
 
 
-def chosen(args: argparse.Namespace, preset: str = "tutorial") -> dict[str, Any]:
-    """Returns a value by name for each row of params.table(): the flag's, or the preset's."""
-    return params.values(preset) | given(args)
+def chosen(args: argparse.Namespace, preset: str = "tutorial") -> Options:
+    """Returns the values of the flags given, or else the preset's."""
+    return Options.of(preset, given(args))
 
 
 def given(args: argparse.Namespace) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from nmt import UserError, output
 from nmt.cli import flags, startup, trained_runs
 from nmt.decoding.attention import KINDS
 from nmt.messages import log
-from nmt.neighbors import params
+from nmt.options import Options
 from nmt.results import pictures, texts
 from nmt.results.pictures import Picture
 from nmt.results.run_report import read_translations
@@ -78,7 +78,7 @@ def run(args: Namespace) -> None:
         from nmt.training import devices
 
         devices.gpus()  # TensorFlow looks for them here, quietly
-        drawing = pictures.Pictures(Path("plots"), params.values(), language=args.lang)
+        drawing = pictures.Pictures(Path("plots"), Options(), language=args.lang)
     print(drawing.draw(picture, args.to, **choices))
 
 

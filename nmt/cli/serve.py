@@ -180,7 +180,7 @@ def load(
 
     run, tokenizer, model = loading.load_ensemble(runs, checkpoint)
     try:
-        directions = directions_of(codes, model.options["symbols"])
+        directions = directions_of(codes, model.options.symbols)
     except ValueError as error:
         raise UserError(
             f"{run.path}: several target languages need a tag each, as in <2{codes[1]}>, and the "

@@ -5,7 +5,7 @@ import shlex
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from nmt import UserError
 from nmt.cli import flags, program
@@ -14,6 +14,7 @@ from nmt.corpus import corpora, files
 from nmt.corpus.source import REVERSED, CorpusSource, file_names
 from nmt.corpus.survey import Survey, survey
 from nmt.neighbors import params
+from nmt.options import Options
 from nmt.runs import listing, loading
 from nmt.runs.folder import Run
 from nmt.runs.parameters import Parameters
@@ -59,7 +60,7 @@ def choose(args: Namespace, resumed: Parameters | None = None) -> CorpusChoice:
     """
     _check_flags(args)
     if resumed:
-        source, name, explicit = resumed.corpus, resumed.options["data_path"], True
+        source, name, explicit = resumed.corpus, resumed.options.data_path, True
     elif args.train:
         source, name, explicit = CorpusSource(train=_resolved(args.train)), "", True
     else:
@@ -203,7 +204,7 @@ def read_text(
     run: Run,
     workers: Cluster,
     corpus: corpora.Corpus,
-    options: dict[str, Any],
+    options: Options,
     parent: Parent | None = None,
 ) -> TrainingText:
     """Reads the text once; the chief of the workers learns the vocabulary of a new run from it.
@@ -216,11 +217,11 @@ def read_text(
     """
     count, protection = None, None
     if not run.resumable:
-        tokenizing.symbol_entries(options["symbols"])  # a wrong one is reported before reading
+        tokenizing.symbol_entries(options.symbols)  # a wrong one is reported before reading
         count = LineSample() if workers.chief and not (parent or run.trained) else SpanCount()
     text_survey = survey(corpus, count)
     if count:
-        protection = count.protection(options["protect"])
+        protection = count.protection(options.protect)
         if parent:
             protection = parent.protection(protection)
     if workers.chief and not run.trained:
@@ -231,14 +232,14 @@ def read_text(
             f"{run.path}: does not contain the chief's files; name a --run on a disk that all "
             "workers see"
         )
-    tokenizer = loading.load_tokenizer(run, options["protect"], protection)
+    tokenizer = loading.load_tokenizer(run, options.protect, protection)
     return TrainingText(text_survey, tokenizer, count)
 
 
-def _vocabulary(count: SpanCount, options: dict[str, Any], parent: Parent | None) -> bytes:
+def _vocabulary(count: SpanCount, options: Options, parent: Parent | None) -> bytes:
     """Returns the vocabulary of a new run: learned from a LineSample, or that of the Parent."""
     if parent:
-        symbols = tokenizing.all_symbols(options["symbols"], options["protect"], count)
+        symbols = tokenizing.all_symbols(options.symbols, options.protect, count)
         return tokenizing.with_symbols(parent.tokenizer, symbols)
-    arguments = {name: options[name] for name in tokenizing.PARAMETERS}
+    arguments = {name: getattr(options, name) for name in tokenizing.PARAMETERS}
     return tokenizing.learn_vocabulary(count, **arguments)

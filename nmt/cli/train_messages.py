@@ -3,7 +3,7 @@
 import shlex
 from argparse import Namespace
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from nmt.corpus.source import REVERSED, CorpusSource
 from nmt.corpus.survey import Survey
 from nmt.messages import log, plural
 from nmt.neighbors import params
+from nmt.options import Options
 from nmt.results import evaluation
 from nmt.runs.folder import Run
 from nmt.text import spelling
@@ -64,7 +65,7 @@ def announce_corpus(args: Namespace, run: Run, corpus_name: str, source: CorpusS
 def announce(
     args: Namespace,
     run: Run,
-    options: dict[str, Any],
+    options: Options,
     corpus: corpora.Corpus,
     source: CorpusSource,
     text: TrainingText,
@@ -79,16 +80,16 @@ def announce(
     if args.parent:
         warn_of_other_letters(args.parent, corpus, text.tokenizer)
     else:
-        warn_of_small_vocabulary(text.tokenizer.vocab_size, options["vocab_size"])
+        warn_of_small_vocabulary(text.tokenizer.vocab_size, options.vocab_size)
     chosen_sizes = flags.given(args).keys() & {*params.names(params.NETWORK)}
     built_in = corpus.name.removesuffix(REVERSED) in corpora.BUILT_IN_CORPORA
     if not (args.preset or args.parent or chosen_sizes or built_in or run.trained):
         suggest_preset(len(corpus.train))
-    report_batches(batches, options["max_length"])
+    report_batches(batches, options.max_length)
     warn_of_repeated_pairs(text.survey, source)
-    report_protection(options["protect"], text)
+    report_protection(options.protect, text)
     batching.warn_of_truncation(corpus.validation, text.tokenizer, "validation")
-    steps = Steps(steps_per_epoch, options["epochs"], options["warmup_steps"])
+    steps = Steps(steps_per_epoch, options.epochs, options.warmup_steps)
     if steps.total < steps.warmup:
         tiny = flags.chosen(args, "tiny")  # flags that are given stay
         warn_of_few_steps(steps, how_to_train_longer(steps, batches, corpus, tiny))
@@ -155,7 +156,7 @@ def how_to_find_repeated(source: CorpusSource) -> str:
 
 
 def how_to_train_longer(
-    steps: Steps, batches: batching.Batches, corpus: corpora.Corpus, tiny: dict[str, Any]
+    steps: Steps, batches: batching.Batches, corpus: corpora.Corpus, tiny: Options
 ) -> str:
     """Returns the flags with which a run has more steps than the warm-up.
 
@@ -167,30 +168,30 @@ def how_to_train_longer(
         return f"--max-length {batches.length_of(KEPT_SHARE)}, which drops fewer pairs"
     advice = f"--epochs {-(-ENOUGH_STEPS * steps.warmup // steps.per_epoch)}"
     mean_length = float(np.average(range(len(batches.counts)), weights=batches.counts))
-    if steps_with(tiny, batches, mean_length) >= tiny["warmup_steps"]:
+    if steps_with(tiny, batches, mean_length) >= tiny.warmup_steps:
         # Another vocabulary makes sentences shorter, but a word takes a token in any.
         sentences = zip(*evaluation.texts(corpus.train.take(SAMPLE_PAIRS)), strict=True)
         words = [max(len(side.split()) for side in pair) + 2 for pair in sentences]
-        if steps_with(tiny, batches, sum(words) / len(words)) >= tiny["warmup_steps"]:
+        if steps_with(tiny, batches, sum(words) / len(words)) >= tiny.warmup_steps:
             advice += " or --preset tiny"
     return advice
 
 
-def steps_with(options: dict[str, Any], batches: batching.Batches, mean_length: float) -> int:
+def steps_with(options: Options, batches: batching.Batches, mean_length: float) -> int:
     """Returns about how many steps training with other options has, rather fewer.
 
     Args:
-      options: values of params.table() by name.
+      options: of the run.
       batches: of the run.
       mean_length: of a pair, in tokens.
     """
     lengths = {**dict(enumerate(batches.counts.tolist())), **batches.dropped_counts}
-    pairs = sum(count for length, count in lengths.items() if length <= options["max_length"])
-    number = pairs / options["batch_size"]
-    if options["batch_tokens"]:
-        number = pairs * mean_length / options["batch_tokens"]
-    per_epoch = int(FULL_BATCHES * number) // options["accumulate"]
-    return per_epoch * options["epochs"]
+    pairs = sum(count for length, count in lengths.items() if length <= options.max_length)
+    number = pairs / options.batch_size
+    if options.batch_tokens:
+        number = pairs * mean_length / options.batch_tokens
+    per_epoch = int(FULL_BATCHES * number) // options.accumulate
+    return per_epoch * options.epochs
 
 
 def report_protection(protect: str, text: TrainingText) -> None:
@@ -227,8 +228,8 @@ def announce_training(
     if training.finished:
         log.info(f"Training is finished: {scoring}.")
         return
-    epochs = training.options["epochs"] - int(training.epoch)
-    steps_done = -(-int(training.position) // training.options["accumulate"])  # of this epoch
+    epochs = training.options.epochs - int(training.epoch)
+    steps_done = -(-int(training.position) // training.options.accumulate)  # of this epoch
     steps = training.steps_per_epoch(batches) * epochs - steps_done
     begun = int(training.epoch) or steps_done
     epochs_left = plural(epochs, "more epoch" if begun else "epoch")
@@ -237,7 +238,7 @@ def announce_training(
         f"{epochs_left} ({plural(steps, 'step')}), then {scoring}. To follow the curves: "
         f"tensorboard --logdir {shlex.quote(str(run.logs))}"
     )
-    if training.options["xla"] == "on":
+    if training.options.xla == "on":
         log.info(
             f"XLA compiles the step for {plural(len(batches.lengths), 'shape')} of batches, each "
             "when it first comes; that takes seconds on a processor, about a minute on a GPU."

@@ -1,13 +1,14 @@
 """The options of a training run: those of its flags, the run's, its parent's, or a preset's."""
 
+import dataclasses
 from argparse import Namespace
-from typing import Any
 
 from nmt import UserError
 from nmt.cli import flags
 from nmt.corpus import bleu_tokenizer, corpora
 from nmt.corpus.source import CorpusSource
 from nmt.neighbors import params
+from nmt.options import Options
 from nmt.runs import parent as parents
 from nmt.runs.folder import Run, check_links
 from nmt.runs.parameters import Parameters
@@ -40,9 +41,9 @@ def resumed_parameters(args: Namespace) -> Parameters | None:
 def choose(
     args: Namespace,
     resumed: Parameters | None = None,
-    inherited: dict[str, Any] | None = None,
-) -> dict[str, Any]:
-    """Returns the options of a training run, by name.
+    inherited: Options | None = None,
+) -> Options:
+    """Returns the options of a training run.
 
     Args:
       args: the parsed command line.
@@ -54,41 +55,41 @@ def choose(
     """
     options = flags.chosen(args, preset_name(args))
     if resumed and not args.preset:
-        options = resumed.options | flags.given(args)
+        options = dataclasses.replace(resumed.options, **flags.given(args))
         if resumed.parent:  # the same command names only the symbols that the parent lacks
-            symbols = parents.merge_symbols(resumed.options["symbols"], options["symbols"])
-            options["symbols"] = symbols
+            symbols = parents.merge_symbols(resumed.options.symbols, options.symbols)
+            options = dataclasses.replace(options, symbols=symbols)
     elif inherited:
         options = parents.inherit(inherited, flags.given(args), options, args.preset)
-    if options["d_model"] % options["num_heads"]:
+    if options.d_model % options.num_heads:
         raise UserError(
-            f"--d-model {options['d_model']} is not a multiple of --num-heads "
-            f"{options['num_heads']}; choose one that is"
+            f"--d-model {options.d_model} is not a multiple of --num-heads "
+            f"{options.num_heads}; choose one that is"
         )
-    if options["non_autoregressive"]:
-        options["beam"] = args.beam or 1  # whatever the preset
-        options["protect"] = "off"  # its search cannot repair what is lost
-        if options["beam"] > 1:
+    if options.non_autoregressive:
+        # Whatever the preset; its search cannot repair what is lost.
+        options = dataclasses.replace(options, beam=args.beam or 1, protect="off")
+        if options.beam > 1:
             raise UserError(
                 f"--beam {args.beam}: --non-autoregressive finds one translation; leave it out"
             )
     return options
 
 
-def uses_xla(options: dict[str, Any], saved: Parameters | None) -> bool:
+def uses_xla(options: Options, saved: Parameters | None) -> bool:
     """Returns whether XLA compiles the training step: "auto" is decided where a run begins.
 
     Args:
       options: of the run.
       saved: the parameters of a run that is resumed.
     """
-    if options["xla"] != "auto":
-        return options["xla"] == "on"
-    return saved.options["xla"] == "on" if saved else bool(devices.gpus().gpus)
+    if options.xla != "auto":
+        return options.xla == "on"
+    return saved.options.xla == "on" if saved else bool(devices.gpus().gpus)
 
 
 def tokenizer_of_bleu(
-    args: Namespace, options: dict, run: Run, source: CorpusSource, corpus: corpora.Corpus
+    args: Namespace, options: Options, run: Run, source: CorpusSource, corpus: corpora.Corpus
 ) -> str:
     """Returns sacreBLEU's tokenizer for a run, decided once: "auto" becomes that of its text.
 
@@ -101,9 +102,9 @@ def tokenizer_of_bleu(
     Raises:
       UserError: the tokenizer is not installed.
     """
-    name = options["tokenize"]
+    name = options.tokenize
     if name == bleu_tokenizer.AUTO and args.tokenize is None and run.resumable:
-        name = run.resumable.options["tokenize"]
+        name = run.resumable.options.tokenize
     pairs = corpus.train.take(bleu_tokenizer.SAMPLE_LINES).as_numpy_iterator()
     targets = [target.decode() for _, target in pairs]
     return bleu_tokenizer.resolve(name, targets, source.target_language)

@@ -281,10 +281,10 @@ def search_options(args: Namespace, model: Model) -> SearchOptions:
     from nmt.decoding.sampling import Sampling
     from nmt.decoding.search_options import SearchOptions
 
-    beam = model.options["beam"]
+    beam = model.options.beam
     if args.sample or (args.plain and args.beam is None):
         beam = 1  # whatever the run's
-    if args.n_best > beam and not args.sample and not model.options["non_autoregressive"]:
+    if args.n_best > beam and not args.sample and not model.options.non_autoregressive:
         raise UserError(
             f"--n-best {args.n_best} needs a --beam of as many, and it is {beam}; add --beam "
             f"{args.n_best}, or --sample"
@@ -293,7 +293,7 @@ def search_options(args: Namespace, model: Model) -> SearchOptions:
     repetition = Repetition(args.repetition_penalty, args.no_repeat_ngram)
     return SearchOptions(
         beam=beam,
-        length_penalty=model.options["length_penalty"],
+        length_penalty=model.options.length_penalty,
         n_best=args.n_best,
         plain=args.plain,
         sampling=Sampling(**sampling_values(args)) if args.sample else None,

@@ -221,7 +221,7 @@ def document_translator(loaded: TrainedRun, parsed: Sequence[Document], **option
       options: arguments of `Model.text_translator`.
     """
     has_markup = any(segment.has_markup for document in parsed for segment in document.segments)
-    options["alignments"] = has_markup and not loaded.model.options["non_autoregressive"]
+    options["alignments"] = has_markup and not loaded.model.options.non_autoregressive
     return loaded.model.text_translator(loaded.tokenizer, **options)
 
 

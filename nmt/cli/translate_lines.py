@@ -142,7 +142,7 @@ def line_settings(args: Namespace, runs: list[Run], digest: str) -> dict[str, An
     for run in runs[:1]:  # its options hold where no flag is given
         for name in params.names(params.SEARCH):
             if values[name] is None:
-                values[name] = run.parameters.options[name]
+                values[name] = getattr(run.parameters.options, name)
     return values | {
         "input": digest,
         "run": [trained_runs.digest(run) for run in runs],

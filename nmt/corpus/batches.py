@@ -3,7 +3,6 @@
 import collections
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -17,6 +16,7 @@ from nmt.corpus.marked_copies import marked_pair, number_of_copies
 from nmt.corpus.pair_store import PairStore
 from nmt.machine import cores
 from nmt.messages import log
+from nmt.options import Options
 from nmt.seeds import TRAINING_SCHEME
 from nmt.text import sentences
 from nmt.text.protected import Protector
@@ -322,7 +322,7 @@ def with_marked_copies(pairs: tf.data.Dataset, symbols: str = "") -> tf.data.Dat
 
 
 def training_batches(
-    options: dict[str, Any],
+    options: Options,
     corpus: Corpus,
     tokenizer: Tokenizer,
     replicas: int = 1,
@@ -332,15 +332,15 @@ def training_batches(
     """Returns the Batches of a run.
 
     Args:
-      options: values of params.table() by name.
+      options: of the run.
       corpus: a corpora.Corpus.
       tokenizer, replicas, folder, scheme: see Batches.
     """
     pairs = corpus.train
-    if options["protect"] == "always":
-        pairs = with_marked_copies(pairs, options["symbols"])
+    if options.protect == "always":
+        pairs = with_marked_copies(pairs, options.symbols)
     return Batches(
-        pairs, tokenizer, options["batch_size"], options["max_length"], replicas, folder,
-        MAX_COMPILED_BUCKETS if options["xla"] == "on" else MAX_BUCKETS, options["batch_tokens"],
+        pairs, tokenizer, options.batch_size, options.max_length, replicas, folder,
+        MAX_COMPILED_BUCKETS if options.xla == "on" else MAX_BUCKETS, options.batch_tokens,
         scheme,
     )  # fmt: skip

@@ -8,6 +8,7 @@ from nmt.decoding.translator import Translator
 from nmt.neighbors import params
 from nmt.network.engine import ParallelForward, PlainForward
 from nmt.network.parallel_tokens import ParallelTokensForward
+from nmt.options import Options
 from nmt.text.tokenizer import Tokenizer
 from transformer_model import Transformer
 
@@ -19,7 +20,7 @@ class Model:
     The tokenizer is an argument, not a field: a network is trained on ids, whatever they stand for.
     """
 
-    options: dict  # values of params.table() by name
+    options: Options
     transformer: Transformer
     forward: PlainForward | ParallelForward | ParallelTokensForward  # for loss and accuracy
     parts: int  # batches translated in parallel
@@ -33,7 +34,7 @@ class Model:
     @property
     def search_options(self) -> dict:
         """The parameters of the run's search, by name."""
-        return {name: self.options[name] for name in params.names(params.SEARCH)}
+        return self.options.by_name(params.SEARCH)
 
     def translator(self, tokenizer: Tokenizer, **options) -> Translator:
         """Returns the Translator with these options; it is made once, because tracing takes time.
@@ -64,7 +65,7 @@ class Model:
         return self.translator(
             tokenizer,
             language=language if split else None,
-            symbols=tuple(self.options["symbols"].split()),
-            trained_length=self.options["max_length"],
+            symbols=tuple(self.options.symbols.split()),
+            trained_length=self.options.max_length,
             **(self.search_options | options),
         )

@@ -17,14 +17,12 @@ from nmt.text.tokenizer import Tokenizer
 from nmt.training import metrics
 
 # A run may be scored with other values of these than it was trained with.
-SCORING = params.names(params.SCORING)
 
 
 def scoring_options(model: Model, references: Sequence[str]) -> dict[str, Any]:
     """Returns the parameters of a model's scores of `references`, by name."""
-    options = {name: model.options[name] for name in SCORING}
-    options["tokenize"] = bleu_tokenizer.choose(options["tokenize"], references)
-    return options
+    tokenize = bleu_tokenizer.choose(model.options.tokenize, references)
+    return model.options.by_name(params.SCORING) | {"tokenize": tokenize}
 
 
 def texts(pairs: tf.data.Dataset) -> tuple[list[str], list[str]]:

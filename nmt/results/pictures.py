@@ -3,6 +3,7 @@
 Without TensorFlow and matplotlib until one is drawn: the command line is made from the table.
 """
 
+import dataclasses
 import functools
 import re
 from collections.abc import Callable
@@ -25,7 +26,7 @@ class Pictures:
 
     Args:
       folder: where they go.
-      options: values of params.table() by name.
+      options: of the run.
       steps: of training, for the learning rate.
       language: of the texts, one of texts.LANGUAGES.
     """
@@ -78,7 +79,7 @@ class Pictures:
                 f"--position {position}: positions 0 to {positions - 1} are drawn; name one of "
                 "them, or raise --positions"
             )
-        depth = depth or self.options["d_model"]
+        depth = depth or self.options.d_model
         if positions * depth > MAX_ENCODING_VALUES:
             raise UserError(
                 f"--positions {positions} and --depth {depth}: {positions * depth:,} values; at "
@@ -96,14 +97,14 @@ class Pictures:
         from nmt.training.schedules import SCHEDULES, learning_rate
 
         trained = int(self.steps)
-        steps = max(trained, 2 * self.options["warmup_steps"])  # drawn
+        steps = max(trained, 2 * self.options.warmup_steps)  # drawn
         schedules = {
             self.say("{name} (chosen)", name=name)
-            if name == self.options["schedule"]
-            else name: learning_rate({**self.options, "schedule": name}, trained)
+            if name == self.options.schedule
+            else name: learning_rate(dataclasses.replace(self.options, schedule=name), trained)
             for name in SCHEDULES
         }
-        scale = self.options["learning_rate_scale"]
+        scale = self.options.learning_rate_scale
         return plots.schedule(path, schedules, steps, scale, self.say)
 
 
@@ -167,7 +168,7 @@ class RunPictures(Pictures):
             ids = self.tokenizer.encode([self.line, self.translation])
             source, target = map(self.tokenizer.tokens, ids)
             use_fonts_for(*source, *target, language=self.language)
-        if self.options["non_autoregressive"]:
+        if self.options.non_autoregressive:
             from nmt.network.parallel_tokens import POSITIONS
 
             tokens = [token for token in source for _ in range(POSITIONS)]  # the decoder's input
@@ -191,7 +192,7 @@ class RunPictures(Pictures):
         }
         all_options = [self.options, *(run.parameters.options for run in beside)]
         noise = {
-            name: any(options[key] > 0 for options in all_options)
+            name: any(getattr(options, key) > 0 for options in all_options)
             for name, key in (("dropout", "dropout_rate"), ("label_smoothing", "label_smoothing"))
         }
         use_fonts_for(*histories, language=self.language)
@@ -205,7 +206,7 @@ class RunPictures(Pictures):
         """
         from nmt.results import plots
 
-        layers, heads = self.weights.layers(kind), self.options["num_heads"]
+        layers, heads = self.weights.layers(kind), self.options.num_heads
         for name, number, most in (("layer", layer, layers), ("head", head, heads)):
             if number is not None and not 1 <= number <= most:
                 raise UserError(
@@ -214,7 +215,7 @@ class RunPictures(Pictures):
         layer = layer or layers
         heads, queries, keys = self.weights.select(kind, layer)
         say, rows = self.say, "row: query, column: key"
-        if kind != "encoder" and self.options["non_autoregressive"]:
+        if kind != "encoder" and self.options.non_autoregressive:
             generated = self.weights.target[1:]
             queries, keys = generated, generated if kind == "decoder" else keys
             rows = "row: the token predicted there (the query); column: the key"

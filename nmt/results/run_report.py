@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmt import UserError, machine
 from nmt.messages import plural
-from nmt.neighbors import params
+from nmt.options import Options
 from nmt.training.run_folder import RunFolder, read_file
 
 if TYPE_CHECKING:  # what imports TensorFlow
@@ -48,17 +48,17 @@ def read_translations(folder: RunFolder, number: int) -> list[TranslatedLine]:
         return []
 
 
-def search_name(options: dict[str, Any]) -> str:
+def search_name(options: Options) -> str:
     """Returns the name of the search that a run's `options` choose, for reports."""
-    if options["non_autoregressive"]:
+    if options.non_autoregressive:
         return "non-autoregressive"
-    return f"a beam of {options['beam']}" if options["beam"] > 1 else "greedy search"
+    return f"a beam of {options.beam}" if options.beam > 1 else "greedy search"
 
 
 def print_report(
     corpus_name: str,
     epochs: int,
-    options: dict[str, Any],
+    options: Options,
     test_scores: Scores,
     lines: list[TranslatedLine],
 ) -> None:
@@ -178,7 +178,7 @@ def write_report(
             "epochs": epochs,
             "training_seconds": sum(row["seconds"] for row in history),
             "parameters": model.transformer.count_params(),
-            "options": {row.name: model.options[row.name] for row in params.table()},
+            "options": model.options.by_name(),
             "versions": machine.versions(),
         },
     )

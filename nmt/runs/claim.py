@@ -1,12 +1,13 @@
 """Claiming a run folder for a training run: a new one, or the same as the one that it resumes."""
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from nmt import UserError, machine
 from nmt.corpus.source import CorpusSource
 from nmt.messages import log
 from nmt.neighbors import params
+from nmt.options import Options
 from nmt.runs.folder import Run
 from nmt.runs.parameters import Parameters, in_effect
 from nmt.text.protected import Protection
@@ -68,7 +69,7 @@ class Claim:
 
 def claim(
     run: Run,
-    options: dict[str, Any],
+    options: Options,
     corpus: CorpusSource,
     hashes: dict[str, str],
     parts: int = 1,
@@ -79,7 +80,7 @@ def claim(
 
     Args:
       run: the Run, which is locked.
-      options: values by name, one for each row of params.table().
+      options: of the run.
       corpus: the source of the corpus; the files may have moved.
       hashes: of the training data, by the names of HASH_LABELS without "_sha256".
       parts: of a batch on a device; see `devices.configure`. They are saved, not compared.
@@ -138,15 +139,16 @@ def as_begun(saved: Parameters, claimed: Parameters) -> Parameters:
 def differences(saved: Parameters, claimed: Parameters) -> list[str]:
     """Returns as text each parameter that identifies a run and differs from the saved one."""
     changeable = set(CHANGEABLE_PARAMETERS)
-    if claimed.options["schedule"] == "cosine":  # which was scheduled for a number of epochs
+    if claimed.options.schedule == "cosine":  # which was scheduled for a number of epochs
         changeable.remove("epochs")
-    if claimed.options["validate_by"] == "bleu":  # which these define
+    if claimed.options.validate_by == "bleu":  # which these define
         changeable -= {*params.names(params.SCORING)}
+    saved_values = saved.options.by_name()
     differing = [
-        f"{name} is {saved.options[name]!r} there, {value!r} here{NOTES.get(name, '')}"
-        for name, value in claimed.options.items()
+        f"{name} is {saved_values[name]!r} there, {value!r} here{NOTES.get(name, '')}"
+        for name, value in claimed.options.by_name().items()
         if name not in changeable
-        and value != saved.options[name]
+        and value != saved_values[name]
         and in_effect(name, claimed.options) != in_effect(name, saved.options)
     ]
     differing += [

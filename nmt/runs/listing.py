@@ -37,9 +37,9 @@ class Summary:
         options, saved_scores = run.parameters.options, run.read("scores.json", {})
         scores = saved_scores if weights and scores_are_of(saved_scores, weights) else {}
         self.weights = weights.label if weights else ""
-        self.corpus = options["data_path"]
+        self.corpus = options.data_path
         self.languages = "-".join(run.parameters.corpus.languages)
-        self.epochs, self.planned = len(run.history()), options["epochs"]
+        self.epochs, self.planned = len(run.history()), options.epochs
         bleu = scores.get("BLEU", scores.get("BLEU, lower-cased", {}))
         self.bleu = bleu.get("score")
         self.scoring = scoring(bleu.get("signature", ""), scores.get("options", {}))
@@ -179,7 +179,7 @@ def find(path: str | Path | Run | None = None, weights: bool = True) -> Run:
             "run (--run)"
         )
     runs = [run for run in runs if not run.lost_parameters] or runs
-    corpora = {run.parameters and run.parameters.options["data_path"] for run in runs}
+    corpora = {run.parameters and run.parameters.options.data_path for run in runs}
     if len(corpora) > 1:
         named = "; ".join(f"{run.path} ({describe(run)})" for run in runs)
         raise UserError(f"there are runs of {len(corpora)} corpora; name one by --run: {named}")

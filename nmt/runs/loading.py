@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import tensorflow as tf
 
@@ -18,6 +18,7 @@ from nmt.messages import log
 from nmt.neighbors import params
 from nmt.network.engine import ParallelForward, accelerate
 from nmt.network.parallel_tokens import ParallelTokensForward
+from nmt.options import Options
 from nmt.runs import listing, parameters
 from nmt.runs.folder import Run
 from nmt.runs.weights import choose_weights
@@ -37,18 +38,18 @@ class TrainedRun(NamedTuple):
     model: Model
 
 
-def check_size(options: dict, vocab_size: int, weight_bytes: int = 16) -> None:
+def check_size(options: Options, vocab_size: int, weight_bytes: int = 16) -> None:
     """Raises a UserError if a Transformer of these sizes cannot fit into memory.
 
     Args:
-      options: values of params.table() by name.
+      options: of the run.
       vocab_size: vocabulary entries.
       weight_bytes: memory per weight; in training, with its gradient and Adam's two moments, 16.
     """
-    width, tables = options["d_model"], 1 if options["tie_embeddings"] else 3
-    attention, feed_forward = 4 * width**2, 2 * width * options["dff"]  # weights of a sub-layer
-    encoder = options["num_layers"] * (attention + feed_forward)
-    decoder_layers = options["decoder_layers"] or options["num_layers"]
+    width, tables = options.d_model, 1 if options.tie_embeddings else 3
+    attention, feed_forward = 4 * width**2, 2 * width * options.dff  # weights of a sub-layer
+    encoder = options.num_layers * (attention + feed_forward)
+    decoder_layers = options.decoder_layers or options.num_layers
     decoder = decoder_layers * (2 * attention + feed_forward)
     needed = weight_bytes * (encoder + decoder + tables * vocab_size * width)
     if needed > memory():
@@ -59,28 +60,28 @@ def check_size(options: dict, vocab_size: int, weight_bytes: int = 16) -> None:
         )
 
 
-def build_transformer(options: dict, vocab_size: int, plain: bool = False) -> Transformer:
+def build_transformer(options: Options, vocab_size: int, plain: bool = False) -> Transformer:
     """Returns a Transformer of the sizes in `options`, with newly initialized weights.
 
     Args:
-      options: values of params.table() by name.
+      options: of the run.
       vocab_size: vocabulary entries, shared by both languages.
       plain: leave it as transformer_model.py has it; otherwise nmt/network/engine.py accelerates
         it.
     """
     transformer = Transformer(
-        options["num_layers"],
-        options["d_model"],
-        options["num_heads"],
-        options["dff"],
+        options.num_layers,
+        options.d_model,
+        options.num_heads,
+        options.dff,
         input_vocab_size=vocab_size,
         target_vocab_size=vocab_size,
-        rate=options["dropout_rate"],
-        pre_norm=options["pre_norm"],
-        tie_embeddings=options["tie_embeddings"],
-        non_autoregressive=options["non_autoregressive"],
-        decoder_layers=options["decoder_layers"],
-        dtype="mixed_bfloat16" if options["mixed_precision"] else "float32",
+        rate=options.dropout_rate,
+        pre_norm=options.pre_norm,
+        tie_embeddings=options.tie_embeddings,
+        non_autoregressive=options.non_autoregressive,
+        decoder_layers=options.decoder_layers,
+        dtype="mixed_bfloat16" if options.mixed_precision else "float32",
     )
     transformer.build(((None, None), (None, None)))
     return transformer if plain else accelerate(transformer)
@@ -125,15 +126,15 @@ def load_without_weights(
       UserError: there is no such run, or it is damaged.
     """
     run = listing.find(path, weights)
-    options = run.parameters.options | changed
-    if wrong := parameters.error_in_options(options):
+    options = dataclasses.replace(run.parameters.options, **changed)
+    if wrong := parameters.error_in_options(options.by_name()):
         raise UserError(wrong)
     parts = devices.configure(mirrored=False).parts
-    tokenizer = load_tokenizer(run, options["protect"])
+    tokenizer = load_tokenizer(run, options.protect)
     check_size(options, tokenizer.vocab_size, weight_bytes=4)
     transformer = build_transformer(options, tokenizer.vocab_size, plain)
     epoch, steps = tf.Variable(0), tf.Variable(0, dtype=tf.int64)
-    if options["non_autoregressive"]:
+    if options.non_autoregressive:
         forward = ParallelTokensForward(transformer)
     else:
         forward = ParallelForward(transformer)
@@ -196,7 +197,7 @@ def load_ensemble(
                 f"{member.run.path}: has another tokenizer than {first.run.path}; an ensemble "
                 "needs runs with the same one (trained on the same text, or with --from)"
             )
-        if member.model.options["non_autoregressive"]:
+        if member.model.options.non_autoregressive:
             raise UserError(f"{member.run.path}: is non-autoregressive; leave it out")
         transformers.append(member.model.transformer)
     return first._replace(model=dataclasses.replace(first.model, ensemble=tuple(transformers)))

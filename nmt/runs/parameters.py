@@ -10,6 +10,7 @@ from typing import Any
 from nmt import UserError, seeds
 from nmt.corpus.source import CorpusSource
 from nmt.neighbors import params
+from nmt.options import Options
 from nmt.text.protected import KINDS, Protection
 
 MAX_INTEGER = 2**31 - 1  # unless a flag has another maximum
@@ -18,18 +19,16 @@ CODE = re.compile(r"[A-Za-z0-9]{1,8}(?:[-_][A-Za-z0-9]{1,8}){0,8}")  # also part
 UNSAVED = {"parts": 1, "xla": "off", "training_scheme": 1}  # of runs older than these parameters
 
 
-def in_effect(name: str, options: dict[str, Any]) -> Any:
+def in_effect(name: str, options: Options) -> Any:
     """Returns the value of an option; 0 layers of the decoder mean as many as of the encoder."""
-    if name == "decoder_layers":
-        return options[name] or options["num_layers"]
-    return options[name]
+    return options.layers_of_decoder if name == "decoder_layers" else getattr(options, name)
 
 
 @dataclass(frozen=True)
 class Parameters:
     """What params.json holds: all that makes the run what it is."""
 
-    options: dict[str, Any]  # values of params.table() by name
+    options: Options
     corpus: CorpusSource
     hashes: dict[str, str]  # of contents, by the names of folder.HASH_LABELS
     parts: int = 1  # of a batch on a device; see `devices.configure`
@@ -41,7 +40,7 @@ class Parameters:
     @property
     def identity(self) -> int:
         """A number that identifies the run: equal for equal options and hashes."""
-        content = json.dumps(self.options | self.hashes, sort_keys=True)
+        content = json.dumps(self.options.by_name() | self.hashes, sort_keys=True)
         return int.from_bytes(hashlib.sha256(content.encode()).digest()[:6], "big")
 
     @property
@@ -55,7 +54,7 @@ class Parameters:
             "corpus": self.corpus.to_json(),
         }
         protection = {"protection": self.protection._asdict()} if self.protection else {}
-        return parent | self.options | self.hashes | source | protection | versions
+        return parent | self.options.by_name() | self.hashes | source | protection | versions
 
 
 def as_now(content: dict[str, Any]) -> dict[str, Any]:
@@ -92,7 +91,7 @@ def parse(content: Any) -> Parameters:
         raise UserError(f"languages are {[*corpus.languages]!r}, not codes such as pt and en")
     parent = values.get("parent")
     return Parameters(
-        options={row.name: values[row.name] for row in params.table()},
+        options=Options(**{row.name: values[row.name] for row in params.table()}),
         corpus=corpus,
         hashes={name: str(value) for name, value in values.items() if name.endswith("_sha256")},
         parts=parts,

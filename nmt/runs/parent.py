@@ -1,5 +1,6 @@
 """A run that begins with the weights and the tokenizer of another one (--from)."""
 
+import dataclasses
 import hashlib
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ from nmt import UserError
 from nmt.corpus.source import CorpusSource
 from nmt.messages import log
 from nmt.neighbors import params
+from nmt.options import Options
 from nmt.runs import listing
 from nmt.runs.claim import Origin
 from nmt.runs.folder import Run
@@ -33,7 +35,7 @@ class Parent(NamedTuple):
     """The run to begin with."""
 
     run: Run
-    options: dict  # values of params.table() by name
+    options: Options
     weights: str  # the path of a checkpoint: the one that commands use
     sha256: str  # of the weights
 
@@ -53,7 +55,7 @@ class Parent(NamedTuple):
         Args:
           of_text: what its text teaches.
         """
-        inherited = load_tokenizer(self.run, self.options["protect"]).protection.learned
+        inherited = load_tokenizer(self.run, self.options.protect).protection.learned
         return of_text._replace(learned=inherited) if inherited else of_text
 
     def initialize(self, transformer: Transformer) -> None:
@@ -109,11 +111,11 @@ def merge_symbols(inherited: str, given: str) -> str:
 
 
 def inherit(
-    inherited: dict[str, Any],
+    inherited: Options,
     given: dict[str, Any],
-    options: dict[str, Any],
+    options: Options,
     preset: str | None = None,
-) -> dict[str, Any]:
+) -> Options:
     """Returns the options of a run that begins with another: those of the other, but for flags.
 
     Args:
@@ -127,24 +129,25 @@ def inherit(
         named, also by --protect where the other run has --no-protect.
     """
     given = dict(given)
-    symbols = merge_symbols(inherited["symbols"], given.pop("symbols", ""))
-    protect = given.pop("protect", inherited["protect"])
-    if inherited["protect"] != "off" and protect == "off":
+    symbols = merge_symbols(inherited.symbols, given.pop("symbols", ""))
+    protect = given.pop("protect", inherited.protect)
+    if inherited.protect != "off" and protect == "off":
         raise UserError("--no-protect: the run that --from names has symbols; leave the flag out")
+    wanted = dataclasses.replace(inherited, **given)
     for name in FIXED:
-        if in_effect(name, inherited | given) != in_effect(name, inherited):
+        if in_effect(name, wanted) != in_effect(name, inherited):
             raise UserError(
                 f"--{name.replace('_', '-')} {given[name]}: the run that --from names has "
                 f"{in_effect(name, inherited)}; leave the flag out"
             )
     values = options
     if not preset:  # but for what depends on this machine and on the new text
-        values = {**inherited, "xla": options["xla"]}
-        if inherited["tokenize"] != "none":  # else the text is tokenized, the new one, too
-            values["tokenize"] = options["tokenize"]
-    fixed = {name: inherited[name] for name in FIXED}
+        values = dataclasses.replace(inherited, xla=options.xla)
+        if inherited.tokenize != "none":  # else the text is tokenized, the new one, too
+            values = dataclasses.replace(values, tokenize=options.tokenize)
+    fixed = {name: getattr(inherited, name) for name in FIXED}
     fixed |= dict(symbols=symbols, protect=protect)
-    return {name: values[name] for name in options} | given | fixed
+    return dataclasses.replace(values, **(given | fixed))
 
 
 def find(
@@ -176,7 +179,7 @@ def find(
         return None
 
 
-def options_to_inherit(path: str | None, parent: Parent | None, run: Run) -> dict[str, Any] | None:
+def options_to_inherit(path: str | None, parent: Parent | None, run: Run) -> Options | None:
     """Returns the options that a run begins with: its parent's; None if --from names none.
 
     If the parent is not there any more, they are those that the run has inherited.

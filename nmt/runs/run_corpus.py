@@ -24,7 +24,7 @@ def load_corpus_of(
         )
     has_fingerprint = f"{split}_sha256" in run.parameters.hashes
     only = split if has_fingerprint else None
-    corpus = corpora.load_corpus(source, run.parameters.options["seed"], only=only)
+    corpus = corpora.load_corpus(source, run.parameters.options.seed, only=only)
     if has_fingerprint:
         check_text(run, split, corpora.fingerprint(getattr(corpus, split)))
     else:  # an older run, without a fingerprint of the test split

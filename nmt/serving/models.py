@@ -104,7 +104,7 @@ class ServedModel:
     @property
     def beam(self) -> int:
         """The hypotheses that the run's own search follows."""
-        return self.model.options["beam"]
+        return self.model.options.beam
 
     @property
     def protects(self) -> bool:
@@ -180,8 +180,8 @@ class ServedModel:
             # Compiling would stop the server for seconds, in the middle of its work.
             fixed=False,
             language=source,
-            trained_length=self.model.options["max_length"],
-            symbols=tuple(self.model.options["symbols"].split()),
+            trained_length=self.model.options.max_length,
+            symbols=tuple(self.model.options.symbols.split()),
             **protected,
             **options,
         )

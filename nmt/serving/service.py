@@ -139,7 +139,7 @@ class Service:
             for name, served in self.models.by_name.items():
                 if self.is_over:
                     return
-                if not served.model.options["non_autoregressive"]:
+                if not served.model.options.non_autoregressive:
                     self._search_of(name)(WARM_UP_TEXT, [], lambda ids: True)
                     query = Query(name, served.directions[0])
                     served.translator(query).attend(WARM_UP_TEXT)

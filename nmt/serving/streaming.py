@@ -63,7 +63,7 @@ class StreamingSearch:
         self.tokenizer = served.tokenizer
         model = served.model
         self._members = (model.transformer, *model.ensemble)
-        self._beam, self._alpha = served.beam, model.options["length_penalty"]
+        self._beam, self._alpha = served.beam, model.options.length_penalty
         self._search = TracedOnce(self._search_in_graph, IDS, IDS, NUMBER)
         self._reports: dict[int, Report] = {}
         self._numbers = itertools.count()

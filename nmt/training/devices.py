@@ -6,13 +6,14 @@ import shutil
 import subprocess
 from argparse import Namespace
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import tensorflow as tf
 
 from nmt import UserError
 from nmt.machine import cores
 from nmt.messages import log, plural, quiet
+from nmt.options import Options
 from nmt.training import cluster
 
 COST_OF_PLAIN = {  # by command, measured on a CPU
@@ -107,7 +108,7 @@ def _configure_cpu(workers: cluster.Cluster, parts: int) -> Devices:
     return Devices(workers.join(), int(workers.broadcast(parts)))
 
 
-def check_logits(options: dict[str, Any], tokens: float, vocab_size: int) -> None:
+def check_logits(options: Options, tokens: float, vocab_size: int) -> None:
     """Raises a UserError if the logits of a batch may be too many for the kernels of a GPU.
 
     Some of TensorFlow's own kernels count the values of a tensor in 32 bits: 65,536 tokens of
@@ -115,13 +116,13 @@ def check_logits(options: dict[str, Any], tokens: float, vocab_size: int) -> Non
     not checked.
 
     Args:
-      options: values of params.table() by name.
+      options: of the run.
       tokens: of a batch on one device, padding included.
       vocab_size: vocabulary entries.
     """
-    if not gpus().gpus or options["xla"] == "on":
+    if not gpus().gpus or options.xla == "on":
         return
-    positions = 2 if options["non_autoregressive"] else 1  # with logits, for each token
+    positions = 2 if options.non_autoregressive else 1  # with logits, for each token
     most = GPU_MAX_VALUES // (positions * vocab_size)
     if tokens > most:
         raise UserError(

@@ -2,6 +2,8 @@
 
 import time
 
+from nmt.options import Options
+
 MEASURED_BATCHES = 60  # left out before the time is estimated, then as many that are measured
 PICTURE_SECONDS = 10  # for all pictures of a run; measured on two cores
 TRANSLATION_SHARE = 0.6  # of the seconds of a validation, per hypothesis of the search; measured
@@ -79,13 +81,13 @@ class RunTimes:
         """The seconds of this epoch, validation included, and before interruptions, too."""
         return time.perf_counter() - self._epoch_started
 
-    def time_left(self, options: dict, epochs: int, test_share: float) -> str:
+    def time_left(self, options: Options, epochs: int, test_share: float) -> str:
         """Returns as text what `seconds_left` says; empty before any epoch is measured."""
         if not self.batch_seconds:
             return ""
         return f"; about {duration(self.seconds_left(options, epochs, test_share))} left"
 
-    def seconds_left(self, options: dict, epochs: int, test_share: float) -> float:
+    def seconds_left(self, options: Options, epochs: int, test_share: float) -> float:
         """Returns how long the rest of a run will take.
 
         Args:
@@ -97,6 +99,6 @@ class RunTimes:
         validation = loss + self.translation_seconds
         hypothesis = self.translation_seconds or TRANSLATION_SHARE * loss
         training = epochs * (self.batches * self.batch_seconds + validation)
-        averaging = (min(options["average"], options["epochs"]) + 1) * validation
-        scoring = (loss + options["beam"] * hypothesis) * test_share
+        averaging = (min(options.average, options.epochs) + 1) * validation
+        scoring = (loss + options.beam * hypothesis) * test_share
         return training + averaging + scoring + self.picture_seconds

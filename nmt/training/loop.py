@@ -14,6 +14,7 @@ from nmt.corpus import batches as batching
 from nmt.corpus.corpora import Corpus
 from nmt.messages import log, plural
 from nmt.network.parallel_tokens import POSITIONS
+from nmt.options import Options
 from nmt.text.tokenizer import Tokenizer
 from nmt.training import checkpoints, cluster, devices, tensorboard
 from nmt.training.estimate import BatchTimer, RunTimes, duration
@@ -43,19 +44,19 @@ def workers_agree_after(number: int, accumulate: int) -> bool:
     return number // REFRESH_BATCHES > (number - accumulate) // REFRESH_BATCHES
 
 
-def is_finished(epoch: int, history: list[dict], options: dict) -> bool:
+def is_finished(epoch: int, history: list[dict], options: Options) -> bool:
     """Returns whether no epoch is left to train: all are done, or too many improved nothing.
 
     Args:
       epoch: finished epochs.
       history: their metrics, see `metrics_of_epoch`.
-      options: values of params.table() by name.
+      options: of the run.
     """
-    patience, waited = options["patience"], 0
+    patience, waited = options.patience, 0
     if history:
         improved = min(history, key=value_for_early_stopping)
         waited = epoch - improved["epoch"]
-    return epoch >= options["epochs"] or 0 < patience <= waited
+    return epoch >= options.epochs or 0 < patience <= waited
 
 
 class TrainingLoop:
@@ -66,7 +67,7 @@ class TrainingLoop:
     and `translations_of`.
 
     Args:
-      options: values of params.table() by name.
+      options: of the run.
       vocab_size: vocabulary entries, shared by both languages.
       strategy: the tf.distribute.Strategy of the devices.
       workers: the cluster.Cluster that the strategy spans.
@@ -80,7 +81,7 @@ class TrainingLoop:
     """
 
     def __init__(
-        self, options: dict, vocab_size: int, strategy: tf.distribute.Strategy,
+        self, options: Options, vocab_size: int, strategy: tf.distribute.Strategy,
         workers: cluster.Cluster = cluster.ALONE, scheme: int = seeds.TRAINING_SCHEME,
     ):  # fmt: skip
         self.options, self.vocab_size, self.scheme = options, vocab_size, scheme
@@ -92,7 +93,7 @@ class TrainingLoop:
 
     def steps_per_epoch(self, batches: batching.Batches) -> int:
         """Returns the number of optimizer steps for a pass over `batches`."""
-        return -(-batches.per_epoch // self.options["accumulate"])
+        return -(-batches.per_epoch // self.options.accumulate)
 
     @property
     def step(self) -> int:
@@ -119,7 +120,7 @@ class TrainingLoop:
         Raises:
           UserError: the loss is NaN or infinite.
         """
-        first, accumulate = int(self.position), self.options["accumulate"]
+        first, accumulate = int(self.position), self.options.accumulate
         if not first:
             self.sums_so_far.assign(tf.zeros(3, tf.float64))
         self.train_step.get_concrete_function(*batches.element_spec)  # one trace for all shapes
@@ -159,8 +160,8 @@ class TrainingLoop:
         self, batches: batching.Batches, epoch: int
     ) -> tf.distribute.DistributedDataset:
         """Returns the replicas' shares of the batches of an epoch, from `position` on."""
-        buffer_size = self.options["buffer_size"]
-        seed = seeds.of_epoch(self.options["seed"], epoch, self.scheme)
+        buffer_size = self.options.buffer_size
+        seed = seeds.of_epoch(self.options.seed, epoch, self.scheme)
         read_shares = functools.partial(batches.epoch, buffer_size, seed, int(self.position))
         return devices.distribute_shares(self.strategy, read_shares)
 
@@ -226,7 +227,7 @@ class TrainingLoop:
           loss: in nats.
         """
         guessing = math.log(self.vocab_size)
-        if self.options["non_autoregressive"]:  # which pays for all positions
+        if self.options.non_autoregressive:  # which pays for all positions
             guessing *= POSITIONS
         if self._warned or loss <= FAR_ABOVE * guessing:
             return
@@ -247,7 +248,7 @@ class TrainingLoop:
         if self.times.estimated or not timer.is_measured(number):
             return
         self.times.estimated = True
-        epochs = self.options["epochs"] - int(self.epoch)  # this one included
+        epochs = self.options.epochs - int(self.epoch)  # this one included
         batches_left = epochs * self.times.batches - number
         seconds = timer.seconds_per_batch(number) * batches_left
         then = "scores and pictures" if self.times.picture_seconds else "scores"
@@ -295,7 +296,7 @@ class TrainingLoop:
           batches: the Batches to train on.
           announce: called without arguments once it is known what is left to do, or None.
         """
-        run, epochs = keeper.run, self.options["epochs"]
+        run, epochs = keeper.run, self.options.epochs
         self.workers.barrier()  # until the chief has written, so that all find the same
         if newest := keeper.restore_newest():
             within = f" and {plural(int(self.position), 'batch')}" if int(self.position) else ""
@@ -332,7 +333,7 @@ class TrainingLoop:
         if int(self.epoch) < epochs:
             log.info(
                 f"Stopped after epoch {int(self.epoch)}: the best validation is that of epoch "
-                f"{self.best_epoch} (--patience {self.options['patience']})."
+                f"{self.best_epoch} (--patience {self.options.patience})."
             )
 
     @property
@@ -410,7 +411,7 @@ class TrainingLoop:
           keeper, corpus, tokenizer: see `fit`.
           rate: tokens per second in training; None if the epoch was trained before a restart.
         """
-        run, epoch, epochs = keeper.run, int(self.epoch), self.options["epochs"]
+        run, epoch, epochs = keeper.run, int(self.epoch), self.options.epochs
         row = self.metrics_of_epoch(corpus, tokenizer, rate)
         self.warn_of_loss(f"Epoch {epoch}/{epochs}, validation", row["val_loss"])
         self.history.append(row)

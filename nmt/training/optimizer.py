@@ -1,12 +1,12 @@
 """What turns gradients into optimizer steps: Adam, and the Updater."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import keras
 import tensorflow as tf
 
 from nmt import seeds
+from nmt.options import Options
 from nmt.training.schedules import learning_rate
 
 
@@ -14,16 +14,16 @@ class Adam(keras.optimizers.Adam):
     """Keras's Adam, each variable updated by TensorFlow's fused kernel, not by a dozen operations.
 
     Args:
-      options: values of params.table() by name.
+      options: of the run.
       steps: of the training run; a number, or a scalar variable to be set later.
     """
 
-    def __init__(self, options: dict[str, Any], steps: int | tf.Variable):
+    def __init__(self, options: Options, steps: int | tf.Variable):
         super().__init__(
             learning_rate(options, steps),
-            beta_1=options["adam_beta_1"],
-            beta_2=options["adam_beta_2"],
-            epsilon=options["adam_epsilon"],
+            beta_1=options.adam_beta_1,
+            beta_2=options.adam_beta_2,
+            epsilon=options.adam_epsilon,
         )
 
     @property

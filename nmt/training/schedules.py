@@ -6,6 +6,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from nmt.options import Options
 from transformer_model import CustomSchedule
 
 register = keras.saving.register_keras_serializable(package="nmt")
@@ -57,15 +58,15 @@ SCHEDULES = {  # by the name that params.py gives it
 }
 
 
-def learning_rate(options: dict[str, Any], steps: int | tf.Variable) -> CustomSchedule:
+def learning_rate(options: Options, steps: int | tf.Variable) -> CustomSchedule:
     """Returns the schedule that `options` name.
 
     Args:
-      options: values of params.table() by name.
+      options: of the run.
       steps: of the training run; a number, or a scalar variable to be set later.
     """
-    schedule = SCHEDULES[options["schedule"]]
-    arguments = options["d_model"], options["warmup_steps"], options["learning_rate_scale"]
+    schedule = SCHEDULES[options.schedule]
+    arguments = options.d_model, options.warmup_steps, options.learning_rate_scale
     if issubclass(schedule, CosineSchedule):
         return schedule(*arguments, steps)
     return schedule(*arguments)

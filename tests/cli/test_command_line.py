@@ -188,9 +188,9 @@ def test_help_and_mistakes_are_answered_before_tensorflow_is_imported(arguments,
 def test_a_command_of_its_own_needs_no_train_before_the_flags():
     args = main.parse_command_line(["train", "--mixed-precision", "--epochs", "3"])
     options = flags.chosen(args)
-    assert options["mixed_precision"] is True
-    assert options["epochs"] == 3
-    assert options["d_model"] == params.D_MODEL
+    assert options.mixed_precision is True
+    assert options.epochs == 3
+    assert options.d_model == params.D_MODEL
 
 
 @pytest.mark.parametrize(
@@ -221,12 +221,12 @@ def test_a_preset_is_a_row_of_known_values_that_flags_go_before(preset, capsys):
         assert flag.high is None or value <= flag.high
     args = main.parse_command_line(["train", "--dff", "48", "--no-tie-embeddings"])
     options = flags.chosen(args, preset)
-    assert options["dff"] == 48
-    assert options["tie_embeddings"] is False
+    assert options.dff == 48
+    assert options.tie_embeddings is False
     own = {
         n: v for n, v in params.PRESETS[preset].values.items() if n not in ("dff", "tie_embeddings")
     }
-    assert options.items() >= own.items()
+    assert options.by_name().items() >= own.items()
     assert call("train", "--help") == 0
     text = " ".join(capsys.readouterr().out.split())
     assert f"{preset}: {params.PRESETS[preset].description}" in text

@@ -1,6 +1,7 @@
 """What must hold of the whole program, on a tiny corpus."""
 
 import contextlib
+import dataclasses
 import hashlib
 import io
 import json
@@ -39,6 +40,7 @@ from nmt.corpus import corpora
 from nmt.corpus.source import CorpusSource
 from nmt.decoding.attention import KINDS
 from nmt.decoding.model import Model
+from nmt.options import Options
 from nmt.results import architecture, evaluation, plots
 from nmt.results import figures as drawing
 from nmt.results.pictures import BY_NAME
@@ -800,17 +802,17 @@ def test_while_bleu_says_nothing_the_loss_decides_patience_and_the_best_epoch():
 def test_a_run_validated_by_bleu_keeps_what_defines_it(finished, tmp_path):
     shutil.copytree(finished / "run", tmp_path / "run")
     run = Run(tmp_path / "run")
-    options, corpus = run.parameters.options, run.parameters.corpus
+    options, corpus = run.parameters.options.by_name(), run.parameters.corpus
     assert options["tokenize"] == "13a"
     for name, value in (("tokenize", "intl"), ("lowercase", True)):
         run.write("params.json", {**options, "validate_by": "loss", "corpus": corpus.to_json()})
-        claim(Run(run.path), {**options, name: value}, corpus, {})  # of the final scores alone
+        claim(Run(run.path), Options(**{**options, name: value}), corpus, {})  # of final scores
         bleu = {**options, "validate_by": "bleu"}
         run.write("params.json", {**bleu, "corpus": corpus.to_json()})
-        claim(Run(run.path), bleu, corpus, {})
+        claim(Run(run.path), Options(**bleu), corpus, {})
         here = rf"{name} is {options[name]!r} there, {value!r} here \(--validate-by bleu .*evaluate"
         with pytest.raises(UserError, match=here):
-            claim(Run(run.path), {**bleu, name: value}, corpus, {})
+            claim(Run(run.path), Options(**{**bleu, name: value}), corpus, {})
 
 
 def test_chinese_is_scored_by_characters_unless_another_tokenizer_is_asked_for(
@@ -844,13 +846,13 @@ def test_an_equal_loss_is_no_better_one():
 def test_more_epochs_suit_a_run_unless_its_schedule_was_laid_out_for_them(finished, tmp_path):
     shutil.copytree(finished / "run", tmp_path / "run")
     run = Run(tmp_path / "run")
-    options, corpus = run.parameters.options, run.parameters.corpus
-    claimed = claim(run, {**options, "epochs": 3}, corpus, {})
-    assert claimed.parameters.options["epochs"] == 3
+    options, corpus = run.parameters.options.by_name(), run.parameters.corpus
+    claimed = claim(run, Options(**{**options, "epochs": 3}), corpus, {})
+    assert claimed.parameters.options.epochs == 3
     assert Run(tmp_path / "run").parameters == claimed.parameters
     run.write("params.json", {**options, "schedule": "cosine", "corpus": corpus.to_json()})
     with pytest.raises(UserError, match=r"epochs is 2 there, 3 here \(a cosine schedule"):
-        claim(Run(run.path), {**options, "schedule": "cosine", "epochs": 3}, corpus, {})
+        claim(Run(run.path), Options(**{**options, "schedule": "cosine", "epochs": 3}), corpus, {})
 
 
 @pytest.mark.slow
@@ -917,11 +919,12 @@ def test_an_older_run_has_the_defaults_of_newer_parameters_and_resumes(finished,
         del saved[name]
     (tmp_path / "run" / "params.json").write_text(json.dumps(saved))
     options = Run(tmp_path / "run").parameters.options
-    assert (options["beam"], options["words_per_piece"]) == (params.BEAM, params.WORDS_PER_PIECE)
+    assert (options.beam, options.words_per_piece) == (params.BEAM, params.WORDS_PER_PIECE)
     hashes = {name.removesuffix("_sha256"): saved[name] for name in saved if "_sha256" in name}
     source = CorpusSource("bundled")
+    changed = dataclasses.replace(options, words_per_piece=100)
     with pytest.raises(UserError, match="words_per_piece is 220 there, 100 here"):
-        claim(Run(tmp_path / "run"), options | {"words_per_piece": 100}, source, hashes)
+        claim(Run(tmp_path / "run"), changed, source, hashes)
     claim(Run(tmp_path / "run"), options, source, hashes)
     del saved["corpus"]
     (tmp_path / "run" / "params.json").write_text(json.dumps(saved))

@@ -28,6 +28,7 @@ import run_demo
 from nmt import Interrupted, UserError
 from nmt.corpus import batches as batching
 from nmt.corpus import corpora, files
+from nmt.options import Options
 from nmt.results import evaluation
 from nmt.runs import loading, parameters
 from nmt.runs.folder import Run
@@ -149,7 +150,7 @@ def test_a_network_that_memory_cannot_hold_is_refused_before_it_is_made(run, tmp
 
 
 def test_memory_must_hold_the_matrices_of_encoder_and_decoder(monkeypatch):
-    options = params.values() | dict(num_layers=3, decoder_layers=1, d_model=8, dff=24, num_heads=2)
+    options = Options(num_layers=3, decoder_layers=1, d_model=8, dff=24, num_heads=2)
     network = loading.build_transformer(options, 20, plain=True)
     matrices = sum(math.prod(w.shape) for w in network.trainable_weights if len(w.shape) == 2)
     monkeypatch.setattr(loading, "memory", lambda: 16 * matrices)
@@ -412,7 +413,7 @@ def test_a_run_keeps_the_step_that_it_began_with_where_a_gpu_comes_or_goes(
     run, monkeypatch, capsys
 ):
     def stop(training, *_):
-        raise UserError(f"xla is {training.options['xla']}")
+        raise UserError(f"xla is {training.options.xla}")
 
     monkeypatch.setattr(run_demo.Training, "fit", stop)
     monkeypatch.setattr(devices, "gpus", lambda: devices.SeenGpus(["a GPU"], ""))

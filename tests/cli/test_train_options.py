@@ -11,11 +11,11 @@ import pytest
 import tensorflow as tf
 from helpers import TINY, Untrained, as_dataset, call, sentences, source_of, write_tsv
 
-import params
 import run_demo
 from nmt.cli import flags, main, train_corpus, train_messages, train_options
 from nmt.corpus import bleu_tokenizer, corpora, files
 from nmt.corpus.source import CorpusSource
+from nmt.options import Options
 from nmt.runs import listing
 from nmt.runs.claim import differences
 from nmt.runs.folder import Run
@@ -24,11 +24,13 @@ from nmt.runs.parameters import Parameters
 
 def test_a_flag_that_is_equal_in_effect_is_no_difference_between_runs(finished):
     saved = listing.find(finished / "run").parameters
-    assert saved.options["decoder_layers"] == 0  # as many as of the encoder, 1
+    assert saved.options.decoder_layers == 0  # as many as of the encoder, 1
     for layers, number in ((1, 0), (2, 1)):
-        claimed = dataclasses.replace(saved, options=saved.options | {"decoder_layers": layers})
+        claimed = dataclasses.replace(
+            saved, options=dataclasses.replace(saved.options, decoder_layers=layers)
+        )
         assert len(differences(saved, claimed)) == number
-    claimed = dataclasses.replace(saved, options=saved.options | {"num_layers": 2})
+    claimed = dataclasses.replace(saved, options=dataclasses.replace(saved.options, num_layers=2))
     assert differences(saved, claimed) == ["num_layers is 1 there, 2 here"]
 
 
@@ -163,7 +165,7 @@ def test_a_length_that_keeps_most_pairs_is_suggested_where_many_are_dropped(
 
 def test_a_run_says_what_it_trains_for_how_long_and_what_follows(capsys):
     training = SimpleNamespace(
-        options=dict(epochs=6, accumulate=2, xla="off"), epoch=0, position=0, finished=False,
+        options=Options(epochs=6, accumulate=2, xla="off"), epoch=0, position=0, finished=False,
         transformer=SimpleNamespace(count_params=lambda: 1_310_208),
         steps_per_epoch=lambda batches: 500,
     )  # fmt: skip
@@ -179,7 +181,7 @@ def test_a_run_says_what_it_trains_for_how_long_and_what_follows(capsys):
     training.epoch, training.position = 4, 100  # 50 of the steps of epoch 5
     assert f"{begins}2 more epochs (950 steps), then scoring 9 test lines." in announced()
     assert "XLA" not in announced()
-    training.options["xla"] = "on"
+    training.options = Options(epochs=6, accumulate=2, xla="on")
     assert "XLA compiles the step for 2 shapes of batches" in announced()
     training.epoch, training.position, training.finished = 6, 0, True
     assert announced() == "Training is finished: scoring 9 test lines.\n"
@@ -261,7 +263,7 @@ def test_a_start_that_failed_leaves_its_flags_to_no_other_text(tmp_path, monkeyp
     dropout_rates = []
 
     def killed(training, *_):
-        dropout_rates.append(training.options["dropout_rate"])
+        dropout_rates.append(training.options.dropout_rate)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(run_demo, "Training", Untrained)
@@ -294,7 +296,7 @@ def test_the_held_out_pairs_in_the_folder_are_those_of_the_newest_start(tmp_path
 def test_a_run_decides_once_which_tokenizer_its_bleu_needs():
     def decided(saved, *given):
         args = main.parse_command_line(["--run", "x", *given])
-        options = params.values() | saved
+        options = Options.of(given=saved)
         run = SimpleNamespace(resumable=Parameters(options, {}, {}) if saved else None)
         pairs = as_dataset([("one", "今晚一个孩子去学校。")] * 9)
         corpus = corpora.Corpus("zh", pairs, pairs, pairs)

@@ -205,7 +205,7 @@ def test_a_flag_with_the_value_of_the_run_changes_nothing(finished, source):
     def settings(*flags):
         return translate_lines.line_settings(parse_command_line([*command, *flags]), runs, "digest")
 
-    assert runs[0].parameters.options["beam"] == 1
+    assert runs[0].parameters.options.beam == 1
     assert settings("--beam", "1") == settings()
     assert settings("--beam", "2") != settings()
 

@@ -127,7 +127,7 @@ def test_ten_steps_of_training_are_those_of_the_tutorial(options):
     story = tm.Transformer.from_config(training.transformer.get_config())
     story.build(((None, None), (None, None)))
     story.set_weights(training.transformer.get_weights())
-    schedule = tm.CustomSchedule(8, training.options["warmup_steps"])
+    schedule = tm.CustomSchedule(8, training.options.warmup_steps)
     optimizer = keras.optimizers.Adam(schedule, beta_1=0.9, beta_2=0.98, epsilon=1e-9)
     optimizer.build(story.trainable_variables)
 

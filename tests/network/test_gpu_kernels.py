@@ -113,7 +113,7 @@ def stateless_step(training):
         with tf.GradientTape() as tape, keras.StatelessScope(state_mapping=pairs):
             tape.watch(values[:number])
             outputs = forward.predict((inp, tar[:, :-1]), training=True)
-            smoothing = training.options["label_smoothing"]
+            smoothing = training.options.label_smoothing
             sums = forward.token_sums(tar[:, 1:], outputs, smoothing)
         return sums, tape.gradient(sums.loss, values[:number])
 

@@ -13,6 +13,7 @@ from helpers import call
 import transformer_model as tm
 from nmt import UserError
 from nmt.decoding.attention import Attention
+from nmt.options import Options
 from nmt.results import architecture, figures, pictures, plots, texts
 from nmt.results.figures import labels
 from nmt.runs.folder import Run
@@ -213,7 +214,7 @@ def test_the_architecture_names_the_layers_of_encoder_and_decoder(monkeypatch, t
 def test_a_layer_that_a_kind_of_attention_lacks_is_named(tmp_path):
     names = [f"encoder_layer{n}" for n in (1, 2, 3)]
     names += [f"decoder_layer1_block{n}" for n in (1, 2)]
-    model = SimpleNamespace(options={"num_heads": 2}, steps=1)
+    model = SimpleNamespace(options=Options(num_heads=2), steps=1)
     run_pictures = pictures.RunPictures(Run(tmp_path), model, None, "", None)
     run_pictures.weights = Attention(["a"], ["b", "c"], dict.fromkeys(names))
     for kind, layer, most in (("encoder", 4, 3), ("decoder", 2, 1), ("cross", 2, 1)):
@@ -227,7 +228,7 @@ def test_training_draws_every_picture_and_attention_of_each_kind(monkeypatch, tm
     monkeypatch.setattr(
         pictures.RunPictures, "draw", lambda _, picture, **choices: drawn.append(picture.name)
     )
-    model = SimpleNamespace(options={}, steps=1)
+    model = SimpleNamespace(options=Options(), steps=1)
     pictures.RunPictures(Run(tmp_path), model, None, "", None).draw_all()
     assert {*drawn} == {row.name for row in pictures.PICTURES}
     assert drawn.count("attention") == 3
@@ -280,7 +281,7 @@ def test_a_run_of_any_name_has_curves(name, tmp_path, monkeypatch):
         dict(epoch=1, loss=1, accuracy=0, val_loss=1, val_accuracy=0, learning_rate=1, seconds=1)
     ]
     monkeypatch.setattr(Run, "history", lambda _: history)
-    options = dict(dropout_rate=0.1, label_smoothing=0.0)
+    options = Options(dropout_rate=0.1, label_smoothing=0.0)
     monkeypatch.setattr(Run, "parameters", SimpleNamespace(options=options))
     run = Run(name)
     model = SimpleNamespace(options=options, steps=1)

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from helpers import LEARNING, as_dataset, call, sentences, source_of, write_tsv
 
-import params
 from nmt.cli import startup
 from nmt.corpus.corpora import fingerprint, load_corpus, raw_pairs
 from nmt.corpus.source import CorpusSource
 from nmt.corpus.vocabulary import train_tokenizer
+from nmt.options import Options
 from nmt.results import evaluation
 from nmt.runs import listing
 from nmt.runs.claim import claim
@@ -226,7 +226,7 @@ def test_a_run_older_than_the_hash_of_its_test_files_is_scored_on_them(tmp_path)
 def test_parameters_are_read_again_once_the_folder_is_reserved(tmp_path):
     run = Run(tmp_path)
     assert run.parameters is None
-    options = params.values() | {"xla": "off"}
+    options = Options(xla="off")
     claim(Run(tmp_path), options, CorpusSource("bundled"), {"tokenizer": "0"})  # by another process
     assert LockedRun(run).parameters.options == options
 

@@ -116,7 +116,7 @@ def test_the_folder_alone_resumes_a_run_with_its_own_data_and_flags_whatever_the
         assert "Test split of numbers.tsv, 1 line, 3 epochs" in said.out
         assert checkpoints.paths(run / "checkpoints")[-1].endswith("-3")
         assert Run(run).parameters.parts == parts  # as it began
-        assert Run(run).parameters.options["dropout_rate"] > 0
+        assert Run(run).parameters.options.dropout_rate > 0
         weights.append(loading.load(run, "newest")[2].transformer.get_weights())
     for one, other in zip(*weights, strict=True):
         np.testing.assert_array_equal(one, other)

@@ -11,6 +11,7 @@ from helpers import call
 
 import params
 from nmt import UserError
+from nmt.options import Options
 from nmt.runs import parameters
 from nmt.runs.folder import Run
 from nmt.text import protected
@@ -34,7 +35,7 @@ def test_parameters_are_written_as_they_were_read_and_cannot_be_changed(finished
     run_parameters = Run(finished / "run").parameters
     assert json.dumps(run_parameters.content) == json.dumps(saved)
     assert saved["versions"]["tensorflow"] == tf.__version__
-    assert list(run_parameters.options) == [row.name for row in params.table()]
+    assert list(run_parameters.options.by_name()) == [row.name for row in params.table()]
     with pytest.raises(dataclasses.FrozenInstanceError):
         run_parameters.parts = 2
 
@@ -60,8 +61,8 @@ def test_a_value_that_is_not_allowed_is_named(finished, change, reason):
 
 def test_a_parameter_that_is_missing_has_its_default():
     options = parameters.parse({"corpus": {"dataset": "bundled"}, "num_layers": 2}).options
-    assert options == params.values() | {"num_layers": 2, "xla": "off"}
-    assert options["decoder_layers"] == 0  # as many as those of the encoder
+    assert options == Options(num_layers=2, xla="off")
+    assert options.decoder_layers == 0  # as many as those of the encoder
 
 
 def test_parameters_tokenizer_and_final_weights_are_a_run_to_use(tmp_path):
@@ -81,5 +82,11 @@ def test_an_older_run_has_no_record_of_what_its_symbols_stand_for(finished):
     del content["protection"]
     for saved, option in ((True, "auto"), (False, "off")):
         older = parameters.parse(content | {"protect": saved})
-        assert older.options["protect"] == option
+        assert older.options.protect == option
         assert older.protection is None
+
+
+def test_the_record_of_options_has_the_fields_of_params():
+    """If not: python docs/make_options.py."""
+    rows = [(row.name, row.type, row.default) for row in params.table()]
+    assert rows == [(row.name, row.type, row.default) for row in dataclasses.fields(Options)]

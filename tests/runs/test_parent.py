@@ -17,11 +17,11 @@ from helpers import (
     write_tsv,
 )
 
-import params
 import run_demo
 from nmt import UserError
 from nmt.cli import flags, main
 from nmt.corpus.vocabulary import train_tokenizer
+from nmt.options import Options
 from nmt.runs import loading
 from nmt.runs.parent import Parent, inherit, with_new_entries
 from nmt.text import protected
@@ -66,8 +66,8 @@ def test_a_run_begins_with_the_weights_the_tokenizer_and_the_sizes_of_its_parent
         np.testing.assert_array_equal(value, variable.numpy())
     parent = json.loads((finished / "run" / "params.json").read_text())
     assert steps == 0  # a new optimizer
-    assert (options["d_model"], options["batch_size"]) == (32, parent["batch_size"])
-    assert (options["learning_rate_scale"], options["dropout_rate"]) == (0.1, 0.3)
+    assert (options.d_model, options.batch_size) == (32, parent["batch_size"])
+    assert (options.learning_rate_scale, options.dropout_rate) == (0.1, 0.3)
     tokenizers = [
         (path / "tokenizer.model").read_bytes() for path in (finished / "run", tmp_path / "run")
     ]
@@ -78,7 +78,7 @@ def test_a_run_begins_with_the_weights_the_tokenizer_and_the_sizes_of_its_parent
     (values, (options, _)), size = begun, model.transformer.config["target_vocab_size"]
     assert len(values[0]) == size + 1
     np.testing.assert_array_equal(values[0][:size], model.transformer.trainable_variables[0])
-    assert options["symbols"] == "<med>"
+    assert options.symbols == "<med>"
     held_out = [(command[-1] / name).read_text().splitlines() for name in HELD_OUT_FILES.values()]
     assert [len(lines) for lines in held_out] == [7, 6]  # 2% of 300, one source has two targets
     assert {*held_out[0], *held_out[1]} <= {*tsv.read_text().splitlines()}
@@ -216,7 +216,7 @@ def test_xla_is_decided_on_the_machine_of_the_new_run(finished, tsv, tmp_path, m
     uses_xla = []
 
     def killed(training, *_):
-        uses_xla.append(training.options["xla"] == "on")
+        uses_xla.append(training.options.xla == "on")
         raise KeyboardInterrupt
 
     monkeypatch.setattr(run_demo, "Training", Untrained)
@@ -271,8 +271,8 @@ def test_new_entries_change_no_logit_of_the_others_and_are_never_the_likeliest(t
 def test_a_child_may_have_more_symbols_than_its_parent_and_no_fewer():
     def inherited(saved, *given):
         args = main.parse_command_line(["--from", "x", "--dataset", "a.tsv", *given])
-        made = inherit(params.values() | saved, flags.given(args), flags.chosen(args))
-        return made["symbols"], made["protect"]
+        made = inherit(Options.of(given=saved), flags.given(args), flags.chosen(args))
+        return made.symbols, made.protect
 
     assert inherited({"symbols": "<a> <b>"}, "--symbols", "<c> <b>") == ("<a> <b> <c>", "auto")
     assert inherited({"symbols": "<a>"}) == ("<a>", "auto")
@@ -284,11 +284,11 @@ def test_a_child_may_have_more_symbols_than_its_parent_and_no_fewer():
 
 def test_a_child_chooses_the_tokenizer_of_bleu_for_its_own_text_unless_text_is_tokenized():
     def inherited(saved, *given):
-        options = params.values() | {"tokenize": saved, "lowercase": True}
+        options = Options(tokenize=saved, lowercase=True)
         args = main.parse_command_line(["--from", "x", "--dataset", "a.tsv", *given])
         made = inherit(options, flags.given(args), flags.chosen(args))
-        assert made["lowercase"]
-        return made["tokenize"]
+        assert made.lowercase
+        return made.tokenize
 
     assert inherited("zh") == inherited("13a") == "auto"
     assert inherited("none") == "none"

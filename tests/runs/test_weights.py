@@ -1,5 +1,6 @@
 """What must hold of the weights that commands use: the same for all, and scores are of them."""
 
+import dataclasses
 import json
 import re
 import shutil
@@ -124,7 +125,7 @@ def test_a_child_is_resumed_with_the_weights_of_its_parent_that_it_began_with(
     run = shutil.copytree(finished / "run", tmp_path / "run")
     begun = parent.find(str(run), Run(tmp_path / "child"))
     child = Run(tmp_path / "child")
-    options = begun.options | {"xla": "off"}
+    options = dataclasses.replace(begun.options, xla="off")
     claim(child, options, CorpusSource("bundled"), {"tokenizer": "0"}, origin=begun.origin)
     save(tmp_path / "child", "ckpt-1")
     go_on(run)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 from helpers import PROGRAM, start_lasting_process
 
+from nmt.options import Options
 from nmt.serving.models import Direction, Result
 from nmt.text.differences import difference
 from nmt.text.protected import DEFAULT
@@ -29,7 +30,7 @@ class Capitals:
     def __init__(self, source="pt", target="en"):
         self.name, self.directions = f"{source}-{target}", [Direction(source, target)]
         transformer = SimpleNamespace(count_params=lambda: 10**9)  # no explorer
-        options = {"non_autoregressive": True}
+        options = Options(non_autoregressive=True)
         self.model = SimpleNamespace(options=options, ensemble=(), transformer=transformer)
         self.beam, self.examples = 1, []
         self.protector, self.batches = DEFAULT, []

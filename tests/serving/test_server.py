@@ -6,10 +6,10 @@ import keras
 import pytest
 from starlette.testclient import TestClient
 
-import params
 from nmt.decoding import translator as translator_module
 from nmt.decoding.model import Model
 from nmt.decoding.translator import Translator
+from nmt.options import Options
 from nmt.runs import loading
 from nmt.serving import app, openapi
 from nmt.serving import service as service_module
@@ -28,8 +28,7 @@ MARKUP = "<img src=x onerror=alert(1)> & \x00"
 @pytest.fixture(scope="module")
 def served(tokenizer):
     """A run of random weights whose translations are short."""
-    options = params.values()
-    options |= dict(num_layers=1, d_model=16, dff=16, num_heads=2, beam=1)
+    options = Options(num_layers=1, d_model=16, dff=16, num_heads=2, beam=1)
     keras.utils.set_random_seed(1)
     transformer = loading.build_transformer(options, tokenizer.vocab_size)
     kernel, bias = transformer.final_layer.get_weights()

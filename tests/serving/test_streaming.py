@@ -4,9 +4,9 @@ import keras
 import pytest
 from helpers import as_dataset
 
-import params
 from nmt.corpus.vocabulary import train_tokenizer
 from nmt.decoding.model import Model
+from nmt.options import Options
 from nmt.runs import loading
 from nmt.serving.models import Direction, Query, ServedModel
 from nmt.serving.streaming import StreamingSearch
@@ -19,8 +19,7 @@ PAIRS = [(f"um {n} dois {n + 1}.", f"one {n} two {n + 1}.") for n in range(1, 12
 def served():
     """A run of random weights whose vocabulary has symbols."""
     tokenizer = Tokenizer(train_tokenizer(as_dataset(PAIRS), 330))
-    options = params.values()
-    options |= dict(num_layers=1, d_model=16, dff=16, num_heads=2, beam=1)
+    options = Options(num_layers=1, d_model=16, dff=16, num_heads=2, beam=1)
     keras.utils.set_random_seed(1)
     transformer = loading.build_transformer(options, tokenizer.vocab_size)
     model = Model(options, transformer, None, 1, None, None)

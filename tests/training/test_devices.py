@@ -1,5 +1,6 @@
 """What must hold of devices: a container's limits are kept, and every core works."""
 
+import dataclasses
 import math
 import os
 import platform
@@ -8,8 +9,8 @@ import sys
 import pytest
 from helpers import ROOT, ROUNDING, run_process
 
-import params
 from nmt import UserError, machine
+from nmt.options import Options
 from nmt.training import devices
 
 VERSION_2 = {
@@ -66,9 +67,8 @@ devices.cores = lambda: cores
 strategy, parts = devices.configure()
 import run_demo
 from helpers import random_batches
-import params
-options = params.values()
-options.update(num_layers=1, d_model=256, dff=1024, vocab_size=20)
+from nmt.options import Options
+options = Options(num_layers=1, d_model=256, dff=1024, vocab_size=20)
 training = run_demo.Training(options, 20, strategy, parts)
 (batch,) = random_batches(1, rows=64, length=64)
 
@@ -127,14 +127,14 @@ def test_freed_memory_is_kept():
 
 
 def test_logits_that_a_gpu_cannot_count_are_refused(monkeypatch):
-    options = params.values() | dict(xla="off")
+    options = Options(xla="off")
     devices.check_logits(options, 65_536, 37_000)  # no GPU here
     monkeypatch.setattr(devices, "gpus", lambda: devices.SeenGpus(["a GPU"], ""))
-    devices.check_logits(options | dict(xla="on"), 65_536, 37_000)
+    devices.check_logits(dataclasses.replace(options, xla="on"), 65_536, 37_000)
     devices.check_logits(options, 58_040, 37_000)
     with pytest.raises(UserError, match=r"65,536 tokens on each GPU.* at most 58,040: lower"):
         devices.check_logits(options, 65_536, 37_000)
     with pytest.raises(UserError, match=r"65,536 tokens on each GPU.* at most 65,535: lower"):
         devices.check_logits(options, 65_536, 32_768)
     with pytest.raises(UserError, match=r"at most 29,020: lower"):
-        devices.check_logits(options | dict(non_autoregressive=True), 58_040, 37_000)
+        devices.check_logits(dataclasses.replace(options, non_autoregressive=True), 58_040, 37_000)

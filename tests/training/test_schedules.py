@@ -6,6 +6,7 @@ import pytest
 import tensorflow as tf
 
 import params
+from nmt.options import Options
 from nmt.training.schedules import SCHEDULES, ConstantSchedule, CosineSchedule, learning_rate
 from transformer_model import CustomSchedule
 
@@ -50,7 +51,7 @@ def test_a_constant_schedule_stays_at_its_peak():
 
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_a_name_of_a_schedule_leads_to_it(name):
-    options = params.values() | dict(schedule=name, warmup_steps=100, learning_rate_scale=2.0)
+    options = Options(schedule=name, warmup_steps=100, learning_rate_scale=2.0)
     schedule = learning_rate(options, 500)
     assert type(schedule) is SCHEDULES[name]
     assert float(schedule(100)) == pytest.approx(2 * 128**-0.5 * 100**-0.5)

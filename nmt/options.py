@@ -1,0 +1,83 @@
+"""The parameters of a run as one typed record; what each means is in params.py."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from nmt.neighbors import params
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """A value for every constant of params.py, of the type written there.
+
+    `dataclasses.replace` changes some. In a run's own, `data_path` is the name of its corpus, and
+    `xla` is "on" or "off".
+    """
+
+    # Fields: by docs/make_options.py.
+    num_layers: int = params.NUM_LAYERS
+    decoder_layers: int = params.DECODER_LAYERS
+    d_model: int = params.D_MODEL
+    dff: int = params.DFF
+    num_heads: int = params.NUM_HEADS
+    dropout_rate: float = params.DROPOUT_RATE
+    pre_norm: bool = params.PRE_NORM
+    tie_embeddings: bool = params.TIE_EMBEDDINGS
+    non_autoregressive: bool = params.NON_AUTOREGRESSIVE
+    epochs: int = params.EPOCHS
+    schedule: str = params.SCHEDULE
+    warmup_steps: int = params.WARMUP_STEPS
+    learning_rate_scale: float = params.LEARNING_RATE_SCALE
+    adam_beta_1: float = params.ADAM_BETA_1
+    adam_beta_2: float = params.ADAM_BETA_2
+    adam_epsilon: float = params.ADAM_EPSILON
+    clip_norm: float = params.CLIP_NORM
+    label_smoothing: float = params.LABEL_SMOOTHING
+    accumulate: int = params.ACCUMULATE
+    average: int = params.AVERAGE
+    validate_by: str = params.VALIDATE_BY
+    checkpoint_minutes: float = params.CHECKPOINT_MINUTES
+    patience: int = params.PATIENCE
+    data_path: str = params.DATA_PATH
+    buffer_size: int = params.BUFFER_SIZE
+    batch_size: int = params.BATCH_SIZE
+    batch_tokens: int = params.BATCH_TOKENS
+    max_length: int = params.MAX_LENGTH
+    pieces: str = params.PIECES
+    vocab_size: int = params.VOCAB_SIZE
+    words_per_piece: int = params.WORDS_PER_PIECE
+    symbols: str = params.SYMBOLS
+    protect: str = params.PROTECT
+    beam: int = params.BEAM
+    length_penalty: float = params.LENGTH_PENALTY
+    tokenize: str = params.TOKENIZE
+    lowercase: bool = params.LOWERCASE
+    seed: int = params.SEED
+    mixed_precision: bool = params.MIXED_PRECISION
+    xla: str = params.XLA
+    # End of fields.
+
+    @classmethod
+    def of(cls, preset: str = "tutorial", given: Mapping[str, Any] | None = None) -> "Options":
+        """Returns the values of a preset.
+
+        Args:
+          preset: a key of params.PRESETS.
+          given: values by name that replace them, as flags do.
+        """
+        return cls(**(params.values(preset) | dict(given or {})))
+
+    @property
+    def layers_of_decoder(self) -> int:
+        """The number of layers of the decoder: 0 means as many as the encoder has."""
+        return self.decoder_layers or self.num_layers
+
+    def by_name(self, *sections: params.Section) -> dict[str, Any]:
+        """Returns values by name, as JSON, messages and flags need them.
+
+        Args:
+          sections: of params.py; none for all.
+        """
+        names = params.names(*sections) if sections else params.values().keys()
+        return {name: getattr(self, name) for name in names}
