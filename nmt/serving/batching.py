@@ -61,6 +61,8 @@ class Batcher:
       workers: batches translated in parallel.
       max_waiting: requests in the queue, at most.
       observe: a function of the number of items of each batch, for the metrics.
+      max_batch_tokens: of the sources of a batch, as estimated.
+      max_wait_seconds: of the first request of a batch for others.
     """
 
     def __init__(
@@ -69,9 +71,12 @@ class Batcher:
         workers: int = 1,
         max_waiting: int = MAX_WAITING,
         observe: Callable[[int], None] = lambda items: None,
+        max_batch_tokens: int = MAX_BATCH_TOKENS,
+        max_wait_seconds: float = MAX_WAIT_SECONDS,
     ):
         self._translate, self._observe = translate, observe
         self._max_waiting = max_waiting
+        self._max_batch_tokens, self._max_wait_seconds = max_batch_tokens, max_wait_seconds
         self._waiting: collections.deque[Job] = collections.deque()
         self._arrival = asyncio.Event()
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="translate")
@@ -133,7 +138,7 @@ class Batcher:
         while not self._waiting:
             self._arrival.clear()
             await self._arrival.wait()
-        until = self._waiting[0].arrived + MAX_WAIT_SECONDS
+        until = self._waiting[0].arrived + self._max_wait_seconds
         while 0 < len(self._waiting) < self._share() and time.monotonic() < until:
             await asyncio.sleep(POLL_SECONDS)
         batch: list[Job] = []
@@ -142,7 +147,7 @@ class Batcher:
         while self._waiting and len(batch) < most:
             job = self._waiting[0]
             tokens += job.tokens()
-            if batch and (job.key != batch[0].key or tokens > MAX_BATCH_TOKENS):
+            if batch and (job.key != batch[0].key or tokens > self._max_batch_tokens):
                 break
             batch.append(self._waiting.popleft())
         return batch

@@ -28,8 +28,6 @@ if TYPE_CHECKING:  # which exists for type checkers alone
     from python_multipart.multipart import MultipartCallbacks
 
 MAX_BODY_BYTES = 2_000_000  # far beyond the text of a request, however it is encoded
-BODY_SECONDS = 20.0  # in which a client must send the next BODY_STEP bytes of its body
-BODY_STEP = 250_000  # bytes: the slowest line is one of 100 kbit/s
 MAX_FIELDS = 1000
 MAX_HEADER_BYTES = 8192  # of a part of multipart
 MAX_CONTAINERS = 20_000  # objects and lists of JSON, of 232 bytes of memory for 7 of text
@@ -254,7 +252,7 @@ async def read(
     reader = Reader(request, limits, form, limits.has_key(request, fields))
     if not reader.has_key:
         reader.reservation.take_from(keyless)
-    await _receive(request, max_bytes, reader)
+    await _receive(request, max_bytes, reader, limits)
     fields |= form.fields()
     limits.check_key(request, fields)
     return fields
@@ -289,7 +287,7 @@ class Reader:
         self.reservation.release()
 
 
-async def _receive(request: Request, max_bytes: int, reader: Reader) -> None:
+async def _receive(request: Request, max_bytes: int, reader: Reader, limits: Limits) -> None:
     """Gives the parts of a body to a Reader as they arrive.
 
     What comes after a refusal is read and dropped: a client that is still sending would not see the
@@ -298,17 +296,18 @@ async def _receive(request: Request, max_bytes: int, reader: Reader) -> None:
     Raises:
       RefusedError: the body is too large or too slow, or the Reader has refused a part.
     """
-    size, milestone, loop = 0, BODY_STEP, asyncio.get_running_loop()
+    seconds, step = limits.body_seconds, limits.body_step
+    size, milestone, loop = 0, step, asyncio.get_running_loop()
     refusal: RefusedError | None = None
     try:
-        async with asyncio.timeout(BODY_SECONDS) as timer:
+        async with asyncio.timeout(seconds) as timer:
             async for part in request.stream():
                 if refusal:
                     continue
                 size += len(part)
                 if size >= milestone:
-                    milestone = size + BODY_STEP
-                    timer.reschedule(loop.time() + BODY_SECONDS)
+                    milestone = size + step
+                    timer.reschedule(loop.time() + seconds)
                 try:
                     if size > max_bytes:
                         message = f"the body is too large; send at most {max_bytes} bytes"
@@ -318,7 +317,7 @@ async def _receive(request: Request, max_bytes: int, reader: Reader) -> None:
                     refusal = error
                     reader.drop()
     except TimeoutError:
-        message = f"the body is too slow: less than {BODY_STEP} bytes in {BODY_SECONDS:.0f} s"
+        message = f"the body is too slow: less than {step} bytes in {seconds:.0f} s"
         raise refusal or RefusedError(408, message) from None
     except ClientDisconnect:
         raise RefusedError(400, "the client left before its body ended") from None

@@ -16,6 +16,8 @@ MAX_TEXTS = 500  # of a request
 JSON_BYTES = 12  # of a character, at most: "\\ud83d\\ude00"
 MAX_CLIENTS = 10_000  # whose rates are remembered
 MINUTE = 60.0  # seconds
+BODY_SECONDS = 20.0
+BODY_STEP = 250_000  # bytes: the slowest line is one of 100 kbit/s
 MAX_BODIES_BYTES = 32_000_000  # of the bodies of all requests that are being answered
 SMALL_BYTES = 100_000  # of each, which are not counted: the connections limit them
 MAX_KEYLESS_BYTES = 16_000_000  # of these, of bodies in which a key has not been found yet
@@ -37,6 +39,9 @@ class Limits:
       max_chars: Unicode characters of the texts of a request.
       rate: requests per client and minute; 0 for any number.
       clock: a function that returns seconds.
+      max_clients: whose rates are remembered.
+      body_seconds: in which a client must send the next `body_step` bytes of its body.
+      body_step: bytes.
     """
 
     def __init__(
@@ -45,9 +50,13 @@ class Limits:
         max_chars: int = MAX_CHARS,
         rate: int = 0,
         clock: Callable[[], float] = time.monotonic,
+        max_clients: int = MAX_CLIENTS,
+        body_seconds: float = BODY_SECONDS,
+        body_step: int = BODY_STEP,
     ):
         self.api_key, self.max_chars, self.rate = api_key, max_chars, rate
-        self._clock = clock
+        self.body_seconds, self.body_step = body_seconds, body_step
+        self._clock, self._max_clients = clock, max_clients
         self.buckets: collections.OrderedDict[str, Bucket] = collections.OrderedDict()
 
     @property
@@ -86,7 +95,7 @@ class Limits:
         gained = (now - bucket.filled_at) * self.rate / MINUTE
         bucket.requests, bucket.filled_at = min(self.rate, bucket.requests + gained), now
         self.buckets[client] = bucket
-        if len(self.buckets) > MAX_CLIENTS:
+        if len(self.buckets) > self._max_clients:
             self.buckets.popitem(last=False)  # the one that has been silent for longest
         if bucket.requests < 1:
             seconds = int((1 - bucket.requests) * MINUTE / self.rate) + 1

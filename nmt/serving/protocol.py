@@ -23,6 +23,7 @@ class PatientProtocol(H11Protocol):
     Args:
       count: a function of the HTTP status of a connection that is refused.
       max_connections: at a time; those beyond are refused.
+      header_seconds: in which the header of a request must have come.
       args, options: of uvicorn's protocol.
     """
 
@@ -34,10 +35,12 @@ class PatientProtocol(H11Protocol):
         *args: Any,
         count: Callable[[int], None] = lambda status: None,
         max_connections: int = MAX_CONNECTIONS,
+        header_seconds: float = HEADER_SECONDS,
         **options: Any,
     ):
         super().__init__(*args, **options)
         self._count, self._max_connections = count, max_connections
+        self._header_seconds = header_seconds
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's
         super().connection_made(transport)
@@ -75,7 +78,7 @@ class PatientProtocol(H11Protocol):
 
     def _expect_header(self) -> None:
         self._deadline = self.loop.call_later(
-            HEADER_SECONDS,
+            self._header_seconds,
             self._refuse,
             http.HTTPStatus.REQUEST_TIMEOUT,
             "the header of the request took too long",

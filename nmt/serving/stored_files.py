@@ -68,10 +68,17 @@ class TranslatedFiles:
 
     Args:
       clock: a function that returns seconds.
+      max_files: at a time.
+      max_bytes: of all files.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic):
-        self._clock = clock
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        max_files: int = MAX_FILES,
+        max_bytes: int = MAX_BYTES,
+    ):
+        self._clock, self._max_files, self._max_bytes = clock, max_files, max_bytes
         self._files: collections.OrderedDict[str, TranslatedFile] = collections.OrderedDict()
 
     def add(self, name: str, content: bytes, client: str) -> str:
@@ -104,7 +111,8 @@ class TranslatedFiles:
             ([file for file in files if file.client == client], MAX_CLIENT_SHARE),
         ):
             used = sum(file.content.size for file in waiting)
-            if len(waiting) >= share * MAX_FILES or used + size > share * MAX_BYTES:
+            is_full = len(waiting) >= share * self._max_files
+            if is_full or used + size > share * self._max_bytes:
                 seconds = int(files[0].made_at + FILE_SECONDS - self._clock()) + 1 if files else 0
                 raise RefusedError(
                     429,

@@ -60,7 +60,7 @@ def read_texts(upload: Upload, most: int) -> Texts:
       UserError: the server cannot translate such files.
       RefusedError: it is too large.
     """
-    document = parse(upload)
+    document = parse_upload(upload)
     texts = [segment.text for segment in document.segments]
     characters = sum(map(len, texts))
     if characters > most:
@@ -78,12 +78,12 @@ def write(
       translations: of its texts, in order.
       protector: finds what must not change.
     """
-    document = parse(upload)
+    document = parse_upload(upload)
     report = make_report(document, translations, protector)
     return TranslatedFile(document.write(translations), report._replace(changes=[]))
 
 
-def parse(upload: Upload) -> Document:
+def parse_upload(upload: Upload) -> Document:
     """Returns the Document of a file; see `read_texts`."""
     file, columns = upload.file, upload.columns
     ending = format_of(file.name)

@@ -196,13 +196,12 @@ def test_objects_and_lists_have_a_limit():
         Sender([b'{"q": [' + b"{}," * 20_001 + b"{}]}"]).read()
 
 
-def test_a_body_may_be_as_slow_as_a_slow_line_and_no_slower(monkeypatch):
-    monkeypatch.setattr(bodies, "BODY_SECONDS", 0.3)
-    monkeypatch.setattr(bodies, "BODY_STEP", 1000)
+def test_a_body_may_be_as_slow_as_a_slow_line_and_no_slower():
+    limits = {"body_seconds": 0.3, "body_step": 1000}
     steady = [b"{}", *[part for _ in range(10) for part in (b" " * 1000, 0.1)]]
-    assert Sender(steady).read() == {}  # longer than BODY_SECONDS
+    assert Sender(steady).read(**limits) == {}  # longer than 0.3 s
     with pytest.raises(RefusedError, match="less than 1000 bytes") as refusal:
-        Sender([b"{}", *[0.1] * 10]).read()
+        Sender([b"{}", *[0.1] * 10]).read(**limits)
     assert refusal.value.status == 408
 
 

@@ -66,14 +66,12 @@ def test_requests_of_different_kinds_are_not():
     assert batches == [("x", ["a"]), ("y", ["b", "c"])]
 
 
-def test_a_batch_has_a_number_of_tokens(monkeypatch):
-    monkeypatch.setattr(batching, "MAX_BATCH_TOKENS", 10)
-
+def test_a_batch_has_a_number_of_tokens():
     async def scenario(batcher, translations):
         await asyncio.gather(submit(batcher, "a" * 20), submit(batcher, "b"), submit(batcher, "c"))
         return translations.batches
 
-    sizes = [len(texts) for _, texts in run(scenario)]
+    sizes = [len(texts) for _, texts in run(scenario, max_batch_tokens=10)]
     assert sizes == [2, 1]  # 7 and 2 tokens, then 2
     assert batching.Item("a", "b" * 40).tokens() == 12
     assert batching.Item("\ud800").tokens() == 2
@@ -110,15 +108,13 @@ def test_clients_that_come_back_share_batches():
     assert run(scenario) == [1, 6, 6, 6, 5]
 
 
-def test_a_single_client_does_not_wait(monkeypatch):
-    monkeypatch.setattr(batching, "MAX_WAIT_SECONDS", 60)
-
+def test_a_single_client_does_not_wait():
     async def scenario(batcher, translations):
         for _ in range(3):
             await asyncio.wait_for(submit(batcher, "a"), 10)
         return translations.batches
 
-    assert len(run(scenario)) == 3
+    assert len(run(scenario, max_wait_seconds=60)) == 3
 
 
 def test_a_request_that_cannot_be_translated_does_no_harm_to_others():

@@ -152,23 +152,21 @@ def test_what_cannot_be_translated_is_refused(client, name, content, status, mes
     assert message in answer.json()["error"]
 
 
-def test_an_archive_that_would_fill_the_memory_is_refused(monkeypatch):
-    monkeypatch.setattr(uploads, "MAX_UNPACKED_BYTES", 1000)
+def test_an_archive_that_would_fill_the_memory_is_refused():
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("word/document.xml", " " * 1001)
-    with pytest.raises(RefusedError, match="1001 bytes"):
-        uploads.parse(Upload(UploadedFile("a.docx", content.getvalue()), None, "en"))
+        archive.writestr("word/document.xml", " " * (uploads.MAX_UNPACKED_BYTES + 1))
+    with pytest.raises(RefusedError, match="30000001 bytes"):
+        uploads.parse_upload(Upload(UploadedFile("a.docx", content.getvalue()), None, "en"))
 
 
 async def content_of(file):
     return b"".join([part async for part in file.content.parts()])
 
 
-def test_a_file_may_be_fetched_for_ten_minutes_whoever_else_uploads(monkeypatch):
-    monkeypatch.setattr(stored_files, "MAX_FILES", 4)
+def test_a_file_may_be_fetched_for_ten_minutes_whoever_else_uploads():
     now = 0.0
-    waiting = TranslatedFiles(lambda: now)
+    waiting = TranslatedFiles(lambda: now, max_files=4)
     first, second = waiting.add("a", b"a", "x"), waiting.add("b", b"b" * 100_000, "x")
     with pytest.raises(RefusedError, match="try again in 601 s") as refusal:
         waiting.add("c", b"c", "x")  # a client has half of the room
@@ -186,9 +184,8 @@ def test_a_file_may_be_fetched_for_ten_minutes_whoever_else_uploads(monkeypatch)
     waiting.add("d", b"d", "x")
 
 
-def test_files_have_a_number_of_bytes_together(monkeypatch):
-    monkeypatch.setattr(stored_files, "MAX_BYTES", 1000)
-    waiting = TranslatedFiles()
+def test_files_have_a_number_of_bytes_together():
+    waiting = TranslatedFiles(max_bytes=1000)
     waiting.add("a", b"a" * 500, "x")
     with pytest.raises(RefusedError):
         waiting.add("b", b"b", "x")

@@ -1,6 +1,8 @@
 """What must hold of the names of a server, and of a client that is slow to send a header."""
 
 import asyncio
+import contextlib
+import functools
 import socket
 import threading
 import time
@@ -8,7 +10,6 @@ import time
 import pytest
 import uvicorn
 
-from nmt.serving import protocol
 from nmt.serving.hosts import is_allowed
 from nmt.serving.protocol import PatientProtocol
 
@@ -34,25 +35,27 @@ async def answer(scope, receive, send):
     await send({"type": "http.response.body", "body": b""})
 
 
-@pytest.fixture
-def port(monkeypatch):
-    """The port of a server that answers nothing, and waits a moment for a header."""
-    monkeypatch.setattr(protocol, "HEADER_SECONDS", 0.2)
+@contextlib.contextmanager
+def serve(header_seconds):
+    """Yields the port of a server that answers nothing, and waits so long for a header."""
+    protocol = functools.partial(PatientProtocol, header_seconds=header_seconds)
     config = uvicorn.Config(
-        answer, http=PatientProtocol, lifespan="off", ws="none", log_config=None, log_level="error"
+        answer, http=protocol, lifespan="off", ws="none", log_config=None, log_level="error"
     )
     listener = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(config)
     thread = threading.Thread(target=asyncio.run, args=(server.serve([listener]),))
     thread.start()
-    yield listener.getsockname()[1]
-    server.should_exit = True
-    thread.join()
+    try:
+        yield listener.getsockname()[1]
+    finally:
+        server.should_exit = True
+        thread.join()
 
 
 @pytest.mark.parametrize("first", [b"", b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"])
-def test_a_header_must_come_soon(port, first):
-    with socket.create_connection(("127.0.0.1", port), timeout=60) as client:
+def test_a_header_must_come_soon(first):
+    with serve(0.2) as port, socket.create_connection(("127.0.0.1", port), timeout=60) as client:
         client.sendall(first)
         if first:
             assert b"204" in client.recv(1000)
@@ -63,9 +66,8 @@ def test_a_header_must_come_soon(port, first):
         assert time.monotonic() - begin < 10  # on a busy machine; without a limit, never
 
 
-def test_a_client_that_sends_headers_in_time_stays(port, monkeypatch):
-    monkeypatch.setattr(protocol, "HEADER_SECONDS", 0.6)
-    with socket.create_connection(("127.0.0.1", port), timeout=60) as client:
+def test_a_client_that_sends_headers_in_time_stays():
+    with serve(0.6) as port, socket.create_connection(("127.0.0.1", port), timeout=60) as client:
         for pause in (0, 0.35, 0.35):  # together longer than a header may take
             time.sleep(pause)
             client.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")

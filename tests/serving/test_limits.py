@@ -4,7 +4,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from nmt.serving import limits
 from nmt.serving.errors import RefusedError
 from nmt.serving.limits import Limits
 
@@ -47,9 +46,8 @@ def test_a_client_may_make_so_many_requests_per_minute():
     rated.check_rate("a")
 
 
-def test_no_more_clients_are_remembered_than_fit(monkeypatch):
-    monkeypatch.setattr(limits, "MAX_CLIENTS", 3)
-    rated = Limits(rate=1)
+def test_no_more_clients_are_remembered_than_fit():
+    rated = Limits(rate=1, max_clients=3)
     for number in range(10):
         rated.check_rate(str(number))
     assert len(rated.buckets) == 3
