@@ -14,10 +14,13 @@ from nmt.messages import log, plural
 from nmt.neighbors import params
 from nmt.options import Options
 from nmt.runs import listing
+from nmt.runs.folder import Run
 from nmt.runs.weights import choose_weights
+from nmt.text import encoding
 from nmt.text.languages import target_language
 
 if TYPE_CHECKING:  # what imports TensorFlow
+    from nmt.corpus.corpora import Corpus
     from nmt.runs.loading import TrainedRun
 
 HELP = "score a run, or translations in a file; compare two"
@@ -81,32 +84,27 @@ def score_runs(args: Namespace) -> None:
     """Scores the run or the ensemble of --run; writes the report of a run's own test split."""
     runs = trained_runs.find_runs(args)
     against = listing.find(args.against) if args.against else None
-    rows = read_references(args) if args.files else None
+    columns = read_references(args) if args.files else []
     weights = choose_weights(runs[0], args.checkpoint)
     digests = [trained_runs.digest(run) for run in runs]
     trained = trained_runs.load_runs(args, runs)
     trained_runs.check_unchanged(runs, digests)
     from nmt.results import evaluation, run_report, scores
     from nmt.runs import loading
-    from nmt.runs.run_corpus import check_test_split, load_corpus_of
 
     rival = loading.load(against, args.checkpoint, **flags.given(args)) if against else None
-    if rows:
-        name = " ".join(args.files)
-        sources, *references = zip(*rows, strict=True)
-    else:
-        moved = {"test": args.test, "train": args.train}
-        corpus = load_corpus_of(trained.run, "test", moved)
-        for other_run in [against, *runs[1:]] if against else runs[1:]:
-            check_test_split(other_run, corpus, moved)
+    name = " ".join(args.files)
+    if not columns:
+        corpus = load_test_split(args, [*runs, against] if against else runs)
         name = f"the test split of {corpus.name}"
-        sources, *references = evaluation.texts(corpus.test)
+        columns = [*evaluation.texts(corpus.test)]
+    sources, *references = columns
     model = trained.model
     tokenize = bleu_tokenizer.resolve(
         model.options.tokenize, references[0], target_language(model.languages)
     )
     model.options = dataclasses.replace(model.options, tokenize=tokenize)
-    is_report = not (rows or rival or model.ensemble or args.checkpoint)
+    is_report = not (args.files or rival or model.ensemble or args.checkpoint)
     if is_report and weights.kind == "final":  # scores.json is of the final weights
         test_scores, lines = evaluation.evaluate(model, trained.tokenizer, corpus, args.ter)
         run_report.report(trained.run, corpus, model, weights.record, test_scores, lines)
@@ -118,8 +116,19 @@ def score_runs(args: Namespace) -> None:
     paths = " and ".join(map(str, (trained.run.path, *args.ensemble)))
     systems = [system_of(trained, paths, sources)]
     if rival:
-        systems.append(system_of(rival, str(against.path), sources))
+        systems.append(system_of(rival, str(rival.run.path), sources))
     print_scores(text, systems, args.ter)
+
+
+def load_test_split(args: Namespace, runs: list[Run]) -> Corpus:
+    """Returns the corpus of the first run, whose test split must be that of all runs."""
+    from nmt.runs.run_corpus import check_test_split, load_corpus_of
+
+    moved = {"test": args.test, "train": args.train}
+    corpus = load_corpus_of(runs[0], "test", moved)
+    for other_run in runs[1:]:
+        check_test_split(other_run, corpus, moved)
+    return corpus
 
 
 def system_of(trained: TrainedRun, paths: str, sources: Sequence[str]) -> System:
@@ -148,18 +157,18 @@ def print_scores(text: TestText, systems: list[System], ter: bool) -> None:
     print(scores.comparison(*translations, *references, **scoring))
 
 
-def read_references(args: Namespace) -> list[tuple[str, ...]]:
-    """Returns each source of the named files with its references; a UserError without any."""
-    rows = list(files.read_references(args.files, flags.selection(args)))
-    if not rows:
+def read_references(args: Namespace) -> list[Sequence[str]]:
+    """Returns the sources of the named files, and sets of references; a UserError without any."""
+    lines = list(files.read_references(args.files, flags.selection(args)))
+    if not lines:
         raise files.without_pairs(args.files[0])
-    return rows
+    return list(zip(*lines, strict=True))
 
 
 def score_hypotheses(args: Namespace) -> None:
     """Scores the files of --hypotheses, without a run unless a flag names one."""
     check_hypotheses(args)
-    systems = [System(path, list(files.read_lines(path))) for path in args.hypotheses]
+    systems = [System(path, list(encoding.read_lines(path))) for path in args.hypotheses]
     text = text_of_files(args) if args.files else text_of_run(args)
     for path, lines in systems:
         if len(lines) != len(text.sources):
@@ -197,7 +206,7 @@ def check_hypotheses(args: Namespace) -> None:
 
 def text_of_files(args: Namespace) -> TestText:
     """Returns the TestText of the named files."""
-    sources, *references = zip(*read_references(args), strict=True)
+    sources, *references = read_references(args)
     pair = flags.selection(args).languages
     named = files.kind(args.files[1]) if len(args.files) > 1 else None
     language = pair[1] if pair else named
@@ -210,14 +219,10 @@ def text_of_run(args: Namespace) -> TestText:
     run = listing.find(args.run)
     startup.import_tensorflow()
     from nmt.results import evaluation
-    from nmt.runs.run_corpus import check_test_split, load_corpus_of
     from nmt.training import devices
 
     devices.configure(mirrored=False)
-    moved = {"test": args.test, "train": args.train}
-    corpus = load_corpus_of(run, "test", moved)
-    if args.against:
-        check_test_split(listing.find(args.against), corpus, moved)
+    corpus = load_test_split(args, [run, *([listing.find(args.against)] if args.against else [])])
     sources, references = evaluation.texts(corpus.test)
     language = run.parameters.corpus.target_language
     options = dataclasses.replace(run.parameters.options, **flags.given(args))

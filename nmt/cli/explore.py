@@ -21,18 +21,27 @@ def add_flags(parser: ArgumentParser) -> None:
     flags.add_to(parser, "FILE", "the page (default explorer.html of the run)")
 
 
+def read_lines(args: Namespace) -> list[str]:
+    """Returns the lines that are given and not blank; none if the run's own are to be taken.
+
+    Raises:
+      UserError: all arguments are blank.
+    """
+    asked = bool(args.text) or not (sys.stdin is None or sys.stdin.isatty())
+    given_lines = list(line_io.given_lines(args)) if asked else []
+    lines = [line for line in given_lines if not spelling.is_blank(line)]
+    if blank := len(given_lines) - len(lines) if lines else 0:
+        log.info(f"The page leaves out {plural(blank, 'blank line')}.")
+    if args.text and not lines:
+        raise UserError("no sentence to explore; give some as arguments, or as lines of stdin")
+    return lines
+
+
 def run(args: Namespace) -> None:
     """Writes an HTML page that holds a run, translates in the browser and shows every number."""
     output.refuse_existing(args.to)
     runs = trained_runs.find_runs(args)
-    asked = bool(args.text) or not (sys.stdin is None or sys.stdin.isatty())
-    lines = list(line_io.given_lines(args)) if asked else []
-    blank = sum(map(spelling.is_blank, lines))
-    lines = [line for line in lines if not spelling.is_blank(line)]
-    if blank and lines:
-        log.info(f"The page leaves out {plural(blank, 'blank line')}.")
-    if args.text and not lines:
-        raise UserError("no sentence to explore; give some as arguments, or as lines of stdin")
+    lines = read_lines(args)
     run, tokenizer, model = trained_runs.load_runs(args, runs)
     from nmt.results.explorer import page
 

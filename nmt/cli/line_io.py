@@ -16,7 +16,7 @@ import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from nmt import CheckFailed, UserError
 from nmt.corpus import files
@@ -96,9 +96,9 @@ def prompt_lines() -> Iterator[list[bytes]]:
         yield [line]
 
 
-def waiting_lines(file: BinaryIO) -> Iterator[list[bytes]]:
-    """Yields lists of the lines of a file that can be read without waiting for another."""
-    lines = []
+def waiting_lines(file: Any) -> Iterator[list[bytes]]:
+    """Yields lists of the lines of a binary file, buffered, that are there without waiting."""
+    lines: list[bytes] = []
     pieces = []  # of a line whose end is not yet read
     while True:
         if lines and not is_ready(file):
@@ -183,10 +183,10 @@ def as_jsonl(number: int, translations: list[Translation], layout: Layout) -> It
       number, translations, layout: see `as_text`.
     """
     for rank, translation in enumerate(translations, start=1):
-        values = {
+        values: dict[str, Any] = {
             "line": number,
             "rank": rank,
-            "log_probability": round(translation.log_probability, 4),
+            "log_probability": round(translation.log_probability or 0.0, 4),
             "translation": translation.text,
         }
         if translation.links is not None:
@@ -209,9 +209,12 @@ def _columns(translation: Translation, log_probability: bool) -> list[str]:
     return columns
 
 
-def _token_values(score: TokenScore) -> dict:
+def _token_values(score: TokenScore) -> dict[str, Any]:
     """Returns the JSON object of a token."""
-    values = {"token": score.token, "log_probability": round(score.log_probability, 4)}
+    values: dict[str, Any] = {
+        "token": score.token,
+        "log_probability": round(score.log_probability, 4),
+    }
     if score.alternatives:
         values["alternatives"] = {
             token: round(probability, 4) for token, probability in score.alternatives
@@ -243,7 +246,8 @@ class TranslationCheck:
     def __init__(self, protector: Protector, noun: str = "line", names_all: bool = False):
         self._protector = protector
         self._noun, self._names_all = noun, names_all
-        self._sources = collections.deque()  # texts whose translation is not yet known
+        # Texts whose translation is not yet known.
+        self._sources: collections.deque[str] = collections.deque()
         self.count = DifferenceCount()
 
     def remember(self, chunks: Iterable[list[str]]) -> Iterator[list[str]]:

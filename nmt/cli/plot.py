@@ -1,11 +1,13 @@
 """The command `plot`."""
 
+from __future__ import annotations
+
 import argparse
 import contextlib
 import os
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nmt import UserError, output
 from nmt.cli import flags, startup, trained_runs
@@ -18,6 +20,10 @@ from nmt.results.run_report import read_translations
 from nmt.runs.folder import Run
 from nmt.runs.weights import choose_weights, scores_are_of
 from nmt.text import encoding, spelling
+
+if TYPE_CHECKING:  # what imports TensorFlow
+    from nmt.corpus.batches import Batches
+    from nmt.decoding.translator import Translator
 
 HELP = "draw a picture: attention, curves, masks, architecture, ..."
 
@@ -37,7 +43,7 @@ def add_flags(parser: ArgumentParser) -> None:
     panels = parser.add_mutually_exclusive_group()
     panels.add_argument("--head", type=int, metavar="N", help="one head (default all)")
     panels.add_argument(
-        "--average", action="store_const", const=True, dest="mean",  # --average is a parameter, too
+        "--average", action="store_const", const=True, dest="mean",  # of heads; of train, of epochs
         help="one panel: the mean of all heads",
     )  # fmt: skip
     size = flags.number(int, 2, 10_000)
@@ -59,7 +65,11 @@ def add_flags(parser: ArgumentParser) -> None:
         action=flags.Once,
     )
     parser.add_argument(
-        "--lang", choices=texts.LANGUAGES, default="en", help="language of its texts (default en)"
+        "--lang",
+        choices=texts.LANGUAGES,
+        default="en",
+        dest="label_language",
+        help="language of titles and labels, not of the run (default en)",
     )
     flags.add_data(parser, train="where the run's training files are now, for lengths")
 
@@ -71,6 +81,7 @@ def run(args: Namespace) -> None:
     picture = pictures.BY_NAME[args.what]
     output.refuse_existing(args.to)
     choices = choices_of(args, picture)
+    drawing: pictures.Pictures
     if args.run or picture.needs_run:
         drawing = prepare(args, picture)
     else:
@@ -78,7 +89,7 @@ def run(args: Namespace) -> None:
         from nmt.training import devices
 
         devices.gpus()  # TensorFlow looks for them here, quietly
-        drawing = pictures.Pictures(Path("plots"), Options(), language=args.lang)
+        drawing = pictures.Pictures(Path("plots"), Options(), language=args.label_language)
     print(drawing.draw(picture, args.to, **choices))
 
 
@@ -97,10 +108,9 @@ def prepare(args: Namespace, picture: Picture) -> pictures.RunPictures:
         run, tokenizer, model = loading.load(run, args.checkpoint)
     else:
         run, tokenizer, model = loading.load_without_weights(run, weights=False)
-    rows = read_translations(run, 1)
-    line, _, translation = rows[0] if rows else ("", "", "")
-    if not is_known:
-        translation = None
+    line, translation = "", None
+    for row in read_translations(run, 1):
+        line, translation = row[0], row[2] if is_known else None
     if args.sentence is not None:
         (line,) = encoding.decode_lines([os.fsencode(args.sentence) + b"\n"], "argument")
         translation = None  # not known yet
@@ -108,13 +118,15 @@ def prepare(args: Namespace, picture: Picture) -> pictures.RunPictures:
     if picture.needs_sentence and spelling.is_blank(line):
         raise UserError(f"plot {args.what}: no sentence to draw; give one")
 
-    def make_batches():
+    def make_batches() -> Batches:
         moved = {"train": args.train}
         corpus = load_corpus_of(run, "train", moved)
         scheme = run.parameters.training_scheme
         return training_batches(model.options, corpus, tokenizer, scheme=scheme)
 
-    return pictures.RunPictures(run, model, tokenizer, line, make_batches, translation, args.lang)
+    return pictures.RunPictures(
+        run, model, tokenizer, line, make_batches, translation, args.label_language
+    )
 
 
 def is_translated(run: Run, checkpoint: str | None) -> bool:
@@ -126,7 +138,7 @@ def is_translated(run: Run, checkpoint: str | None) -> bool:
     return False
 
 
-def first_sentence(translator, line: str) -> str:
+def first_sentence(translator: Translator, line: str) -> str:
     """Returns the first sentence of a line, as `translate` splits it; logs that others follow."""
     sentences = [text for text, _ in translator.parts(line) if text]
     if len(sentences) > 1:

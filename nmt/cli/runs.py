@@ -22,7 +22,7 @@ def run(args: Namespace) -> None:
     runs = listing.trained(Path(args.folder))
     if not runs:
         raise UserError(f"{args.folder}: no trained run there; name a folder that holds runs")
-    rows = [TITLES]
+    rows: list[tuple[str, ...]] = [TITLES]
     for run in runs:
         try:
             rows.append(Summary(run).row())

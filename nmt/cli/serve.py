@@ -48,6 +48,16 @@ def add_flags(parser: ArgumentParser) -> None:
         "target tags (<2de> <2fr>) en-de,fr",
     )  # fmt: skip
     flags.add_checkpoint(parser)
+    add_access_flags(parser)
+    flags.add_protection(parser, checks=False)
+    add_number(parser, "max-chars", 1, 1_000_000, 5000, "characters per request")
+    add_number(parser, "rate", 0, 1_000_000, 0, "requests per client and minute; 0 for any number")
+    add_number(parser, "max-waiting", 1, 100_000, 1000, "requests that wait; others are refused")
+    add_number(parser, "workers", 1, 64, 1, "batches translated in parallel")
+
+
+def add_access_flags(parser: ArgumentParser) -> None:
+    """Adds the flags of where the server listens, and of who may ask it."""
     parser.add_argument(
         "--host", type=flags.filled, default="127.0.0.1", metavar="NAME", action=flags.Once,
         help="address to listen on; 0.0.0.0 for all (default 127.0.0.1: this machine alone)",
@@ -72,11 +82,6 @@ def add_flags(parser: ArgumentParser) -> None:
         dest="proxies", help="address of a reverse proxy whose X-Forwarded-For names the client, "
         "for --rate; or a network, as 10.0.0.0/8 (repeatable; default: none)",
     )  # fmt: skip
-    flags.add_protection(parser, checks=False)
-    add_number(parser, "max-chars", 1, 1_000_000, 5000, "characters per request")
-    add_number(parser, "rate", 0, 1_000_000, 0, "requests per client and minute; 0 for any number")
-    add_number(parser, "max-waiting", 1, 100_000, 1000, "requests that wait; others are refused")
-    add_number(parser, "workers", 1, 64, 1, "batches translated in parallel")
 
 
 def origin(text: str) -> str:
@@ -86,7 +91,10 @@ def origin(text: str) -> str:
     return text.lower()
 
 
-def add_number(parser, name, lowest, highest, default, text):
+def add_number(
+    parser: ArgumentParser, name: str, lowest: int, highest: int, default: int, text: str
+) -> None:
+    """Adds a flag whose value is a number of these bounds, ends included."""
     parser.add_argument(
         f"--{name}", type=flags.number(int, lowest, highest), metavar="N",
         default=default, help=f"{text} (default {default})",
@@ -257,7 +265,7 @@ def configuration(service: Service, is_loopback: bool, args: Namespace) -> uvico
     files = open_files(2 * (MAX_CONNECTIONS + args.max_waiting))
     return uvicorn.Config(
         application(service, None if is_called_by_any_name else host_names, args.origins),
-        http=functools.partial(
+        http=functools.partial(  # type: ignore[arg-type]  # is called like a class
             PatientProtocol,
             count=lambda status: service.metrics.count(CONNECTION, status, 0.0),
             max_connections=files // 2,

@@ -8,7 +8,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from nmt import UserError
 from nmt.cli import flags, startup
@@ -19,6 +19,8 @@ from nmt.training.run_folder import read_file
 
 if TYPE_CHECKING:  # what imports TensorFlow
     from nmt.runs.loading import TrainedRun
+
+T = TypeVar("T")
 
 
 def find_runs(args: Namespace, weights: bool = True) -> list[Run]:
@@ -77,7 +79,7 @@ def load_runs(args: Namespace, runs: list[Run]) -> TrainedRun:
     return trained
 
 
-def with_progress(results: Iterable) -> Iterable:
+def with_progress(results: Iterable[T]) -> Iterable[T]:
     """Yields `results` and shows their number and rate, if stderr is a terminal."""
     from tqdm import tqdm
 

@@ -169,10 +169,8 @@ def run(args: Namespace) -> None:
     typed = line_io.are_typed(args)
     check, counts = None, None
     if args.check or args.strict:  # else the translator's own closing line says how many differ
-        check, counts = (
-            TranslationCheck(translator.protector, names_all=True),
-            translator.no_counts(),
-        )
+        check = TranslationCheck(translator.protector, names_all=True)
+        counts = translator.no_counts()
         chunks = check.remember(chunks)
     results = translate_chunks(translator, chunks, prefixes, is_scored(args), typed, counts)
     for number, translations in enumerate(results, start=1):
@@ -182,7 +180,7 @@ def run(args: Namespace) -> None:
             check.compare(translations[0].text)
     if args.prefixes and next(prefixes, None) is not None:
         raise UserError(f"--prefixes {args.prefixes}: more lines than the input; cut it")
-    if check:
+    if check and counts:
         counts.warn(differences=False)
         check.report(args.strict)
 
@@ -207,7 +205,8 @@ def load_for_parts(args: Namespace, runs: list[Run], protected: dict[str, Any]) 
 
 def translate_part(args: Namespace, translator: Translator, part: Part) -> TranslatedPart:
     """Returns what is written for the lines of a Part: what `run` prints for them."""
-    counts, lines = translator.no_counts(part.first - 1), []
+    counts = translator.no_counts(part.first - 1)
+    lines: list[str] = []
     results = translator.translate_chunks(
         [part.lines], iter(part.prefixes), is_scored(args), counts
     )
@@ -261,7 +260,7 @@ def check_flags(args: Namespace) -> None:
         raise UserError(f"--{flag} goes with --sample; add that, or leave it out")
 
 
-def sampling_values(args: Namespace) -> dict[str, float]:
+def sampling_values(args: Namespace) -> dict[str, Any]:
     """Returns the values of the flags of SAMPLING that are given, by name."""
     values = {flag.name: getattr(args, flag.name) for flag in SAMPLING}
     return {name: value for name, value in values.items() if value is not None}

@@ -106,7 +106,7 @@ def run(args: Namespace, runs: list[Run], load: Callable[[], Translate]) -> None
 def read_rows(args: Namespace) -> Iterator[Row]:
     """Returns an iterator of the lines and their prefixes."""
     if args.prefixes:
-        return files.read_aligned(args.input, args.prefixes)
+        return ((line, prefix) for line, prefix in files.read_aligned(args.input, args.prefixes))
     return ((line, args.prefix or "") for line in encoding.read_lines(args.input))
 
 
