@@ -4,12 +4,11 @@ Shapes in comments as in transformer_model.py, K hypotheses and L positions.
 """
 
 import dataclasses
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import tensorflow as tf
 
-from nmt.decoding.cached_decoder import CachedDecoder, DecoderState
-from nmt.decoding.ensemble import Ensemble, EnsembleState, Transformers, cached_decoder
+from nmt.decoding.ensemble import Decoder, DecoderStates, Transformers, cached_decoder
 from nmt.decoding.hypotheses import Hypotheses, length_penalty, set_position
 from nmt.decoding.position_loop import loop
 from nmt.decoding.restrictions import UNRESTRICTED, Restrictions, RowRestrictions
@@ -35,10 +34,13 @@ class CompleteHypotheses(NamedTuple):
     finished: tf.Tensor  # (B, K) bool: ends with END
 
 
+Record = TypeVar("Record", LiveHypotheses, CompleteHypotheses)
+
+
 class BeamState(NamedTuple):
     """The state of beam search between two steps."""
 
-    decoder: DecoderState | EnsembleState
+    decoder: DecoderStates
     rows: RowRestrictions
     live: LiveHypotheses
     results: CompleteHypotheses
@@ -94,7 +96,7 @@ def beam_search(
 class _BeamSteps:
     """The steps of beam search, as functions of its state; see `beam_search`."""
 
-    decoder: CachedDecoder | Ensemble
+    decoder: Decoder
     beam: int
     alpha: float
     n_best: int
@@ -185,7 +187,7 @@ class _BeamSteps:
         return take(new, tf.math.top_k(log_probability, self.beam).indices)
 
 
-def take(record: NamedTuple, indices: tf.Tensor) -> NamedTuple:
+def take(record: Record, indices: tf.Tensor) -> Record:
     """Returns the entries `indices` (B, M) of the tensors (B, N, ...) of a record."""
     return tf.nest.map_structure(lambda tensor: tf.gather(tensor, indices, batch_dims=1), record)
 

@@ -4,7 +4,7 @@ Shapes in comments as in transformer_model.py, and K hypotheses.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import tensorflow as tf
@@ -23,10 +23,33 @@ class EnsembleState(NamedTuple):
     members: list[DecoderState]
 
 
+DecoderStates = DecoderState | EnsembleState
+
+
+class Decoder(Protocol):
+    """What a search needs of a CachedDecoder, which says what it is, or of an Ensemble."""
+
+    length: tf.Tensor
+    cache_length: int | tf.Tensor | None
+    never: tf.Tensor
+
+    @property
+    def state(self) -> DecoderStates: ...
+
+    # The states are those of the decoder's own kind.
+    def logits(
+        self, tokens: tf.Tensor, position: tf.Tensor, origin: tf.Tensor | None, state: Any
+    ) -> tuple[tf.Tensor, Any]: ...
+
+    def log_probabilities(
+        self, tokens: tf.Tensor, position: tf.Tensor, origin: tf.Tensor | None, state: Any
+    ) -> tuple[tf.Tensor, Any]: ...
+
+
 class Ensemble:
     """The decoders of several Transformers of one vocabulary, for the same batch of sources.
 
-    It has what a search needs of a CachedDecoder. The probability of a token is the members' mean.
+    The probability of a token is the members' mean.
 
     Args:
       transformers: two or more.
@@ -91,7 +114,7 @@ def cached_decoder(
     restrictions: Restrictions,
     extra_positions: int | None = None,
     block: int = 1,
-) -> CachedDecoder | Ensemble:
+) -> Decoder:
     """Returns the CachedDecoder of a Transformer, or the Ensemble of a tuple of them."""
     if isinstance(transformer, tuple):
         return Ensemble(transformer, inp, beam, restrictions, extra_positions, block)

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from nmt.decoding.cached_decoder import CachedDecoder, DecoderState
-from nmt.decoding.ensemble import Ensemble, EnsembleState, Transformers, cached_decoder
+from nmt.decoding.ensemble import Decoder, DecoderStates, Transformers, cached_decoder
 from nmt.decoding.hypotheses import Hypotheses, length_penalty, set_position
 from nmt.decoding.position_loop import loop
 from nmt.decoding.restrictions import UNRESTRICTED, Restrictions, RowRestrictions
@@ -31,7 +30,7 @@ class GreedyResults(NamedTuple):
 class GreedyState(NamedTuple):
     """The state of greedy search between two steps."""
 
-    decoder: DecoderState | EnsembleState
+    decoder: DecoderStates
     rows: RowRestrictions
     numbers: tf.Tensor  # (B, L) float32, to draw tokens by; (B, 0) without sampling
     token: tf.Tensor  # (B, 1) int32: the newest one
@@ -90,7 +89,7 @@ def sample(
 class _GreedySteps:
     """The steps of greedy search, as functions of its state; see `greedy_search`."""
 
-    decoder: CachedDecoder | Ensemble
+    decoder: Decoder
     restrictions: Restrictions
     scored: bool
     sampling: Sampling | None = None

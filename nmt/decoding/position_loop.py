@@ -1,25 +1,39 @@
 """The loop over the positions of a batch of translations, which finished ones leave."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Protocol, TypeVar
 
 import tensorflow as tf
 
 Nested = Any  # tensors (B, ...) in records, tuples and lists, as tf.nest takes them
 
 
+class LoopState(Protocol):
+    """A record of nested tensors (B, ...)."""
+
+    @property
+    def results(self) -> Nested:
+        """Those that the loop returns."""
+
+
+State = TypeVar("State", bound=LoopState)
+Unfinished = Callable[[tf.Tensor, State], tf.Tensor]  # of the position: which rows (B,) go on
+Step = Callable[[tf.Tensor, State], State]  # of the position: the state at the next one
+NextStep = Callable[[tf.Tensor, State], tuple[tf.Tensor, State]]  # that, with the next position
+
+
 def loop(
-    unfinished: Callable[[tf.Tensor, NamedTuple], tf.Tensor],
-    step: Callable[[tf.Tensor, NamedTuple], NamedTuple],
-    state: NamedTuple,
-    max_steps: int | None = None,
+    unfinished: Unfinished[State],
+    step: Step[State],
+    state: State,
+    max_steps: int | tf.Tensor | None = None,
 ) -> tuple[Nested, tf.Tensor]:
     """Takes steps until all rows are finished. Returns their results, and whether they ended.
 
     Args:
       unfinished: a function of the position, from 0, and the state that returns booleans (B,).
       step: a function of both that returns the state at the next position.
-      state: a record of nested tensors (B, ...), whose field `results` holds those to return.
+      state: at position 0.
       max_steps: at most so many steps, with fixed shapes, as XLA requires, so no row leaves; None
         for any number of steps.
 
@@ -27,7 +41,7 @@ def loop(
       the last `results` of all rows; booleans (B,), False for rows that `max_steps` ended.
     """
 
-    def next_step(position: tf.Tensor, state: NamedTuple) -> tuple[tf.Tensor, NamedTuple]:
+    def next_step(position: tf.Tensor, state: State) -> tuple[tf.Tensor, State]:
         return position + 1, step(position, state)
 
     if max_steps is not None:
@@ -36,11 +50,14 @@ def loop(
 
 
 def _loop_of_all_rows(
-    unfinished: Callable, next_step: Callable, state: NamedTuple, max_steps: int
+    unfinished: Unfinished[State],
+    next_step: NextStep[State],
+    state: State,
+    max_steps: int | tf.Tensor,
 ) -> tuple[Nested, tf.Tensor]:
     """Returns what `loop` does; no row leaves."""
 
-    def any_unfinished(position, state):
+    def any_unfinished(position: tf.Tensor, state: State) -> tf.Tensor:
         return tf.reduce_any(unfinished(position, state)) & (position < max_steps)
 
     position, state = tf.while_loop(any_unfinished, next_step, (tf.constant(0), state))
@@ -48,7 +65,7 @@ def _loop_of_all_rows(
 
 
 def _loop_that_rows_leave(
-    unfinished: Callable, next_step: Callable, state: NamedTuple
+    unfinished: Unfinished[State], next_step: NextStep[State], state: State
 ) -> tuple[Nested, tf.Tensor]:
     """Returns what `loop` does; whenever a quarter of the rows are finished, they leave.
 
@@ -56,11 +73,13 @@ def _loop_that_rows_leave(
     row's result must not change if the row stays.
     """
 
-    def few_finished(position, state):
+    def few_finished(position: tf.Tensor, state: State) -> tf.Tensor:
         active = unfinished(position, state)  # (R,), R rows of the batch
         return 4 * tf.math.count_nonzero(active, dtype=tf.int32) > 3 * tf.size(active)
 
-    def take_steps(position, state, rows, results):
+    def take_steps(
+        position: tf.Tensor, state: State, rows: tf.Tensor, results: Nested
+    ) -> tuple[tf.Tensor, State, tf.Tensor, Nested]:
         """Steps until a quarter of the `rows` are finished. They move to `results` and leave."""
         position, state = tf.while_loop(
             few_finished,

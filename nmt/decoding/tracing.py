@@ -1,15 +1,14 @@
 """Python functions as TensorFlow functions with one trace for all shapes."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-import numpy as np
 import tensorflow as tf
 
 Result = TypeVar("Result")
-Tensor = tf.Tensor | np.ndarray | Sequence[int] | int
+Tensor = Any  # or what becomes one: an array, a number, a list of numbers
 
 
 class TracedOnce(Generic[Result]):

@@ -15,11 +15,14 @@ from collections.abc import Callable, Iterable, Iterator
 from multiprocessing import connection as connections
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from nmt import UserError, WorkersLost, machine, messages
 from nmt.decoding.line_counts import LineCounts
 from nmt.messages import log
+
+if TYPE_CHECKING:  # Windows has no ForkContext
+    from multiprocessing.context import ForkContext, SpawnContext
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # that end the program, which ends workers
 
@@ -70,8 +73,9 @@ class Workers:
 
     def __enter__(self) -> "Workers":
         # A copy of this process starts at once, but one of TensorFlow's threads would not work.
-        method = "spawn" if "tensorflow" in sys.modules else "fork"
-        context = multiprocessing.get_context(method)
+        spawns = "tensorflow" in sys.modules
+        get_context = multiprocessing.get_context
+        context = get_context("spawn") if spawns else get_context("fork")
         try:
             for index in range(self._number):
                 self._workers.append(self._start(context, index))
@@ -82,7 +86,7 @@ class Workers:
             raise
         return self
 
-    def _start(self, context: multiprocessing.context.BaseContext, index: int) -> Worker:
+    def _start(self, context: "ForkContext | SpawnContext", index: int) -> Worker:
         """Returns a new Worker; a UserError if the machine has no room for it."""
         try:
             connection, other_end = context.Pipe()
@@ -98,7 +102,7 @@ class Workers:
         other_end.close()  # the worker's alone, so that its end is noticed
         return Worker(process, connection)
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, *_: object) -> None:
         for worker in self._workers:
             worker.process.kill()
             worker.connection.close()
@@ -114,14 +118,16 @@ class Workers:
                 if worker.part is None:
                     worker.part = lost_parts.pop() if lost_parts else next(waiting, None)
                     self._send(worker)
-            busy = {worker.connection: worker for worker in self._workers if worker.part}
+            busy = [(worker, worker.part) for worker in self._workers if worker.part]
             if not busy:
                 return
-            for connection in connections.wait(busy):
-                worker = busy[connection]
+            ready = connections.wait([worker.connection for worker, _ in busy])
+            for worker, part in busy:
+                if worker.connection not in ready:
+                    continue
                 translated = self._receive(worker)
                 if translated is None:
-                    lost_parts.append(worker.part)
+                    lost_parts.append(part)
                 else:
                     worker.part = None
                     yield translated
@@ -138,7 +144,7 @@ class Workers:
     def _receive(self, worker: Worker) -> TranslatedPart | None:
         """Returns the answer of a worker; None if it has ended, and others are left."""
         try:
-            answer = worker.connection.recv()
+            answer: TranslatedPart | Exception | None = worker.connection.recv()
         except (EOFError, OSError):
             self._lose(worker)
             return None
@@ -150,7 +156,7 @@ class Workers:
         """Leaves out a worker that has ended."""
         self._workers.remove(worker)
         worker.process.join()
-        code = worker.process.exitcode
+        code = worker.process.exitcode or 0  # never None after join()
         why = f"was killed by signal {-code}" if code < 0 else f"has ended with exit code {code}"
         if -code == signal.SIGKILL:
             why += ", perhaps for lack of memory"
@@ -184,8 +190,10 @@ def run_worker(
 
 def end_with_parent() -> None:
     """Ends this process as soon as its parent has ended, in whatever way."""
-    connections.wait([multiprocessing.parent_process().sentinel])
-    os._exit(1)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        connections.wait([parent.sentinel])
+        os._exit(1)
 
 
 def answer_parts(connection: Connection, load: Callable[[], Translate]) -> None:
@@ -203,6 +211,7 @@ def answer_parts(connection: Connection, load: Callable[[], Translate]) -> None:
 def receive_part(connection: Connection) -> Part | None:
     """Returns the next Part; None if the program has closed the connection."""
     try:
-        return connection.recv()
+        part: Part = connection.recv()
     except EOFError:
         return None
+    return part
