@@ -216,6 +216,7 @@ def circles(sources):
         name: {other for other in imported(source) & sources.keys() if room(other) == room(name)}
         - {name}
         for name, source in sources.items()
+        if room(name)
     }
     return {name for name in graph if name in reached(name, graph)}
 

@@ -35,7 +35,7 @@ def resumed_parameters(args: Namespace) -> Parameters | None:
     if args.train and not run.trained:
         return None
     check_links(run)
-    return run.parameters
+    return run.saved_parameters
 
 
 def choose(

@@ -87,10 +87,11 @@ def evaluate(
     from nmt.results import scores
 
     started = time.perf_counter()
-    log.info(f"Translating and scoring {plural(len(corpus.test), 'test line')} ...")
-    batches.warn_of_truncation(corpus.test, tokenizer, "test")
-    loss, accuracy = loss_and_accuracy(model, tokenizer, corpus.test)
-    sources, references = texts(corpus.test)
+    test = corpus.splits()["test"]
+    log.info(f"Translating and scoring {plural(len(test), 'test line')} ...")
+    batches.warn_of_truncation(test, tokenizer, "test")
+    loss, accuracy = loss_and_accuracy(model, tokenizer, test)
+    sources, references = texts(test)
     scoring = scoring_options(model, references)
     scores.warn_of_tokenized_text(references, **scoring)
     translations = translate_all(model, tokenizer, sources)

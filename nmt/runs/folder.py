@@ -18,7 +18,7 @@ class Run(RunFolder):
     """A RunFolder, and what params.json says of the run."""
 
     @functools.cached_property
-    def parameters(self) -> Parameters | None:
+    def saved_parameters(self) -> Parameters | None:
         """What params.json holds, read once; None without any content.
 
         Raises:
@@ -35,14 +35,21 @@ class Run(RunFolder):
             raise UserError(f"{path}: {error}; restore the file, or name another run") from None
 
     @property
+    def parameters(self) -> Parameters:
+        """The parameters of a trained run; a UserError if there are none."""
+        if self.saved_parameters is None:
+            raise self.without_parameters()
+        return self.saved_parameters
+
+    @property
     def resumable(self) -> Parameters | None:
         """The parameters of the run to resume; None if nothing is trained, or they are lost."""
-        return self.parameters if self.trained else None
+        return self.saved_parameters if self.trained else None
 
     @property
     def lost_parameters(self) -> str:
         """What is wrong, as text, if there are checkpoints but no parameters; else ""."""
-        if not self.trained or self.parameters is not None:
+        if not self.trained or self.saved_parameters is not None:
             return ""
         path = self.path / "params.json"
         return f"{path}: is {'empty' if path.exists() else 'missing'}, beside intact checkpoints"
@@ -63,7 +70,7 @@ class Run(RunFolder):
         check_links(self)
         if self.lost_parameters:
             raise self.without_parameters()
-        trained = self.parameters is not None and self.tokenizer.exists()
+        trained = self.saved_parameters is not None and self.tokenizer.exists()
         if not trained or (weights and not self.has_weights):
             raise UserError(f"{self.path}: no trained run; train it first, or name another run")
 

@@ -30,8 +30,6 @@ class Summary:
 
     def __init__(self, run: Run, weights: Weights | None = None):
         self.run = run
-        if run.parameters is None:
-            raise run.without_parameters()
         with contextlib.suppress(UserError):  # no epoch is finished
             weights = weights or choose_weights(run)
         options, saved_scores = run.parameters.options, run.read("scores.json", {})
@@ -104,8 +102,10 @@ def size(folder: Path) -> int:
 def age(timestamp: float) -> str:
     """Returns how long ago a time was, as text."""
     seconds = time.time() - timestamp
-    unit, unit_seconds = next((row for row in AGES if seconds >= row[1]), (None, None))
-    return f"{plural(int(seconds // unit_seconds), unit)} ago" if unit else "just now"
+    for unit, unit_seconds in AGES:
+        if seconds >= unit_seconds:
+            return f"{plural(int(seconds // unit_seconds), unit)} ago"
+    return "just now"
 
 
 def trained_at(run: Run, weights: Weights | None = None) -> float:
@@ -142,7 +142,7 @@ def trained(folder: Path | None = None) -> list[Run]:
 def is_backup(run: Run) -> bool:
     """Returns whether a folder holds what is needed to translate, and perhaps no more."""
     with contextlib.suppress(UserError):
-        return run.has_final_weights and run.tokenizer.exists() and run.parameters is not None
+        return run.has_final_weights and run.tokenizer.exists() and run.saved_parameters is not None
     return False
 
 
@@ -179,7 +179,7 @@ def find(path: str | Path | Run | None = None, weights: bool = True) -> Run:
             "run (--run)"
         )
     runs = [run for run in runs if not run.lost_parameters] or runs
-    corpora = {run.parameters and run.parameters.options.data_path for run in runs}
+    corpora = {run.parameters.options.data_path for run in runs if run.saved_parameters}
     if len(corpora) > 1:
         named = "; ".join(f"{run.path} ({describe(run)})" for run in runs)
         raise UserError(f"there are runs of {len(corpora)} corpora; name one by --run: {named}")

@@ -97,13 +97,15 @@ def load_tokenizer(
       protect: its option `protect`.
       protection: of a new run; None for that of its parameters.
     """
-    if protection is None and run.has_weights and run.parameters:
-        protection = run.parameters.protection
+    if protection is None and run.has_weights and run.saved_parameters:
+        protection = run.saved_parameters.protection
     try:
         tokenizer = Tokenizer(read_file(run.tokenizer), protect != "off", protection)
     except (OSError, RuntimeError, ValueError, tf.errors.OpError):
         tokenizer = None
-    saved = run.parameters if run.has_weights else None  # else the file is of the newest start
+    saved = (
+        run.saved_parameters if run.has_weights else None
+    )  # else the file is of the newest start
     trained_with = saved and saved.hashes.get("tokenizer_sha256")
     if tokenizer is None or trained_with not in (None, tokenizer.sha256):
         raise UserError(

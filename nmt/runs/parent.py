@@ -21,6 +21,7 @@ from nmt.runs.weights import choose_weights
 from nmt.text.protected import Protection
 from nmt.text.tokenizer import Tokenizer
 from nmt.training import checkpoints
+from nmt.training.checkpoint_files import paths as checkpoint_paths
 from transformer_model import Transformer
 
 SIZES = (  # the same in both runs, as is the tokenizer
@@ -191,7 +192,7 @@ def options_to_inherit(path: str | None, parent: Parent | None, run: Run) -> Opt
     """
     if parent:
         return parent.options
-    return run.resumable.options if path else None
+    return run.parameters.options if path else None
 
 
 def _load(path: str, child: Run, text_is_named: bool) -> Parent:
@@ -210,7 +211,7 @@ def _load(path: str, child: Run, text_is_named: bool) -> Parent:
     begun_with = child.resumable.hashes.get("parent_sha256")
     if sha256 != begun_with:  # perhaps the parent was trained further meanwhile
         for folder in reversed(run.weight_folders):
-            for path in checkpoints.paths(folder):
+            for path in checkpoint_paths(folder):
                 if digest(path) == begun_with:
                     return Parent(run, options, path, begun_with)
     return Parent(run, options, weights.path, sha256)

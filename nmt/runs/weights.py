@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nmt import UserError
-from nmt.runs.folder import Run
 from nmt.training.checkpoint_files import number, paths
+from nmt.training.run_folder import RunFolder
 
 KINDS = ("final", "newest", "best")  # of --checkpoint
 
@@ -47,39 +47,38 @@ class Weights(NamedTuple):
         return {"kind": self.kind, "epoch": self.epoch, "sha256": self.sha256}
 
 
-def choose_weights(run: Run, kind: str | None = None) -> Weights:
+def choose_weights(run: RunFolder, kind: str | None = None) -> Weights:
     """Returns the Weights of a run that all commands use.
 
     They are the final ones, unless training went on after these were chosen, or has not come to
     that; then the best epoch's, or the newest one's if none is validated yet.
 
     Args:
-      run: the Run.
+      run: its folder.
       kind: one of KINDS, if the user chooses; None for the rule above.
 
     Raises:
       UserError: there is no such checkpoint.
     """
     folders = {"final": run.final, "newest": run.checkpoints, "best": run.best}
-    newest_paths = {name: paths(folder)[-1:] for name, folder in folders.items()}
     if kind and kind not in folders:
         raise UserError(f"checkpoint {kind!r}: there are {', '.join(KINDS)}; name one of them")
+    newest_paths = {name: paths(folder)[-1] for name, folder in folders.items() if paths(folder)}
     if kind:
-        for path in newest_paths[kind]:
-            return Weights(path, kind, f"the {kind} weights, as chosen")
-        raise UserError(f"{folders[kind]}: no checkpoint yet; name another checkpoint")
-    final, newest = (map(number, newest_paths[name]) for name in ("final", "newest"))
-    final_epoch, newest_epoch = max(final, default=0), max(newest, default=0)
+        if kind not in newest_paths:
+            raise UserError(f"{folders[kind]}: no checkpoint yet; name another checkpoint")
+        return Weights(newest_paths[kind], kind, f"the {kind} weights, as chosen")
+    epochs = {name: number(path) for name, path in newest_paths.items()}
+    final_epoch, newest_epoch = epochs.get("final", 0), epochs.get("newest", 0)
     if final_epoch and final_epoch >= newest_epoch:
-        return Weights(*newest_paths["final"], "final", "the final weights")
+        return Weights(newest_paths["final"], "final", "the final weights")
     if not newest_epoch:
         raise UserError(f"{run.checkpoints}: no checkpoint yet; resume its training first")
     why = "training has not ended"
     if final_epoch:
         why = f"the final ones are of epoch {final_epoch}, and training went on to {newest_epoch}"
-    for path in newest_paths["best"]:
-        return Weights(path, "best", f"the weights of the best epoch ({why})")
-    return Weights(*newest_paths["newest"], "newest", f"the weights of the newest epoch ({why})")
+    name = "best" if "best" in newest_paths else "newest"
+    return Weights(newest_paths[name], name, f"the weights of the {name} epoch ({why})")
 
 
 def scores_are_of(scores: dict[str, Any], weights: Weights) -> bool:

@@ -225,7 +225,7 @@ def test_a_run_older_than_the_hash_of_its_test_files_is_scored_on_them(tmp_path)
 
 def test_parameters_are_read_again_once_the_folder_is_reserved(tmp_path):
     run = Run(tmp_path)
-    assert run.parameters is None
+    assert run.saved_parameters is None
     options = Options(xla="off")
     claim(Run(tmp_path), options, CorpusSource("bundled"), {"tokenizer": "0"})  # by another process
     assert LockedRun(run).parameters.options == options
