@@ -12,6 +12,7 @@ import resource
 import signal
 import socket
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from nmt import Terminated, UserError
@@ -101,13 +102,18 @@ def add_number(
     )  # fmt: skip
 
 
-def run(args: Namespace) -> None:
-    """Serves translations until a signal ends the process."""
-    missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
+def check_packages(names: Iterable[str]) -> None:
+    """Raises a UserError if one of these packages is not installed."""
+    missing = [name for name in names if importlib.util.find_spec(name) is None]
     if missing:
         raise UserError(
             f"serve needs {', '.join(missing)}; install: pip install -r requirements-serve.txt"
         )
+
+
+def run(args: Namespace) -> None:
+    """Serves translations until a signal ends the process."""
+    check_packages(PACKAGES)
     groups = grouped_runs(args)
     protected = flags.read_protection(args)
     if args.glossary and len(groups) > 1:

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from helpers import TINY, call, sentences, write_tsv
 
-from nmt.runs import listing
 from nmt.training import devices
 
 
@@ -111,8 +110,8 @@ def test_a_mistake_is_one_line_and_exit_code_2_and_trains_nothing(
 @pytest.mark.usefixtures("undrawn", "unscored")
 def test_a_start_that_failed_does_not_bar_the_corrected_command(tmp_path, capsys, monkeypatch):
     tsv = write_tsv(tmp_path / "numbers.tsv", sentences(100))
-    monkeypatch.setattr(listing, "FOLDER", tmp_path)
-    command = ["--dataset", tsv, "--run", tmp_path / "run", *TINY[:-1], 1]
+    monkeypatch.chdir(tmp_path)
+    command = ["--dataset", tsv, "--run", "runs/run", *TINY[:-1], 1]
     assert call(*command, "--max-length", 2) == 2
     assert call("translate", "um.") == 2  # and nothing is taken for a trained run
     assert "no trained run" in capsys.readouterr().err
@@ -120,7 +119,7 @@ def test_a_start_that_failed_does_not_bar_the_corrected_command(tmp_path, capsys
     said = capsys.readouterr().err
     assert "epochs end in about" not in said  # too few steps to tell
     sentence = re.search(r"translate --run \S+/run '?([^'\n]+)'?", said)[1]
-    assert call("translate", "--run", tmp_path / "run", sentence) == 0
+    assert call("translate", "--run", "runs/run", sentence) == 0
 
 
 @pytest.mark.usefixtures("eagerly")
