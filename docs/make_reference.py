@@ -1,16 +1,20 @@
-"""Writes reference.md and commands.md, every flag, and the line numbers of names.md.
+"""Writes reference.md and commands.md, every flag; api.md; and the line numbers of names.md.
 
 python docs/make_reference.py
 """
 
 import argparse
+import ast
 import collections
+import inspect
 import re
 import sys
+import textwrap
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import nmt
 import params
 from nmt.cli import flags, main
 
@@ -29,6 +33,24 @@ all other commands: [commands](commands.md).""",
 its flags. All commands except `runs` and `data` accept the flags of the first table, and several
 commands those of the second. The flags of training, which needs no command:
 [reference](reference.md).""",
+    "api.md": """# How do I call it from Python, and what stays as it is?
+
+`python docs/make_reference.py` writes this page from the docstrings.
+
+    from nmt import load_translator
+
+    translate = load_translator("runs/quick", beam=4)
+    print(list(translate(["O carro vermelho é novo.", "Onde fica a estação?"])))
+
+Install the package, or work in the project's folder. The names on this page, `nmt.__version__`,
+the commands with their flags, and the files of a run folder are **public: within 4.x they stay as
+they are**, and what is added has a default. All else may change with any version;
+`transformer_model.py` keeps the names of the tutorial.
+
+`import nmt` takes no time, prints nothing and changes nothing; TensorFlow is imported, in silence,
+when the first function is used. A mistake is a `UserError` whose text is one line; no function ends
+the process. Messages go to the logger `nmt`. Your application may have a `params.py` or a folder
+`data` of its own.""",
 }
 TABLE = ["| flag | meaning |", "|---|---|"]
 
@@ -100,10 +122,59 @@ def command_lines():
     return lines
 
 
+def signature_of(function):
+    """Returns the head of a function as it stands in its file, one argument per line."""
+    source = textwrap.dedent(inspect.getsource(inspect.unwrap(function)))
+    definition = ast.parse(source).body[0]
+    definition.decorator_list, definition.body = [], []
+    arguments = definition.args
+    defaults = [None] * (len(arguments.args) - len(arguments.defaults)) + arguments.defaults
+    lines = [with_default(*pair) for pair in zip(arguments.args, defaults, strict=True)]
+    if arguments.kwonlyargs:
+        lines.append("*")
+        pairs = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+        lines += [with_default(*pair) for pair in pairs]
+    if arguments.kwarg:
+        lines.append(f"**{ast.unparse(arguments.kwarg)}")
+    returned = ast.unparse(definition.returns)
+    return [f"{definition.name}(", *(f"    {line}," for line in lines), f") -> {returned}"]
+
+
+def with_default(argument, default):
+    """Returns an argument of a function as text, with its default."""
+    return ast.unparse(argument) + (f" = {ast.unparse(default)}" if default else "")
+
+
+def described(documentation):
+    """Returns the lines of a docstring as markdown: its sections as lists of names."""
+    lines = []
+    for line in inspect.cleandoc(documentation).splitlines():
+        if line in ("Args:", "Raises:", "Returns:", "Attributes:"):
+            lines += [f"**{line}**", ""]
+        elif match := re.match(r"  (\w[\w, ]*): (.*)", line):
+            lines.append(f"- `{match[1]}`: {match[2]}")
+        else:
+            lines.append(line)
+    return lines
+
+
+def api_lines():
+    """Returns the lines of api.md after its head."""
+    lines = []
+    for name in nmt.__all__:
+        item = getattr(nmt, name)
+        if inspect.isfunction(item):
+            head = [f"    {line}" for line in signature_of(item)]
+            lines += ["", f"## {name}", "", *head, "", *described(item.__doc__)]
+        elif inspect.isclass(item):
+            lines += ["", f"## {name}", "", *described(item.__doc__)]
+    return lines
+
+
 def pages():
     """Returns the pages as text, by the name of their file."""
     train = ["", *TABLE, *rows(main.parser("train"))]
-    bodies = zip(HEADS.items(), (train, command_lines()), strict=True)
+    bodies = zip(HEADS.items(), (train, command_lines(), api_lines()), strict=True)
     written = {name: "\n".join([head, *lines]) + "\n" for (name, head), lines in bodies}
     return written | {NAMES.name: numbered(NAMES.read_text(encoding="utf-8"))}
 

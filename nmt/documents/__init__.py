@@ -100,8 +100,8 @@ def translate_document(
       name: of the file, whose ending is the format: one of FORMATS.
       content: of the file.
       translate: a function of texts that returns a translation of each, such as what
-        `load_translator` returns. With `alignments=True`, tags stand around the words that
-        translate those in them; without, they keep their relative positions.
+        `load_translator` returns: a string, or a Translation, whose links say where tags belong
+        (docs/documents.md); without them, tags keep their relative positions.
       columns: of a table, what to translate: names in the first line, or numbers from 1, with
         commas between them; None for all.
       mark: of .po and XLIFF, how a translation is marked as that of a machine: "review" (None),
