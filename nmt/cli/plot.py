@@ -38,14 +38,7 @@ def add_flags(parser: ArgumentParser) -> None:
         parser, "FILE", "a new .png, .svg or .pdf (default: a .png in plots/, the run's if any)",
         _path,
     )  # fmt: skip
-    parser.add_argument("--kind", choices=KINDS, help="of attention (default cross)")
-    parser.add_argument("--layer", type=int, metavar="N", help="of attention (default the last)")
-    panels = parser.add_mutually_exclusive_group()
-    panels.add_argument("--head", type=int, metavar="N", help="one head (default all)")
-    panels.add_argument(
-        "--average", action="store_const", const=True, dest="mean",  # of heads; of train, of epochs
-        help="one panel: the mean of all heads",
-    )  # fmt: skip
+    add_attention_flags(parser)
     size = flags.number(int, 2, 10_000)
     parser.add_argument(
         "--positions", type=size, metavar="N", help="number of positions (default 50)"
@@ -72,6 +65,18 @@ def add_flags(parser: ArgumentParser) -> None:
         help="language of titles and labels, not of the run (default en)",
     )
     flags.add_data(parser, train="where the run's training files are now, for lengths")
+
+
+def add_attention_flags(parser: ArgumentParser) -> None:
+    """Adds the flags of pictures of attention weights."""
+    parser.add_argument("--kind", choices=KINDS, help="of attention (default cross)")
+    parser.add_argument("--layer", type=int, metavar="N", help="of attention (default the last)")
+    panels = parser.add_mutually_exclusive_group()
+    panels.add_argument("--head", type=int, metavar="N", help="one head (default all)")
+    panels.add_argument(
+        "--average", action="store_const", const=True, dest="mean",  # of heads; of train, of epochs
+        help="one panel: the mean of all heads",
+    )  # fmt: skip
 
 
 def run(args: Namespace) -> None:
