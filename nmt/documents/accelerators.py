@@ -6,7 +6,7 @@ The word is translated without its mark, which then stands before some letter of
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from nmt.documents.nodes import Node, text_nodes
@@ -41,7 +41,7 @@ def find_marks(messages: Iterable[str], header: str = "") -> set[str]:
     return set(MARKS) - set(signs)
 
 
-def take_out(nodes: list[Node], marks: set[str]) -> Accelerator | None:
+def take_out(nodes: list[Node], marks: Collection[str]) -> Accelerator | None:
     """Removes the mark from the text of a label. Returns the Accelerator; None without one.
 
     A label has one mark, and the sign of it nowhere else. "_" within a word, as in "file_name",
@@ -96,6 +96,7 @@ def put_in(nodes: list[Node], accelerator: Accelerator) -> list[Node]:
         node.text = node.text[:position] + mark + node.text[position:]
     elif texts:
         node = next((node for node in reversed(texts) if node.text.strip()), texts[-1])
-        end = END_SIGNS.search(node.text).start()
+        signs = END_SIGNS.search(node.text)
+        end = signs.start() if signs else len(node.text)
         node.text = f"{node.text[:end]}({mark}{letter.upper()}){node.text[end:]}"
     return nodes

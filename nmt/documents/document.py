@@ -39,6 +39,12 @@ def line_number(text: str, position: int) -> int:
     return 1 + sum(1 for _ in LINE_END.finditer(text, 0, position))
 
 
+def beginning(expression: re.Pattern[str], text: str) -> str:
+    """Returns what an expression matches at the beginning of a text; "" for nothing."""
+    match = expression.match(text)
+    return match[0] if match else ""
+
+
 def has_words(text: str) -> bool:
     """Whether a text has letters outside of what must not change, such as URLs and placeholders."""
     if not any(map(str.isalpha, text)):
@@ -115,7 +121,8 @@ class TextDocument:
 
     def translated_text(self, translations: Sequence[TranslatedText]) -> str:
         """Returns the text with the translations of its segments."""
-        edits = {}  # new texts by span; of several segments of a message, the last one writes all
+        # New texts by span; of several segments of a message, the last one writes all.
+        edits: dict[Span, str] = {}
         for segment, translation in zip(self.segments, translations, strict=True):
             is_changed = translation.text != segment.text or segment.has_target
             if is_changed and translation.text.strip():
@@ -123,7 +130,8 @@ class TextDocument:
                 if translation.text != segment.text:
                     nodes = insert_tags(nodes, translation)
                 edits.update(zip(segment.spans, segment.write(nodes), strict=True))
-        pieces, position = [], 0
+        pieces: list[str] = []
+        position = 0
         for span, new_text in sorted(edits.items(), key=lambda edit: (edit[0].start, -edit[0].end)):
             if span.start >= position:  # not an attribute of a tag that is written already
                 pieces += self.text[position : span.start], new_text

@@ -4,8 +4,8 @@ Parsers that build a tree (lxml, html5lib) write another page than they read: ot
 <tbody>, repaired mistakes. A tokenizer with positions leaves every byte that is not text.
 """
 
-import itertools
 import re
+from collections.abc import Mapping
 from html.parser import HTMLParser
 
 from nmt import UserError
@@ -55,8 +55,9 @@ class PageTokens(HTMLParser):
         except (AssertionError, ValueError) as error:
             raise UserError(f"is not HTML: {error}; correct it") from None
         is_cut_off = False  # within a tag or comment that does not end
-        for token, following in itertools.pairwise([*self.tokens, None]):
-            token.end = following.start if following else len(page)
+        ends = [*(token.start for token in self.tokens[1:]), len(page)]
+        for token, token_end in zip(self.tokens, ends, strict=False):  # an empty page has none
+            token.end = token_end
             begins = MARKUP_WITHOUT_END.match(page, token.start)
             is_cut_off = token.kind == "text" and bool(is_cut_off or begins)
             if is_cut_off:
@@ -64,24 +65,32 @@ class PageTokens(HTMLParser):
                 start = token.start if begins else self.cut_off.pop().start
                 self.cut_off.append(Span(start, token.end))
 
-    def _add(self, kind: str, name: str = "", attributes=(), is_inline: bool = True) -> None:
+    def _add(
+        self,
+        kind: str,
+        name: str = "",
+        attributes: Mapping[str, str | None] | None = None,
+        is_inline: bool = True,
+    ) -> None:
         line, column = self.getpos()
         start = self._line_starts[line - 1] + column
-        self.tokens.append(Token(kind, start, start, name, dict(attributes), is_inline))
+        self.tokens.append(Token(kind, start, start, name, dict(attributes or {}), is_inline))
 
-    def handle_starttag(self, tag: str, attrs: list) -> None:
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         is_inline = tag in INLINE or "-" in tag
-        attributes = dict(attrs) | ({"translate": "no"} if tag in UNREAD else {})
+        attributes = dict(attrs)
+        if tag in UNREAD:
+            attributes["translate"] = "no"
         self._add("fixed" if tag in VOID else "start", tag, attributes, is_inline)
 
-    def handle_startendtag(self, tag: str, attrs: list) -> None:
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.handle_starttag(tag, attrs)  # in HTML, the slash of <b/> means nothing
         if self._is_xhtml:
             self.tokens[-1].kind = "fixed"
 
     def handle_endtag(self, tag: str) -> None:
         is_inline = tag in INLINE or "-" in tag
-        self._add("fixed" if tag in VOID else "end", tag, (), is_inline)
+        self._add("fixed" if tag in VOID else "end", tag, None, is_inline)
 
     def handle_data(self, data: str) -> None:
         self._add("text")

@@ -15,7 +15,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from nmt.documents.document import Left, Segment, Span, TextDocument, decode, has_words
+from nmt.documents.document import Left, Segment, Span, TextDocument, beginning, decode, has_words
 from nmt.documents.html_pages import PageTokens, ended_by
 from nmt.documents.markdown_parser import MARKS, TABS, make_parser, other_than_prose
 from nmt.documents.markup import (
@@ -52,10 +52,19 @@ NOT_FOUND = "in a cell with a bar, or in another place that is not understood"
 HTML_WITHIN = "in HTML within a list or a quotation"
 GRID = re.compile(r"\+[-=:]{2,}+[-+=:]*+(?:\n|\Z)")
 GRID_TABLE = "in a table drawn with + and -"
+MARGIN = re.compile(r"[ \t>]*")
+TAG_BEGINNING = re.compile(r"<[\w.:-]*")
 CHECKBOX = re.compile(r"\[[ xX]\]\s")  # of a task, in a list
 
 
 # ---- Tokens ----
+
+
+def block_lines(block: MarkdownToken) -> range:
+    """Returns the numbers of the lines of a block."""
+    if not block.map:
+        raise ValueError(f"the parser has given no lines of {block.type}")
+    return range(*block.map)
 
 
 class Content:
@@ -88,7 +97,7 @@ def find_content(
       behind: of a cell, the position behind the one before it in the table; None of another block.
     """
     starts = []
-    for number, content in enumerate(block.content.split("\n"), start=block.map[0]):
+    for number, content in enumerate(block.content.split("\n"), start=block_lines(block).start):
         line_end = lines[number + 1] if number + 1 < len(lines) else len(text)
         if behind is not None:
             start = text.find(content, max(behind, lines[number]), line_end)
@@ -127,17 +136,17 @@ def inline_tokens(content: Content, children: list[MarkdownToken]) -> list[Token
 
 def inline_markup(children: list[MarkdownToken]) -> Iterator[tuple[int, int, MarkdownToken]]:
     """Yields start, end and token of all inline markup; of ** one token stands for both."""
-    emptied = None  # the token before, if it is the other half of a strong_open
-    for child, following in itertools.pairwise([*children, None]):
+    half_start = 0  # of the token before, if it is the other half of a strong_open
+    for number, child in enumerate(children):
         if "start" not in child.meta or child.type == "softbreak":
             continue
         start, end = child.meta["start"], child.meta["end"]
         if child.type == "strong_open":
-            start = emptied.meta["start"]
+            start = half_start
         elif child.type == "strong_close":
-            end = following.meta["end"]
+            end = children[number + 1].meta["end"]
         if child.type == "text":
-            emptied = child
+            half_start = start
         else:
             yield start, end, child
 
@@ -154,7 +163,7 @@ def markup_token(content: Content, start: int, end: int, child: MarkdownToken) -
         token.is_inline = False
     elif child.type == "opaque" and child.content.startswith("<") and child.content[1] != "%":
         token.kind = "fixed" if child.content.endswith("/>") else "start"
-        token.name = re.match(r"<([\w.:-]*)", child.content)[1].lower()
+        token.name = beginning(TAG_BEGINNING, child.content)[1:].lower()
     elif child.info == "auto":
         token.content = content.text[start + 1 : end - 1]
     elif child.type == "image":
@@ -212,7 +221,7 @@ def lay_out(markup: str, source: str) -> str:
         markup = re.sub(r"(?=\D)", r"\\", markup, count=1)  # of 1. and 1), behind the number
     if len(lines) == 1 or "](<" in markup:  # where a line end may not stand
         return markup
-    margin = re.match(r"[ \t>]*", lines[1])[0]
+    margin = beginning(MARGIN, lines[1])
     line_end = "\r\n" if "\r\n" in source else "\n"
     first, *later_lines = textwrap.wrap(
         markup, max(map(len, lines)), break_long_words=False, break_on_hyphens=False
@@ -251,7 +260,7 @@ def paragraph_segments(
       block: a token of type "inline".
       is_cell: whether it stands in a table.
     """
-    tokens = inline_tokens(content, block.children)
+    tokens = inline_tokens(content, block.children or [])
     find_partners(tokens, lambda open_name, name: False)
     return MarkupSegments(text, tokens, syntax_of(content.text, is_cell)).find()
 
@@ -264,19 +273,19 @@ def html_segments(text: str, lines: list[int], block: MarkdownToken) -> list[Seg
       lines: the positions of its lines.
       block: the token.
     """
-    markup = text[lines[block.map[0]] : [*lines, len(text)][block.map[1]]]
+    markup = text[lines[block_lines(block).start] : [*lines, len(text)][block_lines(block).stop]]
     if LINE_END.sub("\n", markup) != block.content:
         tokens = PageTokens(block.content).tokens
         texts = "".join(
             block.content[token.start : token.end] for token in tokens if token.kind == "text"
         )
-        return [Left(HTML_WITHIN, lines[block.map[0]])] if has_words(texts) else []
-    start = lines[block.map[0]]
+        return [Left(HTML_WITHIN, lines[block_lines(block).start])] if has_words(texts) else []
+    start = lines[block_lines(block).start]
     tokens = PageTokens(markup).tokens
     for token in tokens:
         token.start, token.end = token.start + start, token.end + start
     find_partners(tokens, ended_by)
-    return MarkupSegments(text, tokens).find()
+    return [*MarkupSegments(text, tokens).find()]
 
 
 def find_segments(text: str) -> Iterator[Segment | Left]:
@@ -292,19 +301,19 @@ def find_segments(text: str) -> Iterator[Segment | Left]:
         elif block.type in ("admonition_title_open", "admonition_title_close"):
             is_title = block.nesting > 0
         elif block.type in TITLED and has_words(" ".join(block.info.split()[1:])):
-            yield Left(TITLE, lines[block.map[0]], is_expected=True)
+            yield Left(TITLE, lines[block_lines(block).start], is_expected=True)
         elif block.type == "html_block":
             yield from html_segments(text, lines, block)
         elif block.type == "inline" and block.content and block.map and not is_title:
             if GRID.match(block.content):
-                yield Left(GRID_TABLE, lines[block.map[0]])
+                yield Left(GRID_TABLE, lines[block_lines(block).start])
                 continue
             content = find_content(text, lines, block, behind if is_cell else None)
             if content is None and has_words(block.content):
-                yield Left(NOT_FOUND, lines[block.map[0]])
+                yield Left(NOT_FOUND, lines[block_lines(block).start])
             if content is None and is_cell:  # it stays; the next cell is behind it
                 escaped = block.content.replace("|", r"\|")
-                start = text.find(escaped, max(behind, lines[block.map[0]]))
+                start = text.find(escaped, max(behind, lines[block_lines(block).start]))
                 behind = start + len(escaped) if start >= 0 else behind
             elif content:
                 behind = content.position(len(content.text))

@@ -101,8 +101,10 @@ def other_than_prose(text: str) -> Iterator[Stretch]:
 
 # ---- Positions of inline markup ----
 
+Rule = Callable[["StateInline", bool], bool]
 
-def with_positions(rule: Callable) -> Callable:
+
+def with_positions(rule: Rule) -> Rule:
     """Returns a rule of markdown-it's inline parser that notes where its tokens stand."""
 
     def wrapped(state: StateInline, silent: bool) -> bool:

@@ -56,6 +56,13 @@ class Token:
     alt: Span | None = None  # of an image in Markdown: its text, which is translated
 
     @property
+    def partner_number(self) -> int:
+        """The partner of a tag that has one; a ValueError without."""
+        if self.partner is None:
+            raise ValueError(f"<{self.name}> has no partner")
+        return self.partner
+
+    @property
     def text_attributes(self) -> set[str]:
         """The names of attributes that a reader sees, or hears."""
         names = set(TRANSLATED_ATTRIBUTES)
@@ -103,7 +110,8 @@ def find_partners(tokens: list[Token], ended_by: Callable[[str, str], bool]) -> 
       tokens: of the document; changed in place.
       ended_by: whether an element of a name ends where another one of a name starts, as <p> does.
     """
-    stack, open_names = [], Counter()
+    stack: list[int] = []
+    open_names: Counter[str] = Counter()
     for number, token in enumerate(tokens):
         if token.kind == "start":
             if stack and ended_by(tokens[stack[-1]].name, token.name):
@@ -125,8 +133,9 @@ def element_end(tokens: list[Token], number: int) -> int:
       tokens: of the document, with partners.
       number: of the start tag.
     """
-    if tokens[number].partner is not None:
-        return tokens[number].partner + 1
+    partner = tokens[number].partner
+    if partner is not None:
+        return partner + 1
     for end in range(number + 1, len(tokens)):
         token = tokens[end]
         closes_parent = token.kind == "end" and token.partner is not None and token.partner < number
@@ -169,6 +178,14 @@ def markup_pieces(nodes: Iterable[Node]) -> Iterator[str | Tag]:
             yield node.markup if isinstance(node, Fixed) else escape_text(node.text)
 
 
+def check_depth(depth: int) -> None:
+    """Raises a UserError if tags are nested too deep."""
+    if depth > MAX_DEPTH:
+        raise UserError(
+            f"tags are nested more than {MAX_DEPTH} deep within a sentence; simplify the markup"
+        )
+
+
 def tree(
     text: str,
     tokens: list[Token],
@@ -190,7 +207,8 @@ def tree(
       UserError: tags are nested too deep.
     """
     tags = tags or {}
-    nodes, outer = [], []  # the children of the innermost open element, and those around it
+    nodes: list[Node] = []  # the children of the innermost open element
+    outer: list[list[Node]] = []  # those around it
     for token in tokens:
         markup = text[max(token.start, span.start) : min(token.end, span.end)]
         if token.kind == "text":
@@ -200,11 +218,7 @@ def tree(
         elif token.kind == "start":
             outer.append(nodes)
             nodes = []
-            if len(outer) > MAX_DEPTH:
-                raise UserError(
-                    f"tags are nested more than {MAX_DEPTH} deep within a sentence; simplify the "
-                    "markup"
-                )
+            check_depth(len(outer))
         else:
             start = tokens[token.partner]
             start_tag = tags.get(start.start, text[start.start : start.end])
@@ -247,7 +261,8 @@ class MarkupSegments:
 
     def find(self) -> list[Segment]:
         """Returns the segments, attributes before the sentence that their tag is in."""
-        sentence, number = [], 0
+        sentence: list[Token] = []
+        number = 0
         while number < len(self._tokens):
             token = self._tokens[number]
             if not token.is_inline:
@@ -301,7 +316,8 @@ class MarkupSegments:
         texts = [(span, value) for span, value in texts if has_words(value)]
         if texts:
             bounds = [0, *(position for span, _ in texts for position in span), len(markup)]
-            tag = Tag([markup[start:end] for start, end in itertools.pairwise(bounds)])
+            pieces = [markup[start:end] for start, end in itertools.pairwise(bounds)]
+            tag = Tag([*pieces])
             self._tags[token.start] = tag
             for number, (span, value) in enumerate(texts):
                 self._add_attribute(token, value, span, tag, 2 * number + 1)
@@ -319,8 +335,9 @@ class MarkupSegments:
 
         def write(nodes: list[Node]) -> list[str]:
             text = plain_text(nodes)
-            tag.pieces[piece] = self._syntax.escape(text) if token.alt else f'"{html.escape(text)}"'
-            return [tag.pieces[piece]]
+            new_text = self._syntax.escape(text) if token.alt else f'"{html.escape(text)}"'
+            tag.pieces[piece] = new_text
+            return [new_text]
 
         span = Span(token.start + span.start, token.start + span.end)
         self._segments.append(Segment([Text(value)], [span], write))
@@ -330,7 +347,7 @@ class MarkupSegments:
         pair_tags(sentence)
         sentence = self._trim(sentence)
         if any(token.kind in ("start", "end") and token.partner is None for token in sentence):
-            part = []
+            part: list[Token] = []
             for token in [*sentence, None]:
                 if token is None or token.kind in ("start", "end"):
                     self._add_segment(self._trim(part))
@@ -385,7 +402,8 @@ class MarkupSegments:
 
         A character that is a reference there, such as &nbsp; or &#150;, is the same one again.
         """
-        syntax, references = self._syntax, {}
+        syntax = self._syntax
+        references: dict[int, str] = {}
         for match in REFERENCE.finditer(source):
             character = syntax.unescape(match[0])
             if len(character) == 1 and not character.isascii():

@@ -17,7 +17,7 @@ from nmt import UserError
 from nmt.documents import accelerators
 from nmt.documents.document import Left, Segment, Span, TextDocument, decode, line_number
 from nmt.documents.icu_messages import IcuError
-from nmt.documents.nodes import Text
+from nmt.documents.nodes import Node, Text
 from nmt.documents.program_messages import ALREADY_TRANSLATED, NOT_UNDERSTOOD, Message, syntax_of
 from nmt.text.placeholders import find_placeholders
 
@@ -129,7 +129,7 @@ class EntryReader:
             line = line_number(text, position)
             raise UserError(f"line {line}: is neither a message nor a comment; correct it")
 
-    def _read(self, item: re.Match) -> None:
+    def _read(self, item: re.Match[str]) -> None:
         """Adds an item to the entry that it belongs to."""
         comment, keyword = item["comment"], item["keyword"]
         if comment:
@@ -146,7 +146,7 @@ class EntryReader:
             if self.entries:
                 self._add_field(item)
 
-    def _add_field(self, item: re.Match) -> None:
+    def _add_field(self, item: re.Match[str]) -> None:
         """Adds a field to the last entry."""
         entry, keyword = self.entries[-1], item["keyword"]
         literals = Span(*item.span("literals"))
@@ -173,7 +173,7 @@ class PluralForms:
 
     def __init__(self, header: str):
         self.count = 0  # of forms; 0 if the header does not say
-        self._uses: Counter | None = None  # numbers, by form
+        self._uses: Counter[int] | None = None  # numbers, by form
         self._singular = 0  # the form of 1
         declared = PLURAL_FORMS.search(header)
         if declared:
@@ -184,7 +184,7 @@ class PluralForms:
             except (ValueError, ArithmeticError, RecursionError):
                 self._uses = None  # as in templates: "plural=EXPRESSION;"
 
-    def source(self, entry: Entry, form: int, expressions: list[re.Pattern]) -> str:
+    def source(self, entry: Entry, form: int, expressions: list[re.Pattern[str]]) -> str:
         """Returns the text that a form translates, the singular or the plural.
 
         A form that is used for many numbers, such as Russian 1, 21, 31, ..., says the number: if
@@ -198,18 +198,18 @@ class PluralForms:
         if not entry.plural:
             return entry.source
         if not self._uses:  # one form is for any number
-            is_plural = form or len(entry.targets) == 1
+            is_plural = bool(form) or len(entry.targets) == 1
         elif form != self._singular:
             is_plural = True
         else:
             lost = _placeholders(entry.plural, expressions) - _placeholders(
                 entry.source, expressions
             )
-            is_plural = self._uses[form] >= RARE and lost
+            is_plural = self._uses[form] >= RARE and bool(lost)
         return entry.plural if is_plural else entry.source
 
 
-def _placeholders(text: str, expressions: list[re.Pattern]) -> Counter:
+def _placeholders(text: str, expressions: list[re.Pattern[str]]) -> Counter[str]:
     """Returns how often each placeholder is in a text."""
     return Counter(placeholder.text for placeholder in find_placeholders(text, expressions))
 
@@ -297,7 +297,7 @@ class EntryTranslator:
         def finish(translation: str) -> list[str]:
             return [keyword + write_literals(translation, self._line_end), mark]
 
-        nodes = [Text(source)]
+        nodes: list[Node] = [Text(source)]
         message = Message(nodes, syntax._replace(marks=self._marks), str, finish)
         return message.segments([span, mark_span])
 

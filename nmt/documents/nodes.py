@@ -90,7 +90,8 @@ def render(nodes: Iterable[Node], escape: Callable[[str], str]) -> str:
 
 def cut_nodes(nodes: list[Node], position: int) -> tuple[list[Node], list[Node]]:
     """Returns nodes before and after a position of their text; an element there is in both."""
-    before, after = [], []
+    before: list[Node] = []
+    after: list[Node] = []
     for node in nodes:
         length = len(plain_text([node]))
         if position >= length and (length or position or not after):

@@ -4,7 +4,7 @@ import itertools
 import re
 import textwrap
 
-from nmt.documents.document import Segment, Span, TextDocument, decode, has_words
+from nmt.documents.document import Segment, Span, TextDocument, beginning, decode, has_words
 from nmt.documents.nodes import Node, Text, plain_text
 
 PAGE_ENDS = "\f\v\x1c-\x1e\x85\u2028\u2029"  # other signs that end a line, and a paragraph
@@ -22,8 +22,8 @@ FULL_SHARE = 0.8  # of the lines of a hard-wrapped paragraph, but for the last
 class Line:
     """A line of a text: what begins it, its words, and where they are."""
 
-    def __init__(self, match: re.Match):
-        self.prefix = PREFIX.match(match[1])[0]
+    def __init__(self, match: re.Match[str]):
+        self.prefix = beginning(PREFIX, match[1])
         self.text = match[1][len(self.prefix) :].rstrip()
         self.start = match.start() + len(self.prefix)
         self.end = self.start + len(self.text)
@@ -33,7 +33,8 @@ class Line:
 
 def find_paragraphs(text: str) -> list[list[Line]]:
     """Returns the lines of each paragraph. A blank line ends one, and a bullet begins one."""
-    paragraphs, lines = [], []
+    paragraphs: list[list[Line]] = []
+    lines: list[Line] = []
     for match in LINE.finditer(text):
         line = Line(match)
         if lines and (not line.text or BULLET.match(match[1])):

@@ -14,7 +14,7 @@ import copy
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from nmt.documents import accelerators, arguments, icu_messages
@@ -49,10 +49,10 @@ MAX_DEPTH = 8  # of ICU arguments within each other
 class Syntax(NamedTuple):
     """How a message writes what is no text."""
 
-    expressions: list[re.Pattern]  # what does not change
+    expressions: list[re.Pattern[str]]  # what does not change
     escapes: dict[str, str]  # how a sign is written that would be part of a placeholder
     has_lines: bool = True  # a line end is one in the translation, too
-    marks: set[str] = frozenset()  # those of accelerators that the file uses
+    marks: Collection[str] = frozenset()  # those of accelerators that the file uses
     numbers: str = ""  # how it numbers an argument, in another order than the source
 
 
@@ -172,7 +172,7 @@ class Message:
 
         return write
 
-    def _count_placeholders(self, nodes: list[Node]) -> Counter:
+    def _count_placeholders(self, nodes: list[Node]) -> Counter[str]:
         """Returns how often each placeholder is in nodes, those that text would form included."""
         escapes = self._syntax.escapes
         visible = "".join(_visible(nodes, escapes))
@@ -215,10 +215,12 @@ class Message:
         if arguments and depth == MAX_DEPTH:
             raise IcuError
         self._has_arguments |= bool(arguments)
-        cut, position = [], 0
+        cut: list[Node] = []
+        position = 0
         for argument in arguments:
             cut += self._cut_text(text[position : argument.start], stand_ins, number)
-            pieces, position = [], argument.start
+            pieces: list[str | Tag] = []
+            position = argument.start
             inner_number = f"{{{argument.name}}}" if argument.is_plural else number
             for branch in argument.branches:
                 pieces.append(self._markup(text[position : branch.start], stand_ins))
@@ -332,7 +334,7 @@ def _visible(nodes: list[Node], escapes: dict[str, str]) -> Iterator[str]:
 def with_lines(markup: str) -> str:
     """Returns the markup of a translation with the line ends and margins of its source."""
 
-    def margin(match: re.Match) -> str:
+    def margin(match: re.Match[str]) -> str:
         line_ends = match[1].replace(" ", "")
         return line_ends.translate({ord(mark): space for space, mark in INDENTS.items()})
 
@@ -353,7 +355,8 @@ def _with_stand_ins(nodes: list[Node]) -> tuple[str, dict[str, Node]]:
     """Returns the text of nodes, with a character in place of each that is no Text."""
     used = set(plain_text(nodes))
     characters = (character for character in map(chr, STAND_INS) if character not in used)
-    stand_ins, parts = {}, []
+    stand_ins: dict[str, Node] = {}
+    parts = []
     for node in nodes:
         if isinstance(node, Text):
             parts.append(node.text)

@@ -30,12 +30,12 @@ class Group(NamedTuple):
     """The texts of one kind, such as all that are left for the same reason."""
 
     description: str  # what follows the number of texts: "already translated"
-    count: int
+    number: int
     first: str  # where the first one stands: "line 12"; with what is to be said of it
     is_expected: bool = False  # nothing is wrong with the file or its translation
 
     def __str__(self) -> str:
-        return f"{self.count} {self.description} (first: {self.first})"
+        return f"{self.number} {self.description} (first: {self.first})"
 
 
 class Change(NamedTuple):
@@ -56,7 +56,7 @@ class Report(NamedTuple):
     @property
     def texts(self) -> int:
         """How many texts were seen: those translated, and those left."""
-        return self.translated + sum(group.count for group in self.left)
+        return self.translated + sum(group.number for group in self.left)
 
     @property
     def is_complete(self) -> bool:
@@ -98,14 +98,14 @@ class Groups:
         """Counts a text; see Group."""
         group = self._groups.get(description)
         if group:
-            self._groups[description] = group._replace(count=group.count + 1)
+            self._groups[description] = group._replace(number=group.number + 1)
         else:
             place = self._document.place(text)
             self._groups[description] = Group(description, 1, place, is_expected)
 
     def sorted(self) -> list[Group]:
         """Returns the groups, the one of the most texts first."""
-        return sorted(self._groups.values(), key=lambda group: -group.count)
+        return sorted(self._groups.values(), key=lambda group: -group.number)
 
 
 def make_report(
@@ -131,7 +131,8 @@ def make_report(
             changes.append(Change(segment, lost_or_added))
             changed.add(OTHER_NUMBERS, segment)
     translated = sum(bool(translation.text.strip()) for translation in translations)
-    (group,) = changed.sorted() or [None]
+    groups = changed.sorted()
+    group = groups[0] if groups else None
     if group:
         group = group._replace(first=f"{group.first}, {changes[0].difference}")
     return Report(translated, left.sorted(), changes, group)

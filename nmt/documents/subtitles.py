@@ -18,6 +18,7 @@ from nmt.documents.document import (
     Segment,
     Span,
     TextDocument,
+    beginning,
     decode,
     has_words,
     line_number,
@@ -52,6 +53,7 @@ MAX_PAUSE = 3.0  # seconds between two cues of a sentence
 MAX_CUES = 6  # of a sentence
 PUNCTUATED_SHARE = 0.3  # of the cues of a file, to trust in full stops
 DASH = re.compile(r"\s*[-–—‐]\s*")
+DIGITS = re.compile(r"\d*")
 CUT_BONUS = 5  # characters that a cut may be farther away if it is behind a comma
 
 
@@ -78,7 +80,7 @@ def seconds(clock: str) -> float:
     whole, *fractions = re.split("[.,]", clock, maxsplit=1)
     numbers = re.findall(r"\d+", whole)
     fractions += numbers[3:]  # of 00:00:07:000
-    fraction = re.match(r"\d*", fractions[0].strip())[0] if fractions else ""
+    fraction = beginning(DIGITS, fractions[0].strip()) if fractions else ""
     time = 0.0
     for number in numbers[:3]:
         time = time * 60 + int(number)
@@ -114,7 +116,7 @@ class Cues:
 
     def pieces(self) -> list[Piece]:
         """Returns the pieces of all cues."""
-        pieces = []
+        pieces: list[Piece] = []
         first_cue = self._text_end(0, min(self._starts, default=0))
         self._note_text(0, first_cue, BEFORE_CUES)
         for number, following in itertools.pairwise([*self._starts, len(self._lines)]):
@@ -163,7 +165,7 @@ class Cues:
                 self.left.append(Left(reason, line.start()))
 
 
-def cue_pieces(lines: list[re.Match], times: re.Match) -> Iterator[Piece]:
+def cue_pieces(lines: list[re.Match[str]], times: re.Match[str]) -> Iterator[Piece]:
     """Yields the pieces of a cue. A blank line, and a new speaker, begins another one.
 
     Args:
@@ -215,7 +217,7 @@ def group_sentences(text: str, pieces: list[Piece]) -> list[list[Piece]]:
         return bool(SOUND.fullmatch(markup) or SENTENCE_END.search(re.sub(r"<[^<>]*>", "", markup)))
 
     is_punctuated = sum(map(ends, pieces)) >= PUNCTUATED_SHARE * len(pieces)
-    groups = []
+    groups: list[list[Piece]] = []
     for piece in pieces:
         last = groups[-1][-1] if groups else None
         if (
@@ -243,9 +245,12 @@ def join_nodes(groups: list[list[Node]]) -> list[Node]:
     """Returns the nodes of several pieces; italics that continue in the next one are joined."""
     joined = list(groups[0])
     for nodes in groups[1:]:
-        first, last = (nodes or [None])[0], (joined or [None])[-1]
-        both = isinstance(first, Element) and isinstance(last, Element)
-        if both and first.start_tag == last.start_tag:
+        first, last = (nodes[0] if nodes else None), (joined[-1] if joined else None)
+        if (
+            isinstance(first, Element)
+            and isinstance(last, Element)
+            and first.start_tag == last.start_tag
+        ):
             children = [*last.children, Text(" "), *first.children]
             joined[-1:] = [Element(first.start_tag, first.end_tag, children)]
             nodes = nodes[1:]
@@ -261,7 +266,8 @@ def cuts(text: str, weights: list[int]) -> list[int]:
     The end of the text stands for a cut that it has no space for.
     """
     spaces = [match.start() for match in re.finditer(" ", text)]
-    total, passed, positions = max(sum(weights), 1), 0, []
+    total, passed = max(sum(weights), 1), 0
+    positions: list[int] = []
     for weight in weights[:-1]:
         passed += weight
         ideal = len(text) * passed / total

@@ -61,7 +61,8 @@ def find_cells(text: str, delimiter: str, has_quotes: bool) -> Iterator[Cell]:
                 line = len(LINE_END.findall(text, 0, position)) + 1
                 raise UserError(f"line {line}: a quoted cell does not end; add the quotation mark")
             position = quoted.end()
-        position = unquoted.match(text, position).end()  # of a quoted one, what is behind the quote
+        if content := unquoted.match(text, position):
+            position = content.end()  # of a quoted one, what is behind the quote
         yield Cell(Span(start, position), row, column, is_quoted and text[position - 1] == '"')
         line_end = LINE_END.match(text, position)
         if line_end:

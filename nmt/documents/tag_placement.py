@@ -52,7 +52,7 @@ MAX_FIXED_TEXTS = 100  # of a segment, which are looked for in its translation
 
 def find_places(nodes: list[Node]) -> list[Place]:
     """Returns the places of all elements, each before those within it."""
-    places = []
+    places: list[Place] = []
 
     def visit(children: list[Node], parent: int, position: int) -> int:
         for node in children:
@@ -197,7 +197,7 @@ class TagInserter:
             return stretch
         middle = (source.start + source.end) / 2 / len(self._source) * len(self._target) - 0.5
         if candidates:
-            nearest = min(candidates, key=lambda unit: abs(unit - middle))
+            nearest: int | None = min(candidates, key=lambda unit: abs(unit - middle))
         else:
             nearest = self._free_unit(middle, outer, owners)
         if nearest is None:
@@ -310,7 +310,8 @@ class TagInserter:
           parent: its number.
           start, end: positions in the translation.
         """
-        nodes, position = [], start
+        nodes: list[Node] = []
+        position = start
         for number in sorted(self._children[parent], key=lambda n: (*self._stretches[n], n)):
             node, stretch = self._places[number].node, self._stretches[number]
             if stretch.start < stretch.end:
@@ -319,13 +320,14 @@ class TagInserter:
             else:
                 node_start = node_end = min(max(self._gap(number), position), end)
             nodes.append(Text(self._text[position:node_start]))
+            has_text_before = node_start > start or len(nodes) > 1
             if isinstance(node, Element):
                 inner = self._build(number, node_start, node_end)
                 nodes.append(Element(node.start_tag, node.end_tag, inner))
             elif stretch.start < stretch.end:
                 nodes.append(node)
             else:
-                nodes += self._spaced(number, node_start, bool(nodes[0].text or nodes[1:]))
+                nodes += self._spaced(number, node_start, has_text_before)
             position = node_end
         return [*nodes, Text(self._text[position:end])]
 

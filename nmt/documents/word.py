@@ -111,22 +111,22 @@ class Paragraphs:
     def _children(self, parent: int) -> Iterator[int]:
         """Yields the numbers of the tokens that begin the children of an element."""
         number = parent + 1
-        while number < self._tokens[parent].partner:
+        while number < self._tokens[parent].partner_number:
             token = self._tokens[number]
             if token.name:
                 yield number
-            number = token.partner + 1 if token.kind == "start" else number + 1
+            number = token.partner_number + 1 if token.kind == "start" else number + 1
 
     def _span(self, number: int) -> Span:
         """Returns where an element stands, with its content."""
         token = self._tokens[number]
-        end = self._tokens[token.partner] if token.kind == "start" else token
+        end = self._tokens[token.partner_number] if token.kind == "start" else token
         return Span(token.start, end.end)
 
     def _content(self, number: int) -> Span:
         """Returns where the content of an element stands."""
         token = self._tokens[number]
-        end = self._tokens[token.partner].start if token.kind == "start" else token.end
+        end = self._tokens[token.partner_number].start if token.kind == "start" else token.end
         return Span(token.end, end)
 
     def _markup(self, span: Span) -> str:
@@ -153,9 +153,9 @@ class Paragraphs:
                 inner = list(self._items(numbers[field.divider + 1 : field.end], depth + 1))
                 yield from self._field(field, numbers, inner)
                 position = field.end
-            elif (inner := self._runs_within(number)) is not None:
-                items = list(self._items(list(self._children(inner)), depth + 1))
-                yield from self._container(number, inner, items)
+            elif (content := self._runs_within(number)) is not None:
+                items = list(self._items(list(self._children(content)), depth + 1))
+                yield from self._container(number, content, items)
             elif token.name == "w:r" and token.kind == "start":
                 yield from self._run_items(number)
             elif token.name in MARKS:
@@ -179,18 +179,20 @@ class Paragraphs:
         Args:
           numbers: of the tokens that begin the elements.
         """
-        fields, starts = {}, []  # of the open fields: where they begin, and what they show begins
+        fields: dict[int, Field] = {}
+        starts: list[tuple[int, int | None]] = []  # of open fields, and of what they show
         for position, number in enumerate(numbers):
             is_run = self._tokens[number].name == "w:r" and self._tokens[number].kind == "start"
             mark = self._field_mark(number) if is_run else None
             if mark == "begin":
-                starts.append([position, None])
+                starts.append((position, None))
             elif mark == "separate" and starts:
-                starts[-1][1] = position
+                starts[-1] = starts[-1][0], position
             elif mark == "end" and starts:
                 start, divider = starts.pop()
                 fields[start] = Field(start, position if divider is None else divider, position)
-        outermost, end = {}, -1
+        outermost: dict[int, Field] = {}
+        end = -1
         for start, field in sorted(fields.items()):
             if start > end:
                 outermost[start], end = field, field.end
@@ -277,7 +279,7 @@ class Paragraphs:
         for child in self._children(inner):
             if self._tokens[child].name in PROPERTIES:
                 content = Span(self._span(child).end, content.end)
-        code = self._tokens[number].attributes.get("w:instr", "")  # of w:fldSimple
+        code = self._tokens[number].attributes.get("w:instr") or ""  # of w:fldSimple
         is_fixed = bool(COMPUTED.match(code))
         yield from self._element(self._span(number), content, items, is_fixed)
 
@@ -314,10 +316,17 @@ class Paragraphs:
 # ---- Segments of items ----
 
 
+def node_of(item: Item) -> Node:
+    """Returns the node of an item that ends no segment."""
+    if item.node is None:
+        raise ValueError("the item ends a segment")
+    return item.node
+
+
 def as_run(item: Item) -> Node:
     """Returns an item as a node, text as a run."""
     if not isinstance(item.node, Text):
-        return item.node
+        return node_of(item)
     return Element(run_start(item.properties), RUN_END, [item.node])
 
 
@@ -328,13 +337,14 @@ def run_start(properties: str) -> str:
 
 def merge_runs(nodes: Iterable[Node]) -> list[Node]:
     """Returns nodes; neighboring runs of one format are one run, and runs of spaces are text."""
-    merged = []
+    merged: list[Node] = []
     for node in nodes:
-        is_run = isinstance(node, Element) and node.end_tag == RUN_END
-        if is_run and not plain_text([node]).strip():
-            node, is_run = Text(plain_text([node])), False
         last = merged[-1] if merged else None
-        if is_run and isinstance(last, Element) and last.start_tag == node.start_tag:
+        if not isinstance(node, Element) or node.end_tag != RUN_END:
+            merged.append(node)
+        elif not plain_text([node]).strip():
+            merged.append(Text(plain_text([node])))
+        elif isinstance(last, Element) and last.start_tag == node.start_tag:
             merged[-1] = Element(last.start_tag, RUN_END, [*last.children, *node.children])
         else:
             merged.append(node)
@@ -346,7 +356,7 @@ def item_segments(items: list[Item]) -> Iterator[Segment]:
     for is_alone, group in itertools.groupby(items, lambda item: item.is_alone):
         if is_alone:
             for item in group:
-                if has_words(item.node.text):
+                if isinstance(item.node, Text) and has_words(item.node.text):
                     yield Segment([item.node], [item.span], write_alone(item.node))
         else:
             yield from run_segments(list(group))
@@ -364,14 +374,14 @@ def run_segments(items: list[Item]) -> Iterator[Segment]:
         del items[0]
     while items and items[-1].is_mark:
         del items[-1]
-    source = plain_text(item.node for item in items)
+    source = plain_text(node_of(item) for item in items)
     if not has_words(source):
         return
-    lengths = Counter()
+    lengths: Counter[str] = Counter()
     for item in items:
         if isinstance(item.node, Text):
             lengths[item.properties] += len(item.node.text.strip())
-    usual = max(lengths, key=lengths.get, default="")
+    usual = max(lengths, key=lengths.__getitem__, default="")
     nodes = merge_runs(
         item.node if isinstance(item.node, Text) and item.properties == usual else as_run(item)
         for item in items
@@ -388,14 +398,14 @@ def write_runs(nodes: Iterable[Node], usual: str) -> Iterator[str]:
     """Yields the markup of nodes; text outside of runs becomes runs of the usual format."""
     for node in nodes:
         if isinstance(node, Fixed):
-            yield node.markup
+            yield str(node.markup)
         elif isinstance(node, Text):
             if node.text:
                 yield run_start(usual) + escape_text(node.text) + RUN_END
         elif node.end_tag == RUN_END:
-            yield node.start_tag + escape_text(plain_text([node])) + RUN_END
+            yield str(node.start_tag) + escape_text(plain_text([node])) + RUN_END
         else:
-            yield node.start_tag
+            yield str(node.start_tag)
             yield from write_runs(node.children, usual)
             yield node.end_tag
 
@@ -459,10 +469,10 @@ def related_parts(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[str, st
     if relations not in archive.namelist():
         return
     for token in XmlTokens(decode_xml(archive.read(relations)).text).tokens:
-        target = urllib.parse.unquote(token.attributes.get("Target", ""))
+        target = urllib.parse.unquote(token.attributes.get("Target") or "")
         if target and token.attributes.get("TargetMode") != "External":
             path = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
-            yield token.attributes.get("Type", "").rpartition("/")[2], path
+            yield (token.attributes.get("Type") or "").rpartition("/")[2], path
 
 
 def find_parts(archive: zipfile.ZipFile) -> dict[str, str]:
@@ -483,7 +493,7 @@ def find_parts(archive: zipfile.ZipFile) -> dict[str, str]:
         if path in names and kind in TEXT_PARTS:
             parts.setdefault(path, kind)
     untranslated = filter(None, map(UNTRANSLATED.fullmatch, archive.namelist()))
-    return parts | {match[0]: match[match.lastindex] for match in untranslated}
+    return parts | {match[0]: match[match.lastindex or 0] for match in untranslated}
 
 
 def read_parts(content: bytes) -> dict[str, tuple[str, bytes]]:

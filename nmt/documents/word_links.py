@@ -105,7 +105,8 @@ class UnitLinks:
         Of several, those count that are linked to no other word: in "um gato", "a cat", a network
         that links "a" to both means the article.
         """
-        words, uses = defaultdict(list), Counter()
+        words: dict[int, list[int]] = defaultdict(list)
+        uses: Counter[int] = Counter()
         for source_word, target_word in word_links or ():
             words[target_word].append(source_word)
             uses[source_word] += 1
@@ -169,7 +170,7 @@ class UnitLinks:
 
     def _targets(self) -> list[list[int]]:
         """Returns the target units of each source unit."""
-        targets = [[] for _ in self._source]
+        targets: list[list[int]] = [[] for _ in self._source]
         for number, linked in enumerate(self.sources):
             for source in linked:
                 targets[source].append(number)

@@ -85,7 +85,8 @@ def with_attribute(tag: str, name: str, value: str) -> str:
 
 def join_cdata(tokens: list[Token], text: str) -> list[Token]:
     """Returns tokens with each CDATA section as one token of text."""
-    joined, is_open = [], False
+    joined: list[Token] = []
+    is_open = False
     for token in tokens:
         markup = text[token.start : token.end]
         if is_open:
@@ -141,7 +142,7 @@ class Units:
         self._text, self._tokens = text, tokens
         self._mark, self._fuzzy = mark, fuzzy
         sources = [
-            unescape(self._text[tokens[number].end : tokens[tokens[number].partner].start])
+            unescape(self._text[tokens[number].end : tokens[tokens[number].partner_number].start])
             for number, token in enumerate(tokens)
             if token.kind == "start" and local_name(token) == "source"
         ]
@@ -162,13 +163,14 @@ class Units:
 
     def _children(self, parent: int) -> dict[str, int]:
         """Returns the numbers of the tokens of the children of an element, by name."""
-        children, number = {}, parent + 1
-        while number < self._tokens[parent].partner:
+        children: dict[str, int] = {}
+        number = parent + 1
+        while number < self._tokens[parent].partner_number:
             token = self._tokens[number]
             if token.kind in ("start", "fixed") and token.name:
                 children.setdefault(local_name(token), number)
             if token.kind == "start":
-                number = token.partner
+                number = token.partner_number
             number += 1
         return children
 
@@ -249,14 +251,14 @@ class Units:
             whole.pieces.append(self._text[position : token.end])
             position = token.end
             if token.kind == "start":
-                position = self._tokens[token.partner].start
+                position = self._tokens[token.partner_number].start
                 if content := finished.get(token.attributes.get("mid")):
                     whole.pieces.append(content)
                 else:
                     message, markup = self._message(mark, inherited, finish)
                     messages.append(message)
                     whole.pieces += markup
-        end = self._tokens[self._tokens[segmented].partner].start
+        end = self._tokens[self._tokens[segmented].partner_number].start
         whole.pieces.append(self._text[position:end])
         return messages
 
@@ -265,11 +267,11 @@ class Units:
         numbers, number = [], element + 1
         if self._tokens[element].kind != "start":
             return []
-        while number < self._tokens[element].partner:
+        while number < self._tokens[element].partner_number:
             token = self._tokens[number]
             if token.kind in ("start", "fixed") and is_segment(token):
                 numbers.append(number)
-                number = token.partner if token.kind == "start" else number
+                number = token.partner_number if token.kind == "start" else number
             number += 1
         return numbers
 
@@ -305,7 +307,8 @@ class Units:
             tag = with_attribute(unit_tag, "state", "translated") if has_state else unit_tag
             return Span(token.start, token.end), tag, target.start_tag
         state = "needs-review-translation" if self._mark == "review" else "translated"
-        margin, tag = re.match(r"(\s*)(.*)", target.start_tag, re.DOTALL).groups()
+        tag = target.start_tag.lstrip()
+        margin = target.start_tag.removesuffix(tag)
         if self._mark == "review" or is_new:
             tag = with_attribute(tag, "state", state)
         return Span(token.start, token.end), unit_tag, margin + tag
@@ -317,23 +320,23 @@ class Units:
           unit: its number.
           children: of the unit.
         """
-        state = self._tokens[unit].attributes.get("state", "")
+        state = self._tokens[unit].attributes.get("state") or ""
         if "target" in children:
             token = self._tokens[children["target"]]
             start_tag = self._text[token.start : token.end]
-            state = token.attributes.get("state", state)
+            state = token.attributes.get("state") or state
             if token.kind == "fixed":  # <target/>
                 start_tag = start_tag.removesuffix("/>").rstrip() + ">"
                 span = Span(token.start, token.end)
                 return Target(span, start_tag, f"</{token.name}>", state=state)
-            end = self._tokens[token.partner]
+            end = self._tokens[token.partner_number]
             content = self._text[token.end : end.start]
             end_tag = self._text[end.start : end.end]
             return Target(Span(token.start, end.end), start_tag, end_tag, content, state)
         source = self._tokens[children["source"]]
         last = self._tokens[children.get("seg-source", children["source"])]
         name = source.name[: -len("source")] + "target"
-        position = self._tokens[last.partner].end if last.kind == "start" else last.end
+        position = self._tokens[last.partner_number].end if last.kind == "start" else last.end
         line = self._text[: source.start].rpartition("\n")[2]
         margin = "" if line.strip() else f"\n{line}"
         if margin and self._text[: source.start].endswith(f"\r\n{line}"):
@@ -345,7 +348,7 @@ class Units:
     def _content(self, element: int) -> str:
         """Returns the markup within an element."""
         token = self._tokens[element]
-        return self._text[token.end : self._tokens[token.partner].start]
+        return self._text[token.end : self._tokens[token.partner_number].start]
 
     def _plain(self, element: int) -> str:
         """Returns the text within an element, without that of codes and outer spaces."""
@@ -355,10 +358,10 @@ class Units:
     def _texts(self, element: int) -> Iterator[str]:
         """Yields the texts within an element, without those of codes."""
         number = element + 1
-        while number < self._tokens[element].partner:
+        while number < self._tokens[element].partner_number:
             token = self._tokens[number]
             if token.kind == "start" and local_name(token) in CODES:
-                number = token.partner
+                number = token.partner_number
             elif token.kind == "text":
                 yield unescape(self._text[token.start : token.end])
             number += 1
@@ -369,7 +372,7 @@ class Units:
         """Returns the Message of a source, or of a segment within it, and the markup for it."""
         texts = [
             self._text[token.start : token.end]
-            for token in self._tokens[element + 1 : self._tokens[element].partner]
+            for token in self._tokens[element + 1 : self._tokens[element].partner_number]
             if token.name or self._text[token.start : token.end].strip()
         ]
         is_cdata = len(texts) == 1 and texts[0].startswith(CDATA)
@@ -382,15 +385,15 @@ class Units:
 
     def _nodes(self, source: int) -> list[Node]:
         """Returns the nodes of a source."""
-        first, last = source + 1, self._tokens[source].partner
+        first, last = source + 1, self._tokens[source].partner_number
         sentence, number = [], first
         while number < last:
             token = self._tokens[number]
             if token.kind == "start" and (local_name(token) in CODES or is_protected(token)):
                 content = "".join(self._texts(number)) if is_protected(token) else ""
-                end = self._tokens[token.partner].end
+                end = self._tokens[token.partner_number].end
                 sentence.append(Token("fixed", token.start, end, content=content))
-                number = token.partner
+                number = token.partner_number
             else:
                 sentence.append(dataclasses.replace(token))
             number += 1
@@ -443,9 +446,9 @@ def parse(
     if not root:
         raise UserError("is not XLIFF: it has no element <xliff>; name it .xml to translate it so")
     units = Units(decoded.text, tokens, mark, fuzzy)
-    lacks_language = (
-        root.attributes.get("version", "").startswith("2") and "trgLang" not in root.attributes
-    )
+    lacks_language = (root.attributes.get("version") or "").startswith(
+        "2"
+    ) and "trgLang" not in root.attributes
     return XliffDocument(
         decoded.text,
         units.segments,

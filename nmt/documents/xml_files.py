@@ -71,7 +71,9 @@ class XmlTokens:
         self._convert_positions(content)
         self._join_empty_elements()
 
-    def _add(self, kind: str, name: str = "", attributes: dict | None = None) -> None:
+    def _add(
+        self, kind: str, name: str = "", attributes: dict[str, str | None] | None = None
+    ) -> None:
         start = self._parser.CurrentByteIndex
         self.tokens.append(Token(kind, start, start, name, attributes or {}))
 
@@ -87,7 +89,7 @@ class XmlTokens:
         self._add("fixed")
         self._in_cdata = False
 
-    def _refuse_entity(self, entity: str, *_) -> None:
+    def _refuse_entity(self, entity: str, *_: object) -> None:
         raise UserError(
             f"declares the entity {entity!r}, which could read other files; remove the declaration"
         )
@@ -106,7 +108,7 @@ class XmlTokens:
 
     def _join_empty_elements(self) -> None:
         """Makes one token of <x/>, for which expat reports a start and an end."""
-        tokens = []
+        tokens: list[Token] = []
         for token in self.tokens:
             if token.kind == "end" and token.start == token.end and tokens[-1].kind == "start":
                 tokens[-1].kind = "fixed"
@@ -137,7 +139,7 @@ def mark_inline(tokens: list[Token], text: str) -> None:
 def unescape_android(markup: str) -> str:
     """Returns the text that Android shows."""
 
-    def sign(match: re.Match) -> str:
+    def sign(match: re.Match[str]) -> str:
         character = chr(int(match[1], 16)) if match[1] else (match[2] or "").replace("t", " ")
         return " " if "" < character < " " else character
 

@@ -63,7 +63,7 @@ def of_report(report: Report) -> list[Notice]:
 
 
 def _items(group: Group) -> list[str]:
-    return [str(group.count), group.description, group.first]
+    return [str(group.number), group.description, group.first]
 
 
 def of_length(is_cut: bool, is_long: bool, max_tokens: int, trained: int | None) -> list[Notice]:
