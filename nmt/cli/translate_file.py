@@ -17,7 +17,7 @@ from nmt import CheckFailed, UserError, documents, output
 from nmt.cli import flags, trained_runs
 from nmt.cli.line_io import TranslationCheck
 from nmt.documents import html_pages, xml_files
-from nmt.documents.document import Document, TextDocument, decode
+from nmt.documents.document import Document, FormatOptions, TextDocument, decode
 from nmt.documents.report import Report, make_report
 from nmt.documents.tag_placement import written_text
 from nmt.messages import log
@@ -100,23 +100,23 @@ def read_document(source: Path, target: Path, args: Namespace) -> Document:
         content = source.read_bytes()
     except OSError as error:
         raise UserError(f"{source}: {error.strerror}; name a file that can be read") from None
-    return documents.parse_document(str(source), content, **format_options(ending, args))
+    return documents.parse_document(str(source), content, format_options(ending, args))
 
 
-def format_options(ending: str, args: Namespace) -> dict[str, Any]:
-    """Returns the options of a format, by name.
+def format_options(ending: str, args: Namespace) -> FormatOptions:
+    """Returns the options of a format.
 
     Raises:
       UserError: a flag is one of other formats.
     """
     names = {"columns": documents.TABLES} | dict.fromkeys(("mark", "fuzzy"), documents.MESSAGES)
-    options = {name: value for name in names if (value := getattr(args, name))}
-    for name, value in options.items():
-        if ending not in names[name]:
+    for name in names:
+        value = getattr(args, name)
+        if value and ending not in names[name]:
             flag = f"--{name}" if value is True else f"--{name} {value}"
             kind = "table" if name == "columns" else "file of messages"
             raise UserError(f"{flag}: {args.source} is no {kind}; leave it out")
-    return options
+    return FormatOptions(args.columns, args.mark or "review", bool(args.fuzzy))
 
 
 def document_settings(

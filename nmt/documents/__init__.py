@@ -2,9 +2,9 @@
 
     translated = translate_document("page.html", content, translate)  # logs what stays, and why
 
-A format is a module with a function `parse(content, ending)`, which returns a Document: its
-segments, and a function that writes the file again with their translations. See document.py, and
-report.py for what became of the texts.
+A format is a module with a function `parse(content, ending, options)`, which returns a Document:
+its segments, and a function that writes the file again with their translations. See document.py,
+and report.py for what became of the texts.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 from nmt import UserError
-from nmt.documents.document import Document
+from nmt.documents.document import Document, FormatOptions
 from nmt.documents.report import make_report
 from nmt.documents.tag_placement import TranslatedText
 from nmt.keywords import suggests_keywords
@@ -42,6 +41,7 @@ FORMATS = {  # the ending of a file's name: the module of its format
 TABLES = (".csv", ".tsv")  # whose option is `columns`
 MESSAGES = (".po", ".xliff", ".xlf")  # whose options are `mark`, one of MARKS, and `fuzzy`
 MARKS = ("review", "comment", "none")
+DEFAULT_OPTIONS = FormatOptions()
 
 
 def format_of(name: str) -> str:
@@ -59,13 +59,13 @@ def format_of(name: str) -> str:
     return ending
 
 
-def parse_document(name: str, content: bytes, **options: Any) -> Document:
+def parse_document(name: str, content: bytes, options: FormatOptions = DEFAULT_OPTIONS) -> Document:
     """Returns a Document.
 
     Args:
       name: of the file, whose ending is the format.
       content: of the file.
-      options: of the format, such as `columns` of tables.
+      options: of some formats.
 
     Raises:
       UserError: the format is unknown, or the content is not of the format.
@@ -73,9 +73,10 @@ def parse_document(name: str, content: bytes, **options: Any) -> Document:
     ending = format_of(name)
     module = importlib.import_module(f"nmt.documents.{FORMATS[ending]}")
     try:
-        return module.parse(content, ending, **options)
+        document: Document = module.parse(content, ending, options)
     except UserError as error:
         raise UserError(f"{name}: {error}") from None
+    return document
 
 
 def name_language(document: Document, code: str | None) -> None:
@@ -93,6 +94,7 @@ def translate_document(
     columns: str | None = None,
     mark: str | None = None,
     fuzzy: bool | None = None,
+    target_language: str | None = None,
 ) -> bytes:
     """Returns the content of a file with its text translated; logs a warning if text stays.
 
@@ -107,6 +109,7 @@ def translate_document(
       mark: of .po and XLIFF, how a translation is marked as that of a machine: "review" (None),
         "comment" or "none".
       fuzzy: of .po and XLIFF, whether to translate what is marked as fuzzy anew.
+      target_language: its code, for XLIFF 2 that does not name it.
 
     Raises:
       UserError: the format is unknown, the content is not of the format, or the format has no such
@@ -114,12 +117,13 @@ def translate_document(
       TypeError: there is no such argument.
     """
     given = {"columns": columns, "mark": mark, "fuzzy": fuzzy}
-    options = {option: value for option, value in given.items() if value is not None}
-    for option in options:
+    for option in (option for option, value in given.items() if value is not None):
         endings = TABLES if option == "columns" else MESSAGES
         if format_of(name) not in endings:
             raise UserError(f"{name}: {option} is for {', '.join(endings)}; leave it out")
-    document = parse_document(name, content, **options)
+    options = FormatOptions(columns, mark or "review", bool(fuzzy))
+    document = parse_document(name, content, options)
+    name_language(document, target_language)
     translations = list(translate([segment.text for segment in document.segments]))
     report = make_report(document, translations)
     if not report.is_complete:

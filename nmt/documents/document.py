@@ -78,6 +78,14 @@ class Segment:
         return any(isinstance(node, Element | Fixed) for node in self.nodes)
 
 
+class FormatOptions(NamedTuple):
+    """What a user may ask of some formats."""
+
+    columns: str | None = None  # of tables: names or numbers of those to translate
+    mark: str = "review"  # of messages: how a translation is marked, one of MARKS
+    fuzzy: bool = False  # of messages: whether those that ask for a review are translated anew
+
+
 class Left(NamedTuple):
     """A text that stays as it is although a user may expect a translation of it.
 

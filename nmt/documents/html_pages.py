@@ -9,7 +9,15 @@ from collections.abc import Mapping
 from html.parser import HTMLParser
 
 from nmt import UserError
-from nmt.documents.document import DecodedText, Left, Span, TextDocument, decode, has_words
+from nmt.documents.document import (
+    DecodedText,
+    FormatOptions,
+    Left,
+    Span,
+    TextDocument,
+    decode,
+    has_words,
+)
 from nmt.documents.markup import MarkupSegments, Token, find_partners
 from nmt.documents.xml_files import ENCODING
 
@@ -140,7 +148,7 @@ def document(decoded: DecodedText, is_xhtml: bool = False) -> TextDocument:
     return TextDocument(decoded.text, segments, decoded.encode_with_references, left)
 
 
-def parse(content: bytes, ending: str) -> TextDocument:
+def parse(content: bytes, ending: str, options: FormatOptions) -> TextDocument:
     """Returns the Document of an HTML file, in the encoding that it declares.
 
     Raises:

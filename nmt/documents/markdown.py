@@ -15,7 +15,16 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from nmt.documents.document import Left, Segment, Span, TextDocument, beginning, decode, has_words
+from nmt.documents.document import (
+    FormatOptions,
+    Left,
+    Segment,
+    Span,
+    TextDocument,
+    beginning,
+    decode,
+    has_words,
+)
 from nmt.documents.html_pages import PageTokens, ended_by
 from nmt.documents.markdown_parser import MARKS, TABS, make_parser, other_than_prose
 from nmt.documents.markup import (
@@ -320,7 +329,7 @@ def find_segments(text: str) -> Iterator[Segment | Left]:
                 yield from paragraph_segments(text, content, block, is_cell)
 
 
-def parse(content: bytes, ending: str) -> TextDocument:
+def parse(content: bytes, ending: str, options: FormatOptions) -> TextDocument:
     """Returns the Document of a Markdown file in UTF-8.
 
     Raises:

@@ -15,7 +15,15 @@ from typing import NamedTuple
 
 from nmt import UserError
 from nmt.documents import accelerators
-from nmt.documents.document import Left, Segment, Span, TextDocument, decode, line_number
+from nmt.documents.document import (
+    FormatOptions,
+    Left,
+    Segment,
+    Span,
+    TextDocument,
+    decode,
+    line_number,
+)
 from nmt.documents.icu_messages import IcuError
 from nmt.documents.nodes import Node, Text
 from nmt.documents.program_messages import ALREADY_TRANSLATED, NOT_UNDERSTOOD, Message, syntax_of
@@ -238,7 +246,7 @@ class EntryTranslator:
     Args:
       text: of the file.
       entries: of the file.
-      mark: how a translation is marked; see `parse`.
+      mark: how a translation is marked; one of MARKS.
       fuzzy: whether entries that are marked as fuzzy are translated anew.
     """
 
@@ -311,14 +319,13 @@ class EntryTranslator:
         return span, comment + line
 
 
-def parse(content: bytes, ending: str, mark: str = "review", fuzzy: bool = False) -> TextDocument:
+def parse(content: bytes, ending: str, options: FormatOptions) -> TextDocument:
     """Returns the Document of a .po file, in the encoding of its header.
 
     Args:
       content: of the file.
       ending: of its name.
-      mark: how a translation is marked: "review" for the flag fuzzy, "comment" or "none".
-      fuzzy: whether entries with this flag are translated anew.
+      options: of which `mark` and `fuzzy` count.
 
     Raises:
       UserError: it cannot be read.
@@ -327,5 +334,5 @@ def parse(content: bytes, ending: str, mark: str = "review", fuzzy: bool = False
     declared = charset[1].decode() if charset and charset[1] != b"CHARSET" else None
     decoded = decode(content, declared)
     entries = EntryReader(decoded.text, decoded.encoding).entries
-    parts = EntryTranslator(decoded.text, entries, mark, fuzzy)
+    parts = EntryTranslator(decoded.text, entries, options.mark, options.fuzzy)
     return TextDocument(decoded.text, parts.segments, decoded.encode, parts.left)

@@ -4,7 +4,15 @@ import itertools
 import re
 import textwrap
 
-from nmt.documents.document import Segment, Span, TextDocument, beginning, decode, has_words
+from nmt.documents.document import (
+    FormatOptions,
+    Segment,
+    Span,
+    TextDocument,
+    beginning,
+    decode,
+    has_words,
+)
 from nmt.documents.nodes import Node, Text, plain_text
 
 PAGE_ENDS = "\f\v\x1c-\x1e\x85\u2028\u2029"  # other signs that end a line, and a paragraph
@@ -108,7 +116,7 @@ def find_segments(text: str) -> list[Segment]:
     return [segment for segment in segments if has_words(segment.text)]
 
 
-def parse(content: bytes, ending: str) -> TextDocument:
+def parse(content: bytes, ending: str, options: FormatOptions) -> TextDocument:
     """Returns the Document of a text file in UTF-8.
 
     Raises:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from nmt import UserError
 from nmt.documents.document import (
+    FormatOptions,
     Left,
     Segment,
     Span,
@@ -310,7 +311,7 @@ def segment(text: str, group: list[Piece], syntax: Syntax, line_end: str) -> Seg
     return Segment(join_nodes(group_nodes), [piece.span for piece in group], write)
 
 
-def parse(content: bytes, ending: str) -> TextDocument:
+def parse(content: bytes, ending: str, options: FormatOptions) -> TextDocument:
     """Returns the Document of a file of subtitles in UTF-8.
 
     Raises:

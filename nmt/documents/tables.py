@@ -13,7 +13,15 @@ from typing import NamedTuple
 
 from nmt import UserError
 from nmt.corpus.formats.comma_separated import PROSE, SEPARATOR
-from nmt.documents.document import Left, Segment, Span, TextDocument, decode, has_words
+from nmt.documents.document import (
+    FormatOptions,
+    Left,
+    Segment,
+    Span,
+    TextDocument,
+    decode,
+    has_words,
+)
 from nmt.documents.nodes import Node, Text, plain_text
 
 DELIMITERS = ",;\t|"  # of a .csv; the most frequent one in its first line, outside of sentences
@@ -128,13 +136,13 @@ def choose_columns(columns: str | None, header: list[str]) -> tuple[set[int], in
     raise UserError(f"--columns {missing}: no such column; there are: {listed}")
 
 
-def parse(content: bytes, ending: str, columns: str | None = None) -> TextDocument:
+def parse(content: bytes, ending: str, options: FormatOptions) -> TextDocument:
     """Returns the Document of a table in UTF-8.
 
     Args:
       content: of the file.
       ending: .csv or .tsv.
-      columns: see `choose_columns`.
+      options: of which `columns` counts; see `choose_columns`.
 
     Raises:
       UserError: it cannot be read, or has no such column.
@@ -146,7 +154,7 @@ def parse(content: bytes, ending: str, columns: str | None = None) -> TextDocume
     names_separator = has_quotes and SEPARATOR.fullmatch(LINE_END.split(text, maxsplit=1)[0])
     top = 1 if names_separator else 0  # the row before is for spreadsheets alone
     header = [read_cell(text, cell) for cell in cells if cell.row == top]
-    numbers, first_row = choose_columns(columns, header)
+    numbers, first_row = choose_columns(options.columns, header)
     cells = [cell for cell in cells if cell.column in numbers and cell.row >= top + first_row]
     formulas = [cell for cell in cells if FORMULA.match(read_cell(text, cell))]
     segments = [

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from nmt import UserError
-from nmt.documents.document import Left, Segment, Span, TextDocument, has_words
+from nmt.documents.document import FormatOptions, Left, Segment, Span, TextDocument, has_words
 from nmt.documents.markup import MAX_DEPTH, Token, escape_text, find_partners, unescape_text
 from nmt.documents.nodes import Element, Fixed, Node, Text, outer_spaces, plain_text
 from nmt.documents.tag_placement import TranslatedText
@@ -533,7 +533,7 @@ def parse_part(kind: str, content: bytes) -> TextDocument:
     return TextDocument(decoded.text, segments, decoded.encode_with_references)
 
 
-def parse(content: bytes, ending: str) -> WordDocument:
+def parse(content: bytes, ending: str, options: FormatOptions) -> WordDocument:
     """Returns the Document of a .docx file.
 
     Raises:

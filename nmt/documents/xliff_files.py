@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from nmt import UserError
 from nmt.documents import accelerators
-from nmt.documents.document import Left, Segment, Span, TextDocument
+from nmt.documents.document import FormatOptions, Left, Segment, Span, TextDocument
 from nmt.documents.icu_messages import IcuError
 from nmt.documents.markup import (
     Token,
@@ -132,7 +132,7 @@ class Units:
     Args:
       text: of the file.
       tokens: of the text, with partners.
-      mark: how a translation is marked; see `parse`.
+      mark: how a translation is marked, one of MARKS.
       fuzzy: whether targets whose state asks for a review are translated anew.
     """
 
@@ -418,26 +418,18 @@ class XliffDocument(TextDocument):
         return text[: self.root.start] + tag + text[self.root.end :]
 
 
-def parse(
-    content: bytes,
-    ending: str,
-    mark: str = "review",
-    fuzzy: bool = False,
-    target_language: str | None = None,
-) -> XliffDocument:
+def parse(content: bytes, ending: str, options: FormatOptions) -> XliffDocument:
     """Returns the Document of an XLIFF file.
 
     Args:
       content: of the file.
       ending: of its name.
-      mark: how a translation is marked: "review" for a state that asks for one, or "none".
-      fuzzy: whether targets whose state asks for a review are translated anew.
-      target_language: its code, for files that do not name it.
+      options: of which `mark` and `fuzzy` count.
 
     Raises:
       UserError: it cannot be read, or cannot be marked so.
     """
-    if mark == "comment":
+    if options.mark == "comment":
         raise UserError("XLIFF has no comments that mark a translation: choose review or none")
     decoded = decode_xml(content)
     tokens = join_cdata(XmlTokens(decoded.text).tokens, decoded.text)
@@ -445,15 +437,13 @@ def parse(
     root = next((token for token in tokens if local_name(token) == "xliff"), None)
     if not root:
         raise UserError("is not XLIFF: it has no element <xliff>; name it .xml to translate it so")
-    units = Units(decoded.text, tokens, mark, fuzzy)
-    lacks_language = (root.attributes.get("version") or "").startswith(
-        "2"
-    ) and "trgLang" not in root.attributes
+    units = Units(decoded.text, tokens, options.mark, options.fuzzy)
+    is_version_2 = (root.attributes.get("version") or "").startswith("2")
+    lacks_language = is_version_2 and "trgLang" not in root.attributes
     return XliffDocument(
         decoded.text,
         units.segments,
         decoded.encode_with_references,
         units.left,
         Span(root.start, root.end) if lacks_language else None,
-        target_language or UNKNOWN_LANGUAGE,
     )

@@ -14,7 +14,15 @@ from html.entities import html5
 from xml.parsers import expat
 
 from nmt import UserError
-from nmt.documents.document import DecodedText, Left, Span, TextDocument, decode, has_words
+from nmt.documents.document import (
+    DecodedText,
+    FormatOptions,
+    Left,
+    Span,
+    TextDocument,
+    decode,
+    has_words,
+)
 from nmt.documents.markup import (
     MARKUP,
     MarkupSegments,
@@ -198,7 +206,7 @@ def decode_xml(content: bytes) -> DecodedText:
     return decode(content, declared[1].decode() if declared else None)
 
 
-def parse(content: bytes, ending: str) -> TextDocument:
+def parse(content: bytes, ending: str, options: FormatOptions) -> TextDocument:
     """Returns the Document of an XML file.
 
     Raises:

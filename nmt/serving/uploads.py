@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from nmt.documents import TABLES, format_of, name_language, parse_document
-from nmt.documents.document import Document
+from nmt.documents.document import Document, FormatOptions
 from nmt.documents.report import Report, make_report
 from nmt.documents.word import CORRUPT
 from nmt.serving.errors import RefusedError
@@ -92,8 +92,7 @@ def parse_upload(upload: Upload) -> Document:
     size = unpacked_size(file.content)
     if size > MAX_UNPACKED_BYTES:
         raise RefusedError(413, f"the archive holds {size} bytes; at most {MAX_UNPACKED_BYTES}")
-    options = {"columns": columns} if columns else {}
-    document = parse_document(file.name, file.content, **options)
+    document = parse_document(file.name, file.content, FormatOptions(columns))
     name_language(document, upload.target)
     return document
 

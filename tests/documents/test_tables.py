@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from nmt import UserError
 from nmt.documents import parse_document, tables, translate_document
+from nmt.documents.document import FormatOptions
 
 TABLE = (
     'id,text,"nota, extra"\r\n1, um gato ,não\r\n2,"um ""gato"", preto\ndois",não\r\n3,,\r\n4,42'
@@ -107,5 +108,5 @@ def test_formulas_stay_and_are_counted():
     table = "\n".join(["x", *cells, *texts]) + "\n"
     translated = translate_document("a.csv", table.encode(), upper, columns="x").decode()
     assert translated.splitlines() == ["x", *cells, *[text.upper() for text in texts]]
-    document = parse_document("a.csv", table.encode(), columns="x")
+    document = parse_document("a.csv", table.encode(), FormatOptions("x"))
     assert [(left.reason, left.is_expected) for left in document.left] == [("formulas", True)] * 6
