@@ -17,9 +17,12 @@ import tensorflow as tf
 import run_demo
 import transformer_model as tm
 from nmt.corpus.source import CorpusSource
+from nmt.decoding.engines.choice import choose_engine
+from nmt.decoding.engines.engine import EngineSettings
 from nmt.decoding.restrictions import Restrictions
 from nmt.decoding.search import search
-from nmt.decoding.search_options import SearchOptions
+from nmt.decoding.search_options import Protecting, SearchOptions
+from nmt.decoding.translator import TextOptions, Translator
 from nmt.options import Options
 from nmt.training import devices
 from transformer_model import END, PAD, START
@@ -265,6 +268,46 @@ def hypotheses_of(results):
         ]
         for row in zip(*fields, strict=True)
     ]
+
+
+def make_translator(
+    transformer,
+    tokenizer,
+    *,
+    rows=None,
+    workers=1,
+    fixed=True,
+    ensemble=(),
+    language=None,
+    symbols=(),
+    trained_length=None,
+    protect=True,
+    patterns=(),
+    glossary=None,
+    **options,
+):
+    """Returns the Translator of a Transformer, or of an `ensemble` with others.
+
+    Args:
+      transformer, tokenizer, ensemble: of the same vocabulary.
+      rows, workers, fixed: of EngineSettings.
+      language, symbols, trained_length: of TextOptions.
+      protect, patterns, glossary: of Protecting.
+      options: of SearchOptions.
+    """
+    engine = choose_engine(
+        (transformer, *ensemble),
+        SearchOptions(**options),
+        EngineSettings(rows, workers, fixed),
+        tokenizer.symbol_ids,
+    )
+    protecting = Protecting(protect, patterns, glossary)
+    return Translator(engine, tokenizer, protecting, TextOptions(language, symbols, trained_length))
+
+
+def searcher_of(translate):
+    """Returns the Searcher of a Translator, whose functions tests replace."""
+    return translate.context.engine.searcher
 
 
 # ---- Trainings ----

@@ -104,12 +104,7 @@ UNANNOTATED = {
     "nmt.training.checkpoints", "nmt.training.devices", "nmt.training.progress",
     "nmt.training.schedules", "nmt.training.signals", "nmt.training.tensorboard",
 }  # fmt: skip
-IN_A_CIRCLE = {
-    "nmt.decoding.alignment", "nmt.decoding.consensus", "nmt.decoding.given_pairs",
-    "nmt.decoding.hidden_spans", "nmt.decoding.search", "nmt.decoding.search_options",
-    "nmt.decoding.searcher", "nmt.decoding.sentence", "nmt.decoding.tokens", "nmt.text.glossary",
-    "nmt.text.protected",
-}  # fmt: skip
+IN_A_CIRCLE = {"nmt.text.glossary", "nmt.text.protected"}
 STAND_TWICE = {"engine"}
 
 

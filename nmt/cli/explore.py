@@ -58,11 +58,7 @@ def run(args: Namespace) -> None:
             f"The page leaves out {plural(len(long), 'sentence')} of the test split, of more than "
             f"{MAX_TOKENS} tokens."
         )
-    examples = [
-        page.Example(text, *translator.translate_ids(text))
-        for text in sentences
-        if text not in long
-    ]
+    examples = [page.example(translator, text) for text in sentences if text not in long]
     html = page.assemble(run.path.name, model.transformer, tokenizer, examples).encode()
     path = Path(args.to) if args.to else run.path / "explorer.html"
     if args.to:

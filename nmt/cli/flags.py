@@ -10,6 +10,7 @@ from typing import Any
 from nmt import UserError
 from nmt.corpus import files
 from nmt.corpus.formats.format import Selection
+from nmt.decoding.search_options import Protecting
 from nmt.neighbors import params
 from nmt.options import Options
 from nmt.runs.parameters import error_in
@@ -285,8 +286,8 @@ def add_protection(parser: argparse.ArgumentParser, checks: bool = True) -> None
     )  # fmt: skip
 
 
-def read_protection(args: argparse.Namespace) -> dict[str, Any]:
-    """Returns the arguments of a Translator on what must not change, by name.
+def read_protection(args: argparse.Namespace) -> Protecting:
+    """Returns what must not change, and terms.
 
     Raises:
       UserError: they contradict each other, or the glossary cannot be read.
@@ -295,10 +296,10 @@ def read_protection(args: argparse.Namespace) -> dict[str, Any]:
         raise UserError("--no-protect contradicts --protect; leave it out")
     for pattern in args.patterns:
         compile_pattern(pattern)  # a wrong one is reported before anything is loaded
-    return dict(
-        protect=args.protection,
-        patterns=tuple(args.patterns),
-        glossary=read_glossary(args.glossary) if args.glossary else None,
+    return Protecting(
+        args.protection,
+        tuple(args.patterns),
+        read_glossary(args.glossary) if args.glossary else None,
     )
 
 

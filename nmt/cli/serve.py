@@ -13,7 +13,7 @@ import signal
 import socket
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nmt import Terminated, UserError
 from nmt.cli import flags, startup
@@ -27,6 +27,7 @@ from nmt.text.languages import parse_direction
 if TYPE_CHECKING:  # what imports TensorFlow, or may be missing
     import uvicorn
 
+    from nmt.decoding.search_options import Protecting
     from nmt.serving.models import ServedModel
     from nmt.serving.service import Service
 
@@ -115,7 +116,7 @@ def run(args: Namespace) -> None:
     """Serves translations until a signal ends the process."""
     check_packages(PACKAGES)
     groups = grouped_runs(args)
-    protected = flags.read_protection(args)
+    protecting = flags.read_protection(args)
     if args.glossary and len(groups) > 1:
         raise UserError(
             "--glossary has terms of two languages; serve one direction, or leave it out"
@@ -132,7 +133,7 @@ def run(args: Namespace) -> None:
     from nmt.serving.models import Models
     from nmt.serving.service import Service
 
-    served = [load(codes, runs, args.checkpoint, protected) for codes, runs in groups.items()]
+    served = [load(codes, runs, args.checkpoint, protecting) for codes, runs in groups.items()]
     limits = Limits(api_key, args.max_chars, args.rate)
     service = Service(Models(served), limits, args.workers, args.max_waiting)
     serve(service, listener, args)
@@ -179,7 +180,7 @@ def check_apart(groups: dict[tuple[str, ...], list[Run]]) -> None:
 
 
 def load(
-    codes: tuple[str, ...], runs: list[Run], checkpoint: str | None, protected: dict[str, Any]
+    codes: tuple[str, ...], runs: list[Run], checkpoint: str | None, protecting: Protecting
 ) -> ServedModel:
     """Returns a run, or an ensemble of runs, with its languages.
 
@@ -187,7 +188,7 @@ def load(
       codes: of its languages.
       runs: one, or the members of an ensemble.
       checkpoint: see `loading.load`.
-      protected: see `flags.read_protection`.
+      protecting: see `flags.read_protection`.
     """
     from nmt.runs import loading
     from nmt.serving.models import Query, ServedModel, directions_of
@@ -201,7 +202,9 @@ def load(
             f"{error}; name one target, or the run that has them"
         ) from None
     examples = [source for source, *_ in read_translations(run, EXAMPLES)]
-    served = ServedModel(run.path.resolve().name, model, tokenizer, directions, examples, protected)
+    served = ServedModel(
+        run.path.resolve().name, model, tokenizer, directions, examples, protecting
+    )
     served.translator(Query(served.name, directions[0]))  # refuses what the run cannot protect
     return served
 

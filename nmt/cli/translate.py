@@ -21,7 +21,7 @@ from nmt.text import encoding
 if TYPE_CHECKING:  # what imports TensorFlow
     from nmt.decoding.line_counts import LineCounts
     from nmt.decoding.model import Model
-    from nmt.decoding.search_options import SearchOptions
+    from nmt.decoding.search_options import Protecting, SearchOptions
     from nmt.decoding.sentence import Translation
     from nmt.decoding.translator import Translator
     from nmt.runs.folder import Run
@@ -154,17 +154,17 @@ def add_sampling_flags(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> None:
     """Prints the translation, or the `n_best`, of each argument or line of stdin."""
     check_flags(args)
-    protected = flags.read_protection(args)
+    protecting = flags.read_protection(args)
     runs = trained_runs.find_runs(args)
     if args.format in translate_file.MARKUP:
-        translate_markup(args, runs, protected)
+        translate_markup(args, runs, protecting)
         return
     if args.input:
-        load = functools.partial(load_for_parts, args, runs, protected)
+        load = functools.partial(load_for_parts, args, runs, protecting)
         translate_lines.run(args, runs, load)
         return
     chunks, prefixes = line_io.given_chunks(args), read_prefixes(args)
-    translator = load_translator(args, runs, protected)
+    translator = load_translator(args, runs, protecting)
     layout = layout_of(args)
     typed = line_io.are_typed(args)
     check, counts = None, None
@@ -185,22 +185,21 @@ def run(args: Namespace) -> None:
         check.report(args.strict)
 
 
-def load_translator(args: Namespace, runs: list[Run], protected: dict[str, Any]) -> Translator:
+def load_translator(args: Namespace, runs: list[Run], protecting: Protecting) -> Translator:
     """Returns the Translator that the flags describe.
 
     Args:
       args: the parsed command line.
       runs: see `trained_runs.find_runs`.
-      protected: see `read_protection`.
+      protecting: see `read_protection`.
     """
     _, tokenizer, model = trained_runs.load_runs(args, runs)
-    options = search_options(args, model)._asdict() | protected
-    return model.text_translator(tokenizer, args.split, **options)
+    return model.text_translator(tokenizer, search_options(args, model), protecting, args.split)
 
 
-def load_for_parts(args: Namespace, runs: list[Run], protected: dict[str, Any]) -> Translate:
+def load_for_parts(args: Namespace, runs: list[Run], protecting: Protecting) -> Translate:
     """Returns a function that translates a Part; for the arguments see `load_translator`."""
-    return functools.partial(translate_part, args, load_translator(args, runs, protected))
+    return functools.partial(translate_part, args, load_translator(args, runs, protecting))
 
 
 def translate_part(args: Namespace, translator: Translator, part: Part) -> TranslatedPart:
@@ -229,18 +228,18 @@ def is_scored(args: Namespace) -> bool:
     return args.score or args.format != "text"
 
 
-def translate_markup(args: Namespace, runs: list[Run], protected: dict[str, Any]) -> None:
+def translate_markup(args: Namespace, runs: list[Run], protecting: Protecting) -> None:
     """Prints each argument, or stdin, in translation: markup of --format html or xml.
 
     Args:
       args: the parsed command line.
       runs: see `trained_runs.find_runs`.
-      protected: see `read_protection`.
+      protecting: see `read_protection`.
     """
     parsed = translate_file.read_markup(args)
     loaded = trained_runs.load_runs(args, runs)
-    options = search_options(args, loaded.model)._asdict() | protected | dict(split=args.split)
-    translator = translate_file.document_translator(loaded, parsed, **options)
+    options = search_options(args, loaded.model)
+    translator = translate_file.document_translator(loaded, parsed, protecting, options, args.split)
     check = translate_file.print_markup(args, parsed, translator)
     check.report(args.strict)
 

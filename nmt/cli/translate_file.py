@@ -25,6 +25,7 @@ from nmt.neighbors import params
 from nmt.resumable_output import ResumableTexts
 
 if TYPE_CHECKING:  # what imports TensorFlow
+    from nmt.decoding.search_options import Protecting, SearchOptions
     from nmt.decoding.translator import Translator
     from nmt.runs.loading import TrainedRun
 
@@ -63,14 +64,14 @@ def run(args: Namespace) -> None:
     source, target = Path(args.source), Path(args.target)
     output.refuse_existing(target, "another file")
     document = read_document(source, target, args)
-    protected = flags.read_protection(args)
+    protecting = flags.read_protection(args)
     runs = trained_runs.find_runs(args)
     languages = runs[0].parameters.corpus.languages
     documents.name_language(document, languages[1] if len(languages) == 2 else None)
     digests = [trained_runs.digest(run) for run in runs]
     loaded = trained_runs.load_runs(args, runs)
     trained_runs.check_unchanged(runs, digests)
-    translator = document_translator(loaded, [document], **protected)
+    translator = document_translator(loaded, [document], protecting)
     with ResumableTexts(target, document_settings(args, digests, loaded, translator)) as partial:
         translate_texts(document, translator, partial)
         translations = [partial.finished[segment.text] for segment in document.segments]
@@ -133,11 +134,11 @@ def document_settings(
     return dict(
         runs=digests,
         checkpoint=args.checkpoint,
-        search=loaded.model.search_options,
+        search=loaded.model.search_parameters,
         protect=args.protection,
         patterns=args.patterns,
         glossary=flags.glossary_digest(args),
-        links=translator.options.alignments,
+        links=translator.context.options.alignments,
     )
 
 
@@ -211,18 +212,25 @@ def check_markup_flags(args: Namespace) -> None:
         raise UserError(f"--format {args.format} prints markup: leave {given[0]} out")
 
 
-def document_translator(loaded: TrainedRun, parsed: Sequence[Document], **options) -> Translator:
+def document_translator(
+    loaded: TrainedRun,
+    parsed: Sequence[Document],
+    protecting: Protecting,
+    options: SearchOptions | None = None,
+    split: bool = True,
+) -> Translator:
     """Returns the Translator of documents.
 
     Args:
       loaded: the run.
       parsed: the documents. Where one has tags, translations have links; those of a
         non-autoregressive run have none, and its tags keep their relative positions.
-      options: arguments of `Model.text_translator`.
+      protecting, options, split: see `Model.text_translator`.
     """
     has_markup = any(segment.has_markup for document in parsed for segment in document.segments)
-    options["alignments"] = has_markup and not loaded.model.options.non_autoregressive
-    return loaded.model.text_translator(loaded.tokenizer, **options)
+    alignments = has_markup and not loaded.model.options.non_autoregressive
+    options = (options or loaded.model.search_options)._replace(alignments=alignments)
+    return loaded.model.text_translator(loaded.tokenizer, options, protecting, split)
 
 
 def print_markup(

@@ -20,13 +20,12 @@ from nmt.options import Options
 from nmt.seeds import TRAINING_SCHEME
 from nmt.text import sentences
 from nmt.text.protected import Protector
-from nmt.text.tokenizer import CUT_MARGIN, Tokenizer, trimmed_in_graph
+from nmt.text.tokenizer import CUT_MARGIN, MAX_SOURCE_TOKENS, Tokenizer, trimmed_in_graph
 
 MAX_BUCKETS = 20
 MAX_COMPILED_BUCKETS = 6  # where XLA compiles each shape: half a minute and more on a GPU
 EVALUATION_TOKENS = 2048  # per batch, padding included
 TOKENS_OF_NOTHING = 2  # START and END
-MAX_SOURCE_TOKENS = 2048  # of a sentence; attention takes memory by the square of their number
 
 
 def protect_in_graph(

@@ -47,18 +47,18 @@ def choose(
       sampled: candidates were drawn at random, and each counts once; those of a search count by
         their probabilities.
     """
-    weights = collections.Counter()  # by text
-    best = max(candidate.log_probability for candidate in candidates)
-    for candidate in candidates:
+    weights: dict[str, float] = collections.defaultdict(float)  # by text
+    log_probabilities = [candidate.log_probability or 0.0 for candidate in candidates]
+    best = max(log_probabilities)
+    for candidate, log_probability in zip(candidates, log_probabilities, strict=True):
         # Relative to the best, as probabilities may be too small for a float.
-        probability = math.exp(candidate.log_probability - best)
-        weights[candidate.text] += 1 if sampled else probability
+        weights[candidate.text] += 1 if sampled else math.exp(log_probability - best)
     if len(weights) == 1:
         return candidates[0]
     tokenize = bleu_tokenizer.choose(bleu_tokenizer.AUTO, list(weights))
     score = metric(utility, tokenize).sentence_score
 
-    def utility_of(text):
+    def utility_of(text: str) -> float:
         """Returns the weighted sum of scores, which ranks as their mean does."""
         return sum(weight * score(text, [other]).score for other, weight in weights.items())
 

@@ -1,240 +1,214 @@
-"""What a model says of given pairs: their scores, their alignments, their attention weights."""
+"""What a network says of given pairs: their scores, and which of their words belong together.
 
-import dataclasses
+Forced decoding: the decoder's input are the tokens of a given target.
+"""
+
+from __future__ import annotations
+
 import itertools
-from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import tensorflow as tf
 
 from nmt import UserError
-from nmt.corpus.batches import MAX_SOURCE_TOKENS
 from nmt.decoding import alignment
-from nmt.decoding.attention import Attention
-from nmt.decoding.batch_sizes import CHUNK_LINES, Batching
-from nmt.decoding.padding import pad
-from nmt.decoding.searcher import Searcher
-from nmt.decoding.sentence import Links
-from nmt.network.ctc import best_outputs
-from nmt.network.parallel_tokens import decoder_input
+from nmt.decoding.batch_sizes import CHUNK_LINES
+from nmt.decoding.context import Context
+from nmt.decoding.engines.engine import IdPair
+from nmt.decoding.sentence import Links, SpanLink
 from nmt.text import spelling
-from nmt.text.tokenizer import Tokenizer
-from transformer_model import PAD, START, UNKNOWN
+from nmt.text.tokenizer import MAX_SOURCE_TOKENS
+
+if TYPE_CHECKING:
+    from nmt.text.tokenizer import Tokenizer
+
+MAX_WEIGHTS = 2**24  # attention weights of pairs in memory: 64 MiB
+
+TextPair = tuple[str, str]  # source, target
 
 
-@dataclasses.dataclass
-class _Pair:
-    """A source and its target."""
+class _Attended(NamedTuple):
+    """The attention between the tokens of a pair, without START and END."""
 
-    source_text: str
-    target_text: str
-    source: list[int]  # ids, START first and END last
-    target: list[int]
-    result: "float | Links | list[SpanLink] | None" = None
-
-    def length(self) -> int:
-        """Returns the tokens of the longer side."""
-        return max(len(self.source), len(self.target))
+    weights: np.ndarray  # (T, S); row t predicted token t
+    source: list[str]  # S surfaces; see Tokenizer.surfaces
+    target: list[str]
+    ids: IdPair  # without START and END
 
 
-class SpanLink(NamedTuple):
-    """A part of a source and the part of a target that translates it, as (start, end)."""
+def score(context: Context, pairs: Iterable[TextPair], cut: bool = False) -> Iterator[float]:
+    """Yields the log-probability of each of `pairs` under the model, in order.
 
-    source: tuple[int, int]
-    target: tuple[int, int]
-
-
-class GivenPairs:
-    """Forced decoding: the decoder's input are the tokens of a given target.
+    It is natural, and that of all tokens of the target, END included.
 
     Args:
-      searcher: the Searcher of the model.
-      tokenizer: a Tokenizer.
-      batching: how pairs are batched.
+      context: the Context.
+      pairs: (source, target).
+      cut: see `align`.
+
+    Raises:
+      UserError: a side of a pair is longer than MAX_SOURCE_TOKENS.
     """
-
-    def __init__(self, searcher: Searcher, tokenizer: Tokenizer, batching: Batching):
-        self._searcher, self._tokenizer, self._batching = searcher, tokenizer, batching
-        self._non_autoregressive = searcher.transformer.config["non_autoregressive"]
-
-    def score(self, pairs: Iterable[tuple[str, str]], cut: bool = False) -> Iterator[float]:
-        """Yields the log-probability of each of `pairs` under the model, in order.
-
-        It is natural, and that of all tokens of the target, END included.
-
-        Args:
-          pairs: (source, target).
-          cut: see `align`.
-
-        Raises:
-          UserError: a side of a pair is longer than MAX_SOURCE_TOKENS.
-        """
-        for pair in self._map_batches(pairs, self._score_batch, cut):
-            yield pair.result
-
-    def align(self, pairs: Iterable[tuple[str, str]], cut: bool = False) -> Iterator[Links]:
-        """Yields the links of each of `pairs`: sorted (source word, target word), from 0.
-
-        Words are those of Python's split(). See alignment.py.
-
-        Args:
-          pairs: (source, target).
-          cut: leave out what is beyond MAX_SOURCE_TOKENS, instead of raising an error.
-
-        Raises:
-          UserError: a side of a pair is too long; or the run is non-autoregressive.
-        """
-        self._refuse_non_autoregressive()
-        for pair in self._map_batches(pairs, self._link_batch, cut):
-            yield alignment.as_given(pair.result, pair.source_text, pair.target_text)
-
-    def links_of_normal_forms(self, pairs: Iterable[tuple[str, str]]) -> Iterator[Links]:
-        """Yields what `align` does, cut, but of the words of normal forms; see text/spelling.py."""
-        self._refuse_non_autoregressive()
-        for pair in self._map_batches(pairs, self._link_batch, cut=True):
-            yield pair.result
-
-    def link_spans(self, pairs: Iterable[tuple[str, str]]) -> Iterator[list[SpanLink]]:
-        """Yields the links of each of `pairs`, cut, as spans of characters.
-
-        They link words, or, in scripts without spaces, tokens.
-
-        Args:
-          pairs: (source, target), both in their normal form.
-
-        Raises:
-          UserError: the run is non-autoregressive.
-        """
-        self._refuse_non_autoregressive()
-        for pair in self._map_batches(pairs, self._link_span_batch, cut=True):
-            yield pair.result
-
-    def attend(self, text: str, source: list[int], target: list[int]) -> Attention:
-        """Returns the Attention of one pass over a pair.
-
-        Args:
-          text: the source.
-          source: the ids of it, START first and END last.
-          target: ids, START first.
-        """
-        inp, tar = tf.constant([source]), tf.constant([target])  # (1, S), (1, 1 + T)
-        tar_inp = decoder_input(inp) if self._non_autoregressive else tar[:, :-1]
-        logits, weights = self._searcher.transformer((inp, tar_inp), training=False)
-        weights = {name: heads[0].numpy() for name, heads in weights.items()}  # (H, queries, keys)
-        (translation,) = self._tokenizer.decode(tar.numpy())
-        if self._non_autoregressive:  # the outputs at all positions, blanks among them
-            target = [START, *best_outputs(logits, tar_inp != PAD)[0].numpy()]
-        source_tokens = self._tokenizer.tokens(source)
-        target_tokens = self._tokenizer.tokens(target)
-        return Attention(source_tokens, target_tokens, weights, (text, translation))
-
-    def _refuse_non_autoregressive(self) -> None:
-        if self._non_autoregressive:
-            raise UserError("the run is non-autoregressive: its attention says nothing of words")
-
-    def _score_batch(self, batch: list[_Pair], inp: np.ndarray, tar: np.ndarray) -> list[float]:
-        return self._searcher.log_probabilities(inp, tar).numpy().tolist()
-
-    def _link_batch(self, batch: list[_Pair], inp: np.ndarray, tar: np.ndarray) -> list[Links]:
-        weights = self._searcher.cross_attention(inp, tar[:, :-1]).numpy()  # (B, T, S)
-        return [
-            alignment.links(*self._weights_of_tokens(pair, pair_weights))
-            for pair, pair_weights in zip(batch, weights, strict=True)
-        ]
-
-    def _link_span_batch(
-        self, batch: list[_Pair], inp: np.ndarray, tar: np.ndarray
-    ) -> list[list[SpanLink]]:
-        weights = self._searcher.cross_attention(inp, tar[:, :-1]).numpy()  # (B, T, S)
-        batch_links = []
-        for pair, pair_weights in zip(batch, weights, strict=True):
-            pair_weights, *sides = self._weights_of_tokens(pair, pair_weights)
-            if not all(sides):
-                batch_links.append([])
-                continue
-            source, target = map(alignment.unit_numbers, sides)
-            source_spans = self._spans(_truncated(pair.source)[1:-1], sides[0], source)
-            target_spans = self._spans(_truncated(pair.target)[1:-1], sides[1], target)
-            links = alignment.link_groups(pair_weights, source, target)
-            batch_links.append([SpanLink(source_spans[i], target_spans[j]) for i, j in links])
-        return batch_links
-
-    def _weights_of_tokens(
-        self, pair: _Pair, weights: np.ndarray
-    ) -> tuple[np.ndarray, list[str], list[str]]:
-        """Returns the attention (T, S) of a pair without START and END, and the tokens of both."""
-        source, target = (
-            self._tokenizer.surfaces(spelling.trimmed(text), MAX_SOURCE_TOKENS)[
-                : len(_truncated(ids)) - 2
-            ]
-            for text, ids in ((pair.source_text, pair.source), (pair.target_text, pair.target))
-        )
-        return weights[: len(target), 1 : 1 + len(source)], source, target
-
-    def _spans(
-        self, ids: list[int], surfaces: list[str], numbers: np.ndarray
-    ) -> list[tuple[int, int]]:
-        """Returns where in their text each group of tokens begins and ends.
-
-        Args:
-          ids: of a text, without START and END.
-          surfaces: of the ids.
-          numbers: the number of the group of each, from 0.
-        """
-        sizes = np.bincount(numbers).cumsum().tolist()
-        if UNKNOWN in ids:  # whose letters decoding would replace
-            ends = [len("".join(surfaces[:size])) - 1 for size in sizes]  # without the first U+2581
-        else:
-            texts = self._tokenizer.processor.decode([ids[:size] for size in sizes])
-            ends = [len(text) for text in texts]
-        return list(zip([0, *ends[:-1]], ends, strict=True))
-
-    def _map_batches(
-        self, pairs: Iterable[tuple[str, str]], compute: Callable[..., list], cut: bool = False
-    ) -> Iterator[_Pair]:
-        """Yields `pairs` in order, with results.
-
-        Args:
-          pairs: (source, target).
-          compute: a function of a batch of _Pairs and its ids (B, S) and (B, 1 + T) that returns
-            their results.
-          cut: see `align`.
-        """
-        pairs, first_number = iter(pairs), 1
-        while texts := list(itertools.islice(pairs, CHUNK_LINES)):
-            chunk = self._encode(texts)
-            if not cut:
-                _check_lengths(chunk, first_number)
-            first_number += len(chunk)
-            for batch in self._batching.batches(chunk, _Pair.length):
-                inp = pad([_truncated(pair.source) for pair in batch])
-                tar = pad([_truncated(pair.target) for pair in batch])
-                for pair, result in zip(batch, compute(batch, inp, tar), strict=True):
-                    pair.result = result
-            yield from chunk
-
-    def _encode(self, texts: list[tuple[str, str]]) -> list[_Pair]:
-        """Returns pairs with ids."""
-        sources, targets = (
-            self._tokenizer.encode(map(spelling.trimmed, side), MAX_SOURCE_TOKENS)
-            for side in zip(*texts, strict=True)
-        )
-        return [
-            _Pair(source, target, sources[index], targets[index])
-            for index, (source, target) in enumerate(texts)
-        ]
+    first_number = 1
+    for chunk in _chunks(pairs):
+        id_pairs = _encode(context, chunk, None if cut else first_number)
+        for pair_score in context.engine.score(id_pairs):
+            yield pair_score.log_probability
+        first_number += len(chunk)
 
 
-def _truncated(ids: list[int]) -> list[int]:
-    return ids[:MAX_SOURCE_TOKENS]
+def align(context: Context, pairs: Iterable[TextPair], cut: bool = False) -> Iterator[Links]:
+    """Yields the links of each of `pairs`: sorted (source word, target word), from 0.
+
+    Words are those of Python's split(). See alignment.py.
+
+    Args:
+      context: the Context.
+      pairs: (source, target).
+      cut: leave out what is beyond MAX_SOURCE_TOKENS, instead of raising an error.
+
+    Raises:
+      UserError: a side of a pair is too long; or the run is non-autoregressive.
+    """
+    first_number = 1
+    for chunk in _chunks(pairs):
+        attended = _attend(context, chunk, None if cut else first_number)
+        for (source, target), pair in zip(chunk, attended, strict=True):
+            links = alignment.links(pair.weights, pair.source, pair.target)
+            yield alignment.as_given(links, source, target)
+        first_number += len(chunk)
 
 
-def _check_lengths(chunk: list[_Pair], first_number: int) -> None:
-    """Raises a UserError if a pair is too long; the first one has this number."""
-    for number, pair in enumerate(chunk, start=first_number):
-        if pair.length() > MAX_SOURCE_TOKENS:
-            raise UserError(
-                f"pair {number} has more than {MAX_SOURCE_TOKENS} tokens on a side; split "
-                "it: that is the limit"
+def links_of_normal_forms(context: Context, pairs: Iterable[TextPair]) -> Iterator[Links]:
+    """Yields what `align` does, cut, but of the words of normal forms; see text/spelling.py."""
+    for chunk in _chunks(pairs):
+        for pair in _attend(context, chunk):
+            yield alignment.links(pair.weights, pair.source, pair.target)
+
+
+def link_spans(context: Context, pairs: Iterable[TextPair]) -> Iterator[list[SpanLink]]:
+    """Yields the links of each of `pairs`, cut, as spans of characters.
+
+    They link words, or, in scripts without spaces, tokens.
+
+    Args:
+      context: the Context.
+      pairs: (source, target), both in their normal form.
+
+    Raises:
+      UserError: the run is non-autoregressive.
+    """
+    for chunk in _chunks(pairs):
+        for pair in _attend(context, chunk):
+            yield _span_links(context.tokenizer, pair)
+
+
+def _span_links(tokenizer: Tokenizer, pair: _Attended) -> list[SpanLink]:
+    """Returns the links of a pair as spans of characters."""
+    if not (pair.source and pair.target):
+        return []
+    source = alignment.unit_numbers(pair.source)
+    target = alignment.unit_numbers(pair.target)
+    source_spans = _spans(tokenizer, pair.ids.source, pair.source, source)
+    target_spans = _spans(tokenizer, pair.ids.target, pair.target, target)
+    links = alignment.link_groups(pair.weights, source, target)
+    return [SpanLink(source_spans[i], target_spans[j]) for i, j in links]
+
+
+def _spans(
+    tokenizer: Tokenizer, ids: list[int], surfaces: list[str], numbers: np.ndarray
+) -> list[tuple[int, int]]:
+    """Returns where in their text each group of tokens begins and ends.
+
+    Args:
+      tokenizer: the Tokenizer.
+      ids: of a text, without START and END.
+      surfaces: of the ids.
+      numbers: the number of the group of each, from 0.
+    """
+    sizes = np.bincount(numbers).cumsum().tolist()
+    if tokenizer.processor.unk_id() in ids:  # whose letters decoding would replace
+        ends = [len("".join(surfaces[:size])) - 1 for size in sizes]  # without the first U+2581
+    else:
+        texts = tokenizer.processor.decode([ids[:size] for size in sizes])
+        ends = [len(text) for text in texts]
+    return list(zip([0, *ends[:-1]], ends, strict=True))
+
+
+def _attend(
+    context: Context, chunk: Sequence[TextPair], first_number: int | None = None
+) -> Iterator[_Attended]:
+    """Yields the attention of each pair of a chunk, of as many at a time as memory holds.
+
+    Args:
+      context: the Context.
+      chunk: (source, target).
+      first_number: see `_encode`.
+    """
+    if context.engine.limitation:
+        raise UserError(f"{context.engine.limitation}: its attention says nothing of words")
+    pairs = _encode(context, chunk, first_number)
+    start = 0
+    while start < len(pairs):
+        end, weights = start, 0
+        while end < len(pairs) and (end == start or weights < MAX_WEIGHTS):
+            weights += len(pairs[end].source) * len(pairs[end].target)
+            end += 1
+        attentions = context.engine.attend(pairs[start:end])
+        for texts, ids, attention in zip(
+            chunk[start:end], pairs[start:end], attentions, strict=True
+        ):
+            source, target = (
+                context.tokenizer.surfaces(spelling.trimmed(text), MAX_SOURCE_TOKENS)[
+                    : len(side) - 2
+                ]
+                for text, side in zip(texts, ids, strict=True)
             )
+            yield _Attended(
+                attention.cross[: len(target), 1 : 1 + len(source)],
+                source,
+                target,
+                IdPair(ids.source[1:-1], ids.target[1:-1]),
+            )
+        start = end
+
+
+def _surfaces(tokenizer: Tokenizer, text: str, ids: list[int]) -> list[str]:
+    """Returns the surfaces of the ids of a text, without START and END."""
+    return tokenizer.surfaces(spelling.trimmed(text), MAX_SOURCE_TOKENS)[: len(ids) - 2]
+
+
+def _encode(
+    context: Context, chunk: Sequence[TextPair], first_number: int | None = None
+) -> list[IdPair]:
+    """Returns the ids of pairs, cut after MAX_SOURCE_TOKENS.
+
+    Args:
+      context: the Context.
+      chunk: (source, target).
+      first_number: of the first pair, for the error that a pair is too long; None for none.
+
+    Raises:
+      UserError: a side of a pair is too long.
+    """
+    sources, targets = (
+        context.tokenizer.encode([*map(spelling.trimmed, side)], MAX_SOURCE_TOKENS)
+        for side in zip(*chunk, strict=True)
+    )
+    pairs = []
+    for index, (source, target) in enumerate(zip(sources, targets, strict=True)):
+        if first_number is not None and max(len(source), len(target)) > MAX_SOURCE_TOKENS:
+            raise UserError(
+                f"pair {first_number + index} has more than {MAX_SOURCE_TOKENS} tokens on a side; "
+                "split it: that is the limit"
+            )
+        pairs.append(IdPair(source[:MAX_SOURCE_TOKENS], target[:MAX_SOURCE_TOKENS]))
+    return pairs
+
+
+def _chunks(pairs: Iterable[TextPair]) -> Iterator[list[TextPair]]:
+    """Yields pairs in lists of CHUNK_LINES."""
+    waiting = iter(pairs)
+    while chunk := list(itertools.islice(waiting, CHUNK_LINES)):
+        yield chunk

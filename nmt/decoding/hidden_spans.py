@@ -12,14 +12,14 @@ from __future__ import annotations
 import bisect
 import collections
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
+from nmt.decoding.context import Context
+from nmt.decoding.given_pairs import link_spans
+from nmt.decoding.sentence import HiddenSpan, HiddenText, Sentence, SpanLink
 from nmt.text.protected import MARK, SYMBOL, TAG_NAME, VOID_ELEMENTS
 from nmt.text.words import UNSPACED
-
-if TYPE_CHECKING:
-    from nmt.decoding.given_pairs import SpanLink
 
 NEAR_WORDS = 6  # on each side of a mark, whose links count
 OPENING, CLOSING = "([{“\"„«‹‘'¿¡", ")]}”\"»›’'“"
@@ -38,27 +38,6 @@ JOINED_WORD = re.compile(
 )
 END_OF_SENTENCE = re.compile(r"[\s.!?…。！？,;:]*$")
 STARTS_WITH_CLOSING_SIGN = re.compile(r"[.,;:!?…)\]}。，！？；：、]|$")
-
-
-class HiddenSpan(NamedTuple):
-    """Marks that are next to each other, and where they were in the source."""
-
-    marks: str  # with signs between and around them
-    start: int  # in the text without marks, the one that the network reads
-    joins_left: bool  # no space was before it
-    follows_sign: bool  # but a sign, as in "(38.3"
-    joins_right: bool  # none was after it
-    ends_text: bool  # it was behind the sign that ends the sentence
-
-
-class HiddenText(NamedTuple):
-    """A text that the network reads, and what it does not read."""
-
-    text: str
-    spans: list[HiddenSpan]
-
-
-NOTHING_HIDDEN = HiddenText("", [])
 
 
 class _Words(NamedTuple):
@@ -125,7 +104,7 @@ def take_out(text: str, hidden: Sequence[str]) -> HiddenText:
     return HiddenText(output + text[position:], spans)
 
 
-def _divides_words(unit: re.Match, text: str, hidden: Sequence[str]) -> bool:
+def _divides_words(unit: re.Match[str], text: str, hidden: Sequence[str]) -> bool:
     """Returns whether words that a unit joins are two: not in "<b>B</b>ig"."""
     around = text[unit.start() - 1 : unit.start()], text[unit.end() : unit.end() + 1]
     is_joined = all(letter.isalnum() and not UNSPACED.match(letter) for letter in around)
@@ -136,7 +115,7 @@ def _divides_words(unit: re.Match, text: str, hidden: Sequence[str]) -> bool:
 
 def _is_inline_tag(original: str) -> bool:
     tag = TAG_NAME.match(original)
-    return bool(tag) and tag[2].lower() not in VOID_ELEMENTS
+    return tag is not None and tag[2].lower() not in VOID_ELEMENTS
 
 
 def _originals(marks: str, hidden: Sequence[str]) -> list[str]:
@@ -144,7 +123,7 @@ def _originals(marks: str, hidden: Sequence[str]) -> list[str]:
     return [hidden[ord(mark) - 0xF0000] for mark in MARK.findall(marks)]
 
 
-def _hidden_span(unit: re.Match, text: str, start: int, hidden: Sequence[str]) -> HiddenSpan:
+def _hidden_span(unit: re.Match[str], text: str, start: int, hidden: Sequence[str]) -> HiddenSpan:
     """Returns the HiddenSpan of a unit of a text, which starts there in the text without marks."""
     before, after = text[: unit.start()][-1:], text[unit.end() :][:1]
     tag = TAG_NAME.match(_originals(unit[0], hidden)[0])
@@ -164,6 +143,26 @@ def _hidden_span(unit: re.Match, text: str, start: int, hidden: Sequence[str]) -
         joins_right,
         ends_text=not text[unit.end() :].strip() and before in ".!?…。！？",
     )
+
+
+def put_in_spans(context: Context, chunk: Sequence[Sentence]) -> None:
+    """Puts into candidates the marks of what the network has not read: a stage of the pipeline."""
+    places = [
+        (sentence, rank)
+        for sentence in chunk
+        if sentence.hidden.spans
+        for rank in range(len(sentence.candidates))
+    ]
+    texts = [sentence.candidates[rank].text for sentence, rank in places]
+    sources = [sentence.source_text for sentence, _ in places]
+    links: Iterable[Sequence[SpanLink]] = [()] * len(places)
+    if not context.engine.limitation:
+        links = link_spans(context, zip(sources, texts, strict=True))
+    for (sentence, rank), text, text_links in zip(places, texts, links, strict=True):
+        # Between the tokens of a prefix of ids, which holds no marks, there may be some.
+        prefix = sentence.prefix_text if sentence.given_prefix else ""
+        text = put_in(text, sentence.hidden, text_links, prefix)
+        sentence.candidates[rank] = sentence.candidates[rank]._replace(text=text)
 
 
 def put_in(text: str, source: HiddenText, links: Sequence[SpanLink] = (), prefix: str = "") -> str:

@@ -1,10 +1,14 @@
 """A trained network with the options of its run: what is translated with, scored and drawn."""
 
 import dataclasses
+from typing import Any
 
 import tensorflow as tf
 
-from nmt.decoding.translator import Translator
+from nmt.decoding.engines.choice import choose_engine
+from nmt.decoding.engines.engine import EngineSettings
+from nmt.decoding.search_options import Protecting, SearchOptions
+from nmt.decoding.translator import WHOLE_LINES, TextOptions, Translator
 from nmt.neighbors import params
 from nmt.network.engine import ParallelForward, PlainForward
 from nmt.network.parallel_tokens import ParallelTokensForward
@@ -29,43 +33,75 @@ class Model:
     languages: tuple[str, ...] = ()  # codes of source and target, if they are known
     fixed: bool = True  # the weights do not change
     ensemble: tuple[Transformer, ...] = ()  # others, whose probabilities are averaged with its own
-    _translators: dict = dataclasses.field(default_factory=dict, init=False, repr=False)
+    _translators: dict[Any, Translator] = dataclasses.field(
+        default_factory=dict, init=False, repr=False
+    )
 
     @property
-    def search_options(self) -> dict:
+    def search_parameters(self) -> dict[str, Any]:
         """The parameters of the run's search, by name."""
         return self.options.by_name(params.SEARCH)
 
-    def translator(self, tokenizer: Tokenizer, **options) -> Translator:
+    @property
+    def search_options(self) -> SearchOptions:
+        """The options of the run's search."""
+        return SearchOptions(self.options.beam, self.options.length_penalty)
+
+    def translator(
+        self,
+        tokenizer: Tokenizer,
+        options: SearchOptions = SearchOptions(),  # noqa: B008  # immutable
+        protecting: Protecting = Protecting(),  # noqa: B008
+        text: TextOptions = WHOLE_LINES,
+        rows: int | None = None,
+        workers: int | None = None,
+    ) -> Translator:
         """Returns the Translator with these options; it is made once, because tracing takes time.
 
         Args:
           tokenizer: the Tokenizer of the run.
-          options: other arguments of Translator.
+          options: of its search.
+          protecting: what must not change, and terms.
+          text: how its lines are read.
+          rows: sentences per batch; None for as many as suit their length.
+          workers: batches translated in parallel; None for as many as the model's parts.
         """
-        key = tokenizer, frozenset(options.items())
+        settings = EngineSettings(rows, self.parts if workers is None else workers, self.fixed)
+        key = tokenizer, options, protecting, text, settings
         if key not in self._translators:
-            arguments = dict(fixed=self.fixed, workers=self.parts, ensemble=self.ensemble) | options
-            self._translators[key] = Translator(self.transformer, tokenizer, **arguments)
+            transformers = self.transformer, *self.ensemble
+            engine = choose_engine(transformers, options, settings, tokenizer.symbol_ids)
+            self._translators[key] = Translator(engine, tokenizer, protecting, text)
         return self._translators[key]
 
-    def text_translator(self, tokenizer: Tokenizer, split: bool = True, **options) -> Translator:
-        """Returns the Translator of any text, by the search of the run unless options change it.
-
-        It warns of lines that are longer than those of training.
+    def text_translator(
+        self,
+        tokenizer: Tokenizer,
+        options: SearchOptions | None = None,
+        protecting: Protecting = Protecting(),  # noqa: B008
+        split: bool = True,
+        rows: int | None = None,
+        workers: int | None = None,
+    ) -> Translator:
+        """Returns the Translator of any text. It warns of lines longer than those of training.
 
         Args:
           tokenizer: the Tokenizer of the run.
+          options: of its search; None for those of the run.
+          protecting: what must not change, and terms, in the languages of the run.
           split: translate each sentence of a line by itself.
-          options: other arguments of Translator.
+          rows, workers: see `translator`.
         """
-        if options.get("glossary"):
-            options["glossary"] = options["glossary"].in_languages(self.languages)
-        language = self.languages[0] if self.languages else "en"
+        if protecting.glossary:
+            glossary = protecting.glossary.in_languages(self.languages)
+            protecting = protecting._replace(glossary=glossary)
+        source = self.languages[0] if self.languages else "en"
+        text = self.text_options(source if split else None)
         return self.translator(
-            tokenizer,
-            language=language if split else None,
-            symbols=tuple(self.options.symbols.split()),
-            trained_length=self.options.max_length,
-            **(self.search_options | options),
+            tokenizer, options or self.search_options, protecting, text, rows, workers
         )
+
+    def text_options(self, language: str | None) -> TextOptions:
+        """Returns how lines of a language are read; None for lines that are one sentence each."""
+        symbols = tuple(self.options.symbols.split())
+        return TextOptions(language, symbols, self.options.max_length)

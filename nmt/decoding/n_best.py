@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from nmt.decoding.context import Context
 from nmt.decoding.sentence import Candidate, Sentence, Translation
 from nmt.text import sentences, spelling
 from nmt.text.protected import Protected, restore
@@ -18,14 +19,14 @@ def merge_equal_texts(candidates: Iterable[Candidate], number: int) -> list[Cand
     Args:
       candidates: the best score first.
     """
-    by_text = {}
+    by_text: dict[str, Candidate] = {}
     for candidate in candidates:
         if candidate.text in by_text:
             known = by_text[candidate.text]
             total = float(np.logaddexp(known.log_probability, candidate.log_probability))
             total = min(total, 0.0)
             share = total / known.log_probability if total else 0.0
-            candidate = Candidate(candidate.text, total, known.score * share)
+            candidate = known._replace(log_probability=total, score=known.score * share)
         by_text[candidate.text] = candidate
     return sorted(by_text.values(), key=lambda candidate: -candidate.score)[:number]
 
@@ -42,11 +43,31 @@ def restore_candidates(
       protected: the sentence's Protected.
       number: None for all of them, as they are: samples.
     """
-    restored = []
-    for candidate in candidates:
-        text = spelling.printed(restore(candidate.text, protected).text)
-        restored.append(candidate._replace(text=text))
+    restored = [
+        candidate._replace(text=restored_text(candidate.text, protected))
+        for candidate in candidates
+    ]
     return merge_equal_texts(restored, number) if number else restored
+
+
+def restored_text(text: str, protected: Protected | None) -> str:
+    """Returns a translation with originals in place of symbols, as it is printed.
+
+    Args:
+      text: of a translation.
+      protected: the sentence's Protected; None for one that has none.
+    """
+    return spelling.printed(restore(text, protected).text) if protected else text
+
+
+def restore_sentences(context: Context, chunk: Sequence[Sentence]) -> None:
+    """Puts originals in place of symbols and marks: the stage after placement."""
+    number = None if context.options.sampling else context.options.n_best
+    for sentence in chunk:
+        if sentence.protected:
+            sentence.candidates = restore_candidates(
+                sentence.candidates, sentence.protected, number
+            )
 
 
 class Beginning(NamedTuple):
@@ -59,7 +80,8 @@ class Beginning(NamedTuple):
 
     def texts(self) -> list[str]:
         """Returns the translations of all sentences, in their order."""
-        texts, beginning = [], self
+        texts: list[str] = []
+        beginning = self
         while beginning.before is not None:
             texts.append(beginning.text)
             beginning = beginning.before

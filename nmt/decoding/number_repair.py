@@ -6,11 +6,17 @@ is missing: this takes its place. Where there is none, the sentence is searched 
 the missing number, which is put in as what the network never reads.
 """
 
+from __future__ import annotations
+
 import collections
+import dataclasses
 import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from nmt.decoding import candidates, sources
+from nmt.decoding.context import Context
+from nmt.decoding.sentence import Sentence
 from nmt.text.differences import NUMBER, with_common_digits
 from nmt.text.protected import NOT_A_DIGIT, SPACE, Protector, Span, replace
 
@@ -73,6 +79,69 @@ class NumberRepair(NamedTuple):
     text: str  # with the source's numbers in place of garbled ones
     lost: list[str]  # numbers of the source that it still lacks
     doubtful: list[str] = []  # that it lacks, or holds as words  # noqa: RUF012  # never changed
+
+
+class _Retry(NamedTuple):
+    """A sentence to search for again, because its candidates lack numbers."""
+
+    sentence: Sentence
+    without: Sentence  # the same without the numbers, not yet searched for
+    is_lost: bool  # else the numbers may be there as words
+
+
+def repair_numbers(context: Context, chunk: Sequence[Sentence], scored: bool) -> None:
+    """Repairs numbers of candidates, or searches again without the ones that they lack.
+
+    A number that may be written as a word is put in if the translation without it is the same.
+    The translation without the lost numbers may lack others: the last search reads none.
+
+    Args:
+      context, scored: see `candidates.search`.
+      chunk: Sentences with candidates.
+    """
+    waiting = list(chunk)
+    for hides_all in (False, True):
+        retries = [_repair_sentence(context, sentence, hides_all) for sentence in waiting]
+        needed = [retry for retry in retries if retry]
+        if not needed:
+            return
+        without_numbers = [retry.without for retry in needed]
+        sources.encode(context, without_numbers)
+        candidates.search(context, without_numbers, scored)
+        waiting = []
+        for sentence, without, is_lost in needed:
+            if is_lost or says_the_same(sentence.translation, without.translation):
+                sentence.become(without)
+                waiting.append(sentence)
+
+
+def _repair_sentence(context: Context, sentence: Sentence, hides_all: bool) -> _Retry | None:
+    """Repairs numbers of candidates. Returns what is left to do; None if nothing is.
+
+    Args:
+      context: the Context.
+      sentence: with candidates.
+      hides_all: whether no number is left in a sentence whose candidates lack some.
+    """
+    _, spells_numbers = context.tokenizer.protection
+    lost: set[str] = set()
+    doubtful: set[str] = set()
+    for rank, candidate in enumerate(sentence.candidates):
+        repaired = repair(candidate.text, sentence.numbers, context.protector, spells_numbers)
+        if repaired.text.startswith(sentence.prefix_text):  # which may hold another number
+            sentence.candidates[rank] = candidate.with_text(repaired.text)
+        lost |= {*repaired.lost}
+        doubtful |= {*repaired.doubtful}
+    if not lost and (hides_all or not doubtful):
+        return None
+    hidden = lost or doubtful
+    if hides_all:
+        hidden = {number.original for number in context.protector.numbers(sentence.text)}
+    without = dataclasses.replace(sentence, candidates=[])
+    sources.protect(context, without, [*hidden])
+    if not without.prefix or without.given_prefix:
+        sources.protect_prefix(context, without)
+    return _Retry(sentence, without, bool(lost))
 
 
 def repair(
@@ -146,7 +215,8 @@ def _unmatched(
     """Returns the numbers that are written in none of some forms, and what is written beyond."""
     missing, garbled = list(numbers), list(written)
     for form in forms:
-        waiting = collections.defaultdict(collections.deque)  # places in `garbled`, by form
+        # Places in `garbled`, by form.
+        waiting: dict[str, collections.deque[int]] = collections.defaultdict(collections.deque)
         for place, span in enumerate(garbled):
             waiting[form.written(span)].append(place)
         still_missing, matched = [], set()

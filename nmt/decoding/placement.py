@@ -9,12 +9,17 @@ The network has read the whole source, so it decides on the place:
 Of several places, the one of the likeliest translation is taken.
 """
 
+from __future__ import annotations
+
 import dataclasses
+import itertools
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from nmt.decoding.given_pairs import SpanLink
-from nmt.decoding.sentence import Sentence
+from nmt.decoding import given_pairs
+from nmt.decoding.context import Context
+from nmt.decoding.sentence import Candidate, Sentence, SpanLink
 from nmt.text.glossary import capitalize, take_out_terms
 from nmt.text.protected import SYMBOL
 from nmt.text.words import UNSPACED
@@ -35,7 +40,7 @@ class Phrase(NamedTuple):
     text: str
     start: int  # in the source: of the term that it translates, or of the symbol
     end: int
-    others: tuple[str, ...] = ()  # texts that are as good
+    other_targets: tuple[str, ...] = ()  # texts that are as good
 
     @property
     def is_symbol(self) -> bool:
@@ -83,7 +88,7 @@ class Slot:
         known = len(missing_terms(self.text, self.sentence))
         texts = [
             text
-            for translation in (phrase.text, *phrase.others)
+            for translation in (phrase.text, *phrase.other_targets)
             for text in replacements(self.text, translation, spans)
         ]
         texts = [text for text in texts if len(missing_terms(text, self.sentence)) < known]
@@ -103,7 +108,46 @@ class Slot:
             return
         self.text, self.phrases = texts[best], symbols + missing[best]
         candidate = self.sentence.candidates[self.rank]
-        self.sentence.candidates[self.rank] = candidate._replace(text=self.text)
+        self.sentence.candidates[self.rank] = candidate.with_text(self.text)
+
+
+def place_phrases(context: Context, chunk: Sequence[Sentence]) -> None:
+    """Puts phrases into candidates that lack them, one at a time: a stage of the pipeline.
+
+    They do not count in log-probabilities and scores: candidates stay in the search's order.
+    """
+    waiting, changed = [], []
+    for sentence in chunk:
+        if sentence_slots := slots(sentence):
+            waiting += sentence_slots
+            changed.append(sentence)
+    while waiting:
+        _place_next_phrases(context, waiting)
+        waiting = [slot for slot in waiting if slot.phrases]
+    if not context.options.sampling:
+        for sentence in changed:
+            best: dict[str, Candidate] = {}
+            for candidate in sentence.candidates:
+                best.setdefault(candidate.text, candidate)
+            sentence.candidates = [*best.values()]
+
+
+def _place_next_phrases(context: Context, waiting: list[Slot]) -> None:
+    """Puts the next phrase into each Slot, at the place of the likeliest translation."""
+    pairs = [(slot.sentence.source_text, slot.text) for slot in waiting]
+    links = given_pairs.link_spans(context, pairs)
+    texts = [slot.texts(slot_links) for slot, slot_links in zip(waiting, links, strict=True)]
+    scores = given_pairs.score(
+        context,
+        (
+            (slot.sentence.source_text, text)
+            for slot, slot_texts in zip(waiting, texts, strict=True)
+            for text in slot_texts
+        ),
+        cut=True,
+    )
+    for slot, slot_texts in zip(waiting, texts, strict=True):
+        slot.take(slot_texts, list(itertools.islice(scores, len(slot_texts))))
 
 
 def slots(sentence: Sentence) -> list[Slot]:
@@ -140,7 +184,7 @@ def take_back_symbols(text: str, source: str) -> tuple[str, list[Phrase]]:
 def missing_terms(text: str, sentence: Sentence) -> list[Phrase]:
     """Returns the terms of a sentence whose translations a text lacks, as Phrases."""
     _, missing = take_out_terms(text, sentence.terms)
-    return [Phrase(term.original, term.start, term.end, term.others) for term in missing]
+    return [Phrase(term.original, term.start, term.end, term.other_targets) for term in missing]
 
 
 def replacements(text: str, phrase: str, spans: list[tuple[int, int]]) -> list[str]:

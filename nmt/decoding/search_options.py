@@ -1,17 +1,30 @@
-"""The options of a search for translations, and of what it reports on them."""
+"""The options of translating: of the search, of what it reports, and of what must not change."""
+
+from __future__ import annotations
 
 import numbers
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from nmt import UserError
 from nmt.decoding.consensus import UTILITIES
-from nmt.decoding.repetition import Repetition
-from nmt.decoding.sampling import Sampling
 from nmt.neighbors import params
+
+if TYPE_CHECKING:
+    from nmt.decoding.repetition import Repetition
+    from nmt.decoding.sampling import Sampling
+    from nmt.text.glossary import Glossary
+
+
+class Protecting(NamedTuple):
+    """What must not change, and terms; see docs/protecting.md."""
+
+    protect: bool = True  # False: numbers, placeholders and the like are translated as any text
+    patterns: tuple[str, ...] = ()  # regular expressions of what must not change, either
+    glossary: Glossary | None = None  # terms and their translations
 
 
 class SearchOptions(NamedTuple):
-    """The options of a Translator.
+    """The options of a search, and of what is reported of its translations.
 
     Alignments, scores of tokens and alternatives are those of the best translation only.
     """
@@ -39,31 +52,31 @@ class SearchOptions(NamedTuple):
         several = max(self.beam, self.n_best) > 1
         return not (several or self.repetition or self.sampling)
 
-    def check(self, non_autoregressive: bool, ensemble: bool) -> None:
+    def check(self, limitation: str, ensemble: bool) -> None:
         """Raises a UserError if a number is out of its range, or two contradict each other.
 
         Args:
-          non_autoregressive: whether the run is.
+          limitation: of the engine; see engines/engine.py.
           ensemble: whether there are several runs.
         """
         for name in ("beam", "n_best", "alternatives"):
             if not isinstance(getattr(self, name), numbers.Integral):
                 raise UserError(f"{name} is {getattr(self, name)!r}; it must be a whole number")
         if self.plain:
-            self._check_plain(non_autoregressive, ensemble)
+            self._check_plain(limitation, ensemble)
         self._check_ranges()
-        if non_autoregressive:
-            self._check_non_autoregressive(ensemble)
+        if limitation:
+            self._check_limitation(limitation, ensemble)
         self._check_reports()
         self._check_number_of_translations()
 
-    def _check_plain(self, non_autoregressive: bool, ensemble: bool) -> None:
+    def _check_plain(self, limitation: str, ensemble: bool) -> None:
         if ensemble or not self._is_greedy:
             raise UserError(
                 "--plain is greedy search (--beam 1): leave out --n-best, --sample, penalties, "
                 "ensembles"
             )
-        if non_autoregressive:
+        if limitation:
             raise UserError("--plain predicts one token after the other, and this run does not")
 
     def _check_ranges(self) -> None:
@@ -81,17 +94,16 @@ class SearchOptions(NamedTuple):
         if self.sampling:
             self.sampling.check()
 
-    def _check_non_autoregressive(self, ensemble: bool) -> None:
+    def _check_limitation(self, limitation: str, ensemble: bool) -> None:
         """Raises a UserError for what takes one token after the other."""
         if ensemble or not self._is_greedy:
             raise UserError(
-                "the run is non-autoregressive: leave out --beam, --n-best, --sample, penalties, "
-                "ensembles"
+                f"{limitation}: leave out --beam, --n-best, --sample, penalties, ensembles"
             )
         if self.alignments or self.scores_tokens:
             raise UserError(
-                "the run is non-autoregressive: it has no alignments and no scores of tokens; "
-                "leave out --alignments, --token-scores, --alternatives"
+                f"{limitation}: it has no alignments and no scores of tokens; leave out "
+                "--alignments, --token-scores, --alternatives"
             )
 
     def _check_reports(self) -> None:

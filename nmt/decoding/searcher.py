@@ -11,11 +11,11 @@ from nmt.decoding.attention import KINDS
 from nmt.decoding.compiled_search import CompiledSearch
 from nmt.decoding.copied_symbols import CopiedSymbols
 from nmt.decoding.hypotheses import Hypotheses, length_penalty
+from nmt.decoding.likelihoods import TokenLikelihoods, log_probabilities, token_likelihoods
 from nmt.decoding.padding import pad
 from nmt.decoding.restrictions import Restrictions
 from nmt.decoding.search import search
 from nmt.decoding.search_options import SearchOptions
-from nmt.decoding.tokens import TokenLikelihoods, log_probabilities, token_likelihoods
 from nmt.decoding.tracing import TracedOnce
 from transformer_model import END, Transformer, greedy_translate
 

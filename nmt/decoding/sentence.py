@@ -1,13 +1,21 @@
 """The records of translating: a sentence, which each stage fills in, and a line's translation."""
 
+from __future__ import annotations
+
 import dataclasses
 from dataclasses import field
 from typing import NamedTuple
 
-from nmt.decoding.hidden_spans import NOTHING_HIDDEN, HiddenText
 from nmt.text.protected import Protected, Span
 
 Links = list[tuple[int, int]]  # (source word, target word), numbered from 0; see alignment.py
+
+
+class SpanLink(NamedTuple):
+    """A part of a source and the part of a target that translates it, as (start, end)."""
+
+    source: tuple[int, int]
+    target: tuple[int, int]
 
 
 class Candidate(NamedTuple):
@@ -16,6 +24,11 @@ class Candidate(NamedTuple):
     text: str
     log_probability: float  # natural, of all its tokens
     score: float  # by which candidates are ranked
+    ids: list[int] | None = None  # START first, as they were found; None if the text was changed
+
+    def with_text(self, text: str) -> Candidate:
+        """Returns the candidate with another text, whose ids are not known."""
+        return self if text == self.text else self._replace(text=text, ids=None)
 
 
 class TokenScore(NamedTuple):
@@ -35,23 +48,41 @@ class Translation(NamedTuple):
     tokens: list[TokenScore] | None = None  # None without `token_scores` and `alternatives`
 
 
+class HiddenSpan(NamedTuple):
+    """Marks that are next to each other, and where they were in the source."""
+
+    marks: str  # with signs between and around them
+    start: int  # in the text without marks, the one that the network reads
+    joins_left: bool  # no space was before it
+    follows_sign: bool  # but a sign, as in "(38.3"
+    joins_right: bool  # none was after it
+    ends_text: bool  # it was behind the sign that ends the sentence
+
+
+class HiddenText(NamedTuple):
+    """A text that the network reads, and what it does not read; see hidden_spans.py."""
+
+    text: str
+    spans: list[HiddenSpan]
+
+
 NOTHING = Candidate("", 0.0, 0.0)  # the translation of a sentence without tokens
+NOTHING_HIDDEN = HiddenText("", [])
 
 
 @dataclasses.dataclass
 class Sentence:
     """A sentence of a line.
 
-    It begins with its text and space. Tokenizing fills in the ids, the search the candidates and
-    the tokens, and alignment the links.
+    It begins with its text and space. Each stage of pipeline.py fills in some of the others.
     """
 
     text: str  # with the tags that begin its line
     space: str  # the white space after it in the line
     # The text with symbols and marks, and what they stand for; see text/protected.py.
     protected: Protected | None = None
-    # The normal form of that without marks, and what they were; see hidden_spans.py. Of a text that
-    # is nothing but marks, the translation, which no search is needed for.
+    # The normal form of that without marks, and what they were. Of a text that is nothing but
+    # marks, the translation, which no search is needed for.
     hidden: HiddenText = NOTHING_HIDDEN
     verbatim: str = ""
     # Numbers that the network reads, and terms of the glossary.
@@ -60,20 +91,22 @@ class Sentence:
     # Ids, START first and END last.
     source: list[int] = field(default_factory=list)
     # What the translation begins with, as it was given and with symbols, and the ids of that; often
-    # nothing.
+    # nothing. A prefix that was given as ids has no given_prefix.
     given_prefix: str = ""
     prefix_text: str = ""
     prefix: list[int] = field(default_factory=list)
     # The best first; samples in the order drawn. Their texts have symbols until they are restored.
     candidates: list[Candidate] = field(default_factory=list)
-    # Of the best candidate.
+    # Of the best candidate, without what the network has not read: ids, START first; its tokens;
+    # and the links of its words.
+    target: list[int] = field(default_factory=list)
     tokens: list[TokenScore] = field(default_factory=list)
     links: Links = field(default_factory=list)
 
-    def take(self, other: "Sentence") -> None:
+    def become(self, other: Sentence) -> None:
         """Becomes equal to another Sentence."""
-        for row in dataclasses.fields(self):
-            setattr(self, row.name, getattr(other, row.name))
+        for each_field in dataclasses.fields(self):
+            setattr(self, each_field.name, getattr(other, each_field.name))
 
     @property
     def source_text(self) -> str:

@@ -1,77 +1,89 @@
-"""What a model predicts of given translations: how likely they are, and each of their tokens."""
+"""The tokens of translations: how likely each was, what else was, and what each attends to."""
+
+from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
-import numpy as np
-import tensorflow as tf
-
-from nmt.decoding.ensemble import mean_probability
-from nmt.decoding.sentence import TokenScore
-from nmt.text.tokenizer import Tokenizer
-from transformer_model import PAD, Transformer
+from nmt.decoding.attention import Attention
+from nmt.decoding.context import Context
+from nmt.decoding.engines.engine import IdPair, TokenLikelihood
+from nmt.decoding.sentence import Sentence, TokenScore
+from nmt.text import spelling
+from nmt.text.tokenizer import MAX_SOURCE_TOKENS
 
 
-class TokenLikelihoods(NamedTuple):
-    """How likely the tokens of B translations are, and which K tokens are the likeliest there."""
-
-    log_probabilities: tf.Tensor  # (B, T)
-    likeliest: tf.Tensor  # (B, T, K): log-probabilities, the likeliest first
-    likeliest_ids: tf.Tensor  # (B, T, K)
+def id_pair(sentence: Sentence) -> IdPair:
+    """Returns the ids that the network reads of a Sentence, and those of its translation."""
+    return IdPair(sentence.source[:MAX_SOURCE_TOKENS], sentence.target)
 
 
-def token_likelihoods(
-    transformers: Sequence[Transformer], inp: tf.Tensor, tar: tf.Tensor, number: int
-) -> TokenLikelihoods:
-    """Returns the TokenLikelihoods of target ids; each position sees the tokens before it.
+def score_tokens(context: Context, chunk: Sequence[Sentence]) -> None:
+    """Fills in the TokenScores of the translations of Sentences, END included."""
+    waiting = [sentence for sentence in chunk if sentence.target]
+    pairs = [id_pair(sentence) for sentence in waiting]
+    scores = context.engine.score(pairs, tokens=True, alternatives=context.options.alternatives)
+    for sentence, score in zip(waiting, scores, strict=True):
+        sentence.tokens = _token_scores(context, sentence.target, score.tokens)
+
+
+def _token_scores(
+    context: Context, target: list[int], likelihoods: list[TokenLikelihood]
+) -> list[TokenScore]:
+    """Returns the TokenScores of ids, START first."""
+    names = context.tokenizer.tokens(target[1:])
+    scores = []
+    for name, likelihood in zip(names, likelihoods, strict=True):
+        ids = [number for number, _ in likelihood.alternatives]
+        alternatives = [
+            (other, math.exp(log_probability))
+            for other, (_, log_probability) in zip(
+                context.tokenizer.tokens(ids), likelihood.alternatives, strict=True
+            )
+        ]
+        scores.append(TokenScore(name, likelihood.log_probability, alternatives))
+    return scores
+
+
+def shown_names(context: Context, sentence: Sentence, ids: Sequence[int]) -> list[str]:
+    """Returns the tokens of ids; what a symbol stands for in its place."""
+    names, symbols = context.tokenizer.tokens(ids), context.tokenizer.symbol_ids
+    if not (symbols and sentence.protected):
+        return names
+    originals = sentence.protected.originals
+    waiting = [iter(originals[number :: len(symbols)]) for number in range(len(symbols))]
+    return [
+        next(waiting[token - symbols.start], "") if token in symbols else name
+        for token, name in zip(ids, names, strict=True)
+    ]
+
+
+def attention(context: Context, line: str, sentence: Sentence) -> Attention:
+    """Returns the Attention of one pass over a translated Sentence.
 
     Args:
-      transformers: one or more; their probabilities are averaged.
-      inp: source ids (B, S).
-      tar: target ids (B, 1 + T), START first.
-      number: K, at most; there are no more than vocabulary entries.
+      context: the Context.
+      line: what was translated as this one sentence.
+      sentence: the Sentence.
     """
-    logarithms = []
-    for transformer in transformers:
-        logits, _ = transformer((inp, tar[:, :-1]), training=False)  # (B, T, V)
-        logarithms.append(tf.nn.log_softmax(logits))
-    likely = mean_probability(logarithms)  # (B, T, V)
-    likeliest, ids = tf.math.top_k(likely, tf.minimum(number, tf.shape(likely)[-1]))
-    return TokenLikelihoods(tf.gather(likely, tar[:, 1:], batch_dims=2), likeliest, ids)
+    (empty,) = context.tokenizer.encode([""])  # for a line that is not translated: START, END
+    pair = IdPair(sentence.source[:MAX_SOURCE_TOKENS], sentence.target or empty)
+    (attended,) = context.engine.attend([pair], every_layer=True)
+    return Attention(
+        shown_names(context, sentence, pair.source),
+        shown_names(context, sentence, attended.outputs),
+        attended.weights,
+        (spelling.trimmed(line), sentence.translation),
+    )
 
 
-def log_probabilities(
-    transformers: Sequence[Transformer], inp: tf.Tensor, tar: tf.Tensor
-) -> tf.Tensor:
-    """Returns the natural log-probability (B,) of all tokens of ids `tar` (B, 1 + T) after START.
+def ids_of_translation(context: Context, sentence: Sentence) -> list[int]:
+    """Returns the ids of the whole translation of a Sentence, START first.
 
-    Args:
-      transformers, inp, tar: see `token_likelihoods`; END is the last token of a target.
+    For a reader of the plain source, who knows symbols but no marks: what the network has not read
+    is there, too.
     """
-    likely = token_likelihoods(transformers, inp, tar, 0).log_probabilities  # (B, T)
-    return tf.reduce_sum(tf.where(tar[:, 1:] != PAD, likely, 0.0), axis=1)
-
-
-def token_scores(
-    tokenizer: Tokenizer, tar: np.ndarray, likelihoods: TokenLikelihoods
-) -> Iterator[list[TokenScore]]:
-    """Yields for each of B translations the list of TokenScores of its tokens, END included.
-
-    Args:
-      tokenizer: a Tokenizer.
-      tar: ids (B, 1 + T).
-      likelihoods: those of `tar`, as NumPy arrays.
-    """
-    for row, ids in enumerate(tar[:, 1:]):
-        length = np.count_nonzero(ids)  # without PAD
-        scores = []
-        for position, token in enumerate(tokenizer.tokens(ids[:length])):
-            alternatives = []
-            likeliest = tokenizer.tokens(likelihoods.likeliest_ids[row, position])
-            for rank, other_token in enumerate(likeliest):
-                probability = math.exp(likelihoods.likeliest[row, position, rank])
-                alternatives.append((other_token, probability))
-            log_probability = float(likelihoods.log_probabilities[row, position])
-            scores.append(TokenScore(token, log_probability, alternatives))
-        yield scores
+    if not (sentence.hidden.spans or sentence.verbatim) or sentence.protected is None:
+        return sentence.target
+    text = context.protector.protect_prefix(sentence.translation, sentence.protected).text
+    return context.tokenizer.encode([text])[0]

@@ -6,7 +6,6 @@ from pathlib import Path
 import tensorflow as tf
 
 from nmt import output
-from nmt.corpus.batches import MAX_SOURCE_TOKENS
 from nmt.decoding import non_autoregressive
 from nmt.decoding.hypotheses import Hypotheses
 from nmt.decoding.restrictions import Restrictions
@@ -14,7 +13,7 @@ from nmt.decoding.sampling import Sampling
 from nmt.decoding.search import beam_search, greedy_search, sample
 from nmt.exports.exported_model import Export
 from nmt.messages import reason
-from nmt.text.tokenizer import Tokenizer, printed_in_graph, trimmed_in_graph
+from nmt.text.tokenizer import MAX_SOURCE_TOKENS, Tokenizer, printed_in_graph, trimmed_in_graph
 from transformer_model import Transformer
 
 BEAM, ALPHA = 4, 0.6  # of the signature "beam" (paper 6.1)

@@ -36,7 +36,7 @@ def texts(pairs: tf.data.Dataset) -> tuple[list[str], list[str]]:
 
 def translate_all(model: Model, tokenizer: Tokenizer, sources: Sequence[str]) -> list[str]:
     """Returns the translations of `sources`, by the search of the run's options."""
-    translations = model.translator(tokenizer, **model.search_options)(sources)
+    translations = model.translator(tokenizer, model.search_options)(sources)
     return list(
         tqdm(
             translations, desc="Translating", total=len(sources), unit="line", file=sys.stderr,

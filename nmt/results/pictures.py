@@ -149,7 +149,7 @@ class RunPictures(Pictures):
     @functools.cached_property
     def weights(self):
         """The Attention of `line`; pictures can show its letters from then on."""
-        translate = self.model.translator(self.tokenizer, **self.model.search_options)
+        translate = self.model.translator(self.tokenizer, self.model.search_options)
         weights = translate.attend(self.line)
         use_fonts_for(*weights.source, *weights.target, language=self.language)
         return weights

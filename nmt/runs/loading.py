@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import tensorflow as tf
 
@@ -11,11 +11,11 @@ from nmt import UserError
 from nmt.decoding.model import Model
 from nmt.decoding.repetition import Repetition
 from nmt.decoding.sampling import Sampling
+from nmt.decoding.search_options import Protecting
 from nmt.decoding.translator import Translator
 from nmt.keywords import suggests_keywords
 from nmt.machine import memory
 from nmt.messages import log
-from nmt.neighbors import params
 from nmt.network.engine import ParallelForward, accelerate
 from nmt.network.parallel_tokens import ParallelTokensForward
 from nmt.options import Options
@@ -259,30 +259,28 @@ def load_translator(
       UserError: there is no such run, it is damaged, or an argument is not allowed.
       TypeError: there is no such argument.
     """
-    given = dict(
-        beam=beam, length_penalty=length_penalty, n_best=n_best, plain=plain, sampling=sampling,
-        repetition=repetition, mbr=mbr, alignments=alignments, token_scores=token_scores,
-        alternatives=alternatives, traced=traced,
-    )  # fmt: skip
     paths = path if isinstance(path, (list, tuple)) else [path]
     if not paths:
         raise UserError("load_translator was given an empty list; name one run folder or several")
     if isinstance(patterns, str):
         raise UserError("patterns is one string; give a list of strings")
-    options: dict[str, Any] = {
-        name: value for name, value in given.items() if value is not None
-    }  # the others are the run's own
-    if options.get("sampling"):
-        options.setdefault("beam", 1)
-    changed = {name: options[name] for name in params.names(params.SEARCH) if name in options}
+    if sampling and beam is None:
+        beam = 1
+    changed = {"beam": beam, "length_penalty": length_penalty}
+    changed = {name: value for name, value in changed.items() if value is not None}
     _, tokenizer, model = load_ensemble(paths, checkpoint, **changed)
+    options = model.search_options._replace(
+        n_best=n_best,
+        plain=plain,
+        sampling=sampling,
+        repetition=repetition,
+        mbr=mbr,
+        alignments=alignments,
+        token_scores=token_scores,
+        alternatives=alternatives,
+        traced=traced,
+    )
+    terms = read_glossary(glossary) if glossary else None
     return model.text_translator(
-        tokenizer,
-        split,
-        rows=rows,
-        workers=model.parts if workers is None else workers,
-        protect=protect,
-        patterns=tuple(patterns),
-        glossary=read_glossary(glossary) if glossary else None,
-        **options,
+        tokenizer, options, Protecting(protect, tuple(patterns), terms), split, rows, workers
     )

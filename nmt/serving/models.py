@@ -9,13 +9,16 @@ import dataclasses
 import itertools
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import tensorflow as tf
 
 from nmt import UserError
+from nmt.decoding.engines.choice import choose_engine
+from nmt.decoding.engines.engine import EngineSettings
 from nmt.decoding.model import Model
 from nmt.decoding.sampling import Sampling
+from nmt.decoding.search_options import Protecting
 from nmt.decoding.sentence import TokenScore, Translation
 from nmt.decoding.translator import Translator
 from nmt.serving import notices
@@ -96,7 +99,7 @@ class ServedModel:
     tokenizer: Tokenizer
     directions: list[Direction]
     examples: list[str] = dataclasses.field(default_factory=list)  # sentences of its test split
-    protected: dict[str, Any] = dataclasses.field(default_factory=dict)  # of Translator: glossary
+    protecting: Protecting = Protecting()  # noqa: RUF009  # immutable
     _translators: dict = dataclasses.field(default_factory=dict, init=False, repr=False)
     _sampling: VariableSampling | None = dataclasses.field(default=None, init=False, repr=False)
     _lock: threading.Lock = dataclasses.field(default_factory=threading.Lock, init=False)
@@ -105,11 +108,6 @@ class ServedModel:
     def beam(self) -> int:
         """The hypotheses that the run's own search follows."""
         return self.model.options.beam
-
-    @property
-    def protects(self) -> bool:
-        """Whether what must not change is translated as symbols."""
-        return self.protected.get("protect", True) and bool(self.tokenizer.symbol_ids)
 
     @property
     def protector(self) -> Protector:
@@ -158,33 +156,29 @@ class ServedModel:
             return self._translators[key]
 
     def _make(self, kind: str, number: int) -> Translator:
-        options = self.model.search_options
+        options = self.model.search_options._replace(beam=number)
         if kind == "sample":
             self._sampling = self._sampling or VariableSampling()
-            options |= dict(beam=1, n_best=number, sampling=self._sampling.sampling)
+            options = options._replace(beam=1, n_best=number, sampling=self._sampling.sampling)
         elif kind == "details":
-            options |= dict(beam=number, alternatives=MAX_ALTERNATIVES, alignments=True)
+            options = options._replace(alternatives=MAX_ALTERNATIVES, alignments=True)
         elif kind == "links":
-            options |= dict(beam=number, alignments=True)
+            options = options._replace(alignments=True)
         else:
-            options |= dict(beam=number, n_best=number)
+            options = options._replace(n_best=number)
         source, target, _ = self.directions[0]
-        protected = dict(self.protected)
-        if protected.get("glossary"):  # which a server of one direction may have
-            protected["glossary"] = protected["glossary"].in_languages((source, target))
-        return Translator(
-            self.model.transformer,
-            self.tokenizer,
-            workers=self.model.parts,
-            ensemble=self.model.ensemble,
+        protecting = self.protecting
+        if protecting.glossary:  # which a server of one direction may have
+            glossary = protecting.glossary.in_languages((source, target))
+            protecting = protecting._replace(glossary=glossary)
+        engine = choose_engine(
+            (self.model.transformer, *self.model.ensemble),
+            options,
             # Compiling would stop the server for seconds, in the middle of its work.
-            fixed=False,
-            language=source,
-            trained_length=self.model.options.max_length,
-            symbols=tuple(self.model.options.symbols.split()),
-            **protected,
-            **options,
+            EngineSettings(workers=self.model.parts, fixed=False),
+            self.tokenizer.symbol_ids,
         )
+        return Translator(engine, self.tokenizer, protecting, self.model.text_options(source))
 
     def _run(self, translator, lines, prefixes, query) -> list[list[Result]]:
         """Returns the Results of each line."""

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, TypeVar
 
 from starlette.requests import Request
 
-from nmt.corpus.batches import MAX_SOURCE_TOKENS
 from nmt.decoding.attention import Attention
 from nmt.messages import log
 from nmt.results.explorer import page as explorer
@@ -26,8 +25,8 @@ from nmt.serving.notices import Notice
 from nmt.serving.operations import AUTO
 from nmt.serving.prometheus_metrics import Metrics
 from nmt.serving.stored_files import StoredBytes, TranslatedFiles
-from nmt.serving.streaming import StreamingSearch
 from nmt.text import sentences
+from nmt.text.tokenizer import MAX_SOURCE_TOKENS
 
 THREADS = 2  # of streams, attention, HTML and warming up
 MAX_EVENTS = 64  # of a stream, that its client has not read
@@ -103,7 +102,6 @@ class Service:
         self._workers, self._max_waiting = workers, max_waiting
         self.metrics = Metrics(lambda: self.batcher.waiting if self.batcher else 0)
         self.batcher: Batcher | None = None  # while the server runs
-        self._searches: dict[str, StreamingSearch] = {}  # by name of the ServedModel
         self._threads: ThreadPoolExecutor | None = None  # for all but batches and files
         self._processes: Processes | None = None  # for files, while the server runs
         self._explorers: dict[str, StoredBytes] = {}  # by name of the ServedModel
@@ -140,9 +138,9 @@ class Service:
                 if self.is_over:
                     return
                 if not served.model.options.non_autoregressive:
-                    self._search_of(name)(WARM_UP_TEXT, [], lambda ids: True)
-                    query = Query(name, served.directions[0])
-                    served.translator(query).attend(WARM_UP_TEXT)
+                    translator = served.translator(Query(name, served.directions[0]))
+                    streaming.events(translator, WARM_UP_TEXT, [], lambda name, data: True)
+                    translator.attend(WARM_UP_TEXT)
                 if self.has_explorer(served):
                     self._make_explorer(served)
             self.warm = True
@@ -288,10 +286,7 @@ class Service:
         with self._explorer_lock:
             if served.name not in self._explorers:
                 translator = served.translator(Query(served.name, served.directions[0]))
-                examples = [
-                    explorer.Example(text, *translator.translate_ids(text))
-                    for text in served.examples
-                ]
+                examples = [explorer.example(translator, text) for text in served.examples]
                 page = explorer.assemble(
                     served.name, served.model.transformer, served.tokenizer, examples
                 )
@@ -311,8 +306,9 @@ class Service:
 
         def work() -> None:
             if not queue.is_closed:
-                search = self._search_of(query.model)
-                streaming.events(search, text, prefixes, query.direction.tag, queue.put)
+                served = self.models.by_name[query.model]
+                tag = query.direction.tag and query.direction.tag + " "
+                streaming.events(served.translator(query), tag + text, prefixes, queue.put)
 
         task = asyncio.wrap_future(self._start(work))
         task.add_done_callback(lambda done: queue.end())
@@ -358,12 +354,6 @@ class Service:
         too_long = notices.of_length(is_cut, longest > trained, MAX_SOURCE_TOKENS, trained)
         differences = notices.of_differences(*translator.difference(text, translation))
         return notices.answers([*text_query.notices, *differences, *too_long])
-
-    def _search_of(self, name: str) -> StreamingSearch:
-        """Returns the StreamingSearch of a run, made once."""
-        if name not in self._searches:
-            self._searches[name] = StreamingSearch(self.models.by_name[name])
-        return self._searches[name]
 
 
 async def while_connected(request: Request, work: Awaitable[Value]) -> Value:

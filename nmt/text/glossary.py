@@ -207,7 +207,7 @@ def take_out_terms(text: str, terms: Iterable[Span]) -> tuple[str, list[Span]]:
     missing = []
     # "hockey" is no second term in "ice hockey".
     for term in sorted(terms, key=lambda term: -len(term.original)):
-        translations = sorted((term.original, *term.others), key=len, reverse=True)
+        translations = sorted((term.original, *term.other_targets), key=len, reverse=True)
         for translation in translations:
             start = _find(text, translation)
             if start >= 0:

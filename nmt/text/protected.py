@@ -142,7 +142,9 @@ class Span(NamedTuple):
     end: int
     kind: str  # of KINDS; or "pattern", "term", "language"
     original: str  # what the translation is to hold for it: of a term, the term's translation
-    others: tuple[str, ...] = ()  # what it may hold in its place: other translations of a term
+    other_targets: tuple[
+        str, ...
+    ] = ()  # what it may hold in its place: other translations of a term
 
     @property
     def is_number(self) -> bool:

@@ -335,6 +335,7 @@ def coverages(lines: Iterable[str]) -> list[float]:
     return shares
 
 
+MAX_SOURCE_TOKENS = 2048  # of a sentence; attention takes memory by the square of their number
 CUT_MARGIN = 100  # tokens: where a line is cut, the last ones may be others than in the whole line
 
 
@@ -434,12 +435,13 @@ class Tokenizer:
         )
         return without / max(len(tokens), 1)
 
-    def decode(self, ids: np.ndarray) -> list[str]:
-        """Ids (B, L) -> B strings, of one line each, without START, END and PAD.
+    def decode(self, ids: np.ndarray | Sequence[list[int]]) -> list[str]:
+        """Ids (B, L), or B lists of them -> B strings of one line, without START, END and PAD.
 
         No reader of lines finds an end of a line in them: control characters become spaces.
         """
-        texts = self.processor.decode(ids.tolist())
+        rows = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+        texts = self.processor.decode(rows)
         return [*map(spelling.printed, texts)]
 
     def surfaces(self, text: str, max_tokens: int | None = None) -> list[str]:

@@ -5,15 +5,13 @@ import runpy
 
 import numpy as np
 import pytest
-from helpers import ROOT, as_dataset, call, sentences, small_transformer
+from helpers import ROOT, as_dataset, call, make_translator, sentences, small_transformer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt import UserError
 from nmt.corpus.vocabulary import train_tokenizer
 from nmt.decoding import alignment, batch_sizes, given_pairs, translator
-from nmt.decoding.search_options import SearchOptions
-from nmt.decoding.searcher import Searcher
 from nmt.decoding.sentence import Candidate, Sentence
 from nmt.text import spelling
 from nmt.text.tokenizer import Tokenizer
@@ -66,12 +64,11 @@ def test_unknown_words_count_as_the_text_has_them():
     text = "um xx yyy dois zz"
     assert vocabulary.surfaces(text) == ["\u2581um", "\u2581xx\u2581yyy", "\u2581dois", "\u2581zz"]
     sizes = dict.fromkeys(("input_vocab_size", "target_vocab_size"), vocabulary.vocab_size)
-    searcher = Searcher(small_transformer(num_layers=1, **sizes), SearchOptions())
-    pairs = given_pairs.GivenPairs(searcher, vocabulary, batch_sizes.Batching(None, 1))
-    (span_links,) = pairs.link_spans([(text, "one two")])
+    translate = make_translator(small_transformer(num_layers=1, **sizes), vocabulary)
+    (span_links,) = given_pairs.link_spans(translate.context, [(text, "one two")])
     spans = {text[slice(*link.source)] for link in span_links}
     assert spans == {"um", " xx yyy", " dois", " zz"}
-    (links,) = pairs.align([(text, "one two")])
+    (links,) = translate.align([(text, "one two")])
     assert {source_word for source_word, _ in links} == {0, 1, 3, 4}
 
 

@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import as_dataset, randomized, sentences
+from helpers import as_dataset, make_translator, randomized, searcher_of, sentences
 
 from nmt import UserError, messages
 from nmt.corpus.vocabulary import train_tokenizer
 from nmt.decoding import searcher
 from nmt.decoding.copied_symbols import CopiedSymbols, forbid
 from nmt.decoding.sampling import Sampling
-from nmt.decoding.translator import Translator
 from nmt.text.tokenizer import Tokenizer
 from transformer_model import END, MASKED, PAD, START, Transformer
 
@@ -121,15 +120,15 @@ def model(tokenizer):
 
 @pytest.fixture(scope="module")
 def translate(model):
-    return Translator(*model)
+    return make_translator(*model)
 
 
 @pytest.mark.parametrize("search", ["greedy", "beam and ensemble", "sampling"])
 def test_no_search_loses_or_repeats_what_must_not_change(model, translate, search):
     if search == "beam and ensemble":
-        translate = Translator(*model, beam=3, n_best=3, ensemble=(random_model(model[1]),))
+        translate = make_translator(*model, beam=3, n_best=3, ensemble=(random_model(model[1]),))
     elif search == "sampling":
-        translate = Translator(*model, sampling=Sampling(), n_best=2)
+        translate = make_translator(*model, sampling=Sampling(), n_best=2)
     for line, translations in zip(LINES, translate.hypotheses(LINES), strict=True):
         for translation in translations:
             for span in ("{name}", "4711", "%s", "%d", "http://a.b/c", "1001", "1012"):
@@ -146,7 +145,7 @@ def test_a_prefix_holds_symbols_too(translate):
 def test_lines_without_symbols_are_searched_for_as_before(model, translate, monkeypatch):
     lines = ["um dois", "três"]
     monkeypatch.delattr(CopiedSymbols, "restrict")
-    assert [*translate(lines)] == [*Translator(*model, protect=False)(lines)]
+    assert [*translate(lines)] == [*make_translator(*model, protect=False)(lines)]
 
 
 @pytest.mark.parametrize("search", ["greedy", "unscored", "beam", "sampling", "prefix"])
@@ -156,20 +155,20 @@ def test_no_search_invents_a_symbol(tokenizer, search):
     bias[list(tokenizer.symbol_ids)] += 9  # as after training on nothing but pairs with symbols
     model.final_layer.set_weights([kernel, bias])
     options = dict(beam=dict(beam=3, n_best=2), sampling=dict(sampling=Sampling()))
-    translate = Translator(model, tokenizer, **options.get(search, {}))
+    translate = make_translator(model, tokenizer, **options.get(search, {}))
     sources = tokenizer.encode(["um dois", "três"])
     prefixes = [[300], [301]] if search == "prefix" else ()
-    ids = translate.searcher.search(sources, prefixes, scored=search != "unscored").ids.numpy()
+    ids = searcher_of(translate).search(sources, prefixes, scored=search != "unscored").ids.numpy()
     assert not np.isin(ids, list(tokenizer.symbol_ids)).any()
 
 
 def test_what_a_pattern_names_is_in_the_translation(model):
-    assert "três" in next(Translator(*model, patterns=("tr.s",))(["um três"]))
+    assert "três" in next(make_translator(*model, patterns=("tr.s",))(["um três"]))
 
 
 def test_what_cannot_be_repaired_is_reported(model, capsys, monkeypatch):
     messages.show()
-    translate = Translator(*model, plain=True)
+    translate = make_translator(*model, plain=True)
     monkeypatch.setattr(searcher, "greedy_translate", lambda *_: tf.constant([[START, 300, END]]))
     list(translate(["4711"]))
     assert "1 of 1 line: other numbers" in capsys.readouterr().err
@@ -177,4 +176,4 @@ def test_what_cannot_be_repaired_is_reported(model, capsys, monkeypatch):
 
 def test_a_pattern_contradicts_no_protection(model):
     with pytest.raises(UserError, match="contradict protect=False"):
-        Translator(*model, patterns=("x",), protect=False)
+        make_translator(*model, patterns=("x",), protect=False)

@@ -5,14 +5,13 @@ import time
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import as_dataset, randomized, sentences
+from helpers import as_dataset, make_translator, randomized, searcher_of, sentences
 
 from nmt.corpus.vocabulary import train_tokenizer
 from nmt.decoding import hidden_spans
-from nmt.decoding.given_pairs import SpanLink
 from nmt.decoding.hypotheses import Hypotheses
 from nmt.decoding.sampling import Sampling
-from nmt.decoding.translator import Translator
+from nmt.decoding.sentence import SpanLink
 from nmt.text.differences import difference
 from nmt.text.protected import Protector, restore
 from nmt.text.tokenizer import Tokenizer
@@ -130,7 +129,7 @@ def test_any_run_keeps_what_must_not_change(tokenizer, way):
     assert not tokenizer.symbol_ids
     options = dict(beam=dict(beam=3, n_best=3), sampling=dict(sampling=Sampling(), n_best=2))
     transformer = random_model(tokenizer, non_autoregressive=way == "non-autoregressive")
-    translate = Translator(transformer, tokenizer, language="pt", **options.get(way, {}))
+    translate = make_translator(transformer, tokenizer, language="pt", **options.get(way, {}))
     prefixes = ["um {name}" if way == "prefix" else "", *[""] * 5]
     results = translate.hypotheses(LINES, prefixes=prefixes)
     for line, prefix, translations in zip(LINES, prefixes, results, strict=True):
@@ -140,19 +139,19 @@ def test_any_run_keeps_what_must_not_change(tokenizer, way):
 
 
 def test_without_protection_nothing_is_put_in(tokenizer):
-    translate = Translator(random_model(tokenizer), tokenizer, protect=False)
+    translate = make_translator(random_model(tokenizer), tokenizer, protect=False)
     assert "{name}" not in next(translate(["um {name} dois"]))
 
 
 def test_without_protection_a_character_of_private_use_is_a_character(tokenizer):
-    translate = Translator(random_model(tokenizer), tokenizer, protect=False)
+    translate = make_translator(random_model(tokenizer), tokenizer, protect=False)
     assert next(translate(["um \U000f0000 dois"]))
 
 
 def test_of_a_text_of_language_tag_and_spans_nothing_is_translated():
     model = train_tokenizer(as_dataset(sentences(200)), 320, symbols="<2de>")
     tokenizer = Tokenizer(model)
-    translate = Translator(random_model(tokenizer), tokenizer, symbols=("<2de>",))
+    translate = make_translator(random_model(tokenizer), tokenizer, symbols=("<2de>",))
     assert [*translate(["<2de> {name}", "<2de> {a} ({b})!"])] == ["{name}", "{a} ({b})!"]
 
 
@@ -168,24 +167,26 @@ def test_of_a_text_of_language_tag_and_spans_nothing_is_translated():
 def test_what_is_not_translated_follows_the_beginning_that_the_user_wants(
     tokenizer, source, prefix, expected
 ):
-    translate = Translator(random_model(tokenizer), tokenizer)
+    translate = make_translator(random_model(tokenizer), tokenizer)
     ((translation,),) = translate.hypotheses([source], prefixes=[prefix])
     assert translation.text == expected
 
 
 def test_what_a_pattern_names_is_kept_by_a_run_without_symbols(tokenizer):
-    translate = Translator(random_model(tokenizer), tokenizer, patterns=("tr.s",))
+    translate = make_translator(random_model(tokenizer), tokenizer, patterns=("tr.s",))
     assert "três" in next(translate(["um três dois"]))
 
 
 def test_the_words_around_a_span_are_translated_as_without_it(tokenizer):
-    translate = Translator(random_model(tokenizer), tokenizer)
+    translate = make_translator(random_model(tokenizer), tokenizer)
     with_span, without = translate(["um dois {name}", "um dois"])
     assert with_span.replace("{name}", "").split() == without.split()
 
 
 def test_lines_that_the_network_reads_alike_have_samples_of_their_own(tokenizer):
-    translate = Translator(random_model(tokenizer), tokenizer, sampling=Sampling(temperature=9.0))
+    translate = make_translator(
+        random_model(tokenizer), tokenizer, sampling=Sampling(temperature=9.0)
+    )
     lines = [f"um {{x{number}}} dois" for number in range(6)]
     samples = [text.replace(f"{{x{number}}}", "") for number, text in enumerate(translate(lines))]
     assert len(set(samples)) > 1
@@ -200,12 +201,12 @@ def writes(monkeypatch):
         waiting = list(texts)
 
         def search(sources, *_):
-            ids = translate.tokenizer.encode([waiting.pop(0)] * len(sources))
+            ids = translate.context.tokenizer.encode([waiting.pop(0)] * len(sources))
             ids = tf.constant(ids)[:, tf.newaxis]
             zeros = tf.zeros(ids.shape[:2])
             return Hypotheses(ids, zeros, zeros, tf.ones_like(zeros, tf.bool))
 
-        monkeypatch.setattr(translate.searcher, "search", search)
+        monkeypatch.setattr(searcher_of(translate), "search", search)
 
     return fix
 
@@ -227,26 +228,26 @@ def writes(monkeypatch):
     ],
 )
 def test_numbers_keep_their_digits(tokenizer, writes, source, written, expected):
-    translate = Translator(random_model(tokenizer), tokenizer)
+    translate = make_translator(random_model(tokenizer), tokenizer)
     writes(translate, *written)
     assert next(translate([source])) == expected
 
 
 def test_numbers_that_a_repeated_search_loses_are_put_in(tokenizer, writes):
-    translate = Translator(random_model(tokenizer), tokenizer)
+    translate = make_translator(random_model(tokenizer), tokenizer)
     writes(translate, "one 12 two", "one two", "one two")
     assert not difference("um 4711 dois 12", next(translate(["um 4711 dois 12"])))
 
 
 def test_the_beginning_that_the_user_wants_keeps_its_number(tokenizer, writes):
-    translate = Translator(random_model(tokenizer), tokenizer)
+    translate = make_translator(random_model(tokenizer), tokenizer)
     writes(translate, "one 5 two")
     (results,) = translate.hypotheses(["um 4711 dois"], prefixes=["one 5"])
     assert results[0].text == "one 5 two"
 
 
 def test_tokens_of_a_text_that_is_not_translated_are_none(tokenizer):
-    translate = Translator(random_model(tokenizer), tokenizer, token_scores=True)
+    translate = make_translator(random_model(tokenizer), tokenizer, token_scores=True)
     ((translation,),) = translate.hypotheses(["4711"])
     assert (translation.text, translation.tokens) == ("4711", [])
 
@@ -254,7 +255,7 @@ def test_tokens_of_a_text_that_is_not_translated_are_none(tokenizer):
 def test_a_run_that_writes_numbers_as_words_may_do_so(tokenizer, writes):
     tokenizer = Tokenizer(tokenizer.model)
     tokenizer.protection = tokenizer.protection._replace(spells_numbers=True)
-    translate = Translator(random_model(tokenizer), tokenizer)
+    translate = make_translator(random_model(tokenizer), tokenizer)
     writes(translate, "two dogs", "dogs", "15,000 dogs", "the 1970s", "dogs", "dogs again")
     assert [*translate(["2 um"])] == ["two dogs"]
     assert [*translate(["15 mil um"])] == ["15,000 dogs"]
@@ -275,14 +276,14 @@ def test_a_number_without_digits_and_without_a_word_is_put_in(
 ):
     tokenizer = Tokenizer(tokenizer.model)
     tokenizer.protection = tokenizer.protection._replace(spells_numbers=True)
-    translate = Translator(random_model(tokenizer), tokenizer)
+    translate = make_translator(random_model(tokenizer), tokenizer)
     writes(translate, *written)
     translation = next(translate([source]))
     assert sorted(translation.split()) == sorted(expected.split())
 
 
 def test_a_beams_candidates_stay_in_the_order_of_the_search(tokenizer):
-    translate = Translator(random_model(tokenizer), tokenizer, beam=4, n_best=4)
+    translate = make_translator(random_model(tokenizer), tokenizer, beam=4, n_best=4)
     for translations in translate.hypotheses(["um {x} dois 4711"]):
         scores = [translation.log_probability for translation in translations]
         bare = next(translate.hypotheses(["um dois"]))

@@ -3,6 +3,7 @@
 from helpers import small_transformer
 
 from nmt.decoding.model import Model
+from nmt.decoding.search_options import SearchOptions
 from nmt.network.engine import ParallelForward
 from nmt.text.tokenizer import Tokenizer
 
@@ -11,8 +12,8 @@ def test_translators_are_shared_whatever_the_order_of_their_options(tokenizer):
     """A Translator is traced and compiled, and so is each copy of it."""
     transformer = small_transformer()
     model = Model({}, transformer, ParallelForward(transformer), 1, epoch=None, steps=None)
-    translate = model.translator(tokenizer, beam=2, rows=3)
-    assert model.translator(tokenizer, rows=3, beam=2) is translate
-    assert model.translator(tokenizer, rows=3, beam=1) is not translate
+    translate = model.translator(tokenizer, SearchOptions(beam=2), rows=3)
+    assert model.translator(tokenizer, rows=3, options=SearchOptions(beam=2)) is translate
+    assert model.translator(tokenizer, SearchOptions(beam=1), rows=3) is not translate
     other = Tokenizer(tokenizer.model)
-    assert model.translator(other, rows=3, beam=2) is not translate
+    assert model.translator(other, SearchOptions(beam=2), rows=3) is not translate

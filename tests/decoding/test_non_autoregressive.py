@@ -5,13 +5,12 @@ import json
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import TINY, as_dataset, call, randomized, sentences, write_tsv
+from helpers import TINY, as_dataset, call, make_translator, randomized, sentences, write_tsv
 
 import run_demo
 from nmt import UserError
 from nmt.decoding import non_autoregressive
 from nmt.decoding.sampling import Sampling
-from nmt.decoding.translator import Translator
 from nmt.network import parallel_tokens
 from transformer_model import END, PAD, START, UNKNOWN, Transformer
 
@@ -106,14 +105,14 @@ def test_attention_has_the_positions_that_were_predicted():
     model = Transformer(1, 8, 2, 16, tokenizer.vocab_size, tokenizer.vocab_size,
                         non_autoregressive=True)  # fmt: skip
     model.build(((None, None), (None, None)))
-    translate = Translator(model, tokenizer)
+    translate = make_translator(model, tokenizer)
     seen = translate.attend("um dois.")
     for kind in ("encoder", "decoder", "cross"):
         weights, queries, keys = seen.select(kind, 1)
         assert weights.shape == (2, len(queries), len(keys))
     for options in (dict(beam=4), dict(sampling=Sampling(), n_best=1)):
         with pytest.raises(UserError, match="non-autoregressive: leave out --beam"):
-            Translator(model, tokenizer, **options)
+            make_translator(model, tokenizer, **options)
     for options in (dict(alignments=True), dict(token_scores=True), dict(alternatives=2)):
         with pytest.raises(UserError, match="leave out --alignments, --token-scores"):
-            Translator(model, tokenizer, **options)
+            make_translator(model, tokenizer, **options)

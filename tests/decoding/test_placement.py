@@ -3,9 +3,7 @@
 import pytest
 
 from nmt.decoding import placement
-from nmt.decoding.given_pairs import SpanLink
-from nmt.decoding.hidden_spans import HiddenText
-from nmt.decoding.sentence import Candidate, Sentence
+from nmt.decoding.sentence import Candidate, HiddenText, Sentence, SpanLink
 from nmt.text.protected import Protected, Span
 
 
@@ -95,7 +93,7 @@ def test_what_is_put_in_does_not_count_in_the_order_of_candidates():
 def test_of_several_targets_of_a_term_the_likeliest_is_put_in():
     dog = slot("A Hund barks", "a dog barks", "dog")
     (term,) = dog.sentence.terms
-    dog.sentence.terms = [term._replace(original="toutou", others=("chien",))]
+    dog.sentence.terms = [term._replace(original="toutou", other_targets=("chien",))]
     (dog,) = placement.slots(dog.sentence)
     texts = dog.texts([SpanLink((2, 5), (2, 6))])
     assert texts == ["A toutou barks", "A chien barks"]

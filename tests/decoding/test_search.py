@@ -10,8 +10,8 @@ from helpers import INP, SIZES, biased_transformer, find, graph_of, hypotheses_o
 import transformer_model as tm
 from nmt.decoding import cached_decoder
 from nmt.decoding.beam import BLOCK, beam_search, best_continuations
+from nmt.decoding.likelihoods import log_probabilities
 from nmt.decoding.restrictions import Restrictions
-from nmt.decoding.tokens import log_probabilities
 from transformer_model import END, PAD, START
 
 EXTRA = 4

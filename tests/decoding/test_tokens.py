@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 from helpers import biased_transformer, call, small_transformer
 
-from nmt.decoding.tokens import token_likelihoods
+from nmt.decoding.likelihoods import token_likelihoods
 from run_demo import load_translator
 from transformer_model import END, START
 

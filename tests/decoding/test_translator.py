@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import as_dataset, randomized, run_process, sentences
+from helpers import as_dataset, make_translator, randomized, run_process, searcher_of, sentences
 
 import run_demo
 import transformer_model as tm
@@ -29,7 +29,6 @@ from nmt.decoding.repetition import Repetition
 from nmt.decoding.sampling import Sampling
 from nmt.decoding.search_options import SearchOptions
 from nmt.decoding.sentence import Translation
-from nmt.decoding.translator import Translator
 from nmt.exports.saved_model import SavedTranslator
 from nmt.text import spelling
 from nmt.text.protected import Protection
@@ -134,7 +133,7 @@ def test_lines_come_back_in_their_order_as_if_each_were_alone(
     """In several chunks, each in several batches, two at a time."""
     monkeypatch.setattr(batch_sizes, "BATCH_TOKENS", 64)
     lines = [*SOURCES[:5], "", *SOURCES[5:]]
-    hypotheses = Translator(*model, beam=beam, workers=2).hypotheses(iter(lines), at_a_time=15)
+    hypotheses = make_translator(*model, beam=beam, workers=2).hypotheses(iter(lines), at_a_time=15)
     for line, best in zip(lines, hypotheses, strict=True):
         text, total = alone(line, beam) if line else ("", 0.0)
         assert best[0].text == text
@@ -144,8 +143,8 @@ def test_lines_come_back_in_their_order_as_if_each_were_alone(
 def test_single_sentences_are_the_same_once_xla_compiles_them(model, alone, monkeypatch, silent):
     monkeypatch.setattr(compiled_search, "COMPILE_AFTER", 3)
     monkeypatch.setattr(compiled_search, "EXTRA_POSITIONS", 50)  # for all of them
-    translate = Translator(*model)
-    search_one, calls = translate.searcher.compiled, []
+    translate = make_translator(*model)
+    search_one, calls = searcher_of(translate).compiled, []
     compiled = search_one.search_width
     search_one.search_width = lambda inp: calls.append(inp) or compiled(inp)
     lines = SOURCES[:12]
@@ -161,9 +160,9 @@ def test_single_sentences_are_the_same_once_xla_compiles_them(model, alone, monk
 
 
 def test_a_search_that_is_not_traced_finds_the_same(model, alone):
-    translate, traced = Translator(*model, traced=False), []
-    searched = translate.searcher.searched
-    translate.searcher.searched = lambda inp, *more, **flags: (
+    translate, traced = make_translator(*model, traced=False), []
+    searched = searcher_of(translate).searched
+    searcher_of(translate).searched = lambda inp, *more, **flags: (
         traced.append(inp) or searched(inp, *more, **flags)
     )
     assert list(translate(SOURCES[:3])) == [alone(line)[0] for line in SOURCES[:3]]
@@ -176,9 +175,9 @@ def test_a_search_that_is_not_traced_finds_the_same(model, alone):
 @pytest.mark.slow
 def test_a_translation_too_long_for_the_compiled_search_is_complete(model, alone, monkeypatch):
     monkeypatch.setattr(compiled_search, "COMPILE_AFTER", 0)
-    translate, uncompiled = Translator(*model), []
-    searched = translate.searcher.searched
-    translate.searcher.searched = lambda inp, *more, **flags: (
+    translate, uncompiled = make_translator(*model), []
+    searched = searcher_of(translate).searched
+    searcher_of(translate).searched = lambda inp, *more, **flags: (
         uncompiled.append(inp) or searched(inp, *more, **flags)
     )
     lines = [line for line in SOURCES if line][:12]
@@ -190,12 +189,12 @@ def test_a_translation_too_long_for_the_compiled_search_is_complete(model, alone
 def test_sentences_of_all_lengths_need_few_compiled_programs(model, monkeypatch, silent):
     """TensorFlow releases none of them."""
     monkeypatch.setattr(compiled_search, "COMPILE_AFTER", 0)
-    translate, shapes, uncompiled = Translator(*model), set(), []
+    translate, shapes, uncompiled = make_translator(*model), set(), []
     any_found = Hypotheses(*[tf.zeros(1)] * 4, tf.constant([True]))
-    translate.searcher.compiled.search_width = lambda inp: shapes.add(inp.shape) or any_found
-    translate.searcher.searched = lambda inp, *_, **__: uncompiled.append(inp.shape[1])
+    searcher_of(translate).compiled.search_width = lambda inp: shapes.add(inp.shape) or any_found
+    searcher_of(translate).searched = lambda inp, *_, **__: uncompiled.append(inp.shape[1])
     for length in range(1, translator.MAX_SOURCE_TOKENS + 1):
-        translate.searcher.search([[tm.START] * length])
+        searcher_of(translate).search([[tm.START] * length])
     assert len(shapes) <= 4
     assert uncompiled == list(
         range(max(width for _, width in shapes) + 1, translator.MAX_SOURCE_TOKENS + 1)
@@ -214,7 +213,7 @@ def test_memory_of_a_resident_translator_is_bounded_over_all_widths():
 
 def test_a_penalty_gives_the_same_text_whether_it_is_scored_or_not(model):
     """It multiplies log-probabilities: raw logits may be positive, and would grow."""
-    penalized, free = Translator(*model, repetition=Repetition(1.5)), Translator(*model)
+    penalized, free = make_translator(*model, repetition=Repetition(1.5)), make_translator(*model)
     texts = [best[0].text for best in penalized.hypotheses(SOURCES)]
     assert list(penalized(SOURCES)) == texts
     assert list(free(SOURCES)) != texts
@@ -223,9 +222,9 @@ def test_a_penalty_gives_the_same_text_whether_it_is_scored_or_not(model):
 @pytest.mark.parametrize("beam", [1, 2])
 def test_a_translation_has_what_was_asked_for_and_else_none(model, beam):
     """0 would be the log-probability of a translation that is certain."""
-    (plain,) = next(Translator(*model, beam=beam).hypotheses(["um dois."], scored=False))
+    (plain,) = next(make_translator(*model, beam=beam).hypotheses(["um dois."], scored=False))
     assert plain[1:] == (None, None, None)
-    reporting = Translator(*model, beam=beam, alignments=True, token_scores=True)
+    reporting = make_translator(*model, beam=beam, alignments=True, token_scores=True)
     (full,) = next(reporting.hypotheses(["um dois."]))
     assert full.text == plain.text
     total = sum(score.log_probability for score in full.tokens)
@@ -237,7 +236,7 @@ def test_weights_that_still_change_are_never_compiled_in(model, monkeypatch, sil
     """As those of a training are, which is validated after each epoch."""
     monkeypatch.setattr(compiled_search, "COMPILE_AFTER", 0)
     transformer, tokenizer = model
-    translate = Translator(*model, fixed=False)
+    translate = make_translator(*model, fixed=False)
     before = list(translate(["um dois."]))
     layer = transformer.final_layer
     kernel, bias = layer.get_weights()
@@ -253,7 +252,7 @@ def test_weights_that_still_change_are_never_compiled_in(model, monkeypatch, sil
 
 def test_any_text_gets_a_translation_in_order(model, alone, monkeypatch, capsys):
     monkeypatch.setattr(translator, "MAX_SOURCE_TOKENS", 500)
-    hypotheses = list(Translator(*model, protect=False).hypotheses(HOSTILE))
+    hypotheses = list(make_translator(*model, protect=False).hypotheses(HOSTILE))
     said = warnings_of_translation(capsys)
     assert len(hypotheses) == len(HOSTILE)
     assert all("\n" not in best[0].text for best in hypotheses)
@@ -265,7 +264,7 @@ def test_any_text_gets_a_translation_in_order(model, alone, monkeypatch, capsys)
 
 def test_each_sentence_of_a_line_is_translated_by_itself(model, alone):
     lines = ["um dois. Três.", "", "nove.\n\nquatro um.  Dois.", "zero.", "um. Dois. Três."]
-    hypotheses = Translator(*model, language="pt").hypotheses(lines, at_a_time=2)
+    hypotheses = make_translator(*model, language="pt").hypotheses(lines, at_a_time=2)
     parts = [["um dois.", "Três."], [""], ["nove.", "", "quatro um.", "Dois."], ["zero."]]
     parts.append(["um.", "Dois.", "Três."])
     spaces = [[" ", ""], [""], ["\n", "\n", "  ", ""], [""], [" ", " ", ""]]
@@ -274,14 +273,14 @@ def test_each_sentence_of_a_line_is_translated_by_itself(model, alone):
         pairs = zip(texts, between, strict=True)
         assert best.text == "".join(text + space for text, space in pairs)
     assert (
-        next(iter(Translator(*model)(lines))) == alone(lines[0])[0]
+        next(iter(make_translator(*model)(lines))) == alone(lines[0])[0]
     )  # without a language, as it is
 
 
 def test_lines_longer_than_those_of_training_are_counted_in_a_warning(model, capsys):
     words = "um dois três quatro cinco seis"
     length = len(model[1].encode([words])[0])
-    translate = Translator(*model, language="pt", trained_length=length)
+    translate = make_translator(*model, language="pt", trained_length=length)
     assert len(list(translate([words, f"{words} sete", f"{words}. {words} oito", ""]))) == 4
     expected = f"2 of 4 lines: longer than the {length} tokens that the run was trained on"
     assert expected in capsys.readouterr().err
@@ -291,12 +290,12 @@ def test_lines_longer_than_those_of_training_are_counted_in_a_warning(model, cap
 
 def test_one_string_is_not_taken_for_a_list_of_its_letters(model):
     with pytest.raises(TypeError, match="lines is one string"):
-        list(Translator(*model)("um dois."))
+        list(make_translator(*model)("um dois."))
 
 
 def test_n_best_translations_differ(model):
     hypotheses = list(
-        Translator(*model, beam=8, n_best=8).hypotheses(["um dois.", "nove nove.", ""])
+        make_translator(*model, beam=8, n_best=8).hypotheses(["um dois.", "nove nove.", ""])
     )
     assert hypotheses[2] == [Translation("", 0.0)]
     for translations in hypotheses[:2]:
@@ -314,7 +313,7 @@ def test_n_best_are_of_all_hypotheses_of_the_beam_where_several_are_one_text(mod
         protection=Protection(learned=()),
     )
     every, best = (
-        list(Translator(transformer, short, beam=8, n_best=number).hypotheses(SOURCES[:6]))
+        list(make_translator(transformer, short, beam=8, n_best=number).hypotheses(SOURCES[:6]))
         for number in (8, 2)
     )
     assert [len(rows) for rows in best] == [min(2, len(rows)) for rows in every]
@@ -329,8 +328,8 @@ def test_n_best_are_of_all_hypotheses_of_the_beam_where_several_are_one_text(mod
     "options", [dict(beam=6), dict(sampling=Sampling(temperature=0.7, seed=1))]
 )
 def test_minimum_bayes_risk_weights_those_of_a_beam_and_counts_samples(model, options):
-    candidates = list(Translator(*model, n_best=6, **options).hypotheses(SOURCES))
-    chosen = list(Translator(*model, n_best=6, mbr="chrf", **options).hypotheses(SOURCES))
+    candidates = list(make_translator(*model, n_best=6, **options).hypotheses(SOURCES))
+    chosen = list(make_translator(*model, n_best=6, mbr="chrf", **options).hypotheses(SOURCES))
     sampled = "sampling" in options
     right, wrong = (
         [[consensus.choose(rows, "chrf", way)] for rows in candidates]
@@ -342,7 +341,7 @@ def test_minimum_bayes_risk_weights_those_of_a_beam_and_counts_samples(model, op
 
 def test_tags_are_no_words_of_a_line_but_at_its_start(model):
     lines = ["<2de> Um dois. Três quatro. Nove.", "Um dois. Três quatro. Nove."]
-    translate = Translator(*model, language="pt", symbols=("<2de>",), alignments=True)
+    translate = make_translator(*model, language="pt", symbols=("<2de>",), alignments=True)
     for line, (best,) in zip(lines, translate.hypotheses(lines), strict=True):
         words, translated = line.split(), best.text.split()
         assert {i for i, _ in best.links} - {0} == {*range(1, len(words))}
@@ -354,14 +353,14 @@ def test_scores_of_given_pairs_are_those_of_the_translations_themselves(model, m
     monkeypatch.setattr(given_pairs, "CHUNK_LINES", 15)
     transformer, tokenizer = model
     pairs = [*sentences(30), ("um", ""), ("", "")]
-    pair_scores = list(Translator(*model).score(iter(pairs)))
+    pair_scores = list(make_translator(*model).score(iter(pairs)))
     for pair, total in zip(pairs, pair_scores, strict=True):
         inp, tar = (tf.constant(tokenizer.encode([side])) for side in pair)
         each = tf.nn.log_softmax(transformer((inp, tar[:, :-1]))[0])[0].numpy()  # (T - 1, V)
         expected = sum(each[place, token] for place, token in enumerate(tar.numpy()[0, 1:]))
         assert total == pytest.approx(expected, abs=1e-3)
     with pytest.raises(UserError, match="pair 2 has more than 2048 tokens on a side"):
-        list(Translator(*model).score([("um", "one"), ("um", "one " * 3000)]))
+        list(make_translator(*model).score([("um", "one"), ("um", "one " * 3000)]))
 
 
 def test_an_ensemble_scores_pairs_by_the_means_of_probabilities(model, silent):
@@ -369,7 +368,7 @@ def test_an_ensemble_scores_pairs_by_the_means_of_probabilities(model, silent):
     other = tm.Transformer(**transformer.config)
     other.build(((None, None), (None, None)))
     randomized(other, 9)
-    (pair_score,) = Translator(*model, ensemble=(other,)).score([("um dois.", "one two.")])
+    (pair_score,) = make_translator(*model, ensemble=(other,)).score([("um dois.", "one two.")])
     inp, tar = (tf.constant(tokenizer.encode([side])) for side in ("um dois.", "one two."))
     each = [tf.nn.softmax(one((inp, tar[:, :-1]))[0])[0].numpy() for one in (transformer, other)]
     mean = np.log(np.mean(each, axis=0))  # (T - 1, V)
@@ -388,12 +387,12 @@ def test_an_ensemble_scores_pairs_by_the_means_of_probabilities(model, silent):
 )
 def test_options_out_of_range_are_refused_at_once(model, wrong, said):
     with pytest.raises(UserError, match=said):
-        Translator(*model, **wrong)
+        make_translator(*model, **wrong)
 
 
 def test_attention_is_that_of_one_pass_over_the_translation(model, alone, silent):
     transformer, tokenizer = model
-    seen = Translator(*model).attend("um dois.")
+    seen = make_translator(*model).attend("um dois.")
     inp, tar = (np.array([tokenizer.processor.piece_to_id(side)]) for side in seen[:2])
     assert tokenizer.decode(tar)[0] == alone("um dois.")[0]
     _, expected = transformer((inp, tar[:, :-1]))
@@ -411,7 +410,7 @@ def test_attention_is_of_the_layers_that_encoder_and_decoder_have(tokenizer):
     size = tokenizer.vocab_size
     network = tm.Transformer(3, 8, 2, 16, size, size, decoder_layers=1)
     network.build(((None, None), (None, None)))
-    translate = Translator(randomized(network), tokenizer)
+    translate = make_translator(randomized(network), tokenizer)
     seen = translate.attend("um dois.")
     assert [seen.layers(kind) for kind in KINDS] == [3, 1, 1]
     for kind, name in (("encoder", "encoder_layer3"), ("cross", "decoder_layer1_block2")):
@@ -434,25 +433,27 @@ def test_attention_is_of_the_layers_that_encoder_and_decoder_have(tokenizer):
     ],
 )
 def test_tags_at_the_start_of_a_line_belong_to_each_of_its_sentences(model, line, expected):
-    assert Translator(*model, language="pt", symbols=("<2de>", "<x>")).parts(line) == expected
+    assert make_translator(*model, language="pt", symbols=("<2de>", "<x>")).parts(line) == expected
 
 
 def test_translations_begin_with_what_their_lines_are_given(model, alone):
     lines = ["um dois três.", "Quatro. Cinco.", "", "seis"]
     prefixes = ["nine nine", "", "one", "two  "]
     for more in (dict(), dict(beam=3, n_best=2), dict(n_best=2, sampling=Sampling(seed=1))):
-        translate = Translator(*model, language="pt", **more)
+        translate = make_translator(*model, language="pt", **more)
         translations = [best[0].text for best in translate.hypotheses(lines, prefixes=prefixes)]
         assert translations[0].startswith("nine nine")
         assert translations[2] == ""
         assert translations[3].startswith("two")
-    hypotheses = Translator(*model, language="pt").hypotheses(lines, prefixes=["", "three", "", ""])
+    hypotheses = make_translator(*model, language="pt").hypotheses(
+        lines, prefixes=["", "three", "", ""]
+    )
     texts = [best[0].text for best in hypotheses]
     assert texts[0] == alone(lines[0])[0]
     assert texts[1].startswith("three")
     assert texts[1].endswith(alone("Cinco.")[0])  # the second sentence is free
     with pytest.raises(UserError, match="fewer prefixes than lines"):
-        list(Translator(*model).hypotheses(lines, prefixes=["one"]))
+        list(make_translator(*model).hypotheses(lines, prefixes=["one"]))
 
 
 def test_long_prefixes_make_batches_small(finished, monkeypatch):
@@ -463,7 +464,7 @@ def test_long_prefixes_make_batches_small(finished, monkeypatch):
         batches.append((len(rows), max(map(len, begins))))
         raise StopAsyncIteration  # a search of such prefixes takes long
 
-    monkeypatch.setattr(translate.searcher, "search", search)
+    monkeypatch.setattr(searcher_of(translate), "search", search)
     prefixes = ["one two " * 200] * 40
     with pytest.raises(StopAsyncIteration):
         list(translate.hypotheses(["um."] * 40, prefixes=prefixes))
@@ -482,8 +483,8 @@ def test_a_search_on_a_gpu_has_larger_batches(tokenizer, monkeypatch):
 
     for devices in ([], ["a GPU"]):
         monkeypatch.setattr(tf.config, "list_physical_devices", lambda _, seen=devices: seen)
-        translate = Translator(network, tokenizer)
-        monkeypatch.setattr(translate.searcher, "search", search)
+        translate = make_translator(network, tokenizer)
+        monkeypatch.setattr(searcher_of(translate), "search", search)
         with pytest.raises(StopAsyncIteration):
             list(translate.hypotheses(["um."] * 4096))
     assert rows == [batch_sizes.BATCH_TOKENS // length, batch_sizes.GPU_BATCH_TOKENS // length]
@@ -501,12 +502,12 @@ def test_wrong_values_from_python_are_one_line(tokenizer):
     network.build(((None, None), (None, None)))
     for options in (dict(n_best=2.0, beam=4), dict(beam="4"), dict(rows=1.5), dict(workers=2.5)):
         with pytest.raises(UserError, match="must be a whole number"):
-            Translator(network, tokenizer, **options)
-    translate = Translator(network, tokenizer)
+            make_translator(network, tokenizer, **options)
+    translate = make_translator(network, tokenizer)
     with pytest.raises(UserError, match="prefixes is one string"):
         translate.hypotheses(["um."] * 3, prefixes="Two")
     for language in (None, "pt"):
-        translate = Translator(network, tokenizer, language=language)
+        translate = make_translator(network, tokenizer, language=language)
         with pytest.raises(UserError, match=r"U\+D83D is half a character"):
             list(translate(["um.", "dois \ud83d. Tr\u00eas."]))
     with pytest.raises(UserError, match=r"U\+DCFF is half a character"):
@@ -531,7 +532,7 @@ BLANK = [
 
 @pytest.mark.parametrize("language", ["pt", None])
 def test_lines_that_show_nothing_stay_as_they_are(model, language):
-    translate = Translator(*model, language=language)
+    translate = make_translator(*model, language=language)
     assert list(translate(BLANK)) == [line.strip(" ") for line in BLANK]
     assert list(translate(["\u2028", "\x85\t", "\u2029\u200b\x1c"])) == ["", "", "\u200b"]
     assert list(translate.hypotheses(BLANK[:1])) == [[Translation(BLANK[0], 0.0)]]
@@ -539,7 +540,7 @@ def test_lines_that_show_nothing_stay_as_they_are(model, language):
 
 @pytest.mark.parametrize("language", ["pt", None])
 def test_a_line_is_one_line_whatever_a_reader_could_split_it_at(model, language):
-    translate = Translator(*model, language=language)
+    translate = make_translator(*model, language=language)
     separators = "\v\f\x1c\x1d\x1e\x85\u2028\u2029"
     lines = [f"um{separator}dois. Três." for separator in separators]
     lines += [f"um dois.{separator}Três." for separator in separators]
@@ -550,7 +551,7 @@ def test_a_line_is_one_line_whatever_a_reader_could_split_it_at(model, language)
 
 @pytest.mark.parametrize("language", ["pt", None])
 def test_a_line_has_the_same_translation_in_every_spelling(model, language):
-    translate = Translator(*model, language=language)
+    translate = make_translator(*model, language=language)
     line = "Três é mais. São dois."
     spellings = [
         unicodedata.normalize("NFD", line),
@@ -592,7 +593,7 @@ def test_a_saved_model_reads_every_line_as_translate_does(model):
         "é",
         "e\u0301",
     ]
-    expected = list(Translator(transformer, tokenizer)(lines))
+    expected = list(make_translator(transformer, tokenizer)(lines))
     served = SavedTranslator(transformer, tokenizer)
     results = served.greedy(tf.constant(lines))
     assert [text.decode() for text in results["translations"].numpy()] == expected

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import ROUNDING, call, randomized, run_process, sentences
+from helpers import ROUNDING, call, make_translator, randomized, run_process, sentences
 
 import run_demo
 from nmt.cli.export import default_path
+from nmt.decoding.likelihoods import log_probabilities
 from nmt.decoding.sampling import Sampling
-from nmt.decoding.tokens import log_probabilities
-from nmt.decoding.translator import Translator
+from nmt.decoding.search_options import SearchOptions
 from nmt.exports import ctranslate2_model
 from nmt.exports.exported_model import Export
 from nmt.exports.saved_model import SavedTranslator
@@ -36,15 +36,15 @@ def folder(finished, tmp_path_factory):
     (path / "source").write_text("\n".join(lines) + "\n")
     _, tokenizer, model = loading.load(path / "run")
     for name, beam in (("greedy", 1), ("beam", 4)):
-        texts = list(model.translator(tokenizer, beam=beam, length_penalty=0.6)(lines))
+        texts = list(model.translator(tokenizer, SearchOptions(beam, 0.6))(lines))
         (path / name).write_text("\n".join(texts) + "\n")
     assert len(set(texts)) > 60  # it has learned to tell them apart
     (path / "prefixes").write_text("\n".join(["nine", ""] * 50) + "\n")
-    prefixed = model.translator(tokenizer, beam=4, length_penalty=0.6)
+    prefixed = model.translator(tokenizer, SearchOptions(4, 0.6))
     hypotheses = prefixed.hypotheses(lines, prefixes=["nine", ""] * 50)
     (path / "prefix").write_text("".join(f"{best[0].text}\n" for best in hypotheses))
     sampling = Sampling(temperature=1.5, top_k=7, top_p=0.95, seed=5)
-    drawn = model.translator(tokenizer, beam=1, sampling=sampling)(lines)
+    drawn = model.translator(tokenizer, SearchOptions(1, sampling=sampling))(lines)
     (path / "sample").write_text("".join(f"{text}\n" for text in drawn))
     return path
 
@@ -251,7 +251,9 @@ def test_a_saved_model_of_a_shallow_decoder_translates_as_the_program(tokenizer)
     network.build(((None, None), (None, None)))
     serve, lines = SavedTranslator(randomized(network), tokenizer), ["um dois.", "três."]
     translations = serve.greedy(tf.constant(lines))["translations"].numpy()
-    assert [text.decode() for text in translations] == list(Translator(network, tokenizer)(lines))
+    assert [text.decode() for text in translations] == list(
+        make_translator(network, tokenizer)(lines)
+    )
 
 
 def test_a_saved_model_refuses_numbers_that_translate_refuses(tokenizer):

@@ -4,11 +4,11 @@ import json
 
 import keras
 import pytest
+from helpers import make_translator
 from starlette.testclient import TestClient
 
 from nmt.decoding import translator as translator_module
 from nmt.decoding.model import Model
-from nmt.decoding.translator import Translator
 from nmt.options import Options
 from nmt.runs import loading
 from nmt.serving import app, openapi
@@ -54,7 +54,7 @@ def client(served):
 @pytest.fixture(scope="module")
 def translation(served):
     """The translation of TEXT by the Translator alone."""
-    translator = Translator(served.model.transformer, served.tokenizer, beam=1, language="pt")
+    translator = make_translator(served.model.transformer, served.tokenizer, beam=1, language="pt")
     text = next(translator([TEXT]))
     assert text
     return text

@@ -8,8 +8,8 @@ from nmt.corpus.vocabulary import train_tokenizer
 from nmt.decoding.model import Model
 from nmt.options import Options
 from nmt.runs import loading
+from nmt.serving import streaming
 from nmt.serving.models import Direction, Query, ServedModel
-from nmt.serving.streaming import StreamingSearch
 from nmt.text.tokenizer import Tokenizer
 
 PAIRS = [(f"um {n} dois {n + 1}.", f"one {n} two {n + 1}.") for n in range(1, 1201)]
@@ -27,16 +27,17 @@ def served():
 
 
 def test_what_must_not_change_does_not_and_is_shown(served):
-    text, shown = "um 4711 dois {name}.", []
-    search = StreamingSearch(served)
-    finished = search(text, [], lambda part: bool(shown.append(part)) or True)
-    (translation,) = served.translator(Query("numbers", served.directions[0]))([text])
-    assert finished.text == translation
-    assert finished.text.count("4711") == finished.text.count("{name}") == 1
-    assert "4711" in finished.source
-    assert [token.token for token in finished.tokens].count("4711") == 1
+    text, received = "um 4711 dois {name}.", []
+    translate = served.translator(Query("numbers", served.directions[0]))
+    streaming.events(translate, text, [], lambda *event: bool(received.append(event)) or True)
+    *partial, (name, finished) = received
+    assert name == "sentence"
+    assert finished["text"] == next(translate([text]))
+    assert finished["text"].count("4711") == finished["text"].count("{name}") == 1
+    assert "4711" in finished["source"]
+    assert [token["token"] for token in finished["tokens"]].count("4711") == 1
     assert not any(
-        "⟦" in other["token"] for token in finished.tokens for other in token.alternatives
+        "⟦" in other["token"] for token in finished["tokens"] for other in token["alternatives"]
     )
-    assert len(shown) > 1
-    assert not any("⟦" in part for part in shown)
+    assert len(partial) > 1
+    assert not any("⟦" in data["text"] for _, data in partial)

@@ -8,14 +8,16 @@ imports no TensorFlow.
 from __future__ import annotations
 
 import dataclasses
+import numbers
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from nmt import UserError
 
 if TYPE_CHECKING:
     import numpy as np
 
     from nmt.decoding.search_options import SearchOptions
-    from transformer_model import Transformer
 
 # A function of the ids of the best hypothesis so far, START first, which a search calls after each
 # step. It returns whether to continue: else the search ends there, with what it has.
@@ -123,24 +125,10 @@ class EngineSettings:
     workers: int = 1  # batches searched in parallel
     fixed: bool = True  # the weights do not change, so that a search may be compiled
 
-
-def choose_engine(
-    transformers: Sequence[Transformer],
-    options: SearchOptions,
-    settings: EngineSettings = EngineSettings(),  # frozen
-    symbol_ids: range = range(0),
-) -> Engine:
-    """Returns the engine of one Transformer, or of several, whose probabilities are averaged.
-
-    Args:
-      transformers: of the same vocabulary.
-      options: of the search.
-      settings: of the engine.
-      symbol_ids: of the vocabulary's symbols, which a translation holds as often as its source.
-
-    Raises:
-      UserError: a number is out of its range, or the network cannot do what the options ask for.
-    """
-    from nmt.decoding.engines.tensorflow import TensorFlowEngine
-
-    return TensorFlowEngine(transformers, options, settings, symbol_ids)
+    def check(self) -> None:
+        """Raises a UserError if a number is out of its range."""
+        for name, number in (("workers", self.workers), ("rows", self.rows)):
+            if number is None:
+                continue
+            if not isinstance(number, numbers.Integral) or number < 1:
+                raise UserError(f"{name} is {number!r}; it must be a whole number, at least 1")

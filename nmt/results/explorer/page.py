@@ -16,6 +16,8 @@ import numpy as np
 from sentencepiece.sentencepiece_model_pb2 import ModelProto
 
 from nmt import UserError
+from nmt.decoding import tokens
+from nmt.decoding.translator import Translator
 from nmt.results import architecture, texts
 from nmt.text import protected, spelling
 
@@ -34,6 +36,13 @@ class Example(NamedTuple):
     text: str
     translation: str
     target: list[int]  # ids by the run's search, START first; [] for the page's greedy search
+
+
+def example(translator: Translator, text: str) -> Example:
+    """Returns a sentence that the page offers, translated as `translate` does it."""
+    sentence = translator.whole(text)
+    target = tokens.ids_of_translation(translator.context, sentence)
+    return Example(text, sentence.translation, target)
 
 
 def dense_tensors(name, layer):

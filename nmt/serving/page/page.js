@@ -166,14 +166,14 @@ function forget() {
   showDetected();
 }
 
-// Tokens as they are written: bytes of one character together, a token's space before it.
-function piecesOf(tokens) { // [{tokens: [number], before: " " or "", text}]
+// Tokens as they are written: bytes of one character together, without the space before a token.
+function piecesOf(tokens) { // [{tokens: [number], text}]
   const pieces = [];
   let bytes = [], first = 0;
   const flush = () => {
     if (!bytes.length) return;
     const text = new TextDecoder().decode(new Uint8Array(bytes));
-    pieces.push({ tokens: Array.from(bytes, (_, n) => first + n), before: "", text });
+    pieces.push({ tokens: Array.from(bytes, (_, n) => first + n), text });
     bytes = [];
   };
   tokens.forEach(({ id, token }, number) => {
@@ -185,9 +185,8 @@ function piecesOf(tokens) { // [{tokens: [number], before: " " or "", text}]
     }
     flush();
     if (id < FIRST_TOKEN) return;
-    const before = token.startsWith(WORD_START) && number ? " " : "";
     const text = token.replaceAll(WORD_START, " ").replace(/^ /, "");
-    pieces.push({ tokens: [number], before, text });
+    pieces.push({ tokens: [number], text });
   });
   flush();
   return pieces;
@@ -196,8 +195,14 @@ function piecesOf(tokens) { // [{tokens: [number], before: " " or "", text}]
 function show(partial) { // the finished sentences, and what there is of the next one
   const parts = [];
   state.sentences.forEach((sentence, number) => {
-    if (!sentence.tokens.length) parts.push(sentence.text); // it stays as it is
-    for (const piece of piecesOf(sentence.tokens)) parts.push(piece.before, tokenSpan(number, sentence, piece));
+    let begin = 0; // in the text, which holds more than the network has read and written
+    for (const piece of piecesOf(sentence.tokens)) {
+      const from = sentence.text.indexOf(piece.text, begin);
+      if (from < 0) continue;
+      parts.push(sentence.text.slice(begin, from), tokenSpan(number, sentence, piece));
+      begin = from + piece.text.length;
+    }
+    parts.push(sentence.text.slice(begin));
     const isLast = number === state.sentences.length - 1 && !partial;
     if (!isLast) parts.push(sentence.space || " ");
   });

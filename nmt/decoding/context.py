@@ -1,0 +1,30 @@
+"""What all stages of the pipeline share: the engine, the tokenizer, and what must not change."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nmt.decoding.engines.engine import Engine
+    from nmt.decoding.search_options import SearchOptions
+    from nmt.text.protected import Protector
+    from nmt.text.tokenizer import Tokenizer
+
+
+@dataclasses.dataclass(frozen=True)
+class Context:
+    """What all stages share."""
+
+    engine: Engine
+    tokenizer: Tokenizer
+    protector: Protector  # finds what must not change, and terms
+    protects: bool  # False: what must not change is translated as any other text
+    language: str | None  # code of the source language, to split lines by; None to leave them whole
+    tags: re.Pattern[str]  # matches the language tags that begin a line, or nothing
+
+    @property
+    def options(self) -> SearchOptions:
+        """The options of the search, and of what it reports."""
+        return self.engine.options

@@ -1,0 +1,30 @@
+"""The one choice of an engine: today, there is that of TensorFlow."""
+
+from collections.abc import Sequence
+
+from nmt.decoding.engines.engine import Engine, EngineSettings
+from nmt.decoding.engines.tensorflow import TensorFlowEngine
+from nmt.decoding.search_options import SearchOptions
+from transformer_model import Transformer
+
+DEFAULT_SETTINGS = EngineSettings()
+
+
+def choose_engine(
+    transformers: Sequence[Transformer],
+    options: SearchOptions,
+    settings: EngineSettings = DEFAULT_SETTINGS,
+    symbol_ids: range = range(0),
+) -> Engine:
+    """Returns the engine of one Transformer, or of several, whose probabilities are averaged.
+
+    Args:
+      transformers: of the same vocabulary.
+      options: of the search.
+      settings: of the engine.
+      symbol_ids: of the vocabulary's symbols, which a translation holds as often as its source.
+
+    Raises:
+      UserError: a number is out of its range, or the network cannot do what the options ask for.
+    """
+    return TensorFlowEngine(transformers, options, settings, symbol_ids)

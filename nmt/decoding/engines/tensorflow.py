@@ -1,0 +1,174 @@
+"""The engine of TensorFlow, which defines what the others must find: on any device."""
+
+from collections.abc import Callable, Sequence
+from concurrent import futures
+from typing import TypeVar
+
+import numpy as np
+import tensorflow as tf
+
+from nmt.decoding.batch_sizes import GPU_BATCH_TOKENS, Batching
+from nmt.decoding.engines.engine import (
+    EngineSettings,
+    Hypothesis,
+    IdPair,
+    OnToken,
+    PairAttention,
+    PairScore,
+    Request,
+    TokenLikelihood,
+)
+from nmt.decoding.engines.reported_search import ReportedSearch
+from nmt.decoding.hypotheses import Hypotheses
+from nmt.decoding.padding import pad
+from nmt.decoding.search_options import SearchOptions
+from nmt.decoding.searcher import Searcher
+from nmt.network.ctc import best_outputs
+from nmt.network.parallel_tokens import decoder_input
+from transformer_model import PAD, START, Transformer
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class TensorFlowEngine:
+    """See engine.Engine, which says what the methods do; for arguments, see choice.py."""
+
+    def __init__(
+        self,
+        transformers: Sequence[Transformer],
+        options: SearchOptions,
+        settings: EngineSettings,
+        symbol_ids: range,
+    ):
+        first, *others = transformers
+        self._non_autoregressive = first.config["non_autoregressive"]
+        self.limitation = "the run is non-autoregressive" if self._non_autoregressive else ""
+        options.check(self.limitation, bool(others))
+        settings.check()
+        self.options, self.transformer = options, first
+        self.searcher = Searcher(first, options, settings.fixed, tuple(others), symbol_ids)
+        self._reported_search = ReportedSearch(transformers, options, symbol_ids)
+        tokens = GPU_BATCH_TOKENS if tf.config.list_physical_devices("GPU") else None
+        self._batching = Batching(settings.rows, options.beam, tokens)
+        # The logits of pairs are computed at once, so that their batches stay small.
+        self._pair_batching = Batching(settings.rows, options.beam)
+        self._pool = futures.ThreadPoolExecutor(settings.workers)
+
+    def search(
+        self, requests: Sequence[Request], scored: bool = True, on_token: OnToken | None = None
+    ) -> list[list[Hypothesis]]:
+        if on_token is not None:
+            (request,) = requests
+            return hypothesis_lists(self._reported_search(request.source, request.prefix, on_token))
+
+        def search_batch(batch: list[Request]) -> list[list[Hypothesis]]:
+            sources, prefixes, samples = map(list, zip(*batch, strict=True))
+            return hypothesis_lists(self.searcher.search(sources, prefixes, samples, scored))
+
+        return self._map(self._batching, requests, request_length, search_batch)
+
+    def score(
+        self, pairs: Sequence[IdPair], tokens: bool = False, alternatives: int = 0
+    ) -> list[PairScore]:
+        def score_batch(batch: list[IdPair]) -> list[PairScore]:
+            inp, tar = padded(batch)  # (B, S), (B, 1 + T)
+            if not tokens:
+                totals = self.searcher.log_probabilities(inp, tar).numpy().tolist()  # (B,)
+                return [PairScore(total, []) for total in totals]
+            likelihoods = self.searcher.token_likelihoods(inp, tf.constant(tar), alternatives)
+            scores = []
+            for row, pair in enumerate(batch):
+                token_scores = [
+                    TokenLikelihood(
+                        float(likelihoods.log_probabilities[row, position]),
+                        list(
+                            zip(
+                                likelihoods.likeliest_ids[row, position].tolist(),
+                                likelihoods.likeliest[row, position].tolist(),
+                                strict=True,
+                            )
+                        ),
+                    )
+                    for position in range(len(pair.target) - 1)
+                ]
+                total = sum(score.log_probability for score in token_scores)
+                scores.append(PairScore(total, token_scores))
+            return scores
+
+        return self._map(self._pair_batching, pairs, pair_length, score_batch)
+
+    def attend(self, pairs: Sequence[IdPair], every_layer: bool = False) -> list[PairAttention]:
+        if every_layer:
+            return [self._attention_of_every_layer(pair) for pair in pairs]
+
+        def attend_batch(batch: list[IdPair]) -> list[PairAttention]:
+            inp, tar = padded(batch)  # (B, S), (B, 1 + T)
+            cross = self.searcher.cross_attention(inp, tar[:, :-1]).numpy()  # (B, T, S)
+            return [
+                PairAttention(weights[: len(pair.target) - 1, : len(pair.source)], {}, pair.target)
+                for pair, weights in zip(batch, cross, strict=True)
+            ]
+
+        return self._map(self._pair_batching, pairs, pair_length, attend_batch)
+
+    def _attention_of_every_layer(self, pair: IdPair) -> PairAttention:
+        inp, tar = tf.constant([pair.source]), tf.constant([pair.target])  # (1, S), (1, 1 + T)
+        tar_inp = decoder_input(inp) if self._non_autoregressive else tar[:, :-1]
+        logits, tensors = self.transformer((inp, tar_inp), training=False)
+        weights = {name: heads[0].numpy() for name, heads in tensors.items()}
+        outputs = pair.target
+        if self._non_autoregressive:  # the outputs at all positions, blanks among them
+            outputs = [START, *best_outputs(logits, tar_inp != PAD)[0].numpy().tolist()]
+        cross = self.searcher.cross_attention(inp, tar_inp).numpy()[0]  # (T, S)
+        return PairAttention(cross, weights, outputs)
+
+    def _map(
+        self,
+        batching: Batching,
+        items: Sequence[Item],
+        length: Callable[[Item], int],
+        compute: Callable[[list[Item]], list[Result]],
+    ) -> list[Result]:
+        """Returns the results of items, in order, which are computed in batches, in parallel."""
+        numbers = range(len(items))
+        batches = batching.batches(numbers, lambda number: length(items[number]))
+
+        def compute_batch(batch: list[int]) -> list[Result]:
+            return compute([items[number] for number in batch])
+
+        run_batches = map if len(batches) <= 1 else self._pool.map  # one needs no thread
+        results: dict[int, Result] = {}
+        for batch, batch_results in zip(batches, run_batches(compute_batch, batches), strict=True):
+            results.update(zip(batch, batch_results, strict=True))
+        return [results[number] for number in numbers]
+
+
+def request_length(request: Request) -> int:
+    """Returns the tokens that count: a translation is about as long as its source, or prefix."""
+    return max(len(request.source), len(request.prefix))
+
+
+def pair_length(pair: IdPair) -> int:
+    """Returns the tokens of the longer side."""
+    return max(len(pair.source), len(pair.target))
+
+
+def padded(batch: list[IdPair]) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the ids (B, S) and (B, 1 + T) of pairs."""
+    return pad([pair.source for pair in batch]), pad([pair.target for pair in batch])
+
+
+def hypothesis_lists(hypotheses: Hypotheses) -> list[list[Hypothesis]]:
+    """Returns the Hypotheses of B sources as lists."""
+    ids = hypotheses.ids.numpy()  # (B, N, 1 + L)
+    log_probabilities = hypotheses.log_probabilities.numpy().tolist()  # (B, N)
+    scores = hypotheses.scores.numpy().tolist()  # (B, N)
+    finished = hypotheses.finished.numpy().tolist()  # (B, N)
+    return [
+        [
+            Hypothesis(tokens[tokens != PAD].tolist(), *numbers)
+            for tokens, *numbers in zip(*rows, strict=True)
+        ]
+        for rows in zip(ids, log_probabilities, scores, finished, strict=True)
+    ]

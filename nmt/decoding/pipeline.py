@@ -1,0 +1,115 @@
+"""The pipeline: text to translations, as stages that fill in Sentences, in this order.
+
+    split, protect, encode    sources.py          the text that the network reads, and its ids
+    search                    candidates.py       translations with symbols
+    repair                    number_repair.py    numbers whose digits came out wrong
+    place                     placement.py        terms, and symbols that came too late
+    score tokens              tokens.py           if they are asked for
+    put in                    hidden_spans.py     what the network has not read
+    restore                   n_best.py           what symbols stand for
+    align                     alignment.py        if word links are asked for
+    join                      here                translations of lines from those of sentences
+
+Everything that translates calls these functions; none of them needs TensorFlow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nmt.decoding import (
+    alignment,
+    candidates,
+    consensus,
+    given_pairs,
+    hidden_spans,
+    n_best,
+    number_repair,
+    placement,
+    sources,
+    tokens,
+)
+from nmt.decoding.candidates import OnText
+from nmt.decoding.context import Context
+from nmt.decoding.sentence import Sentence, Translation
+
+
+def translate(
+    context: Context, chunk: Sequence[Sentence], scored: bool, on_text: OnText | None = None
+) -> None:
+    """Fills in the candidates of Sentences, and what the SearchOptions ask to know of the best.
+
+    Args:
+      context: the Context.
+      chunk: Sentences with ids; see `sources.read_lines`.
+      scored: False if log-probabilities are of no interest.
+      on_text: called with the text so far, after each step of the first search; see OnText. Then
+        the chunk is one sentence.
+    """
+    candidates.search(context, chunk, scored, on_text)
+    number_repair.repair_numbers(context, chunk, scored)
+    placement.place_phrases(context, chunk)
+    candidates.find_targets(context, chunk)
+    if context.options.scores_tokens:
+        tokens.score_tokens(context, chunk)
+    hidden_spans.put_in_spans(context, chunk)
+    n_best.restore_sentences(context, chunk)
+    if context.options.alignments:
+        align(context, chunk)
+
+
+def align(context: Context, chunk: Sequence[Sentence]) -> None:
+    """Fills in the links of the best candidate of each of the Sentences."""
+    pairs = [(sentence.text, sentence.translation) for sentence in chunk]
+    pair_links = given_pairs.links_of_normal_forms(context, pairs)
+    for sentence, links in zip(chunk, pair_links, strict=True):
+        sentence.links = links
+
+
+def translate_lines(
+    context: Context, lines: Sequence[str], prefixes: Sequence[str], scored: bool
+) -> list[list[Sentence]]:
+    """Returns the Sentences of each line, translated together.
+
+    Args:
+      context: the Context.
+      lines: as they were given.
+      prefixes: what the translation of each begins with; "" for anything.
+      scored: see `translate`.
+
+    Raises:
+      UserError: there are fewer prefixes than lines, or the run cannot use any.
+    """
+    split_lines = sources.read_lines(context, lines)
+    sources.begin_lines(context, split_lines, prefixes)
+    translate(context, [sentence for line in split_lines for sentence in line], scored)
+    return split_lines
+
+
+def join(context: Context, text: str, line: list[Sentence], scored: bool) -> list[Translation]:
+    """Returns the Translations of a line, the best first.
+
+    Args:
+      context: the Context.
+      text: the line as it was given.
+      line: the Sentences of the line.
+      scored: see `translate`.
+    """
+    options = context.options
+    if options.sampling:
+        translations = n_best.combine_samples(line)
+    else:
+        translations = n_best.combine_n_best(line, options.n_best)
+    if options.mbr:
+        translations = [consensus.choose(translations, options.mbr, bool(options.sampling))]
+    if options.alignments:  # of the only translation, see SearchOptions.check
+        match = context.tags.match(line[0].text)
+        links = alignment.join_links(line, match[0] if match else "")
+        links = alignment.as_given(links, text, translations[0].text)
+        translations = [translations[0]._replace(links=links)]
+    if options.scores_tokens:
+        line_tokens = [token for sentence in line for token in sentence.tokens]
+        translations = [translations[0]._replace(tokens=line_tokens)]
+    if not scored:
+        translations = [translation._replace(log_probability=None) for translation in translations]
+    return translations

@@ -1,0 +1,128 @@
+"""The stages before the search: split lines, protect what must not change, encode.
+
+They fill in the Sentences that the search reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nmt import UserError
+from nmt.decoding import hidden_spans
+from nmt.decoding.context import Context
+from nmt.decoding.sentence import NOTHING_HIDDEN, HiddenText, Sentence
+from nmt.text import sentences, spelling
+from nmt.text.protected import SYMBOL, restore
+from nmt.text.tokenizer import MAX_SOURCE_TOKENS
+
+
+def split_line(context: Context, line: str) -> list[tuple[str, str]]:
+    """Returns the sentences of a line, each with the white space after it.
+
+    A line that shows nothing is white space after an empty sentence, so that it stays as it is.
+    """
+    if spelling.is_blank(line):
+        return [("", spelling.printed(line).strip(" "))]
+    line = spelling.visible(line)
+    if context.language is None:
+        return [(line.strip(), "")]
+    return sentences.split_tagged(line, context.language, context.tags)
+
+
+def read_lines(context: Context, lines: Sequence[str]) -> list[list[Sentence]]:
+    """Returns the Sentences of each line, protected and with ids."""
+    split_lines = [
+        [Sentence(text, space) for text, space in split_line(context, line)] for line in lines
+    ]
+    chunk = [sentence for line in split_lines for sentence in line]
+    for sentence in chunk:
+        protect(context, sentence)
+    encode(context, chunk)
+    return split_lines
+
+
+def protect(context: Context, sentence: Sentence, lost_numbers: Sequence[str] = ()) -> None:
+    """Fills in what is not as it was given in the text to tokenize, and its terms.
+
+    Args:
+      context: the Context.
+      sentence: without these fields.
+      lost_numbers: that the network shall not read.
+    """
+    text = sentence.text
+    if context.protects:
+        sentence.protected = context.protector.hide(text, lost_numbers)
+        text = sentence.protected.text
+        sentence.numbers = context.protector.numbers(text)
+    text = spelling.trimmed(text)
+    sentence.hidden = HiddenText(text, [])
+    if sentence.protected:
+        sentence.hidden = hidden_spans.take_out(text, sentence.protected.hidden)
+    if sentence.hidden.spans and not _has_words(context, sentence.source_text):
+        sentence.hidden = NOTHING_HIDDEN
+        sentence.verbatim = text[_tag_end(context, text) :]
+    sentence.terms = context.protector.terms(sentence.source_text)
+
+
+def _has_words(context: Context, text: str) -> bool:
+    """Returns whether a text holds letters besides language tags and symbols."""
+    return any(map(str.isalpha, SYMBOL.sub("", text[_tag_end(context, text) :])))
+
+
+def _tag_end(context: Context, text: str) -> int:
+    """Returns where the tags that begin a text end."""
+    match = context.tags.match(text)
+    return match.end() if match else 0
+
+
+def encode(context: Context, chunk: Sequence[Sentence]) -> None:
+    """Fills in the ids of Sentences."""
+    texts = [sentence.source_text for sentence in chunk]
+    ids = context.tokenizer.encode(texts, MAX_SOURCE_TOKENS)
+    for sentence, source in zip(chunk, ids, strict=True):
+        sentence.source = source
+
+
+def begin_lines(context: Context, lines: list[list[Sentence]], prefixes: Sequence[str]) -> None:
+    """Fills in what the translation of each line begins with.
+
+    Args:
+      context: the Context.
+      lines: the Sentences of each line.
+      prefixes: of each line; "" for anything.
+
+    Raises:
+      UserError: there are fewer prefixes than lines, or the run cannot use any.
+    """
+    if context.engine.limitation and any(prefixes):
+        raise UserError(f"{context.engine.limitation}: leave --prefix out")
+    if len(prefixes) < len(lines):
+        raise UserError("there are fewer prefixes than lines; give one for each line")
+    firsts = [line[0] for line in lines]
+    for prefix, first in zip(prefixes, firsts, strict=True):
+        first.given_prefix = prefix
+        protect_prefix(context, first)
+    texts = [first.prefix_text for first in firsts]
+    ids = context.tokenizer.encode(texts, MAX_SOURCE_TOKENS)
+    for first, prefix_ids in zip(firsts, ids, strict=True):
+        first.prefix = prefix_ids[1:-1]  # without START and END
+
+
+def protect_prefix(context: Context, sentence: Sentence) -> None:
+    """Fills in what a translation begins with, with the symbols of the source's spans."""
+    prefix = sentence.given_prefix
+    if sentence.protected and prefix:
+        begun = context.protector.protect_prefix(prefix, sentence.protected)
+        sentence.protected = begun._replace(text=sentence.protected.text)
+        sentence.hidden = hidden_spans.without_begun(sentence.hidden, prefix, begun.hidden)
+        if sentence.verbatim and not restore(sentence.verbatim, begun).text.startswith(prefix):
+            sentence.verbatim = hidden_spans.behind(prefix, sentence.verbatim, begun.hidden)
+        prefix = begun.text
+    sentence.prefix_text = spelling.trimmed(prefix)
+
+
+def begin_with_ids(context: Context, sentence: Sentence, ids: list[int]) -> None:
+    """Fills in the ids that the translation of a Sentence begins with, without START."""
+    if ids:
+        (sentence.prefix_text,) = context.tokenizer.decode([ids])
+        sentence.prefix = ids

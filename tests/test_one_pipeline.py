@@ -1,0 +1,111 @@
+"""What must hold of all ways to translate: the same text, whatever must not change."""
+
+import json
+
+import pytest
+from helpers import call, write_tsv
+from starlette.testclient import TestClient
+
+from nmt.decoding.search_options import Protecting
+from nmt.results.explorer import page
+from nmt.runs import loading
+from nmt.serving.app import application
+from nmt.serving.limits import Limits
+from nmt.serving.models import Direction, Models, ServedModel
+from nmt.serving.service import Service
+from nmt.text.glossary import read_glossary
+
+LINES = [  # the first of each is one sentence
+    "um dois três.",
+    "um 48213 dois.",
+    "quatro {name} cinco.",
+    "<b>um</b> dois três.",
+    "48213",
+    "seis",
+    "Um 48213 dois. Três {name}. Dois.",
+]
+SINGLE = LINES[:-1]
+
+
+@pytest.fixture(scope="module")
+def glossary(tmp_path_factory):
+    """A file of one term, whose translation the network never writes."""
+    return write_tsv(tmp_path_factory.mktemp("terms") / "terms.tsv", [("dois", "deux")])
+
+
+@pytest.fixture(scope="module", params=[1, 3], ids=["greedy", "beam"])
+def translate(request, finished, glossary):
+    """The Translator of a trained run, as Python users load it."""
+    return loading.load_translator(finished / "run", glossary=glossary, beam=request.param)
+
+
+@pytest.fixture(scope="module")
+def texts(translate):
+    """What the Translator gives for LINES."""
+    texts = list(translate(LINES))
+    for line, text in zip(LINES, texts, strict=True):
+        assert not translate.difference(line, text)
+    assert any("deux" in text for text in texts)
+    return texts
+
+
+@pytest.fixture(scope="module")
+def served(finished, glossary, translate):
+    """A client of a server of that run, with the same search."""
+    _, tokenizer, model = loading.load(finished / "run", beam=translate.context.options.beam)
+    protecting = Protecting(glossary=read_glossary(glossary))
+    one = ServedModel("numbers", model, tokenizer, [Direction("en", "fr")], [], protecting)
+    with TestClient(application(Service(Models([one]), Limits()))) as client:
+        yield client
+
+
+def streamed(client, line):
+    """Returns the text that a stream ends with."""
+    asked = {"text": line, "source": "en", "target": "fr"}
+    events = client.post("/stream", json=asked).text.split("\n\n")
+    text = ""
+    for event in events:
+        name, _, data = event.partition("\n")
+        if name == "event: sentence":
+            sentence = json.loads(data.removeprefix("data: "))
+            text += sentence["text"] + sentence["space"]
+    return text
+
+
+def test_hypotheses_begin_with_the_translation(translate, texts):
+    assert [best[0].text for best in translate.hypotheses(LINES, at_a_time=2)] == texts
+
+
+def test_attention_is_that_of_the_same_text(translate, texts):
+    attended = [translate.attend(line).texts[1] for line in SINGLE]
+    assert attended == texts[: len(SINGLE)]
+
+
+def test_the_explorer_has_the_same_text(translate, texts):
+    examples = [page.example(translate, line) for line in SINGLE]
+    assert [example.translation for example in examples] == texts[: len(SINGLE)]
+    decoded = translate.context.tokenizer.decode([example.target for example in examples])
+    assert decoded == texts[: len(SINGLE)]  # which the page writes again
+
+
+def test_a_server_and_its_stream_give_the_same_text(served, texts):
+    asked = {"q": LINES, "source": "en", "target": "fr"}
+    assert served.post("/translate", json=asked).json()["translatedText"] == texts
+    assert [streamed(served, line) for line in LINES] == texts
+
+
+def test_commands_print_the_same_text(finished, translate, texts, glossary, tmp_path, capsys):
+    beam = ["--run", finished / "run", "--beam", translate.context.options.beam]
+    assert call("translate", *beam, "--glossary", glossary, *LINES) == 0
+    assert capsys.readouterr().out.splitlines() == texts
+    source, target = tmp_path / "source.txt", tmp_path / "target.txt"
+    source.write_text("\n".join(LINES) + "\n", encoding="utf-8")
+    assert call("translate-file", *beam, "--glossary", glossary, source, target) == 0
+    assert target.read_text(encoding="utf-8").splitlines() == texts
+
+
+def test_a_stream_begins_with_the_tokens_chosen(translate):
+    (sentence,) = translate.sentences("um 48213 dois.")
+    (again,) = translate.sentences("um 48213 dois.", [sentence.target[1:3]])
+    assert again.target[:3] == sentence.target[:3]
+    assert again.translation == sentence.translation
