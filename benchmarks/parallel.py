@@ -36,7 +36,6 @@ from nmt.decoding import compiled_search, non_autoregressive
 from nmt.decoding.compiled_search import compiled
 from nmt.decoding.restrictions import Restrictions
 from nmt.decoding.search import greedy_search
-from nmt.decoding.translator import Translator
 from nmt.results import evaluation, scores
 from nmt.runs import listing, loading
 from nmt.runs.run_corpus import load_corpus_of
@@ -149,7 +148,7 @@ def load_test(paths, run):
 def measure(models, tokenizer, sources, batch, rounds):
     """Returns sentences per second of each model, and its translations."""
     lines = sources if batch > 1 else sources[:SINGLE_LINES]
-    translators = [Translator(model.transformer, tokenizer, rows=batch) for model in models]
+    translators = [model.translator(tokenizer, rows=batch, workers=1) for model in models]
     calls = [lambda translate=translate: list(translate(lines)) for translate in translators]
     calls_per_second, translations = medians(calls, rounds, 0.1)
     return [len(lines) * rate for rate in calls_per_second], translations

@@ -42,7 +42,10 @@ import tensorflow as tf
 
 from nmt import UserError
 from nmt.decoding import compiled_search, translator
+from nmt.decoding.engines.choice import choose_engine
+from nmt.decoding.engines.engine import EngineSettings
 from nmt.decoding.padding import pad
+from nmt.decoding.search_options import Protecting, SearchOptions
 from nmt.exports import ctranslate2_model
 from nmt.exports.exported_model import Export
 from nmt.runs import loading
@@ -105,10 +108,9 @@ def batched(ids, rows):
 
 def this_project(transformer, tokenizer, rows, beam, workers):
     """This project as shipped; the search for single sentences is compiled from the first on."""
-    translate = translator.Translator(
-        transformer, tokenizer, beam=beam, length_penalty=0.0, rows=rows, workers=workers,
-        protect=False,
-    )  # fmt: skip
+    options, settings = SearchOptions(beam, length_penalty=0.0), EngineSettings(rows, workers)
+    engine = choose_engine([transformer], options, settings, tokenizer.symbol_ids)
+    translate = translator.Translator(engine, tokenizer, Protecting(protect=False))
     chunk_lines = translator.CHUNK_LINES if rows > 1 else 1
 
     def run(lines):
