@@ -6,7 +6,6 @@ import numpy as np
 import tensorflow as tf
 
 from nmt import UserError
-from nmt.decoding import non_autoregressive
 from nmt.decoding.attention import KINDS
 from nmt.decoding.compiled_search import CompiledSearch
 from nmt.decoding.copied_symbols import CopiedSymbols
@@ -47,7 +46,6 @@ class Searcher:
     ):
         self.transformer, self.options = transformer, options
         self._members = (transformer, *ensemble)
-        self._non_autoregressive = transformer.config["non_autoregressive"]
         self._symbols = CopiedSymbols(symbol_ids)
         may_compile = fixed and not ensemble
         self.compiled = CompiledSearch(transformer, self._search_compiled) if may_compile else None
@@ -81,9 +79,6 @@ class Searcher:
           has_symbols: whether a source holds symbols. Else no translation may.
           extra_positions: see CachedDecoder.
         """
-        if self._non_autoregressive:
-            alpha = self.options.length_penalty
-            return non_autoregressive.search(self.transformer, inp, alpha, scored)
         restrictions = Restrictions(
             prefix=prefix if has_prefixes else None,
             repetition=self.options.repetition,
@@ -100,8 +95,6 @@ class Searcher:
 
     def _log_probabilities(self, inp: tf.Tensor, tar: tf.Tensor) -> tf.Tensor:
         """Returns the log-probabilities (B,) of target ids."""
-        if self._non_autoregressive:
-            return non_autoregressive.log_probabilities(self.transformer, inp, tar)
         return log_probabilities(self._members, inp, tar)
 
     def _cross_attention(self, inp: tf.Tensor, tar: tf.Tensor) -> tf.Tensor:

@@ -1,8 +1,9 @@
-"""The one choice of an engine: today, there is that of TensorFlow."""
+"""The one choice of an engine: both run on TensorFlow."""
 
 from collections.abc import Sequence
 
 from nmt.decoding.engines.engine import Engine, EngineSettings
+from nmt.decoding.engines.one_pass import OnePassEngine
 from nmt.decoding.engines.tensorflow import TensorFlowEngine
 from nmt.decoding.search_options import SearchOptions
 from transformer_model import Transformer
@@ -27,4 +28,6 @@ def choose_engine(
     Raises:
       UserError: a number is out of its range, or the network cannot do what the options ask for.
     """
-    return TensorFlowEngine(transformers, options, settings, symbol_ids)
+    one_pass = transformers[0].config["non_autoregressive"]
+    engine_type = OnePassEngine if one_pass else TensorFlowEngine
+    return engine_type(transformers, options, settings, symbol_ids)

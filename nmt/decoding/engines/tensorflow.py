@@ -23,9 +23,7 @@ from nmt.decoding.hypotheses import Hypotheses
 from nmt.decoding.padding import pad
 from nmt.decoding.search_options import SearchOptions
 from nmt.decoding.searcher import Searcher
-from nmt.network.ctc import best_outputs
-from nmt.network.parallel_tokens import decoder_input
-from transformer_model import PAD, START, Transformer
+from transformer_model import PAD, Transformer
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -33,6 +31,9 @@ Result = TypeVar("Result")
 
 class TensorFlowEngine:
     """See engine.Engine, which says what the methods do; for arguments, see choice.py."""
+
+    limitation = ""
+    searcher_type = Searcher
 
     def __init__(
         self,
@@ -42,12 +43,12 @@ class TensorFlowEngine:
         symbol_ids: range,
     ):
         first, *others = transformers
-        self._non_autoregressive = first.config["non_autoregressive"]
-        self.limitation = "the run is non-autoregressive" if self._non_autoregressive else ""
         options.check(self.limitation, bool(others))
         settings.check()
         self.options, self.transformer = options, first
-        self.searcher = Searcher(first, options, settings.fixed, tuple(others), symbol_ids)
+        self.searcher = self.searcher_type(
+            first, options, settings.fixed, tuple(others), symbol_ids
+        )
         self._reported_search = ReportedSearch(transformers, options, symbol_ids)
         tokens = GPU_BATCH_TOKENS if tf.config.list_physical_devices("GPU") else None
         self._batching = Batching(settings.rows, options.beam, tokens)
@@ -114,14 +115,10 @@ class TensorFlowEngine:
 
     def _attention_of_every_layer(self, pair: IdPair) -> PairAttention:
         inp, tar = tf.constant([pair.source]), tf.constant([pair.target])  # (1, S), (1, 1 + T)
-        tar_inp = decoder_input(inp) if self._non_autoregressive else tar[:, :-1]
-        logits, tensors = self.transformer((inp, tar_inp), training=False)
+        _, tensors = self.transformer((inp, tar[:, :-1]), training=False)
         weights = {name: heads[0].numpy() for name, heads in tensors.items()}
-        outputs = pair.target
-        if self._non_autoregressive:  # the outputs at all positions, blanks among them
-            outputs = [START, *best_outputs(logits, tar_inp != PAD)[0].numpy().tolist()]
-        cross = self.searcher.cross_attention(inp, tar_inp).numpy()[0]  # (T, S)
-        return PairAttention(cross, weights, outputs)
+        cross = self.searcher.cross_attention(inp, tar[:, :-1]).numpy()[0]  # (T, S)
+        return PairAttention(cross, weights, pair.target)
 
     def _map(
         self,
