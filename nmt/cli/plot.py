@@ -17,6 +17,7 @@ from nmt.options import Options
 from nmt.results import pictures, texts
 from nmt.results.pictures import Picture
 from nmt.results.run_report import read_translations
+from nmt.runs import listing
 from nmt.runs.folder import Run
 from nmt.runs.weights import choose_weights, scores_are_of
 from nmt.text import encoding, spelling
@@ -173,9 +174,8 @@ def choices_of(args: Namespace, picture: Picture) -> dict[str, Any]:
     if args.sentence is not None and not picture.needs_sentence:
         raise UserError(f"plot {picture.name}: takes no sentence; leave it out")
     if "beside" in choices:
-        choices["beside"] = [Run(folder) for folder in choices["beside"]]
-        for run in choices["beside"]:
-            run.check_trained()
+        runs = [listing.find(Run(folder)) for folder in choices["beside"]]
+        choices["beside"] = [pictures.DrawnRun(run, run.parameters.options) for run in runs]
     return choices
 
 

@@ -3,6 +3,9 @@
 import io
 import re
 import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib import font_manager
@@ -17,7 +20,7 @@ DOTS_PER_INCH = 200
 MAX_TOKENS = 60  # of a side of a picture of attention or masks; more would not be readable
 
 
-def letters(font):
+def letters(font: str) -> set[int]:
     """Returns the code points that a font (a path) has glyphs for."""
     try:
         return set(font_manager.get_font(font).get_charmap())
@@ -25,7 +28,7 @@ def letters(font):
         return set()
 
 
-def use_fonts_for(*texts):
+def use_fonts_for(*texts: str) -> str:
     """Chooses fonts of this machine that show `texts`. Returns the letters that no font has.
 
     Debian's fonts-noto-cjk or fonts-wqy-zenhei, for example, have Chinese ones.
@@ -46,7 +49,7 @@ def use_fonts_for(*texts):
 CONTINUES = "\u00b7"  # before a token that does not begin a word
 
 
-def labels(tokens):
+def labels(tokens: Sequence[str]) -> list[str]:
     """Returns token strings as labels: words as words, CONTINUES before what continues a word.
 
     SentencePiece marks the beginning of a word instead (U+2581), but not before special tokens.
@@ -59,14 +62,14 @@ def labels(tokens):
     ]
 
 
-def explained(shown, say: Say = english):
+def explained(shown: Sequence[str], say: Say = english) -> str:
     """Returns what CONTINUES means, if it stands before one of the labels that are shown."""
     if not any(label.startswith(CONTINUES) for label in shown):
         return ""
     return say("{mark} before a token: it continues the word before it", mark=CONTINUES)
 
 
-def limited(tokens, side, say: Say = english):
+def limited(tokens: Sequence[str], side: str, say: Say = english) -> tuple[Sequence[str], str]:
     """Returns MAX_TOKENS tokens at most, and as text what is left out."""
     if len(tokens) <= MAX_TOKENS:
         return tokens, ""
@@ -74,18 +77,18 @@ def limited(tokens, side, say: Say = english):
     return tokens[:MAX_TOKENS], say(text, side=say(side), most=MAX_TOKENS, number=len(tokens))
 
 
-def notes(*texts):
+def notes(*texts: str) -> str:
     """Returns those texts that are not empty as one."""
     return "; ".join(text for text in texts if text)
 
 
-def subplots(*grid, figsize, **options):
+def subplots(*grid: int, figsize: tuple[float, float], **options: Any) -> tuple[Figure, Any]:
     """Returns a new figure and its axes, as pyplot does; but no window or backend is set up."""
     figure = Figure(figsize, layout="constrained")
     return figure, figure.subplots(*grid, **options)
 
 
-def save(figure, path):
+def save(figure: Figure, path: Path) -> Path:
     """Writes `figure` to `path`, as its suffix says: .png, .svg or .pdf."""
     content = io.BytesIO()
     with warnings.catch_warnings():

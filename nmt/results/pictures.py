@@ -3,18 +3,30 @@
 Without TensorFlow and matplotlib until one is drawn: the command line is made from the table.
 """
 
+from __future__ import annotations
+
 import dataclasses
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmt import UserError, output
 from nmt.decoding.attention import KINDS
 from nmt.messages import log, plural
+from nmt.options import Options
 from nmt.results import texts
+from nmt.training.run_folder import RunFolder
+
+if TYPE_CHECKING:
+    import tensorflow as tf
+
+    from nmt.corpus.batches import Batches
+    from nmt.decoding.attention import Attention
+    from nmt.decoding.model import Model
+    from nmt.text.tokenizer import Tokenizer
 
 MAX_ENCODING_VALUES = 10_000_000  # positions times dimensions: drawing takes a second per million
 TUTORIAL_STEPS = 40_000  # of its picture of the learning rate
@@ -31,11 +43,17 @@ class Pictures:
       language: of the texts, one of texts.LANGUAGES.
     """
 
-    def __init__(self, folder, options, steps=TUTORIAL_STEPS, language="en"):
+    def __init__(
+        self,
+        folder: Path,
+        options: Options,
+        steps: int | tf.Variable = TUTORIAL_STEPS,
+        language: str = "en",
+    ):
         self.folder, self.options, self.steps = folder, options, steps
         self.language, self.say = language, texts.in_language(language)
 
-    def draw(self, picture: "Picture", to: str | Path | None = None, **choices) -> str | Path:
+    def draw(self, picture: Picture, to: str | Path | None = None, **choices: Any) -> str | Path:
         """Draws a picture. Returns the path of the file.
 
         Args:
@@ -52,7 +70,7 @@ class Pictures:
         name = picture.file_name(choices, self.language)
         return picture.draw(self, self.folder / name, **picture.flags | choices)
 
-    def use_chinese_fonts(self):
+    def use_chinese_fonts(self) -> None:
         """Chooses fonts that show the Chinese texts.
 
         Raises:
@@ -66,7 +84,9 @@ class Pictures:
                 "Ubuntu: apt install fonts-noto-cjk"
             )
 
-    def positional_encoding(self, path, positions, depth, position):
+    def positional_encoding(
+        self, path: Path, positions: int, depth: int | None, position: int | None
+    ) -> Path:
         """Of `positions` in `depth` dimensions (d_model); `position` is compared with the others.
 
         Raises:
@@ -87,12 +107,12 @@ class Pictures:
             )
         return plots.positional_encoding(path, positions, depth, position, self.say)
 
-    def scaling(self, path):
+    def scaling(self, path: Path) -> Path:
         from nmt.results import plots
 
         return plots.scaling(path, say=self.say)
 
-    def schedule(self, path):
+    def schedule(self, path: Path) -> Path:
         from nmt.results import plots
         from nmt.training.schedules import SCHEDULES, learning_rate
 
@@ -108,7 +128,7 @@ class Pictures:
         return plots.schedule(path, schedules, steps, scale, self.say)
 
 
-def use_fonts_for(*tokens, language="en"):
+def use_fonts_for(*tokens: str, language: str = "en") -> None:
     """Makes pictures show the letters of tokens (strings); logs those that no font has.
 
     Args:
@@ -121,11 +141,18 @@ def use_fonts_for(*tokens, language="en"):
         log.warning(f"No installed font has {unknown}; install one (for Chinese: fonts-noto-cjk).")
 
 
+class DrawnRun(NamedTuple):
+    """A run whose curves are drawn."""
+
+    folder: RunFolder  # of the run, which names it and holds its history
+    options: Options
+
+
 class RunPictures(Pictures):
     """Draws the pictures of a run, into its plots/.
 
     Args:
-      run: the folder.Run.
+      folder: of the run.
       model: the Model of the run.
       tokenizer: the Tokenizer of the run.
       line: the sentence whose attention and masks are drawn.
@@ -134,9 +161,18 @@ class RunPictures(Pictures):
       language: of the texts, one of texts.LANGUAGES.
     """
 
-    def __init__(self, run, model, tokenizer, line, make_batches, translation=None, language="en"):
-        super().__init__(run.plots, model.options, model.steps, language)
-        self.run, self.model, self.tokenizer = run, model, tokenizer
+    def __init__(
+        self,
+        folder: RunFolder,
+        model: Model,
+        tokenizer: Tokenizer,
+        line: str,
+        make_batches: Callable[[], Batches],
+        translation: str | None = None,
+        language: str = "en",
+    ):
+        super().__init__(folder.plots, model.options, model.steps, language)
+        self.run_folder, self.model, self.tokenizer = folder, model, tokenizer
         self.line, self.make_batches, self.translation = line, make_batches, translation
 
     def draw_all(self) -> None:
@@ -147,19 +183,19 @@ class RunPictures(Pictures):
             self.draw(picture, **choices)
 
     @functools.cached_property
-    def weights(self):
+    def weights(self) -> Attention:
         """The Attention of `line`; pictures can show its letters from then on."""
         translate = self.model.translator(self.tokenizer, self.model.search_options)
         weights = translate.attend(self.line)
         use_fonts_for(*weights.source, *weights.target, language=self.language)
         return weights
 
-    def architecture(self, path):
+    def architecture(self, path: Path) -> Path:
         from nmt.results import architecture
 
         return architecture.draw(path, self.model.transformer, self.say)
 
-    def masks(self, path):
+    def masks(self, path: Path) -> Path:
         from nmt.results import plots
 
         if self.translation is None:
@@ -175,30 +211,32 @@ class RunPictures(Pictures):
             return plots.masks(path, source, tokens, look_ahead=False, say=self.say)
         return plots.masks(path, source, target[:-1], predicted=target[1:], say=self.say)
 
-    def lengths(self, path):
+    def lengths(self, path: Path) -> Path:
         from nmt.results import plots
 
         batches = self.make_batches()
         return plots.lengths(path, batches.counts, batches.dropped, batches.lengths, self.say)
 
-    def curves(self, path, beside):
+    def curves(self, path: Path, beside: Sequence[DrawnRun]) -> Path:
         """Of this run, and of the runs `beside`."""
         from nmt.results import plots
 
+        drawn = [DrawnRun(self.run_folder, self.options), *beside]
         histories = {
             # matplotlib's legend leaves labels out that begin with _
-            re.sub("^_", "./_", str(run.path)): run.history()
-            for run in (self.run, *beside)
+            re.sub("^_", "./_", str(run.folder.path)): run.folder.history()
+            for run in drawn
         }
-        all_options = [self.options, *(run.parameters.options for run in beside)]
         noise = {
-            name: any(getattr(options, key) > 0 for options in all_options)
+            name: any(getattr(run.options, key) > 0 for run in drawn)
             for name, key in (("dropout", "dropout_rate"), ("label_smoothing", "label_smoothing"))
         }
         use_fonts_for(*histories, language=self.language)
         return plots.curves(path, histories, **noise, say=self.say)
 
-    def attention(self, path, kind, layer, head, mean):
+    def attention(
+        self, path: Path, kind: str, layer: int | None, head: int | None, mean: bool
+    ) -> Path:
         """Of one of KINDS and one layer (the last): one head (1, 2, ...), all heads, or their mean.
 
         Raises:
@@ -237,12 +275,12 @@ class Picture:
     """What the program knows of a picture."""
 
     name: str
-    draw: Callable  # a method of RunPictures; of Pictures, if it needs no run
+    draw: Callable[..., Path]  # a method of RunPictures; of Pictures, if it needs no run
     flags: dict[str, Any] = field(default_factory=dict)  # their defaults, by name
     needs_run: bool = True
     needs_weights: bool = True
     needs_sentence: bool = False
-    drawn: tuple[dict, ...] = ({},)  # values of the flags, for each drawing at the end of training
+    drawn: tuple[dict[str, Any], ...] = ({},)  # flags of each drawing of training's end
 
     def file_name(self, choices: dict[str, Any], language: str = "en") -> str:
         """Returns the name of the file that is drawn if none is given.

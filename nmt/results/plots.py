@@ -5,17 +5,30 @@ Colors: diverging RdBu where the sign matters, white to blue for shares between 
 readable for the color-blind, and on paper.
 """
 
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.colors import PowerNorm
+from matplotlib.figure import Figure
 
 import transformer_model as model
 from nmt.results.figures import explained, labels, limited, notes, save, subplots
 from nmt.results.texts import Say, english
+from transformer_model import CustomSchedule
 
 COLOR_STEPS = 10  # the scale of attention weights ends with a tenth
 
 
-def positional_encoding(path, position=50, d_model=128, chosen=None, say: Say = english):
+def positional_encoding(
+    path: Path,
+    position: int = 50,
+    d_model: int = 128,
+    chosen: int | None = None,
+    say: Say = english,
+) -> Path:
     """The tutorial's map, one row per position and one column per dimension, and similarities.
 
     Args:
@@ -55,7 +68,7 @@ def positional_encoding(path, position=50, d_model=128, chosen=None, say: Say = 
     return save(figure, path)
 
 
-def steps(read, predicted):
+def steps(read: Sequence[str], predicted: Sequence[str] | None) -> list[str]:
     """Returns labels of queries of the decoder: "g → reet", the token read and the one predicted.
 
     Args:
@@ -67,7 +80,7 @@ def steps(read, predicted):
     return [f"{a} → {b}" for a, b in zip(labels(read), labels(predicted), strict=True)]
 
 
-def draw_mask(axes, mask, queries, keys):
+def draw_mask(axes: Axes, mask: np.ndarray, queries: Sequence[str], keys: Sequence[str]) -> None:
     """Draws one mask (Q, K) or (1, K), a cell for each of Q `queries` and K `keys`, strings."""
     grid = np.broadcast_to(mask, (len(queries), len(keys)))
     axes.imshow(grid, cmap="Greys", vmin=0, vmax=1.4, aspect="auto")
@@ -79,7 +92,15 @@ def draw_mask(axes, mask, queries, keys):
     axes.tick_params(which="minor", length=0)
 
 
-def masks(path, source, target, look_ahead=True, padding=2, predicted=None, say: Say = english):
+def masks(
+    path: Path,
+    source: Sequence[str],
+    target: Sequence[str],
+    look_ahead: bool = True,
+    padding: int = 2,
+    predicted: Sequence[str] | None = None,
+    say: Say = english,
+) -> Path:
     """The three masks of one pair, dark where attention is masked.
 
     Args:
@@ -125,7 +146,13 @@ def masks(path, source, target, look_ahead=True, padding=2, predicted=None, say:
     return save(figure, path)
 
 
-def schedule(path, schedules, steps, scale=1.0, say: Say = english):
+def schedule(
+    path: Path,
+    schedules: dict[str, CustomSchedule],
+    steps: int,
+    scale: float = 1.0,
+    say: Say = english,
+) -> Path:
     """The learning rate over `steps` steps by each of `schedules`, by name; peaks are marked.
 
     Args:
@@ -162,13 +189,13 @@ def schedule(path, schedules, steps, scale=1.0, say: Say = english):
     return save(figure, path)
 
 
-def softmax_weights(scores):
+def softmax_weights(scores: np.ndarray) -> np.ndarray:
     """Softmax over the last axis of an array."""
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return powers / powers.sum(axis=-1, keepdims=True)
 
 
-def random_scores(d_k, keys, samples):
+def random_scores(d_k: int, keys: int, samples: int) -> np.ndarray:
     """Scores (samples, keys) of random queries and keys of d_k values: their variance is d_k."""
     rng = np.random.default_rng(d_k)
     key = rng.standard_normal((samples, keys, d_k), np.float32)
@@ -176,17 +203,17 @@ def random_scores(d_k, keys, samples):
     return (key @ query)[..., 0]
 
 
-def gradient_norm(weights):
+def gradient_norm(weights: np.ndarray) -> float:
     """Mean Frobenius norm of the derivative of softmax weights (samples, keys) by their scores."""
     # diag(w) - w w^T
     jacobian = weights[:, :, None] * (np.eye(weights.shape[-1]) - weights[:, None, :])
-    return np.sqrt((jacobian**2).sum(axis=(1, 2))).mean()
+    return float(np.sqrt((jacobian**2).sum(axis=(1, 2))).mean())
 
 
-def draw_gradient_norms(axes, keys, samples, say):
+def draw_gradient_norms(axes: Axes, keys: int, samples: int, say: Say) -> None:
     """Draws the norm of the softmax's gradient by d_k, for scores as they are and scaled ones."""
     widths = [2**power for power in range(10)]  # 1 to 512
-    norms = {"q · k": [], "q · k / √d_k": []}
+    norms: dict[str, list[float]] = {"q · k": [], "q · k / √d_k": []}
     for width in widths:
         scores = random_scores(width, keys, samples)
         norms["q · k"].append(gradient_norm(softmax_weights(scores)))
@@ -206,7 +233,13 @@ def draw_gradient_norms(axes, keys, samples, say):
     axes.legend()
 
 
-def scaling(path, depths=(8, 64, 512), keys=16, samples=2000, say: Say = english):
+def scaling(
+    path: Path,
+    depths: Sequence[int] = (8, 64, 512),
+    keys: int = 16,
+    samples: int = 2000,
+    say: Say = english,
+) -> Path:
     """Why scores are divided by sqrt(d_k) (paper 3.2.1), with random queries and keys.
 
     Mean weights of `samples` queries for `keys` keys, the largest first, for each of `depths`; and
@@ -246,7 +279,13 @@ CURVES = (
 )
 
 
-def curves(path, histories, dropout=False, label_smoothing=False, say: Say = english):
+def curves(
+    path: Path,
+    histories: dict[str, list[dict[str, Any]]],
+    dropout: bool = False,
+    label_smoothing: bool = False,
+    say: Say = english,
+) -> Path:
     """Loss, accuracy, learning rate by epoch; training solid, validation dashed, a color per run.
 
     Args:
@@ -286,7 +325,9 @@ def curves(path, histories, dropout=False, label_smoothing=False, say: Say = eng
     return save(figure, path)
 
 
-def lengths(path, counts, dropped, buckets, say: Say = english):
+def lengths(
+    path: Path, counts: np.ndarray, dropped: int, buckets: Sequence[int], say: Say = english
+) -> Path:
     """The lengths of the training pairs, and the buckets.
 
     Args:
@@ -319,12 +360,21 @@ def lengths(path, counts, dropped, buckets, say: Say = english):
     return save(figure, path)
 
 
-def color_limit(weights):
+def color_limit(weights: np.ndarray) -> float:
     """Returns where the color scale ends: the largest weight, rounded up to a tenth."""
-    return max(np.ceil(weights.max() * COLOR_STEPS - 1e-6), 1) / COLOR_STEPS
+    return float(max(np.ceil(weights.max() * COLOR_STEPS - 1e-6), 1) / COLOR_STEPS)
 
 
-def attention(path, weights, names, keys, queries, title, rows="", say: Say = english):
+def attention(
+    path: Path,
+    weights: np.ndarray,
+    names: Sequence[str],
+    keys: Sequence[str],
+    queries: Sequence[str],
+    title: str,
+    rows: str = "",
+    say: Say = english,
+) -> Path:
     """Attention weights of one sentence, a panel per head: keys across, queries down.
 
     Args:
@@ -339,18 +389,48 @@ def attention(path, weights, names, keys, queries, title, rows="", say: Say = en
     keys, cut_off = limited(keys, "across", say)
     queries, and_more = limited(queries, "down", say)
     weights = weights[:, : len(queries), : len(keys)]
-    heads, keys = len(weights), labels(keys)
+    keys = labels(keys)
     if not any(" → " in query for query in queries):
         queries = labels(queries)
+    figure = draw_heads(weights, names, keys, queries, say)
+    figure.suptitle(notes(title, cut_off, and_more), fontsize=13)
+    below = [text for text in (rows, explained([*keys, *queries], say)) if text]
+    figure.supxlabel("\n".join(below), fontsize=10)
+    return save(figure, path)
+
+
+def head_panels(
+    heads: int, keys: Sequence[str], queries: Sequence[str]
+) -> tuple[Figure, np.ndarray]:
+    """Returns a new figure with room for all labels, and its axes, four panels across at most."""
     columns = min(heads, 4)
     grid_rows = -(-heads // columns)
     width = min(0.3 * len(keys), 20.0)  # inches, without labels
     height = min(0.28 * len(queries), 20.0)
     left = 0.09 * max(map(len, queries)) + 0.4  # of the labels of the first column
-    figure, all_axes = subplots(
+    return subplots(
         grid_rows, columns, sharex=True, sharey=True, squeeze=False,
         figsize=(max(columns * width + left + 1.4, 6), grid_rows * (height + 0.4) + 1.8),
     )  # fmt: skip
+
+
+def draw_heads(
+    weights: np.ndarray,
+    names: Sequence[str],
+    keys: Sequence[str],
+    queries: Sequence[str],
+    say: Say,
+) -> Figure:
+    """Returns a figure of attention weights (H, T, S) with one color scale for all heads.
+
+    Args:
+      weights, names: see `attention`.
+      keys, queries: S and T labels.
+      say: see texts.py.
+    """
+    heads = len(weights)
+    figure, all_axes = head_panels(heads, keys, queries)
+    columns = all_axes.shape[1]
     # Among heads of weights near 1, those of small weights would be white.
     norm = PowerNorm(0.5 if heads > 1 else 1.0, vmin=0, vmax=color_limit(weights))
     for head, axes in enumerate(all_axes.flat):
@@ -368,7 +448,4 @@ def attention(path, weights, names, keys, queries, title, rows="", say: Say = en
         else "attention weight"
     )
     figure.colorbar(image, ax=all_axes, label=say(scale), shrink=0.7, pad=0.02)
-    figure.suptitle(notes(title, cut_off, and_more), fontsize=13)
-    below = [text for text in (rows, explained([*keys, *queries], say)) if text]
-    figure.supxlabel("\n".join(below), fontsize=10)
-    return save(figure, path)
+    return figure

@@ -16,7 +16,7 @@ from nmt.decoding.attention import Attention
 from nmt.options import Options
 from nmt.results import architecture, figures, pictures, plots, texts
 from nmt.results.figures import labels
-from nmt.runs.folder import Run
+from nmt.training.run_folder import RunFolder
 
 SIZES = dict(num_layers=3, d_model=8, num_heads=2, dff=16, input_vocab_size=30)
 STARTS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
@@ -215,7 +215,7 @@ def test_a_layer_that_a_kind_of_attention_lacks_is_named(tmp_path):
     names = [f"encoder_layer{n}" for n in (1, 2, 3)]
     names += [f"decoder_layer1_block{n}" for n in (1, 2)]
     model = SimpleNamespace(options=Options(num_heads=2), steps=1)
-    run_pictures = pictures.RunPictures(Run(tmp_path), model, None, "", None)
+    run_pictures = pictures.RunPictures(RunFolder(tmp_path), model, None, "", None)
     run_pictures.weights = Attention(["a"], ["b", "c"], dict.fromkeys(names))
     for kind, layer, most in (("encoder", 4, 3), ("decoder", 2, 1), ("cross", 2, 1)):
         said = f"--layer {layer}: {kind} attention has layers 1 to {most}"
@@ -229,7 +229,7 @@ def test_training_draws_every_picture_and_attention_of_each_kind(monkeypatch, tm
         pictures.RunPictures, "draw", lambda _, picture, **choices: drawn.append(picture.name)
     )
     model = SimpleNamespace(options=Options(), steps=1)
-    pictures.RunPictures(Run(tmp_path), model, None, "", None).draw_all()
+    pictures.RunPictures(RunFolder(tmp_path), model, None, "", None).draw_all()
     assert {*drawn} == {row.name for row in pictures.PICTURES}
     assert drawn.count("attention") == 3
 
@@ -280,12 +280,13 @@ def test_a_run_of_any_name_has_curves(name, tmp_path, monkeypatch):
     history = [
         dict(epoch=1, loss=1, accuracy=0, val_loss=1, val_accuracy=0, learning_rate=1, seconds=1)
     ]
-    monkeypatch.setattr(Run, "history", lambda _: history)
+    monkeypatch.setattr(RunFolder, "history", lambda _: history)
     options = Options(dropout_rate=0.1, label_smoothing=0.0)
-    monkeypatch.setattr(Run, "parameters", SimpleNamespace(options=options))
-    run = Run(name)
+    beside = pictures.DrawnRun(RunFolder("other"), options)
     model = SimpleNamespace(options=options, steps=1)
-    pictures.RunPictures(run, model, None, "", None).curves(tmp_path / "a.png", [Run("other")])
+    pictures.RunPictures(RunFolder(name), model, None, "", None).curves(
+        tmp_path / "a.png", [beside]
+    )
     (tmp_path / "a.png").read_bytes().startswith(STARTS[".png"])
     labels = [text.get_text() for text in drawn[0].axes[0].get_legend().get_texts()]
     assert [label.removeprefix("./") for label in labels] == [
