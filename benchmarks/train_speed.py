@@ -69,9 +69,13 @@ def text(work):
 
 def usual_batches(corpus, tokenizer, options, steps):
     """Returns `steps` shuffled batches (B, S), (B, T), each padded to its longest, in memory."""
+    import tensorflow as tf
 
-    pairs = batching.encode(corpus.train, tokenizer)
-    pairs = pairs.filter(lambda *pair: batching.pair_length(*pair) <= options.max_length)
+    chunks = batching.encoded_chunks(corpus.train, tokenizer)
+    all_ids = itertools.chain.from_iterable(zip(*chunk, strict=True) for chunk in chunks)
+    short = [pair for pair in all_ids if max(map(len, pair)) <= options.max_length]
+    sides = [tf.ragged.constant(side, tf.int32) for side in zip(*short, strict=True)]
+    pairs = tf.data.Dataset.from_tensor_slices(tuple(sides))
     pairs = pairs.shuffle(SHUFFLE_BUFFER, options.seed)
     batches = pairs.padded_batch(options.batch_size, drop_remainder=True).repeat().take(steps)
     batches = batches.cache()
@@ -464,8 +468,9 @@ def prepare(work, vocab_size):
     model = run_demo.train_tokenizer(corpus.train, vocab_size)
     Path(work["model"]).write_bytes(model)
     tokenizer = run_demo.Tokenizer(model)
-    sample = list(batching.encode(corpus.train.take(5000), tokenizer).as_numpy_iterator())
-    source_tokens, target_tokens = map(sum, zip(*(map(len, pair) for pair in sample), strict=True))
+    sample = corpus.train.take(5000)
+    lengths = [batching.side_lengths(ids) for ids in batching.encoded_chunks(sample, tokenizer)]
+    source_tokens, target_tokens = map(int, sum(chunk.sum(axis=1) for chunk in lengths))
     target_tokens -= len(sample)  # START is not predicted
     operations = 6 * sum(  # per real target token: a product and two for its gradients, 2 each
         size * to * (for_source * source_tokens / target_tokens + for_target)

@@ -88,7 +88,7 @@ def load_lines(args):
 
     options = json.loads((Path(args.run) / "params.json").read_text(encoding="utf-8"))
     corpus = load_corpus(CorpusSource.from_json(options["corpus"]), options["seed"])
-    return [source.decode() for source, _ in corpus.test.as_numpy_iterator()]
+    return [source for source, _ in corpus.test]
 
 
 def print_table(measurements, lines):

@@ -461,7 +461,7 @@ def load_lines(args, run):
         lines = encoding.read_lines(args.source)
     else:
         corpus = load_corpus_of(run, "test")
-        lines = (source.decode() for source, _ in corpus.test.as_numpy_iterator())
+        lines = (source for source, _ in corpus.test)
     return [line for line in lines if line.strip()][: args.lines]
 
 

@@ -81,8 +81,8 @@ def learn(recipe, seed, sizes):
     model = run_demo.train_tokenizer(corpus.train, options.vocab_size, options.pieces)
     tokenizer = run_demo.Tokenizer(model)
     training = run_demo.Training(options, tokenizer.vocab_size, tf.distribute.get_strategy())
-    ((source, target),) = corpus.train.as_numpy_iterator()
-    inp, tar = (tf.constant(tokenizer.encode([side.decode()])) for side in (source, target))
+    ((source, target),) = corpus.train
+    inp, tar = (tf.constant(tokenizer.encode([side])) for side in (source, target))
     distances = [apart(training.transformer, inp, tar)]
     for step in range(1, STEPS + 1):
         training.train_step(inp, tar)

@@ -192,14 +192,12 @@ def bundled() -> Task:
     corpus = run_demo.load_corpus(CorpusSource("bundled"), seed=1)
     tokenizer = run_demo.Tokenizer(run_demo.train_tokenizer(corpus.train, 3000))
 
-    # Not in a graph, as the program does it: `train` sets a seed, which resets graphs' tokenizers.
     def encoded(pairs, width=40):
-        texts = [(source.decode(), target.decode()) for source, target in pairs]
-        sides = [tokenizer.encode(side) for side in zip(*texts, strict=True)]
+        sides = [tokenizer.encode(side) for side in zip(*pairs, strict=True)]
         short = [pair for pair in zip(*sides, strict=True) if max(map(len, pair)) <= width]
         return [padded(side, max(map(len, side))) for side in map(list, zip(*short, strict=True))]
 
-    pairs = list(corpus.train.as_numpy_iterator())
+    pairs = list(corpus.train)
 
     def batches(seed):
         random = np.random.default_rng(seed)
@@ -208,7 +206,7 @@ def bundled() -> Task:
             for start in range(0, len(pairs) - BATCH_SIZE, BATCH_SIZE):
                 yield encoded([pairs[n] for n in order[start : start + BATCH_SIZE]])
 
-    test = encoded(corpus.test.take(TEST_SEQUENCES).as_numpy_iterator())
+    test = encoded(corpus.test.take(TEST_SEQUENCES))
     return Task(tokenizer.vocab_size, 2000, batches, tuple(test))
 
 

@@ -16,6 +16,7 @@ import tensorflow as tf
 
 import run_demo
 import transformer_model as tm
+from nmt.corpus.datasets import Dataset
 from nmt.corpus.source import CorpusSource
 from nmt.decoding.engines.choice import choose_engine
 from nmt.decoding.engines.engine import EngineSettings
@@ -94,14 +95,17 @@ def write_tsv(path, pairs):
 
 
 def as_dataset(pairs):
-    """Returns pairs of strings as a dataset."""
-    return tf.data.Dataset.from_tensor_slices(tuple(map(list, zip(*pairs, strict=True))))
+    """Returns pairs of strings as a Dataset."""
+    pairs = [*pairs]
+    return Dataset(lambda: iter(pairs), len(pairs))
 
 
-def dataset_graph(dataset):
-    """Returns the graph of a dataset's operations, as the bytes of a GraphDef."""
-    variant = tf.data.experimental.to_variant(dataset)
-    return tf.raw_ops.DatasetToGraphV2(input_dataset=variant).numpy()
+def in_graph(tokenizer, texts):
+    """Returns the ids of strings by the Tokenizer of exported graphs."""
+    from nmt.exports import graph_tokenizer
+
+    operators = graph_tokenizer.graph_tokenizer(tokenizer.model)
+    return operators.tokenize(graph_tokenizer.normal(tf.constant(texts)))
 
 
 def call(*arguments):

@@ -180,16 +180,13 @@ def write_held_out(run: Run, corpus: corpora.Corpus, source: CorpusSource) -> No
                 path.unlink(missing_ok=True)
         elif not (run.trained and (run.path / name).exists()):
             order = -1 if source.reverse else 1  # of the files, not of the corpus
-            lines = [
-                corpora.as_line(tuple(map(without_tabs, pair[::order])))
-                for pair in corpora.raw_pairs(splits[split])
-            ]
+            lines = [corpora.as_line([*map(without_tabs, pair[::order])]) for pair in splits[split]]
             run.write(name, b"".join(lines))
 
 
-def without_tabs(side: bytes) -> bytes:
+def without_tabs(side: str) -> str:
     """Returns a side of a pair for a .tsv; a file of one side may hold tabs."""
-    return side.replace(b"\t", b" ")
+    return side.replace("\t", " ")
 
 
 class TrainingText(NamedTuple):

@@ -105,8 +105,7 @@ def tokenizer_of_bleu(
     name = options.tokenize
     if name == bleu_tokenizer.AUTO and args.tokenize is None and run.resumable:
         name = run.resumable.options.tokenize
-    pairs = corpus.train.take(bleu_tokenizer.SAMPLE_LINES).as_numpy_iterator()
-    targets = [target.decode() for _, target in pairs]
+    targets = [target for _, target in corpus.train.take(bleu_tokenizer.SAMPLE_LINES)]
     return bleu_tokenizer.resolve(name, targets, source.target_language)
 
 

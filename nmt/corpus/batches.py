@@ -1,60 +1,44 @@
 """Batches of token ids: pairs of similar length together, in few static shapes."""
 
 import collections
-from collections.abc import Callable
+import itertools
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
 import tensorflow as tf
 
 from nmt import UserError
+from nmt.corpus.autotuning import without_autotuning
 from nmt.corpus.batch_plan import plan_buckets, plan_epoch
 from nmt.corpus.cleaning import percentile
-from nmt.corpus.corpora import Corpus, without_autotuning
-from nmt.corpus.datasets import CHUNK
+from nmt.corpus.corpora import Corpus, normal_pair
+from nmt.corpus.datasets import Dataset
 from nmt.corpus.marked_copies import marked_pair, number_of_copies
-from nmt.corpus.pair_store import PairStore
+from nmt.corpus.pair_store import PairIds, PairStore, flat_ids, read_in_graph
 from nmt.machine import cores
 from nmt.messages import log
 from nmt.options import Options
 from nmt.seeds import TRAINING_SCHEME
 from nmt.text import sentences
 from nmt.text.protected import Protector
-from nmt.text.tokenizer import CUT_MARGIN, MAX_SOURCE_TOKENS, Tokenizer, trimmed_in_graph
+from nmt.text.tokenizer import MAX_SOURCE_TOKENS, Tokenizer
 
 MAX_BUCKETS = 20
 MAX_COMPILED_BUCKETS = 6  # where XLA compiles each shape: half a minute and more on a GPU
+ENCODED_PAIRS = 4096  # at a time, by all threads of SentencePiece
 EVALUATION_TOKENS = 2048  # per batch, padding included
 TOKENS_OF_NOTHING = 2  # START and END
+EVALUATION_LENGTHS = (8, 12, 16, 24, 32, 48, 64, 128, 256, 512, 1024)  # of buckets
 
 
-def protect_in_graph(
-    source: tf.Tensor, target: tf.Tensor, protect: Callable[[str, str], tuple[str, str]]
-) -> list[tf.Tensor]:
-    """Returns both sides (...) of pairs of strings as `protect`, a function of a pair, has them."""
-
-    def protect_arrays(*sides):  # arrays of bytes, or bytes for a single pair
-        flat = [np.atleast_1d(np.asarray(side, object)) for side in sides]
-        pairs = [
-            protect(source.decode(), target.decode()) for source, target in zip(*flat, strict=True)
-        ]
-        columns = zip(*pairs, strict=True) if pairs else ((), ())
-        return [
-            np.array([text.encode() for text in column], object).reshape(np.shape(side))
-            for column, side in zip(columns, sides, strict=True)
-        ]
-
-    sides = tf.numpy_function(protect_arrays, [source, target], [tf.string, tf.string])
-    return [tf.ensure_shape(side, source.shape) for side in sides]
-
-
-def encode(
-    pairs: tf.data.Dataset,
+def encoded_chunks(
+    pairs: Iterable[tuple[str, str]],
     tokenizer: Tokenizer,
     max_tokens: int = MAX_SOURCE_TOKENS,
     training: bool = False,
-) -> tf.data.Dataset:
-    """Dataset of string pairs -> dataset of pairs of ids (S,), (T,); ragged for batched pairs.
+) -> Iterator[PairIds]:
+    """Yields the ids of pairs of strings, chunk by chunk, in their order.
 
     Of a side of more than `max_tokens`, at least one token more is returned, but its end may be
     missing; see Tokenizer.encode.
@@ -62,36 +46,19 @@ def encode(
     What must not change is encoded as symbols, if the vocabulary has them; see protected.py. In
     `training`, a share of the pairs is left as it is.
     """
-    protector = None
+    normal_pairs = map(normal_pair, pairs)
     if tokenizer.symbol_ids:
         protector = Protector(words=tokenizer.words, learned=tokenizer.protection.learned)
-    max_bytes = tokenizer.token_bytes * (max_tokens + CUT_MARGIN)
-
-    def ids(*pair):
-        sides = [trimmed_in_graph(side) for side in pair]
-        if protector:
-            protect = protector.training_pair if training else protector.protect_pair
-            sides = protect_in_graph(*sides, protect)
-        if max_bytes:
-            sides = [tf.strings.substr(side, 0, max_bytes) for side in sides]
-        return tuple(tokenizer.encode_in_graph(side) for side in sides)
-
-    return pairs.map(ids, cores())
+        protect = protector.training_pair if training else protector.protect_pair
+        normal_pairs = (protect(*pair) for pair in normal_pairs)
+    while chunk := [*itertools.islice(normal_pairs, ENCODED_PAIRS)]:
+        ids = tokenizer.encode([side for pair in chunk for side in pair], max_tokens)
+        yield PairIds(ids[::2], ids[1::2])
 
 
-def pair_length(inp: tf.Tensor, tar: tf.Tensor) -> tf.Tensor:
-    """Returns the length of a pair: the tokens of its longer side."""
-    return tf.maximum(tf.size(inp), tf.size(tar))
-
-
-def chunk_lengths(inp: tf.RaggedTensor, tar: tf.RaggedTensor) -> tf.Tensor:
-    """Returns the lengths of ragged pairs, (pairs,)."""
-    return tf.maximum(inp.row_lengths(), tar.row_lengths())
-
-
-def has_empty_side(inp: tf.RaggedTensor, tar: tf.RaggedTensor) -> tf.Tensor:
-    """Returns whether a side of ragged pairs of ids has no token of text, (pairs,)."""
-    return tf.minimum(inp.row_lengths(), tar.row_lengths()) <= TOKENS_OF_NOTHING
+def side_lengths(ids: PairIds) -> np.ndarray:
+    """Returns the tokens of sources and targets, (2, pairs)."""
+    return np.array([[*map(len, side)] for side in ids])
 
 
 def fill(ids: tf.Tensor, rows: int | tf.Tensor) -> tf.Tensor:
@@ -109,7 +76,7 @@ class Batches:
     depend on the machine, so that a run can be resumed on another one.
 
     Args:
-      pairs: a dataset of string pairs; their lengths decide the buckets.
+      pairs: pairs of strings; their lengths decide the buckets.
       tokenizer: a Tokenizer.
       batch_size: pairs of average length per batch; fewer if longer, more if shorter.
       max_length: of either side of a pair, in tokens, START and END included; longer ones are
@@ -134,35 +101,25 @@ class Batches:
     """
 
     def __init__(
-        self, pairs: tf.data.Dataset, tokenizer: Tokenizer, batch_size: int, max_length: int,
-        replicas: int = 1, folder: Path | None = None, max_buckets: int = MAX_BUCKETS,
-        batch_tokens: int = 0, scheme: int = TRAINING_SCHEME,
+        self, pairs: Iterable[tuple[str, str]], tokenizer: Tokenizer, batch_size: int,
+        max_length: int, replicas: int = 1, folder: Path | None = None,
+        max_buckets: int = MAX_BUCKETS, batch_tokens: int = 0, scheme: int = TRAINING_SCHEME,
     ):  # fmt: skip
-        def select(inp, tar):  # chunks of ids (pairs, ragged)
-            lengths, empty = chunk_lengths(inp, tar), has_empty_side(inp, tar)
-            if scheme == 1:
-                empty = tf.zeros_like(empty)
-            short = lengths <= max_length
-            return (
-                tf.ragged.boolean_mask(inp, short & ~empty),
-                tf.ragged.boolean_mask(tar, short & ~empty),
-                tf.boolean_mask(lengths, short & ~empty),
-                tf.boolean_mask(lengths, ~short & ~empty),
-                tf.math.count_nonzero(empty),
-            )
-
-        def short_chunks():
-            for inp, tar, lengths, dropped_lengths, empty in chunks:
-                self.dropped_counts.update(dropped_lengths.numpy().tolist())
-                self.empty += int(empty)
-                lengths_of_chunks.append(lengths.numpy().astype(np.min_scalar_type(max_length)))
-                yield inp, tar
+        def short_pairs() -> Iterator[PairIds]:
+            for ids in encoded_chunks(pairs, tokenizer, max_tokens, training=True):
+                of_sides = side_lengths(ids)
+                lengths = of_sides.max(0)
+                filled = (of_sides.min(0) > TOKENS_OF_NOTHING) | (scheme == 1)
+                chosen = filled & (lengths <= max_length)
+                self.dropped_counts.update(lengths[filled & ~chosen].tolist())
+                self.empty += np.count_nonzero(~filled)
+                lengths_of_chunks.append(lengths[chosen].astype(np.min_scalar_type(max_length)))
+                yield PairIds(*([*itertools.compress(side, chosen)] for side in ids))
 
         self.replicas, self.scheme = replicas, scheme
         max_tokens = max(max_length, MAX_SOURCE_TOKENS)
-        chunks = encode(pairs.batch(CHUNK), tokenizer, max_tokens, training=True).map(select)
         self.dropped_counts, self.empty, lengths_of_chunks = collections.Counter(), 0, []
-        self.store = PairStore(short_chunks(), tokenizer.vocab_size, folder)
+        self.store = PairStore(short_pairs(), tokenizer.vocab_size, folder)
         lengths = np.concatenate(lengths_of_chunks)  # (pairs,)
         self.counts = np.bincount(lengths, minlength=max_length + 1)
         self.kept, self.dropped = len(lengths), self.dropped_counts.total()
@@ -248,7 +205,7 @@ class Batches:
 
 
 def evaluation_batches(
-    pairs: tf.data.Dataset, tokenizer: Tokenizer, replicas: int = 1
+    pairs: Iterable[tuple[str, str]], tokenizer: Tokenizer, replicas: int = 1
 ) -> tf.data.Dataset:
     """Returns every pair of strings in batches of ids (B, S), (B, T) of EVALUATION_TOKENS.
 
@@ -256,35 +213,54 @@ def evaluation_batches(
     Sentences are truncated to MAX_SOURCE_TOKENS, as the translator does.
 
     Args:
-      pairs: a dataset of string pairs.
+      pairs: pairs of strings.
       tokenizer: a Tokenizer.
       replicas: devices that share a batch.
     """
+    sides: PairIds = PairIds([], [])
+    for chunk in encoded_chunks(pairs, tokenizer):
+        for side, ids_of_side in zip(sides, chunk, strict=True):
+            side += (ids[:MAX_SOURCE_TOKENS] for ids in ids_of_side)
+    ids = flat_ids(sides, np.int32)
+    numbers = by_length(side_lengths(sides).max(0))
+    ends = np.cumsum([*map(len, numbers)])
+    with tf.device("CPU"):  # where batches are made
+        order = tf.constant([*itertools.chain.from_iterable(numbers)], tf.int64)
+        tokens, offsets = tf.constant(ids.tokens), tf.constant(ids.offsets)
 
-    def truncate(*pair):
-        return tuple(ids[:MAX_SOURCE_TOKENS] for ids in pair)
+    def read(begin: tf.Tensor, end: tf.Tensor) -> tuple[tf.Tensor, ...]:
+        rows = -(-(end - begin) // replicas) * replicas
+        sides = read_in_graph(tokens, offsets, order[begin:end])
+        return tuple(fill(side.to_tensor(), rows) for side in sides)
 
-    lengths = [8, 12, 16, 24, 32, 48, 64, 128, 256, 512, 1024]
-    batches = (
-        encode(pairs, tokenizer)
-        .map(truncate)
-        .bucket_by_sequence_length(
-            pair_length,
-            bucket_boundaries=[length + 1 for length in lengths],
-            bucket_batch_sizes=[EVALUATION_TOKENS // length for length in lengths] + [1],
-        )
-    )
-    return batches.map(
-        lambda *batch: tuple(
-            fill(ids, -(-tf.shape(ids)[0] // replicas) * replicas) for ids in batch
-        )
-    ).prefetch(8)
+    begins = np.concatenate([[0], ends[:-1]])
+    batches = tf.data.Dataset.from_tensor_slices((begins, ends)).map(read, cores())
+    return without_autotuning(batches.prefetch(8))
 
 
-def warn_of_truncation(pairs: tf.data.Dataset, tokenizer: Tokenizer, name: str) -> None:
+def by_length(lengths: np.ndarray) -> list[list[int]]:
+    """Returns the numbers of pairs, in batches of pairs of similar length.
+
+    Args:
+      lengths: of the pairs, in tokens, (pairs,).
+    """
+    sizes = [EVALUATION_TOKENS // length for length in EVALUATION_LENGTHS] + [1]
+    waiting: list[list[int]] = [[] for _ in sizes]
+    batches = []
+    for number, bucket in enumerate(np.searchsorted(EVALUATION_LENGTHS, lengths).tolist()):
+        waiting[bucket].append(number)
+        if len(waiting[bucket]) == sizes[bucket]:
+            batches.append(waiting[bucket])
+            waiting[bucket] = []
+    return batches + [numbers for numbers in waiting if numbers]
+
+
+def warn_of_truncation(pairs: Dataset, tokenizer: Tokenizer, name: str) -> None:
     """Logs how many pairs of the split `name` are truncated by `evaluation_batches`, if any."""
-    chunks = encode(pairs.batch(CHUNK), tokenizer)
-    truncated = sum(np.count_nonzero(chunk_lengths(*chunk) > MAX_SOURCE_TOKENS) for chunk in chunks)
+    truncated = sum(
+        np.count_nonzero(side_lengths(ids).max(0) > MAX_SOURCE_TOKENS)
+        for ids in encoded_chunks(pairs, tokenizer)
+    )
     if truncated:
         log.warning(
             f"{truncated} of the {len(pairs)} {name} pairs have a side of more than "
@@ -292,32 +268,24 @@ def warn_of_truncation(pairs: tf.data.Dataset, tokenizer: Tokenizer, name: str) 
         )
 
 
-def with_marked_copies(pairs: tf.data.Dataset, symbols: str = "") -> tf.data.Dataset:
-    """Returns pairs of strings, and copies of some with spans put in; see marked_copies.py.
+def with_marked_copies(pairs: Dataset, symbols: str = "") -> Iterator[tuple[str, str]]:
+    """Yields pairs of strings, and copies of some with spans put in; see marked_copies.py.
 
     A pair with an empty side has no copy: with a span, it would not be empty.
 
     Args:
-      pairs: a dataset of string pairs.
+      pairs: the Dataset.
       symbols: of the vocabulary; language tags among them stay at the beginning of a source.
     """
+    yield from pairs
     tags = sentences.tags(symbols.split())
-
-    def are_filled(*pair):
-        return tf.reduce_all(tf.stack([trimmed_in_graph(side) for side in pair]) != "")
-
-    def copy_of(source, target):
-        tag = tags.match(source)[0]
-        marked_source, marked_target = marked_pair(source.removeprefix(tag), target)
-        return tag + marked_source, marked_target
-
     every = max(1, len(pairs) // number_of_copies(len(pairs)))
-    copies = (
-        pairs.shard(every, 0)
-        .filter(are_filled)
-        .map(lambda source, target: tuple(protect_in_graph(source, target, copy_of)))
-    )
-    return pairs.concatenate(copies)
+    for pair in itertools.islice(pairs, 0, None, every):
+        if all(normal_pair(pair)):
+            source, target = pair
+            tag = tags.match(source)[0]
+            marked_source, marked_target = marked_pair(source.removeprefix(tag), target)
+            yield tag + marked_source, marked_target
 
 
 def training_batches(
@@ -335,9 +303,9 @@ def training_batches(
       corpus: a corpora.Corpus.
       tokenizer, replicas, folder, scheme: see Batches.
     """
-    pairs = corpus.train
+    pairs: Iterable[tuple[str, str]] = corpus.train
     if options.protect == "always":
-        pairs = with_marked_copies(pairs, options.symbols)
+        pairs = with_marked_copies(corpus.train, options.symbols)
     return Batches(
         pairs, tokenizer, options.batch_size, options.max_length, replicas, folder,
         MAX_COMPILED_BUCKETS if options.xla == "on" else MAX_BUCKETS, options.batch_tokens,

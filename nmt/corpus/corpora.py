@@ -1,21 +1,23 @@
-"""Parallel text: the bundled corpora, files of pairs, aligned files, and TFDS datasets."""
+"""Corpora: the bundled ones, files of pairs, aligned files, and TFDS datasets."""
 
+import functools
 import hashlib
 import random
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
-
-import tensorflow as tf
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from nmt import UserError
 from nmt.corpus import downloads, files
-from nmt.corpus.datasets import CHUNK, text_dataset
+from nmt.corpus.datasets import CHUNK, Dataset, text_dataset
 from nmt.corpus.formats.format import Selection
 from nmt.corpus.source import CorpusSource, file_names
 from nmt.messages import log, plural
 from nmt.neighbors import data_folder
 from nmt.text import spelling
 from nmt.text.languages import Pair, overlap
+
+if TYPE_CHECKING:  # which takes seconds to import
+    import tensorflow as tf
 
 DATA = data_folder()
 SPLIT_NAMES = ("train", "validation", "test")
@@ -30,14 +32,14 @@ FREQUENT_PAIRS, FREQUENT_SHARE = 10, 0.1  # of one source in a part, at most the
 
 
 class Corpus(NamedTuple):
-    """A named parallel corpus; each split is a tf.data dataset of (source, target) strings."""
+    """A named parallel corpus; each split is a Dataset."""
 
     name: str
-    train: tf.data.Dataset | None  # None if not loaded
-    validation: tf.data.Dataset | None
-    test: tf.data.Dataset | None
+    train: Dataset | None  # None if not loaded
+    validation: Dataset | None
+    test: Dataset | None
 
-    def splits(self) -> dict[str, tf.data.Dataset]:
+    def splits(self) -> dict[str, Dataset]:
         """Returns the loaded datasets by name of their split."""
         datasets = {"train": self.train, "validation": self.validation, "test": self.test}
         return {split: dataset for split, dataset in datasets.items() if dataset is not None}
@@ -46,40 +48,34 @@ class Corpus(NamedTuple):
 # ---- What a dataset holds ----
 
 
-def raw_pairs(dataset: tf.data.Dataset) -> Iterator[tuple[bytes, bytes]]:
-    """Yields the pairs of a dataset, as bytes."""
-    for sources, targets in dataset.batch(CHUNK).as_numpy_iterator():
-        yield from zip(sources, targets, strict=True)
-
-
-def as_line(pair: tuple[bytes, bytes]) -> bytes:
+def as_line(pair: Sequence[str]) -> bytes:
     """Returns the line that stands for a pair in a `fingerprint`."""
-    return b"\t".join(pair) + b"\n"
+    return ("\t".join(pair) + "\n").encode()
 
 
-def normal_pair(pair: tuple[bytes, bytes]) -> tuple[str, str]:
-    """Returns a pair as it is trained on: strings in their normal form."""
+def normal_pair(pair: tuple[str, str]) -> tuple[str, str]:
+    """Returns a pair as it is trained on: in its normal form."""
     source, target = pair
-    return spelling.trimmed(source.decode()), spelling.trimmed(target.decode())
+    return spelling.trimmed(source), spelling.trimmed(target)
 
 
-def fingerprint(dataset: tf.data.Dataset) -> str:
+def fingerprint(dataset: Dataset) -> str:
     """Returns the SHA-256 of all pairs of a dataset, in their order, as hexadecimal digits."""
     digest = hashlib.sha256()
-    for pair in raw_pairs(dataset):
+    for pair in dataset:
         digest.update(as_line(pair))
     return digest.hexdigest()
 
 
-def trained_on(dataset: tf.data.Dataset) -> Iterator[tuple[str, str]]:
-    """Yields the pairs of a dataset as they are trained on: strings in their normal form."""
-    return map(normal_pair, raw_pairs(dataset))
+def trained_on(dataset: Dataset) -> Iterator[tuple[str, str]]:
+    """Yields the pairs of a dataset as they are trained on: in their normal form."""
+    return map(normal_pair, dataset)
 
 
 # ---- Corpora ----
 
 
-def held_out_numbers(dataset: tf.data.Dataset, parts: int, seed: int, side: int) -> list[list[int]]:
+def held_out_numbers(dataset: Dataset, parts: int, seed: int, side: int) -> list[list[int]]:
     """Returns the numbers of the pairs that `hold_out` holds out, a list for each part.
 
     Sources are drawn by drawing pairs. All pairs of a drawn source go to the same part, until it
@@ -125,9 +121,7 @@ def held_out_numbers(dataset: tf.data.Dataset, parts: int, seed: int, side: int)
     return held_out
 
 
-def hold_out(
-    dataset: tf.data.Dataset, parts: int, seed: int, side: int = 0
-) -> list[tf.data.Dataset]:
+def hold_out(dataset: Dataset, parts: int, seed: int, side: int = 0) -> list[Dataset]:
     """Splits a seeded 2% (at least 1 pair, about 1,000 at most) off `dataset`, `parts` times.
 
     A part is larger only if there are few sources, with many pairs each. No source is in two of the
@@ -145,49 +139,25 @@ def hold_out(
     held_out = held_out_numbers(dataset, parts, seed, side)
     part_of = {number: part for part, chosen in enumerate(held_out, 1) for number in chosen}
     remaining = len(dataset) - len(part_of)
-    numbers, values = tf.constant([*part_of], tf.int64), tf.constant([*part_of.values()])
-    parts_by_number = tf.lookup.StaticHashTable(
-        tf.lookup.KeyValueTensorInitializer(numbers, values), default_value=0
-    )
     return [
-        select_part(dataset, parts_by_number, part, size)
+        Dataset(functools.partial(_read_part, dataset, part_of, part), size)
         for part, size in enumerate([remaining, *map(len, held_out)])
     ]
 
 
-def select_part(
-    dataset: tf.data.Dataset, parts_by_number: tf.lookup.StaticHashTable, part: int, size: int
-) -> tf.data.Dataset:
-    """Returns the pairs of a dataset that are in a part.
+def _read_part(
+    dataset: Dataset, part_of: Mapping[int, int], part: int
+) -> Iterator[tuple[str, str]]:
+    """Yields the pairs of a dataset that are in a part.
 
     Args:
-      parts_by_number: the part of each pair, by the number of the pair.
-      part: the part.
-      size: the number of its pairs.
+      part_of: the part of pairs by their number; others are in part 0.
+      part: its number.
     """
-
-    def select(chunk_number, chunk):  # of pairs: sources (CHUNK,), targets (CHUNK,)
-        sources, targets = chunk
-        numbers = chunk_number * CHUNK + tf.range(tf.size(sources, tf.int64), dtype=tf.int64)
-        in_part = tf.equal(parts_by_number.lookup(numbers), part)
-        return tf.boolean_mask(sources, in_part), tf.boolean_mask(targets, in_part)
-
-    pairs = dataset.batch(CHUNK).enumerate().map(select).unbatch()
-    return pairs.apply(tf.data.experimental.assert_cardinality(size))
+    return (pair for number, pair in enumerate(dataset) if part_of.get(number, 0) == part)
 
 
-def without_autotuning(dataset: tf.data.Dataset) -> tf.data.Dataset:
-    """Returns a dataset without tf.data's autotuning.
-
-    It gains nothing here, and the end of every iteration waits for its thread, which sleeps for up
-    to a minute (seen with TensorFlow 2.21: 50 seconds per epoch).
-    """
-    options = tf.data.Options()
-    options.autotune.enabled = False
-    return dataset.with_options(options)
-
-
-def complete(name: str, splits: dict[str, tf.data.Dataset], seed: int, side: int = 0) -> Corpus:
+def complete(name: str, splits: dict[str, Dataset], seed: int, side: int = 0) -> Corpus:
     """Returns the Corpus of `splits`, datasets by name; missing ones are held out of training.
 
     Args:
@@ -202,7 +172,7 @@ def complete(name: str, splits: dict[str, tf.data.Dataset], seed: int, side: int
             f"{name} has no {split} split: {len(dataset)} of {pairs} pairs are held out for it."
         )
         splits[split] = dataset
-    return Corpus(name, **{split: without_autotuning(data) for split, data in splits.items()})
+    return Corpus(name, **splits)
 
 
 def warn_of_both_directions(
@@ -277,7 +247,7 @@ def from_files(source: CorpusSource, seed: int, only: str | None = None) -> Corp
     if not selection.languages and not only:
         check_directions(source)
     if only and named[only] and (only != "train" or not source.held_out):
-        needed = without_autotuning(text_dataset(named[only], selection))
+        needed = text_dataset(named[only], selection)
         return Corpus(file_names(train), **dict.fromkeys(named) | {only: needed})
     if source.held_out and any(files.weighted(file).weight > 1 for file in train):
         raise UserError(
@@ -300,6 +270,20 @@ def sentences_to_try(name: str) -> list[str]:
     return [sentence for corpus, sentence in rows if corpus == name]
 
 
+def _of_tensors(tensors: "tf.data.Dataset") -> Dataset:
+    """Returns the Dataset of pairs of string tensors."""
+    from nmt.corpus.autotuning import without_autotuning
+
+    chunks = without_autotuning(tensors.batch(CHUNK))
+
+    def read() -> Iterator[tuple[str, str]]:
+        for sources, targets in chunks.as_numpy_iterator():
+            for source, target in zip(sources, targets, strict=True):
+                yield source.decode(), target.decode()
+
+    return Dataset(read, len(tensors))
+
+
 def load_tfds(name: str, seed: int, side: int = 0) -> Corpus:
     """Returns the Corpus of a TFDS translation dataset, which is downloaded if necessary.
 
@@ -316,7 +300,7 @@ def load_tfds(name: str, seed: int, side: int = 0) -> Corpus:
     if "validation" not in splits and "dev" in splits:
         named["validation"] = "dev"
     sources = {
-        split: builder.as_dataset(split=builder_split, **reading)
+        split: _of_tensors(builder.as_dataset(split=builder_split, **reading))
         for split, builder_split in named.items()
         if builder_split in splits
     }
@@ -340,10 +324,7 @@ def load_corpus(
     corpus = load_forward(source, seed, may_fall_back, only)
     if not source.reverse:
         return corpus
-    splits = {
-        split: data.map(lambda source, target: (target, source))
-        for split, data in corpus.splits().items()
-    }
+    splits = {split: data.swap() for split, data in corpus.splits().items()}
     return corpus._replace(name=source.full_name(corpus.name), **splits)
 
 

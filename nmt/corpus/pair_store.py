@@ -1,4 +1,6 @@
-"""The token ids of all training pairs in two files, of which any pair can be read at any time.
+"""Token ids of pairs, one after the other, of which a graph reads any pair at any time.
+
+A PairStore holds those of all training pairs in two files:
 
     ids.tokens    the ids of source and target of each pair, one pair after the other
     ids.offsets   where each of these sides begins; at last, where the tokens end
@@ -7,9 +9,11 @@ TensorFlow maps both files into memory: the system keeps of them what it has spa
 size is limited by the disk alone.
 """
 
+import itertools
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -20,16 +24,59 @@ from nmt.messages import reason
 TEMPORARY_FOLDERS = []  # which are removed when the program ends
 
 
+class PairIds(NamedTuple):
+    """The ids of a chunk of pairs."""
+
+    sources: list[list[int]]
+    targets: list[list[int]]
+
+
+class FlatIds(NamedTuple):
+    """The ids of pairs in one array; both sides of a pair follow each other."""
+
+    tokens: np.ndarray  # (tokens,)
+    offsets: np.ndarray  # where each side begins, and where the last one ends, (2 pairs + 1,)
+
+
+def flat_ids(ids: PairIds, dtype: type) -> FlatIds:
+    """Returns the ids of a chunk of pairs as arrays."""
+    sides = [side for pair in zip(*ids, strict=True) for side in pair]
+    offsets = np.cumsum([0, *map(len, sides)], dtype=np.int64)
+    tokens = np.fromiter(itertools.chain.from_iterable(sides), dtype, offsets[-1])
+    return FlatIds(tokens, offsets)
+
+
 def id_type(vocab_size: int) -> tf.DType:
     """Returns the smallest type of this module that holds all ids of a vocabulary."""
     return tf.uint16 if vocab_size <= tf.uint16.max + 1 else tf.int32
+
+
+def read_in_graph(
+    tokens: tf.Tensor, offsets: tf.Tensor, numbers: tf.Tensor
+) -> tuple[tf.RaggedTensor, tf.RaggedTensor]:
+    """Returns sources and targets (pairs, ragged) of int32.
+
+    Args:
+      tokens, offsets: see FlatIds.
+      numbers: of the pairs, (pairs,) of int64, in the order in which they were written.
+    """
+
+    def side(place: int) -> tf.RaggedTensor:  # 0 for the source, 1 for the target
+        begin = tf.gather(offsets, 2 * numbers + place)  # (pairs,)
+        end = tf.gather(offsets, 2 * numbers + place + 1)
+        return tf.ragged.map_flat_values(
+            lambda places: tf.cast(tf.gather(tokens, places), tf.int32),
+            tf.ragged.range(begin, end),
+        )  # (pairs, ragged)
+
+    return side(0), side(1)
 
 
 class PairStore:
     """Pairs of ids on disk.
 
     Args:
-      chunks: sources and targets (pairs, ragged) of int32, chunk by chunk.
+      chunks: of pairs.
       vocab_size: ids are less than it.
       folder: where the files are written, and replace older ones; None for a temporary folder.
 
@@ -40,12 +87,7 @@ class PairStore:
       UserError: the files cannot be written.
     """
 
-    def __init__(
-        self,
-        chunks: Iterable[tuple[tf.RaggedTensor, tf.RaggedTensor]],
-        vocab_size: int,
-        folder: Path | None = None,
-    ):
+    def __init__(self, chunks: Iterable[PairIds], vocab_size: int, folder: Path | None = None):
         if folder is None:
             TEMPORARY_FOLDERS.append(tempfile.TemporaryDirectory())
             folder = Path(TEMPORARY_FOLDERS[-1].name)
@@ -54,23 +96,22 @@ class PairStore:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self.pairs, self._tokens = self._write(chunks)
-        except (tf.errors.OpError, OSError) as error:
-            full = not isinstance(error, OSError) or error.errno in output.FULL
+        except OSError as error:
+            full = error.errno in output.FULL
             raise UserError(
                 f"{folder}: the tokenized text could not be saved ({reason(error)}); "
                 f"{'free some space, or ' if full else ''}name another --run"
             ) from None
 
-    def _write(self, chunks) -> tuple[int, int]:
+    def _write(self, chunks: Iterable[PairIds]) -> tuple[int, int]:
         """Writes both files. Returns the numbers of pairs and of tokens."""
         pairs, tokens = 0, 0
         with self._token_path.open("wb") as token_file, self._offset_path.open("wb") as offset_file:
-            for inp, tar in chunks:
-                sides = tf.stack([inp, tar], axis=1).merge_dims(0, 1)  # (2 pairs, ragged)
-                ids = sides.flat_values.numpy()
-                token_file.write(ids.astype(self._id_type.as_numpy_dtype).tobytes())
-                offset_file.write((tokens + sides.row_starts().numpy()).tobytes())  # of int64
-                pairs, tokens = pairs + int(inp.nrows()), tokens + len(ids)
+            for chunk in chunks:
+                ids = flat_ids(chunk, self._id_type.as_numpy_dtype)
+                token_file.write(ids.tokens.tobytes())
+                offset_file.write((tokens + ids.offsets[:-1]).tobytes())
+                pairs, tokens = pairs + len(chunk.sources), tokens + len(ids.tokens)
             offset_file.write(np.int64(tokens).tobytes())
         return pairs, tokens
 
@@ -80,18 +121,9 @@ class PairStore:
         Args:
           numbers: of the pairs, (pairs,) of int64, in the order in which they were written.
         """
-        offsets = _mapped(self._offset_path, tf.int64, 2 * self.pairs + 1)
         tokens = _mapped(self._token_path, self._id_type, self._tokens)
-
-        def side(place):  # 0 for the source, 1 for the target
-            begin = tf.gather(offsets, 2 * numbers + place)  # (pairs,)
-            end = tf.gather(offsets, 2 * numbers + place + 1)
-            return tf.ragged.map_flat_values(
-                lambda places: tf.cast(tf.gather(tokens, places), tf.int32),
-                tf.ragged.range(begin, end),
-            )  # (pairs, ragged)
-
-        return side(0), side(1)
+        offsets = _mapped(self._offset_path, tf.int64, 2 * self.pairs + 1)
+        return read_in_graph(tokens, offsets, numbers)
 
 
 def _mapped(path: Path, dtype: tf.DType, length: int) -> tf.Tensor:

@@ -4,10 +4,9 @@ import hashlib
 from collections.abc import Iterator
 from typing import NamedTuple
 
-import tensorflow as tf
-
 from nmt.corpus import corpora
 from nmt.corpus.corpora import Corpus
+from nmt.corpus.datasets import Dataset
 from nmt.text.tokenizer import SpanCount
 
 
@@ -41,8 +40,8 @@ def survey(corpus: Corpus, sample: SpanCount | None = None) -> Survey:
     return Survey(hashes, len(repeated & validation), len(repeated & test))
 
 
-def _read(dataset: tf.data.Dataset, digest) -> Iterator[tuple[str, str]]:
+def _read(dataset: Dataset, digest: "hashlib._Hash") -> Iterator[tuple[str, str]]:
     """Yields the pairs of a dataset as they are trained on; updates a digest with their bytes."""
-    for pair in corpora.raw_pairs(dataset):
+    for pair in dataset:
         digest.update(corpora.as_line(pair))
         yield corpora.normal_pair(pair)

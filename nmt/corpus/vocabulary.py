@@ -1,14 +1,13 @@
 """A vocabulary from the pairs of a data set."""
 
-import tensorflow as tf
-
 from nmt.corpus.corpora import trained_on
+from nmt.corpus.datasets import Dataset
 from nmt.neighbors import params
 from nmt.text.tokenizer import LineSample, learn_vocabulary
 
 
 def train_tokenizer(
-    pairs: tf.data.Dataset,
+    pairs: Dataset,
     vocab_size: int,
     pieces: str = "bpe",
     words_per_piece: int = params.WORDS_PER_PIECE,
@@ -18,7 +17,7 @@ def train_tokenizer(
     """Learns a vocabulary from both sides of `pairs`. Returns SentencePiece's model as bytes.
 
     Args:
-      pairs: a dataset of string pairs.
+      pairs: the Dataset.
       vocab_size, pieces, words_per_piece, symbols, protect: see `learn_vocabulary`.
 
     Raises:

@@ -12,8 +12,9 @@ from nmt.decoding.restrictions import Restrictions
 from nmt.decoding.sampling import Sampling
 from nmt.decoding.search import beam_search, greedy_search, sample
 from nmt.exports.exported_model import Export
+from nmt.exports.graph_tokenizer import graph_tokenizer, printed, trimmed
 from nmt.messages import reason
-from nmt.text.tokenizer import MAX_SOURCE_TOKENS, Tokenizer, printed_in_graph, trimmed_in_graph
+from nmt.text.tokenizer import MAX_SOURCE_TOKENS, Tokenizer
 from transformer_model import Transformer
 
 BEAM, ALPHA = 4, 0.6  # of the signature "beam" (paper 6.1)
@@ -42,7 +43,7 @@ class SavedTranslator(tf.Module):
         # By a function: of a Keras model, TensorFlow would save the weights a second time.
         self.transformer = lambda: transformer
         self.tokenizer = tokenizer
-        self.graph_tokenizer = tokenizer.graph_tokenizer  # tracked: its model is saved, too
+        self.graph_tokenizer = graph_tokenizer(tokenizer.model)  # tracked: its model is saved, too
         self.search: Search = greedy_search
         if transformer.config["non_autoregressive"]:
             self.search = non_autoregressive.search
@@ -71,7 +72,7 @@ class SavedTranslator(tf.Module):
         )
         with tf.control_dependencies([is_one_each]):
             prefixes = tf.identity(prefixes)
-        ids = self.tokenizer.encode_in_graph(trimmed_in_graph(prefixes))  # ragged (B, P + 2)
+        ids = self.graph_tokenizer.tokenize(trimmed(prefixes))  # ragged (B, P + 2)
         ids = ids[:, 1:-1].to_tensor()  # no START, no END
 
         def search(transformer: Transformer, inp: tf.Tensor) -> Hypotheses:
@@ -105,13 +106,13 @@ class SavedTranslator(tf.Module):
         Scores are log-probabilities, as `translate --score` prints them. What shows nothing
         stays as it is, with a score of 0; control characters become spaces.
         """
-        ids = self.tokenizer.encode_in_graph(trimmed_in_graph(sentences))  # ragged (B, S)
+        ids = self.graph_tokenizer.tokenize(trimmed(sentences))  # ragged (B, S)
         hypotheses = search(self.transformer(), ids[:, :MAX_SOURCE_TOKENS].to_tensor())
         blank = ids.row_lengths() <= 2  # START and END alone
         # Without START, after which tensorflow-text would drop spaces.
         translations = self.graph_tokenizer.detokenize(hypotheses.ids[:, 0, 1:])
-        unchanged = tf.strings.strip(printed_in_graph(sentences))
-        translations = tf.where(blank, unchanged, printed_in_graph(translations))
+        unchanged = tf.strings.strip(printed(sentences))
+        translations = tf.where(blank, unchanged, printed(translations))
         scores = tf.where(blank, 0.0, hypotheses.log_probabilities[:, 0])
         return {"translations": translations, "scores": scores}
 

@@ -9,6 +9,7 @@ import tensorflow as tf
 from tqdm import tqdm
 
 from nmt.corpus import batches, bleu_tokenizer, corpora
+from nmt.corpus.datasets import Dataset
 from nmt.decoding.model import Model
 from nmt.messages import log, plural
 from nmt.neighbors import params
@@ -25,12 +26,12 @@ def scoring_options(model: Model, references: Sequence[str]) -> dict[str, Any]:
     return model.options.by_name(params.SCORING) | {"tokenize": tokenize}
 
 
-def texts(pairs: tf.data.Dataset) -> tuple[list[str], list[str]]:
+def texts(pairs: Dataset) -> tuple[list[str], list[str]]:
     """Returns the sources and the references of a dataset of pairs."""
     sources, references = [], []
-    for source, target in pairs.as_numpy_iterator():
-        sources.append(source.decode())
-        references.append(target.decode())
+    for source, target in pairs:
+        sources.append(source)
+        references.append(target)
     return sources, references
 
 
@@ -45,9 +46,7 @@ def translate_all(model: Model, tokenizer: Tokenizer, sources: Sequence[str]) ->
     )  # fmt: skip
 
 
-def loss_and_accuracy(
-    model: Model, tokenizer: Tokenizer, pairs: tf.data.Dataset
-) -> tuple[float, float]:
+def loss_and_accuracy(model: Model, tokenizer: Tokenizer, pairs: Dataset) -> tuple[float, float]:
     """Returns the mean loss in nats, and the accuracy, of all real target tokens of `pairs`."""
     ids = tf.TensorSpec((None, None), tf.int32)  # one trace for all shapes
 
@@ -60,7 +59,7 @@ def loss_and_accuracy(
     )
 
 
-def validation_bleu(model: Model, tokenizer: Tokenizer, pairs: tf.data.Dataset) -> float:
+def validation_bleu(model: Model, tokenizer: Tokenizer, pairs: Dataset) -> float:
     """Returns BLEU of greedy translations of `pairs`."""
     from nmt.results import scores
 

@@ -11,11 +11,9 @@ import re
 import tempfile
 from collections.abc import Iterable, Sequence
 from io import BytesIO
-from typing import TYPE_CHECKING
 
 import numpy as np
 import sentencepiece
-import tensorflow as tf
 from sentencepiece.sentencepiece_model_pb2 import ModelProto
 
 from nmt import UserError
@@ -24,9 +22,6 @@ from nmt.text import protected, spelling
 from nmt.text.encoding import check_characters
 from nmt.text.words import word_count
 from transformer_model import END, PAD, START, UNKNOWN
-
-if TYPE_CHECKING:
-    import tensorflow_text as tf_text
 
 MAX_LINES = 1_000_000  # that the vocabulary is learned from
 MAX_CHARACTERS = 1000  # in a piece of a line: SentencePiece skips lines of more than 4,192 bytes
@@ -297,26 +292,6 @@ def byte_pair_size(vocab_size: int, affordable: int, characters: int, reserved: 
     return min(vocab_size, max(MIN_VOCABULARY, for_characters, for_words))
 
 
-def normal_in_graph(texts: tf.Tensor) -> tf.Tensor:
-    """Returns what spelling.normal does, of strings (...)."""
-    import tensorflow_text as tf_text
-
-    texts = tf.strings.regex_replace(texts, spelling.INVISIBLE_CHARACTER.pattern, "")
-    texts = tf.strings.regex_replace(texts, spelling.SPACE_CHARACTER.pattern, " ")
-    return tf_text.normalize_utf8(texts, "NFC")
-
-
-def printed_in_graph(texts: tf.Tensor) -> tf.Tensor:
-    """Returns what spelling.printed does, of strings (...)."""
-    return tf.strings.regex_replace(texts, spelling.LINE_ENDS.pattern, " ")
-
-
-def trimmed_in_graph(texts: tf.Tensor) -> tf.Tensor:
-    """Returns what spelling.trimmed does, of strings (...)."""
-    blank = tf.strings.regex_full_match(texts, spelling.BLANK_TEXT.pattern)
-    return tf.where(blank, "", tf.strings.strip(normal_in_graph(texts)))
-
-
 def coverages(lines: Iterable[str]) -> list[float]:
     """Returns a list, whose nth entry is the coverage by the n most frequent characters of `lines`.
 
@@ -340,7 +315,7 @@ CUT_MARGIN = 100  # tokens: where a line is cut, the last ones may be others tha
 
 
 class Tokenizer:
-    """Text to token ids and back: SentencePiece, in Python and inside TensorFlow graphs.
+    """Text to token ids and back: SentencePiece.
 
     Text is brought into its spelling.normal form first, whatever the rules of the model.
 
@@ -371,21 +346,6 @@ class Tokenizer:
         self.symbol_ids = (
             range(first_id, first_id + len(protected.SYMBOLS)) if has_symbols else range(0)
         )
-
-    @functools.cached_property
-    def graph_tokenizer(self) -> tf_text.SentencepieceTokenizer:
-        """The same tokenizer inside TensorFlow graphs, imported when a graph needs it.
-
-        `encode` does without: the import takes a tenth of the time to a first translation.
-        """
-        import tensorflow_text as tf_text
-
-        with tf.init_scope():  # not as a part of the graph that is the first to need it
-            return tf_text.SentencepieceTokenizer(self.model, add_bos=True, add_eos=True)
-
-    def encode_in_graph(self, texts: tf.Tensor) -> tf.Tensor | tf.RaggedTensor:
-        """Strings (...) -> ids (..., L), START first and END last; ragged unless a scalar."""
-        return self.graph_tokenizer.tokenize(normal_in_graph(texts))
 
     @functools.cached_property
     def words(self) -> list[str]:

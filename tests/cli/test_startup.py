@@ -12,11 +12,14 @@ import tensorflow as tf
 from helpers import (
     PROGRAM,
     ROOT,
+    TINY,
     call,
     random_batches,
     run_process,
+    sentences,
     start_process,
     tiny_training,
+    write_tsv,
 )
 
 from nmt import messages
@@ -116,6 +119,24 @@ assert gc.isenabled()
 assert gc.get_freeze_count() > 100_000, "each collection would search what was imported"
 import matplotlib  # as pictures do
 """
+
+
+WITHOUT_TENSORFLOW_TEXT = """
+import sys
+sys.modules["tensorflow_text"] = None  # an import of it fails
+import run_demo
+sys.exit(run_demo.main(sys.argv[1:]))
+"""
+
+
+def test_training_translating_and_scoring_do_without_tensorflow_text(tmp_path):
+    """A new TensorFlow, for which there is none yet, can be used but for one export."""
+    text = write_tsv(tmp_path / "a.tsv", sentences(99))
+    command = [sys.executable, "-c", WITHOUT_TENSORFLOW_TEXT, "--run", tmp_path / "run", *TINY]
+    command += ["--train", text, "--valid", text, "--test", text, "--epochs", "1", "--no-plots"]
+    done = run_process([*command, "--protect", "always"], cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    assert "BLEU" in done.stdout
 
 
 def test_a_start_imports_only_what_translating_needs_and_never_searches_it_for_garbage():

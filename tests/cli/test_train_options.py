@@ -8,7 +8,6 @@ import shlex
 from types import SimpleNamespace
 
 import pytest
-import tensorflow as tf
 from helpers import TINY, Untrained, as_dataset, call, sentences, source_of, write_tsv
 
 import run_demo
@@ -191,39 +190,21 @@ def test_the_training_text_is_read_three_times_before_the_first_step(tmp_path, m
     """Counted and checked; for the hash, the vocabulary and repeated pairs; and tokenized."""
     passes = []
 
-    def count_lines(*arguments, read_pairs=files.read_pairs):
-        if "train.tsv" in str(arguments[0]):
-            passes.append("lines")
-        return read_pairs(*arguments)
-
-    def count_passes(*arguments, load_corpus=run_demo.load_corpus, **named):
-        corpus = load_corpus(*arguments, **named)
-        last = len(corpus.train) - 1  # a sample from the beginning is no pass
-
-        def note(number):
-            if number == last:
-                passes.append("pairs")
-            return True
-
-        def watch(number, pair):
-            with tf.control_dependencies([tf.numpy_function(note, [number], tf.bool)]):
-                return tuple(map(tf.identity, pair))
-
-        train = corpus.train.enumerate().map(watch)
-        cardinality = tf.data.experimental.assert_cardinality(last + 1)
-        return corpus._replace(train=train.apply(cardinality))
+    def count_passes(paths, *arguments, read_pairs=files.read_pairs):
+        yield from read_pairs(paths, *arguments)
+        if "train.tsv" in str(paths[0]):
+            passes.append("pairs")  # a sample from the beginning is no pass
 
     pairs = [("um " * n, f"one {n}") for n in range(1, 101)]  # many are too long: one is suggested
     train = write_tsv(tmp_path / "train.tsv", pairs)
     held_out = write_tsv(tmp_path / "held_out.tsv", sentences(9))
     monkeypatch.setattr(run_demo, "Training", Untrained)
-    monkeypatch.setattr(run_demo, "load_corpus", count_passes)
-    monkeypatch.setattr(files, "read_pairs", count_lines)
+    monkeypatch.setattr(files, "read_pairs", count_passes)
     monkeypatch.setattr(bleu_tokenizer, "SAMPLE_LINES", 9)
     command = ["--train", train, "--valid", held_out, "--test", held_out, "--run", tmp_path / "run"]
     assert call(*command, *TINY) == 130
     assert "would keep 98%" in capsys.readouterr().err
-    assert passes == ["lines", "pairs", "pairs"]
+    assert len(passes) == 3
 
 
 @pytest.mark.slow
@@ -248,9 +229,9 @@ def test_tagged_corpora_by_weight_compressed_and_reversed_make_a_run_that_resume
     assert saved["corpus"]["reverse"] is True
     corpus = corpora.load_corpus(source_of(saved["corpus"]), 42)
     assert len(corpus.train) == 450
-    source, target = next(corpus.train.as_numpy_iterator())
-    assert source.startswith(b"<")
-    assert not target.startswith(b"<")
+    source, target = next(iter(corpus.train))
+    assert source.startswith("<")
+    assert not target.startswith("<")
     assert call("--run", "run", "--epochs", "3") == 0  # resumed by its folder alone
     assert "2 epochs done" in capsys.readouterr().err
     assert call("translate", "--run", "run", "<up> one two.") == 0

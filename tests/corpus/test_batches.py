@@ -1,5 +1,6 @@
 """What must hold of batches: little padding, few shapes, no pair lost, the same on any machine."""
 
+import copy
 import hashlib
 import random
 import tracemalloc
@@ -13,7 +14,7 @@ from helpers import NUMBERS, NUMEROS, as_dataset, sentences, tiny_training
 from nmt import UserError
 from nmt.corpus import batches as batching
 from nmt.corpus.batch_plan import plan_buckets, plan_epoch, rows_in, shuffled
-from nmt.corpus.pair_store import PairStore
+from nmt.corpus.pair_store import PairIds, PairStore
 from transformer_model import PAD
 
 
@@ -57,23 +58,21 @@ def test_epochs_hold_every_pair_but_the_long_ones_at_most_once(batches, long_and
 
 
 class Watched:
-    """A Tokenizer whose graph refuses texts of more than `max_bytes` bytes."""
+    """The processor of a Tokenizer, which refuses texts of more than `max_characters`."""
 
-    def __init__(self, tokenizer, max_bytes):
-        self.tokenizer, self.token_bytes = tokenizer, tokenizer.token_bytes
-        self.vocab_size = tokenizer.vocab_size
-        self.max_bytes, self.symbol_ids = max_bytes, tokenizer.symbol_ids
+    def __init__(self, processor, max_characters):
+        self.processor, self.max_characters = processor, max_characters
 
-    def encode_in_graph(self, texts):
-        longest = tf.reduce_max(tf.strings.length(texts))
-        with tf.control_dependencies([tf.debugging.assert_less_equal(longest, self.max_bytes)]):
-            return self.tokenizer.encode_in_graph(tf.identity(texts))
+    def encode(self, lines, **options):
+        assert max(map(len, lines)) <= self.max_characters
+        return self.processor.encode(lines, **options)
 
 
 def test_the_end_of_a_line_that_is_too_long_is_not_tokenized(tokenizer):
     pairs = [*sentences(50), ("um " * 100_000, "one"), ("um", "one " * 100_000)]
     limit = batching.MAX_SOURCE_TOKENS
-    watched = Watched(tokenizer, max_bytes=(limit + 100) * tokenizer.token_bytes)
+    watched, max_characters = copy.copy(tokenizer), (limit + 100) * tokenizer.token_bytes
+    watched.processor = Watched(tokenizer.processor, max_characters)
     batches = batching.Batches(as_dataset(pairs), watched, batch_size=16, max_length=40)
     assert (batches.kept, batches.dropped) == (50, 2)
     watched_batches = list(batching.evaluation_batches(as_dataset(pairs), watched))
@@ -208,8 +207,8 @@ def test_a_replica_reads_its_own_rows_alone(batches, monkeypatch):
 
 @pytest.mark.parametrize(("vocab_size", "dtype"), [(65_536, np.uint16), (65_537, np.int32)])
 def test_ids_are_stored_in_as_few_bytes_as_the_vocabulary_allows(vocab_size, dtype, tmp_path):
-    inp, tar = tf.ragged.constant([[1, 65_535], []]), tf.ragged.constant([[2], [vocab_size - 1, 4]])
-    store = PairStore([(inp, tar), (inp[:0], tar[:0]), (inp, tar)], vocab_size, tmp_path)
+    ids = PairIds([[1, 65_535], []], [[2], [vocab_size - 1, 4]])
+    store = PairStore([ids, PairIds([], []), ids], vocab_size, tmp_path)
     stored = np.fromfile(tmp_path / "ids.tokens", dtype)
     assert stored.tolist() == [1, 65_535, 2, vocab_size - 1, 4] * 2
     sources, targets = store.read_in_graph(tf.constant([3, 0, 0], tf.int64))
@@ -364,3 +363,17 @@ def test_the_length_that_keeps_a_share_of_the_pairs(max_length, tokenizer):
     assert (batches.dropped > 0) is (max_length == 20)
     for share in (0.5, 0.98, 1.0):
         assert batches.length_of(share) == lengths[round(share * 100) - 1]
+
+
+def test_evaluation_has_the_batches_of_bucket_by_sequence_length():
+    """In their order: sums of floats depend on it."""
+    lengths = np.random.default_rng(1).integers(2, 1200, 3000)
+    numbers = tf.data.Dataset.from_tensor_slices((np.arange(3000), lengths))
+    bounds = batching.EVALUATION_LENGTHS
+    batches = numbers.bucket_by_sequence_length(
+        lambda _, length: tf.cast(length, tf.int32),
+        bucket_boundaries=[length + 1 for length in bounds],
+        bucket_batch_sizes=[batching.EVALUATION_TOKENS // length for length in bounds] + [1],
+    )
+    expected = [batch.tolist() for batch, _ in batches.as_numpy_iterator()]
+    assert batching.by_length(lengths) == expected

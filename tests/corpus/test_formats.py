@@ -83,7 +83,7 @@ def _nothing_was_said_before():
 
 
 def listed(dataset):
-    return [(source.decode(), target.decode()) for source, target in dataset.as_numpy_iterator()]
+    return list(dataset)
 
 
 # ---- What each format holds ----

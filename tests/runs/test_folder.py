@@ -14,7 +14,7 @@ import pytest
 from helpers import LEARNING, as_dataset, call, sentences, source_of, write_tsv
 
 from nmt.cli import startup
-from nmt.corpus.corpora import fingerprint, load_corpus, raw_pairs
+from nmt.corpus.corpora import fingerprint, load_corpus
 from nmt.corpus.source import CorpusSource
 from nmt.corpus.vocabulary import train_tokenizer
 from nmt.options import Options
@@ -219,8 +219,8 @@ def test_a_run_older_than_the_hash_of_its_test_files_is_scored_on_them(tmp_path)
     corpus = load_corpus(source_of(files), seed=1)
     hashes = {f"{name}_sha256": fingerprint(getattr(corpus, name)) for name in corpus._fields[1:3]}
     (tmp_path / "params.json").write_text(json.dumps({"corpus": files, "seed": 1} | hashes))
-    (pair,) = raw_pairs(load_corpus_of(Run(tmp_path), "test").test)
-    assert pair == (b"test", b"test")
+    (pair,) = load_corpus_of(Run(tmp_path), "test").test
+    assert pair == ("test", "test")
 
 
 def test_parameters_are_read_again_once_the_folder_is_reserved(tmp_path):

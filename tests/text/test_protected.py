@@ -260,12 +260,12 @@ def test_training_pairs_have_symbols_on_both_sides_and_evaluation_leaves_none_ou
     assert any("⟦" in source for source, _ in expected)
     sources, targets = zip(*expected, strict=True)
     dataset = as_dataset(pairs)
-    (chunk,) = batches.encode(dataset.batch(len(pairs)), symbol_tokenizer, training=True)
-    assert chunk[0].to_list() == symbol_tokenizer.encode(sources)
-    assert chunk[1].to_list() == symbol_tokenizer.encode(targets)
-    (source, target), *_ = batches.encode(dataset, symbol_tokenizer)  # one by one
+    (chunk,) = batches.encoded_chunks(dataset, symbol_tokenizer, training=True)
+    assert chunk.sources == symbol_tokenizer.encode(sources)
+    assert chunk.targets == symbol_tokenizer.encode(targets)
+    (chunk,) = batches.encoded_chunks(dataset.take(1), symbol_tokenizer)
     expected = Protector(words=["<2en>"]).protect_pair(*pairs[0])
-    assert [source.numpy().tolist(), target.numpy().tolist()] == symbol_tokenizer.encode(expected)
+    assert [*chunk.sources, *chunk.targets] == symbol_tokenizer.encode(expected)
 
 
 def test_symbols_cannot_be_chosen_as_words():

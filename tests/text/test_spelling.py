@@ -9,14 +9,14 @@ import pytest
 import sentencepiece
 import tensorflow as tf
 import tensorflow_text as tf_text
-from helpers import as_dataset, sentences
+from helpers import as_dataset, in_graph, sentences
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sentencepiece.sentencepiece_model_pb2 import ModelProto
 
 import run_demo
+from nmt.exports import graph_tokenizer
 from nmt.text import spelling
-from nmt.text.tokenizer import normal_in_graph, trimmed_in_graph
 
 TEXT = (
     "Čeština, Übergröße, Việt Nam ệ ǖ ở ḗ, naïve ação — 한국어 각 がぎ пёй ქართ हिन्दी क़ 1º m² ½ ™"
@@ -41,7 +41,7 @@ def all_ids(tokenizer, text):
     graph_alone = tf_text.SentencepieceTokenizer(tokenizer.model, add_bos=True, add_eos=True)
     return [
         tokenizer.encode([text])[0],
-        tokenizer.encode_in_graph(tf.constant(text)).numpy().tolist(),
+        in_graph(tokenizer, text).numpy().tolist(),
         alone.encode(text, add_bos=True, add_eos=True),
         graph_alone.tokenize(text).numpy().tolist(),
     ]
@@ -76,14 +76,14 @@ SOME_TEXT = st.text(st.sampled_from(LETTERS) | st.characters(exclude_categories=
 @example("a\u0316\u0301", "\t", None)  # composed around another mark
 def test_any_text_has_the_tokens_of_its_other_spellings(tokenizer, text, space, data):
     ids = tokenizer.encode([text])[0]
-    assert tokenizer.encode_in_graph(tf.constant(text)).numpy().tolist() == ids
+    assert in_graph(tokenizer, text).numpy().tolist() == ids
     assert tokenizer.encode([unicodedata.normalize("NFD", text)])[0] == ids
     assert tokenizer.encode([text.replace(" ", space)])[0] == ids
     if data:
         mark, place = data.draw(st.sampled_from(MARKS)), data.draw(st.integers(0, len(text)))
         marked = text[:place] + mark + text[place:]
         assert tokenizer.encode([marked])[0] == ids
-        assert tokenizer.encode_in_graph(tf.constant(marked)).numpy().tolist() == ids
+        assert in_graph(tokenizer, marked).numpy().tolist() == ids
     (back,) = tokenizer.decode(np.array([ids]))
     unseen = re.compile(f"[{MARKS}]")
     expected = re.sub(f"[{OTHER_SPACES}\u2581\\s\x00-\x1f\x7f-\x9f]", " ", unseen.sub("", text))
@@ -129,16 +129,16 @@ def test_text_that_shows_nothing_is_blank(text):
     for blank in (text, f" {text} ", f"{text}\u200b\u3000{text}"):
         assert spelling.is_blank(blank)
         assert spelling.trimmed(blank) == ""
-        assert trimmed_in_graph(tf.constant([blank])).numpy()[0] == b""
+        assert graph_tokenizer.trimmed(tf.constant([blank])).numpy()[0] == b""
         assert not spelling.is_blank(f"{blank}.")
 
 
 def test_graphs_know_the_same_characters():
     characters = [chr(n) for n in range(0x110000) if not 0xD800 <= n < 0xE000]
     expected = [spelling.normal(character).encode() for character in characters]
-    assert normal_in_graph(tf.constant(characters)).numpy().tolist() == expected
+    assert graph_tokenizer.normal(tf.constant(characters)).numpy().tolist() == expected
     expected = [spelling.trimmed(character).encode() for character in characters]
-    assert trimmed_in_graph(tf.constant(characters)).numpy().tolist() == expected
+    assert graph_tokenizer.trimmed(tf.constant(characters)).numpy().tolist() == expected
 
 
 def test_a_vocabulary_without_these_rules_has_them_in_front(monkeypatch):

@@ -5,8 +5,7 @@ import tempfile
 
 import numpy as np
 import pytest
-import tensorflow as tf
-from helpers import as_dataset, sentences
+from helpers import as_dataset, in_graph, sentences
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -33,7 +32,7 @@ def test_any_text_of_unicode_is_given_back_as_it_was(tokenizer, text):
     text = " ".join(text)
     ids = tokenizer.encode([text])
     assert not set(ids[0][1:-1]) & {PAD, START, END}
-    assert tokenizer.encode_in_graph(tf.constant(text)).numpy().tolist() == ids[0]
+    assert in_graph(tokenizer, text).numpy().tolist() == ids[0]
     assert tokenizer.decode(np.array(ids)) == [spelling.printed(spelling.normal(text))]
 
 
@@ -109,8 +108,7 @@ def test_symbols_are_single_entries_wherever_they_stand():
     tokens = tokenizer.tokens(ids)
     assert [tokens.count(symbol) for symbol in ("<2de>", "<2fr>", "((x))")] == [1, 1, 1]
     assert tokenizer.decode(np.array([ids])) == ["<2de> um((x)) dois.<2fr>"]
-    in_graph = tokenizer.encode_in_graph(tf.constant("<2de> um((x)) dois.<2fr>"))
-    assert in_graph.numpy().tolist() == ids
+    assert in_graph(tokenizer, "<2de> um((x)) dois.<2fr>").numpy().tolist() == ids
 
 
 def test_more_symbols_follow_the_entries_of_a_vocabulary_whose_ids_stay(tokenizer):
@@ -123,7 +121,7 @@ def test_more_symbols_follow_the_entries_of_a_vocabulary_whose_ids_stay(tokenize
     assert extended.encode(["um três."]) == tokenizer.encode(["um três."])
     (ids,) = extended.encode(["<med> três ⟦7⟧"])
     assert {size + 10, size + 7} <= {*ids}
-    assert extended.encode_in_graph("<med> três ⟦7⟧").numpy().tolist() == ids
+    assert in_graph(extended, "<med> três ⟦7⟧").numpy().tolist() == ids
     assert extended.decode(np.array([ids])) == ["<med> três ⟦7⟧"]
     assert with_symbols(extended.model, ["<med>"]) == extended.model
 
