@@ -1,9 +1,9 @@
-"""Requests that arrive together are translated together: one queue, and workers that take batches.
+"""Requests that arrive together are translated together: one queue, whose threads take batches.
 
 A batch costs much less than its requests one by one. Most clients wait for an answer before they
-ask again, so those that were answered together come back together: a worker waits a moment for as
-many requests as there were, or, beside other workers, for its share of them. A single client does
-not wait. The worker takes those at the head of the queue that may be translated together, up to a
+ask again, so those that were answered together come back together: a thread waits a moment for as
+many requests as there were, or, beside other threads, for its share of them. A single client does
+not wait. The thread takes those at the head of the queue that may be translated together, up to a
 number of tokens, and answers each.
 """
 
@@ -21,7 +21,7 @@ from nmt.messages import log
 from nmt.serving.errors import RefusedError
 
 MAX_WAIT_SECONDS = 0.03  # of the first request of a batch for others
-POLL_SECONDS = 0.002  # after which a waiting worker counts the requests again
+POLL_SECONDS = 0.002  # after which a waiting thread counts the requests again
 MAX_BATCH_TOKENS = 2048  # of the sources of a batch, as estimated
 MAX_WAITING = 1000  # requests; those beyond are refused
 BYTES_PER_TOKEN = 4  # of UTF-8, as an estimate
@@ -53,12 +53,12 @@ class Job:
 
 
 class Batcher:
-    """The queue of a server, and its workers. To be made and used within a running event loop.
+    """The queue of a server, and its threads. To be made and used within a running event loop.
 
     Args:
       translate: a function of a key and a list of Items that returns a list of results; it runs
         in a thread.
-      workers: batches translated in parallel.
+      threads: batches translated in parallel.
       max_waiting: requests in the queue, at most.
       observe: a function of the number of items of each batch, for the metrics.
       max_batch_tokens: of the sources of a batch, as estimated.
@@ -68,7 +68,7 @@ class Batcher:
     def __init__(
         self,
         translate: Callable[[Any, list[Item]], list[Any]],
-        workers: int = 1,
+        threads: int = 1,
         max_waiting: int = MAX_WAITING,
         observe: Callable[[int], None] = lambda items: None,
         max_batch_tokens: int = MAX_BATCH_TOKENS,
@@ -79,8 +79,8 @@ class Batcher:
         self._max_batch_tokens, self._max_wait_seconds = max_batch_tokens, max_wait_seconds
         self._waiting: collections.deque[Job] = collections.deque()
         self._arrival = asyncio.Event()
-        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="translate")
-        self._workers = [asyncio.create_task(self._work()) for _ in range(workers)]
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="translate")
+        self._takers = [asyncio.create_task(self._work()) for _ in range(threads)]
         self._translating = self._in_flight = 0  # requests: now; when the last batch was answered
         self._batches: set[Future[list[Any]]] = (
             set()
@@ -116,9 +116,9 @@ class Batcher:
                 self._waiting.remove(job)
 
     async def close(self) -> None:
-        """Ends the workers; what is in work goes on in its thread, and nobody waits for it."""
-        for worker in self._workers:
-            worker.cancel()
+        """Takes no more batches; what is in work goes on in its thread, and nobody waits for it."""
+        for taker in self._takers:
+            taker.cancel()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     async def _work(self) -> None:
@@ -143,7 +143,7 @@ class Batcher:
             await asyncio.sleep(POLL_SECONDS)
         batch: list[Job] = []
         tokens = 0
-        most = max(self._share(), math.ceil(len(self._waiting) / len(self._workers)))
+        most = max(self._share(), math.ceil(len(self._waiting) / len(self._takers)))
         while self._waiting and len(batch) < most:
             job = self._waiting[0]
             tokens += job.tokens()
@@ -153,8 +153,8 @@ class Batcher:
         return batch
 
     def _share(self) -> int:
-        """Returns how many requests a worker waits for."""
-        return math.ceil(self._in_flight / len(self._workers))
+        """Returns how many requests a thread waits for."""
+        return math.ceil(self._in_flight / len(self._takers))
 
     async def _answer(self, batch: list[Job]) -> None:
         """Translates a batch and answers its jobs; if that fails, each job by itself."""

@@ -78,16 +78,17 @@ class Result:
 class VariableSampling:
     """A Sampling whose numbers are TensorFlow variables, so that one trace serves them all."""
 
-    def __init__(self):
-        numbers = {}
-        for name, default in Sampling()._asdict().items():
-            numbers[name] = tf.Variable(default, trainable=False, name=name)
-        self.sampling = Sampling(**numbers)
+    def __init__(self) -> None:
+        self._variables = {
+            name: tf.Variable(default, trainable=False, name=name)
+            for name, default in Sampling()._asdict().items()
+        }
+        self.sampling = Sampling(**self._variables)
         self.lock = threading.Lock()  # one batch at a time has the variables
 
     def assign(self, sampling: Sampling) -> None:
-        for variable, number in zip(self.sampling, sampling, strict=True):
-            variable.assign(number)
+        for name, number in sampling._asdict().items():
+            self._variables[name].assign(number)
 
 
 @dataclasses.dataclass(eq=False)
@@ -100,7 +101,9 @@ class ServedModel:
     directions: list[Direction]
     examples: list[str] = dataclasses.field(default_factory=list)  # sentences of its test split
     protecting: Protecting = Protecting()  # noqa: RUF009  # immutable
-    _translators: dict = dataclasses.field(default_factory=dict, init=False, repr=False)
+    _translators: dict[tuple[str, int], Translator] = dataclasses.field(
+        default_factory=dict, init=False, repr=False
+    )
     _sampling: VariableSampling | None = dataclasses.field(default=None, init=False, repr=False)
     _lock: threading.Lock = dataclasses.field(default_factory=threading.Lock, init=False)
 
@@ -124,9 +127,9 @@ class ServedModel:
         tag = query.direction.tag and query.direction.tag + " "
         lines = [tag + item.text for item in items]
         prefixes = [item.prefix for item in items]
-        if query.sampling is None:
-            return self._run(self.translator(query), lines, prefixes, query)
         translator = self.translator(query)
+        if query.sampling is None or self._sampling is None:
+            return self._run(translator, lines, prefixes, query)
         with self._sampling.lock:
             self._sampling.assign(query.sampling)
             return self._run(translator, lines, prefixes, query)
@@ -180,7 +183,9 @@ class ServedModel:
         )
         return Translator(engine, self.tokenizer, protecting, self.model.text_options(source))
 
-    def _run(self, translator, lines, prefixes, query) -> list[list[Result]]:
+    def _run(
+        self, translator: Translator, lines: list[str], prefixes: list[str], query: Query
+    ) -> list[list[Result]]:
         """Returns the Results of each line."""
         results, counts = [], translator.no_counts()
         batch = translator.translate_chunks([lines], iter(prefixes), query.scored, counts)
@@ -206,9 +211,9 @@ def _result(translation: Translation, query: Query) -> Result:
     if not query.details and not query.links:
         return Result(translation.text, translation.log_probability)
     links = translation.links
-    if query.direction.tag:  # the first word of the source, which the client has not sent
+    if links and query.direction.tag:  # the first word of the source, which the client has not sent
         links = [(source - 1, target) for source, target in links if source]
-    return Result(translation.text, translation.log_probability, translation.tokens, links)
+    return Result(translation.text, translation.log_probability, translation.tokens or [], links)
 
 
 def size_of_beam(n_best: int) -> int:

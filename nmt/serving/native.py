@@ -263,7 +263,8 @@ async def stream(request: Request) -> Response:
         raise RefusedError(400, "the run is non-autoregressive: all tokens come together")
     prefixes = PREFIXES.read(values, served.tokenizer.vocab_size)
     service.count(text_query.query, [text])
-    events = service.stream(text_query, text, prefixes)  # or a refusal, before the answer begins
+    # A refusal, if any, comes before the answer begins.
+    events = service.stream(text_query.query, text_query.notices, text, prefixes)
     return StreamingResponse(events, media_type="text/event-stream", headers=STREAM_HEADERS)
 
 

@@ -29,10 +29,12 @@ from nmt.text import sentences
 from nmt.text.tokenizer import MAX_SOURCE_TOKENS
 
 THREADS = 2  # of streams, attention, HTML and warming up
+NOT_RUNNING = "the server does not run"
 MAX_EVENTS = 64  # of a stream, that its client has not read
 MAX_ATTENTION_TOKENS = 200  # of a sentence: its weights are their square, per head and layer
 
 Value = TypeVar("Value")
+Event = tuple[str, dict[str, Any]]  # name and data
 
 
 class TextQuery(NamedTuple):
@@ -51,13 +53,13 @@ class EventQueue:
     gets fewer of them, and they take no memory.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._events: collections.deque[tuple[str, dict]] = collections.deque()
+        self._events: collections.deque[Event] = collections.deque()
         self._arrival = asyncio.Event()
         self.is_closed = False  # whether nobody reads any more
 
-    def put(self, name: str, data: dict) -> bool:
+    def put(self, name: str, data: dict[str, Any]) -> bool:
         """Puts an event into the queue, from another thread; returns whether to go on."""
         if not self.is_closed:
             self._loop.call_soon_threadsafe(self._add, name, data)
@@ -67,13 +69,13 @@ class EventQueue:
         """Puts the last event into the queue."""
         self._add("end", {})
 
-    def _add(self, name: str, data: dict) -> None:
+    def _add(self, name: str, data: dict[str, Any]) -> None:
         if len(self._events) >= MAX_EVENTS and name == self._events[-1][0] == "partial":
             self._events.pop()
         self._events.append((name, data))
         self._arrival.set()
 
-    async def get(self) -> tuple[str, dict]:
+    async def get(self) -> Event:
         """Returns the name and the data of the next event."""
         while not self._events:
             self._arrival.clear()
@@ -91,26 +93,26 @@ class Service:
     Args:
       models: its runs.
       limits: its Limits.
-      workers: batches translated in parallel.
+      threads: batches translated in parallel.
       max_waiting: requests in the queue, at most.
     """
 
     def __init__(
-        self, models: Models, limits: Limits, workers: int = 1, max_waiting: int = MAX_WAITING
+        self, models: Models, limits: Limits, threads: int = 1, max_waiting: int = MAX_WAITING
     ):
         self.models, self.limits = models, limits
-        self._workers, self._max_waiting = workers, max_waiting
+        self._batch_threads, self._max_waiting = threads, max_waiting
         self.metrics = Metrics(lambda: self.batcher.waiting if self.batcher else 0)
         self.batcher: Batcher | None = None  # while the server runs
         self._threads: ThreadPoolExecutor | None = None  # for all but batches and files
         self._processes: Processes | None = None  # for files, while the server runs
         self._explorers: dict[str, StoredBytes] = {}  # by name of the ServedModel
         self._explorer_lock = threading.Lock()
-        self._calls: set[Future] = set()  # in these threads, even if nobody waits for them now
+        self._calls: set[Future[Any]] = set()  # in these threads, even if nobody waits for them now
         self.files = TranslatedFiles()
         self.characters = 0  # translated since the start
         self.bodies, self.keyless_bodies = Bodies(MAX_BODIES_BYTES), Bodies(MAX_KEYLESS_BYTES)
-        self.requests: set[asyncio.Task] = set()  # that are being answered
+        self.requests: set[asyncio.Task[Any]] = set()  # that are being answered
         self.is_over = False  # whether the time to finish them has passed
         self.warm = False  # whether the first translation would be as fast as the others
 
@@ -118,7 +120,10 @@ class Service:
     async def running(self) -> AsyncIterator[None]:
         """Within the block, requests are answered; the runs warm up meanwhile."""
         self.batcher = Batcher(
-            self.models.translate, self._workers, self._max_waiting, self.metrics.batch.observe
+            self.models.translate,
+            self._batch_threads,
+            self._max_waiting,
+            self.metrics.batch.observe,
         )
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="serve")
         self._processes = Processes()
@@ -214,6 +219,8 @@ class Service:
         for number, query in enumerate(queries):
             if query is not None:
                 groups.setdefault(query, []).append(number)
+        if self.batcher is None:
+            raise RuntimeError(NOT_RUNNING)
         work = asyncio.gather(
             *(
                 self.batcher.submit(query, [items[number] for number in numbers])
@@ -243,7 +250,7 @@ class Service:
     async def in_process(self, function: Callable[..., Value], *arguments: Any) -> Value:
         """Returns what a function returns, which runs in a process of its own; see Processes."""
         if self._processes is None:
-            raise RuntimeError("the server does not run")
+            raise RuntimeError(NOT_RUNNING)
         result: Value = await self._processes.call(function, *arguments)
         return result
 
@@ -252,8 +259,10 @@ class Service:
         if len(self._calls) >= self._max_waiting:
             raise RefusedError(429, "too many requests are waiting; try again later", 1)
 
-    def _start(self, function: Callable[[], Value]) -> Future:
+    def _start(self, function: Callable[[], Value]) -> Future[Value]:
         """Starts a function in a thread of the server."""
+        if self._threads is None:
+            raise RuntimeError(NOT_RUNNING)
         call = self._threads.submit(function)
         self._calls.add(call)
         call.add_done_callback(self._calls.discard)
@@ -294,15 +303,21 @@ class Service:
             return self._explorers[served.name]
 
     def stream(
-        self, text_query: TextQuery, text: str, prefixes: list[list[int]]
+        self, query: Query, text_notices: Sequence[Notice], text: str, prefixes: list[list[int]]
     ) -> AsyncIterator[str]:
         """Returns server-sent events of a translation: `partial` texts, a `sentence` each, `end`.
+
+        Args:
+          query: what is asked of the text.
+          text_notices: what the client is to know of its language.
+          text: what to translate.
+          prefixes: ids that the translation of each sentence begins with.
 
         Raises:
           RefusedError: too many requests are waiting.
         """
         self._check_calls()
-        query, queue = text_query.query, EventQueue()
+        queue = EventQueue()
 
         def work() -> None:
             if not queue.is_closed:
@@ -312,10 +327,15 @@ class Service:
 
         task = asyncio.wrap_future(self._start(work))
         task.add_done_callback(lambda done: queue.end())
-        return self._events(text_query, text, queue, task)
+        return self._events(query, text_notices, text, queue, task)
 
     async def _events(
-        self, text_query: TextQuery, text: str, queue: EventQueue, task: asyncio.Future
+        self,
+        query: Query,
+        text_notices: Sequence[Notice],
+        text: str,
+        queue: EventQueue,
+        task: asyncio.Future[None],
     ) -> AsyncIterator[str]:
         """Yields the events that a call in a thread puts into a queue."""
         translated = []
@@ -328,7 +348,8 @@ class Service:
                     log.error("a stream failed", exc_info=task.exception())
                     name, data = "error", {"error": "the server failed"}
                 elif name == "end":
-                    data = {"warnings": self._stream_warnings(text_query, text, translated)}
+                    last_notices = self._stream_notices(query, text, translated)
+                    data = {"warnings": notices.answers([*text_notices, *last_notices])}
                 for line in streaming.lines(name, json.dumps(data, ensure_ascii=False)):
                     yield line
                 if name in ("end", "error"):
@@ -336,24 +357,25 @@ class Service:
         finally:
             queue.close()
 
-    def _stream_warnings(
-        self, text_query: TextQuery, text: str, translated: list[tuple[str, str]]
-    ) -> list[dict]:
-        """Returns what the last event of a stream reports.
+    def _stream_notices(
+        self, query: Query, text: str, translated: list[tuple[str, str]]
+    ) -> list[Notice]:
+        """Returns what the client is to know of a translation that was streamed.
 
         Args:
-          text_query, text: what was asked.
+          query, text: what was asked.
           translated: the translation of each sentence, and the white space after it.
         """
-        served = self.models.by_name[text_query.query.model]
+        served = self.models.by_name[query.model]
         translation = sentences.join(*zip(*translated, strict=True)) if translated else ""
-        translator = served.translator(text_query.query)
+        translator = served.translator(query)
         parts = [sentence for sentence, _ in translator.parts(text)]
         longest = max(map(len, served.tokenizer.encode(parts, MAX_SOURCE_TOKENS)))
         is_cut, trained = longest > MAX_SOURCE_TOKENS, translator.trained_length
-        too_long = notices.of_length(is_cut, longest > trained, MAX_SOURCE_TOKENS, trained)
+        is_long = trained is not None and longest > trained
+        too_long = notices.of_length(is_cut, is_long, MAX_SOURCE_TOKENS, trained)
         differences = notices.of_differences(*translator.difference(text, translation))
-        return notices.answers([*text_query.notices, *differences, *too_long])
+        return [*differences, *too_long]
 
 
 async def while_connected(request: Request, work: Awaitable[Value]) -> Value:

@@ -27,12 +27,12 @@ class Translations:
         return [text.upper() for text in texts]
 
 
-def run(scenario, workers=1, **options):
+def run(scenario, threads=1, **options):
     """Runs a coroutine function of a Batcher and its Translations. Returns what it returns."""
 
     async def main():
         translations = Translations()
-        batcher = Batcher(translations, workers, **options)
+        batcher = Batcher(translations, threads, **options)
         try:
             return await scenario(batcher, translations)
         finally:

@@ -40,7 +40,7 @@ def served(tokenizer):
 
 def client_of(served, **limits):
     return TestClient(
-        application(Service(Models([served]), Limits(**limits), workers=1)),
+        application(Service(Models([served]), Limits(**limits), threads=1)),
         raise_server_exceptions=False,
     )
 
