@@ -12,7 +12,7 @@ of both, and of the tutorial's later edition, in one table.
 """
 
 import sys
-from typing import Annotated, NamedTuple, get_args, get_type_hints
+from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
 
 
 class Flag(NamedTuple):
@@ -22,7 +22,7 @@ class Flag(NamedTuple):
     low: float | None = None
     high: float | None = None  # of a whole number at most 2^31 - 1
     alias: str | None = None  # a second, better known name of the flag
-    choices: tuple | None = None  # the only values
+    choices: tuple[str, ...] | None = None  # the only values
 
 
 class Section(str):
@@ -35,7 +35,7 @@ class Param(NamedTuple):
     section: Section
     name: str  # num_layers
     type: type
-    default: object
+    default: Any
     flag: Flag
 
 
@@ -211,8 +211,8 @@ class Preset(NamedTuple):
     """A named row of values that differ from the defaults above."""
 
     description: str
-    values: dict
-    pairs: tuple = (0, 0)  # numbers of training pairs, lowest and highest, that it is for
+    values: dict[str, Any]
+    pairs: tuple[int, int] = (0, 0)  # numbers of training pairs, lowest and highest, that it is for
 
 
 PRESETS = {
@@ -267,7 +267,7 @@ PRESETS = {
 }  # fmt: skip
 
 
-def table():
+def table() -> list[Param]:
     """Returns every constant above as a list of `Param`, in the order written."""
     module, rows = sys.modules[__name__], []
     hints = get_type_hints(module, include_extras=True)
@@ -280,11 +280,11 @@ def table():
     return rows
 
 
-def values(preset="tutorial"):
+def values(preset: str = "tutorial") -> dict[str, Any]:
     """Returns a value by name for every constant above: the preset's, or else its default."""
     return {row.name: row.default for row in table()} | PRESETS[preset].values
 
 
-def names(*sections):
+def names(*sections: Section) -> tuple[str, ...]:
     """Returns the names of the constants in `sections`, in the order written."""
     return tuple(row.name for row in table() if row.section in sections)

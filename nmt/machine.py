@@ -5,6 +5,7 @@ import ctypes
 import math
 import os
 import platform
+from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
@@ -13,7 +14,7 @@ M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_THRESHOLD = -1, -2, -3  # parameters of glib
 sharing_processes = 1  # processes that share the cores; see `share_cores`
 
 
-def control_groups(controller):
+def control_groups(controller: str) -> Iterator[Path]:
     """Yields the folders of the control groups that limit this process, its own first.
 
     Both versions of Linux's control groups; no folder on another system. In a container, which
@@ -32,7 +33,7 @@ def control_groups(controller):
         yield from (folder for folder in (group, *group.parents) if folder.is_relative_to(root))
 
 
-def read_limit(path, word=0):
+def read_limit(path: Path, word: int = 0) -> float:
     """Returns a positive number from a control group's file; infinity where there is none."""
     try:
         number = float(path.read_text().split()[word])
@@ -41,15 +42,18 @@ def read_limit(path, word=0):
     return number if number > 0 else math.inf  # version 1 has -1 for none
 
 
-def share_cores(processes):
+def share_cores(processes: int) -> None:
     """From here on `cores` returns this process's share, as one of `processes` of the program."""
     global sharing_processes
     sharing_processes = processes
 
 
-def cores():
+def cores() -> int:
     """Returns the number of CPU cores that this process may use, within its container's limit."""
-    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    if hasattr(os, "sched_getaffinity"):
+        allowed = len(os.sched_getaffinity(0))
+    else:
+        allowed = os.cpu_count() or 1
     for group in control_groups("cpu"):  # microseconds of processor time per period
         quota = read_limit(group / "cpu.max") / read_limit(group / "cpu.max", 1)
         if math.isnan(quota):  # no such file: version 1
@@ -59,16 +63,16 @@ def cores():
     return max(1, allowed // sharing_processes)
 
 
-def memory():
+def memory() -> int:
     """Returns the bytes of memory of this machine, or of its container if that has fewer."""
-    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    total = float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     for group in control_groups("memory"):
         limits = read_limit(group / "memory.max"), read_limit(group / "memory.limit_in_bytes")
         total = min(total, *limits)
     return int(total)
 
 
-def keep_freed_memory():
+def keep_freed_memory() -> None:
     """From here on this process keeps what it frees, for the next time that it needs as much.
 
     By default, glibc returns a thread's heap to the system once all blocks of it are free, and the
@@ -82,7 +86,7 @@ def keep_freed_memory():
         mallopt(M_MMAP_THRESHOLD, 32 * 2**20)  # larger ones are mapped one by one, in no heap
 
 
-def versions():
+def versions() -> dict[str, str]:
     """Returns the versions of Python and of the libraries that scores depend on, by name."""
     names = ("tensorflow", "keras", "tensorflow-text", "sentencepiece", "sacrebleu")
     libraries = {name: metadata.version(name) for name in names}

@@ -1,15 +1,17 @@
 """The architecture of a Transformer, drawn from its real layers: blocks, shapes, parameters."""
 
-import itertools
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import keras
+from matplotlib.axes import Axes
 from matplotlib.patches import Circle, FancyBboxPatch
 
 from nmt.results import figures
 from nmt.results.texts import Say, english
 from transformer_model import Decoder, Encoder, MultiHeadAttention, Transformer
 
+Point = tuple[float, float]
 COLORS = {  # of blocks; as in the paper's figure 1, lighter
     "embedding": "#f9dcdc", "attention": "#fde3c4", "norm": "#f4f2c0", "ffn": "#d3e8f4",
     "output": "#dcd9ec", "positions": "#ffffff",
@@ -64,14 +66,21 @@ class _Blocks(NamedTuple):
         ]
 
     def attention(
-        self, title: str, mha: MultiHeadAttention, norm: keras.layers.Layer, **source
+        self,
+        title: str,
+        mha: MultiHeadAttention,
+        norm: keras.layers.Layer,
+        keys_from_encoder: bool = False,
     ) -> list[Block]:
         """Returns the Blocks of an attention and its normalization."""
         sizes = self.transformer.config
         heads, depth = sizes["num_heads"], sizes["d_model"] // sizes["num_heads"]
         text = "{heads} heads: softmax(q · k / √{depth}) v"
         detail = self.say(text, heads=heads, depth=depth)
-        block = Block("attention", title, detail, mha.count_params(), self.layers, **source)
+        block = Block(
+            "attention", title, detail, mha.count_params(), self.layers,
+            keys_from_encoder=keys_from_encoder,
+        )  # fmt: skip
         return self._with_normalization(block, norm)
 
     def feed_forward(self, ffn: keras.Model, norm: keras.layers.Layer) -> list[Block]:
@@ -143,7 +152,8 @@ def blocks(transformer: Transformer, say: Say = english) -> tuple[list[Block], l
 def bottoms(column: list[Block]) -> list[float]:
     """Returns the heights at which the Blocks begin, and the height above the last one."""
     heights = [0.0]
-    for below, above in itertools.pairwise([*column, None]):
+    aboves: list[Block | None] = [*column[1:], None]
+    for below, above in zip(column, aboves, strict=True):
         enters = above is not None and above.layers and not below.layers
         leaves = below.layers and above is not None and not above.layers
         gap = FRAME_GAP if enters else ADD_GAP if below.is_sublayer else GAP
@@ -152,21 +162,21 @@ def bottoms(column: list[Block]) -> list[float]:
     return heights
 
 
-def arrow(axes, start, end):
+def arrow(axes: Axes, start: Point, end: Point) -> None:
     """Draws an arrow between two points."""
     axes.annotate(
         "", end, start, arrowprops=dict(arrowstyle="-|>", color=INK, shrinkA=0, shrinkB=0)
     )
 
 
-def note(axes, x, y, text, align="left", **options):
+def note(axes: Axes, x: float, y: float, text: str, align: str = "left", **options: Any) -> None:
     """Writes a small grey text beside an arrow."""
     axes.text(
         x, y, text, fontsize=FONT_SIZE, color=GREY, va="center", ha=align, zorder=4, **options
     )
 
 
-def draw_block(axes, left, bottom, block):
+def draw_block(axes: Axes, left: float, bottom: float, block: Block) -> None:
     """Draws one Block, with its parameters at the right."""
     axes.add_patch(
         FancyBboxPatch(
@@ -174,14 +184,14 @@ def draw_block(axes, left, bottom, block):
             facecolor=COLORS[block.kind], edgecolor=INK, linewidth=0.8, zorder=2,
         )
     )  # fmt: skip
-    text = dict(va="center", fontsize=FONT_SIZE, zorder=3, linespacing=1.25)
+    text: dict[str, Any] = dict(va="center", fontsize=FONT_SIZE, zorder=3, linespacing=1.25)
     title = f"{block.title}\n{block.detail}" if block.detail else block.title
     axes.text(left + 0.12, bottom + HEIGHT / 2, title, **text)
     number = f"{block.parameters:,}" if block.parameters else ""
     axes.text(left + WIDTH - 0.12, bottom + HEIGHT / 2, block.shared or number, ha="right", **text)
 
 
-def draw_residual(axes, left, branch, bottom):
+def draw_residual(axes: Axes, left: float, branch: float, bottom: float) -> float:
     """Draws a residual connection: from the height `branch` to the + above a sub-layer.
 
     Args:
@@ -200,7 +210,7 @@ def draw_residual(axes, left, branch, bottom):
     return add
 
 
-def draw_frame(axes, left, bottom, top, layers):
+def draw_frame(axes: Axes, left: float, bottom: float, top: float, layers: int) -> None:
     """Draws the frame around the blocks of a layer, and at its outer side how many layers."""
     begin, width = left - 0.3, WIDTH + RESIDUAL + 0.55
     axes.add_patch(
@@ -221,7 +231,7 @@ def is_pre_norm(column: list[Block]) -> bool:
     return next(block for block in column if block.layers).kind == "norm"
 
 
-def draw_column(axes, left, column):
+def draw_column(axes: Axes, left: float, column: list[Block]) -> list[float]:
     """Draws the Blocks of one stack, upwards. Returns the heights at which they begin.
 
     Args:
@@ -250,7 +260,9 @@ def draw_column(axes, left, column):
     return heights
 
 
-def draw_shapes(axes, left, heights, below, inside, above):
+def draw_shapes(
+    axes: Axes, left: float, heights: list[float], below: str, inside: str, above: str
+) -> None:
     """Writes the shapes of tensors: below the first block, after the positions, at the top."""
     middle = left + WIDTH / 2
     note(axes, middle, -GAP - 0.18, below, align="center")
@@ -258,7 +270,9 @@ def draw_shapes(axes, left, heights, below, inside, above):
     note(axes, middle, heights[-1] + 0.18, above, align="center")
 
 
-def draw_keys_and_values(axes, encoder_top, column, heights):
+def draw_keys_and_values(
+    axes: Axes, encoder_top: float, column: list[Block], heights: list[float]
+) -> None:
     """Draws the encoder's output to cross-attention, as keys and values."""
     cross = next(n for n, block in enumerate(column) if block.keys_from_encoder)
     height, start = heights[cross] + HEIGHT / 2, COLUMNS[0] + WIDTH / 2
@@ -269,7 +283,7 @@ def draw_keys_and_values(axes, encoder_top, column, heights):
     note(axes, between + 0.08, height + 0.17, "k, v", style="italic")
 
 
-def heading(transformer, say: Say) -> str:
+def heading(transformer: Transformer, say: Say) -> str:
     """Returns the title: the number of parameters, the order of normalization, dropout."""
     norm = (
         "pre-norm: x + sublayer(LayerNorm(x))"
@@ -289,7 +303,7 @@ def heading(transformer, say: Say) -> str:
     )
 
 
-def draw(path, transformer, say: Say = english):
+def draw(path: Path, transformer: Transformer, say: Say = english) -> Path:
     """Draws the blocks of a built Transformer, with the parameters of each, into `path`.
 
     The numbers add up to all parameters, those of a block in the layers times their number.

@@ -1,16 +1,20 @@
 """Scores of translations by sacreBLEU, with confidence intervals and significance tests."""
 
 import json
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import sacrebleu
+from sacrebleu.metrics.base import Metric, Score
 from sacrebleu.metrics.bleu import BLEUScore
-from sacrebleu.significance import PairedTest
+from sacrebleu.significance import PairedTest, Result
 
 from nmt.messages import log
 from nmt.text import spelling
 
 BOOTSTRAP_SAMPLES = 1000  # Koehn 2004
 TOKENIZED_SHARE = 0.3  # of the references, at least, that end so
+Lines = Sequence[str] | Sequence[str | None]  # None where a line has no reference in a set
 
 
 class FloatScores:
@@ -20,8 +24,8 @@ class FloatScores:
     a common n-gram is a float, and its mean over both types raises a TypeError.
     """
 
-    def _compute_score_from_stats(self, stats):
-        result = super()._compute_score_from_stats(stats)
+    def _compute_score_from_stats(self, stats: list[Any]) -> Any:
+        result = super()._compute_score_from_stats(stats)  # type: ignore[misc]  # of a Metric
         result.score = float(result.score)
         return result
 
@@ -38,24 +42,26 @@ class TER(FloatScores, sacrebleu.TER):
         it counts characters, too.
     """
 
-    def __init__(self, tokenize):
+    def __init__(self, tokenize: str):
         asian = tokenize in ("zh", "ja-mecab")
         super().__init__(normalized=asian, asian_support=asian)
         self.of_characters = tokenize == "char"
         if self.of_characters:
             self.tokenizer_signature = "char"
 
-    def _preprocess_segment(self, sent):
+    def _preprocess_segment(self, sent: str) -> str:
         words = super()._preprocess_segment(sent)
         return " ".join("".join(words.split())) if self.of_characters else words
 
 
-def bleu(tokenize="13a", lowercase=False):
+def bleu(tokenize: str = "13a", lowercase: bool = False) -> sacrebleu.BLEU:
     """Returns sacreBLEU's BLEU, without its warning about tokenized text: see below."""
     return sacrebleu.BLEU(lowercase=lowercase, tokenize=tokenize, force=True)
 
 
-def warn_of_tokenized_text(references, tokenize="13a", **options):
+def warn_of_tokenized_text(
+    references: Sequence[str], tokenize: str = "13a", **options: Any
+) -> None:
     """Logs that the references are tokenized text, if they are and are to be tokenized again.
 
     Args:
@@ -73,7 +79,7 @@ def warn_of_tokenized_text(references, tokenize="13a", **options):
         )
 
 
-def metrics(tokenize="13a", lowercase=False, ter=False):
+def metrics(tokenize: str = "13a", lowercase: bool = False, ter: bool = False) -> dict[str, Metric]:
     """Returns sacreBLEU's metrics by the names they are reported under.
 
     Args:
@@ -81,19 +87,19 @@ def metrics(tokenize="13a", lowercase=False, ter=False):
       lowercase: leave out those that regard case.
       ter: add TER, which does not regard case.
     """
-    lower = {
+    lower: dict[str, Metric] = {
         "BLEU, lower-cased": bleu(tokenize, lowercase=True),
         "chrF, lower-cased": CHRF(lowercase=True),
     }
-    edits = {"TER": TER(tokenize)} if ter else {}
+    edits: dict[str, Metric] = {"TER": TER(tokenize)} if ter else {}
     if lowercase:
         return lower | edits
-    cased = {"BLEU": bleu(tokenize), "chrF": CHRF()}
+    cased: dict[str, Metric] = {"BLEU": bleu(tokenize), "chrF": CHRF()}
     names = ("BLEU", "BLEU, lower-cased", "chrF")
     return {name: (cased | lower)[name] for name in names} | edits
 
 
-def without_missing(references):
+def without_missing(references: Sequence[Sequence[str]]) -> list[tuple[str | None, ...]]:
     """Returns sets of references in which empty strings, which are missing references, are None.
 
     A line that has no reference in any of the sets keeps the empty ones.
@@ -108,7 +114,7 @@ def without_missing(references):
     return [*zip(*lines, strict=True)]
 
 
-def in_normal_form(*texts):
+def in_normal_form(*texts: Lines) -> list[list[Any]]:
     """Returns lists of strings, or of None, in the normal form of text, which translations have.
 
     Without it, a reference in NFD has no accented letter in common with its translation.
@@ -116,7 +122,7 @@ def in_normal_form(*texts):
     return [[line if line is None else spelling.normal(line) for line in lines] for lines in texts]
 
 
-def note_spelling(references):
+def note_spelling(references: Sequence[Lines]) -> None:
     """Logs how many references are not in normal form, so that their scores are not of raw text."""
     texts = [line for lines in references for line in lines if line]
     other = sum(spelling.normal(line) != line for line in texts)
@@ -127,7 +133,7 @@ def note_spelling(references):
         )
 
 
-def reason_of_zero(result):
+def reason_of_zero(result: Score) -> str | None:
     """Returns in words why a BLEU is 0.0; None if it is not, or result is of another metric.
 
     Args:
@@ -144,7 +150,7 @@ def reason_of_zero(result):
     return None
 
 
-def note_zeros(results):
+def note_zeros(results: Mapping[str, Score]) -> None:
     """Logs why a BLEU is 0.0, if one is.
 
     Args:
@@ -156,7 +162,9 @@ def note_zeros(results):
             return  # the lower-cased one has the same reason, or one less
 
 
-def score(hypotheses, *references, **options):
+def score(
+    hypotheses: Sequence[str], *references: Lines, **options: Any
+) -> dict[str, dict[str, Any]]:
     """Returns a dict for each of `metrics`: score, half of its 95% interval, signature.
 
     Args:
@@ -165,10 +173,11 @@ def score(hypotheses, *references, **options):
       options: of `metrics`.
     """
     note_spelling(references)
-    hypotheses, *references = in_normal_form(hypotheses, *references)
-    results, rows = {}, {}
+    translations, *normal_references = in_normal_form(hypotheses, *references)
+    results: dict[str, Score] = {}
+    rows: dict[str, dict[str, Any]] = {}
     for name, metric in metrics(**options).items():
-        result = metric.corpus_score(hypotheses, references, n_bootstrap=BOOTSTRAP_SAMPLES)
+        result = metric.corpus_score(translations, normal_references, n_bootstrap=BOOTSTRAP_SAMPLES)
         results[name] = result
         signature = str(metric.get_signature())
         details = json.loads(result.format(signature=signature, is_json=True))
@@ -181,7 +190,7 @@ def score(hypotheses, *references, **options):
     return rows
 
 
-def table(rows):
+def table(rows: Mapping[str, Mapping[str, Any]]) -> str:
     """Returns what `score` found as text, one line per metric."""
     return "\n".join(
         f"{name} {row['score']:.1f} ± {row['interval']:.1f}   ({row['signature']})"
@@ -189,7 +198,9 @@ def table(rows):
     )
 
 
-def comparison(hypotheses, other_hypotheses, *references, **options):
+def comparison(
+    hypotheses: Sequence[str], other_hypotheses: Sequence[str], *references: Lines, **options: Any
+) -> str:
     """Returns as text, one line per metric: both scores and the p-value of their difference.
 
     By paired bootstrap resampling (Koehn 2004), as sacreBLEU does it. Scores as in `table`.
@@ -199,26 +210,30 @@ def comparison(hypotheses, other_hypotheses, *references, **options):
       references, options: see `score`.
     """
     note_spelling(references)
-    hypotheses, other_hypotheses, *references = in_normal_form(
+    translations, other_translations, *normal_references = in_normal_form(
         hypotheses, other_hypotheses, *references
     )
     lines = []
-    for texts in (hypotheses, other_hypotheses):
+    for texts in (translations, other_translations):
         note_zeros(
             {
-                name: metric.corpus_score(texts, references)
+                name: metric.corpus_score(texts, normal_references)
                 for name, metric in metrics(**options).items()
                 if "BLEU" in name
             }
         )
     for name, metric in metrics(**options).items():
-        systems = [("other", other_hypotheses), ("this", hypotheses)]
+        systems: list[tuple[str, Sequence[str]]] = [
+            ("other", other_translations),
+            ("this", translations),
+        ]
         signatures, test_rows = PairedTest(
-            systems, {name: metric}, references, "bs", BOOTSTRAP_SAMPLES
+            systems, {name: metric}, normal_references, "bs", BOOTSTRAP_SAMPLES
         )()
-        (signature,), (_, (other, this)) = signatures.values(), test_rows.values()
+        (signature,) = signatures.values()
+        other, this = (row for row in [*test_rows.values()][1] if isinstance(row, Result))
         # sacreBLEU counts samples with a larger difference; identical outputs have none.
-        p_value = 1.0 if hypotheses == other_hypotheses else this.p_value
+        p_value = 1.0 if translations == other_translations else this.p_value
         lines.append(
             f"{name} {this.score:.1f} ± {this.ci:.1f} against {other.score:.1f} ± {other.ci:.1f}, "
             f"p = {p_value:.3f}   ({signature})"

@@ -9,17 +9,21 @@ are sections of the page; page.js has the other sections and connects all with t
 import base64
 import json
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import keras
 import numpy as np
-from sentencepiece.sentencepiece_model_pb2 import ModelProto
+from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[attr-defined]
 
 from nmt import UserError
 from nmt.decoding import tokens
 from nmt.decoding.translator import Translator
 from nmt.results import architecture, texts
 from nmt.text import protected, spelling
+from nmt.text.tokenizer import Tokenizer
+from transformer_model import DecoderLayer, EncoderLayer, MultiHeadAttention, Transformer
 
 FOLDER = Path(__file__).parent
 SCRIPTS = (
@@ -27,6 +31,7 @@ SCRIPTS = (
     "what_if.js", "inside.js", "page.js",
 )  # fmt: skip
 MAX_PARAMETERS = 25_000_000  # a page of 100 MB
+Tensors = dict[str, np.ndarray]  # weights by name
 KINDS = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}  # of SentencePiece models
 
 
@@ -45,27 +50,29 @@ def example(translator: Translator, text: str) -> Example:
     return Example(text, sentence.translation, target)
 
 
-def dense_tensors(name, layer):
+def dense_tensors(name: str, layer: keras.layers.Dense) -> Tensors:
     """Returns the weights of a Dense layer by name; the kernel is transposed to (out, in)."""
     kernel, bias = layer.get_weights()
     return {f"{name}.kernel": kernel.T, f"{name}.bias": bias}
 
 
-def norm_tensors(name, layer):
+def norm_tensors(name: str, layer: keras.layers.Layer) -> Tensors:
     """Returns the weights of a LayerNormalization by name."""
     gamma, beta = layer.get_weights()
     return {f"{name}.gamma": gamma, f"{name}.beta": beta}
 
 
-def attention_tensors(name, attention):
+def attention_tensors(name: str, attention: MultiHeadAttention) -> Tensors:
     """Returns the weights of a MultiHeadAttention by name."""
-    tensors = {}
+    tensors: Tensors = {}
     for part in ("wq", "wk", "wv", "dense"):
         tensors |= dense_tensors(f"{name}.{part}", getattr(attention, part))
     return tensors
 
 
-def layer_tensors(name, layer, attentions, norms):
+def layer_tensors(
+    name: str, layer: EncoderLayer | DecoderLayer, attentions: Mapping[str, str], norms: int
+) -> Tensors:
     """Returns the weights of an EncoderLayer or DecoderLayer by name.
 
     Args:
@@ -74,7 +81,7 @@ def layer_tensors(name, layer, attentions, norms):
       attentions: attribute of the layer by name in the page.
       norms: the number of normalizations.
     """
-    tensors = {}
+    tensors: Tensors = {}
     for part, attribute in attentions.items():
         tensors |= attention_tensors(f"{name}.{part}", getattr(layer, attribute))
     for number in range(1, norms + 1):
@@ -85,7 +92,7 @@ def layer_tensors(name, layer, attentions, norms):
     return tensors | dense_tensors(f"{name}.ffn.second", second)
 
 
-def named_tensors(transformer):
+def named_tensors(transformer: Transformer) -> Tensors:
     """Returns the weights of a Transformer by the names that network.js knows, as NumPy arrays."""
     encoder, decoder = transformer.encoder, transformer.decoder
     (source_embedding,) = encoder.embedding.get_weights()
@@ -104,7 +111,7 @@ def named_tensors(transformer):
     return tensors
 
 
-def encode_weights(tensors):
+def encode_weights(tensors: Tensors) -> str:
     """Returns the numbers of all tensors, one after another, in base64: four characters each.
 
     Of float32, the lowest 8 of 32 bits are rounded away: a number keeps 16 significant bits.
@@ -129,7 +136,7 @@ def encode_weights(tensors):
     return "".join(parts)
 
 
-def vocabulary(tokenizer):
+def vocabulary(tokenizer: Tokenizer) -> dict[str, Any]:
     """Returns what tokenizer.js needs to know of a Tokenizer."""
     model = ModelProto.FromString(tokenizer.model)
     return dict(
@@ -144,7 +151,7 @@ def vocabulary(tokenizer):
     )
 
 
-def in_javascript(pattern):
+def in_javascript(pattern: re.Pattern[str]) -> tuple[str, str]:
     """Returns the source and the flags of a regular expression for JavaScript.
 
     There, \\w and \\d are ASCII, also in Unicode mode; here they are all letters and digits. And
@@ -153,7 +160,7 @@ def in_javascript(pattern):
     word = r"\p{L}\p{N}_"
     escapes = {r"\d": r"\p{Nd}", r"\w": f"[{word}]"} | {f"\\{sign}": sign for sign in "-#&~ "}
 
-    def translated(match):
+    def translated(match: re.Match[str]) -> str:
         part = match[0]
         if part.startswith("["):  # a class
             return part.replace(r"\w", word).replace(r"\d", r"\p{Nd}")
@@ -165,7 +172,7 @@ def in_javascript(pattern):
     return source, "iu" if pattern.flags & re.IGNORECASE else "u"
 
 
-def protection(tokenizer):
+def protection(tokenizer: Tokenizer) -> dict[str, Any] | None:
     """Returns what protected.js needs to know; None if the vocabulary has no symbols."""
     if not tokenizer.symbol_ids:
         return None
@@ -183,7 +190,7 @@ def protection(tokenizer):
     )
 
 
-def blocks(transformer):
+def blocks(transformer: Transformer) -> list[list[dict[str, Any]]]:
     """Returns the blocks of the architecture figure, of encoder and decoder, with fields by name.
 
     Title and detail are in the languages of texts.json: [English, Chinese].
@@ -201,18 +208,18 @@ def blocks(transformer):
     ]
 
 
-def in_script(value):
+def in_script(value: object) -> str:
     """Returns a value as JSON that no script element's end or comment can hide in."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c")
 
 
-def read(name):
+def read(name: str) -> str:
     """Returns the text of a file of this folder."""
     return (FOLDER / name).read_text(encoding="utf-8")
 
 
-def check_size(run, transformer):
+def check_size(run: str, transformer: Transformer) -> None:
     """Raises a UserError if a Transformer has more than MAX_PARAMETERS parameters.
 
     Args:
@@ -227,7 +234,9 @@ def check_size(run, transformer):
         )
 
 
-def assemble(run, transformer, tokenizer, examples):
+def assemble(
+    run: str, transformer: Transformer, tokenizer: Tokenizer, examples: Sequence[Example]
+) -> str:
     """Returns the page as HTML.
 
     Args:
