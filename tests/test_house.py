@@ -96,9 +96,9 @@ UNANNOTATED = {
     "nmt", "nmt.cli.flags", "nmt.cli.parser", "nmt.cli.plot", "nmt.cli.serve",
     "nmt.cli.startup", "nmt.cli.train_messages", "nmt.cli.translate_file",
     "nmt.decoding.ensemble", "nmt.decoding.greedy", "nmt.decoding.model", "nmt.decoding.search",
-    "nmt.decoding.tracing", "nmt.decoding.translator", "nmt.decoding.workers", "nmt.machine",
-    "nmt.network.engine", "nmt.network.layers", "nmt.network.loss", "nmt.results.architecture",
-    "nmt.results.explorer.page", "nmt.results.scores", "nmt.runs.loading",
+    "nmt.decoding.tracing", "nmt.decoding.translator", "nmt.decoding.workers",
+    "nmt.network.engine", "nmt.network.layers", "nmt.network.loss",
+    "nmt.runs.loading",
     "nmt.training.checkpoints", "nmt.training.devices", "nmt.training.progress",
     "nmt.training.schedules", "nmt.training.signals", "nmt.training.tensorboard",
 }  # fmt: skip
