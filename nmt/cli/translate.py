@@ -77,7 +77,7 @@ def add_flags(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--mbr", choices=UTILITIES,
         help="of the --n-best translations or samples, the one most like the others (minimum Bayes "
-        "risk), by chrF or BLEU",
+        "risk), by chrF",
     )  # fmt: skip
     flags.add_protection(parser)
     add_sampling_flags(parser)

@@ -1,49 +1,24 @@
 """Minimum Bayes risk decoding: of several translations, the one that is most like the others.
 
 Kumar and Byrne 2004; with samples, Eikema and Aziz 2020 (arXiv 2005.10283). The utility of a
-translation is the mean score of all candidates as if each were the reference.
+translation is the mean chrF of all candidates as if each were the reference.
 """
 
 from __future__ import annotations
 
 import collections
-import functools
 import math
-from typing import TYPE_CHECKING
 
-from nmt.corpus import bleu_tokenizer
 from nmt.decoding.sentence import Translation
 
-if TYPE_CHECKING:
-    from sacrebleu.metrics.base import Metric
-
-UTILITIES = "chrf", "bleu"
+UTILITIES = ("chrf",)
 
 
-@functools.cache
-def metric(utility: str, tokenize: str) -> Metric:
-    """Returns sacreBLEU's metric; it is imported here, because most translations need none.
-
-    Args:
-      utility: one of UTILITIES.
-      tokenize: sacreBLEU's tokenizer for BLEU.
-    """
-    import sacrebleu
-
-    if utility == "chrf":
-        return sacrebleu.CHRF()
-    # With effective order, it is smoothed, as for single sentences.
-    return sacrebleu.BLEU(effective_order=True, force=True, tokenize=tokenize)
-
-
-def choose(
-    candidates: list[Translation], utility: str = "chrf", sampled: bool = True
-) -> Translation:
+def choose(candidates: list[Translation], sampled: bool = True) -> Translation:
     """Returns the candidate of the greatest utility; the first of equals.
 
     Args:
       candidates: at least one.
-      utility: one of UTILITIES.
       sampled: candidates were drawn at random, and each counts once; those of a search count by
         their probabilities.
     """
@@ -55,8 +30,9 @@ def choose(
         weights[candidate.text] += 1 if sampled else math.exp(log_probability - best)
     if len(weights) == 1:
         return candidates[0]
-    tokenize = bleu_tokenizer.choose(bleu_tokenizer.AUTO, list(weights))
-    score = metric(utility, tokenize).sentence_score
+    import sacrebleu  # most translations need none of it
+
+    score = sacrebleu.CHRF().sentence_score
 
     def utility_of(text: str) -> float:
         """Returns the weighted sum of scores, which ranks as their mean does."""

@@ -101,7 +101,7 @@ def join(context: Context, text: str, line: list[Sentence], scored: bool) -> lis
     else:
         translations = n_best.combine_n_best(line, options.n_best)
     if options.mbr:
-        translations = [consensus.choose(translations, options.mbr, bool(options.sampling))]
+        translations = [consensus.choose(translations, bool(options.sampling))]
     if options.alignments:  # of the only translation, see SearchOptions.check
         match = context.tags.match(line[0].text)
         links = alignment.join_links(line, match[0] if match else "")

@@ -1018,11 +1018,11 @@ def test_several_runs_are_an_ensemble(finished, tmp_path, capsys):
 def test_the_translation_most_like_the_others_is_printed(finished, capsys):
     command = ["translate", "--run", finished / "run", "um dois três.", "quatro cinco."]
     sample, search = ["--sample", "--n-best", "9"], ["--beam", "4", "--n-best", "4"]
-    for more, utility in ((sample, "chrf"), (search, "bleu")):
+    for more in (sample, search):
         assert call(*command, *more) == 0
         candidates = capsys.readouterr().out.splitlines()
         number = len(candidates) // 2
-        assert call(*command, *more, "--mbr", utility) == 0
+        assert call(*command, *more, "--mbr", "chrf") == 0
         chosen = capsys.readouterr().out.splitlines()
         assert len(chosen) == 2
         assert chosen[0] in candidates[:number]

@@ -2,7 +2,6 @@
 
 import math
 
-import pytest
 import sacrebleu
 
 from nmt.decoding import consensus
@@ -11,13 +10,12 @@ from nmt.decoding.sentence import Translation
 A, B, C = "the cat sat on the mat", "the cat sat on a mat", "dogs bark"
 
 
-@pytest.mark.parametrize("utility", consensus.UTILITIES)
-def test_the_candidate_nearest_to_the_others_is_chosen(utility):
+def test_the_candidate_nearest_to_the_others_is_chosen():
     c = Translation(C, -1.0)
     candidates = [c, Translation(A, -2.0), Translation(B, -3.0), Translation(A, -2.0)]
-    assert consensus.choose(candidates, utility) == Translation(A, -2.0)
-    assert consensus.choose([c, Translation(B, -3.0), c], utility) == c
-    assert consensus.choose([c], utility) == c
+    assert consensus.choose(candidates) == Translation(A, -2.0)
+    assert consensus.choose([c, Translation(B, -3.0), c]) == c
+    assert consensus.choose([c]) == c
 
 
 def test_translations_of_a_search_count_by_their_probabilities():
@@ -32,7 +30,7 @@ def test_translations_of_a_search_count_by_their_probabilities():
 
     for log_probability, expected in ((-0.1, C), (-1.0, None), (-3.0, A)):
         candidates = [Translation(A, -2.0), Translation(B, -2.5), Translation(C, log_probability)]
-        chosen = consensus.choose(candidates, "chrf", sampled=False)
+        chosen = consensus.choose(candidates, sampled=False)
         utilities = [utility(candidate, candidates) for candidate in candidates]
         assert chosen == candidates[utilities.index(max(utilities))]
         assert chosen.text == (expected or chosen.text)
@@ -40,11 +38,4 @@ def test_translations_of_a_search_count_by_their_probabilities():
 
 def test_probabilities_too_small_to_be_numbers_can_be_compared():
     candidates = [Translation(A, -2000.0), Translation(B, -2001.0), Translation(C, -5000.0)]
-    assert consensus.choose(candidates, "chrf", sampled=False) == candidates[0]
-
-
-def test_bleu_chooses_by_characters_where_words_have_no_spaces():
-    texts = ["今晚我的朋友看着大海。", "今晚一个孩子去学校。", "今晚一个孩子去大学校。"]
-    for order in (texts, texts[::-1], [texts[1], texts[0], texts[2]]):
-        candidates = [Translation(text, -1.0) for text in order]
-        assert consensus.choose(candidates, "bleu").text != texts[0]
+    assert consensus.choose(candidates, sampled=False) == candidates[0]
