@@ -11,11 +11,11 @@ import tensorflow as tf
 from nmt import UserError
 from nmt.corpus.autotuning import without_autotuning
 from nmt.corpus.batch_plan import plan_buckets, plan_epoch
-from nmt.corpus.cleaning import percentile
 from nmt.corpus.corpora import Corpus, normal_pair
 from nmt.corpus.datasets import Dataset
 from nmt.corpus.marked_copies import marked_pair, number_of_copies
 from nmt.corpus.pair_store import PairIds, PairStore, flat_ids, read_in_graph
+from nmt.corpus.percentile import percentile
 from nmt.machine import cores
 from nmt.messages import log
 from nmt.options import Options

@@ -10,9 +10,9 @@ import re
 from collections.abc import Sequence
 
 from nmt import UserError
-from nmt.corpus.cleaning import main_script
 from nmt.messages import log
 from nmt.text.languages import primary
+from nmt.text.scripts import main_script
 
 AUTO, DEFAULT = "auto", "13a"
 SAMPLE_LINES = 2000  # by which the script is decided
@@ -26,7 +26,7 @@ LANGUAGES = {  # by code; all others are told by their script
     "zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab",
     **dict.fromkeys(("th", "lo", "km", "my", "bo", "dz"), "char"),
 }  # fmt: skip
-SCRIPTS = {  # see cleaning.main_script
+SCRIPTS = {  # see scripts.main_script
     "CJK": "zh", "BOPOMOFO": "zh", "HANGUL": "ko-mecab",
     **dict.fromkeys(
         ("THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN", "TAI", "YI", "JAVANESE", "BALINESE"), "char"

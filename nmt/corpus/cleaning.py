@@ -4,7 +4,6 @@ Nothing is decided here: every problem has a name, and what is dropped is up to 
 """
 
 import collections
-import functools
 import itertools
 import re
 import unicodedata
@@ -16,11 +15,13 @@ from nmt.corpus import files
 from nmt.corpus.formats.format import Row, Selection
 from nmt.corpus.lengths import Lengths
 from nmt.corpus.line_languages import LineLanguages
+from nmt.corpus.percentile import percentile
 from nmt.messages import log, plural
 from nmt.text import spelling
 from nmt.text.differences import with_common_digits
 from nmt.text.encoding import damaged_lines, without_surrogates
 from nmt.text.protected import DEFAULT, Span
+from nmt.text.scripts import main_script
 from nmt.text.words import word_count
 
 PROBLEMS = {  # by name: what is wrong with a pair
@@ -102,28 +103,6 @@ def read(paths: Sequence[str | Path], selection: Selection = files.WHOLE_FILE) -
                 "their ends."
             )
         yield Row(number, [side for side in sides if side is not None])
-
-
-@functools.cache
-def script(letter: str) -> str | None:
-    """Returns the script of a letter, such as LATIN; CJK for those that Japanese mixes, too.
-
-    None for what is no letter.
-    """
-    if not letter.isalpha():
-        return None
-    name = unicodedata.name(unicodedata.normalize("NFKC", letter)[0], "?")  # not FULLWIDTH LATIN
-    first = re.match(r"\w*", name)[0]
-    return "CJK" if first in ("HIRAGANA", "KATAKANA", "IDEOGRAPHIC") else first
-
-
-def main_script(text: str) -> str | None:
-    """Returns the script of most letters of a text; None if it has no letters."""
-    if text.isascii():
-        return "LATIN" if re.search("[A-Za-z]", text) else None
-    counts = collections.Counter(map(script, text))
-    counts.pop(None, None)
-    return counts.most_common(1)[0][0] if counts else None
 
 
 # ---- The problems of a pair by itself ----
@@ -358,16 +337,6 @@ class Report:
                 yield f"{name}: {self.counts[name]:,} ({share:.1%}): {text}"
                 for number, *texts in self.examples[name]:
                     yield f"  {number}: " + " | ".join(excerpt(text) for text in texts)
-
-
-def percentile(counts: collections.Counter, share: float) -> int:
-    """Returns the smallest number that at least a `share` of the counted lines do not exceed."""
-    total, so_far = counts.total(), 0
-    for number in sorted(counts):
-        so_far += counts[number]
-        if so_far >= share * total:
-            return number
-    return 0
 
 
 def excerpt(text: str) -> str:

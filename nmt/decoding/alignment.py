@@ -13,7 +13,7 @@ import numpy as np
 
 from nmt.decoding.sentence import Links, Sentence
 from nmt.text import sentences, spelling
-from nmt.text.words import UNSPACED
+from nmt.text.scripts import UNSPACED
 
 
 def word_numbers(tokens: list[str]) -> np.ndarray:

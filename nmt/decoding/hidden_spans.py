@@ -19,7 +19,7 @@ from nmt.decoding.context import Context
 from nmt.decoding.given_pairs import link_spans
 from nmt.decoding.sentence import HiddenSpan, HiddenText, Sentence, SpanLink
 from nmt.text.protected import MARK, SYMBOL, TAG_NAME, VOID_ELEMENTS
-from nmt.text.words import UNSPACED
+from nmt.text.scripts import UNSPACED
 
 NEAR_WORDS = 6  # on each side of a mark, whose links count
 OPENING, CLOSING = "([{“\"„«‹‘'¿¡", ")]}”\"»›’'“"

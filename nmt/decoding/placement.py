@@ -22,7 +22,7 @@ from nmt.decoding.context import Context
 from nmt.decoding.sentence import Candidate, Sentence, SpanLink
 from nmt.text.glossary import capitalize, take_out_terms
 from nmt.text.protected import SYMBOL
-from nmt.text.words import UNSPACED
+from nmt.text.scripts import UNSPACED
 
 MAX_PHRASES = 16  # of a sentence, for which a place is sought
 MAX_PLACES = 64  # of a phrase, whose translations are scored

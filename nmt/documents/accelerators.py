@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from nmt.documents.nodes import Node, text_nodes
-from nmt.text.words import UNSPACED
+from nmt.text.scripts import UNSPACED
 
 MARKS = "_&~"
 BEFORE_WORD = {mark: re.compile(rf"(?<![\w{mark}]){mark}(?=[^\W\d_])") for mark in MARKS}

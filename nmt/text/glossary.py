@@ -13,7 +13,7 @@ from nmt import UserError
 from nmt.text import encoding, spelling
 from nmt.text.languages import primary
 from nmt.text.protected import SYMBOL, Span
-from nmt.text.words import UNSPACED
+from nmt.text.scripts import UNSPACED
 
 COMMENT = "#"
 DOTTED_I = {"tr", "az", "crh", "gag", "tt"}  # languages with two letters: i is İ, and ı is I

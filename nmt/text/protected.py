@@ -21,13 +21,10 @@ import copy
 import re
 import zlib
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 from nmt import UserError
 from nmt.text import placeholders
-
-if TYPE_CHECKING:
-    from nmt.text.glossary import Glossary
 
 SYMBOLS = [f"⟦{number}⟧" for number in range(10)]  # of more spans, the eleventh is ⟦0⟧ again
 SYMBOL = re.compile(r"⟦([0-9])⟧")
@@ -183,6 +180,13 @@ class Protection(NamedTuple):
 # ---- Spans and symbols ----
 
 
+class Terms(Protocol):
+    """What finds terms in a text: a glossary.Glossary."""
+
+    def spans(self, text: str) -> list[Span]:
+        """Returns the terms as Spans, whose originals are their translations."""
+
+
 class Protector:
     """Replaces the spans of texts with symbols, or with marks.
 
@@ -200,7 +204,7 @@ class Protector:
     def __init__(
         self,
         patterns: Iterable[str] = (),
-        glossary: Glossary | None = None,
+        glossary: Terms | None = None,
         words: Iterable[str] = (),
         learned: Collection[str] = KINDS_OF_OLDER_RUNS,
     ):
@@ -210,7 +214,7 @@ class Protector:
         tags = [re.escape(word) for word in words if LANGUAGE_TAG.fullmatch(word)]
         self._tag = re.compile("|".join(tags) or "(?!)")
 
-    def with_glossary(self, glossary: Glossary) -> Protector:
+    def with_glossary(self, glossary: Terms) -> Protector:
         """Returns this Protector with another glossary."""
         other = copy.copy(self)
         other.glossary = glossary

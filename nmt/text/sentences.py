@@ -17,7 +17,7 @@ from icu4py.breakers import SentenceBreaker
 from nmt.text import spelling
 from nmt.text.abbreviations import is_abbreviation
 from nmt.text.languages import primary
-from nmt.text.words import UNSPACED
+from nmt.text.scripts import UNSPACED
 
 LAST_WORD = re.compile(r"""([^\s()\[\]«»“”„"'‘’]{1,20})\.[\s)\]»”’"']*$""")
 MAX_WORD = 40  # characters of a line before its end that LAST_WORD is searched in

@@ -1,0 +1,38 @@
+"""Scripts: which one a letter is of, and which put no spaces between words."""
+
+import collections
+import functools
+import re
+import unicodedata
+
+EAST_ASIAN = re.compile(
+    "[\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\uff66-\uff9f"
+    "\U0001b000-\U0001b16f\U00020000-\U0003ffff]"
+)
+SOUTH_EAST_ASIAN = re.compile(
+    "[\u0e01-\u0e3a\u0e40-\u0e4e\u0e80-\u0eff\u1000-\u109f\u1780-\u17dd\u1950-\u19df\u1a20-\u1aad"
+    "\ua9e0-\ua9fe\uaa60-\uaadf]"
+)
+UNSPACED = re.compile(f"{EAST_ASIAN.pattern}|{SOUTH_EAST_ASIAN.pattern}")
+
+
+@functools.cache
+def script(letter: str) -> str | None:
+    """Returns the script of a letter, such as LATIN; CJK for those that Japanese mixes, too.
+
+    None for what is no letter.
+    """
+    if not letter.isalpha():
+        return None
+    name = unicodedata.name(unicodedata.normalize("NFKC", letter)[0], "?")  # not FULLWIDTH LATIN
+    first = re.match(r"\w*", name)[0]
+    return "CJK" if first in ("HIRAGANA", "KATAKANA", "IDEOGRAPHIC") else first
+
+
+def main_script(text: str) -> str | None:
+    """Returns the script of most letters of a text; None if it has no letters."""
+    if text.isascii():
+        return "LATIN" if re.search("[A-Za-z]", text) else None
+    counts = collections.Counter(map(script, text))
+    counts.pop(None, None)
+    return counts.most_common(1)[0][0] if counts else None
