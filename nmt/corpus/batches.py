@@ -46,7 +46,7 @@ def encoded_chunks(
     What must not change is encoded as symbols, if the vocabulary has them; see protected.py. In
     `training`, a share of the pairs is left as it is.
     """
-    normal_pairs = map(normal_pair, pairs)
+    normal_pairs: Iterator[tuple[str, str]] = map(normal_pair, pairs)
     if tokenizer.symbol_ids:
         protector = Protector(words=tokenizer.words, learned=tokenizer.protection.learned)
         protect = protector.training_pair if training else protector.protect_pair
@@ -61,7 +61,7 @@ def side_lengths(ids: PairIds) -> np.ndarray:
     return np.array([[*map(len, side)] for side in ids])
 
 
-def fill(ids: tf.Tensor, rows: int | tf.Tensor) -> tf.Tensor:
+def fill(ids: tf.Tensor, rows: tf.Tensor) -> tf.Tensor:
     """Pads `ids` (B, L) with rows of PAD to the number of `rows`."""
     return tf.pad(ids, [[0, rows - tf.shape(ids, rows.dtype)[0]], [0, 0]])
 
@@ -112,13 +112,15 @@ class Batches:
                 filled = (of_sides.min(0) > TOKENS_OF_NOTHING) | (scheme == 1)
                 chosen = filled & (lengths <= max_length)
                 self.dropped_counts.update(lengths[filled & ~chosen].tolist())
-                self.empty += np.count_nonzero(~filled)
+                self.empty += int(np.count_nonzero(~filled))
                 lengths_of_chunks.append(lengths[chosen].astype(np.min_scalar_type(max_length)))
                 yield PairIds(*([*itertools.compress(side, chosen)] for side in ids))
 
         self.replicas, self.scheme = replicas, scheme
         max_tokens = max(max_length, MAX_SOURCE_TOKENS)
-        self.dropped_counts, self.empty, lengths_of_chunks = collections.Counter(), 0, []
+        self.dropped_counts: collections.Counter[int] = collections.Counter()
+        self.empty = 0
+        lengths_of_chunks: list[np.ndarray] = []
         self.store = PairStore(short_pairs(), tokenizer.vocab_size, folder)
         lengths = np.concatenate(lengths_of_chunks)  # (pairs,)
         self.counts = np.bincount(lengths, minlength=max_length + 1)
@@ -186,7 +188,7 @@ class Batches:
         if shares is None:
             shares, rows = range(1), rows * self.replicas
 
-        def repeated(of_batches):  # (batches,) -> (batches left * shares,)
+        def repeated(of_batches: np.ndarray) -> np.ndarray:  # (batches left * shares,)
             return np.repeat(of_batches[first:], len(shares))
 
         bucket, end = repeated(plan.bucket), repeated(plan.end)
@@ -195,7 +197,9 @@ class Batches:
         with tf.device("CPU"):  # where batches are made
             order, lengths = tf.constant(plan.order), tf.constant(self.buckets.lengths, tf.int64)
 
-        def read(begin, end, rows, bucket):  # a share of a batch, filled up to its `rows`
+        def read(
+            begin: tf.Tensor, end: tf.Tensor, rows: tf.Tensor, bucket: tf.Tensor
+        ) -> tuple[tf.Tensor, ...]:  # a share of a batch, filled up to its `rows`
             numbers = tf.cast(order[begin : tf.minimum(begin + rows, end)], tf.int64)
             shape = tf.stack([rows, lengths[bucket]])
             return tuple(ids.to_tensor(shape=shape) for ids in self.store.read_in_graph(numbers))

@@ -96,18 +96,18 @@ def held_out_numbers(dataset: Dataset, parts: int, seed: int, side: int) -> list
     source_of = {
         number: pair[side] for number, pair in enumerate(trained_on(dataset)) if number in wanted
     }
-    numbers = {source: [] for source in source_of.values() if source}
+    numbers: dict[str, list[int]] = {source: [] for source in source_of.values() if source}
     for number, pair in enumerate(trained_on(dataset)):
         if pair[side] in numbers:
             numbers[pair[side]].append(number)
 
     def add(chosen: list[int], candidates: list[int], enough: int, most: int) -> None:
         """Adds all pairs of the sources of candidates, each of at most `most`, until `enough`."""
-        for source in map(source_of.get, candidates):
+        for source in map(source_of.__getitem__, candidates):
             if len(chosen) < enough and len(numbers.get(source, [])) <= most:
                 chosen += numbers.pop(source, [])
 
-    held_out = [[] for _ in range(parts)]
+    held_out: list[list[int]] = [[] for _ in range(parts)]
     for part, chosen in enumerate(held_out):
         of_part = drawn[part * size : (part + 1) * size]
         add(chosen, of_part, size, most=max(FREQUENT_PAIRS, int(size * FREQUENT_SHARE)))
@@ -186,8 +186,9 @@ def warn_of_both_directions(
     """
     by_direction = dict(zip(directions, train, strict=True))
     for direction, group in by_direction.items():
-        other = direction and by_direction.get(direction[::-1])
-        if other:
+        if not direction:
+            continue
+        if other := by_direction.get(Pair(direction.target, direction.source)):
             log.warning(
                 f"{file_names(group.paths)} is {direction.source} to {direction.target}, "
                 f"{file_names(other.paths)} the other direction: both are learned."
@@ -332,7 +333,7 @@ def load_forward(source: CorpusSource, seed: int, may_fall_back: bool, only: str
     """Returns what `load_corpus` does, in the direction of the files."""
     if source.is_of_files:
         return from_files(source, seed, only)
-    name, side = source.dataset, int(source.reverse)
+    name, side = str(source.dataset), int(source.reverse)
     if source.valid or source.test:
         raise UserError("--valid and --test go with --train or with a .tsv as --dataset")
     if name in BUILT_IN_CORPORA:

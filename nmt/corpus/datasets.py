@@ -10,13 +10,14 @@ import itertools
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import IO
 
 from nmt import UserError
 from nmt.corpus import files
 from nmt.corpus.formats.format import Selection
 from nmt.messages import log
 
-COPIES = []  # open temporary files, which are removed when the program ends
+COPIES: list[IO[str]] = []  # open temporary files, which are removed when the program ends
 CHUNK = 1024  # pairs, in which several corpora are mixed
 
 

@@ -21,7 +21,9 @@ import tensorflow as tf
 from nmt import UserError, output
 from nmt.messages import reason
 
-TEMPORARY_FOLDERS = []  # which are removed when the program ends
+TEMPORARY_FOLDERS: list[
+    tempfile.TemporaryDirectory[str]
+] = []  # removed at the end
 
 
 class PairIds(NamedTuple):
@@ -42,7 +44,7 @@ def flat_ids(ids: PairIds, dtype: type) -> FlatIds:
     """Returns the ids of a chunk of pairs as arrays."""
     sides = [side for pair in zip(*ids, strict=True) for side in pair]
     offsets = np.cumsum([0, *map(len, sides)], dtype=np.int64)
-    tokens = np.fromiter(itertools.chain.from_iterable(sides), dtype, offsets[-1])
+    tokens: np.ndarray = np.fromiter(itertools.chain.from_iterable(sides), dtype, offsets[-1])
     return FlatIds(tokens, offsets)
 
 

@@ -3,7 +3,7 @@
 import collections
 
 
-def percentile(counts: collections.Counter, share: float) -> int:
+def percentile(counts: collections.Counter[int], share: float) -> int:
     """Returns the smallest number that at least a `share` of the counted lines do not exceed."""
     total, so_far = counts.total(), 0
     for number in sorted(counts):

@@ -55,10 +55,11 @@ class CorpusSource:
         """
         if not isinstance(content, dict) or not _is_valid(content):
             raise UserError("corpus names neither a data set nor files")
-        return cls(**{
+        fields: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value
             for name, value in content.items()
-        })  # fmt: skip
+        }
+        return cls(**fields)
 
     def to_json(self) -> dict[str, Any]:
         """Returns an object of JSON with the fields that differ from their defaults."""
@@ -153,12 +154,12 @@ class CorpusSource:
             return BUILT_IN_LANGUAGES[self.dataset]
         if self.dataset and not self.is_of_files:
             return _languages_in_name(self.dataset)
-        by_split = (
-            {files.languages_of(group.paths, self.selection) for group in files.grouped(paths)}
-            for paths in (self.training_files, self.valid, self.test)
-        )
-        # One corpus of files, or several; those of one split suffice.
-        return _widest(next(filter(None, (pairs - {None} for pairs in by_split)), set()))
+        for paths in (self.training_files, self.valid, self.test):  # one corpus of files, or more
+            groups = files.grouped(paths)
+            named = [files.languages_of(group.paths, self.selection) for group in groups]
+            if pairs := {pair for pair in named if pair}:  # those of one split suffice
+                return _widest(pairs)
+        return None
 
 
 def _is_valid(content: dict[str, Any]) -> bool:
@@ -190,8 +191,8 @@ def _languages_in_name(name: str) -> Pair | None:
 
 def _widest(pairs: set[Pair]) -> Pair | None:
     """Returns the languages of which all pairs of languages are, perhaps as regions; or None."""
-    widest = min(pairs, key=lambda pair: (sum(map(len, pair)), pair), default=None)
-    return widest if widest and all(all(map(matches, widest, pair)) for pair in pairs) else None
+    widest = min(pairs, key=lambda pair: (len(pair.source) + len(pair.target), pair))
+    return widest if all(all(map(matches, widest, pair)) for pair in pairs) else None
 
 
 def file_names(paths: Sequence[str | Path]) -> str:

@@ -20,7 +20,7 @@ import collections
 import copy
 import re
 import zlib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 from nmt import UserError
@@ -185,6 +185,9 @@ class Terms(Protocol):
 
     def spans(self, text: str) -> list[Span]:
         """Returns the terms as Spans, whose originals are their translations."""
+
+    def with_terms(self, terms: dict[str, str], languages: Sequence[str]) -> Terms:
+        """Returns these and further terms; see glossary.Glossary."""
 
 
 class Protector:

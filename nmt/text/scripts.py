@@ -25,7 +25,7 @@ def script(letter: str) -> str | None:
     if not letter.isalpha():
         return None
     name = unicodedata.name(unicodedata.normalize("NFKC", letter)[0], "?")  # not FULLWIDTH LATIN
-    first = re.match(r"\w*", name)[0]
+    first = re.split(r"\W", name, maxsplit=1)[0]
     return "CJK" if first in ("HIRAGANA", "KATAKANA", "IDEOGRAPHIC") else first
 
 
