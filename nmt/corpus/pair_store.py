@@ -21,9 +21,7 @@ import tensorflow as tf
 from nmt import UserError, output
 from nmt.messages import reason
 
-TEMPORARY_FOLDERS: list[
-    tempfile.TemporaryDirectory[str]
-] = []  # removed at the end
+TEMPORARY_FOLDERS: list[tempfile.TemporaryDirectory[str]] = []  # removed at the end
 
 
 class PairIds(NamedTuple):
