@@ -4,6 +4,7 @@
 """
 
 import ast
+import re
 import sys
 import tomllib
 
@@ -135,3 +136,44 @@ def test_a_module_that_hides_one_of_the_three_is_named_in_a_line(tmp_path):
 def test_an_unknown_name_of_the_package_is_an_attribute_error():
     with pytest.raises(AttributeError, match="has no attribute 'load_translater'"):
         _ = nmt.load_translater
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (
+            lambda: nmt.evaluate("run", beem=4),
+            "evaluate has no argument 'beem'; did you mean beam?",
+        ),
+        (
+            lambda: nmt.translate_document("a.csv", b"", list, column="1"),
+            "translate_document has no argument 'column'; did you mean columns?",
+        ),
+    ],
+)
+def test_a_misspelled_keyword_is_answered_with_the_right_one(call, said):
+    with pytest.raises(TypeError, match=re.escape(said)):
+        call()
+
+
+def test_mistakes_of_an_application_are_user_errors(tmp_path):
+    run = tmp_path / "run"
+    for call, said in (
+        (lambda: nmt.evaluate(run), "no trained run"),
+        (lambda: nmt.translate_document("a.html", b"", list, columns="1"), "columns is for .csv"),
+    ):
+        with pytest.raises(nmt.UserError, match=re.escape(said)):
+            call()
+    assert not run.exists()
+
+
+def test_an_application_scores_a_run_without_output(finished, capfd):
+    run = finished / "run"
+    scores = nmt.evaluate(run)
+    assert scores["lines"] > 1
+    assert scores["loss"] > 0
+    assert scores["BLEU"]["signature"]
+    assert nmt.evaluate(run, ["um dois."], ["one two."], ter=True)["TER"]["signature"]
+    with pytest.raises(nmt.UserError, match="as many references as sources"):
+        nmt.evaluate(run, ["um dois."])
+    assert capfd.readouterr().out == ""
