@@ -150,7 +150,7 @@ def test_a_run_that_was_killed_before_its_first_checkpoint_is_resumed_by_its_fol
     assert call("--run", tmp_path / "run") == 130
     first, again = begun
     assert again == first
-    assert (first[0]["d_model"], first[1]) == (16, "numbers.tsv")
+    assert (first[0].d_model, first[1]) == (16, "numbers.tsv")
 
 
 @pytest.mark.slow
