@@ -144,9 +144,9 @@ def print_scores(text: TestText, systems: list[System], ter: bool) -> None:
     """Prints the scores of one System; of two, and whether they differ by more than chance."""
     from nmt.results import scores
 
-    references = text.references
+    references: Sequence[Sequence[str | None]] = text.references
     if len(references) > 1:
-        references = scores.without_missing(references)
+        references = scores.without_missing(text.references)
     scoring = text.scoring | {"ter": ter}
     translations = [system.translations for system in systems]
     if len(systems) == 1:

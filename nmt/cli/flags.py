@@ -41,7 +41,7 @@ def add_parameters(
     for row in rows:
         names = [f"--{name.replace('_', '-')}" for name in (row.flag.alias, row.name) if name]
         described = default or ("none" if row.default == "" else row.default)
-        options = dict(dest=row.name, help=f"{row.flag.help} (default {described})")
+        options: dict[str, Any] = dict(dest=row.name, help=f"{row.flag.help} (default {described})")
         group = groups[row.section]
         if row.type is bool:
             options |= dict(action=argparse.BooleanOptionalAction)

@@ -221,7 +221,7 @@ def read_text(
         protection = count.protection(options.protect)
         if parent:
             protection = parent.protection(protection)
-    if workers.chief and not run.trained:
+    if count is not None and workers.chief and not run.trained:
         run.write(run.tokenizer.name, _vocabulary(count, options, parent))
     workers.barrier()
     if not (workers.chief or run.tokenizer.exists()):
@@ -238,5 +238,6 @@ def _vocabulary(count: SpanCount, options: Options, parent: Parent | None) -> by
     if parent:
         symbols = tokenizing.all_symbols(options.symbols, options.protect, count)
         return tokenizing.with_symbols(parent.tokenizer, symbols)
+    assert isinstance(count, LineSample)
     arguments = {name: getattr(options, name) for name in tokenizing.PARAMETERS}
     return tokenizing.learn_vocabulary(count, **arguments)

@@ -287,7 +287,8 @@ def with_marked_copies(pairs: Dataset, symbols: str = "") -> Iterator[tuple[str,
     for pair in itertools.islice(pairs, 0, None, every):
         if all(normal_pair(pair)):
             source, target = pair
-            tag = tags.match(source)[0]
+            match = tags.match(source)
+            tag = match[0] if match else ""
             marked_source, marked_target = marked_pair(source.removeprefix(tag), target)
             yield tag + marked_source, marked_target
 

@@ -48,8 +48,8 @@ def usual(texts: Sequence[str], language: str | None = None) -> str:
     if language and primary(language) in LANGUAGES:
         return LANGUAGES[primary(language)]
     lines = texts[:SAMPLE_LINES]
-    scripts = collections.Counter(map(main_script, lines))
-    scripts.pop(None, None)  # of lines without letters
+    # Lines without letters have none.
+    scripts = collections.Counter(filter(None, map(main_script, lines)))
     name = SCRIPTS.get(scripts.most_common(1)[0][0], DEFAULT) if scripts else DEFAULT
     japanese = sum(KANA.search(line) is not None for line in lines) > KANA_SHARE * len(lines)
     return "ja-mecab" if name == "zh" and japanese else name

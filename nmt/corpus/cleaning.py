@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nmt.corpus import files
 from nmt.corpus.formats.format import Row, Selection
@@ -223,11 +223,12 @@ class Checker:
         self.languages = languages
         self.lengths = Lengths(row.cells for row in sample if len(row.cells) == 2)
         self.usual_scripts = usual_scripts(sample)
-        self.seen, self.seen_with_controls = set(), set()  # hashes of pairs
+        self.seen: set[int] = set()  # hashes of pairs
+        self.seen_with_controls: set[int] = set()
         self._checks = CHECKS | {
             "duplicate": self._is_repeated,
             "script": self._is_in_other_script,
-            "language": lambda pair: bool(languages) and languages.differ(pair.normal),
+            "language": lambda pair: languages is not None and languages.differ(pair.normal),
             "test": lambda pair: hash(pair.normal[0]) in self.test_sources and bool(pair.normal[0]),
         }
 
@@ -277,13 +278,12 @@ class Checker:
 
 def usual_scripts(sample: Iterable[Row]) -> list[str | None]:
     """Returns the script of most lines of each side; None for a side without letters."""
-    scripts = [collections.Counter(), collections.Counter()]  # of each side
+    scripts: list[collections.Counter[str]] = [collections.Counter(), collections.Counter()]
     for row in sample:
         for counts, column in zip(scripts, row.cells, strict=False):
-            counts[main_script(without_surrogates(column))] += 1
-    for counts in scripts:
-        counts.pop(None, None)
-    return [max(counts, key=counts.get, default=None) for counts in scripts]
+            if script := main_script(without_surrogates(column)):
+                counts[script] += 1
+    return [max(counts, key=counts.__getitem__, default=None) for counts in scripts]
 
 
 class Report:
@@ -296,9 +296,10 @@ class Report:
     def __init__(self, checker: Checker):
         self.checker = checker
         self.pairs = self.clean = 0
-        self.words = [collections.Counter(), collections.Counter()]  # lines by number of words
-        self.counts = collections.Counter()  # pairs by problem
-        self.examples = collections.defaultdict(list)
+        # Lines of each side by number of words.
+        self.words: list[collections.Counter[int]] = [collections.Counter(), collections.Counter()]
+        self.counts: collections.Counter[str] = collections.Counter()  # pairs by problem
+        self.examples: dict[str, list[tuple[Any, ...]]] = collections.defaultdict(list)
 
     def add(self, row: Row, misaligned: bool | None = None) -> tuple[list[str], str, str]:
         """Takes a Row. Returns the names of its problems, its source and its target.
@@ -316,7 +317,8 @@ class Report:
             self.counts[name] += 1
             if len(self.examples[name]) < EXAMPLES:
                 self.examples[name].append((row.number, *texts))
-        return names, *texts
+        source, target = texts
+        return names, source, target
 
     def lines(self) -> Iterator[str]:
         """Yields the report as lines of text."""
@@ -342,7 +344,7 @@ class Report:
 def excerpt(text: str) -> str:
     """Returns the beginning of a text, with what nobody would see of it spelled out: \\u200b."""
 
-    def spell_out(character):
+    def spell_out(character: str) -> str:
         return character.encode("unicode_escape").decode()
 
     for pattern in (CONTROL, INVISIBLE):

@@ -4,7 +4,7 @@ import functools
 import hashlib
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmt import UserError
 from nmt.corpus import downloads, files
@@ -35,9 +35,9 @@ class Corpus(NamedTuple):
     """A named parallel corpus; each split is a Dataset."""
 
     name: str
-    train: Dataset | None  # None if not loaded
-    validation: Dataset | None
-    test: Dataset | None
+    train: Dataset  # None if not loaded: who asks for one split reads no other
+    validation: Dataset
+    test: Dataset
 
     def splits(self) -> dict[str, Dataset]:
         """Returns the loaded datasets by name of their split."""
@@ -249,7 +249,8 @@ def from_files(source: CorpusSource, seed: int, only: str | None = None) -> Corp
         check_directions(source)
     if only and named[only] and (only != "train" or not source.held_out):
         needed = text_dataset(named[only], selection)
-        return Corpus(file_names(train), **dict.fromkeys(named) | {only: needed})
+        splits: dict[str, Any] = dict.fromkeys(named) | {only: needed}
+        return Corpus(file_names(train), **splits)
     if source.held_out and any(files.weighted(file).weight > 1 for file in train):
         raise UserError(
             "weights need --valid and --test files: pairs that are held out would be repeated, too"

@@ -24,7 +24,7 @@ def probe(urls: Sequence[str]) -> None:
 
     answers = []
 
-    def ask(url):
+    def ask(url: str) -> None:
         try:
             with requests.get(url, stream=True, timeout=PROBE_SECONDS) as response:
                 answers.append(response.ok)

@@ -221,7 +221,9 @@ def read_pairs(
       selection: which two sides of a file of pairs are meant.
     """
     check_one_corpus(paths)
-    return read_table(paths[0], selection) if len(paths) == 1 else read_aligned(*paths)
+    if len(paths) == 1:
+        return read_table(paths[0], selection)
+    return ((source, target) for source, target in read_aligned(*paths))
 
 
 def languages_of(paths: Sequence[str | Path], selection: Selection = WHOLE_FILE) -> Pair | None:

@@ -8,6 +8,7 @@ import collections
 import random
 import re
 import zlib
+from collections.abc import Callable
 
 MIN_COPIES = 5000  # of the pairs, if there are so many
 SHARE = 10  # one of so many pairs gets a copy, if there are more
@@ -24,7 +25,7 @@ PLACEHOLDERS = ("{{{}}}", "{{{{{}}}}}", "${{{}}}", "%({})s", "%s", "%d", "%1$s",
 def draw(rng: random.Random) -> str:
     """Returns a span of a random kind."""
     name, number = rng.choice(NAMES), rng.randrange
-    return rng.choice([
+    spans: list[Callable[[], str]] = [
         lambda: str(number(100, 10_000)),
         lambda: str(number(1, 100)),
         lambda: f"{number(1, 100)},{number(1000):03}.{number(100):02}",
@@ -35,7 +36,8 @@ def draw(rng: random.Random) -> str:
         lambda: f"{rng.choice('ABCXYZ')}{rng.choice('KLMNP')}-{number(1000)}",
         lambda: rng.choice(["<br>", "<br/>", f'<x id="{number(10)}"/>', "&amp;"]),
         lambda: rng.choice([f"@{name}_a", f"#{name}a", f":{name.lower()}:"]),
-    ])()  # fmt: skip
+    ]  # fmt: skip
+    return rng.choice(spans)()
 
 
 def marked_pair(source: str, target: str) -> tuple[str, str]:
@@ -51,7 +53,7 @@ def marked_pair(source: str, target: str) -> tuple[str, str]:
             sides = [mark.join(re.split(rf"(?<!\w){word}(?!\w)", side)) for side in sides]
             continue
         form = rng.choice(BEFORE if rng.random() < 0.5 else AFTER)
-        ends = [END.search(side).start() for side in sides]
+        ends = [end.start() if (end := END.search(side)) else len(side) for side in sides]
         if form in BEFORE:
             sides = [form.format(mark=mark, text=side) for side in sides]
         else:

@@ -175,8 +175,9 @@ def _is_of_type(value: object, default: object) -> bool:
     if isinstance(default, bool):
         return isinstance(value, bool)
     if isinstance(default, tuple):
-        is_list = isinstance(value, list) and value != []
-        return is_list and all(isinstance(text, str) for text in value)
+        if not isinstance(value, list) or not value:
+            return False
+        return all(isinstance(text, str) for text in value)
     return isinstance(value, str)
 
 

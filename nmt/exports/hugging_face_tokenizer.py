@@ -7,7 +7,7 @@ entry, and symbols that are never split included.
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sentencepiece.sentencepiece_model_pb2 import ModelProto
+from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[attr-defined]
 
 from nmt import UserError
 from nmt.text import spelling

@@ -251,7 +251,7 @@ class RunPictures(Pictures):
                     f"--{name} {number}: {kind} attention has {name}s 1 to {most}; name one of them"
                 )
         layer = layer or layers
-        heads, queries, keys = self.weights.select(kind, layer)
+        weights, queries, keys = self.weights.select(kind, layer)
         say, rows = self.say, "row: query, column: key"
         if kind != "encoder" and self.options.non_autoregressive:
             generated = self.weights.target[1:]
@@ -260,14 +260,14 @@ class RunPictures(Pictures):
         elif kind != "encoder":
             queries = plots.steps(self.weights.target[:-1], self.weights.target[1:])
             rows = "row: the token read (the query) → the token predicted from it; column: the key"
-        names = [say("Head {number}", number=number) for number in range(1, len(heads) + 1)]
+        names = [say("Head {number}", number=number) for number in range(1, len(weights) + 1)]
         if mean:
-            names = [say("Mean of {number} heads", number=len(heads))]
-            heads = heads.mean(axis=0, keepdims=True)
+            names = [say("Mean of {number} heads", number=len(weights))]
+            weights = weights.mean(axis=0, keepdims=True)
         elif head:
-            heads, names = heads[head - 1 : head], names[head - 1 : head]
+            weights, names = weights[head - 1 : head], names[head - 1 : head]
         title = say("{title}; layer {number}", title=say(KINDS[kind].title), number=layer)
-        return plots.attention(path, heads, names, keys, queries, title, say(rows), say)
+        return plots.attention(path, weights, names, keys, queries, title, say(rows), say)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
@@ -116,7 +116,7 @@ def load_tokenizer(
 
 
 def load_without_weights(
-    path: str | Path | Run | None = None, weights: bool = True, plain: bool = False, **changed
+    path: str | Path | Run | None = None, weights: bool = True, plain: bool = False, **changed: Any
 ) -> TrainedRun:
     """Returns what `load` does, with newly initialized weights.
 
@@ -149,7 +149,7 @@ def load(
     path: str | Path | Run | None = None,
     checkpoint: str | None = None,
     plain: bool = False,
-    **changed,
+    **changed: Any,
 ) -> TrainedRun:
     """Returns a TrainedRun: the folder.Run, its Tokenizer, and its Model.
 
@@ -183,7 +183,7 @@ def load(
 
 
 def load_ensemble(
-    paths: Sequence[str | Path | Run | None], checkpoint: str | None = None, **changed
+    paths: Sequence[str | Path | Run | None], checkpoint: str | None = None, **changed: Any
 ) -> TrainedRun:
     """Returns what `load` does for the first of `paths`; its model is an ensemble with the others.
 
@@ -259,7 +259,8 @@ def load_translator(
       UserError: there is no such run, it is damaged, or an argument is not allowed.
       TypeError: there is no such argument.
     """
-    paths = path if isinstance(path, (list, tuple)) else [path]
+    paths: Sequence[str | Path | None]
+    paths = [path] if path is None or isinstance(path, str | Path) else path
     if not paths:
         raise UserError("load_translator was given an empty list; name one run folder or several")
     if isinstance(patterns, str):

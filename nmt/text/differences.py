@@ -93,12 +93,12 @@ def difference(source: str, translation: str, protector: Protector = DEFAULT) ->
     missing = [term.original for term in missing_terms]
     other_text, other_spans = _without_spans(source, spans)
     translation, translated_spans = _without_spans(translation, protector.spans(translation))
-    missing_spans, added = _compare(other_spans, translated_spans, key=_key)
+    missing_spans, added_spans = _compare(other_spans, translated_spans, key=_key)
     missing_numbers, added_numbers = _compare(
         _numbers(other_text), _numbers(translation), key=digits
     )
     missing += [span.original for span in missing_spans]
-    added = [span.original for span in added]
+    added = [span.original for span in added_spans]
     return Difference(missing + missing_numbers, added + added_numbers)
 
 
@@ -157,7 +157,9 @@ def _compare(
     return _take(items, counts - other_counts, key), _take(other_items, other_counts - counts, key)
 
 
-def _take(items: list[Item], counts: collections.Counter, key: Callable[[Item], str]) -> list[Item]:
+def _take(
+    items: list[Item], counts: collections.Counter[str], key: Callable[[Item], str]
+) -> list[Item]:
     """Returns the first of `items` with each key, as many as `counts` says."""
     taken = []
     for item in items:

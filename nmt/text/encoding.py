@@ -11,8 +11,8 @@ import itertools
 import re
 import zlib
 from collections.abc import Iterable, Iterator
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 from nmt import UserError
 
@@ -104,7 +104,7 @@ def return_within_line(name: str | Path, number: int) -> UserError:
 
 
 @contextlib.contextmanager
-def opened(path: str | Path, encoded: bool = False) -> Iterator[BinaryIO]:
+def opened(path: str | Path, encoded: bool = False) -> Iterator[gzip.GzipFile | BufferedReader]:
     """Yields a file to read bytes from, decompressed if its name ends in .gz.
 
     Args:

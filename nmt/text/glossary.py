@@ -5,7 +5,7 @@ that of the term, decoding/placement.py puts it in. Nothing is inflected.
 """
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,13 +43,14 @@ class Glossary:
       languages: the codes of the source and of the target; () if they are unknown.
     """
 
-    def __init__(self, terms: dict[str, str | Sequence[str]], languages: Sequence[str] = ()):
-        self._terms = {
+    def __init__(self, terms: Mapping[str, str | Sequence[str]], languages: Sequence[str] = ()):
+        self._terms: dict[str, str | Sequence[str]] = {
             term: (translations,) if isinstance(translations, str) else tuple(translations)
             for term, translations in terms.items()
         }
         self._source, self._target = (*languages, "", "")[:2]
-        self._by_form = {}  # terms by how they may be written, in small letters or in capitals
+        # Terms by how they may be written, in small letters or in capitals.
+        self._by_form: dict[str, str] = {}
         for term in terms:
             folded = fold(term, self._source)
             if term in (folded, term.lower()):  # one with a capital is found as it is
@@ -59,7 +60,7 @@ class Glossary:
         forms = {*terms, *self._by_form}
         self._lengths = sorted({len(form) for form in forms}, reverse=True)
         self._first_letters = {fold(form[0], self._source) for form in forms}
-        self._in_languages = {}
+        self._in_languages: dict[tuple[str, ...], Glossary] = {}
 
     def in_languages(self, languages: Sequence[str]) -> "Glossary":
         """Returns the same glossary with the case of other languages, always the same object."""
@@ -74,7 +75,7 @@ class Glossary:
         Args:
           terms, languages: see Glossary.
         """
-        return Glossary(self._terms | terms, languages)
+        return Glossary({**self._terms, **terms}, languages)
 
     def spans(self, text: str) -> list[Span]:
         """Returns the terms in a text as Spans, whose originals are their translations."""
@@ -176,7 +177,7 @@ def read_glossary(path: str | Path) -> Glossary:
     Raises:
       UserError: a line is something else, or there are no terms.
     """
-    terms = {}
+    terms: dict[str, tuple[str, ...]] = {}
     for number, line in enumerate(encoding.read_lines(path), start=1):
         if spelling.is_blank(line) or line.startswith(COMMENT):
             continue

@@ -174,6 +174,7 @@ def of_table(path: str | Path) -> Pair | None:
     name = Path(str(path).removesuffix(GZIP)).stem
     match = PAIR_IN_NAME.search(name)
     codes = [canonical(tag) for tag in match.groups()] if match else []
-    if not all(code and is_known(code) for code in codes) or len({*codes}) < 2:
+    known = [code for code in codes if code and is_known(code)]
+    if len(known) < len(codes) or len({*known}) < 2:
         return None
-    return Pair(*codes)
+    return Pair(*known)

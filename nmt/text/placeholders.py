@@ -27,7 +27,7 @@ class Syntax(NamedTuple):
     """A way of writing placeholders."""
 
     scope: Scope
-    expression: re.Pattern
+    expression: re.Pattern[str]
 
 
 LETTER = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0370-\u052f_"  # no "%s" before one
@@ -212,7 +212,7 @@ class Placeholder(NamedTuple):
     text: str
 
 
-def in_scope(scope: Scope) -> list[re.Pattern]:
+def in_scope(scope: Scope) -> list[re.Pattern[str]]:
     """Returns the expressions of a scope and of wider ones."""
     return [syntax.expression for syntax in SYNTAXES.values() if syntax.scope <= scope]
 
@@ -221,7 +221,7 @@ def in_scope(scope: Scope) -> list[re.Pattern]:
 ANY_TEXT = re.compile("|".join(pattern.pattern for pattern in in_scope(Scope.TEXT)))
 
 
-def message_expressions(flags: Iterable[str] = ()) -> list[re.Pattern]:
+def message_expressions(flags: Iterable[str] = ()) -> list[re.Pattern[str]]:
     """Returns the expressions of the placeholders in a message; the first of two matches counts.
 
     Args:
@@ -246,7 +246,7 @@ def message_expressions(flags: Iterable[str] = ()) -> list[re.Pattern]:
     return [*(SYNTAXES[name].expression for name in names), *in_scope(Scope.TEXT)]
 
 
-def find_placeholders(text: str, expressions: Iterable[re.Pattern]) -> list[Placeholder]:
+def find_placeholders(text: str, expressions: Iterable[re.Pattern[str]]) -> list[Placeholder]:
     """Returns the placeholders in a text, in order; of overlapping ones, the first and longest."""
     matches = [match for pattern in expressions for match in pattern.finditer(text)]
     matches.sort(key=lambda match: (match.start(), -match.end()))

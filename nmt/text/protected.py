@@ -224,7 +224,7 @@ class Protector:
         return other
 
     @property
-    def expressions(self) -> list[tuple[str, re.Pattern]]:
+    def expressions(self) -> list[tuple[str, re.Pattern[str]]]:
         """Kinds that have symbols, with regular expressions, in the order of `spans`."""
         patterns = [("pattern", pattern) for pattern in self._patterns]
         kinds = [(kind, pattern) for kind, pattern in KINDS.items() if kind in self._learned]
@@ -291,7 +291,9 @@ class Protector:
           numbers: those that a mark is to stand for, too.
         """
         spans = [span for span in self.spans(text) if span.kind != "term"]
-        symbols, originals, hidden = [], [], []
+        symbols: list[str | None] = []
+        originals: list[str] = []
+        hidden: list[str] = []
         for span in spans:
             if span.kind in self._learned:
                 symbols.append(SYMBOLS[len(originals) % len(SYMBOLS)])
@@ -317,14 +319,17 @@ class Protector:
             follow its originals.
         """
         originals = source.originals
-        waiting = collections.defaultdict(collections.deque)  # by original: its numbers
+        # The numbers of each original.
+        waiting: dict[str, collections.deque[int]] = collections.defaultdict(collections.deque)
         for number, original in enumerate(originals):
             waiting[original].append(number)
-        spans, chosen, originals = self._symbol_spans(prefix), [], list(originals)
-        used = collections.Counter()  # by symbol: how many of its originals, which come in order
+        spans, originals = self._symbol_spans(prefix), list(originals)
+        chosen: list[str | None] = []
+        # By symbol: how many of its originals, which come in order.
+        used: collections.Counter[int] = collections.Counter()
         for span in spans:
             numbers = waiting[span.original]
-            uses, symbol = divmod(numbers[0], len(SYMBOLS)) if numbers else (None, None)
+            uses, symbol = divmod(numbers[0], len(SYMBOLS)) if numbers else (0, 0)
             if numbers and used[symbol] == uses:
                 numbers.popleft()
                 used[symbol] += 1
@@ -347,10 +352,12 @@ class Protector:
         target_spans = self._symbol_spans(target) if source_spans else []
         if not target_spans:
             return source, target
-        unmatched = collections.defaultdict(collections.deque)  # target spans by original
+        # Target spans by original.
+        unmatched: dict[str, collections.deque[int]] = collections.defaultdict(collections.deque)
         for number, span in enumerate(target_spans):
             unmatched[span.original].append(number)
-        source_symbols, target_symbols = [None] * len(source_spans), [None] * len(target_spans)
+        source_symbols: list[str | None] = [None] * len(source_spans)
+        target_symbols: list[str | None] = [None] * len(target_spans)
         number = first
         for index, span in enumerate(source_spans):
             if unmatched[span.original]:
@@ -374,7 +381,7 @@ class Protector:
         return self.protect_pair(source, target, first=number % len(SYMBOLS))
 
 
-def compile_pattern(pattern: str) -> re.Pattern:
+def compile_pattern(pattern: str) -> re.Pattern[str]:
     """Returns a compiled pattern of --protect; a UserError if it is not a regular expression."""
     try:
         return re.compile(pattern)
@@ -382,14 +389,15 @@ def compile_pattern(pattern: str) -> re.Pattern:
         raise UserError(f"--protect {pattern}: is not a regular expression ({error})") from None
 
 
-def _matches(kind: str, pattern: re.Pattern, text: str) -> list[Span]:
+def _matches(kind: str, pattern: re.Pattern[str], text: str) -> list[Span]:
     """Returns the matches of a pattern as Spans of a kind."""
     return [Span(*match.span(), kind, match[0]) for match in pattern.finditer(text) if match[0]]
 
 
 def replace(text: str, spans: list[Span], symbols: Iterable[str | None]) -> str:
     """Returns a text with `symbols` in place of its spans; a span without a symbol stays."""
-    parts, end = [], 0
+    parts: list[str] = []
+    end = 0
     for span, symbol in zip(spans, symbols, strict=True):
         if symbol is not None:
             parts += text[end : span.start], symbol
@@ -493,7 +501,9 @@ def _open_tags(tags: list[str]) -> tuple[list[str], list[str]] | None:
     """
     closed, opened = [], []
     for tag in tags:
-        is_end, name, is_empty = TAG_NAME.match(tag).groups()
+        name_of_tag = TAG_NAME.match(tag)
+        assert name_of_tag
+        is_end, name, is_empty = name_of_tag.groups()
         if not is_end:
             if not is_empty and name.lower() not in VOID_ELEMENTS:
                 opened.append(name)

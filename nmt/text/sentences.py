@@ -43,7 +43,8 @@ def ends(segments: Iterable[str], text: str) -> set[int]:
     positions, position = set(), 0
     for segment in segments:
         position += len(segment)
-        positions.add(BETWEEN.match(text, position).end())
+        between = BETWEEN.match(text, position)
+        positions.add(between.end() if between else position)
     return positions
 
 
@@ -119,7 +120,7 @@ def split(text: str, language: str = "en") -> list[tuple[str, str]]:
       A list of (sentence, white space after it), at least one. Together they are `text` without
       the white space around it.
     """
-    sentences = []
+    sentences: list[tuple[str, str]] = []
     for line in LINE.findall(text.strip()):
         for start, end in itertools.pairwise(sentence_ends(line, language)):
             segment = line[start:end]
@@ -144,7 +145,8 @@ def split_tagged(line: str, language: str, tags: re.Pattern[str]) -> list[tuple[
     Args:
       tags: the pattern of them, from `tags`.
     """
-    prefix = tags.match(line)[0]
+    match = tags.match(line)
+    prefix = match[0] if match else ""
     sentences = split(line.removeprefix(prefix), language)
     tag, alone = prefix.lstrip(), len(sentences) == 1
     return [(tag + text if text or alone else "", space) for text, space in sentences]

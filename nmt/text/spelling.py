@@ -72,7 +72,7 @@ def spellings(character: str) -> Iterator[str]:
     """Yields strings that are canonically equivalent to a character: its NFD, marks in other
     orders, some of them composed."""
     yield character
-    base, *marks = unicodedata.normalize("NFD", character)
+    base, *marks = [*unicodedata.normalize("NFD", character)]
     for order in itertools.permutations(marks):
         for number in range(len(order) + 1):
             composed = unicodedata.normalize("NFC", base + "".join(order[:number]))
@@ -100,7 +100,7 @@ def rules() -> str:
     table |= dict.fromkeys(re.findall(f"[{SPACES}]", characters), " ")
     del table[" "]
 
-    def points(text):
+    def points(text: str) -> str:
         return " ".join(f"{ord(character):X}" for character in text)
 
     return "".join(f"{points(text)}\t{points(form)}\n" for text, form in sorted(table.items()))

@@ -14,7 +14,7 @@ from io import BytesIO
 
 import numpy as np
 import sentencepiece
-from sentencepiece.sentencepiece_model_pb2 import ModelProto
+from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[attr-defined]
 
 from nmt import UserError
 from nmt.messages import reason
@@ -52,10 +52,12 @@ class SpanCount:
       with_digits: numbers of the source whose digits are in the target.
     """
 
-    def __init__(self):
-        self.spans, self.copied = collections.Counter(), collections.Counter()
+    def __init__(self) -> None:
+        self.spans: collections.Counter[str] = collections.Counter()
+        self.copied: collections.Counter[str] = collections.Counter()
         self.with_digits = 0
-        self._pairs = collections.Counter()  # by the kinds of spans that both sides hold
+        # By the kinds of spans that both sides hold.
+        self._pairs: collections.Counter[frozenset[str]] = collections.Counter()
 
     def add(self, source: str, target: str) -> None:
         """Adds both sides of a pair, in their spelling.trimmed form."""
@@ -114,7 +116,7 @@ class LineSample(SpanCount):
       words: the number of words of the whole text.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.lines: list[str] = []
         self.words = 0
@@ -298,7 +300,7 @@ def coverages(lines: Iterable[str]) -> list[float]:
     It ends with the last character that occurs often enough to be an entry of the vocabulary. Each
     coverage is a little less than it could be: SentencePiece stops when it is reached.
     """
-    counts = collections.Counter()
+    counts: collections.Counter[str] = collections.Counter()
     for line in lines:
         counts.update(f" {line}")  # SentencePiece begins each line with a space
     total, so_far, shares = counts.total(), 0, []

@@ -96,7 +96,7 @@ def languages(cells: Sequence[str], path: str | Path, selection: Selection) -> P
 
 def words_of_columns(rows: Iterable[Row]) -> list[int]:
     """Returns how many words the columns of some rows hold."""
-    words = []  # by column
+    words: list[int] = []  # by column
     for row in rows:
         words += [0] * (len(row.cells) - len(words))
         for column, cell in enumerate(row.cells):
@@ -232,4 +232,5 @@ def _named_columns(
                 f"--columns {','.join(columns)}: {path} has no column {column}; its first line is: "
                 f"{', '.join(names)[:200]}"
             )
-    return Choice(tuple(indices), has_header)
+    source, target = indices
+    return Choice((source, target), has_header)

@@ -28,7 +28,7 @@ def rows(path: str | Path, selection: Selection, _read: ReadLines) -> Iterator[R
     """
     wanted, source_language = selection.languages, ANY_SOURCE
     number = left_out = with_variants = 0
-    given_languages = set()
+    given_languages: set[str] = set()
     for event in xml_elements.events(path, starts={"header"}, ends={"tu"}):
         if not event.is_end:
             source_language = event.element.get("srclang", ANY_SOURCE)
@@ -52,7 +52,7 @@ def rows(path: str | Path, selection: Selection, _read: ReadLines) -> Iterator[R
             f"are {', '.join(sorted(given_languages)[:20]) or 'not named'}: choose by --languages"
         )
     if left_out:
-        why = f"without text in {' or '.join(wanted)}"
+        why = f"without text in {' or '.join(wanted or ())}"
         log_once(xml_elements.left_out_line(path, left_out, number, why))
     if with_variants:
         log_once(
@@ -94,7 +94,7 @@ def _variants(unit: "Element") -> list[Variant]:
 
 def _segments(variants: Iterable[Variant]) -> dict[str, str]:
     """Returns the text of a unit by language, the first of each."""
-    segments = {}
+    segments: dict[str, str] = {}
     for variant in variants:
         segments.setdefault(variant.language, variant.text)
     return segments

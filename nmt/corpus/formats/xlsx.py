@@ -66,7 +66,7 @@ def _choose_sheet(book: Any, path: str | Path, name: str | None) -> Any:
     if name is not None:
         return sheets[name]
 
-    def words_of_shorter_side(sheet):
+    def words_of_shorter_side(sheet: Any) -> int:
         words = table.words_of_columns(itertools.islice(_rows_of_sheet(sheet), SAMPLE_ROWS))
         return sorted(words)[-2] if len(words) > 1 else 0
 

@@ -135,4 +135,4 @@ def _refuse_entity_in(element: "Element", path: str | Path) -> None:
 
 def _one_line(error: Exception) -> str:
     """Returns the message of a parser's error as one short line."""
-    return " ".join(str(error.msg or "empty").split())[:120]
+    return " ".join(str(getattr(error, "msg", None) or "empty").split())[:120]
