@@ -72,7 +72,9 @@ def run(args: Namespace) -> None:
     loaded = trained_runs.load_runs(args, runs)
     trained_runs.check_unchanged(runs, digests)
     translator = document_translator(loaded, [document], protecting)
-    with ResumableTexts(target, document_settings(args, digests, loaded, translator)) as partial:
+    with ResumableTexts(
+        target, document_settings(args, digests, translator.context.options)
+    ) as partial:
         translate_texts(document, translator, partial)
         translations = [partial.finished[segment.text] for segment in document.segments]
         try:
@@ -121,24 +123,23 @@ def format_options(ending: str, args: Namespace) -> FormatOptions:
 
 
 def document_settings(
-    args: Namespace, digests: list[str], loaded: TrainedRun, translator: Translator
+    args: Namespace, digests: list[str], options: SearchOptions
 ) -> dict[str, Any]:
     """Returns what translations depend on, besides their source: for OUT.partial.
 
     Args:
       args: the parsed command line.
       digests: of the runs.
-      loaded: the runs.
-      translator: that of `loaded`.
+      options: of the search.
     """
     return dict(
         runs=digests,
         checkpoint=args.checkpoint,
-        search=loaded.model.search_parameters,
+        search=dict(beam=options.beam, length_penalty=options.length_penalty),
         protect=args.protection,
         patterns=args.patterns,
         glossary=flags.glossary_digest(args),
-        links=translator.context.options.alignments,
+        links=options.alignments,
     )
 
 

@@ -9,7 +9,6 @@ from nmt.decoding.engines.choice import choose_engine
 from nmt.decoding.engines.engine import EngineSettings
 from nmt.decoding.search_options import Protecting, SearchOptions
 from nmt.decoding.translator import WHOLE_LINES, TextOptions, Translator
-from nmt.neighbors import params
 from nmt.network.engine import ParallelForward, PlainForward
 from nmt.network.parallel_tokens import ParallelTokensForward
 from nmt.options import Options
@@ -36,11 +35,6 @@ class Model:
     _translators: dict[Any, Translator] = dataclasses.field(
         default_factory=dict, init=False, repr=False
     )
-
-    @property
-    def search_parameters(self) -> dict[str, Any]:
-        """The parameters of the run's search, by name."""
-        return self.options.by_name(params.SEARCH)
 
     @property
     def search_options(self) -> SearchOptions:

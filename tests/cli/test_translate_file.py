@@ -14,6 +14,7 @@ from nmt.cli import translate_file
 from nmt.cli.exit_codes import exit_code
 from nmt.cli.main import parse_command_line
 from nmt.cli.translate_file import print_markup, report_translation
+from nmt.decoding.search_options import SearchOptions
 from nmt.documents import parse_document, translate_document
 from nmt.documents.document import Left
 from nmt.documents.report import make_report
@@ -170,15 +171,13 @@ def test_names_that_markup_keeps_are_not_reported_as_lost(capsys):
 
 
 def test_a_translation_depends_on_the_weights_and_on_the_content_of_the_glossary(tmp_path):
-    loaded = SimpleNamespace(model=SimpleNamespace(search_options={}))
-    translator = SimpleNamespace(options=SimpleNamespace(alignments=False))
     terms = tmp_path / "terms.tsv.gz"
     terms.write_bytes(gzip.compress(b"um\tuno\n"))
     command = ["translate-file", "a.html", "b.html", "--glossary", str(terms)]
 
     def settings(*flags):
         args = parse_command_line([*command, *flags])
-        return translate_file.document_settings(args, digests, loaded, translator)
+        return translate_file.document_settings(args, digests, SearchOptions())
 
     digests = ["a"]
     saved = settings()
