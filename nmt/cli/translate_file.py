@@ -72,9 +72,7 @@ def run(args: Namespace) -> None:
     loaded = trained_runs.load_runs(args, runs)
     trained_runs.check_unchanged(runs, digests)
     translator = document_translator(loaded, [document], protecting)
-    with ResumableTexts(
-        target, document_settings(args, digests, translator.context.options)
-    ) as partial:
+    with ResumableTexts(target, document_settings(args, digests, translator.options)) as partial:
         translate_texts(document, translator, partial)
         translations = [partial.finished[segment.text] for segment in document.segments]
         try:

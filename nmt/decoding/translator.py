@@ -21,7 +21,7 @@ from nmt.decoding.candidates import OnText
 from nmt.decoding.context import Context
 from nmt.decoding.engines.engine import Engine
 from nmt.decoding.line_counts import LineCounts
-from nmt.decoding.search_options import Protecting
+from nmt.decoding.search_options import Protecting, SearchOptions
 from nmt.decoding.sentence import Links, Sentence, Translation
 from nmt.text import sentences
 from nmt.text.differences import Difference, DifferenceCount, difference
@@ -85,6 +85,16 @@ class Translator:
     def protector(self) -> Protector:
         """What finds what must not change."""
         return self.context.protector
+
+    @property
+    def options(self) -> SearchOptions:
+        """The options of its search."""
+        return self.context.options
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizer of the run."""
+        return self.context.tokenizer
 
     @property
     def transformer(self) -> Transformer:
