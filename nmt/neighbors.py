@@ -70,6 +70,13 @@ def data_folder() -> Path:
     return installed if installed.is_dir() else FOLDER / "data"
 
 
+def how_to_install(extra: str) -> str:
+    """Returns the command that installs what an extra of pyproject.toml needs."""
+    if (FOLDER / f"requirements-{extra}.txt").exists():  # a clone
+        return f"pip install -r requirements-{extra}.txt"
+    return f'pip install "transformer-tutorial[{extra}]", from where you have the package'
+
+
 if TYPE_CHECKING:
     import params as params
 else:

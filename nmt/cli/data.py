@@ -22,6 +22,7 @@ from nmt.corpus.formats.format import Row, Selection
 from nmt.corpus.formats.registry import FORMATS
 from nmt.corpus.line_languages import LineLanguages
 from nmt.messages import log
+from nmt.neighbors import how_to_install
 from nmt.runs import listing
 from nmt.text.encoding import GZIP, check_is_utf_8, has_surrogates, without_surrogates
 from nmt.text.languages import Pair, overlap
@@ -122,7 +123,7 @@ def check_of_languages(args: Namespace, pair: Pair | None) -> LineLanguages | No
         log.info("language: not checked. Name the languages of the text: --languages A-B")
         return None
     if not asked and not line_languages.is_installed():
-        log.info("language: not checked. Install: pip install -r requirements-data.txt")
+        log.info(f"language: not checked. Install: {how_to_install('data')}")
         return None
     check = LineLanguages(pair)
     if check.unknown:

@@ -19,6 +19,7 @@ from nmt import Terminated, UserError
 from nmt.cli import flags, startup
 from nmt.cli.program import PROGRAM
 from nmt.messages import log
+from nmt.neighbors import how_to_install
 from nmt.results.run_report import read_translations
 from nmt.runs import listing
 from nmt.runs.folder import Run
@@ -107,9 +108,7 @@ def check_packages(names: Iterable[str]) -> None:
     """Raises a UserError if one of these packages is not installed."""
     missing = [name for name in names if importlib.util.find_spec(name) is None]
     if missing:
-        raise UserError(
-            f"serve needs {', '.join(missing)}; install: pip install -r requirements-serve.txt"
-        )
+        raise UserError(f"serve needs {', '.join(missing)}; install: {how_to_install('serve')}")
 
 
 def run(args: Namespace) -> None:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nmt import UserError
+from nmt.neighbors import how_to_install
 from nmt.text.languages import Pair, primary
 
 if TYPE_CHECKING:
@@ -43,8 +44,8 @@ class LineLanguages:
     def __init__(self, languages: Pair):
         if not is_installed():
             raise UserError(
-                f"{PACKAGE} is missing, which recognizes languages; install: pip install -r "
-                "requirements-data.txt"
+                f"{PACKAGE} is missing, which recognizes languages; install: "
+                f"{how_to_install('data')}"
             )
         self._identifier = load_identifier()
         labels = self._identifier.labels

@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt import UserError
+from nmt.neighbors import how_to_install
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.rules_inline import StateInline
 
-EXTRA = "pip install -r requirements-documents.txt"
+EXTRA = how_to_install("documents")
 OPAQUE = re.compile(  # in a sentence
     r"""
     \{\{[^{}]{0,1000}+\}\}                      # {{ variable }}, {{< shortcode >}}

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nmt import UserError
+from nmt.neighbors import how_to_install
 from nmt.text.languages import Pair
-
-REQUIREMENTS = "requirements-data.txt"  # the packages of formats that need some
 
 
 class Selection(NamedTuple):
@@ -41,6 +40,4 @@ class Format(NamedTuple):
 def check_installed(package: str, path: str | Path) -> None:
     """Raises a UserError if a package is missing that a file needs to be read."""
     if importlib.util.find_spec(package) is None:
-        raise UserError(
-            f"{path}: needs {package} to be read; install: pip install -r {REQUIREMENTS}"
-        )
+        raise UserError(f"{path}: needs {package} to be read; install: {how_to_install('data')}")
