@@ -3,15 +3,16 @@
 Read it from top to bottom, in the order of TensorFlow's tutorial: positions, masks, attention,
 feed-forward, one layer of each kind, the two stacks, the whole network, its learning rate, its
 loss, and how it translates. The code is complete and plain: token ids in, logits or token ids out;
-no files, no text, no command line. No line is here for speed: nmt/network/ holds faster forms.
+no files, no text, no command line. No line is here for speed, and none for a variant: nmt/network/
+holds faster forms and variants (normalizing first, shared embeddings, all tokens in parallel).
 
 Shapes in comments: B sentences, L tokens (S source, T target), H heads, D = d_model, V vocabulary
 size. "Real" tokens are those that are not padding. Masks are 1.0 at positions that must not be
 attended to. Arguments that recur: `d_model`, the width of a token's vector; `dff`, that of the
-hidden layer in the feed-forward network; `rate`, of dropout; `dtype`, a Keras dtype policy.
+hidden layer in the feed-forward network; `rate`, of dropout.
 """
 
-from typing import NamedTuple
+import contextlib
 
 import keras
 import tensorflow as tf
@@ -33,12 +34,38 @@ MASKED = -1e9  # makes the softmax of a logit 0; bfloat16 holds it, float16 does
 register = keras.saving.register_keras_serializable(package="transformer_model")
 
 
+@contextlib.contextmanager
+def dtype_policy_scope(policy):
+    """Within the block, new layers compute by a dtype policy: "float32" or "mixed_bfloat16"."""
+    before = keras.config.dtype_policy()
+    keras.config.set_dtype_policy(policy)
+    try:
+        yield
+    finally:
+        keras.config.set_dtype_policy(before)
+
+
+def rebuild(layer_class, config):
+    """Returns a layer made from `layer.get_config()`, all layers within it by its dtype policy."""
+    config = dict(config)
+    with dtype_policy_scope(keras.dtype_policies.get(config.pop("dtype"))):
+        return layer_class(**config)
+
+
+def parts_of(layer):
+    """Returns the layers that a layer has as attributes, or in lists, each once."""
+    attributes = keras.tree.flatten(vars(layer))
+    return [*dict.fromkeys(part for part in attributes if isinstance(part, keras.Layer))]
+
+
 class TransformerLayer(keras.layers.Layer):
     """A layer that is made of other layers; `d_model` is the width of the vectors it takes."""
 
+    from_config = classmethod(rebuild)
+
     def build(self, input_shape):
         """Creates the variables of all parts. They take vectors of width D; an embedding, ids."""
-        for part in self._flatten_layers(include_self=False, recursive=False):
+        for part in parts_of(self):
             if not part.built:  # a shared embedding is built once
                 part.build((None, None, self.d_model))
 
@@ -110,10 +137,15 @@ def scaled_dot_product_attention(q, k, v, mask):
       mask: 1.0 = masked, broadcastable to (..., len_q, len_k), or None.
     """
     matmul_qk = tf.matmul(q, k, transpose_b=True)  # (..., len_q, len_k)
-    scaled_attention_logits = matmul_qk / k.shape[-1] ** 0.5
+
+    dk = tf.cast(k.shape[-1], q.dtype)
+    scaled_attention_logits = matmul_qk / tf.math.sqrt(dk)
+
     if mask is not None:
         scaled_attention_logits += tf.cast(mask, q.dtype) * MASKED
+
     attention_weights = tf.nn.softmax(scaled_attention_logits, axis=-1)  # (..., len_q, len_k)
+
     output = tf.matmul(attention_weights, v)  # (..., len_q, d_v)
     return output, attention_weights
 
@@ -122,52 +154,52 @@ def scaled_dot_product_attention(q, k, v, mask):
 class MultiHeadAttention(TransformerLayer):
     """`num_heads` attentions in parallel, in d_model / num_heads dimensions each (paper 3.2.2)."""
 
-    def __init__(self, d_model, num_heads, dtype=None, **kwargs):
-        super().__init__(dtype=dtype, **kwargs)
+    def __init__(self, d_model, num_heads, **kwargs):
+        super().__init__(**kwargs)
         if d_model % num_heads:
             raise ValueError(f"d_model ({d_model}) must be a multiple of num_heads ({num_heads})")
         self.d_model, self.num_heads = d_model, num_heads
         self.depth = d_model // num_heads  # of one head
 
-        self.wq = keras.layers.Dense(d_model, dtype=dtype)
-        self.wk = keras.layers.Dense(d_model, dtype=dtype)
-        self.wv = keras.layers.Dense(d_model, dtype=dtype)
-        self.dense = keras.layers.Dense(d_model, dtype=dtype)
+        self.wq = keras.layers.Dense(d_model)
+        self.wk = keras.layers.Dense(d_model)
+        self.wv = keras.layers.Dense(d_model)
+        self.dense = keras.layers.Dense(d_model)
 
     def split_heads(self, x):
         """(B, L, D) -> (B, H, L, D / H)."""
         x = tf.reshape(x, (tf.shape(x)[0], -1, self.num_heads, self.depth))  # (B, L, H, D / H)
         return tf.transpose(x, perm=[0, 2, 1, 3])
 
-    def join_heads(self, x):
-        """(B, H, L, D / H) -> (B, L, D)."""
-        x = tf.transpose(x, perm=[0, 2, 1, 3])  # (B, L, H, D / H)
-        return tf.reshape(x, (tf.shape(x)[0], -1, self.d_model))
-
     def call(self, v, k, q, mask=None):
         """Attends from `q` (B, len_q, D) to `k` and `v` (B, len_k, D); the tutorial's order.
 
         Returns output (B, len_q, D) and attention weights (B, H, len_q, len_k).
         """
+        batch_size = tf.shape(q)[0]
+
         q = self.split_heads(self.wq(q))  # (B, H, len_q, D / H)
         k = self.split_heads(self.wk(k))  # (B, H, len_k, D / H)
         v = self.split_heads(self.wv(v))  # (B, H, len_k, D / H)
 
         # (B, H, len_q, D / H), (B, H, len_q, len_k)
         scaled_attention, attention_weights = scaled_dot_product_attention(q, k, v, mask)
-        concat_attention = self.join_heads(scaled_attention)  # (B, len_q, D)
-        return self.dense(concat_attention), attention_weights
+        scaled_attention = tf.transpose(scaled_attention, perm=[0, 2, 1, 3])  # (B, len_q, H, D / H)
+        concat_attention = tf.reshape(scaled_attention, (batch_size, -1, self.d_model))
+
+        output = self.dense(concat_attention)  # (B, len_q, D)
+        return output, attention_weights
 
 
 # ---- Feed-forward (paper 3.3) ----
 
 
-def point_wise_feed_forward_network(d_model, dff, dtype=None):
+def point_wise_feed_forward_network(d_model, dff):
     """Returns max(0, x W1 + b1) W2 + b2 as a Keras model, (B, L, D) -> (B, L, D)."""
     return keras.Sequential(
         [
-            keras.layers.Dense(dff, activation="relu", dtype=dtype),  # (B, L, dff)
-            keras.layers.Dense(d_model, dtype=dtype),  # (B, L, D)
+            keras.layers.Dense(dff, activation="relu"),  # (B, L, dff)
+            keras.layers.Dense(d_model),  # (B, L, D)
         ]
     )
 
@@ -179,18 +211,18 @@ def point_wise_feed_forward_network(d_model, dff, dtype=None):
 class EncoderLayer(TransformerLayer):
     """Self-attention, then the feed-forward network, each in a residual connection."""
 
-    def __init__(self, d_model, num_heads, dff, rate=0.1, dtype=None, **kwargs):
-        super().__init__(dtype=dtype, **kwargs)
+    def __init__(self, d_model, num_heads, dff, rate=0.1, **kwargs):
+        super().__init__(**kwargs)
         self.d_model = d_model
 
-        self.mha = MultiHeadAttention(d_model, num_heads, dtype=dtype)
-        self.ffn = point_wise_feed_forward_network(d_model, dff, dtype=dtype)
+        self.mha = MultiHeadAttention(d_model, num_heads)
+        self.ffn = point_wise_feed_forward_network(d_model, dff)
 
-        self.layernorm1 = keras.layers.LayerNormalization(epsilon=1e-6, dtype=dtype)
-        self.layernorm2 = keras.layers.LayerNormalization(epsilon=1e-6, dtype=dtype)
+        self.layernorm1 = keras.layers.LayerNormalization(epsilon=1e-6)
+        self.layernorm2 = keras.layers.LayerNormalization(epsilon=1e-6)
 
-        self.dropout1 = keras.layers.Dropout(rate, dtype=dtype)
-        self.dropout2 = keras.layers.Dropout(rate, dtype=dtype)
+        self.dropout1 = keras.layers.Dropout(rate)
+        self.dropout2 = keras.layers.Dropout(rate)
 
     def call(self, x, *, training=False, mask=None):
         """(B, S, D) -> output (B, S, D), attention weights (B, H, S, S)."""
@@ -208,21 +240,21 @@ class EncoderLayer(TransformerLayer):
 class DecoderLayer(TransformerLayer):
     """Self-attention, cross-attention to the encoder's output, then the feed-forward network."""
 
-    def __init__(self, d_model, num_heads, dff, rate=0.1, dtype=None, **kwargs):
-        super().__init__(dtype=dtype, **kwargs)
+    def __init__(self, d_model, num_heads, dff, rate=0.1, **kwargs):
+        super().__init__(**kwargs)
         self.d_model = d_model
 
-        self.mha1 = MultiHeadAttention(d_model, num_heads, dtype=dtype)
-        self.mha2 = MultiHeadAttention(d_model, num_heads, dtype=dtype)
-        self.ffn = point_wise_feed_forward_network(d_model, dff, dtype=dtype)
+        self.mha1 = MultiHeadAttention(d_model, num_heads)
+        self.mha2 = MultiHeadAttention(d_model, num_heads)
+        self.ffn = point_wise_feed_forward_network(d_model, dff)
 
-        self.layernorm1 = keras.layers.LayerNormalization(epsilon=1e-6, dtype=dtype)
-        self.layernorm2 = keras.layers.LayerNormalization(epsilon=1e-6, dtype=dtype)
-        self.layernorm3 = keras.layers.LayerNormalization(epsilon=1e-6, dtype=dtype)
+        self.layernorm1 = keras.layers.LayerNormalization(epsilon=1e-6)
+        self.layernorm2 = keras.layers.LayerNormalization(epsilon=1e-6)
+        self.layernorm3 = keras.layers.LayerNormalization(epsilon=1e-6)
 
-        self.dropout1 = keras.layers.Dropout(rate, dtype=dtype)
-        self.dropout2 = keras.layers.Dropout(rate, dtype=dtype)
-        self.dropout3 = keras.layers.Dropout(rate, dtype=dtype)
+        self.dropout1 = keras.layers.Dropout(rate)
+        self.dropout2 = keras.layers.Dropout(rate)
+        self.dropout3 = keras.layers.Dropout(rate)
 
     def call(self, x, enc_output, *, training=False, look_ahead_mask=None, padding_mask=None):
         """(B, T, D), (B, S, D) -> output (B, T, D), weights (B, H, T, T) and (B, H, T, S)."""
@@ -241,99 +273,39 @@ class DecoderLayer(TransformerLayer):
         return out3, block1, block2
 
 
-# ---- A variant of both layers: normalize first (pre-norm) ----
-#
-# Paper and tutorial normalize the residual sum (post-norm). To normalize the input of each
-# sub-layer instead leaves the residual stream untouched and trains deep stacks more reliably
-# (Xiong et al. 2020, arXiv 2002.04745). A layer has the same variables; each stack has one more
-# normalization, of its output.
-
-
-@register
-class PreNormEncoderLayer(EncoderLayer):
-    """An EncoderLayer that normalizes the input of each sub-layer."""
-
-    def call(self, x, *, training=False, mask=None):
-        """(B, S, D) -> output (B, S, D), attention weights (B, H, S, S)."""
-        normalized = self.layernorm1(x)  # (B, S, D)
-        attn_output, weights = self.mha(normalized, normalized, normalized, mask)  # (B, S, D)
-        out1 = x + self.dropout1(attn_output, training=training)
-
-        ffn_output = self.ffn(self.layernorm2(out1))  # (B, S, D)
-        out2 = out1 + self.dropout2(ffn_output, training=training)
-        return out2, weights
-
-
-@register
-class PreNormDecoderLayer(DecoderLayer):
-    """A DecoderLayer that normalizes the input of each sub-layer."""
-
-    def call(self, x, enc_output, *, training=False, look_ahead_mask=None, padding_mask=None):
-        """(B, T, D), (B, S, D) -> output (B, T, D), weights (B, H, T, T) and (B, H, T, S)."""
-        normalized = self.layernorm1(x)  # (B, T, D)
-        attn1, block1 = self.mha1(normalized, normalized, normalized, look_ahead_mask)
-        out1 = x + self.dropout1(attn1, training=training)  # (B, T, D)
-
-        attn2, block2 = self.mha2(enc_output, enc_output, self.layernorm2(out1), padding_mask)
-        out2 = out1 + self.dropout2(attn2, training=training)  # (B, T, D)
-
-        ffn_output = self.ffn(self.layernorm3(out2))  # (B, T, D)
-        out3 = out2 + self.dropout3(ffn_output, training=training)
-        return out3, block1, block2
-
-
 # ---- The two stacks ----
 
 
-def embed(embedding, ids):
-    """Returns sqrt(D) times the Keras `embedding` of `ids` (B, L), plus positions: (B, L, D).
-
-    The factor (paper 3.4) brings the embedding nearer to the size of the positional encoding.
-    """
-    x = embedding(ids)  # (B, L, D)
-    d_model = x.shape[-1]
-    x *= d_model**0.5
-    return x + tf.cast(positional_encoding(tf.shape(ids)[1], d_model), x.dtype)
-
-
-def output_normalization(pre_norm, dtype):
-    """Returns the last layer of a stack: with pre-norm, nothing else normalizes its output."""
-    if pre_norm:
-        return keras.layers.LayerNormalization(epsilon=1e-6, dtype=dtype)
-    return keras.layers.Identity(dtype=dtype)
+# The factor sqrt(D) (paper 3.4) brings embeddings nearer to the size of the positional encoding.
 
 
 @register
 class Encoder(TransformerLayer):
-    """Token ids of the source -> one vector per token, through the encoder layers.
-
-    Args:
-      pre_norm: use PreNormEncoderLayer.
-      embedding: a Keras Embedding that is shared; None creates one.
-    """
+    """Token ids of the source -> one vector per token, through the encoder layers."""
 
     def __init__(
-        self, num_layers, d_model, num_heads, dff, input_vocab_size, rate=0.1, pre_norm=False,
-        embedding=None, dtype=None, **kwargs,
+        self, num_layers, d_model, num_heads, dff, input_vocab_size, rate=0.1, **kwargs
     ):  # fmt: skip
-        super().__init__(dtype=dtype, **kwargs)
+        super().__init__(**kwargs)
         self.d_model = d_model
-        self.embedding = embedding or keras.layers.Embedding(input_vocab_size, d_model, dtype=dtype)
-        self.dropout = keras.layers.Dropout(rate, dtype=dtype)
-        layer = PreNormEncoderLayer if pre_norm else EncoderLayer
-        self.enc_layers = [
-            layer(d_model, num_heads, dff, rate, dtype=dtype) for _ in range(num_layers)
-        ]
-        self.layernorm = output_normalization(pre_norm, dtype)
+
+        self.embedding = keras.layers.Embedding(input_vocab_size, d_model)
+        self.dropout = keras.layers.Dropout(rate)
+        self.enc_layers = [EncoderLayer(d_model, num_heads, dff, rate) for _ in range(num_layers)]
 
     def call(self, x, *, training=False, mask=None):
         """Ids (B, S) -> output (B, S, D), {"encoder_layer1": weights (B, H, S, S), ...}."""
-        x = embed(self.embedding, x)  # (B, S, D)
-        x = self.dropout(x, training=training)
+        seq_len = tf.shape(x)[1]
         attention_weights = {}
+
+        x = self.embedding(x)  # (B, S, D)
+        x *= tf.math.sqrt(tf.cast(self.d_model, x.dtype))
+        x += tf.cast(positional_encoding(seq_len, self.d_model), x.dtype)
+        x = self.dropout(x, training=training)
+
         for n, layer in enumerate(self.enc_layers, start=1):
             x, attention_weights[f"encoder_layer{n}"] = layer(x, training=training, mask=mask)
-        return self.layernorm(x), attention_weights
+        return x, attention_weights
 
 
 @register
@@ -341,20 +313,14 @@ class Decoder(TransformerLayer):
     """Token ids of the target so far -> one vector per token, through the decoder layers."""
 
     def __init__(
-        self, num_layers, d_model, num_heads, dff, target_vocab_size, rate=0.1, pre_norm=False,
-        embedding=None, dtype=None, **kwargs,
+        self, num_layers, d_model, num_heads, dff, target_vocab_size, rate=0.1, **kwargs
     ):  # fmt: skip
-        super().__init__(dtype=dtype, **kwargs)
+        super().__init__(**kwargs)
         self.d_model = d_model
-        self.embedding = embedding or keras.layers.Embedding(
-            target_vocab_size, d_model, dtype=dtype
-        )
-        self.dropout = keras.layers.Dropout(rate, dtype=dtype)
-        layer = PreNormDecoderLayer if pre_norm else DecoderLayer
-        self.dec_layers = [
-            layer(d_model, num_heads, dff, rate, dtype=dtype) for _ in range(num_layers)
-        ]
-        self.layernorm = output_normalization(pre_norm, dtype)
+
+        self.embedding = keras.layers.Embedding(target_vocab_size, d_model)
+        self.dropout = keras.layers.Dropout(rate)
+        self.dec_layers = [DecoderLayer(d_model, num_heads, dff, rate) for _ in range(num_layers)]
 
     def call(self, x, enc_output, *, training=False, look_ahead_mask=None, padding_mask=None):
         """Ids (B, T), encoder's output (B, S, D) -> output (B, T, D), weights by layer and block.
@@ -362,9 +328,14 @@ class Decoder(TransformerLayer):
         {"decoder_layer1_block1": self-attention (B, H, T, T),
          "decoder_layer1_block2": cross-attention (B, H, T, S), ...}
         """
-        x = embed(self.embedding, x)  # (B, T, D)
-        x = self.dropout(x, training=training)
+        seq_len = tf.shape(x)[1]
         attention_weights = {}
+
+        x = self.embedding(x)  # (B, T, D)
+        x *= tf.math.sqrt(tf.cast(self.d_model, x.dtype))
+        x += tf.cast(positional_encoding(seq_len, self.d_model), x.dtype)
+        x = self.dropout(x, training=training)
+
         for n, layer in enumerate(self.dec_layers, start=1):
             x, block1, block2 = layer(
                 x, enc_output, training=training, look_ahead_mask=look_ahead_mask,
@@ -372,23 +343,10 @@ class Decoder(TransformerLayer):
             )  # fmt: skip
             attention_weights[f"decoder_layer{n}_block1"] = block1
             attention_weights[f"decoder_layer{n}_block2"] = block2
-        return self.layernorm(x), attention_weights
+        return x, attention_weights
 
 
 # ---- The Transformer (paper 3, figure 1) ----
-
-
-@register
-class TiedLogits(keras.layers.Layer):
-    """Logits as products with the matrix (V, D) of a shared Keras `embedding` (paper 3.4)."""
-
-    def __init__(self, embedding, **kwargs):
-        super().__init__(**kwargs)
-        self.embedding = embedding
-
-    def call(self, x):
-        """(B, L, D) -> (B, L, V)."""
-        return tf.matmul(x, self.embedding.embeddings, transpose_b=True)
 
 
 @register
@@ -396,57 +354,31 @@ class Transformer(keras.Model):
     """Encoder, decoder and the layer that turns vectors into logits; makes its own masks.
 
     Pass one tuple, `(inp, tar)`: Keras reloads a model with two inputs with random weights.
-
-    Args:
-      pre_norm: normalize the input of each sub-layer instead of the residual sum.
-      tie_embeddings: share one matrix between source, target and logits (paper 3.4); both languages
-        then share one vocabulary.
-      non_autoregressive: use no look-ahead mask in the decoder, which is not in the paper; see
-        nmt/decoding/non_autoregressive.py.
-      decoder_layers: layers of the decoder; 0 for `num_layers`, as in the paper.
     """
+
+    from_config = classmethod(rebuild)
 
     def __init__(
         self, num_layers, d_model, num_heads, dff, input_vocab_size, target_vocab_size, rate=0.1,
-        pre_norm=False, tie_embeddings=False, non_autoregressive=False, decoder_layers=0,
-        dtype=None, **kwargs,
+        **kwargs,
     ):  # fmt: skip
-        super().__init__(dtype=dtype, **kwargs)
-        decoder_layers = decoder_layers or num_layers
-        if self.dtype_policy.compute_dtype == "float16":
+        super().__init__(**kwargs)
+        self.refuse_float16()
+        self.config = dict(
+            num_layers=num_layers, d_model=d_model, num_heads=num_heads, dff=dff,
+            input_vocab_size=input_vocab_size, target_vocab_size=target_vocab_size, rate=rate,
+        )  # fmt: skip
+        self.encoder = Encoder(num_layers, d_model, num_heads, dff, input_vocab_size, rate)
+        self.decoder = Decoder(num_layers, d_model, num_heads, dff, target_vocab_size, rate)
+        self.final_layer = keras.layers.Dense(target_vocab_size, dtype="float32")
+
+    def refuse_float16(self):
+        """Raises a ValueError if the network would compute in float16."""
+        if self.compute_dtype == "float16":
             raise ValueError(
                 f"{self.dtype_policy.name} cannot hold the mask's {MASKED:g}: use mixed_bfloat16 "
                 "or float32"
             )
-        self.config = dict(
-            num_layers=num_layers, d_model=d_model, num_heads=num_heads, dff=dff,
-            input_vocab_size=input_vocab_size, target_vocab_size=target_vocab_size, rate=rate,
-            pre_norm=pre_norm, tie_embeddings=tie_embeddings,
-            non_autoregressive=non_autoregressive, decoder_layers=decoder_layers,
-        )  # fmt: skip
-        embedding = None  # each stack has its own
-        if tie_embeddings:
-            if input_vocab_size != target_vocab_size:
-                raise ValueError(
-                    f"tied embeddings need one vocabulary, not one of {input_vocab_size} entries "
-                    f"and one of {target_vocab_size}"
-                )
-            # Vectors of length 1: logits start small, and `embed` scales by sqrt(D).
-            normal = keras.initializers.RandomNormal(stddev=d_model**-0.5)
-            embedding = keras.layers.Embedding(
-                input_vocab_size, d_model, embeddings_initializer=normal, dtype=dtype
-            )
-        self.encoder = Encoder(
-            num_layers, d_model, num_heads, dff, input_vocab_size, rate, pre_norm, embedding, dtype
-        )
-        self.decoder = Decoder(
-            decoder_layers, d_model, num_heads, dff, target_vocab_size, rate, pre_norm, embedding,
-            dtype,
-        )  # fmt: skip
-        if tie_embeddings:
-            self.final_layer = TiedLogits(embedding, dtype="float32")
-        else:
-            self.final_layer = keras.layers.Dense(target_vocab_size, dtype="float32")
 
     def get_config(self):
         """Returns the constructor's arguments by name, from which Keras rebuilds the model."""
@@ -462,19 +394,24 @@ class Transformer(keras.Model):
 
         Logits at position t are for the token after tar[:, t] (teacher forcing).
         """
+        dec_output, attention_weights = self.decoder_output(inputs, training=training)
+        final_output = self.final_layer(dec_output)  # (B, T, V)
+        return final_output, attention_weights
+
+    def decoder_output(self, inputs, *, training=False):
+        """Ids (B, S), (B, T) -> what the logits are computed from (B, T, D), weights by layer."""
         inp, tar = inputs
         enc_padding_mask, combined_mask, dec_padding_mask = create_masks(inp, tar)
-        if self.config["non_autoregressive"]:
-            combined_mask = create_padding_mask(tar)  # (B, 1, 1, T): no look-ahead mask
 
         enc_output, enc_weights = self.encoder(
             inp, training=training, mask=enc_padding_mask
         )  # (B, S, D)
+
         dec_output, dec_weights = self.decoder(
             tar, enc_output, training=training, look_ahead_mask=combined_mask,
             padding_mask=dec_padding_mask,
         )  # (B, T, D)  # fmt: skip
-        return self.final_layer(dec_output), {**enc_weights, **dec_weights}
+        return dec_output, {**enc_weights, **dec_weights}
 
 
 # ---- Learning rate (paper 5.3, equation 3) ----
@@ -503,45 +440,32 @@ class CustomSchedule(keras.optimizers.schedules.LearningRateSchedule):
 
 # ---- Loss and accuracy: over real tokens only ----
 
-
-class TokenSums(NamedTuple):
-    """Sums over the real tokens of a batch. Means are quotients of these.
-
-    Training adds the sums over batches and devices before it divides.
-    """
-
-    loss: tf.Tensor  # cross-entropy in nats, () float32
-    hits: tf.Tensor  # number of real tokens that have the highest logit, () float32
-    tokens: tf.Tensor  # number of real tokens, () float32
+# Another one, with label smoothing (paper 5.4), is in nmt/network/loss.py.
+loss_object = keras.losses.SparseCategoricalCrossentropy(from_logits=True, reduction="none")
 
 
-def token_sums(real, pred, label_smoothing=0.0):
-    """Returns the TokenSums of target ids `real` (B, T) under logits `pred` (B, T, V).
-
-    `label_smoothing` is the probability that the target distribution spreads evenly over the
-    vocabulary (paper 5.4).
-    """
-    is_real = tf.cast(real != PAD, tf.float32)  # (B, T)
-    target = tf.one_hot(real, pred.shape[-1])  # (B, T, V)
-    losses = keras.losses.categorical_crossentropy(
-        target, pred, from_logits=True, label_smoothing=label_smoothing
-    )  # (B, T)
-    hits = tf.cast(real == tf.argmax(pred, axis=-1, output_type=real.dtype), tf.float32)  # (B, T)
-    return TokenSums(
-        tf.reduce_sum(losses * is_real), tf.reduce_sum(hits * is_real), tf.reduce_sum(is_real)
-    )
-
-
-def loss_function(real, pred, label_smoothing=0.0):
+def loss_function(real, pred, loss_object=loss_object):
     """Returns the mean cross-entropy, in nats, of real tokens; ids (B, T), logits (B, T, V)."""
-    sums = token_sums(real, pred, label_smoothing)
-    return tf.math.divide_no_nan(sums.loss, sums.tokens)
+    mask = tf.math.logical_not(tf.math.equal(real, PAD))  # (B, T)
+    loss_ = loss_object(real, pred)  # (B, T)
+
+    mask = tf.cast(mask, dtype=loss_.dtype)
+    loss_ *= mask
+
+    # 0.0 for a batch without a real token, as a device's share of a batch may be.
+    return tf.math.divide_no_nan(tf.reduce_sum(loss_), tf.reduce_sum(mask))
 
 
 def accuracy_function(real, pred):
     """Returns the share of real tokens that have the highest logit; shapes as above."""
-    sums = token_sums(real, pred)
-    return tf.math.divide_no_nan(sums.hits, sums.tokens)
+    accuracies = tf.equal(real, tf.argmax(pred, axis=2, output_type=real.dtype))  # (B, T)
+
+    mask = tf.math.logical_not(tf.math.equal(real, PAD))  # (B, T)
+    accuracies = tf.math.logical_and(mask, accuracies)
+
+    accuracies = tf.cast(accuracies, dtype=tf.float32)
+    mask = tf.cast(mask, dtype=tf.float32)
+    return tf.math.divide_no_nan(tf.reduce_sum(accuracies), tf.reduce_sum(mask))
 
 
 # ---- Translating, by definition: greedy search ----

@@ -71,7 +71,7 @@ def attention(tokenizer, model, pairs):
         ids = tokenizer.encode([pair.source, pair.target])
         inp, tar = (np.array([side]) for side in ids)
         _, weights = model.transformer((inp, tar[:, :-1]), training=False)
-        layers = range(1, model.transformer.config["decoder_layers"] + 1)
+        layers = range(1, len(model.transformer.decoder.dec_layers) + 1)
         cross = [weights[KINDS["cross"].layer.format(layer)][0, :, :-1, 1:-1] for layer in layers]
         tokens = list(map(tokenizer.surfaces, (pair.source, pair.target)))
         results.append((np.array(cross, float), tokens))

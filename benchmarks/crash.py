@@ -50,6 +50,7 @@ BEGINS = {  # what the program says there
 PROGRAM = """
 import sys
 import run_demo
+from nmt.training.loop import Epochs
 from nmt.cli import startup
 from nmt.results.pictures import Pictures
 from nmt.training import checkpoints, progress
@@ -61,14 +62,14 @@ def reported(*arguments):
     save(*arguments)
     print("SAVED", file=sys.stderr, flush=True)
 
-train_epoch = run_demo.Training.train_epoch
+train_epoch = Epochs.train_epoch
 
 def announced(training, batches, steps, title, *more):
-    print(f"{title}: batch {int(training.position)}/{steps}", file=sys.stderr, flush=True)
+    print(f"{title}: batch {int(training.epochs.position)}/{steps}", file=sys.stderr, flush=True)
     return train_epoch(training, batches, steps, title, *more)
 
 checkpoints.Keeper.save = reported
-run_demo.Training.train_epoch = announced
+Epochs.train_epoch = announced
 progress.REPORT_SECONDS = 0
 Pictures.draw = lambda *arguments, **choices: None
 startup.catch_interrupts()

@@ -36,6 +36,7 @@ from nmt.decoding import compiled_search, non_autoregressive
 from nmt.decoding.compiled_search import compiled
 from nmt.decoding.restrictions import Restrictions
 from nmt.decoding.search import greedy_search
+from nmt.network.variants import variant_of
 from nmt.results import evaluation, scores
 from nmt.runs import listing, loading
 from nmt.runs.run_corpus import load_corpus_of
@@ -88,7 +89,7 @@ def search_of(network, batch):
     """Returns the function of ids (batch, S) that translates them, as the program traces it."""
 
     def search(inp):
-        if network.config["non_autoregressive"]:
+        if variant_of(network).non_autoregressive:
             return non_autoregressive.search(network, inp, scored=False)
         positions = 0 if batch == 1 else None
         return greedy_search(

@@ -36,11 +36,12 @@ from nmt.corpus import batches as batching
 from nmt.corpus.source import CorpusSource
 from nmt.messages import log
 from nmt.network.engine import ParallelForward, split_rows
+from nmt.network.variants import TiedLogits
 from nmt.options import Options
 from nmt.results import evaluation
 from nmt.text import tokenizer as tokenizing
 from nmt.training import devices
-from transformer_model import END, MASKED, PAD, START, TiedLogits
+from transformer_model import END, MASKED, PAD, START
 
 LENGTHS = ((1, 8), (9, 12), (13, 16), (17, 10_000))  # words of a source
 SIZES = ("num_layers", "d_model", "dff", "num_heads", "vocab_size", "batch_tokens")
@@ -193,10 +194,10 @@ def train(networks, options, corpus, tokenizer, epochs):
         training, started = network.training, time.perf_counter()
         order = batches.epoch(options.buffer_size, options.seed + epoch)
         title = f"Epoch {epoch}/{epochs} of {network.title}"
-        rate = training.train_epoch(order, batches.per_epoch, title)
-        training.position.assign(0)
-        loss, _, tokens = training.sums_so_far.numpy()
-        validation, accuracy = training.loss_and_accuracy(corpus.validation, tokenizer)
+        rate = training.epochs.train_epoch(order, batches.per_epoch, title)
+        training.epochs.position.assign(0)
+        loss, _, tokens = training.epochs.sums_so_far.numpy()
+        validation, accuracy = training.validator.loss_and_accuracy(corpus.validation, tokenizer)
         network.rates.append(rate)
         network.minutes.append((time.perf_counter() - started) / 60)
         log.info(

@@ -34,13 +34,13 @@ import sys
 import run_demo
 from nmt.training import progress
 
-train_epoch = run_demo.Training.train_epoch
+train_epoch = Epochs.train_epoch
 
 def announced(*arguments):
     print("EPOCH", file=sys.stderr, flush=True)
     return train_epoch(*arguments)
 
-run_demo.Training.train_epoch = announced
+Epochs.train_epoch = announced
 progress.REPORT_SECONDS = 0
 sys.exit(run_demo.main(sys.argv[1:]))
 """

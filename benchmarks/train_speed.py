@@ -121,14 +121,14 @@ def this_project(work):
     endless = itertools.chain.from_iterable(epochs)
     of_each_shape = {inp.shape: (inp, tar) for inp, tar in batches.epoch(1, 0)}
     spec = batches.epoch(1, 0).element_spec
-    training.train_step.get_concrete_function(*spec)  # one trace for all shapes, as in train_epoch
+    training.train_batch.get_concrete_function(*spec)  # one trace for all shapes, as in train_epoch
     for inp, tar in of_each_shape.values():  # creates kernels, or compiles programs
-        training.train_step(inp, tar)
+        training.train_batch(inp, tar)
 
     def turn(steps):
         sums, positions = 0.0, 0
         for inp, tar in itertools.islice(endless, steps):
-            sums += training.train_step(inp, tar)
+            sums += training.train_batch(inp, tar)
             positions += tar.shape[0] * (tar.shape[1] - 1)
         return float(sums.numpy()[2]), positions
 
@@ -237,14 +237,17 @@ def keras_attention(keras, options, vocab_size):
     The tutorial drops attention weights, and of sub-layer outputs only those of feed-forward
     layers; here all outputs and no attention weights.
     """
-    from transformer_model import embed
+    import tensorflow as tf
+
+    from transformer_model import positional_encoding
 
     layers, rate, width = keras.layers, options.dropout_rate, options.d_model
     inp, tar = (keras.Input((None,), dtype="int32") for _ in range(2))
 
     class Positions(layers.Embedding):
         def call(self, ids):
-            return embed(super().call, ids)
+            x = super().call(ids) * width**0.5  # (B, L, D)
+            return x + positional_encoding(tf.shape(ids)[1], width)
 
     def embedded(ids):
         return layers.Dropout(rate)(Positions(vocab_size, width, mask_zero=True)(ids))

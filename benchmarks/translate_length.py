@@ -27,6 +27,7 @@ import transformer_model as tm
 from nmt.cli import flags
 from nmt.decoding import search
 from nmt.decoding.restrictions import Restrictions
+from nmt.network.variants import sizes_of
 from nmt.training import devices
 
 SOURCE = 16  # tokens
@@ -118,7 +119,7 @@ def print_table(milliseconds, lengths):
 
 def print_memory(transformer, tokens):
     """Prints what the cache takes."""
-    sizes = transformer.config
+    sizes = sizes_of(transformer)
     token_bytes = 2 * sizes["decoder_layers"] * sizes["d_model"] * 4  # k, v; float32
     sentence_mib = tokens * token_bytes / 2**20
     print(

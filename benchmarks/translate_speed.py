@@ -48,6 +48,7 @@ from nmt.decoding.padding import pad
 from nmt.decoding.search_options import Protecting, SearchOptions
 from nmt.exports import ctranslate2_model
 from nmt.exports.exported_model import Export
+from nmt.network.variants import sizes_of
 from nmt.runs import loading
 from nmt.runs.run_corpus import load_corpus_of
 from nmt.text import encoding
@@ -202,7 +203,7 @@ def torch_transformer(transformer):
     """Returns a torch.nn.Transformer with the weights of a Transformer."""
     import torch
 
-    sizes = transformer.config
+    sizes = sizes_of(transformer)
     model = torch.nn.Transformer(
         sizes["d_model"], sizes["num_heads"], sizes["num_layers"], sizes["decoder_layers"],
         sizes["dff"], dropout=0.0, layer_norm_eps=1e-6, batch_first=True,
@@ -226,7 +227,7 @@ def torch_logits(transformer):
     """Returns the layer of PyTorch that computes logits, with the weights of a Transformer's."""
     import torch
 
-    sizes = transformer.config
+    sizes = sizes_of(transformer)
     tied = sizes["tie_embeddings"]
     final = torch.nn.Linear(sizes["d_model"], sizes["target_vocab_size"], bias=not tied)
     if tied:

@@ -85,10 +85,10 @@ def learn(recipe, seed, sizes):
     inp, tar = (tf.constant(tokenizer.encode([side])) for side in (source, target))
     distances = [apart(training.transformer, inp, tar)]
     for step in range(1, STEPS + 1):
-        training.train_step(inp, tar)
+        training.train_batch(inp, tar)
         if step in (2, STEPS):
             distances.append(apart(training.transformer, inp, tar))
-    loss, _, tokens = training.validation_step(inp, tar).numpy()
+    loss, _, tokens = training.validator.validate_batch(inp, tar).numpy()
     ids = greedy_search(training.transformer, inp).ids[0, 0, 1 : tar.shape[1]]
     right = int(tf.reduce_sum(tf.cast(ids == tar[0, 1 : 1 + len(ids)], tf.int32)))
     return Lesson(distances, float(loss / tokens), right, tar.shape[1] - 1)

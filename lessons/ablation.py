@@ -37,6 +37,7 @@ with messages.quiet():  # of TensorFlow's start
     import tensorflow as tf
 
 import transformer_model as model
+from nmt.network.variants import Variant, network_of
 from nmt.training import devices
 from transformer_model import END, PAD, START
 
@@ -224,9 +225,10 @@ class Result(NamedTuple):
 def network(task: Task, ablation: Ablation) -> model.Transformer:
     """Returns a new Transformer for a task."""
     sizes = {**SIZES, **ablation.options}
-    transformer = model.Transformer(
-        **sizes, input_vocab_size=task.vocab_size, target_vocab_size=task.vocab_size
-    )
+    transformer = network_of(
+        Variant(pre_norm=sizes.pop("pre_norm", False)),
+        **sizes, input_vocab_size=task.vocab_size, target_vocab_size=task.vocab_size,
+    )  # fmt: skip
     transformer.build(((None, None), (None, None)))
     return transformer
 

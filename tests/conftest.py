@@ -15,6 +15,7 @@ os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from nmt import messages
+from nmt.results.validation import Validator
 
 messages.show()  # as the program does
 
@@ -96,14 +97,13 @@ def unscored(monkeypatch):
 
     They report one line, without scores, and so does `evaluate`, the command.
     """
-    import run_demo
     from nmt.results import evaluation
     from nmt.results.run_report import TranslatedLine
 
     line = TranslatedLine("um.", "one.", "one.")
     scores = dict(lines=1, loss=0.0, accuracy=0.0)
     monkeypatch.setattr(evaluation, "evaluate", lambda *_: (scores, [line]))
-    monkeypatch.setattr(run_demo.Training, "translations_of", lambda *_: [])
+    monkeypatch.setattr(Validator, "translations_of", lambda *_: [])
 
 
 @pytest.fixture

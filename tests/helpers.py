@@ -24,6 +24,7 @@ from nmt.decoding.restrictions import Restrictions
 from nmt.decoding.search import search
 from nmt.decoding.search_options import Protecting, SearchOptions
 from nmt.decoding.translator import TextOptions, Translator
+from nmt.network.variants import Variant, network_of
 from nmt.options import Options
 from nmt.training import devices
 from transformer_model import END, PAD, START
@@ -205,8 +206,15 @@ def randomized(layer, seed=2):
 
 
 def small_transformer(seed=2, **options):
-    """Returns a Transformer of random weights; `options` replace some of SIZES."""
-    model = tm.Transformer(**{**SIZES, **options})
+    """Returns a Transformer of random weights.
+
+    Args:
+      options: replace some of SIZES, or are of a Variant, or `dtype`, a dtype policy.
+    """
+    sizes = {**SIZES, **options}
+    with tm.dtype_policy_scope(sizes.pop("dtype", "float32")):
+        variant = Variant(**{name: sizes.pop(name) for name in Variant._fields if name in sizes})
+        model = network_of(variant, **sizes)
     model.build(((None, None), (None, None)))
     return randomized(model, seed)
 
@@ -328,20 +336,27 @@ class Untrained(run_demo.Training):
     """A Training without a network, which takes seconds to build; it ends before its first step."""
 
     def __init__(self, options, *_):
-        self.options, self.xla = options, options.xla == "on"
+        self.options = options
         self.transformer = SimpleNamespace(count_params=lambda: 0)
-        self.times, self.checkpoint = SimpleNamespace(), None
+        self.checkpoint, self.epochs = None, UntrainedEpochs(self)
+
+
+class UntrainedEpochs:
+    """The epochs of an Untrained training."""
+
+    def __init__(self, training):
+        self.training, self.times = training, SimpleNamespace()
 
     def fit(self, *_):
         raise KeyboardInterrupt
 
 
-def pretend_epoch(training, *_):
-    """Stands in for Training.train_epoch: every weight grows, without a step, slow to trace."""
-    for weight in training.transformer.trainable_variables:
+def pretend_epoch(epochs, *_):
+    """Stands in for Epochs.train_epoch: every weight grows, without a step, slow to trace."""
+    for weight in epochs.training.transformer.trainable_variables:
         weight.assign_add(tf.fill(weight.shape, 0.01))
-    training.optimizer.iterations.assign_add(5)
-    training.sums_so_far.assign([9.0, 1.0, 3.0])
+    epochs.training.optimizer.iterations.assign_add(5)
+    epochs.sums_so_far.assign([9.0, 1.0, 3.0])
     return 1.0  # token per second
 
 
@@ -369,9 +384,9 @@ def figures(*rows):
 
 def of_epoch(training, batches, steps):
     """Returns the mean loss and accuracy of an epoch that is trained."""
-    training.train_epoch(devices.distribute(training.strategy, batches), steps, "")
-    training.position.assign(0)
-    loss, hits, tokens = training.sums_so_far.numpy()
+    training.epochs.train_epoch(devices.distribute(training.strategy, batches), steps, "")
+    training.epochs.position.assign(0)
+    loss, hits, tokens = training.epochs.sums_so_far.numpy()
     return float(loss / tokens), float(hits / tokens)
 
 

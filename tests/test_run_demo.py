@@ -25,7 +25,8 @@ from nmt.corpus import batches as batching
 from nmt.corpus import corpora
 from nmt.runs.folder import Run
 from nmt.training import checkpoints, devices
-from transformer_model import END, PAD, START, CustomSchedule, token_sums
+from nmt.training.loop import Epochs
+from transformer_model import END, PAD, START, CustomSchedule, loss_function
 
 
 @pytest.mark.usefixtures("eagerly")
@@ -42,10 +43,10 @@ def test_a_repeated_token_is_updated_as_by_an_adam_that_sees_dense_gradients():
     means = [np.zeros_like(w) for w in weights]
     squares = [np.zeros_like(w) for w in weights]
     for step in range(1, 4):
-        training.train_step(inp, tar)
+        training.train_batch(inp, tar)
         with tf.GradientTape() as tape:
             predictions, _ = plain((inp, tar[:, :-1]), training=True)
-            loss = token_sums(tar[:, 1:], predictions)[0] / 6
+            loss = loss_function(tar[:, 1:], predictions)
         gradients = tape.gradient(loss, plain.trainable_variables)
         for n, gradient in enumerate(gradients):
             if isinstance(gradient, tf.IndexedSlices):
@@ -72,14 +73,14 @@ def test_a_step_reports_loss_before_it_and_learns_from_the_mean_over_real_tokens
     tar = tf.constant([[START, 8, 9, END], [START, 9, END, PAD]])
     keras.utils.set_random_seed(3)
     training = tiny_training()
-    expected, hits, tokens = training.validation_step(inp, tar).numpy()
-    loss, hits_before, tokens_before = training.train_step(inp, tar).numpy()
+    expected, hits, tokens = training.validator.validate_batch(inp, tar).numpy()
+    loss, hits_before, tokens_before = training.train_batch(inp, tar).numpy()
     assert tokens == tokens_before == 5
     assert hits == hits_before
     assert loss == pytest.approx(expected, rel=1e-5)
     for _ in range(60):
-        training.train_step(inp, tar)
-    assert training.validation_step(inp, tar).numpy()[0] < loss / 4
+        training.train_batch(inp, tar)
+    assert training.validator.validate_batch(inp, tar).numpy()[0] < loss / 4
 
 
 @pytest.mark.usefixtures("eagerly")
@@ -92,8 +93,8 @@ def test_padding_rows_and_columns_change_no_gradient():
         training = tiny_training()
         pad = [[0, padding], [0, padding]]
         for _ in range(3):
-            training.train_step(tf.pad(inp, pad), tf.pad(tar, pad))
-        after.append(training.validation_step(inp, tar).numpy())
+            training.train_batch(tf.pad(inp, pad), tf.pad(tar, pad))
+        after.append(training.validator.validate_batch(inp, tar).numpy())
     np.testing.assert_allclose(after[0], after[1], rtol=1e-4)
 
 
@@ -105,8 +106,8 @@ def test_a_batch_in_parts_teaches_what_it_teaches_whole():
     for parts in (1, 4):  # the last part of four holds no token at all
         keras.utils.set_random_seed(3)
         training = tiny_training(parts)
-        sums = [training.train_step(inp, tar).numpy() for _ in range(3)]
-        after.append([*sums, training.validation_step(inp, tar).numpy()])
+        sums = [training.train_batch(inp, tar).numpy() for _ in range(3)]
+        after.append([*sums, training.validator.validate_batch(inp, tar).numpy()])
     np.testing.assert_allclose(after[0], after[1], rtol=1e-4)
 
 
@@ -138,8 +139,8 @@ def test_accumulated_batches_teach_what_one_larger_batch_does(number, accumulate
         )
         figures = [of_epoch(training, data, len(some)) for _ in range(3)]
         assert int(training.optimizer.iterations) == 6  # two an epoch
-        traces = training.accumulate_step.experimental_get_tracing_count()
-        assert traces == (together > 1)  # one for all shapes
+        traces = training.train_batch.experimental_get_tracing_count()
+        assert traces == 1 + (together > 1)  # one of each kind for all shapes
         after.append(figures)
     np.testing.assert_allclose(*after, rtol=1e-4)
 
@@ -150,8 +151,8 @@ def test_each_epoch_and_each_seed_has_an_order_of_its_own(tokenizer, tmp_path, m
     def read(training, batches, *_):
         orders.append([tuple(row) for inp, _ in batches for row in inp.numpy().tolist()])
 
-    monkeypatch.setattr(run_demo.Training, "train_epoch", read)
-    monkeypatch.setattr(run_demo.Training, "end_epoch", lambda *_: None)
+    monkeypatch.setattr(Epochs, "train_epoch", read)
+    monkeypatch.setattr(Epochs, "end_epoch", lambda *_: None)
     tokenizer = run_demo.Tokenizer(tokenizer.model)  # the seeds of other tests end older ones
     pairs = as_dataset(sentences(60))
     batches = batching.Batches(pairs, tokenizer, 8, 40)
@@ -160,7 +161,7 @@ def test_each_epoch_and_each_seed_has_an_order_of_its_own(tokenizer, tmp_path, m
         training = tiny_training(seed=seed, epochs=2, vocab_size=tokenizer.vocab_size)
         keeper = checkpoints.Keeper(training.checkpoint, Run(tmp_path), 1, 60)
         monkeypatch.setattr(keeper, "save", lambda *_: None)
-        training.fit(keeper, corpus, tokenizer, batches)
+        training.epochs.fit(keeper, corpus, tokenizer, batches)
     assert orders[4:] == orders[:2]  # the same seed
     assert len({*map(tuple, orders[:4])}) == 4
     assert all(sorted(order) == sorted(orders[0]) for order in orders)
@@ -173,18 +174,21 @@ def test_a_compiled_step_is_traced_once_static_and_stays_on_its_device(tokenizer
     tokenizer = run_demo.Tokenizer(tokenizer.model)  # the seeds of other tests end older ones
     training = tiny_training(xla="on", vocab_size=tokenizer.vocab_size)
     batches = batching.Batches(pairs, tokenizer, 8, 40, max_buckets=3)
+    compiled, compiler = [], training.compiled
+    training.compiled = lambda function: compiled.append(compiler(function)) or compiled[-1]
     for seed in range(2):
         of_epoch(training, batches.epoch(100, seed), batches.per_epoch)
-        assert training.train_step.experimental_get_tracing_count() == 1
-        assert training.forward_backward.experimental_get_tracing_count() == 1
-        assert training.updater.update_device.experimental_get_tracing_count() == 1
+        assert training.train_batch.experimental_get_tracing_count() == 1
+        assert [function.experimental_get_tracing_count() for function in compiled] == [1]
+        assert training.optimizer.update_device.experimental_get_tracing_count() == 1
     assert len(batches.lengths) > 1
     for inp, tar in {inp.shape: (inp, tar) for inp, tar in batches.epoch(100, 1)}.values():
-        program = training.forward_backward.experimental_get_compiler_ir(inp, tar)(stage="hlo")
+        ids = inp, tar[:, :-1], tar[:, 1:]
+        program = compiled[0].experimental_get_compiler_ir(*ids)(stage="hlo")
         assert f"s32[{inp.shape[0]},{inp.shape[1]}]" in program
         for word in ("<=", "infeed", "outfeed", "send(", "recv(", "custom-call"):
             assert word not in program
-    graph = training.train_step.get_concrete_function(*batches.epoch(100, 1).element_spec).graph
+    graph = training.train_batch.get_concrete_function(*batches.epoch(100, 1).element_spec).graph
     types = {operation.type for operation in graph.get_operations()}
     assert not {"PyFunc", "EagerPyFunc"} & types
     assert not {"MatMul", "ResourceApplyAdam"} & types  # all within the compiled functions
@@ -221,7 +225,7 @@ options = Options(
 )
 training = run_demo.Training(options, tokenizer.vocab_size, strategy)
 batches = batching.Batches(pairs, tokenizer, 16, 40, replicas=2)
-figures = [training.loss_and_accuracy(pairs, tokenizer)]
+figures = [training.validator.loss_and_accuracy(pairs, tokenizer)]
 
 # First a step from one batch, of which the second replica's rows are all padding.
 def first_half(*batch):

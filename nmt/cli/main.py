@@ -5,9 +5,9 @@ imports TensorFlow itself, after all that can be checked without, so that a mist
 once. The function of `train` is in run_demo.py. A module may set VARYING_SHAPES; see startup.py.
 """
 
+import importlib
 import platform
 import shlex
-import sys
 from argparse import Namespace
 from collections.abc import Callable
 from importlib import metadata
@@ -70,31 +70,29 @@ COMMANDS = {
 # ---- Running ----
 
 
-def start(arguments: list[str]) -> Namespace:
-    """Begins the process: parses its arguments, and runs any command except `train`.
+def start(arguments: list[str], trained_by: str) -> int:
+    """Runs one command as the program of this process. Returns its exit code.
 
-    Returns:
-      The parsed arguments of `train`, for which TensorFlow is imported then.
-
-    Raises:
-      SystemExit: another command is done, or the arguments are wrong.
+    Args:
+      arguments: of the program.
+      trained_by: the module whose `train` is the command `train`; it is imported once the
+        arguments are found to be right, because TensorFlow takes seconds.
     """
     args = Namespace()
 
-    def begin() -> None:
+    def run() -> None:
         parse_command_line(arguments, args)
         module = COMMANDS[args.command]
         startup.set_environment(getattr(module, "VARYING_SHAPES", False))
         if module is train:
             startup.import_tensorflow()
+            command = importlib.import_module(trained_by).train
         else:
-            startup.catch_interrupts()
-            module.run(args)
+            command = module.run
+        startup.catch_interrupts()
+        command(args)
 
-    code = exit_codes.exit_code(begin, args)
-    if code or getattr(args, "command", None) != "train":
-        sys.exit(code)
-    return args
+    return exit_codes.exit_code(run, args)
 
 
 def main(arguments: list[str], run_train: Callable[[Namespace], None]) -> int:

@@ -21,6 +21,7 @@ from nmt.runs.folder import Run
 from nmt.text import spelling
 from nmt.text.protected import KINDS, MIN_PAIRS
 from nmt.text.tokenizer import Tokenizer
+from nmt.training import loop
 
 ENOUGH_STEPS = 5  # times those of the warm-up
 SAMPLE_PAIRS = 1000  # of the training text, for the share of tokens that are no words or parts
@@ -221,24 +222,27 @@ def report_protection(protect: str, text: TrainingText) -> None:
 
 
 def announce_training(
-    run: Run, corpus: corpora.Corpus, training, batches: batching.Batches
+    run: Run, corpus: corpora.Corpus, epochs: loop.Epochs, batches: batching.Batches
 ) -> None:
     """Logs what is left to do of a training run, whose newest checkpoint is restored."""
     scoring = f"scoring {plural(len(corpus.test), 'test line')}"
-    if training.finished:
+    options = epochs.training.options
+    if epochs.finished:
         log.info(f"Training is finished: {scoring}.")
         return
-    epochs = training.options.epochs - int(training.epoch)
-    steps_done = -(-int(training.position) // training.options.accumulate)  # of this epoch
-    steps = training.steps_per_epoch(batches) * epochs - steps_done
-    begun = int(training.epoch) or steps_done
-    epochs_left = plural(epochs, "more epoch" if begun else "epoch")
+    epochs_to_train = options.epochs - int(epochs.epoch)
+    steps_done = -(-int(epochs.position) // options.accumulate)  # of this epoch
+    steps = loop.steps_per_epoch(batches, options.accumulate) * epochs_to_train
+    steps -= steps_done
+    begun = int(epochs.epoch) or steps_done
+    epochs_left = plural(epochs_to_train, "more epoch" if begun else "epoch")
+    parameters = epochs.training.transformer.count_params()
     log.info(
-        f"Training a Transformer with {training.transformer.count_params():,} parameters for "
+        f"Training a Transformer with {parameters:,} parameters for "
         f"{epochs_left} ({plural(steps, 'step')}), then {scoring}. To follow the curves: "
         f"tensorboard --logdir {shlex.quote(str(run.logs))}"
     )
-    if training.options.xla == "on":
+    if options.xla == "on":
         log.info(
             f"XLA compiles the step for {plural(len(batches.lengths), 'shape')} of batches, each "
             "when it first comes; that takes seconds on a processor, about a minute on a GPU."

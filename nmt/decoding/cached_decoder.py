@@ -11,14 +11,14 @@ import numpy as np
 import tensorflow as tf
 
 from nmt.decoding.restrictions import Restrictions
-from nmt.network.layers import Projection, join_projections, project
+from nmt.network.layers import Projection, join_heads, join_projections, project
+from nmt.network.variants import PreNormDecoderLayer, variant_of
 from transformer_model import (
     MASKED,
     PAD,
     START,
     DecoderLayer,
     MultiHeadAttention,
-    PreNormDecoderLayer,
     Transformer,
     create_padding_mask,
     positional_encoding,
@@ -65,7 +65,7 @@ def attend(
       mask: see MultiHeadAttention.
     """
     heads, _ = scaled_dot_product_attention(q, source.keys, source.values, mask)  # (B, H, K, D / H)
-    return mha.dense(mha.join_heads(heads))
+    return mha.dense(join_heads(heads))
 
 
 class StepMasks(NamedTuple):
@@ -198,7 +198,7 @@ class CachedDecoder:
         are transposed, once; but not for a single row.
         """
         layer = self._transformer.final_layer
-        transposed = self._transformer.config["tie_embeddings"]
+        transposed = variant_of(self._transformer).tie_embeddings
         kernel = tf.convert_to_tensor(layer.embedding.embeddings if transposed else layer.kernel)
         bias = tf.zeros(kernel.shape[:1]) if transposed else tf.convert_to_tensor(layer.bias)
         if transposed and (self.beam > 1 or self.cache_length is None):
@@ -261,7 +261,8 @@ class CachedDecoder:
                 layer, x, self._projections[n], state.caches[n], state.sources[n], masks
             )
             caches.append(cache)
-        x = self._transformer.decoder.layernorm(x)
+        if variant_of(self._transformer).pre_norm:
+            x = self._transformer.decoder.layernorm(x)
         kernel, bias, transposed = self._output
         x = tf.cast(tf.reshape(x, (-1, x.shape[-1])), tf.float32)  # (B K, D)
         logits = tf.nn.bias_add(tf.matmul(x, kernel, transpose_b=transposed), bias)  # (B K, V)

@@ -9,8 +9,7 @@ from nmt.decoding.engines.choice import choose_engine
 from nmt.decoding.engines.engine import EngineSettings
 from nmt.decoding.search_options import Protecting, SearchOptions
 from nmt.decoding.translator import WHOLE_LINES, TextOptions, Translator
-from nmt.network.engine import ParallelForward, PlainForward
-from nmt.network.parallel_tokens import ParallelTokensForward
+from nmt.network.factory import ForwardPass
 from nmt.options import Options
 from nmt.text.tokenizer import Tokenizer
 from transformer_model import Transformer
@@ -25,7 +24,7 @@ class Model:
 
     options: Options
     transformer: Transformer
-    forward: PlainForward | ParallelForward | ParallelTokensForward  # for loss and accuracy
+    forward: ForwardPass  # for loss and accuracy
     parts: int  # batches translated in parallel
     epoch: tf.Variable  # epochs that the weights were trained for
     steps: tf.Variable  # of the whole training run

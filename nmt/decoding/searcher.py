@@ -100,7 +100,7 @@ class Searcher:
     def _cross_attention(self, inp: tf.Tensor, tar: tf.Tensor) -> tf.Tensor:
         """Returns the attention weights (B, T, S) of the last layer, the mean of its heads."""
         _, weights = self.transformer((inp, tar), training=False)
-        last_layer = KINDS["cross"].layer.format(self.transformer.config["decoder_layers"])
+        last_layer = KINDS["cross"].layer.format(len(self.transformer.decoder.dec_layers))
         return tf.reduce_mean(weights[last_layer], axis=1)
 
     def _token_likelihoods(

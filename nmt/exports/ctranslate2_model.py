@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from nmt import UserError, output
 from nmt.exports.exported_model import Export
+from nmt.network.variants import sizes_of, variant_of
 from nmt.text.tokenizer import Tokenizer
 from transformer_model import (
     END,
@@ -45,14 +46,14 @@ def transformer_spec(transformer: Transformer, tokenizer: Tokenizer) -> Transfor
         raise UserError(
             "exporting to CTranslate2 needs its package; install it (pip install ctranslate2)"
         ) from None
-    config = transformer.config
+    config = sizes_of(transformer)
     layers = config["num_layers"], config["decoder_layers"]
     spec = TransformerSpec.from_config(layers, config["num_heads"], pre_norm=config["pre_norm"])
     positions = positional_encoding(MAX_TOKENS, config["d_model"])[0].numpy()  # (MAX_TOKENS, D)
     spec.encoder.position_encodings.encodings = positions
     spec.decoder.position_encodings.encodings = positions
-    _set_encoder(spec.encoder, transformer.encoder)
-    _set_decoder(spec.decoder, transformer.decoder)
+    _set_encoder(spec.encoder, transformer.encoder, config["pre_norm"])
+    _set_decoder(spec.decoder, transformer.decoder, config["pre_norm"])
     if config["tie_embeddings"]:
         spec.decoder.projection.weight = spec.decoder.embeddings.weight
     else:
@@ -63,18 +64,18 @@ def transformer_spec(transformer: Transformer, tokenizer: Tokenizer) -> Transfor
     return spec
 
 
-def _set_encoder(spec: LayerSpec, encoder: Encoder) -> None:
+def _set_encoder(spec: LayerSpec, encoder: Encoder, pre_norm: bool) -> None:
     spec.embeddings[0].weight = encoder.embedding.embeddings.numpy()
     for layer_spec, layer in zip(spec.layer, encoder.enc_layers, strict=True):
         _set_self_attention(layer_spec.self_attention, layer.mha)
         _set_norm(layer_spec.self_attention.layer_norm, layer.layernorm1)
         _set_feed_forward(layer_spec.ffn, layer.ffn)
         _set_norm(layer_spec.ffn.layer_norm, layer.layernorm2)
-    if isinstance(encoder.layernorm, keras.layers.LayerNormalization):  # pre-norm
+    if pre_norm:
         _set_norm(spec.layer_norm, encoder.layernorm)
 
 
-def _set_decoder(spec: LayerSpec, decoder: Decoder) -> None:
+def _set_decoder(spec: LayerSpec, decoder: Decoder, pre_norm: bool) -> None:
     spec.embeddings.weight = decoder.embedding.embeddings.numpy()
     for layer_spec, layer in zip(spec.layer, decoder.dec_layers, strict=True):
         _set_self_attention(layer_spec.self_attention, layer.mha1)
@@ -83,7 +84,7 @@ def _set_decoder(spec: LayerSpec, decoder: Decoder) -> None:
         _set_norm(layer_spec.attention.layer_norm, layer.layernorm2)
         _set_feed_forward(layer_spec.ffn, layer.ffn)
         _set_norm(layer_spec.ffn.layer_norm, layer.layernorm3)
-    if isinstance(decoder.layernorm, keras.layers.LayerNormalization):  # pre-norm
+    if pre_norm:
         _set_norm(spec.layer_norm, decoder.layernorm)
 
 
@@ -132,7 +133,7 @@ def write(path: Path, export: Export) -> None:
     Raises:
       UserError: the package ctranslate2 is not installed, or the model is non-autoregressive.
     """
-    if export.transformer.config["non_autoregressive"]:
+    if variant_of(export.transformer).non_autoregressive:
         raise UserError(
             "CTranslate2 does not support non-autoregressive models; choose another --format"
         )

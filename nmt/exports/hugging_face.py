@@ -23,6 +23,7 @@ from nmt.exports.hugging_face_tokenizer import (
     tokenizer_configuration,
     tokenizer_description,
 )
+from nmt.network.variants import sizes_of, variant_of
 from transformer_model import (
     END,
     PAD,
@@ -56,7 +57,7 @@ def write(path: Path, export: Export) -> None:
         vocabulary holds whole words.
     """
     transformer, tokenizer, card = export.transformer, export.tokenizer, export.card
-    if transformer.config["non_autoregressive"]:
+    if variant_of(transformer).non_autoregressive:
         raise UserError(
             "transformers does not support non-autoregressive models; choose another --format"
         )
@@ -85,7 +86,7 @@ def write(path: Path, export: Export) -> None:
 
 def architecture(transformer: Transformer) -> Architecture:
     """Returns the class of transformers that normalizes where `transformer` does."""
-    return PEGASUS if transformer.config["pre_norm"] else MARIAN
+    return PEGASUS if variant_of(transformer).pre_norm else MARIAN
 
 
 # ---- Weights ----
@@ -143,7 +144,7 @@ class Weights:
 
 def weights(transformer: Transformer) -> dict[str, np.ndarray]:
     """Returns the float32 tensors of a network by transformers' names."""
-    sizes = transformer.config
+    sizes = sizes_of(transformer)
     collected = Weights(sizes["d_model"])
     stacks = {"model.encoder": transformer.encoder, "model.decoder": transformer.decoder}
     positions = positional_encoding(MAX_TOKENS, sizes["d_model"])[0]  # (MAX_TOKENS, D)
@@ -178,10 +179,10 @@ def add_decoder_layer(collected: Weights, name: str, layer: DecoderLayer) -> Non
 def add_embeddings(collected: Weights, transformer: Transformer) -> None:
     """Adds the embeddings (V, D), and what turns vectors into logits."""
     source = transformer.encoder.embedding.embeddings  # (V, D)
-    if transformer.config["tie_embeddings"]:
+    if variant_of(transformer).tie_embeddings:
         collected.add_stream("model.shared.weight", source)
         return
-    if transformer.config["pre_norm"]:  # Pegasus has this entry even where nothing is shared
+    if variant_of(transformer).pre_norm:  # Pegasus has this entry even where nothing is shared
         collected.add_stream("model.shared.weight", source)
     collected.add_stream("model.encoder.embed_tokens.weight", source)
     target = transformer.decoder.embedding.embeddings  # (V, D)
@@ -192,7 +193,7 @@ def add_embeddings(collected: Weights, transformer: Transformer) -> None:
 
 def configuration(transformer: Transformer) -> dict[str, Any]:
     """Returns config.json."""
-    sizes, kind = transformer.config, architecture(transformer)
+    sizes, kind = sizes_of(transformer), architecture(transformer)
     tied = sizes["tie_embeddings"]
     stacks: dict[str, Any] = {}
     for stack, layers in (("encoder", "num_layers"), ("decoder", "decoder_layers")):
@@ -268,7 +269,7 @@ def metadata(card: ModelCard) -> str:
 
 def card_text(card: ModelCard, transformer: Transformer) -> str:
     """Returns README.md."""
-    sizes = transformer.config
+    sizes = sizes_of(transformer)
     rows = ""
     for name, score in card.scores.items():
         signature = score.signature.replace("|", "\\|")  # a bar would end the cell

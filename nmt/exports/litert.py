@@ -14,6 +14,7 @@ from nmt import UserError, output
 from nmt.decoding import non_autoregressive
 from nmt.decoding.search import greedy_search
 from nmt.exports.exported_model import Export
+from nmt.network.variants import variant_of
 from transformer_model import Transformer
 
 WIDTHS = (16, 32, 64, 128)  # source tokens, START and END included
@@ -32,7 +33,7 @@ class FixedWidths(tf.Module):
         self.transformer = transformer
         # One by one: Keras leaves layers in lists out of what TensorFlow saves of a model.
         self.weights = [variable.value for variable in transformer.variables]
-        parallel = transformer.config["non_autoregressive"]
+        parallel = variant_of(transformer).non_autoregressive
         self.search = non_autoregressive.search if parallel else greedy_search
         self.functions = {f"translate_{width}": self.function(width) for width in widths}
 

@@ -14,6 +14,7 @@ from nmt.decoding.search import beam_search, greedy_search, sample
 from nmt.exports.exported_model import Export
 from nmt.exports.graph_tokenizer import graph_tokenizer, printed, trimmed
 from nmt.messages import reason
+from nmt.network.variants import variant_of
 from nmt.text.tokenizer import MAX_SOURCE_TOKENS, Tokenizer
 from transformer_model import Transformer
 
@@ -45,7 +46,7 @@ class SavedTranslator(tf.Module):
         self.tokenizer = tokenizer
         self.graph_tokenizer = graph_tokenizer(tokenizer.model)  # tracked: its model is saved, too
         self.search: Search = greedy_search
-        if transformer.config["non_autoregressive"]:
+        if variant_of(transformer).non_autoregressive:
             self.search = non_autoregressive.search
         # One by one: Keras leaves layers in lists out of what TensorFlow saves of a model.
         self.weights = [variable.value for variable in transformer.variables]
@@ -142,7 +143,7 @@ def write(path: Path, export: Export) -> None:
     """
     translator = SavedTranslator(export.transformer, export.tokenizer)
     signatures = {"serving_default": translator.greedy}
-    if not export.transformer.config["non_autoregressive"]:
+    if not variant_of(export.transformer).non_autoregressive:
         signatures |= {
             "beam": translator.beam, "prefix": translator.prefix, "sample": translator.sample
         }  # fmt: skip

@@ -10,6 +10,7 @@ import keras
 import tensorflow as tf
 
 import transformer_model
+from nmt.network import variants
 from transformer_model import scaled_dot_product_attention
 
 
@@ -99,6 +100,12 @@ def project(x, projection, num_heads):
     return tf.unstack(tf.transpose(y, (2, 0, 3, 1, 4)))  # from (B, L, n, H, D / H)
 
 
+def join_heads(x: tf.Tensor) -> tf.Tensor:
+    """(B, H, L, D / H) -> (B, L, D)."""
+    x = tf.transpose(x, (0, 2, 1, 3))  # (B, L, H, D / H)
+    return tf.reshape(x, (*leading(x), x.shape[2] * x.shape[3]))
+
+
 class MultiHeadAttention(transformer_model.MultiHeadAttention):
     """Projects queries, keys and values in one product where they are of the same vectors."""
 
@@ -120,15 +127,10 @@ class MultiHeadAttention(transformer_model.MultiHeadAttention):
                 for x, layer in ((q, self.wq), (k, self.wk), (v, self.wv))
             )
         scaled_attention, attention_weights = scaled_dot_product_attention(q, k, v, mask)
-        return self.dense(self.join_heads(scaled_attention)), attention_weights
-
-    def join_heads(self, x):
-        """(B, H, L, D / H) -> (B, L, D)."""
-        x = tf.transpose(x, (0, 2, 1, 3))  # (B, L, H, D / H)
-        return tf.reshape(x, (*leading(x), self.d_model))
+        return self.dense(join_heads(scaled_attention)), attention_weights
 
 
-class TiedLogits(transformer_model.TiedLogits):
+class TiedLogits(variants.TiedLogits):
     """One product of two matrices."""
 
     def call(self, x):

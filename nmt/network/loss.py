@@ -1,12 +1,85 @@
-"""A faster form of the story's loss: the same sums, with a gradient of its own."""
+"""Loss and accuracy of the engine, as sums over tokens; label smoothing for the story's loss."""
 
+import dataclasses
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import keras
 import tensorflow as tf
 
-from transformer_model import PAD, TokenSums
+import transformer_model
+from transformer_model import PAD
 
 
-def token_sums(real, pred, label_smoothing=0.0):
-    """Returns what transformer_model.token_sums does, for ids (...) under logits (..., V)."""
+def loss_object(label_smoothing: float) -> Callable[[tf.Tensor, tf.Tensor], tf.Tensor]:
+    """Returns what the story's `loss_function` takes: losses (B, T) of ids under logits (B, T, V).
+
+    Args:
+      label_smoothing: the probability that the target distribution spreads evenly over the
+        vocabulary (paper 5.4).
+    """
+    if not label_smoothing:
+        return transformer_model.loss_object
+    smoothed = keras.losses.CategoricalCrossentropy(
+        from_logits=True, label_smoothing=label_smoothing, reduction="none"
+    )
+
+    def losses(real: tf.Tensor, pred: tf.Tensor) -> tf.Tensor:
+        return smoothed(tf.one_hot(real, pred.shape[-1]), pred)
+
+    return losses
+
+
+class TokenSums(NamedTuple):
+    """Sums over the real tokens of a batch. Means are quotients of these."""
+
+    loss: tf.Tensor  # cross-entropy in nats, () float32
+    hits: tf.Tensor  # number of real tokens that have the highest logit, () float32
+    tokens: tf.Tensor  # number of real tokens, () float32
+
+
+@dataclasses.dataclass
+class Predictions:
+    """What a forward pass of the engine predicts for a batch; its sums are computed once."""
+
+    parts: list[Any]  # of the batch
+    sums: TokenSums | None = None  # once the loss is computed
+
+
+class SummedForward:
+    """The loss and the accuracy of a forward pass that computes TokenSums, as the story has them.
+
+    A subclass has `token_sums(real, parts, label_smoothing)`.
+    """
+
+    def loss_function(
+        self, real: tf.Tensor, predictions: Predictions, label_smoothing: float = 0.0
+    ) -> tf.Tensor:
+        """Returns the mean loss, in nats, of real tokens; of ids (B, T)."""
+        predictions.sums = self.token_sums(real, predictions.parts, label_smoothing)
+        return tf.math.divide_no_nan(predictions.sums.loss, predictions.sums.tokens)
+
+    def accuracy_function(self, real: tf.Tensor, predictions: Predictions) -> tf.Tensor:
+        """Returns the share of real tokens that are predicted, after `loss_function`."""
+        return tf.math.divide_no_nan(predictions.sums.hits, predictions.sums.tokens)
+
+    def tokens(self, real: tf.Tensor, predictions: Predictions) -> tf.Tensor:
+        """Returns the number of real tokens, (), after `loss_function`."""
+        return predictions.sums.tokens
+
+    def token_sums(self, real: tf.Tensor, parts: list[Any], label_smoothing: float) -> TokenSums:
+        """Returns the TokenSums of ids (B, T)."""
+        raise NotImplementedError
+
+
+def token_sums(real: tf.Tensor, pred: tf.Tensor, label_smoothing: float = 0.0) -> TokenSums:
+    """Returns the TokenSums of ids (...) under logits (..., V).
+
+    Args:
+      real: target ids.
+      pred: logits.
+      label_smoothing: see `loss_object`.
+    """
     is_real = tf.cast(tf.not_equal(real, PAD), tf.float32)  # (...)
     losses, hits = cross_entropy(real, pred, label_smoothing)  # (...)
     return TokenSums(
@@ -16,7 +89,9 @@ def token_sums(real, pred, label_smoothing=0.0):
     )
 
 
-def cross_entropy(real, pred, label_smoothing=0.0):
+def cross_entropy(
+    real: tf.Tensor, pred: tf.Tensor, label_smoothing: float = 0.0
+) -> tuple[tf.Tensor, tf.Tensor]:
     """Returns the losses of ids `real` (...), in nats, and whether no other logit was higher.
 
     The target distribution has 1 - label_smoothing on the real id and the rest spread evenly over

@@ -8,6 +8,7 @@ Gu & Kong 2021, arXiv 2012.15833).
 Shapes in comments as in ctc.py.
 """
 
+import dataclasses
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -15,7 +16,8 @@ import tensorflow as tf
 
 from nmt.network import ctc
 from nmt.network.engine import split_rows
-from transformer_model import END, PAD, UNKNOWN, TokenSums, Transformer
+from nmt.network.loss import Predictions, SummedForward, TokenSums
+from transformer_model import END, PAD, UNKNOWN, Transformer
 
 POSITIONS = 2  # of the decoder for each source token, START and END included
 BLANK_INPUT = UNKNOWN  # a blank in the decoder's input, where PAD would be masked
@@ -41,7 +43,8 @@ def predict(transformer: Transformer, inp: tf.Tensor) -> Prediction:
     return Prediction(logits, tar_inp != PAD)
 
 
-class ParallelTokensForward(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class ParallelTokensForward(SummedForward):
     """The forward pass and the loss, with the methods of engine.ParallelForward."""
 
     transformer: Transformer
@@ -50,7 +53,7 @@ class ParallelTokensForward(NamedTuple):
 
     def predict(
         self, inputs: tuple[tf.Tensor, tf.Tensor], *, training: bool = False
-    ) -> list[Prediction]:
+    ) -> Predictions:
         """Ids (B, S), (B, T) -> the Prediction of each part, of about B / parts rows.
 
         Args:
@@ -59,7 +62,7 @@ class ParallelTokensForward(NamedTuple):
         """
         sources = split_rows(inputs[0], self.parts)
         if not training:
-            return [predict(self.transformer, inp) for inp in sources]
+            return Predictions([predict(self.transformer, inp) for inp in sources])
         seed, targets = self.batch_seed(), split_rows(inputs[1], self.parts)
         predictions = []
         for part, (inp, tar) in enumerate(zip(sources, targets, strict=True)):
@@ -67,15 +70,15 @@ class ParallelTokensForward(NamedTuple):
             tar_inp = glance(self.transformer, inp, tar[:, 1:], part_seed)  # (B / parts, L)
             logits, _ = self.transformer((inp, tar_inp), training=True)
             predictions.append(Prediction(logits, tar_inp != PAD))
-        return predictions
+        return Predictions(predictions)
 
     def token_sums(
-        self, real: tf.Tensor, predictions: list[Prediction], label_smoothing: float = 0.0
+        self, real: tf.Tensor, parts: list[Prediction], label_smoothing: float = 0.0
     ) -> TokenSums:
-        """Ids (B, T), the Predictions of all parts -> TokenSums."""
+        """Ids (B, T), the Prediction of each part -> TokenSums."""
         part_sums = [
             token_sums(part, prediction, label_smoothing)
-            for part, prediction in zip(split_rows(real, self.parts), predictions, strict=True)
+            for part, prediction in zip(split_rows(real, self.parts), parts, strict=True)
         ]
         return TokenSums(*(tf.add_n(sums) for sums in zip(*part_sums, strict=True)))
 

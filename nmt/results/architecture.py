@@ -7,6 +7,7 @@ import keras
 from matplotlib.axes import Axes
 from matplotlib.patches import Circle, FancyBboxPatch
 
+from nmt.network.variants import sizes_of, variant_of
 from nmt.results import figures
 from nmt.results.texts import Say, english
 from transformer_model import Decoder, Encoder, MultiHeadAttention, Transformer
@@ -56,7 +57,7 @@ class _Blocks(NamedTuple):
         self, title: str, embedding: keras.layers.Embedding, vocab_size: int, shared: str = ""
     ) -> list[Block]:
         """Returns the Blocks of an embedding and its positions."""
-        sizes, say = self.transformer.config, self.say
+        sizes, say = sizes_of(self.transformer), self.say
         text = "{vocabulary:,} × {width}, output times √{width}"
         detail = say(text, vocabulary=vocab_size, width=sizes["d_model"])
         waves = "sines and cosines; then dropout {rate:g}" if sizes["rate"] else "sines and cosines"
@@ -73,7 +74,7 @@ class _Blocks(NamedTuple):
         keys_from_encoder: bool = False,
     ) -> list[Block]:
         """Returns the Blocks of an attention and its normalization."""
-        sizes = self.transformer.config
+        sizes = sizes_of(self.transformer)
         heads, depth = sizes["num_heads"], sizes["d_model"] // sizes["num_heads"]
         text = "{heads} heads: softmax(q · k / √{depth}) v"
         detail = self.say(text, heads=heads, depth=depth)
@@ -85,7 +86,7 @@ class _Blocks(NamedTuple):
 
     def feed_forward(self, ffn: keras.Model, norm: keras.layers.Layer) -> list[Block]:
         """Returns the Blocks of a feed-forward network and its normalization."""
-        sizes = self.transformer.config
+        sizes = sizes_of(self.transformer)
         text = "{width} → {inner:,} → {width}, ReLU"
         detail = self.say(text, width=sizes["d_model"], inner=sizes["dff"])
         block = Block("ffn", self.say("Feed-forward"), detail, ffn.count_params(), self.layers)
@@ -93,13 +94,13 @@ class _Blocks(NamedTuple):
 
     def end(self, stack: Encoder | Decoder) -> list[Block]:
         """Returns the Block of the normalization that ends a stack, if there is one."""
-        if not self.transformer.config["pre_norm"]:
+        if not variant_of(self.transformer).pre_norm:
             return []
         return [Block("norm", self.say("Layer normalization"), "", stack.layernorm.count_params())]
 
     def output(self, shared: str) -> list[Block]:
         """Returns the Blocks of the logits and the softmax."""
-        sizes, final_layer = self.transformer.config, self.transformer.final_layer
+        sizes, final_layer = sizes_of(self.transformer), self.transformer.final_layer
         detail = f"{sizes['d_model']} → {sizes['target_vocab_size']:,}"
         parameters = 0 if sizes["tie_embeddings"] else final_layer.count_params()
         return [
@@ -110,13 +111,13 @@ class _Blocks(NamedTuple):
     def _with_normalization(self, block: Block, norm: keras.layers.Layer) -> list[Block]:
         title = self.say("Layer normalization")
         layer_norm = Block("norm", title, "", norm.count_params(), self.layers)
-        pre_norm = self.transformer.config["pre_norm"]
+        pre_norm = variant_of(self.transformer).pre_norm
         return [layer_norm, block] if pre_norm else [block, layer_norm]
 
 
 def blocks(transformer: Transformer, say: Say = english) -> tuple[list[Block], list[Block]]:
     """Returns the Blocks of encoder and decoder, from the input upwards."""
-    sizes = transformer.config
+    sizes = sizes_of(transformer)
     in_encoder = _Blocks(transformer, sizes["num_layers"], say)
     in_decoder = _Blocks(transformer, sizes["decoder_layers"], say)
     encoder, decoder = transformer.encoder, transformer.decoder
@@ -287,7 +288,7 @@ def heading(transformer: Transformer, say: Say) -> str:
     """Returns the title: the number of parameters, the order of normalization, dropout."""
     norm = (
         "pre-norm: x + sublayer(LayerNorm(x))"
-        if transformer.config["pre_norm"]
+        if variant_of(transformer).pre_norm
         else "post-norm: LayerNorm(x + sublayer(x))"
     )
     rate = transformer.config["rate"]

@@ -16,8 +16,7 @@ from nmt.decoding.translator import Translator
 from nmt.keywords import suggests_keywords
 from nmt.machine import memory
 from nmt.messages import log
-from nmt.network.engine import ParallelForward, accelerate
-from nmt.network.parallel_tokens import ParallelTokensForward
+from nmt.network.factory import build_transformer, forward_pass
 from nmt.options import Options
 from nmt.runs import listing, parameters
 from nmt.runs.folder import Run
@@ -27,7 +26,6 @@ from nmt.text.protected import Protection
 from nmt.text.tokenizer import Tokenizer
 from nmt.training import checkpoints, devices
 from nmt.training.run_folder import read_file
-from transformer_model import Transformer
 
 
 class TrainedRun(NamedTuple):
@@ -58,33 +56,6 @@ def check_size(options: Options, vocab_size: int, weight_bytes: int = 16) -> Non
             f"machine has {memory() / 2**30:,.0f}; lower --d-model, --dff, --num-layers, "
             "--decoder-layers or --vocab-size"
         )
-
-
-def build_transformer(options: Options, vocab_size: int, plain: bool = False) -> Transformer:
-    """Returns a Transformer of the sizes in `options`, with newly initialized weights.
-
-    Args:
-      options: of the run.
-      vocab_size: vocabulary entries, shared by both languages.
-      plain: leave it as transformer_model.py has it; otherwise nmt/network/engine.py accelerates
-        it.
-    """
-    transformer = Transformer(
-        options.num_layers,
-        options.d_model,
-        options.num_heads,
-        options.dff,
-        input_vocab_size=vocab_size,
-        target_vocab_size=vocab_size,
-        rate=options.dropout_rate,
-        pre_norm=options.pre_norm,
-        tie_embeddings=options.tie_embeddings,
-        non_autoregressive=options.non_autoregressive,
-        decoder_layers=options.decoder_layers,
-        dtype="mixed_bfloat16" if options.mixed_precision else "float32",
-    )
-    transformer.build(((None, None), (None, None)))
-    return transformer if plain else accelerate(transformer)
 
 
 def load_tokenizer(
@@ -136,10 +107,7 @@ def load_without_weights(
     check_size(options, tokenizer.vocab_size, weight_bytes=4)
     transformer = build_transformer(options, tokenizer.vocab_size, plain)
     epoch, steps = tf.Variable(0), tf.Variable(0, dtype=tf.int64)
-    if options.non_autoregressive:
-        forward = ParallelTokensForward(transformer)
-    else:
-        forward = ParallelForward(transformer)
+    forward = forward_pass(transformer, plain=plain)
     languages = run.parameters.corpus.languages
     model = Model(options, transformer, forward, parts, epoch, steps, languages)
     return TrainedRun(run, tokenizer, model)

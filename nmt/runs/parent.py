@@ -11,11 +11,12 @@ from nmt import UserError
 from nmt.corpus.source import CorpusSource
 from nmt.messages import log
 from nmt.neighbors import params
+from nmt.network.factory import build_transformer
 from nmt.options import Options
 from nmt.runs import listing
 from nmt.runs.claim import Origin
 from nmt.runs.folder import Run
-from nmt.runs.loading import build_transformer, load_tokenizer
+from nmt.runs.loading import load_tokenizer
 from nmt.runs.parameters import Parameters, in_effect
 from nmt.runs.weights import choose_weights
 from nmt.text.protected import Protection

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from argparse import Namespace
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
@@ -164,19 +164,36 @@ def listed_by_driver() -> str | None:
     return first if listing.returncode == 0 and first.startswith("GPU") else None
 
 
-def run_and_sum(
-    strategy: tf.distribute.Strategy, function: Callable[..., tuple[tf.Tensor, ...]], *args
-) -> tf.Tensor:
-    """Returns the sums over all replicas of what `function` returns for their shares of `args`.
+def compiler(xla: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Returns a decorator: XLA compiles a function, for each shape; or nothing is changed."""
+    if xla:
+        return functools.partial(tf.function, jit_compile=True)
+    return lambda function: function
+
+
+def spread(
+    strategy: tf.distribute.Strategy, step: Callable[..., tuple[tf.Tensor, ...]]
+) -> tf.types.experimental.GenericFunction:
+    """Returns `step` as a graph that takes a global batch: each device computes its share of it.
 
     Args:
-      function: returns a tuple of n scalars.
+      strategy: of the devices.
+      step: a function of a share (inp, tar), and of flags by keyword; returns n scalars.
 
     Returns:
-      (n,).
+      A function of (inp, tar) and flags, which returns the sums over all devices, (n,). It is
+      traced once for each value of a flag.
     """
-    replica_sums = strategy.run(lambda *shares: tf.stack(function(*shares)), args=args)
-    return strategy.reduce(tf.distribute.ReduceOp.SUM, replica_sums, axis=None)
+
+    @tf.function
+    def on_all_devices(inp: tf.Tensor, tar: tf.Tensor, **flags: bool) -> tf.Tensor:
+        def share(*ids: tf.Tensor) -> tf.Tensor:
+            return tf.stack(step(*ids, **flags))
+
+        shares = strategy.run(share, args=(inp, tar))
+        return strategy.reduce(tf.distribute.ReduceOp.SUM, shares, axis=None)
+
+    return on_all_devices
 
 
 def distribute_shares(

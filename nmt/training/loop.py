@@ -5,6 +5,7 @@ import functools
 import math
 import time
 from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 import tensorflow as tf
@@ -12,6 +13,7 @@ import tensorflow as tf
 from nmt import UserError, seeds
 from nmt.corpus import batches as batching
 from nmt.corpus.corpora import Corpus
+from nmt.corpus.datasets import Dataset
 from nmt.messages import log, plural
 from nmt.network.parallel_tokens import POSITIONS
 from nmt.options import Options
@@ -24,8 +26,10 @@ from nmt.training.metrics import (
     value_for_early_stopping,
     value_to_minimize,
 )
+from nmt.training.optimizer import SharedOptimizer
 from nmt.training.progress import ProgressBar
 from nmt.training.run_folder import RunFolder
+from transformer_model import Transformer
 
 REFRESH_BATCHES = 20  # between two updates of the progress bar, each of which waits for the device
 TENSORBOARD_SAMPLES = 3  # validation sentences whose translations are logged after each epoch
@@ -59,46 +63,61 @@ def is_finished(epoch: int, history: list[dict], options: Options) -> bool:
     return epoch >= options.epochs or 0 < patience <= waited
 
 
-class TrainingLoop:
-    """The epochs of run_demo.Training, which inherits them and defines the network and the step.
+def steps_per_epoch(batches: batching.Batches, accumulate: int) -> int:
+    """Returns the number of optimizer steps for a pass over `batches`."""
+    return -(-batches.per_epoch // accumulate)
 
-    A subclass has the attributes `transformer`, `optimizer`, `updater`, `checkpoint` and
-    `total_steps` of run_demo.Training, and its methods `train_step`, `accumulate_step`, `validate`
-    and `translations_of`.
+
+class Trainable(Protocol):
+    """What is trained: a network with its optimizer and its step."""
+
+    options: Options
+    vocab_size: int  # vocabulary entries, shared by both languages
+    scheme: int  # the training scheme of the run; see seeds.py
+    strategy: tf.distribute.Strategy
+    workers: cluster.Cluster  # that the strategy spans
+    transformer: Transformer
+    optimizer: SharedOptimizer
+    total_steps: tf.Variable  # of all epochs
+    checkpoint: tf.train.Checkpoint  # of all that a resumed run needs
+    train_batch: Callable[..., tf.Tensor]  # (inp, tar, ends_step=True) -> TokenSums, (3,)
+    validator: "Validator"
+
+
+class Validator(Protocol):
+    """What validates the network after each epoch."""
+
+    def validate(self, corpus: Corpus, tokenizer: Tokenizer, times: RunTimes) -> dict[str, float]:
+        """Returns the metrics of the validation split, by name; notes in `times` what it took."""
+
+    def translations_of(self, pairs: Dataset, tokenizer: Tokenizer) -> list[tuple[str, str, str]]:
+        """Returns (source, reference, translation) of each of a few pairs."""
+
+
+class Epochs:
+    """The epochs of a training run: what is done of them, and how the next ones are trained.
 
     Args:
-      options: of the run.
-      vocab_size: vocabulary entries, shared by both languages.
-      strategy: the tf.distribute.Strategy of the devices.
-      workers: the cluster.Cluster that the strategy spans.
-      scheme: the training scheme of the run; see seeds.py.
+      training: what is trained; its attributes are used once training begins.
 
     Attributes:
       epoch: the number of finished epochs.
       history: the metrics of finished epochs.
       position: the number of batches of the current epoch that are done.
-      sums_so_far: the sum of their `token_sums`.
+      sums_so_far: the sum of their TokenSums.
     """
 
-    def __init__(
-        self, options: Options, vocab_size: int, strategy: tf.distribute.Strategy,
-        workers: cluster.Cluster = cluster.ALONE, scheme: int = seeds.TRAINING_SCHEME,
-    ):  # fmt: skip
-        self.options, self.vocab_size, self.scheme = options, vocab_size, scheme
-        self.strategy, self.workers = strategy, workers
+    def __init__(self, training: Trainable):
+        self.training = training
         self.epoch, self.history = tf.Variable(0), []
         self.position, self.sums_so_far = tf.Variable(0), tf.Variable(tf.zeros(3, tf.float64))
         self.times, self.tensorboard = RunTimes(), tensorboard.TensorBoard()
         self._warned = False  # that the loss is far too high
 
-    def steps_per_epoch(self, batches: batching.Batches) -> int:
-        """Returns the number of optimizer steps for a pass over `batches`."""
-        return -(-batches.per_epoch // self.options.accumulate)
-
     @property
     def step(self) -> int:
         """The number of optimizer steps so far."""
-        return int(self.optimizer.iterations.numpy())
+        return int(self.training.optimizer.iterations.numpy())
 
     # ---- An epoch ----
 
@@ -120,28 +139,28 @@ class TrainingLoop:
         Raises:
           UserError: the loss is NaN or infinite.
         """
-        first, accumulate = int(self.position), self.options.accumulate
+        first, accumulate = int(self.position), self.training.options.accumulate
         if not first:
             self.sums_so_far.assign(tf.zeros(3, tf.float64))
-        self.train_step.get_concrete_function(*batches.element_spec)  # one trace for all shapes
-        if accumulate > 1:
-            self.accumulate_step.get_concrete_function(*batches.element_spec)
+        for ends_step in {True, accumulate == 1}:  # one trace of each for all shapes
+            self.training.train_batch.get_concrete_function(
+                *batches.element_spec, ends_step=ends_step
+            )
         self.times.batches = batches_per_epoch
         tokens_before, timer = float(self.sums_so_far[2]), BatchTimer(first)
 
         def rate() -> float:
             return timer.per_second(float(self.sums_so_far[2]) - tokens_before)
 
-        pending = []  # `token_sums` of the batches since the bar was refreshed
+        pending = []  # TokenSums of the batches since the bar was refreshed
         with ProgressBar(title, batches_per_epoch, first) as bar:
             for number, (inp, tar) in enumerate(batches, start=first + 1):
                 is_last = number == batches_per_epoch
                 ends_step = is_last or number % accumulate == 0
-                step = self.train_step if ends_step else self.accumulate_step
-                pending.append(step(inp, tar))
+                pending.append(self.training.train_batch(inp, tar, ends_step=ends_step))
                 refresh = is_last or number % REFRESH_BATCHES == 0
                 save = False
-                may_save = self.workers.alone or workers_agree_after(number, accumulate)
+                may_save = self.training.workers.alone or workers_agree_after(number, accumulate)
                 if keeper and ends_step and not is_last and may_save:
                     save = keeper.agree_to_save()
                 if refresh or save:
@@ -160,10 +179,10 @@ class TrainingLoop:
         self, batches: batching.Batches, epoch: int
     ) -> tf.distribute.DistributedDataset:
         """Returns the replicas' shares of the batches of an epoch, from `position` on."""
-        buffer_size = self.options.buffer_size
-        seed = seeds.of_epoch(self.options.seed, epoch, self.scheme)
+        buffer_size = self.training.options.buffer_size
+        seed = seeds.of_epoch(self.training.options.seed, epoch, self.training.scheme)
         read_shares = functools.partial(batches.epoch, buffer_size, seed, int(self.position))
-        return devices.distribute_shares(self.strategy, read_shares)
+        return devices.distribute_shares(self.training.strategy, read_shares)
 
     def save_within_epoch(self, keeper: checkpoints.Keeper) -> None:
         """Saves a checkpoint in timed/; then ends training if a signal has asked for it."""
@@ -172,20 +191,22 @@ class TrainingLoop:
         keeper.raise_if_interrupted()
 
     def advance(self, title: str, pending: list[tf.Tensor]) -> np.ndarray:
-        """Adds the `token_sums` of the newest batches to those of the epoch; returns their sum.
+        """Adds the TokenSums of the newest batches to those of the epoch; returns their sum.
 
         This waits for the device.
 
         Args:
           title: the title of the epoch.
-          pending: the `token_sums` of the batches after `position`.
+          pending: the TokenSums of the batches after `position`.
 
         Raises:
           UserError: one of them, or a weight, is NaN or infinite.
         """
         sums = np.array([batch_sums.numpy() for batch_sums in pending], np.float64)  # (batches, 3)
         finite = np.isfinite(sums).all(axis=1).tolist()
-        weights = sum(float(tf.reduce_sum(v)) for v in self.transformer.trainable_variables)
+        weights = sum(
+            float(tf.reduce_sum(v)) for v in self.training.transformer.trainable_variables
+        )
         if not (all(finite) and np.isfinite(weights)):  # the weights are the last batch's result
             wrong = finite.index(False) if False in finite else len(finite) - 1
             raise UserError(
@@ -212,8 +233,8 @@ class TrainingLoop:
             self.warn_of_loss(f"{title}, batch {number}", new_loss / new_tokens)
             self.tensorboard.log(
                 self.step, "training", loss=new_loss / new_tokens, accuracy=new_hits / new_tokens,
-                gradient_norm=self.updater.gradient_norm.numpy(), tokens_per_second=rate,
-                learning_rate=self.optimizer.learning_rate,
+                gradient_norm=self.training.optimizer.gradient_norm.numpy(), tokens_per_second=rate,
+                learning_rate=self.training.optimizer.learning_rate,
             )  # fmt: skip
         loss, hits, tokens = self.sums_so_far.numpy()
         tokens = max(tokens, 1)
@@ -226,8 +247,8 @@ class TrainingLoop:
           where: epoch and batch, or validation, as text.
           loss: in nats.
         """
-        guessing = math.log(self.vocab_size)
-        if self.options.non_autoregressive:  # which pays for all positions
+        guessing = math.log(self.training.vocab_size)
+        if self.training.options.non_autoregressive:  # which pays for all positions
             guessing *= POSITIONS
         if self._warned or loss <= FAR_ABOVE * guessing:
             return
@@ -248,7 +269,7 @@ class TrainingLoop:
         if self.times.estimated or not timer.is_measured(number):
             return
         self.times.estimated = True
-        epochs = self.options.epochs - int(self.epoch)  # this one included
+        epochs = self.training.options.epochs - int(self.epoch)  # this one included
         batches_left = epochs * self.times.batches - number
         seconds = timer.seconds_per_batch(number) * batches_left
         then = "scores and pictures" if self.times.picture_seconds else "scores"
@@ -296,8 +317,8 @@ class TrainingLoop:
           batches: the Batches to train on.
           announce: called without arguments once it is known what is left to do, or None.
         """
-        run, epochs = keeper.run, self.options.epochs
-        self.workers.barrier()  # until the chief has written, so that all find the same
+        run, epochs = keeper.run, self.training.options.epochs
+        self.training.workers.barrier()  # until the chief has written, so that all find the same
         if newest := keeper.restore_newest():
             within = f" and {plural(int(self.position), 'batch')}" if int(self.position) else ""
             log.info(f"Resuming from {newest}: {plural(int(self.epoch), 'epoch')}{within} done.")
@@ -306,7 +327,9 @@ class TrainingLoop:
         tensorboard.drop_later_events(run.logs, self.step if newest else -1)
         self.history = [row for row in run.history() if row["epoch"] <= int(self.epoch)]
         self.recover_best(keeper, corpus, tokenizer, newest)
-        self.total_steps.assign(self.steps_per_epoch(batches) * epochs)  # restoring changes it
+        self.training.total_steps.assign(
+            steps_per_epoch(batches, self.training.options.accumulate) * epochs
+        )  # restoring changes it
         if announce:
             announce()
         self.tensorboard = tensorboard.TensorBoard(run.logs)
@@ -333,7 +356,7 @@ class TrainingLoop:
         if int(self.epoch) < epochs:
             log.info(
                 f"Stopped after epoch {int(self.epoch)}: the best validation is that of epoch "
-                f"{self.best_epoch} (--patience {self.options.patience})."
+                f"{self.best_epoch} (--patience {self.training.options.patience})."
             )
 
     @property
@@ -344,7 +367,7 @@ class TrainingLoop:
     @property
     def finished(self) -> bool:
         """Whether all epochs are done, or too many in a row did not improve validation."""
-        return is_finished(int(self.epoch), self.history, self.options)
+        return is_finished(int(self.epoch), self.history, self.training.options)
 
     def is_validated(self) -> bool:
         """Returns whether the last finished epoch has its metrics, or there is no such epoch."""
@@ -361,10 +384,10 @@ class TrainingLoop:
         """
         loss, hits, tokens = self.sums_so_far.numpy()
         tokens = max(tokens, 1)
-        metrics = self.validate(corpus, tokenizer)
+        metrics = self.training.validator.validate(corpus, tokenizer, self.times)
         return dict(
             epoch=int(self.epoch), loss=loss / tokens, accuracy=hits / tokens, **metrics,
-            tokens_per_second=rate, learning_rate=float(self.optimizer.learning_rate),
+            tokens_per_second=rate, learning_rate=float(self.training.optimizer.learning_rate),
             seconds=self.times.epoch_seconds, ended=time.time(),
         )  # fmt: skip
 
@@ -391,12 +414,12 @@ class TrainingLoop:
         if not (newest and best):
             return
         (path,) = best
-        if checkpoints.try_restore(self.checkpoint, path):
+        if checkpoints.try_restore(self.training.checkpoint, path):
             log.info(f"Validating {path}: history.json does not hold its metrics.")
             row = self.metrics_of_epoch(corpus, tokenizer) | dict(seconds=0.0)
             self.history = sorted([*self.history, row], key=lambda row: row["epoch"])
             keeper.run.write("history.json", self.history)
-        checkpoints.restore(self.checkpoint, newest)
+        checkpoints.restore(self.training.checkpoint, newest)
 
     def end_epoch(
         self,
@@ -411,7 +434,7 @@ class TrainingLoop:
           keeper, corpus, tokenizer: see `fit`.
           rate: tokens per second in training; None if the epoch was trained before a restart.
         """
-        run, epoch, epochs = keeper.run, int(self.epoch), self.options.epochs
+        run, epoch, epochs = keeper.run, int(self.epoch), self.training.options.epochs
         row = self.metrics_of_epoch(corpus, tokenizer, rate)
         self.warn_of_loss(f"Epoch {epoch}/{epochs}, validation", row["val_loss"])
         self.history.append(row)
@@ -420,9 +443,11 @@ class TrainingLoop:
         run.write("history.json", self.history)
         self.tensorboard.log(self.step, "validation", **validation_metrics(row))
         samples = corpus.validation.take(TENSORBOARD_SAMPLES)
-        self.tensorboard.log_translations(self.step, self.translations_of(samples, tokenizer))
+        self.tensorboard.log_translations(
+            self.step, self.training.validator.translations_of(samples, tokenizer)
+        )
         test_share = len(corpus.test) / len(corpus.validation)
-        left = self.times.time_left(self.options, epochs - epoch, test_share)
+        left = self.times.time_left(self.training.options, epochs - epoch, test_share)
         speed = f"; {rate:,.0f} tokens/s, {row['seconds']:.0f} s" if rate else ""
         log.info(
             f"Epoch {epoch}/{epochs}: loss {row['loss']:.3f}, accuracy {row['accuracy']:.3f}; "

@@ -7,9 +7,8 @@ from concurrent import futures
 import numpy as np
 import tensorflow as tf
 
-from nmt.network.engine import ParallelForward, PlainForward
-from nmt.network.parallel_tokens import ParallelTokensForward
-from transformer_model import TokenSums
+from nmt.network.factory import ForwardPass
+from nmt.network.loss import TokenSums
 
 INFORMATIVE_BLEU = 1.0  # a lower one says as little as 0
 
@@ -57,7 +56,7 @@ def loss_and_accuracy(
     """Returns the mean loss in nats, and the accuracy, of all real target tokens of `batches`.
 
     Args:
-      step: returns the `token_sums`, (3,), of ids (B, S), (B, T).
+      step: returns the TokenSums, (3,), of ids (B, S), (B, T).
       batches: batches of ids, (B, S), (B, T).
       threads: the number of batches that are computed in parallel.
     """
@@ -95,19 +94,20 @@ def in_parallel(
             yield pending.popleft().result()
 
 
-def teacher_forced_sums(
-    forward: PlainForward | ParallelForward | ParallelTokensForward, inp: tf.Tensor, tar: tf.Tensor
-) -> TokenSums:
-    """Returns the `token_sums` of ids (B, S), (B, T), without dropout.
+def teacher_forced_sums(forward: ForwardPass, inp: tf.Tensor, tar: tf.Tensor) -> TokenSums:
+    """Returns the TokenSums of ids (B, S), (B, T), without dropout.
 
     The decoder's input is the reference tokens; that of a non-autoregressive one is the source.
 
     Args:
-      forward: of nmt/network/engine.py or nmt/network/parallel_tokens.py.
+      forward: the forward pass of a network.
     """
     tar_inp, tar_real = tar[:, :-1], tar[:, 1:]  # (B, T - 1)
     predictions = forward.predict((inp, tar_inp))
-    return forward.token_sums(tar_real, predictions)
+    loss = forward.loss_function(tar_real, predictions)
+    accuracy = forward.accuracy_function(tar_real, predictions)
+    tokens = forward.tokens(tar_real, predictions)
+    return TokenSums(loss * tokens, accuracy * tokens, tokens)
 
 
 def metrics_text(metrics: dict) -> str:

@@ -1,38 +1,28 @@
-"""What turns gradients into optimizer steps: Adam, and the Updater."""
+"""What turns gradients into optimizer steps: Adam, and the SharedOptimizer."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import keras
 import tensorflow as tf
 
 from nmt import seeds
-from nmt.options import Options
-from nmt.training.schedules import learning_rate
 
 
 class Adam(keras.optimizers.Adam):
     """Keras's Adam, each variable updated by TensorFlow's fused kernel, not by a dozen operations.
 
-    Args:
-      options: of the run.
-      steps: of the training run; a number, or a scalar variable to be set later.
+    Its gradients are those of all variables that it was built for, in their order.
     """
 
-    def __init__(self, options: Options, steps: int | tf.Variable):
-        super().__init__(
-            learning_rate(options, steps),
-            beta_1=options.adam_beta_1,
-            beta_2=options.adam_beta_2,
-            epsilon=options.adam_epsilon,
-        )
+    @property
+    def momentums(self) -> list[keras.Variable]:
+        """The means of the gradients, in the order of the variables it was built for."""
+        return [variable for variable in self.variables if variable.name.endswith("_momentum")]
 
     @property
-    def checkpoint(self) -> tf.train.Checkpoint:
-        """What a checkpoint holds of the optimizer: its step and moments, 8 bytes per parameter.
-
-        The optimizer itself would add the weights, which the checkpoint of the network holds.
-        """
-        return tf.train.Checkpoint(_variables=[variable.value for variable in self.variables])
+    def velocities(self) -> list[keras.Variable]:
+        """The means of their squares."""
+        return [variable for variable in self.variables if variable.name.endswith("_velocity")]
 
     def apply(
         self, grads: Sequence[tf.Tensor], trainable_variables: Sequence[keras.Variable]
@@ -52,12 +42,14 @@ class Adam(keras.optimizers.Adam):
             beta2=self.beta_2,
             epsilon=self.epsilon,
         )
-        for gradient, variable in zip(grads, trainable_variables, strict=True):
-            number = self._get_variable_index(variable)
+        moments = self.momentums, self.velocities
+        for gradient, variable, momentum, velocity in zip(
+            grads, trainable_variables, *moments, strict=True
+        ):
             tf.raw_ops.ResourceApplyAdam(
                 var=variable.value.handle,
-                m=self._momentums[number].value.handle,
-                v=self._velocities[number].value.handle,
+                m=momentum.value.handle,
+                v=velocity.value.handle,
                 grad=gradient,
                 **scalars,
             )
@@ -74,11 +66,11 @@ def dense(gradients: Sequence[tf.Tensor | tf.IndexedSlices]) -> list[tf.Tensor]:
     return [tf.convert_to_tensor(gradient) for gradient in gradients]
 
 
-class Updater:
-    """Turns gradients into optimizer steps, over accumulated batches and over all devices.
+class SharedOptimizer:
+    """An optimizer whose steps learn from shares: accumulated batches, on all devices.
 
-    The loss of a step is the mean over the real tokens of all its batches on all devices, so
-    gradients and tokens are summed first, then divided.
+    The loss of a step is the mean over the real tokens of all its shares, so the gradients of their
+    summed losses, and their tokens, are summed first, then divided once.
 
     Args:
       optimizer: a Keras optimizer that does not sum gradients over devices itself, as Adam above.
@@ -96,6 +88,7 @@ class Updater:
         if compiled:
             self.update_device = tf.function(self._update_device, jit_compile=True)
         self.optimizer, self.variables, self.clip_norm = optimizer, variables, clip_norm
+        optimizer.build(variables)
         self.gradient_norm = tf.Variable(  # of the newest step
             0.0, trainable=False, synchronization=tf.VariableSynchronization.ON_READ,
             aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA,
@@ -110,14 +103,40 @@ class Updater:
             for shape in shapes
         ]  # fmt: skip
 
-    def accumulate(self, gradients: Sequence[tf.Tensor], tokens: tf.Tensor) -> list[tf.Tensor]:
-        """Returns the sums, on this device, of all gradients since the last step, and of tokens.
+    @property
+    def iterations(self) -> keras.Variable:
+        """The number of steps so far."""
+        return self.optimizer.iterations
+
+    @property
+    def learning_rate(self) -> tf.Tensor:
+        """That of the next step."""
+        return self.optimizer.learning_rate
+
+    def apply_gradients(
+        self,
+        grads_and_vars: Iterable[tuple[tf.Tensor, keras.Variable]],
+        tokens: tf.Tensor,
+        ends_step: bool = True,
+    ) -> None:
+        """Adds the gradients of a share; makes a step if it ends one. In a replica context.
 
         Args:
-          gradients: `dense` ones, of the summed loss of one batch.
+          grads_and_vars: `dense` gradients of the summed loss of the share, and the variables.
           tokens: its number of real tokens, ().
+          ends_step: False for a batch that others follow in the same step.
         """
-        summands = [*gradients, tokens]
+        gradients = [gradient for gradient, _ in grads_and_vars]
+        totals = self._accumulate([*gradients, tokens])
+        if not ends_step:
+            return
+        context = tf.distribute.get_replica_context()
+        self.update_device(context.all_reduce(tf.distribute.ReduceOp.SUM, totals))
+        for total in self.totals:
+            total.assign(tf.zeros_like(total))
+
+    def _accumulate(self, summands: list[tf.Tensor]) -> list[tf.Tensor]:
+        """Returns the sums, on this device, of gradients and tokens since the last step."""
         if not self.totals:
             return summands
         for total, summand in zip(self.totals, summands, strict=True):
@@ -126,22 +145,11 @@ class Updater:
         # is on this device.
         return [tf.identity(total) for total in self.totals]
 
-    def apply(self, totals: Sequence[tf.Tensor]) -> None:
-        """Makes one optimizer step, in a replica context; then the sums begin at zero.
-
-        Args:
-          totals: from `accumulate`.
-        """
-        context = tf.distribute.get_replica_context()
-        self.update_device(context.all_reduce(tf.distribute.ReduceOp.SUM, totals))
-        for total in self.totals:
-            total.assign(tf.zeros_like(total))
-
     def _update_device(self, totals: Sequence[tf.Tensor]) -> None:
         """Updates this device's copies of the variables.
 
         Args:
-          totals: sums over all devices, from `accumulate`.
+          totals: sums over all devices, of gradients and, last, of tokens.
         """
         *gradients, tokens = totals
         gradients = [tf.math.divide_no_nan(gradient, tokens) for gradient in gradients]
@@ -149,7 +157,7 @@ class Updater:
         self.gradient_norm.assign(norm)
         if self.clip_norm:
             gradients, _ = tf.clip_by_global_norm(gradients, self.clip_norm, norm)
-        self.optimizer.apply(gradients, self.variables)
+        self.optimizer.apply_gradients(zip(gradients, self.variables, strict=True))
 
     def batch_seed(self, seed: int, scheme: int = seeds.TRAINING_SCHEME) -> tf.Tensor:
         """Returns a seed (2,) of random numbers, different for each batch and each device.

@@ -14,8 +14,8 @@ import pytest
 from helpers import ROOT, TINY, call, pretend_epoch, run_process, sentences, write_tsv
 
 import params
-import run_demo
 from nmt.cli import exit_codes, flags, main, parser, translate
+from nmt.training.loop import Epochs
 
 
 @pytest.fixture(autouse=True)
@@ -248,7 +248,7 @@ def small_files():
 def test_a_checkpoint_too_large_for_the_disk_is_one_line_and_the_run_resumes_later(
     tmp_path, capsys, monkeypatch
 ):
-    monkeypatch.setattr(run_demo.Training, "train_epoch", pretend_epoch)
+    monkeypatch.setattr(Epochs, "train_epoch", pretend_epoch)
     tsv, run = write_tsv(tmp_path / "numbers.tsv", sentences(150)), tmp_path / "run"
     command = ["--dataset", tsv, "--run", run, *TINY, "--dff", 4096, "--no-plots"]
     with small_files():

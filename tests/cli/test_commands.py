@@ -45,10 +45,12 @@ from nmt.results import architecture, evaluation, plots
 from nmt.results import figures as drawing
 from nmt.results.pictures import BY_NAME
 from nmt.results.run_report import read_translations
+from nmt.results.validation import Validator
 from nmt.runs import loading
 from nmt.runs.claim import claim
 from nmt.runs.folder import Run
 from nmt.training import estimate, loop, metrics
+from nmt.training.loop import Epochs
 
 
 @pytest.fixture(autouse=True)
@@ -370,10 +372,10 @@ def test_short_times_are_reported_in_seconds():
 
 def test_the_estimate_is_of_all_steps_that_are_left(capsys):
     training = tiny_training(epochs=3)
-    training.epoch.assign(1)  # one of three is done, and 10 steps of this one in 30 seconds
-    training.times.batches = 60
+    training.epochs.epoch.assign(1)  # one of three is done, and 10 steps of this one in 30 seconds
+    training.epochs.times.batches = 60
     timer = SimpleNamespace(is_measured=lambda _: True, seconds_per_batch=lambda _: 3.0)
-    training.estimate_once(timer, 20)
+    training.epochs.estimate_once(timer, 20)
     assert "2 epochs will take about 5 min 00 s" in capsys.readouterr().err  # 3 s x (40 + 60)
 
 
@@ -407,13 +409,13 @@ def test_a_file_that_changes_while_training_is_one_line(change, tmp_path, capsys
     pairs = sentences(100)
     valid = write_tsv(tmp_path / "valid.tsv", pairs[:9])
 
-    def meanwhile(training, *_):
+    def meanwhile(epochs, *_):
         valid.unlink()
         if change == "shortened":
             write_tsv(valid, pairs[:5])
-        return pretend_epoch(training)
+        return pretend_epoch(epochs)
 
-    monkeypatch.setattr(run_demo.Training, "train_epoch", meanwhile)
+    monkeypatch.setattr(Epochs, "train_epoch", meanwhile)
     command = ["--train", write_tsv(tmp_path / "n.tsv", pairs), "--valid", valid, "--test", valid]
     assert call(*command, "--run", tmp_path / "run", *TINY) == 2
     line = capsys.readouterr().err.splitlines()[-1]
@@ -430,7 +432,7 @@ def test_a_program_that_has_replaced_stdout_can_call_main():
 
 def test_the_time_left_counts_validation_averaging_scoring_and_pictures():
     training = tiny_training(epochs=5, average=3, beam=5)
-    times, options = training.times, training.options
+    times, options = training.epochs.times, training.options
     assert (
         times.time_left(options, epochs=4, test_share=2.0) == ""
     )  # resumed, nothing is measured yet
@@ -688,7 +690,7 @@ def test_a_training_ends_with_the_mean_of_its_newest_checkpoints_that_validates_
     tsv = write_tsv(tmp_path / "numbers.tsv", sentences(150))
     # Four epochs; means of one, two and three; the best.
     number, losses = 2, iter([9, 8, 7, 6, 3, 1, 2, 4])
-    monkeypatch.setattr(run_demo.Training, "loss_and_accuracy", lambda *_: (next(losses), 0.5))
+    monkeypatch.setattr(Validator, "loss_and_accuracy", lambda *_: (next(losses), 0.5))
     assert call("--dataset", tsv, "--run", tmp_path / "run", *TINY[:-1], 4) == 0
     assert f"Final weights: the mean of the newest {number} epochs, " in capsys.readouterr().err
     checkpoints = tmp_path / "run" / "checkpoints"
@@ -715,8 +717,8 @@ def test_a_training_stops_without_patience_and_ends_with_its_best_epoch(
     tsv = write_tsv(tmp_path / "numbers.tsv", sentences(150))
     # Four epochs of nine, the second the best; two means, and the best epoch again.
     losses = iter([8, 6, 7, 7, 7, 7, 6])
-    monkeypatch.setattr(run_demo.Training, "train_epoch", pretend_epoch)
-    monkeypatch.setattr(run_demo.Training, "loss_and_accuracy", lambda *_: (next(losses), 0.5))
+    monkeypatch.setattr(Epochs, "train_epoch", pretend_epoch)
+    monkeypatch.setattr(Validator, "loss_and_accuracy", lambda *_: (next(losses), 0.5))
     command = ["--dataset", tsv, "--run", tmp_path / "run", *TINY[:-1], 9, "--average", 2]
     assert call(*command, "--patience", 2) == 0
     said = capsys.readouterr().err
@@ -745,15 +747,15 @@ def test_epochs_are_compared_by_the_bleu_of_the_runs_scoring_options(monkeypatch
     translations = ["one two three , four ."]
     monkeypatch.setattr(Model, "translator", lambda *_: lambda sources: translations)
     losses = iter([2.0, 1.0, 3.0])
-    monkeypatch.setattr(run_demo.Training, "loss_and_accuracy", lambda *_: (next(losses), 0.5))
+    monkeypatch.setattr(Validator, "loss_and_accuracy", lambda *_: (next(losses), 0.5))
     training = tiny_training(validate_by="bleu", tokenize="none", lowercase=True)
-    judged = training.validate(corpus, None)
+    judged = training.validator.validate(corpus, None)
     assert judged["val_bleu"] == pytest.approx(100.0)
-    less = training.validate(corpus, None)
+    less = training.validator.validate(corpus, None)
     value = metrics.value_to_minimize
     assert value(less) < value(judged)  # of equal BLEU, the lower loss
     training = tiny_training(validate_by="bleu", tokenize="none", lowercase=False)
-    worse = training.validate(corpus, None)
+    worse = training.validator.validate(corpus, None)
     assert worse["val_bleu"] < 25
     assert value(worse) > value(judged)
 
@@ -768,35 +770,37 @@ def test_validation_bleu_does_not_depend_on_the_spelling_of_references(monkeypat
 
 def test_epochs_of_equal_bleu_go_by_loss_however_small_the_difference():
     training = tiny_training(validate_by="bleu")
-    training.history = figures((95.001, 2.13), (95.0, 2.10), (95.004, 2.11))
-    assert training.best_epoch == 2
+    training.epochs.history = figures((95.001, 2.13), (95.0, 2.10), (95.004, 2.11))
+    assert training.epochs.best_epoch == 2
 
 
 def test_patience_ends_with_no_better_bleu_even_where_the_loss_falls():
     training = tiny_training(validate_by="bleu", patience=2, epochs=9)
-    training.history = figures((94.0, 3.0), (95.0, 2.3), (95.0, 2.2))
-    training.epoch.assign(3)
-    assert not training.finished
-    training.history += [dict(epoch=4, val_bleu=95.0, val_loss=2.1)]
-    training.epoch.assign(4)
-    assert training.finished
-    assert training.best_epoch == 4  # of equal BLEU, whose weights the training ends with
+    training.epochs.history = figures((94.0, 3.0), (95.0, 2.3), (95.0, 2.2))
+    training.epochs.epoch.assign(3)
+    assert not training.epochs.finished
+    training.epochs.history += [dict(epoch=4, val_bleu=95.0, val_loss=2.1)]
+    training.epochs.epoch.assign(4)
+    assert training.epochs.finished
+    assert training.epochs.best_epoch == 4  # of equal BLEU, whose weights the training ends with
 
 
 def test_while_bleu_says_nothing_the_loss_decides_patience_and_the_best_epoch():
     training = tiny_training(validate_by="bleu", patience=2, epochs=9)
-    training.history = figures((0.0, 3.0), (0.4, 2.3), (0.0, 2.2))
-    training.epoch.assign(3)
-    assert (training.best_epoch, training.finished) == (3, False)
-    training.history += figures((0.0, 3.0), (0.9, 2.3), (0.0, 2.2), (0.0, 2.4), (0.9, 2.2))[3:]
-    training.epoch.assign(5)
-    assert (training.best_epoch, training.finished) == (3, True)
-    training.history = figures((0.9, 2.1), (1.1, 2.3), (0.4, 2.0))  # it does from epoch 2 on
-    training.epoch.assign(3)
-    assert (training.best_epoch, training.finished) == (2, False)
-    training.history += figures((0, 0), (0, 0), (0, 0), (1.1, 2.2))[3:]
-    training.epoch.assign(4)
-    assert (training.best_epoch, training.finished) == (4, True)
+    training.epochs.history = figures((0.0, 3.0), (0.4, 2.3), (0.0, 2.2))
+    training.epochs.epoch.assign(3)
+    assert (training.epochs.best_epoch, training.epochs.finished) == (3, False)
+    training.epochs.history += figures((0.0, 3.0), (0.9, 2.3), (0.0, 2.2), (0.0, 2.4), (0.9, 2.2))[
+        3:
+    ]
+    training.epochs.epoch.assign(5)
+    assert (training.epochs.best_epoch, training.epochs.finished) == (3, True)
+    training.epochs.history = figures((0.9, 2.1), (1.1, 2.3), (0.4, 2.0))  # it does from epoch 2 on
+    training.epochs.epoch.assign(3)
+    assert (training.epochs.best_epoch, training.epochs.finished) == (2, False)
+    training.epochs.history += figures((0, 0), (0, 0), (0, 0), (1.1, 2.2))[3:]
+    training.epochs.epoch.assign(4)
+    assert (training.epochs.best_epoch, training.epochs.finished) == (4, True)
 
 
 def test_a_run_validated_by_bleu_keeps_what_defines_it(finished, tmp_path):
@@ -838,9 +842,9 @@ def test_chinese_is_scored_by_characters_unless_another_tokenizer_is_asked_for(
 
 def test_an_equal_loss_is_no_better_one():
     training = tiny_training(patience=1, epochs=9)
-    training.history = [dict(epoch=1, val_loss=2.0), dict(epoch=2, val_loss=2.0)]
-    training.epoch.assign(2)
-    assert (training.best_epoch, training.finished) == (1, True)
+    training.epochs.history = [dict(epoch=1, val_loss=2.0), dict(epoch=2, val_loss=2.0)]
+    training.epochs.epoch.assign(2)
+    assert (training.epochs.best_epoch, training.epochs.finished) == (1, True)
 
 
 def test_more_epochs_suit_a_run_unless_its_schedule_was_laid_out_for_them(finished, tmp_path):
@@ -878,13 +882,12 @@ def test_a_gradient_longer_than_the_clip_norm_is_cut_to_it():
         keras.utils.set_random_seed(3)
         training = tiny_training(clip_norm=clip, adam_epsilon=1.0)  # a step as long as its gradient
         before = [v.numpy() for v in training.transformer.trainable_variables]
-        training.train_step(*batch)
-        training.train_step(*batch)  # the first has a learning rate of zero
+        training.train_batch(*batch)
+        training.train_batch(*batch)  # the first has a learning rate of zero
         after = [v.numpy() for v in training.transformer.trainable_variables]
         steps.append(np.sqrt(sum(((a - b) ** 2).sum() for a, b in zip(after, before, strict=True))))
-    _, gradients = training.loss_and_gradients(*batch)
     assert steps[1] < steps[0] / 100
-    assert tf.linalg.global_norm(gradients) > 1
+    assert float(training.optimizer.gradient_norm) > 100 * 1e-3  # before it is cut
 
 
 @pytest.mark.usefixtures("eagerly")
@@ -895,7 +898,10 @@ def test_label_smoothing_is_of_training_alone():
         keras.utils.set_random_seed(3)
         training = tiny_training(label_smoothing=smoothing)
         loss_pairs.append(
-            (float(training.validation_step(*batch)[0]), float(training.train_step(*batch)[0]))
+            (
+                float(training.validator.validate_batch(*batch)[0]),
+                float(training.train_batch(*batch)[0]),
+            )
         )
     assert loss_pairs[0][0] == loss_pairs[1][0] == pytest.approx(loss_pairs[0][1])
     assert loss_pairs[1][1] != pytest.approx(loss_pairs[1][0], rel=1e-3)

@@ -26,14 +26,17 @@ from helpers import (
 import params
 import run_demo
 from nmt import Interrupted, UserError
+from nmt.cli import session
 from nmt.corpus import batches as batching
 from nmt.corpus import corpora, files
 from nmt.options import Options
 from nmt.results import evaluation
+from nmt.results.validation import Validator
 from nmt.runs import loading, parameters
 from nmt.runs.folder import Run
 from nmt.runs.lock import LOCK, LockedRun
 from nmt.training import checkpoints, devices
+from nmt.training.loop import Epochs
 
 
 @pytest.fixture(autouse=True)
@@ -361,8 +364,8 @@ def test_an_interrupt_prints_the_command_that_resumes(run, capsys, monkeypatch, 
 
     small = run_demo.load_corpus(source_of({"dataset": tiny(run)[1]}), 1)._replace(name="bundled")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(run_demo, "load_corpus", lambda *_, **__: small)  # no network: it fell back
-    monkeypatch.setattr(run_demo.Training, "fit", interrupted)
+    monkeypatch.setattr(session, "load_corpus", lambda *_, **__: small)  # no network: it fell back
+    monkeypatch.setattr(Epochs, "fit", interrupted)
     assert call(*TINY) == 130
     command = f"python run_demo.py {' '.join(TINY)} --dataset bundled"
     assert f"to resume it: {command}\n" in capsys.readouterr().err
@@ -378,9 +381,9 @@ def test_a_run_killed_in_each_validation_and_given_more_epochs_ends_as_if_never_
     def killed(*_):
         raise SystemError("killed")
 
-    validate, run = run_demo.Training.validate, tmp_path / "run"
+    validate, run = Validator.validate, tmp_path / "run"
     command = ["--dataset", finished / "numbers.tsv", "--run", run, *LEARNING, "--epochs"]
-    monkeypatch.setattr(run_demo.Training, "validate", killed)
+    monkeypatch.setattr(Validator, "validate", killed)
     for epoch in (1, 2):  # the second time, the first epoch is validated first
         with pytest.raises(SystemError):
             call(*command, epoch)
@@ -388,9 +391,9 @@ def test_a_run_killed_in_each_validation_and_given_more_epochs_ends_as_if_never_
         assert checkpoints.paths(run / "checkpoints")[-1].endswith(f"ckpt-{epoch}")
         calls = iter([validate])
         monkeypatch.setattr(
-            run_demo.Training, "validate", lambda *given, calls=calls: next(calls, killed)(*given)
+            Validator, "validate", lambda *given, calls=calls: next(calls, killed)(*given)
         )
-    monkeypatch.setattr(run_demo.Training, "validate", validate)
+    monkeypatch.setattr(Validator, "validate", validate)
     assert call(*command, 2) == 0
     runs = [finished / "run", run]
     for folder in ("checkpoints", "checkpoints/final"):
@@ -412,10 +415,11 @@ def test_a_run_killed_in_each_validation_and_given_more_epochs_ends_as_if_never_
 def test_a_run_keeps_the_step_that_it_began_with_where_a_gpu_comes_or_goes(
     run, monkeypatch, capsys
 ):
-    def stop(training, *_):
+    def stop(epochs, *_):
+        training = epochs.training
         raise UserError(f"xla is {training.options.xla}")
 
-    monkeypatch.setattr(run_demo.Training, "fit", stop)
+    monkeypatch.setattr(Epochs, "fit", stop)
     monkeypatch.setattr(devices, "gpus", lambda: devices.SeenGpus(["a GPU"], ""))
     strategy = tf.distribute.get_strategy()
     monkeypatch.setattr(devices, "configure", lambda *_: devices.Devices(strategy, 1))

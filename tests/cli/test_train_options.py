@@ -8,7 +8,16 @@ import shlex
 from types import SimpleNamespace
 
 import pytest
-from helpers import TINY, Untrained, as_dataset, call, sentences, source_of, write_tsv
+from helpers import (
+    TINY,
+    Untrained,
+    UntrainedEpochs,
+    as_dataset,
+    call,
+    sentences,
+    source_of,
+    write_tsv,
+)
 
 import run_demo
 from nmt.cli import flags, main, train_corpus, train_messages, train_options
@@ -164,25 +173,25 @@ def test_a_length_that_keeps_most_pairs_is_suggested_where_many_are_dropped(
 
 def test_a_run_says_what_it_trains_for_how_long_and_what_follows(capsys):
     training = SimpleNamespace(
-        options=Options(epochs=6, accumulate=2, xla="off"), epoch=0, position=0, finished=False,
+        options=Options(epochs=6, accumulate=2, xla="off"),
         transformer=SimpleNamespace(count_params=lambda: 1_310_208),
-        steps_per_epoch=lambda batches: 500,
-    )  # fmt: skip
+    )
+    epochs = SimpleNamespace(training=training, epoch=0, position=0, finished=False)
     corpus = corpora.Corpus("n", None, None, as_dataset(sentences(9)))
-    batches = SimpleNamespace(lengths=[10, 20])
+    batches = SimpleNamespace(lengths=[10, 20], per_epoch=1000)
 
     def announced():
-        train_messages.announce_training(SimpleNamespace(logs="logs"), corpus, training, batches)
+        train_messages.announce_training(SimpleNamespace(logs="logs"), corpus, epochs, batches)
         return capsys.readouterr().err
 
     begins = "Training a Transformer with 1,310,208 parameters for "
     assert f"{begins}6 epochs (3000 steps), then scoring 9 test lines." in announced()
-    training.epoch, training.position = 4, 100  # 50 of the steps of epoch 5
+    epochs.epoch, epochs.position = 4, 100  # 50 of the steps of epoch 5
     assert f"{begins}2 more epochs (950 steps), then scoring 9 test lines." in announced()
     assert "XLA" not in announced()
     training.options = Options(epochs=6, accumulate=2, xla="on")
     assert "XLA compiles the step for 2 shapes of batches" in announced()
-    training.epoch, training.position, training.finished = 6, 0, True
+    epochs.epoch, epochs.position, epochs.finished = 6, 0, True
     assert announced() == "Training is finished: scoring 9 test lines.\n"
 
 
@@ -243,12 +252,13 @@ def test_tagged_corpora_by_weight_compressed_and_reversed_make_a_run_that_resume
 def test_a_start_that_failed_leaves_its_flags_to_no_other_text(tmp_path, monkeypatch):
     dropout_rates = []
 
-    def killed(training, *_):
+    def killed(epochs, *_):
+        training = epochs.training
         dropout_rates.append(training.options.dropout_rate)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(run_demo, "Training", Untrained)
-    monkeypatch.setattr(Untrained, "fit", killed)
+    monkeypatch.setattr(UntrainedEpochs, "fit", killed)
     run, tsv = tmp_path / "run", write_tsv(tmp_path / "n.tsv", sentences(100))
     first = ["--train", tsv, "--test", write_tsv(tmp_path / "t.tsv", sentences(9))]
     assert call(*first, "--run", run, *TINY, "--dropout-rate", 0.4) == 130

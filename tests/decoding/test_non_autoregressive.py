@@ -12,7 +12,8 @@ from nmt import UserError
 from nmt.decoding import non_autoregressive
 from nmt.decoding.sampling import Sampling
 from nmt.network import parallel_tokens
-from transformer_model import END, PAD, START, UNKNOWN, Transformer
+from nmt.network.variants import TransformerVariant
+from transformer_model import END, PAD, START, UNKNOWN
 
 INP = np.array([[START, 9, 5, 10, END, 0], [START, 7, END, 0, 0, 0], [0] * 6], np.int32)
 
@@ -20,7 +21,7 @@ INP = np.array([[START, 9, 5, 10, END, 0], [START, 7, END, 0, 0, 0], [0] * 6], n
 @pytest.fixture(scope="module")
 def model():
     """A small non-autoregressive Transformer of random weights."""
-    model = Transformer(2, 8, 2, 16, 20, 20, non_autoregressive=True)
+    model = TransformerVariant(2, 8, 2, 16, 20, 20, non_autoregressive=True)
     model.build(((None, None), (None, None)))
     return randomized(model)
 
@@ -102,7 +103,7 @@ def test_a_run_predicts_all_tokens_in_parallel_from_training_to_export(tmp_path,
 
 def test_attention_has_the_positions_that_were_predicted():
     tokenizer = run_demo.Tokenizer(run_demo.train_tokenizer(as_dataset(sentences(50)), 300))
-    model = Transformer(1, 8, 2, 16, tokenizer.vocab_size, tokenizer.vocab_size,
+    model = TransformerVariant(1, 8, 2, 16, tokenizer.vocab_size, tokenizer.vocab_size,
                         non_autoregressive=True)  # fmt: skip
     model.build(((None, None), (None, None)))
     translate = make_translator(model, tokenizer)

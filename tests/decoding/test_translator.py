@@ -30,6 +30,7 @@ from nmt.decoding.sampling import Sampling
 from nmt.decoding.search_options import SearchOptions
 from nmt.decoding.sentence import Translation
 from nmt.exports.saved_model import SavedTranslator
+from nmt.network.variants import TransformerVariant
 from nmt.text import spelling
 from nmt.text.protected import Protection
 
@@ -407,7 +408,7 @@ def test_attention_is_that_of_one_pass_over_the_translation(model, alone, silent
 
 def test_attention_is_of_the_layers_that_encoder_and_decoder_have(tokenizer):
     size = tokenizer.vocab_size
-    network = tm.Transformer(3, 8, 2, 16, size, size, decoder_layers=1)
+    network = TransformerVariant(3, 8, 2, 16, size, size, decoder_layers=1)
     network.build(((None, None), (None, None)))
     translate = make_translator(randomized(network), tokenizer)
     seen = translate.attend("um dois.")

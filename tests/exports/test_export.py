@@ -20,6 +20,7 @@ from nmt.decoding.search_options import SearchOptions
 from nmt.exports import ctranslate2_model
 from nmt.exports.exported_model import Export
 from nmt.exports.saved_model import SavedTranslator
+from nmt.network.variants import TransformerVariant
 from nmt.runs import loading
 from transformer_model import Transformer
 
@@ -247,7 +248,7 @@ def test_the_recipe_of_ctranslate2_gives_the_text_of_translate(folder, capsys, t
 
 def test_a_saved_model_of_a_shallow_decoder_translates_as_the_program(tokenizer):
     size = tokenizer.vocab_size
-    network = Transformer(3, 8, 2, 16, size, size, decoder_layers=1)
+    network = TransformerVariant(3, 8, 2, 16, size, size, decoder_layers=1)
     network.build(((None, None), (None, None)))
     serve, lines = SavedTranslator(randomized(network), tokenizer), ["um dois.", "três."]
     translations = serve.greedy(tf.constant(lines))["translations"].numpy()

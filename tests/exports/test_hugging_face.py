@@ -13,8 +13,8 @@ from nmt.corpus.vocabulary import train_tokenizer
 from nmt.decoding.search import greedy_search
 from nmt.exports import hugging_face
 from nmt.exports.exported_model import Export, ModelCard, Score
+from nmt.network.variants import TransformerVariant
 from nmt.text.tokenizer import Tokenizer
-from transformer_model import Transformer
 
 SCORE = Score(99.04, 0.5, "nrefs:1|case:mixed|tok:13a|version:2.6.0")
 CARD = ModelCard("numbers", "spelled-out numbers", 1, 1.0, {"BLEU": SCORE}, ("no", "en"))
@@ -27,7 +27,7 @@ def tokenizer():
 
 def network(tokenizer, **options):
     size = tokenizer.vocab_size
-    transformer = Transformer(2, 16, 4, 24, size, size, **options)
+    transformer = TransformerVariant(2, 16, 4, 24, size, size, **options)
     transformer.build(((None, None), (None, None)))
     return randomized(transformer)
 

@@ -13,8 +13,8 @@ from nmt.corpus.vocabulary import train_tokenizer
 from nmt.decoding.search import greedy_search
 from nmt.exports import litert
 from nmt.exports.exported_model import Export
+from nmt.network.variants import TransformerVariant
 from nmt.text.tokenizer import Tokenizer
-from transformer_model import Transformer
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def model():
     """A Tokenizer and a network of random weights."""
     tokenizer = Tokenizer(train_tokenizer(as_dataset(sentences(200)), 340))
     size = tokenizer.vocab_size
-    transformer = Transformer(2, 16, 4, 24, size, size, pre_norm=True, decoder_layers=1)
+    transformer = TransformerVariant(2, 16, 4, 24, size, size, pre_norm=True, decoder_layers=1)
     transformer.build(((None, None), (None, None)))
     return tokenizer, randomized(transformer)
 

@@ -52,11 +52,13 @@ def without_gpu_kernel(operations):
 @pytest.mark.parametrize("changes", VARIANTS, ids=str)
 def test_training_and_validation_have_gpu_kernels(changes):
     training = tiny_training(**changes)
-    steps = [training.train_step, training.validation_step]
-    if "accumulate" in changes:
-        steps.append(training.accumulate_step)
-    for step in steps:
-        operations = operations_of(step.get_concrete_function(IDS, IDS))
+    graphs = [
+        training.train_batch.get_concrete_function(IDS, IDS, ends_step=True),
+        training.train_batch.get_concrete_function(IDS, IDS, ends_step=False),
+        training.validator.validate_batch.get_concrete_function(IDS, IDS),
+    ]
+    for graph in graphs:
+        operations = operations_of(graph)
         assert "MatMul" in operations or "BatchMatMulV2" in operations
         assert without_gpu_kernel(operations) == set()
 
@@ -100,7 +102,7 @@ def lowered_for_gpu(function, *inputs):
 
 
 def stateless_step(training):
-    """Returns Training.loss_and_gradients as a function of all variables' values and of ids.
+    """Returns what Training.train_step compiles as a function of all variables' values and of ids.
 
     Without a GPU there is no device that could hold the variables themselves.
     """
@@ -114,8 +116,8 @@ def stateless_step(training):
             tape.watch(values[:number])
             outputs = forward.predict((inp, tar[:, :-1]), training=True)
             smoothing = training.options.label_smoothing
-            sums = forward.token_sums(tar[:, 1:], outputs, smoothing)
-        return sums, tape.gradient(sums.loss, values[:number])
+            loss = forward.loss_function(tar[:, 1:], outputs, smoothing)
+        return loss, tape.gradient(loss, values[:number])
 
     return step, [tf.convert_to_tensor(variable.value) for variable in variables]
 

@@ -8,7 +8,8 @@ from helpers import randomized, tiny_training
 
 from nmt.network import ctc, parallel_tokens
 from nmt.network.parallel_tokens import BLANK_INPUT, GLANCE_SHARE, ParallelTokensForward
-from transformer_model import END, PAD, START, Transformer
+from nmt.network.variants import TransformerVariant
+from transformer_model import END, PAD, START
 
 INP = np.array([[START, 9, 5, 10, END, 0], [START, 7, END, 0, 0, 0], [0] * 6], np.int32)
 TAR = np.array([[START, 4, 8, 8, END], [START, 9, END, 0, 0], [0] * 5], np.int32)
@@ -17,7 +18,7 @@ TAR = np.array([[START, 4, 8, 8, END], [START, 9, END, 0, 0], [0] * 5], np.int32
 @pytest.fixture(scope="module")
 def model():
     """A small non-autoregressive Transformer of random weights."""
-    model = Transformer(2, 8, 2, 16, 20, 20, non_autoregressive=True)
+    model = TransformerVariant(2, 8, 2, 16, 20, 20, non_autoregressive=True)
     model.build(((None, None), (None, None)))
     return randomized(model)
 
@@ -77,7 +78,7 @@ def test_sums_count_words_and_parts_add_up_to_the_whole(model, smoothing):
     def sums(parts, rows):
         forward = ParallelTokensForward(model, parts)
         predictions = forward.predict((INP[rows], TAR[rows, :-1]))
-        return np.stack(forward.token_sums(TAR[rows, 1:], predictions, smoothing))
+        return np.stack(forward.token_sums(TAR[rows, 1:], predictions.parts, smoothing))
 
     whole = sums(1, slice(None))
     assert whole[2] == 4  # words, without END
@@ -106,7 +107,7 @@ def test_training_learns_and_is_reproducible():
     for _ in range(2):
         keras.utils.set_random_seed(1)
         training = tiny_training(non_autoregressive=True)
-        sums.append([training.train_step(INP[:2], TAR[:2]).numpy() for _ in range(20)])
+        sums.append([training.train_batch(INP[:2], TAR[:2]).numpy() for _ in range(20)])
     np.testing.assert_array_equal(*sums)
     assert sums[0][-1][0] < sums[0][0][0]
-    assert int(training.validation_step(INP[:2], TAR[:2])[2]) == 4
+    assert int(training.validator.validate_batch(INP[:2], TAR[:2])[2]) == 4

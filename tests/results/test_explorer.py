@@ -629,6 +629,12 @@ def test_each_switch_of_the_page_is_the_one_that_it_names(small_page):
         assert browser.at("changed").text == "Nothing is switched off."
 
 
+def embedded(embedding, ids):
+    """Returns what enters the first layer, (B, L, D)."""
+    x = embedding(tf.constant(ids))
+    return x * x.shape[-1] ** 0.5 + transformer_model.positional_encoding(x.shape[1], x.shape[-1])
+
+
 def decoder_streams(network, inp, tar, residual=1.0):
     """Returns the residual stream (T, D) of a pre-norm decoder, at the start and per sub-layer.
 
@@ -636,13 +642,13 @@ def decoder_streams(network, inp, tar, residual=1.0):
       inp, tar: ids (1, S) and (1, T).
       residual: what the input of each sub-layer is multiplied with before it is added.
     """
-    x = transformer_model.embed(network.encoder.embedding, tf.constant(inp))
+    x = embedded(network.encoder.embedding, inp)
     for layer in network.encoder.enc_layers:
         normalized = layer.layernorm1(x)
         x = residual * x + layer.mha(normalized, normalized, normalized, None)[0]
         x = residual * x + layer.ffn(layer.layernorm2(x))
     source = network.encoder.layernorm(x)
-    x = transformer_model.embed(network.decoder.embedding, tf.constant(tar))
+    x = embedded(network.decoder.embedding, tar)
     mask = transformer_model.create_look_ahead_mask(len(tar[0]))
     streams = [x]
     for layer in network.decoder.dec_layers:

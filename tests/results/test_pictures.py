@@ -13,6 +13,7 @@ from helpers import call
 import transformer_model as tm
 from nmt import UserError
 from nmt.decoding.attention import Attention
+from nmt.network.variants import TransformerVariant
 from nmt.options import Options
 from nmt.results import architecture, figures, pictures, plots, texts
 from nmt.results.figures import labels
@@ -192,7 +193,7 @@ def test_masks_are_those_of_the_network_and_say_what_is_left_out(look_ahead, mon
 @pytest.mark.parametrize("layers", [(1, 1), (2, 2), (3, 1)])
 def test_the_frame_of_the_layers_holds_their_normalizations(pre_norm, layers):
     sizes = {**SIZES, "num_layers": layers[0], "target_vocab_size": 20}
-    network = tm.Transformer(**sizes, pre_norm=pre_norm, decoder_layers=layers[1])
+    network = TransformerVariant(**sizes, pre_norm=pre_norm, decoder_layers=layers[1])
     network.build(((None, None), (None, None)))
     columns = architecture.blocks(network)
     for column, number, stack_layers in zip(columns, (4, 6), layers, strict=True):
@@ -204,7 +205,7 @@ def test_the_frame_of_the_layers_holds_their_normalizations(pre_norm, layers):
 def test_the_architecture_names_the_layers_of_encoder_and_decoder(monkeypatch, tmp_path):
     drawn = []
     monkeypatch.setattr(figures, "save", lambda figure, path: drawn.append(figure))
-    network = tm.Transformer(**SIZES, target_vocab_size=20, decoder_layers=1)
+    network = TransformerVariant(**SIZES, target_vocab_size=20, decoder_layers=1)
     network.build(((None, None), (None, None)))
     architecture.draw(tmp_path / "a.png", network)
     written = [text.get_text() for text in drawn[0].axes[0].texts]
@@ -240,7 +241,7 @@ def test_the_parameters_of_all_blocks_are_those_of_the_network(
     pre_norm, tied, decoder_layers, tmp_path
 ):
     target = 30 if tied else 20
-    network = tm.Transformer(
+    network = TransformerVariant(
         **SIZES, target_vocab_size=target, pre_norm=pre_norm, tie_embeddings=tied,
         decoder_layers=decoder_layers,
     )  # fmt: skip

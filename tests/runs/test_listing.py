@@ -16,6 +16,7 @@ from helpers import (
     PROGRAM,
     TINY,
     Untrained,
+    UntrainedEpochs,
     call,
     pretend_epoch,
     sentences,
@@ -139,12 +140,13 @@ def test_a_run_that_was_killed_before_its_first_checkpoint_is_resumed_by_its_fol
 ):
     begun = []
 
-    def killed(training, keeper, corpus, *_):
+    def killed(epochs, keeper, corpus, *_):
+        training = epochs.training
         begun.append((training.options, corpus.name, len(corpus.train), keeper.run.path))
         raise KeyboardInterrupt
 
     monkeypatch.setattr("run_demo.Training", Untrained)
-    monkeypatch.setattr(Untrained, "fit", killed)
+    monkeypatch.setattr(UntrainedEpochs, "fit", killed)
     tsv = write_tsv(tmp_path / "numbers.tsv", sentences(150))
     assert call("--dataset", tsv, "--run", tmp_path / "run", *TINY) == 130
     assert call("--run", tmp_path / "run") == 130
@@ -158,7 +160,7 @@ def test_a_run_that_was_killed_before_its_first_checkpoint_is_resumed_by_its_fol
 def test_a_run_is_evaluated_where_only_its_test_files_are_and_resumed_where_its_files_are_now(
     tmp_path, capsys, monkeypatch
 ):
-    monkeypatch.setattr("run_demo.Training.train_epoch", pretend_epoch)
+    monkeypatch.setattr("nmt.training.loop.Epochs.train_epoch", pretend_epoch)
     pairs, there, here = sentences(200), tmp_path / "there", tmp_path / "here"
     there.mkdir()
     for name, part in (("train", pairs[:160]), ("valid", pairs[160:180]), ("test", pairs[180:])):

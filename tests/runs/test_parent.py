@@ -10,6 +10,7 @@ from helpers import (
     INP,
     LEARNING,
     Untrained,
+    UntrainedEpochs,
     as_dataset,
     call,
     sentences,
@@ -27,6 +28,7 @@ from nmt.runs.parent import Parent, inherit, with_new_entries
 from nmt.text import protected
 from nmt.text import tokenizer as tokenizing
 from nmt.training import checkpoints
+from nmt.training.loop import Epochs
 from nmt.training.run_folder import HELD_OUT_FILES
 from transformer_model import UNKNOWN
 
@@ -49,12 +51,13 @@ def test_a_run_begins_with_the_weights_the_tokenizer_and_the_sizes_of_its_parent
 ):
     begun = []
 
-    def fit(training, *_):
+    def fit(epochs, *_):
+        training = epochs.training
         begun.append([v.numpy() for v in training.transformer.trainable_variables])
         begun.append((training.options, int(training.optimizer.iterations)))
         raise UserError("enough")
 
-    monkeypatch.setattr(run_demo.Training, "fit", fit)
+    monkeypatch.setattr(Epochs, "fit", fit)
     command = ["--from", finished / "run", "--dataset", tsv, "--run", tmp_path / "run"]
     more = ["--dropout-rate", 0.3]  # more random states
     assert call(*command, "--learning-rate-scale", 0.1, *more) == 2
@@ -145,7 +148,7 @@ def test_a_continued_run_resumes_bit_for_bit_and_knows_its_parent(
     assert saved[0]["parent_sha256"] == saved[1]["parent_sha256"]
     assert saved[1]["parent"] == str(parent)
     # The same command again is the same run, without --from, too; with another parent it is not.
-    monkeypatch.setattr(run_demo.Training, "fit", stop)
+    monkeypatch.setattr(Epochs, "fit", stop)
     command = ["--dataset", tsv, "--run", tmp_path / "whole", *LEARNING]
     for start, said in (
         (["--from", parent], "it is resumed"),
@@ -173,11 +176,12 @@ def test_a_run_that_ended_before_its_first_checkpoint_still_begins_with_its_pare
 ):
     begun = []
 
-    def killed(training, *_):
+    def killed(epochs, *_):
+        training = epochs.training
         begun.append(training.transformer.trainable_variables[0].numpy())
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(run_demo.Training, "fit", killed)
+    monkeypatch.setattr(Epochs, "fit", killed)
     run = tmp_path / "run"
     assert call("--from", finished / "run", "--dataset", tsv, "--run", run, "--epochs", 1) == 130
     assert call("--run", run) == 130  # by its folder alone
@@ -215,12 +219,13 @@ def test_xla_is_decided_on_the_machine_of_the_new_run(finished, tsv, tmp_path, m
     (parent / "params.json").write_text(json.dumps(saved | {"xla": "on"}))
     uses_xla = []
 
-    def killed(training, *_):
+    def killed(epochs, *_):
+        training = epochs.training
         uses_xla.append(training.options.xla == "on")
         raise KeyboardInterrupt
 
     monkeypatch.setattr(run_demo, "Training", Untrained)
-    monkeypatch.setattr(Untrained, "fit", killed)
+    monkeypatch.setattr(UntrainedEpochs, "fit", killed)
     monkeypatch.setattr(Parent, "initialize", lambda *_: None)
     for number, more in enumerate(([], ["--xla", "on"])):
         command = ["--from", parent, "--dataset", tsv, "--run", tmp_path / f"run{number}"]
@@ -238,11 +243,11 @@ def test_a_non_autoregressive_child_does_not_use_the_symbols_that_it_inherits(
     )
     tokenizers = []
 
-    def fit(training, keeper, corpus, tokenizer, *_):
+    def fit(epochs, keeper, corpus, tokenizer, *_):
         tokenizers.append(tokenizer)
         raise UserError("enough")
 
-    monkeypatch.setattr(run_demo.Training, "fit", fit)
+    monkeypatch.setattr(Epochs, "fit", fit)
     command = ["--from", finished / "run", "--dataset", tsv, "--run", tmp_path / "run"]
     assert call(*command, "--non-autoregressive") == 2
     tokenizers.append(loading.load_without_weights(tmp_path / "run", weights=False).tokenizer)

@@ -31,7 +31,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from nmt import Interrupted, UserError
 from nmt.runs.lock import LockedRun
-from nmt.training import averaging, checkpoints, cluster, metrics, optimizer, signals, tensorboard
+from nmt.training import averaging, checkpoints, cluster, metrics, schedules, signals, tensorboard
 from nmt.training.run_folder import RunFolder
 
 
@@ -297,17 +297,17 @@ def test_a_loss_that_is_no_number_stops_the_training_and_names_the_step():
     batches[6] = (tf.where(batches[6][0] > 3, 19, batches[6][0]), batches[6][1])
     data = tf.data.Dataset.from_tensor_slices(tuple(map(tf.stack, zip(*batches, strict=True))))
     with pytest.raises(UserError, match="Epoch 1, batch 7: the loss is NaN or infinite"):
-        training.train_epoch(data, 9, "Epoch 1")
+        training.epochs.train_epoch(data, 9, "Epoch 1")
 
 
 def test_weights_that_the_last_step_makes_nan_stop_the_training_before_it_is_saved(monkeypatch):
     """The loss, which comes before the step, is finite."""
-    monkeypatch.setattr(optimizer, "learning_rate", lambda *_: np.nan)
-    training, batches = tiny_training(), random_batches(1)
+    monkeypatch.setattr(schedules, "learning_rate", lambda *_: np.nan)
+    training, batches = tiny_training(schedule="constant"), random_batches(1)
     data = tf.data.Dataset.from_tensor_slices(tuple(map(tf.stack, zip(*batches, strict=True))))
-    assert np.isfinite(training.validation_step(*batches[0]).numpy()).all()
+    assert np.isfinite(training.validator.validate_batch(*batches[0]).numpy()).all()
     with pytest.raises(UserError, match="Epoch 1, batch 1: the loss is NaN or infinite"):
-        training.train_epoch(data, 1, "Epoch 1")
+        training.epochs.train_epoch(data, 1, "Epoch 1")
 
 
 def make_older(events):
@@ -348,15 +348,15 @@ def test_tensorboard_forgets_a_run_that_saved_nothing(tmp_path):
 
 def test_an_interrupted_epoch_counts_the_seconds_before_and_after(tmp_path):
     run, training = RunFolder(tmp_path), tiny_training()
-    training.position.assign(70)
-    training.times.begin_epoch(seconds_before=100)
-    training.save_seconds(run)
+    training.epochs.position.assign(70)
+    training.epochs.times.begin_epoch(seconds_before=100)
+    training.epochs.save_seconds(run)
     after = tiny_training()
-    assert after.saved_seconds(run) == 0  # of another position
-    after.position.assign(70)
-    assert 100 < after.saved_seconds(run) < 110
+    assert after.epochs.saved_seconds(run) == 0  # of another position
+    after.epochs.position.assign(70)
+    assert 100 < after.epochs.saved_seconds(run) < 110
     (tmp_path / "progress.json").write_text('["damaged"]')
-    assert after.saved_seconds(run) == 0
+    assert after.epochs.saved_seconds(run) == 0
 
 
 def test_the_best_epoch_is_kept_where_its_metrics_are_lost(tmp_path, monkeypatch):
@@ -364,22 +364,22 @@ def test_the_best_epoch_is_kept_where_its_metrics_are_lost(tmp_path, monkeypatch
     keeper = checkpoints.Keeper(training.checkpoint, run, kept_epochs=3, minutes=10)
     losses = {1: 1.0, 2: 3.0, 3: 2.0}
     monkeypatch.setattr(
-        training, "validate",
-        lambda *_: dict(val_loss=losses[int(training.epoch)], val_accuracy=0.5),
+        training.validator, "validate",
+        lambda *_: dict(val_loss=losses[int(training.epochs.epoch)], val_accuracy=0.5),
     )  # fmt: skip
-    training.sums_so_far.assign([8.0, 1.0, 4.0])
-    training.epoch.assign(1)
+    training.epochs.sums_so_far.assign([8.0, 1.0, 4.0])
+    training.epochs.epoch.assign(1)
     keeper.save(run.best, 1)
-    training.epoch.assign(2)
+    training.epochs.epoch.assign(2)
     keeper.save(run.checkpoints, 2)
-    training.recover_best(keeper, None, None, checkpoints.paths(run.checkpoints)[-1])
-    assert int(training.epoch) == 2  # where it resumes
+    training.epochs.recover_best(keeper, None, None, checkpoints.paths(run.checkpoints)[-1])
+    assert int(training.epochs.epoch) == 2  # where it resumes
     for epoch in (2, 3):
-        training.epoch.assign(epoch)
-        training.history.append(training.metrics_of_epoch(None, None))
-    assert training.best_epoch == 1
-    assert (training.history[0]["loss"], training.history[0]["val_loss"]) == (2.0, 1.0)
-    assert json.loads((tmp_path / "history.json").read_text()) == training.history[:1]
+        training.epochs.epoch.assign(epoch)
+        training.epochs.history.append(training.epochs.metrics_of_epoch(None, None))
+    assert training.epochs.best_epoch == 1
+    assert [training.epochs.history[0][name] for name in ("loss", "val_loss")] == [2.0, 1.0]
+    assert json.loads((tmp_path / "history.json").read_text()) == training.epochs.history[:1]
 
 
 def test_a_signal_after_the_last_save_ends_the_run_too(tmp_path):
@@ -394,22 +394,23 @@ def test_a_signal_after_the_last_save_ends_the_run_too(tmp_path):
 def test_an_epoch_of_which_every_batch_was_learned_from_ends(tmp_path):
     training, batches = tiny_training(), random_batches(6)
     data = tf.data.Dataset.from_tensor_slices(tuple(map(tf.stack, zip(*batches, strict=True))))
-    training.train_epoch(data, 6, "")
-    before = training.sums_so_far.numpy()
-    assert int(training.position) == 6
-    assert training.train_epoch(data.skip(6), 6, "") == 0  # as resumed from a checkpoint at its end
-    np.testing.assert_array_equal(training.sums_so_far.numpy(), before)
+    training.epochs.train_epoch(data, 6, "")
+    before = training.epochs.sums_so_far.numpy()
+    assert int(training.epochs.position) == 6
+    # As resumed from a checkpoint at its end.
+    assert training.epochs.train_epoch(data.skip(6), 6, "") == 0
+    np.testing.assert_array_equal(training.epochs.sums_so_far.numpy(), before)
 
 
 @pytest.mark.usefixtures("eagerly")
 def test_each_batch_of_an_accumulated_step_masks_positions_of_its_own():
     training = tiny_training(non_autoregressive=True, accumulate=3)
-    seeds = [training.updater.batch_seed(42).numpy().tolist()]
+    seeds = [training.optimizer.batch_seed(42).numpy().tolist()]
     for batch in random_batches(2):
-        training.accumulate_step(*batch)
-        seeds.append(training.updater.batch_seed(42).numpy().tolist())
-    training.train_step(*random_batches(1)[0])
-    seeds.append(training.updater.batch_seed(42).numpy().tolist())
+        training.train_batch(*batch, ends_step=False)
+        seeds.append(training.optimizer.batch_seed(42).numpy().tolist())
+    training.train_batch(*random_batches(1)[0])
+    seeds.append(training.optimizer.batch_seed(42).numpy().tolist())
     assert len(set(map(tuple, seeds))) == 4
 
 

@@ -15,10 +15,10 @@ def test_the_last_batches_of_an_epoch_that_is_resumed_are_no_measure():
     training = tiny_training(vocab_size=20)
     batches = tf.data.Dataset.from_tensors(tf.zeros((2, 4), tf.int32)).repeat()
     for first, measured in ((0, True), (8, False)):
-        training.position.assign(first)
-        training.times.batch_seconds = 0.0
-        training.train_epoch(tf.data.Dataset.zip(batches, batches).take(10 - first), 10, "")
-        assert bool(training.times.batch_seconds) is measured
+        training.epochs.position.assign(first)
+        training.epochs.times.batch_seconds = 0.0
+        training.epochs.train_epoch(tf.data.Dataset.zip(batches, batches).take(10 - first), 10, "")
+        assert bool(training.epochs.times.batch_seconds) is measured
 
 
 @pytest.mark.parametrize(
@@ -33,12 +33,12 @@ def test_workers_agree_after_the_first_step_of_each_twenty_batches(accumulate, a
 
 def test_a_loss_far_above_that_of_guessing_is_reported_once(capsys):
     training = tiny_training(vocab_size=20)
-    training.warn_of_loss(
+    training.epochs.warn_of_loss(
         "Epoch 1/2, batch 20", 2 * math.log(20)
     )  # as at the beginning of many runs
     assert capsys.readouterr().err == ""
-    training.warn_of_loss("Epoch 1/2, validation", 4e11)
-    training.warn_of_loss("Epoch 2/2, batch 20", 5e11)
+    training.epochs.warn_of_loss("Epoch 1/2, validation", 4e11)
+    training.epochs.warn_of_loss("Epoch 2/2, batch 20", 5e11)
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("Epoch 1/2, validation: the loss is 4e+11, that of guessing all tokens")
     assert "3.0: training diverges" in line
@@ -48,16 +48,16 @@ def test_a_loss_far_above_that_of_guessing_is_reported_once(capsys):
 def test_a_non_autoregressive_run_may_begin_with_a_higher_loss(capsys):
     """It pays for two positions per source token, and divides by the words of the target."""
     training = tiny_training(vocab_size=20, non_autoregressive=True)
-    training.warn_of_loss("Epoch 1/2, batch 20", 4 * math.log(20))
+    training.epochs.warn_of_loss("Epoch 1/2, batch 20", 4 * math.log(20))
     assert capsys.readouterr().err == ""
-    training.warn_of_loss("Epoch 1/2, batch 40", 7 * math.log(20))
+    training.epochs.warn_of_loss("Epoch 1/2, batch 40", 7 * math.log(20))
     assert "6.0: training diverges" in capsys.readouterr().err
 
 
 def test_batches_of_which_no_target_fits_are_reported_without_a_mean(capsys):
     training = tiny_training(vocab_size=20)
-    training.tensorboard = None  # which gets nothing
-    assert training.report("Epoch 1/2", 1, np.zeros(3), 10.0) == (
+    training.epochs.tensorboard = None  # which gets nothing
+    assert training.epochs.report("Epoch 1/2", 1, np.zeros(3), 10.0) == (
         "loss 0.000, accuracy 0.000, 10 tokens/s"
     )
     assert capsys.readouterr().err == ""

@@ -28,13 +28,13 @@ def test_derived_seeds_never_change():
 
 @pytest.mark.usefixtures("eagerly")
 def test_no_replica_reveals_the_tokens_that_another_seeds_replica_reveals(monkeypatch):
-    updater, batch_seeds = tiny_training(non_autoregressive=True).updater, set()
+    optimizer, batch_seeds = tiny_training(non_autoregressive=True).optimizer, set()
     for replica in range(4):
         context = SimpleNamespace(replica_id_in_sync_group=replica)
         monkeypatch.setattr(tf.distribute, "get_replica_context", lambda context=context: context)
         for seed in range(1, 9):
-            batch_seeds.add(tuple(updater.batch_seed(seed).numpy().tolist()))
-        older = updater.batch_seed(1, scheme=1).numpy().tolist()
+            batch_seeds.add(tuple(optimizer.batch_seed(seed).numpy().tolist()))
+        older = optimizer.batch_seed(1, scheme=1).numpy().tolist()
         assert older == [1 + replica, 0]
     assert len(batch_seeds) == 4 * 8
 
@@ -58,7 +58,7 @@ def test_a_run_is_resumed_with_the_seeds_that_it_began_with(
         return read_epoch(batches, buffer_size, seed, *arguments)
 
     monkeypatch.setattr(Batches, "epoch", note)
-    monkeypatch.setattr("run_demo.Training.train_epoch", pretend_epoch)
+    monkeypatch.setattr("nmt.training.loop.Epochs.train_epoch", pretend_epoch)
     assert call("--run", run, "--epochs", 3) == 0
     assert set(orders) == {seeds.of_epoch(saved["seed"], 3, scheme)}
     assert json.loads((run / "params.json").read_text())["training_scheme"] == scheme

@@ -6,6 +6,7 @@ from nmt.decoding.engines.engine import Engine, EngineSettings
 from nmt.decoding.engines.one_pass import OnePassEngine
 from nmt.decoding.engines.tensorflow import TensorFlowEngine
 from nmt.decoding.search_options import SearchOptions
+from nmt.network.variants import variant_of
 from transformer_model import Transformer
 
 DEFAULT_SETTINGS = EngineSettings()
@@ -28,6 +29,6 @@ def choose_engine(
     Raises:
       UserError: a number is out of its range, or the network cannot do what the options ask for.
     """
-    one_pass = transformers[0].config["non_autoregressive"]
+    one_pass = variant_of(transformers[0]).non_autoregressive
     engine_type = OnePassEngine if one_pass else TensorFlowEngine
     return engine_type(transformers, options, settings, symbol_ids)

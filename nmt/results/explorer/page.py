@@ -20,6 +20,7 @@ from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[att
 from nmt import UserError
 from nmt.decoding import tokens
 from nmt.decoding.translator import Translator
+from nmt.network.variants import sizes_of, variant_of
 from nmt.results import architecture, texts
 from nmt.text import protected, spelling
 from nmt.text.tokenizer import Tokenizer
@@ -97,7 +98,7 @@ def named_tensors(transformer: Transformer) -> Tensors:
     encoder, decoder = transformer.encoder, transformer.decoder
     (source_embedding,) = encoder.embedding.get_weights()
     tensors = {"encoder.embedding": source_embedding}
-    if not transformer.config["tie_embeddings"]:
+    if not variant_of(transformer).tie_embeddings:
         (tensors["decoder.embedding"],) = decoder.embedding.get_weights()
         tensors |= dense_tensors("final", transformer.final_layer)
     for number, layer in enumerate(encoder.enc_layers, start=1):
@@ -105,7 +106,7 @@ def named_tensors(transformer: Transformer) -> Tensors:
     attentions = {"self": "mha1", "cross": "mha2"}
     for number, layer in enumerate(decoder.dec_layers, start=1):
         tensors |= layer_tensors(f"decoder.{number}", layer, attentions, norms=3)
-    if transformer.config["pre_norm"]:
+    if variant_of(transformer).pre_norm:
         tensors |= norm_tensors("encoder.norm", encoder.layernorm)
         tensors |= norm_tensors("decoder.norm", decoder.layernorm)
     return tensors
@@ -251,7 +252,7 @@ def assemble(
     tensors = named_tensors(transformer)
     data = dict(
         run=run,
-        sizes=transformer.config,
+        sizes=sizes_of(transformer),
         parameters=transformer.count_params(),
         vocabulary=vocabulary(tokenizer),
         symbols=list(tokenizer.symbol_ids),

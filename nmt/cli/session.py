@@ -1,0 +1,217 @@
+"""A training session: all that is settled before the first step, and what follows the last one.
+
+Which run it is, and whether it is resumed; its options, corpus, vocabulary, batches and devices;
+the run that it begins with; the other machines that train with this one.
+"""
+
+import dataclasses
+from argparse import Namespace
+from collections.abc import Sequence
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from nmt.cli import finished_runs, train_corpus, train_messages, train_options
+from nmt.corpus import batches as batching
+from nmt.corpus.corpora import Corpus, load_corpus
+from nmt.corpus.source import CorpusSource
+from nmt.corpus.vocabulary import train_tokenizer
+from nmt.decoding.model import Model
+from nmt.options import Options
+from nmt.results import evaluation, run_report
+from nmt.results.explorer import page
+from nmt.runs import parent as parents
+from nmt.runs.claim import Claim, claim
+from nmt.runs.loading import check_size
+from nmt.runs.lock import LockedRun
+from nmt.runs.weights import choose_weights
+from nmt.text.tokenizer import Tokenizer
+from nmt.training import checkpoints, cluster, devices, loop
+from transformer_model import Transformer
+
+__all__ = [
+    "Session", "Tokenizer", "load_corpus", "prepare", "train_tokenizer",
+]  # fmt: skip
+
+KEPT_CHECKPOINTS = 3  # of the newest epochs, at least; more if more are averaged
+
+
+@dataclasses.dataclass(frozen=True)
+class Session:
+    """What a training run is made of, before its network."""
+
+    args: Namespace  # the command line
+    run: LockedRun
+    claimed: Claim  # of the run folder
+    options: Options
+    corpus: Corpus
+    text: train_corpus.TrainingText
+    hashes: dict[str, str]  # of the text and the tokenizer
+    source: CorpusSource  # of the corpus
+    devices: devices.Devices
+    workers: cluster.Cluster
+    parent: parents.Parent | None  # the run to begin with
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The Tokenizer of the run."""
+        return self.text.tokenizer
+
+    @property
+    def scheme(self) -> int:
+        """The training scheme of the run; see seeds.py."""
+        return self.claimed.parameters.training_scheme
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing is left to do; the same on all workers."""
+        args, test = self.args, self.hashes["test"]
+        complete = finished_runs.is_complete(self.run, self.options, test, args.no_plots)
+        return bool(self.workers.broadcast(complete))
+
+    def report_complete(self) -> None:
+        """Prints the scores that the run has."""
+        finished_runs.report(self.run, self.corpus)
+
+    def initialize(self, transformer: Transformer) -> None:
+        """Sets the weights to those of the run to begin with, if there is one."""
+        if self.parent:
+            self.parent.initialize(transformer)
+
+    def batches(self) -> batching.Batches:
+        """Returns the Batches to train on, and logs what will be done."""
+        run, options, text, scheme = self.run, self.options, self.text, self.scheme
+        if self.parent:
+            self.parent.warn_of_held_out(self.source, self.hashes["train"])
+        run.remove_cache()  # left by a process that was killed
+        replicas = self.devices.strategy.num_replicas_in_sync
+        batches = batching.training_batches(
+            options, self.corpus, text.tokenizer, replicas, run.cache, scheme
+        )
+        tokens = batches.buckets.tokens / replicas
+        devices.check_logits(options, tokens, text.tokenizer.vocab_size)
+        steps_per_epoch = loop.steps_per_epoch(batches, options.accumulate)
+        train_messages.announce(
+            self.args, run, options, self.corpus, self.source, text, steps_per_epoch, batches
+        )
+        return batches
+
+    def keeper(self, checkpoint: tf.train.Checkpoint) -> checkpoints.Keeper:
+        """Returns the Keeper that saves and restores training."""
+        kept_epochs = max(KEPT_CHECKPOINTS, self.options.average)
+        confirm = None if self.claimed.is_confirmed else self.claimed.confirm
+        minutes = self.options.checkpoint_minutes
+        return checkpoints.Keeper(checkpoint, self.run, kept_epochs, minutes, self.workers, confirm)
+
+    def announce(self, epochs: loop.Epochs, batches: batching.Batches) -> None:
+        """Logs what is left to train, once the newest checkpoint is restored."""
+        if self.args.no_plots:
+            epochs.times.picture_seconds = 0  # of the time that a run is estimated to take
+        train_messages.announce_training(self.run, self.corpus, epochs, batches)
+
+    # ---- After training: what the chief writes, prints and draws ----
+
+    def write_validation(self, validation: dict[str, float]) -> None:
+        """Writes the metrics of the final weights to scores.json."""
+        if self.workers.chief:
+            final = choose_weights(self.run).record
+            run_report.write_validation(self.run, self.corpus, final, validation)
+
+    def report(
+        self, model: Model, scores: dict[str, Any], lines: Sequence[evaluation.TranslatedLine]
+    ) -> OSError | None:
+        """Writes and prints scores and translations of the test split.
+
+        Returns:
+          The error, if stdout is closed: the run is finished all the same.
+        """
+        if not self.workers.chief:
+            return None
+        final = choose_weights(self.run).record
+        try:
+            run_report.report(self.run, self.corpus, model, final, scores, lines)
+        except OSError as error:
+            return error
+        return None
+
+    def draw(
+        self, model: Model, lines: Sequence[evaluation.TranslatedLine], batches: batching.Batches
+    ) -> None:
+        """Draws all pictures, and suggests commands."""
+        from nmt.results.pictures import RunPictures
+
+        if not self.workers.chief:
+            return
+        if not self.args.no_plots:
+            sentence = lines[0].source
+            RunPictures(self.run, model, self.tokenizer, sentence, lambda: batches).draw_all()
+        explorable = model.transformer.count_params() <= page.MAX_PARAMETERS
+        sources = (line.source for line in lines)
+        train_messages.suggest_commands(self.run, sources, self.corpus.name, explorable)
+
+    def end(self, error: OSError | None) -> None:
+        """Waits for the other workers; one that ends before them counts as lost."""
+        self.workers.barrier()
+        if error:
+            raise error
+
+
+def prepare(args: Namespace) -> Session:
+    """Settles all of a training run that comes before its network.
+
+    Args:
+      args: the parsed command line; see nmt/cli/train.py.
+
+    Raises:
+      UserError: the command line, the run folder or the corpus do not fit; or the network cannot
+        fit into memory.
+    """
+    from nmt.results import scores  # noqa: F401  # fails before training if missing
+
+    # The run folder, the options and the devices.
+    devices.run_plainly(args)
+    workers = cluster.configured()
+    resumed = train_options.resumed_parameters(args)
+    choice = train_corpus.choose(args, resumed)
+    run = train_corpus.run_of(args, choice.name, workers)
+    parent = parents.find(args.parent, run, resumed, bool(args.train or args.data_path))
+    inherited = parents.options_to_inherit(args.parent, parent, run)
+    options = train_options.choose(args, resumed, inherited)
+    keras.utils.set_random_seed(options.seed)  # before a tokenizer exists: this resets its state
+    xla = train_options.uses_xla(options, run.resumable)
+    saved_parts = run.resumable.parts if run.resumable else None
+    strategy, parts = devices.configure(xla, workers, saved_parts)
+
+    # The corpus: the chief downloads it, then the other workers read it.
+    corpus = workers.in_turn(
+        lambda: load_corpus(choice.source, options.seed, may_fall_back=not choice.explicit)
+    )
+    source = choice.loaded_source(corpus)
+    if choice.is_replaced_by(corpus):  # the default could not be downloaded
+        run = train_corpus.run_of(args, corpus.name, workers)
+        if run.resumable:
+            xla, parts = train_options.uses_xla(options, run.resumable), run.resumable.parts
+    run = LockedRun(run)
+    args.resume = train_corpus.resuming_command(args, choice, corpus)
+    tokenize = train_options.tokenizer_of_bleu(args, options, run, source, corpus)
+    options = dataclasses.replace(
+        options, data_path=corpus.name, tokenize=tokenize, xla="on" if xla else "off"
+    )
+    train_messages.announce_corpus(args, run, corpus.name, source)
+
+    # One pass over the text, and the vocabulary: learned from it, or that of the parent.
+    text = train_corpus.read_text(run, workers, corpus, options, parent)
+    tokenizer, hashes = text.tokenizer, text.survey.hashes
+
+    # What identifies the run: a resumed one must be the same.
+    hashes["tokenizer"] = tokenizer.sha256
+    origin = parent.origin if parent else None
+    claimed = claim(run, options, source, hashes, parts, origin, tokenizer.protection)
+    train_options.check_same(claimed.identity, workers)
+    train_corpus.write_held_out(run, corpus, source)
+    check_size(options, tokenizer.vocab_size)
+    return Session(
+        args, run, claimed, options, corpus, text, hashes, source,
+        devices.Devices(strategy, parts), workers, parent,
+    )  # fmt: skip

@@ -1,0 +1,107 @@
+"""The network of a run and its forward pass: which of story, engine and variants compute it."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import tensorflow as tf
+
+import transformer_model
+from nmt.network.engine import ParallelForward, accelerate
+from nmt.network.loss import loss_object
+from nmt.network.parallel_tokens import ParallelTokensForward
+from nmt.network.variants import Variant, network_of, variant_of
+from nmt.options import Options
+from transformer_model import PAD, Transformer, dtype_policy_scope
+
+
+class ForwardPass(Protocol):
+    """What training and scoring use of a network: its predictions, and their loss and accuracy."""
+
+    def predict(self, inputs: tuple[tf.Tensor, tf.Tensor], *, training: bool = False) -> Any:
+        """Ids (B, S), (B, T) -> predictions, for the methods below."""
+
+    def loss_function(
+        self, real: tf.Tensor, predictions: Any, label_smoothing: float = 0.0
+    ) -> tf.Tensor:
+        """Returns the mean loss, in nats, of the real tokens of ids (B, T)."""
+
+    def accuracy_function(self, real: tf.Tensor, predictions: Any) -> tf.Tensor:
+        """Returns the share of real tokens that are predicted; called after `loss_function`."""
+
+    def tokens(self, real: tf.Tensor, predictions: Any) -> tf.Tensor:
+        """Returns the number of real tokens, (); called after `loss_function`."""
+
+
+@dataclasses.dataclass(frozen=True)
+class PlainForward:
+    """The forward pass, the loss and the accuracy of the story (`--plain`)."""
+
+    transformer: Transformer
+
+    def predict(self, inputs: tuple[tf.Tensor, tf.Tensor], *, training: bool = False) -> tf.Tensor:
+        """Ids (B, S), (B, T) -> logits (B, T, V)."""
+        predictions, _ = self.transformer(inputs, training=training)
+        return predictions
+
+    def loss_function(
+        self, real: tf.Tensor, predictions: tf.Tensor, label_smoothing: float = 0.0
+    ) -> tf.Tensor:
+        """Returns the story's loss of ids (B, T) under logits (B, T, V)."""
+        return transformer_model.loss_function(real, predictions, loss_object(label_smoothing))
+
+    def accuracy_function(self, real: tf.Tensor, predictions: tf.Tensor) -> tf.Tensor:
+        """Returns the story's accuracy of logits (B, T, V) for ids (B, T)."""
+        return transformer_model.accuracy_function(real, predictions)
+
+    def tokens(self, real: tf.Tensor, predictions: tf.Tensor) -> tf.Tensor:
+        """Returns the number of real tokens of ids (B, T), ()."""
+        return tf.reduce_sum(tf.cast(real != PAD, tf.float32))
+
+
+def build_transformer(options: Options, vocab_size: int, plain: bool = False) -> Transformer:
+    """Returns a Transformer of the sizes in `options`, with newly initialized weights.
+
+    Args:
+      options: of the run.
+      vocab_size: vocabulary entries, shared by both languages.
+      plain: leave it as the story has it; otherwise engine.py accelerates it.
+    """
+    with dtype_policy_scope("mixed_bfloat16" if options.mixed_precision else "float32"):
+        transformer = network_of(
+            Variant(
+                options.pre_norm,
+                options.tie_embeddings,
+                options.non_autoregressive,
+                options.decoder_layers,
+            ),
+            num_layers=options.num_layers,
+            d_model=options.d_model,
+            num_heads=options.num_heads,
+            dff=options.dff,
+            input_vocab_size=vocab_size,
+            target_vocab_size=vocab_size,
+            rate=options.dropout_rate,
+        )
+    transformer.build(((None, None), (None, None)))
+    return transformer if plain else accelerate(transformer)
+
+
+def forward_pass(
+    transformer: Transformer, parts: int = 1, plain: bool = False, static_shapes: bool = False,
+    batch_seed: Callable[[], tf.Tensor] | None = None,
+) -> ForwardPass:  # fmt: skip
+    """Returns the forward pass of a Transformer that `build_transformer` has made.
+
+    Args:
+      transformer: a Transformer.
+      parts: number of parts of a batch, computed in parallel.
+      plain: as the Transformer is built.
+      static_shapes: whether XLA compiles it.
+      batch_seed: a function that returns a seed (2,), different for each batch; for training.
+    """
+    if variant_of(transformer).non_autoregressive:
+        return ParallelTokensForward(transformer, parts, batch_seed)
+    if plain:  # a call of the network, as it stands
+        return PlainForward(transformer)
+    return ParallelForward(transformer, parts, static_shapes)

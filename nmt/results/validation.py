@@ -1,0 +1,87 @@
+"""Validation of a network in training: loss, accuracy, BLEU, and a few translations."""
+
+import functools
+import time
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from nmt.corpus import batches as batching
+from nmt.corpus.corpora import Corpus
+from nmt.corpus.datasets import Dataset
+from nmt.decoding.model import Model
+from nmt.results import evaluation
+from nmt.text.tokenizer import Tokenizer
+from nmt.training import cluster, devices, metrics
+from nmt.training.estimate import RunTimes
+
+
+class Accuracy(NamedTuple):
+    """How a network predicts the real target tokens of some pairs."""
+
+    loss: float  # mean, in nats
+    accuracy: float  # 0 to 1
+
+
+class Validator:
+    """Validates the Model of a training run.
+
+    Args:
+      model: the Model, whose weights change.
+      strategy: of the devices.
+      workers: the Cluster that the strategy spans.
+    """
+
+    def __init__(
+        self, model: Model, strategy: tf.distribute.Strategy,
+        workers: cluster.Cluster = cluster.ALONE,
+    ):  # fmt: skip
+        self.model, self.strategy, self.workers = model, strategy, workers
+        # Of a global batch, ids (B, S), (B, T): its TokenSums, without dropout.
+        self.validate_batch = devices.spread(
+            strategy, functools.partial(metrics.teacher_forced_sums, model.forward)
+        )
+
+    def loss_and_accuracy(
+        self, pairs: Dataset, tokenizer: Tokenizer, times: RunTimes | None = None
+    ) -> Accuracy:
+        """Returns the loss and the accuracy of all real target tokens of `pairs`.
+
+        Args:
+          times: notes the seconds that it takes, if given.
+        """
+        replicas = self.strategy.num_replicas_in_sync
+        batches = batching.evaluation_batches(pairs, tokenizer, replicas)
+        batches = devices.distribute(self.strategy, batches)
+        self.validate_batch.get_concrete_function(*batches.element_spec)  # traced before timing
+        started = time.perf_counter()
+        accuracy = Accuracy(*metrics.loss_and_accuracy(self.validate_batch, batches))
+        if times:
+            times.validation_seconds = time.perf_counter() - started
+        return accuracy
+
+    def validate(
+        self, corpus: Corpus, tokenizer: Tokenizer, times: RunTimes | None = None
+    ) -> dict[str, float]:
+        """Returns the metrics of the validation split, by name.
+
+        Args:
+          times: notes the seconds that it takes, if given.
+        """
+        times = times or RunTimes()
+        loss, accuracy = self.loss_and_accuracy(corpus.validation, tokenizer, times)
+        validation_metrics = dict(val_loss=loss, val_accuracy=accuracy)
+        if self.model.options.validate_by == "bleu":
+            self.translations_of(corpus.validation.take(1), tokenizer)  # traced before timing
+            started = time.perf_counter()
+            bleu = evaluation.validation_bleu(self.model, tokenizer, corpus.validation)
+            # The chief's: all workers must choose the same epoch.
+            validation_metrics["val_bleu"] = self.workers.broadcast(bleu)
+            times.translation_seconds = time.perf_counter() - started
+        return validation_metrics
+
+    def translations_of(self, pairs: Dataset, tokenizer: Tokenizer) -> list[tuple[str, str, str]]:
+        """Returns (source, reference, greedy translation) of each of a few `pairs`."""
+        sources, references = evaluation.texts(pairs)
+        translations = self.model.translator(tokenizer)(sources)
+        return list(zip(sources, references, translations, strict=True))
