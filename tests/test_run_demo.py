@@ -1,7 +1,8 @@
 """What must hold of training: the step, one device or several, and the epochs."""
 
-import argparse
+import ast
 import functools
+import inspect
 import json
 import re
 import sys
@@ -21,12 +22,74 @@ from helpers import (
 )
 
 import run_demo
+import transformer_model
 from nmt.corpus import batches as batching
 from nmt.corpus import corpora
 from nmt.runs.folder import Run
 from nmt.training import checkpoints, devices
 from nmt.training.loop import Epochs
 from transformer_model import END, PAD, START, CustomSchedule, loss_function
+
+# ---- The step ----
+
+
+def names_in_order(function):
+    """Returns the names that a function's text assigns, calls or reads, in order of first use."""
+    tree = ast.parse(inspect.getsource(function).strip())
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute)]
+    nodes.sort(key=lambda node: (node.lineno, node.col_offset))
+    return [*dict.fromkeys(getattr(node, "id", None) or node.attr for node in nodes)]
+
+
+def test_the_step_has_the_lines_of_the_tutorial_in_their_order():
+    tutorial = [
+        "tar_inp", "tar_real", "GradientTape", "predictions", "loss", "loss_function", "gradients",
+        "gradient", "apply_gradients", "train_loss", "train_accuracy",
+    ]  # fmt: skip
+    names = names_in_order(run_demo.Training.train_step)
+    assert [name for name in names if name in tutorial] == tutorial
+    assert (
+        len(
+            inspect.getsource(run_demo.Training.train_step).partition("# (B, T - 1)")[2].split("\n")
+        )
+        < 25
+    )
+
+
+def test_the_optimizer_is_built_in_sight():
+    names = names_in_order(run_demo.Training.__init__)
+    shown = ["CustomSchedule", "Adam", "adam_beta_1", "adam_beta_2", "adam_epsilon"]
+    assert [name for name in names if name in shown] == shown
+
+
+def test_importing_runs_nothing_and_one_guard_ends_the_file():
+    tree = ast.parse((ROOT / "run_demo.py").read_text())
+    calls = [node for node in tree.body if isinstance(node, ast.Expr | ast.For | ast.With)]
+    assert [ast.get_docstring(tree)] == [inspect.cleandoc(node.value.value) for node in calls]
+    guards = [
+        node for node in tree.body
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "__name__ == '__main__'"
+    ]  # fmt: skip
+    assert guards == tree.body[-1:]
+
+
+def test_plain_training_computes_the_loss_and_the_accuracy_of_the_story(monkeypatch):
+    called = []
+    for name in ("loss_function", "accuracy_function"):
+        function = getattr(transformer_model, name)
+
+        def note(*arguments, name=name, function=function):
+            called.append(name)
+            return function(*arguments)
+
+        monkeypatch.setattr(transformer_model, name, note)
+    options = tiny_training().options
+    training = run_demo.Training(options, 20, tf.distribute.get_strategy(), plain=True)
+    training.train_batch(*random_batches(1)[0])
+    assert called == ["loss_function", "accuracy_function"]
+
+
+# ---- What it learns ----
 
 
 @pytest.mark.usefixtures("eagerly")
@@ -285,5 +348,5 @@ for compiled in (None, True):
 def test_the_plain_code_says_how_many_times_slower_it_is(command, monkeypatch):
     messages = []
     monkeypatch.setattr(devices.log, "info", messages.append)
-    devices.run_plainly(argparse.Namespace(command=command, plain=True, eager=False))
+    devices.run_plainly(command, plain=True, eager=False)
     assert re.search(r"--plain.* [\d.]+ times", messages[0])

@@ -170,7 +170,7 @@ def prepare(args: Namespace) -> Session:
     from nmt.results import scores  # noqa: F401  # fails before training if missing
 
     # The run folder, the options and the devices.
-    devices.run_plainly(args)
+    devices.run_plainly(args.command, args.plain, args.eager)
     workers = cluster.configured()
     resumed = train_options.resumed_parameters(args)
     choice = train_corpus.choose(args, resumed)

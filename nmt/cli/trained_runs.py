@@ -71,7 +71,7 @@ def load_runs(args: Namespace, runs: list[Run]) -> TrainedRun:
     from nmt.training import devices
 
     if hasattr(args, "plain"):
-        devices.run_plainly(args)
+        devices.run_plainly(args.command, args.plain, args.eager)
     plain = getattr(args, "plain", False)
     trained = loading.load_ensemble(runs, args.checkpoint, plain=plain, **flags.given(args))
     if codes := getattr(args, "languages", None):

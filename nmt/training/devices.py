@@ -4,7 +4,6 @@ import contextlib
 import functools
 import shutil
 import subprocess
-from argparse import Namespace
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -132,21 +131,23 @@ def check_logits(options: Options, tokens: float, vocab_size: int) -> None:
         )
 
 
-def run_plainly(args: Namespace) -> None:
+def run_plainly(command: str, plain: bool, eager: bool) -> None:
     """Says what --plain costs, and switches tf.function off for --eager.
 
     Args:
-      args: the parsed command line.
+      command: a key of COST_OF_PLAIN, where `plain` may be True.
+      plain: whether --plain is given.
+      eager: whether --eager is given.
 
     Raises:
       UserError: --eager is given without --plain.
     """
-    if args.eager and not args.plain:
+    if eager and not plain:
         raise UserError("--eager goes with --plain; add that, or leave it out")
-    if args.plain:
-        cost = COST_OF_PLAIN[args.command]
+    if plain:
+        cost = COST_OF_PLAIN[command]
         log.info(f"The code of transformer_model.py computes alone (--plain): {cost}.")
-    if args.eager:
+    if eager:
         tf.config.run_functions_eagerly(True)
 
 

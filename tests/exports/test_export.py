@@ -112,7 +112,7 @@ def test_a_keras_file_holds_the_same_network(folder, capsys):
 import sys
 sys.path.insert(0, {str(ROOT)!r})
 import keras, numpy, sentencepiece
-import transformer_model
+import nmt.network.variants, transformer_model
 model = keras.saving.load_model(sys.argv[1])
 pieces = sentencepiece.SentencePieceProcessor(model_file=sys.argv[2])
 for line in open(sys.argv[3]).read().split("\\n")[:-2]:
