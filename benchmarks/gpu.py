@@ -320,7 +320,7 @@ def pytorch(preset: str, precision: str, compiled: bool, tokens: int, miniature:
     """Measures a training step of torch.nn.Transformer, in a process without TensorFlow."""
     options = options_of(preset, miniature)
     work = dict(
-        options=options, precision=precision, compiled=compiled, rows=tokens // LENGTH,
+        options=options.by_name(), precision=precision, compiled=compiled, rows=tokens // LENGTH,
         length=LENGTH, steps=STEPS, needs_gpu=device() == "/GPU:0",
     )  # fmt: skip
     command = [sys.executable, ROOT / "benchmarks" / "gpu_pytorch.py", json.dumps(work)]

@@ -10,9 +10,14 @@ import json
 import statistics
 import sys
 import time
+from pathlib import Path
 
 import torch
 from torch_network import torch_network
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from nmt.options import Options
 
 PAD, FIRST_ID = 0, 4  # as in transformer_model.py, which imports TensorFlow; after START and END
 
@@ -28,7 +33,8 @@ def main(work: dict) -> None:
     place = "cuda" if torch.cuda.is_available() else "cpu"
     if work["needs_gpu"] and place == "cpu":
         raise SystemExit("PyTorch does not see the GPU")
-    options, rows, length = work["options"], work["rows"], work["length"]
+    options = Options(**work["options"])
+    rows, length = work["rows"], work["length"]
     vocab_size = options.vocab_size
     network = torch_network(dataclasses.replace(options, max_length=length), vocab_size, PAD).to(
         place

@@ -4,9 +4,14 @@ It imports no TensorFlow: in one process, the two can get in each other's way as
 CUDA's libraries, and PyTorch then sees no GPU.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import torch
 
-from nmt.options import Options
+if TYPE_CHECKING:
+    from nmt.options import Options
 
 
 def torch_network(options: Options, vocab_size: int, pad: int) -> torch.nn.Module:

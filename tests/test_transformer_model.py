@@ -34,6 +34,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import transformer_model as tm
+from nmt.decoding.restrictions import EXTRA_TOKENS
 from nmt.network import variants
 from nmt.network.loss import loss_object
 from transformer_model import END, PAD, START
@@ -972,7 +973,7 @@ def ids_by_definition(model, inp, **options):
     return tm.greedy_translate(GraphTransformer(model), inp, **options)
 
 
-def cached_ids(model, inp, extra_tokens):
+def cached_ids(model, inp, extra_tokens=EXTRA_TOKENS):
     """Returns the ids (B, L) of greedy search with a cache."""
     return find(model, inp, extra_tokens=extra_tokens).ids[:, 0]
 

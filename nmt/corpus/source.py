@@ -41,7 +41,7 @@ class CorpusSource:
     header: bool = True  # False if the first row of a table is a pair
 
     def __post_init__(self) -> None:
-        if not self.dataset and not self.train:
+        if self.dataset is None and not self.train:
             raise UserError("corpus names neither a data set nor files")
 
     # ---- Its form in params.json ----

@@ -22,6 +22,7 @@ from helpers import (
 
 import params
 import run_demo
+from nmt.cli import session
 from nmt.corpus import downloads
 from nmt.machine import cores
 from nmt.runs.folder import Run
@@ -101,11 +102,11 @@ def test_a_run_on_the_corpus_that_replaces_the_default_is_resumed_as_it_began(
     run.write("params.json", run.read("params.json") | {"parts": other})
     claimed = []
 
-    def claim(_self, _options, _source, parts, *_, **_hashes):
+    def claim(_run, _options, _source, _hashes, parts, *_):
         claimed.append(parts)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Run, "claim", claim)
+    monkeypatch.setattr(session, "claim", claim)
     assert call() == 130
     assert claimed == [other]
 

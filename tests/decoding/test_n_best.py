@@ -19,9 +19,9 @@ def test_two_segmentations_of_a_text_are_one_translation_whose_probabilities_add
         ("c", math.log(0.1), math.log(0.1)),
     ]
     rows = [Candidate(*row) for row in rows]
-    (first, *numbers), (second, *_) = merge_equal_texts(rows, 3)
-    assert (first, second) == ("c", "a b")  # together more likely
-    assert numbers == pytest.approx([math.log(0.35)] * 2)
+    first, second = merge_equal_texts(rows, 3)
+    assert (first.text, second.text) == ("c", "a b")  # together more likely
+    assert [first.log_probability, first.score] == pytest.approx([math.log(0.35)] * 2)
     assert [text for text, *_ in merge_equal_texts(rows, 1)] == ["c"]
 
 
@@ -37,11 +37,9 @@ def test_texts_that_are_equal_once_symbols_are_replaced_are_one():
 
 
 def test_a_length_penalty_stays_that_of_the_best_segmentation():
-    ((_, log_probability, score),) = merge_equal_texts(
-        [Candidate("a", -2.0, -1.0), Candidate("a", -2.0, -0.9)], 2
-    )
-    assert log_probability == pytest.approx(math.log(2) - 2)
-    assert score == pytest.approx(log_probability / 2)
+    (merged,) = merge_equal_texts([Candidate("a", -2.0, -1.0), Candidate("a", -2.0, -0.9)], 2)
+    assert merged.log_probability == pytest.approx(math.log(2) - 2)
+    assert merged.score == pytest.approx(merged.log_probability / 2)
 
 
 def test_probabilities_do_not_add_up_to_more_than_1():

@@ -39,10 +39,13 @@ def test_a_run_of_mixed_precision_is_exported_in_float32(finished, tmp_path, mon
     options = json.loads((run / "params.json").read_text())
     (run / "params.json").write_text(json.dumps(options | {"mixed_precision": True}))
     precisions = []
-    monkeypatch.setattr(
-        litert, "litert_model", lambda _, model, *rest: precisions.append(model.compute_dtype)
-    )
-    assert call("export", "--run", run, "--format", "litert", "--to", tmp_path / "lite") == 0
+
+    def convert(model, _):
+        precisions.append(model.compute_dtype)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(litert, "FixedWidths", convert)
+    assert call("export", "--run", run, "--format", "litert", "--to", tmp_path / "lite") == 130
     assert precisions == ["float32"]
 
 
