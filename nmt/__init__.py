@@ -11,11 +11,11 @@ results   scores, evaluation, pictures, explorer
 runs      run folder, parameters, listing, loading, parent
 serving   the server: APIs, queue, streaming, its page
 cli       command line, commands, start-up, exit codes
-api       scoring from Python
+api       training and scoring from Python
 
 messages.py, machine.py, neighbors.py, output.py and seeds.py serve all of them.
 
-    from nmt import UserError, __version__, evaluate, load_translator, translate_document
+    from nmt import UserError, __version__, evaluate, load_translator, train, translate_document
 
 These names are public: docs/api.md describes them, and they stay as they are within 4.x. Importing
 this package takes no time and changes nothing in the process; TensorFlow comes with a function.
@@ -25,18 +25,19 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nmt.api import evaluate
+    from nmt.api import evaluate, train
     from nmt.documents import translate_document
     from nmt.runs.loading import load_translator
 
 __all__ = [
-    "UserError", "__version__", "evaluate", "load_translator", "translate_document",
+    "UserError", "__version__", "evaluate", "load_translator", "train", "translate_document",
 ]  # fmt: skip
 __version__ = "4.0.0"
 
 MODULES = {  # of public functions, imported when one of them is used
     "evaluate": "nmt.api",
     "load_translator": "nmt.runs.loading",
+    "train": "nmt.api",
     "translate_document": "nmt.documents",
 }
 

@@ -1,16 +1,127 @@
-"""Scoring from Python, for applications; docs/api.md describes all that is public."""
+"""Training and scoring from Python, for applications; docs/api.md describes all that is public.
+
+A mistake is a UserError; nothing is printed, no signal is handled and the process does not end.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+import inspect
+from argparse import Namespace
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from nmt import UserError
-from nmt.keywords import suggests_keywords
+from nmt import UserError, messages, neighbors
+from nmt.cli import main as program
+from nmt.cli.session import Host
+from nmt.keywords import check_keywords, suggests_keywords
+from nmt.neighbors import params
 from nmt.results import evaluation, scores
 from nmt.runs import loading
+from nmt.runs.folder import Run
 from nmt.runs.run_corpus import load_corpus_of
+
+
+@dataclasses.dataclass(frozen=True)
+class FinishedRun:
+    """A run that was trained: what `train` returns.
+
+    Attributes:
+      path: of the run folder, for `load_translator` and `evaluate`.
+      scores: of the test split by name, as scores.json holds them.
+      history: the metrics of each epoch by name, as history.json holds them.
+    """
+
+    path: Path
+    scores: dict[str, Any]
+    history: list[dict[str, Any]]
+
+
+def train(
+    run: str | Path,
+    *,
+    dataset: str | Path | None = None,
+    train: Sequence[str | Path] = (),
+    valid: Sequence[str | Path] = (),
+    test: Sequence[str | Path] = (),
+    languages: str | None = None,
+    reverse: bool = False,
+    preset: str | None = None,
+    parent: str | Path | None = None,
+    plots: bool = False,
+    on_epoch: Callable[[dict[str, Any]], object] | None = None,
+    **parameters: bool | float | str,
+) -> FinishedRun:
+    """Trains a run, or resumes it, as the program does. Returns it with its scores.
+
+    After an exception, KeyboardInterrupt for example, the same call resumes from the newest
+    checkpoint. The seeds of Python, NumPy and TensorFlow are set to that of the run.
+
+    Args:
+      run: the run folder.
+      dataset: "bundled", a TFDS translation dataset, or a file of pairs; None for `train`, or for
+        the corpus of a run that is resumed.
+      train: files of parallel text: source and target, or files of pairs.
+      valid: the same, for validation; without, pairs of `train` are held out.
+      test: the same, for the final scores.
+      languages: of the text, such as "pt-en", where its name does not say them.
+      reverse: translate the second language into the first.
+      preset: one of params.PRESETS, for the parameters that are not given.
+      parent: the folder of a run to begin with (--from).
+      plots: whether to draw the pictures of the run at the end.
+      on_epoch: called after each epoch with its row of the history.
+      parameters: any constant of params.py by its name in lower case, such as `epochs`.
+
+    Returns:
+      A FinishedRun: its `path`; `scores` of the test split, as scores.json holds them; and
+      `history`, a row of metrics for each epoch.
+
+    Raises:
+      UserError: the text, the folder or a value is wrong; the message says how to fix it.
+      TypeError: there is no such argument.
+    """
+    names = [row.name for row in params.table() if row.name != "data_path"]
+    check_keywords("train", parameters, [*names, *TRAIN_KEYWORDS])
+    named = {
+        "run": run, "dataset": dataset, "languages": languages, "preset": preset, "from": parent,
+    }  # fmt: skip
+    arguments = ["train", *(f"--{name}={value}" for name, value in named.items() if value)]
+    for name, files in (("train", train), ("valid", valid), ("test", test)):
+        if isinstance(files, str | Path):
+            raise UserError(f"{name} is one path; give a list of paths")
+        arguments += [f"--{name}", *map(str, files)] if files else []
+    arguments += ["--reverse"] if reverse else []
+    arguments += [] if plots else ["--no-plots"]
+    arguments += [as_flag(name, value) for name, value in parameters.items()]
+    args = program.parse_command_line(arguments)
+    args.host = Host(prints=False, handles_signals=False, on_epoch=on_epoch)
+    train_as_program(args)
+    folder = Run(run)
+    return FinishedRun(folder.path, folder.read("scores.json", {}), folder.history())
+
+
+TRAIN_KEYWORDS = {*inspect.signature(train).parameters} - {"parameters"}
+
+
+def train_as_program(args: Namespace) -> None:
+    """Calls the training of run_demo.py, as an application does.
+
+    This is the one import of run_demo in the package, when it is called: the step and the course of
+    a run are written there and nowhere else.
+    """
+    neighbors.check_names("run_demo")
+    with messages.quiet():
+        import run_demo
+    run_demo.train(args)
+
+
+def as_flag(name: str, value: bool | float | str) -> str:
+    """Returns the flag of a parameter with its value."""
+    flag = name.replace("_", "-")
+    if isinstance(value, bool):
+        return f"--{flag}" if value else f"--no-{flag}"
+    return f"--{flag}={value}"
 
 
 @suggests_keywords

@@ -40,7 +40,10 @@ def wrong_imports(name, source):
     own, wrong = room(name), set()
     for other in imported(source):
         top = other.split(".")[0]
-        if top == "run_demo" or (name == "transformer_model" and top in ("nmt", "params")):
+        # nmt.api trains as an application does: by run_demo.py, where the step is written.
+        if top == "run_demo" and name != "nmt.api":
+            wrong.add(other)
+        if name == "transformer_model" and top in ("nmt", "params"):
             wrong.add(other)
         allowed = ROOMS[: ROOMS.index(own) + 1] if own else []
         if own == "training":

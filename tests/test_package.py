@@ -5,11 +5,12 @@
 
 import ast
 import re
+import signal
 import sys
 import tomllib
 
 import pytest
-from helpers import ROOT, run_process
+from helpers import ROOT, run_process, sentences, write_tsv
 
 import nmt
 
@@ -159,6 +160,9 @@ def test_a_misspelled_keyword_is_answered_with_the_right_one(call, said):
 def test_mistakes_of_an_application_are_user_errors(tmp_path):
     run = tmp_path / "run"
     for call, said in (
+        (lambda: nmt.train(run, dataset="bundled", epochs=0), "--epochs: 0 is less than 1"),
+        (lambda: nmt.train(run, train="a.tsv"), "train is one path; give a list of paths"),
+        (lambda: nmt.train(run, preset="huge"), "--preset: "),
         (lambda: nmt.evaluate(run), "no trained run"),
         (lambda: nmt.translate_document("a.html", b"", list, columns="1"), "columns is for .csv"),
     ):
@@ -176,4 +180,30 @@ def test_an_application_scores_a_run_without_output(finished, capfd):
     assert nmt.evaluate(run, ["um dois."], ["one two."], ter=True)["TER"]["signature"]
     with pytest.raises(nmt.UserError, match="as many references as sources"):
         nmt.evaluate(run, ["um dois."])
+    assert capfd.readouterr().out == ""
+
+
+def test_an_application_trains_resumes_and_scores_without_output(tmp_path, capfd):
+    corpus = write_tsv(tmp_path / "numbers.tsv", sentences(300))
+    sizes = dict(num_layers=1, d_model=16, dff=32, num_heads=2, vocab_size=320, batch_size=64)
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    rows = []
+
+    def on_epoch(row):
+        assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+        rows.append(row)
+
+    arguments = dict(dataset=corpus, on_epoch=on_epoch, **sizes)
+    trained = nmt.train(tmp_path / "run", epochs=1, **arguments)
+    resumed = nmt.train(tmp_path / "run", epochs=2, **arguments)
+    assert nmt.train(tmp_path / "run", epochs=2, **arguments) == resumed  # complete
+    assert [row["epoch"] for row in rows] == [1, 2]
+    assert trained.history == rows[:1]
+    assert (resumed.path, resumed.history) == (tmp_path / "run", rows)
+    scores = nmt.evaluate(resumed.path)
+    assert scores["loss"] == pytest.approx(resumed.scores["loss"], rel=1e-5)
+    assert scores["BLEU"] == resumed.scores["BLEU"]
+    few = nmt.evaluate(resumed.path, ["um dois."], ["one two."], ter=True)
+    assert few["lines"] == 1
+    assert few["TER"]["signature"]
     assert capfd.readouterr().out == ""

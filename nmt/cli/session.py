@@ -6,8 +6,8 @@ the run that it begins with; the other machines that train with this one.
 
 import dataclasses
 from argparse import Namespace
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import keras
 import tensorflow as tf
@@ -37,6 +37,14 @@ __all__ = [
 KEPT_CHECKPOINTS = 3  # of the newest epochs, at least; more if more are averaged
 
 
+class Host(NamedTuple):
+    """What the process of a training run allows: the program's, or an application's."""
+
+    prints: bool = True  # scores and samples on stdout
+    handles_signals: bool = True  # while epochs are trained
+    on_epoch: Callable[[dict[str, Any]], object] | None = None  # called with the row of an epoch
+
+
 @dataclasses.dataclass(frozen=True)
 class Session:
     """What a training run is made of, before its network."""
@@ -52,6 +60,11 @@ class Session:
     devices: devices.Devices
     workers: cluster.Cluster
     parent: parents.Parent | None  # the run to begin with
+
+    @property
+    def host(self) -> Host:
+        """The Host: that of the program, unless `args` holds another one."""
+        return getattr(self.args, "host", Host())
 
     @property
     def tokenizer(self) -> Tokenizer:
@@ -72,7 +85,8 @@ class Session:
 
     def report_complete(self) -> None:
         """Prints the scores that the run has."""
-        finished_runs.report(self.run, self.corpus)
+        if self.host.prints:
+            finished_runs.report(self.run, self.corpus)
 
     def initialize(self, transformer: Transformer) -> None:
         """Sets the weights to those of the run to begin with, if there is one."""
@@ -102,12 +116,16 @@ class Session:
         kept_epochs = max(KEPT_CHECKPOINTS, self.options.average)
         confirm = None if self.claimed.is_confirmed else self.claimed.confirm
         minutes = self.options.checkpoint_minutes
-        return checkpoints.Keeper(checkpoint, self.run, kept_epochs, minutes, self.workers, confirm)
+        return checkpoints.Keeper(
+            checkpoint, self.run, kept_epochs, minutes, self.workers, confirm,
+            self.host.handles_signals,
+        )  # fmt: skip
 
     def announce(self, epochs: loop.Epochs, batches: batching.Batches) -> None:
         """Logs what is left to train, once the newest checkpoint is restored."""
         if self.args.no_plots:
             epochs.times.picture_seconds = 0  # of the time that a run is estimated to take
+        epochs.on_epoch = self.host.on_epoch
         train_messages.announce_training(self.run, self.corpus, epochs, batches)
 
     # ---- After training: what the chief writes, prints and draws ----
@@ -129,8 +147,9 @@ class Session:
         if not self.workers.chief:
             return None
         final = choose_weights(self.run).record
+        report = run_report.report if self.host.prints else run_report.write_report
         try:
-            run_report.report(self.run, self.corpus, model, final, scores, lines)
+            report(self.run, self.corpus, model, final, scores, lines)
         except OSError as error:
             return error
         return None

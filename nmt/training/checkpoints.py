@@ -29,7 +29,7 @@ from nmt.messages import log, reason
 from nmt.training import cluster
 from nmt.training.checkpoint_files import number, paths
 from nmt.training.run_folder import RunFolder
-from nmt.training.signals import Signals
+from nmt.training.signals import SIGNALS, Signals
 
 # What TensorFlow raises for files that are damaged, missing, or of other variables.
 UNREADABLE = (tf.errors.OpError, AssertionError, ValueError, LookupError, RuntimeError, OSError)
@@ -163,15 +163,17 @@ class Keeper:
       workers: the cluster.Cluster that trains.
       confirm: called once a checkpoint turns out to fit the network, if the parameters of the run
         were lost; else None.
+      handles_signals: whether signals are noted in the `with` block; see signals.py.
     """
 
     def __init__(
         self, checkpoint: tf.train.Checkpoint, run: RunFolder, kept_epochs: int, minutes: float,
         workers: cluster.Cluster = cluster.ALONE, confirm: Callable[[], None] | None = None,
+        handles_signals: bool = True,
     ):  # fmt: skip
         self.checkpoint, self.minutes, self.workers = checkpoint, minutes, workers
         self.run, self.saved, self.confirm = run, time.monotonic(), confirm
-        self.signals = Signals(workers)
+        self.signals = Signals(workers, SIGNALS if handles_signals else ())
         self._due = False
         self._kept_numbers = {run.checkpoints: kept_epochs, run.timed: 1, run.best: 1, run.final: 1}
 

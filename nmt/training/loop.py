@@ -5,7 +5,7 @@ import functools
 import math
 import time
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import tensorflow as tf
@@ -105,6 +105,7 @@ class Epochs:
       history: the metrics of finished epochs.
       position: the number of batches of the current epoch that are done.
       sums_so_far: the sum of their TokenSums.
+      on_epoch: called with the row of each epoch that is validated; None for nothing.
     """
 
     def __init__(self, training: Trainable):
@@ -113,6 +114,7 @@ class Epochs:
         self.position, self.sums_so_far = tf.Variable(0), tf.Variable(tf.zeros(3, tf.float64))
         self.times, self.tensorboard = RunTimes(), tensorboard.TensorBoard()
         self._warned = False  # that the loss is far too high
+        self.on_epoch: Callable[[dict[str, Any]], object] | None = None
 
     @property
     def step(self) -> int:
@@ -453,5 +455,7 @@ class Epochs:
             f"Epoch {epoch}/{epochs}: loss {row['loss']:.3f}, accuracy {row['accuracy']:.3f}; "
             f"validation {metrics_text(row)}{speed}{left}"
         )
+        if self.on_epoch:
+            self.on_epoch(row)
         keeper.agree_on_signals()
         keeper.raise_if_interrupted()

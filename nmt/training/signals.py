@@ -7,6 +7,7 @@ reach only one of them, so they agree on it before any of them ends.
 import os
 import signal
 import time
+from collections.abc import Sequence
 from types import FrameType
 
 from nmt import Interrupted
@@ -21,21 +22,24 @@ class Signals:
 
     Args:
       workers: the cluster.Cluster that trains.
+      handled: the signals that are noted; others are left to their handlers.
 
     Attributes:
       received: the number of the newest signal of this process, or None.
       agreed: the number of the signal that all workers end with, or None.
     """
 
-    def __init__(self, workers: cluster.Cluster = cluster.ALONE):
-        self.workers = workers
+    def __init__(
+        self, workers: cluster.Cluster = cluster.ALONE, handled: Sequence[signal.Signals] = SIGNALS
+    ):
+        self.workers, self.handled = workers, handled
         self.received: int | None = None
         self.agreed: int | None = None
         self._first_hangup: float | None = None  # when it came
         self._handlers = {}  # of before the `with` block
 
     def __enter__(self) -> "Signals":
-        heard = [number for number in SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
+        heard = [number for number in self.handled if signal.getsignal(number) != signal.SIG_IGN]
         self._handlers = {number: signal.signal(number, self.note) for number in heard}
         return self
 
