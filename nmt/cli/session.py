@@ -6,7 +6,7 @@ the run that it begins with; the other machines that train with this one.
 
 import dataclasses
 from argparse import Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import keras
@@ -19,7 +19,7 @@ from nmt.corpus.source import CorpusSource
 from nmt.corpus.vocabulary import train_tokenizer
 from nmt.decoding.model import Model
 from nmt.options import Options
-from nmt.results import evaluation, run_report
+from nmt.results import run_report
 from nmt.results.explorer import page
 from nmt.runs import parent as parents
 from nmt.runs.claim import Claim, claim
@@ -137,7 +137,7 @@ class Session:
             run_report.write_validation(self.run, self.corpus, final, validation)
 
     def report(
-        self, model: Model, scores: dict[str, Any], lines: Sequence[evaluation.TranslatedLine]
+        self, model: Model, scores: dict[str, Any], lines: list[run_report.TranslatedLine]
     ) -> OSError | None:
         """Writes and prints scores and translations of the test split.
 
@@ -155,7 +155,7 @@ class Session:
         return None
 
     def draw(
-        self, model: Model, lines: Sequence[evaluation.TranslatedLine], batches: batching.Batches
+        self, model: Model, lines: list[run_report.TranslatedLine], batches: batching.Batches
     ) -> None:
         """Draws all pictures, and suggests commands."""
         from nmt.results.pictures import RunPictures

@@ -9,7 +9,7 @@ Shapes in comments: those of transformer_model.py, with L positions of the decod
 tokens of a target without START and END.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
@@ -122,7 +122,7 @@ def log_probabilities(logits: tf.Tensor, ids: tf.Tensor) -> tuple[tf.Tensor, tf.
     vocab_size = logits.shape[-1]
 
     @tf.custom_gradient
-    def from_logits(logits):  # (B, L, V)
+    def from_logits(logits: tf.Tensor) -> Any:  # (B, L, V)
         most = tf.reduce_max(logits, axis=-1, keepdims=True)  # (B, L, 1), against overflow
         powers = tf.exp(logits - most)  # (B, L, V)
         sums = tf.reduce_sum(powers, axis=-1, keepdims=True)  # (B, L, 1)
@@ -130,7 +130,8 @@ def log_probabilities(logits: tf.Tensor, ids: tf.Tensor) -> tuple[tf.Tensor, tf.
         chosen = tf.gather(logits, ids, axis=2, batch_dims=1) - total  # (B, L, N)
         mean = tf.reduce_mean(logits, axis=-1) - total[..., 0]  # (B, L)
 
-        def gradient(of_chosen, _, of_mean):  # (B, L, N), (B, L), (B, L) -> (B, L, V)
+        # (B, L, N), (B, L), (B, L) -> (B, L, V)
+        def gradient(of_chosen: tf.Tensor, _: tf.Tensor, of_mean: tf.Tensor) -> tf.Tensor:
             of_mean = of_mean[..., tf.newaxis]  # (B, L, 1)
             share = tf.reduce_sum(of_chosen, axis=-1, keepdims=True) + of_mean  # (B, L, 1)
             gradients = of_mean / vocab_size - powers * (share / sums)  # (B, L, V)

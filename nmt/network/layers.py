@@ -4,7 +4,7 @@ Each class overrides methods of the layer that it speeds up, and inherits the re
 engine.py says which takes the place of which. Shapes in comments as in transformer_model.py.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import keras
 import tensorflow as tf
@@ -14,12 +14,12 @@ from nmt.network import variants
 from transformer_model import scaled_dot_product_attention
 
 
-def leading(x):
+def leading(x: tf.Tensor) -> tuple[Any, Any]:
     """Returns B and L of `x` (B, L, ...) for a reshape; constants where known, which are faster."""
     return (-1, x.shape[1]) if x.shape[1] else (tf.shape(x)[0], tf.shape(x)[1])
 
 
-def matrix(x):
+def matrix(x: tf.Tensor) -> tf.Tensor:
     """(B, L, D) -> (B L, D)."""
     return tf.reshape(x, (-1, x.shape[-1]))
 
@@ -30,7 +30,7 @@ def matrix(x):
 class Dense(keras.layers.Dense):
     """One product of two matrices: TensorFlow then adds the bias in the same kernel."""
 
-    def call(self, inputs, training=None):
+    def call(self, inputs: tf.Tensor, training: bool | None = None) -> tf.Tensor:
         """(B, L, D) -> (B, L, units)."""
         return tf.reshape(super().call(matrix(inputs)), (*leading(inputs), self.units))
 
@@ -42,7 +42,7 @@ class Dropout(keras.layers.Dropout):
     mask as TensorFlow; Keras's own layer does neither.
     """
 
-    def call(self, inputs, training=False):
+    def call(self, inputs: tf.Tensor, training: bool = False) -> tf.Tensor:
         """Sets values, of any shape, to zero and scales the others to keep the mean."""
         dropped_bytes = min(round(self.rate * 256), 255)  # of the 256 values of a byte
         if not training or not dropped_bytes:
@@ -64,7 +64,7 @@ class Dropout(keras.layers.Dropout):
 class LayerNormalization(keras.layers.LayerNormalization):
     """Fewer passes over the values (Ba et al. 2016, arXiv 1607.06450)."""
 
-    def call(self, inputs):
+    def call(self, inputs: tf.Tensor) -> tf.Tensor:
         """(x - mean) / sqrt(variance + epsilon) * gamma + beta, over the last axis of x."""
         values = tf.cast(inputs, tf.float32)
         values -= tf.reduce_mean(values, axis=-1, keepdims=True)
@@ -83,7 +83,7 @@ class Projection(NamedTuple):
     bias: tf.Tensor  # (n D,)
 
 
-def join_projections(*layers):
+def join_projections(*layers: keras.layers.Dense) -> Projection:
     """Returns the Projection that computes what all Dense `layers` compute."""
     return Projection(
         tf.concat([layer.kernel for layer in layers], axis=1),
@@ -91,7 +91,7 @@ def join_projections(*layers):
     )
 
 
-def project(x, projection, num_heads):
+def project(x: tf.Tensor, projection: Projection, num_heads: int) -> list[tf.Tensor]:
     """`x` (B, L, D), a Projection of n layers -> n tensors (B, H, L, D / H)."""
     d_model = x.shape[-1]
     kernel, bias = tf.cast(projection.kernel, x.dtype), tf.cast(projection.bias, x.dtype)
@@ -109,7 +109,9 @@ def join_heads(x: tf.Tensor) -> tf.Tensor:
 class MultiHeadAttention(transformer_model.MultiHeadAttention):
     """Projects queries, keys and values in one product where they are of the same vectors."""
 
-    def call(self, v, k, q, mask=None):
+    def call(
+        self, v: tf.Tensor, k: tf.Tensor, q: tf.Tensor, mask: tf.Tensor | None = None
+    ) -> tuple[tf.Tensor, tf.Tensor]:
         """Attends from `q` (B, len_q, D) to `k`, `v` (B, len_k, D).
 
         Returns:
@@ -133,7 +135,7 @@ class MultiHeadAttention(transformer_model.MultiHeadAttention):
 class TiedLogits(variants.TiedLogits):
     """One product of two matrices."""
 
-    def call(self, x):
+    def call(self, x: tf.Tensor) -> tf.Tensor:
         """(B, L, D) -> (B, L, V)."""
         embeddings = self.embedding.embeddings  # (V, D)
         logits = tf.matmul(matrix(x), embeddings, transpose_b=True)  # (B L, V)

@@ -45,6 +45,12 @@ class Predictions:
     parts: list[Any]  # of the batch
     sums: TokenSums | None = None  # once the loss is computed
 
+    @property
+    def computed_sums(self) -> TokenSums:
+        """The sums, after the loss was computed."""
+        assert self.sums is not None
+        return self.sums
+
 
 class SummedForward:
     """The loss and the accuracy of a forward pass that computes TokenSums, as the story has them.
@@ -61,11 +67,13 @@ class SummedForward:
 
     def accuracy_function(self, real: tf.Tensor, predictions: Predictions) -> tf.Tensor:
         """Returns the share of real tokens that are predicted, after `loss_function`."""
-        return tf.math.divide_no_nan(predictions.sums.hits, predictions.sums.tokens)
+        return tf.math.divide_no_nan(
+            predictions.computed_sums.hits, predictions.computed_sums.tokens
+        )
 
     def tokens(self, real: tf.Tensor, predictions: Predictions) -> tf.Tensor:
         """Returns the number of real tokens, (), after `loss_function`."""
-        return predictions.sums.tokens
+        return predictions.computed_sums.tokens
 
     def token_sums(self, real: tf.Tensor, parts: list[Any], label_smoothing: float) -> TokenSums:
         """Returns the TokenSums of ids (B, T)."""
@@ -107,7 +115,7 @@ def cross_entropy(
     even, certain = label_smoothing / vocab_size, 1 - label_smoothing
 
     @tf.custom_gradient
-    def losses_and_hits(logits):  # (N, V)
+    def losses_and_hits(logits: tf.Tensor) -> Any:  # (N, V)
         highest = tf.reduce_max(logits, axis=-1, keepdims=True)  # (N, 1), against overflow
         powers = tf.exp(logits - highest)  # (N, V)
         total = tf.reduce_sum(powers, axis=-1, keepdims=True)  # (N, 1)
@@ -116,7 +124,7 @@ def cross_entropy(
         if label_smoothing:
             losses -= even * (tf.reduce_sum(logits, axis=-1) - vocab_size * highest[:, 0])
 
-        def gradient(upstream, _):  # (N,) -> (N, V)
+        def gradient(upstream: tf.Tensor, _: tf.Tensor) -> tf.Tensor:  # (N,) -> (N, V)
             upstream = upstream[:, tf.newaxis]
             gradients = powers * (upstream / total)
             if label_smoothing:

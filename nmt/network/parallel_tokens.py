@@ -63,6 +63,7 @@ class ParallelTokensForward(SummedForward):
         sources = split_rows(inputs[0], self.parts)
         if not training:
             return Predictions([predict(self.transformer, inp) for inp in sources])
+        assert self.batch_seed
         seed, targets = self.batch_seed(), split_rows(inputs[1], self.parts)
         predictions = []
         for part, (inp, tar) in enumerate(zip(sources, targets, strict=True)):

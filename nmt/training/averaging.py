@@ -1,7 +1,7 @@
 """The final weights of a run: the mean of its last checkpoints, or its best epoch (paper 6.1)."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import keras
 import numpy as np
@@ -10,6 +10,8 @@ import tensorflow as tf
 from nmt import UserError
 from nmt.messages import log
 from nmt.training import checkpoints
+from nmt.training.checkpoint_files import number as epoch_of
+from nmt.training.checkpoint_files import paths
 from nmt.training.metrics import metrics_text, value_to_minimize
 
 
@@ -55,19 +57,20 @@ def average(
     """
     run = keeper.run
     keeper.workers.barrier()  # the chief has saved the last epoch
-    epoch_paths = checkpoints.paths(run.checkpoints)[-number:]
-    best_paths = checkpoints.paths(run.best)[-1:]
+    epoch_paths = paths(run.checkpoints)[-number:]
+    best_paths = paths(run.best)[-1:]
     log.info(f"{comparison_title(epoch_paths, best_paths)} ...")
-    last = chosen = None
+    last: Candidate | None = None
+    chosen: Candidate | None = None
     for candidate in candidates(checkpoint, variables, epoch_paths, best_paths, validate):
         last = last or candidate
         if not chosen or value_to_minimize(candidate.metrics) < value_to_minimize(chosen.metrics):
             chosen = candidate  # the memory of all others is free again
-    if not last:
+    if not last or not chosen:
         raise UserError(f"{run.checkpoints}: no checkpoint there can be read; restore one")
     checkpoints.restore(checkpoint, last.path)
     assign(variables, chosen.weights)
-    keeper.save(run.final, checkpoints.number(last.path))
+    keeper.save(run.final, epoch_of(last.path))
     comparison = "" if chosen is last else f"; the last epoch's {metrics_text(last.metrics)}"
     log.info(
         f"Final weights: {chosen.title}, validation {metrics_text(chosen.metrics)}{comparison}."
@@ -90,7 +93,7 @@ def candidates(
       checkpoint, variables, validate: see `average`.
     """
     newest, count = "", 0
-    totals = [0.0] * len(variables)
+    totals: list[Any] = [0.0] * len(variables)  # arrays
     for path in reversed(epoch_paths):
         if not checkpoints.try_restore(checkpoint, path):
             continue
@@ -101,10 +104,10 @@ def candidates(
         title = f"the mean of the newest {count} epochs" if count > 1 else "the last epoch's"
         yield Candidate(title, means, validate(), newest)
     for path in best_paths if newest else ():
-        is_last = checkpoints.number(path) == checkpoints.number(newest)
+        is_last = epoch_of(path) == epoch_of(newest)
         if not is_last and checkpoints.try_restore(checkpoint, path):
             weights = [variable.numpy() for variable in variables]
-            title = f"epoch {checkpoints.number(path)}'s"
+            title = f"epoch {epoch_of(path)}'s"
             yield Candidate(title, weights, validate(), path)
 
 
@@ -113,7 +116,7 @@ def comparison_title(epoch_paths: Sequence[str], best_paths: Sequence[str]) -> s
     rivals = []
     if len(epoch_paths) > 1:
         rivals.append(f"averages of up to {len(epoch_paths)} epochs")
-    if {*map(checkpoints.number, best_paths)} - {*map(checkpoints.number, epoch_paths[-1:])}:
+    if {*map(epoch_of, best_paths)} - {*map(epoch_of, epoch_paths[-1:])}:
         rivals.append("the best epoch")
     if not rivals:
         return "Validating the last epoch"

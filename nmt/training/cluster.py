@@ -88,7 +88,7 @@ class Cluster:
         here = strategy.num_replicas_in_sync // len(self.workers)  # replicas of one worker
 
         @tf.function
-        def summed(value):
+        def summed(value: tf.Tensor) -> tf.Tensor:
             replica_values = strategy.run(tf.identity, args=(value / here,))
             return strategy.reduce("SUM", replica_values, axis=None)
 
@@ -97,7 +97,10 @@ class Cluster:
 
     def total(self, value: float) -> float:
         """Returns the sum of all workers' `value`s, floats, once all have reached this call."""
-        return value if self.alone else float(self.summed(tf.constant(value, tf.float64)))
+        if self.alone:
+            return value
+        assert self.summed
+        return float(self.summed(tf.constant(value, tf.float64)))
 
     def broadcast(self, value: float) -> float:
         """Returns the chief's `value`, a float, once all workers have reached this call."""

@@ -207,7 +207,7 @@ def distribute_shares(
         shares of each batch, one after the other.
     """
 
-    def shares_of_worker(context):
+    def shares_of_worker(context: tf.distribute.InputContext) -> tf.data.Dataset:
         here = context.num_replicas_in_sync // context.num_input_pipelines
         first = here * context.input_pipeline_id
         return read_shares(range(first, first + here))
@@ -221,8 +221,8 @@ def distribute(
     """Splits global `batches` of (B, S), (B, T) between replicas: (B / replicas, S), ..."""
     replicas = strategy.num_replicas_in_sync
 
-    def read_shares(numbers):
-        def split(*batch):
+    def read_shares(numbers: range) -> tf.data.Dataset:
+        def split(*batch: tf.Tensor) -> tuple[tf.Tensor, ...]:
             parts = (tf.reshape(ids, (replicas, -1, tf.shape(ids)[1])) for ids in batch)
             return tuple(ids[numbers.start : numbers.stop] for ids in parts)
 

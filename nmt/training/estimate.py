@@ -61,7 +61,7 @@ class RunTimes:
       estimated: whether the user knows how long training will take.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.batches, self.batch_seconds = 0, 0.0
         self.validation_seconds = self.translation_seconds = 0.0
         self.picture_seconds: float = PICTURE_SECONDS

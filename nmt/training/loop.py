@@ -19,6 +19,8 @@ from nmt.network.parallel_tokens import POSITIONS
 from nmt.options import Options
 from nmt.text.tokenizer import Tokenizer
 from nmt.training import checkpoints, cluster, devices, tensorboard
+from nmt.training.checkpoint_files import number as epoch_of
+from nmt.training.checkpoint_files import paths
 from nmt.training.estimate import BatchTimer, RunTimes, duration
 from nmt.training.metrics import (
     metrics_text,
@@ -48,7 +50,7 @@ def workers_agree_after(number: int, accumulate: int) -> bool:
     return number // REFRESH_BATCHES > (number - accumulate) // REFRESH_BATCHES
 
 
-def is_finished(epoch: int, history: list[dict], options: Options) -> bool:
+def is_finished(epoch: int, history: list[dict[str, Any]], options: Options) -> bool:
     """Returns whether no epoch is left to train: all are done, or too many improved nothing.
 
     Args:
@@ -80,7 +82,7 @@ class Trainable(Protocol):
     optimizer: SharedOptimizer
     total_steps: tf.Variable  # of all epochs
     checkpoint: tf.train.Checkpoint  # of all that a resumed run needs
-    train_batch: Callable[..., tf.Tensor]  # (inp, tar, ends_step=True) -> TokenSums, (3,)
+    train_batch: Any  # a tf.function: (inp, tar, ends_step=True) -> TokenSums, (3,)
     validator: "Validator"
 
 
@@ -110,7 +112,8 @@ class Epochs:
 
     def __init__(self, training: Trainable):
         self.training = training
-        self.epoch, self.history = tf.Variable(0), []
+        self.epoch = tf.Variable(0)
+        self.history: list[dict[str, Any]] = []
         self.position, self.sums_so_far = tf.Variable(0), tf.Variable(tf.zeros(3, tf.float64))
         self.times, self.tensorboard = RunTimes(), tensorboard.TensorBoard()
         self._warned = False  # that the loss is far too high
@@ -171,7 +174,7 @@ class Epochs:
                     bar.show(number, self.report(title, number, new_sums, rate()))
                     timer.note(number)
                     self.estimate_once(timer, number)
-                if save:
+                if save and keeper:
                     self.save_within_epoch(keeper)
         if not first or timer.is_measured(batches_per_epoch):  # else these few trace functions
             self.times.batch_seconds = timer.seconds_per_batch(batches_per_epoch)
@@ -205,7 +208,7 @@ class Epochs:
           UserError: one of them, or a weight, is NaN or infinite.
         """
         sums = np.array([batch_sums.numpy() for batch_sums in pending], np.float64)  # (batches, 3)
-        finite = np.isfinite(sums).all(axis=1).tolist()
+        finite: list[bool] = [bool(np.isfinite(batch_sums).all()) for batch_sums in sums]
         weights = sum(
             float(tf.reduce_sum(v)) for v in self.training.transformer.trainable_variables
         )
@@ -294,7 +297,7 @@ class Epochs:
         return 0.0
 
     @property
-    def _place(self) -> dict:
+    def _place(self) -> dict[str, int]:
         """Where training is: its finished epochs, and batches of the current one."""
         return {"epoch": int(self.epoch), "position": int(self.position)}
 
@@ -378,7 +381,7 @@ class Epochs:
 
     def metrics_of_epoch(
         self, corpus: Corpus, tokenizer: Tokenizer, rate: float | None = None
-    ) -> dict:
+    ) -> dict[str, Any]:
         """Validates the newest epoch. Returns its row of the history.
 
         Args:
@@ -410,8 +413,8 @@ class Epochs:
         known = [row["epoch"] for row in self.history]
         best = [
             path
-            for path in checkpoints.paths(keeper.run.best)[-1:]
-            if checkpoints.number(path) not in known and (checkpoints.number(path), 0) < now
+            for path in paths(keeper.run.best)[-1:]
+            if epoch_of(path) not in known and (epoch_of(path), 0) < now
         ]
         if not (newest and best):
             return

@@ -3,6 +3,7 @@
 import collections
 from collections.abc import Callable, Iterable, Iterator
 from concurrent import futures
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -13,7 +14,7 @@ from nmt.network.loss import TokenSums
 INFORMATIVE_BLEU = 1.0  # a lower one says as little as 0
 
 
-def value_to_minimize(metrics: dict) -> tuple[float, ...]:
+def value_to_minimize(metrics: dict[str, Any]) -> tuple[float, ...]:
     """Returns what epochs are compared by: validation loss; or BLEU, and for equal BLEU the loss.
 
     A BLEU below INFORMATIVE_BLEU counts as 0, so that the loss decides.
@@ -27,7 +28,7 @@ def value_to_minimize(metrics: dict) -> tuple[float, ...]:
     return -round(bleu, 2), metrics["val_loss"]
 
 
-def value_for_early_stopping(metrics: dict) -> tuple[float, ...]:
+def value_for_early_stopping(metrics: dict[str, Any]) -> tuple[float, ...]:
     """Returns what early stopping waits for: the loss, or BLEU alone as soon as it is informative.
 
     Args:
@@ -38,7 +39,7 @@ def value_for_early_stopping(metrics: dict) -> tuple[float, ...]:
     return value[:1] if bleu_counts else value
 
 
-def validation_metrics(metrics: dict) -> dict[str, float]:
+def validation_metrics(metrics: dict[str, Any]) -> dict[str, float]:
     """Returns those of the validation split by names without their prefix: loss, accuracy, bleu."""
     prefix = "val_"
     return {
@@ -63,7 +64,7 @@ def loss_and_accuracy(
     totals = np.zeros(3)
     for sums in in_parallel(step, batches, threads):
         totals += sums.numpy()
-    loss, hits, tokens = totals
+    loss, hits, tokens = map(float, totals)
     tokens = max(tokens, 1)  # 0 if no target fits a non-autoregressive decoder
     return loss / tokens, hits / tokens
 
@@ -84,7 +85,7 @@ def in_parallel(
         for batch in batches:
             yield step(*batch)
         return
-    pending = collections.deque()
+    pending: collections.deque[futures.Future[tf.Tensor]] = collections.deque()
     with futures.ThreadPoolExecutor(threads) as pool:
         for batch in batches:
             pending.append(pool.submit(step, *batch))
@@ -110,7 +111,7 @@ def teacher_forced_sums(forward: ForwardPass, inp: tf.Tensor, tar: tf.Tensor) ->
     return TokenSums(loss * tokens, accuracy * tokens, tokens)
 
 
-def metrics_text(metrics: dict) -> str:
+def metrics_text(metrics: dict[str, Any]) -> str:
     """Returns metrics of the validation split as text."""
     bleu = f", BLEU {metrics['val_bleu']:.1f}" if "val_bleu" in metrics else ""
     return f"loss {metrics['val_loss']:.3f}, accuracy {metrics['val_accuracy']:.3f}{bleu}"

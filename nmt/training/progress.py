@@ -31,7 +31,7 @@ class ProgressBar:
     def __enter__(self) -> "ProgressBar":
         return self
 
-    def __exit__(self, *error) -> None:
+    def __exit__(self, *error: object) -> None:
         self._bar.close()
 
     def show(self, number: int, text: str) -> None:

@@ -32,7 +32,7 @@ class CosineSchedule(CustomSchedule):
         super().__init__(d_model, warmup_steps, scale)
         self.steps = steps
 
-    def __call__(self, step):
+    def __call__(self, step: tf.Tensor) -> tf.Tensor:
         step, steps = tf.cast(step, tf.float32), tf.cast(self.steps, tf.float32)
         warmup = float(self.warmup_steps)
         warmed_up = super().__call__(tf.minimum(step, warmup))
@@ -47,11 +47,11 @@ class CosineSchedule(CustomSchedule):
 class ConstantSchedule(CustomSchedule):
     """The same warm-up to the same peak, and no decay."""
 
-    def __call__(self, step):
+    def __call__(self, step: tf.Tensor) -> tf.Tensor:
         return super().__call__(tf.minimum(tf.cast(step, tf.float32), float(self.warmup_steps)))
 
 
-SCHEDULES = {  # by the name that params.py gives it
+SCHEDULES: dict[str, type[CustomSchedule]] = {  # by the name that params.py gives it
     "inverse-sqrt": CustomSchedule,
     "cosine": CosineSchedule,
     "constant": ConstantSchedule,
@@ -68,5 +68,5 @@ def learning_rate(options: Options, steps: int | tf.Variable) -> CustomSchedule:
     schedule = SCHEDULES[options.schedule]
     arguments = options.d_model, options.warmup_steps, options.learning_rate_scale
     if issubclass(schedule, CosineSchedule):
-        return schedule(*arguments, steps)
+        return schedule(*arguments, steps=steps)
     return schedule(*arguments)

@@ -9,6 +9,7 @@ import signal
 import time
 from collections.abc import Sequence
 from types import FrameType
+from typing import Any
 
 from nmt import Interrupted
 from nmt.training import cluster
@@ -36,14 +37,14 @@ class Signals:
         self.received: int | None = None
         self.agreed: int | None = None
         self._first_hangup: float | None = None  # when it came
-        self._handlers = {}  # of before the `with` block
+        self._handlers: dict[int, Any] = {}  # of before the `with` block
 
     def __enter__(self) -> "Signals":
         heard = [number for number in self.handled if signal.getsignal(number) != signal.SIG_IGN]
         self._handlers = {number: signal.signal(number, self.note) for number in heard}
         return self
 
-    def __exit__(self, kind: type | None, *_) -> None:
+    def __exit__(self, kind: type | None, *_: object) -> None:
         for number, handler in self._handlers.items():
             signal.signal(number, handler)
         if kind is None and self.received and self.workers.alone:  # nobody has to agree any more

@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import tensorflow as tf
 
@@ -24,7 +25,7 @@ class TensorBoard:
             else tf.summary.create_noop_writer()
         )
 
-    def log(self, step: int, group: str, **metrics) -> None:
+    def log(self, step: int, group: str, **metrics: Any) -> None:
         """Writes metrics as curves `group`/name, at an optimizer step."""
         with self._writer.as_default(step=step):
             for name, value in metrics.items():
