@@ -218,7 +218,8 @@ def test_python_in_the_pages_prints_what_they_say(example, capfd):
 
 
 def test_pages_are_short_and_the_index_names_them_all():
-    pages = [page for page in [ENGLISH, CHINESE, *DOCS] if page.name != "commands.md"]  # generated
+    generated = ("commands.md", "api.md")
+    pages = [page for page in [ENGLISH, CHINESE, *DOCS] if page.name not in generated]
     lengths = {page.name: len(text(page).splitlines()) for page in pages}
     assert {name: length for name, length in lengths.items() if length > 150} == {}
     for index, pages_named in (
