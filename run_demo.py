@@ -28,6 +28,7 @@ if __name__ != "__main__":  # the program reads its command line first: TensorFl
     from nmt.results import evaluation, validation
     from nmt.runs.loading import load_translator
     from nmt.training import averaging, cluster, devices, loop, schedules
+    from nmt.training.named_state import NamedState
     from nmt.training.optimizer import Adam, SharedOptimizer, dense
     from transformer_model import CustomSchedule
 
@@ -95,16 +96,10 @@ class Training:
             fixed=False,
         )  # fmt: skip
         self.validator = validation.Validator(self.model, strategy, self.workers)
-        self.checkpoint = tf.train.Checkpoint(
-            # A list of variables, not the model: TensorFlow would leave out the layers that Keras
-            # keeps in lists, and the state of dropout's random numbers.
-            model=[variable.value for variable in self.transformer.variables],
-            optimizer=tf.train.Checkpoint(_variables=[v.value for v in adam.variables]),
-            epoch=self.epochs.epoch,
-            position=self.epochs.position,
-            sums=self.epochs.sums_so_far,
-            steps=self.total_steps,
-        )
+        self.checkpoint = NamedState(  # all that a resumed run needs
+            self.transformer, adam, epoch=self.epochs.epoch, position=self.epochs.position,
+            sums=self.epochs.sums_so_far, steps=self.total_steps,
+        )  # fmt: skip
 
     def train_step(self, inp, tar, ends_step=True):
         """Learns from one share of a batch, ids (B, S) and (B, T). Returns its TokenSums.

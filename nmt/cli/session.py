@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import keras
-import tensorflow as tf
 
 from nmt.cli import finished_runs, train_corpus, train_messages, train_options
 from nmt.corpus import batches as batching
@@ -111,7 +110,7 @@ class Session:
         )
         return batches
 
-    def keeper(self, checkpoint: tf.train.Checkpoint) -> checkpoints.Keeper:
+    def keeper(self, checkpoint: checkpoints.State) -> checkpoints.Keeper:
         """Returns the Keeper that saves and restores training."""
         kept_epochs = max(KEPT_CHECKPOINTS, self.options.average)
         confirm = None if self.claimed.is_confirmed else self.claimed.confirm

@@ -25,6 +25,7 @@ from nmt.text.glossary import read_glossary
 from nmt.text.protected import Protection
 from nmt.text.tokenizer import Tokenizer
 from nmt.training import checkpoints, devices
+from nmt.training.named_state import NamedState
 from nmt.training.run_folder import read_file
 
 
@@ -134,11 +135,7 @@ def load(
     trained = load_without_weights(path, plain=plain, **changed)
     run, model = trained.run, trained.model
     chosen = choose_weights(run, checkpoint)
-    state = tf.train.Checkpoint(
-        model=[variable.value for variable in model.transformer.variables],
-        epoch=model.epoch,
-        steps=model.steps,
-    )
+    state = NamedState(model.transformer, epoch=model.epoch, steps=model.steps)
     try:
         checkpoints.restore(state, chosen.path)
     except UserError as error:

@@ -5,7 +5,6 @@ import hashlib
 from typing import Any, NamedTuple
 
 import numpy as np
-import tensorflow as tf
 
 from nmt import UserError
 from nmt.corpus.source import CorpusSource
@@ -23,6 +22,7 @@ from nmt.text.protected import Protection
 from nmt.text.tokenizer import Tokenizer
 from nmt.training import checkpoints
 from nmt.training.checkpoint_files import paths as checkpoint_paths
+from nmt.training.named_state import NamedState
 from transformer_model import Transformer
 
 SIZES = (  # the same in both runs, as is the tokenizer
@@ -67,8 +67,7 @@ class Parent(NamedTuple):
         """
         # All variables of a network are in its checkpoint: with other dropout rates, other ones.
         parent_network = build_transformer(self.options, Tokenizer(self.tokenizer).vocab_size)
-        variables = [variable.value for variable in parent_network.variables]
-        checkpoints.restore(tf.train.Checkpoint(model=variables), self.weights)
+        checkpoints.restore(NamedState(parent_network), self.weights)
         both = zip(transformer.trainable_variables, parent_network.trainable_variables, strict=True)
         for variable, weights in both:
             variable.assign(with_new_entries(weights.numpy(), variable.numpy()))

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import keras
 import numpy as np
-import tensorflow as tf
 
 from nmt import UserError
 from nmt.messages import log
@@ -31,7 +30,7 @@ def assign(variables: Sequence[keras.Variable], weights: Sequence[np.ndarray]) -
 
 
 def average(
-    checkpoint: tf.train.Checkpoint,
+    checkpoint: checkpoints.State,
     variables: Sequence[keras.Variable],
     keeper: checkpoints.Keeper,
     number: int,
@@ -46,7 +45,7 @@ def average(
     weights a little off the point they move towards; their mean is closer to it.
 
     Args:
-      checkpoint: the tf.train.Checkpoint of the run.
+      checkpoint: the State of the run.
       variables: the trainable variables of the network.
       keeper: the checkpoints.Keeper of the run.
       number: the number of epochs that are averaged, at most.
@@ -79,7 +78,7 @@ def average(
 
 
 def candidates(
-    checkpoint: tf.train.Checkpoint,
+    checkpoint: checkpoints.State,
     variables: Sequence[keras.Variable],
     epoch_paths: Sequence[str],
     best_paths: Sequence[str],

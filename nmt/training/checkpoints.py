@@ -20,7 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import tensorflow as tf
 
@@ -64,6 +64,14 @@ def readable_path(path: str | Path) -> Iterator[str | Path]:
         yield os.path.join(temporary, "link", name)
 
 
+class State(Protocol):
+    """What is saved and restored: a NamedState, or a tf.train.Checkpoint."""
+
+    def write(self, path: str) -> str: ...
+
+    def read(self, path: str) -> Any: ...
+
+
 class Position(NamedTuple):
     """How far a training run had come when a checkpoint was saved."""
 
@@ -80,11 +88,11 @@ def position(path: str) -> Position:
         return Position(int(epoch), int(batch))
 
 
-def restore(checkpoint: tf.train.Checkpoint, path: str) -> None:
-    """Restores all of `checkpoint`, a tf.train.Checkpoint; a UserError if that is not possible."""
+def restore(checkpoint: State, path: str) -> None:
+    """Restores all of a State; a UserError if that is not possible."""
     try:
         with readable_path(path) as readable:
-            status = checkpoint.read(readable).expect_partial()  # no warnings about the rest
+            status = checkpoint.read(str(readable)).expect_partial()  # no warnings about the rest
             status.assert_existing_objects_matched()
     except UNREADABLE as error:
         logging.getLogger("tensorflow").addFilter(_is_not_of_unrestored_values)
@@ -101,7 +109,7 @@ def _is_not_of_unrestored_values(record: logging.LogRecord) -> bool:
     return not record.getMessage().startswith(UNRESTORED)
 
 
-def try_restore(checkpoint: tf.train.Checkpoint, path: str) -> bool:
+def try_restore(checkpoint: State, path: str) -> bool:
     """Restores all of `checkpoint`. Returns whether that was possible; if not, logs why."""
     try:
         restore(checkpoint, path)
@@ -111,8 +119,8 @@ def try_restore(checkpoint: tf.train.Checkpoint, path: str) -> bool:
     return True
 
 
-def write(checkpoint: tf.train.Checkpoint, path: Path) -> None:
-    """Saves a tf.train.Checkpoint: its files are on the disk before any of them has its name."""
+def write(checkpoint: State, path: Path) -> None:
+    """Saves a State: its files are on the disk before any of them has its name."""
     unfinished = path.parent / UNFINISHED
     shutil.rmtree(unfinished, ignore_errors=True)
     output.make_folder(unfinished)
@@ -156,7 +164,7 @@ class Keeper:
     """Saves and restores a training run.
 
     Args:
-      checkpoint: a tf.train.Checkpoint of its whole state.
+      checkpoint: its whole State.
       run: the folder to save it in.
       kept_epochs: the number of epochs whose checkpoints are kept.
       minutes: between two checkpoints within an epoch.
@@ -167,7 +175,7 @@ class Keeper:
     """
 
     def __init__(
-        self, checkpoint: tf.train.Checkpoint, run: RunFolder, kept_epochs: int, minutes: float,
+        self, checkpoint: State, run: RunFolder, kept_epochs: int, minutes: float,
         workers: cluster.Cluster = cluster.ALONE, confirm: Callable[[], None] | None = None,
         handles_signals: bool = True,
     ):  # fmt: skip

@@ -81,7 +81,7 @@ class Trainable(Protocol):
     transformer: Transformer
     optimizer: SharedOptimizer
     total_steps: tf.Variable  # of all epochs
-    checkpoint: tf.train.Checkpoint  # of all that a resumed run needs
+    checkpoint: checkpoints.State  # of all that a resumed run needs
     train_batch: Any  # a tf.function: (inp, tar, ends_step=True) -> TokenSums, (3,)
     validator: "Validator"
 

@@ -703,9 +703,7 @@ def test_a_training_ends_with_the_mean_of_its_newest_checkpoints_that_validates_
         mean = np.mean([reader.get_tensor(name) for reader in readers], axis=0)
         np.testing.assert_allclose(final.get_tensor(name), mean, atol=1e-6, err_msg=name)
     kept = (final, readers[0])  # all but the weights is that of the newest
-    iterations = [
-        reader.get_tensor("optimizer/_variables/0/.ATTRIBUTES/VARIABLE_VALUE") for reader in kept
-    ]
+    iterations = [reader.get_tensor("optimizer/step/.ATTRIBUTES/VARIABLE_VALUE") for reader in kept]
     assert iterations[0] == iterations[1] > 0
 
 

@@ -4,6 +4,7 @@ import gc
 import json
 import logging
 import math
+import operator
 import os
 import random
 import re
@@ -580,3 +581,44 @@ def test_a_training_killed_again_and_again_ends_bit_for_bit_as_one_never_killed(
             np.testing.assert_array_equal(
                 killed.get_tensor(variable), whole.get_tensor(variable), err_msg=variable
             )
+
+
+# ---- Names ----
+
+
+def test_a_checkpoint_names_every_variable_by_the_way_of_attributes_to_it(tmp_path):
+    training = tiny_training(pre_norm=True, tie_embeddings=True, dropout_rate=0.1)
+    checkpoints.write(training.checkpoint, tmp_path / "ckpt-1")
+    suffix = "/.ATTRIBUTES/VARIABLE_VALUE"
+    shapes = tf.train.load_checkpoint(str(tmp_path / "ckpt-1")).get_variable_to_shape_map()
+    shapes = {name.removesuffix(suffix): shape for name, shape in shapes.items()}
+    assert shapes["model/encoder/layer1/mha/wq/kernel"] == [8, 8]
+    assert shapes["model/decoder/layer1/ffn/layer2/kernel"] == [16, 8]
+    assert shapes["optimizer/velocity/decoder/layer1/layernorm3/gamma"] == [8]
+    shared = [name for name in shapes if name.startswith("model/") and "embedding" in name]
+    assert shared == ["model/encoder/embedding/embeddings"]
+    network = [name for name in shapes if name.startswith("model/")]
+    assert len(network) == len(training.transformer.variables)
+    assert shapes.keys() >= {"optimizer/step", "epoch", "position", "sums", "steps"}
+
+
+def test_a_checkpoint_of_before_version_4_is_read(tmp_path):
+    """It holds lists of variables, in the order in which Keras lists them."""
+    written, read = (tiny_training(seed=seed, dropout_rate=0.1) for seed in (1, 2))
+    written.train_batch(*random_batches(1)[0])
+    older = tf.train.Checkpoint(
+        model=[variable.value for variable in written.transformer.variables],
+        optimizer=tf.train.Checkpoint(
+            _variables=[variable.value for variable in written.optimizer.optimizer.variables]
+        ),
+        epoch=written.epochs.epoch,
+        position=written.epochs.position,
+        sums=written.epochs.sums_so_far,
+        steps=written.total_steps,
+    )
+    checkpoints.write(older, tmp_path / "ckpt-1")
+    checkpoints.restore(read.checkpoint, str(tmp_path / "ckpt-1"))
+    for kind in ("transformer", "optimizer.optimizer"):
+        both = [operator.attrgetter(kind)(training).variables for training in (written, read)]
+        for variable, expected in zip(*both, strict=True):
+            np.testing.assert_array_equal(variable.numpy(), expected.numpy())

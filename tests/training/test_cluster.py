@@ -14,7 +14,6 @@ import pytest
 import tensorflow as tf
 from helpers import TINY, UNSCORED_PROGRAM, sentences, start_process, write_tsv
 
-import run_demo
 from nmt import UserError
 from nmt.training import cluster
 
@@ -169,16 +168,15 @@ def test_two_workers_learn_what_one_process_learns(two, numbers, tmp_path):
     # weight nothing can be said: Adam divides a gradient by its own size, a rounding error too.
     one, its = (tensors(run / "checkpoints" / "ckpt-1") for run in (tmp_path / "one", two))
     assert one.keys() == its.keys()
-    model = run_demo.build_transformer(json.loads((two / "params.json").read_text()), 320)
-    (encoder,), (decoder,) = model.encoder.enc_layers, model.decoder.dec_layers
-    # Added to all keys alike, so their true gradient is zero: Adam makes steps of its rounding.
-    biases = [layer.wk.bias for layer in (encoder.mha, decoder.mha1, decoder.mha2)]
-    paths = [variable.path for variable in model.variables]
-    rounding = {paths.index(bias.path) for bias in biases}
-    for number in set(range(len(paths))) - rounding:
-        name = f"model/{number}/.ATTRIBUTES/VARIABLE_VALUE"
-        apart = np.linalg.norm(its[name] - one[name]) / np.linalg.norm(one[name])
-        assert apart < 1e-3, paths[number]
+    compared = 0
+    for name in one:
+        # Biases of keys are added to all keys alike, so their true gradient is zero: Adam makes
+        # steps of its rounding.
+        if name.startswith("model/") and "/wk/bias" not in name:
+            compared += 1
+            apart = np.linalg.norm(its[name] - one[name]) / np.linalg.norm(one[name])
+            assert apart < 1e-3, name
+    assert compared > 20
 
 
 @pytest.mark.slow

@@ -1,0 +1,102 @@
+"""What a checkpoint holds: the variables of a training run by their names.
+
+    model/encoder/layer1/mha/wq/kernel        optimizer/step                       epoch
+    model/encoder/layer1/dropout1/seed_...    optimizer/momentum/encoder/...       position, sums
+    model/final_layer/kernel                  optimizer/velocity/encoder/...       steps
+
+A name is the way of attributes to a variable, so that it depends neither on the order in which
+Keras creates variables nor on the names that it gives to layers. Checkpoints of before version 4
+hold lists of variables, in Keras's order; they are read, too.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from nmt.training.optimizer import Adam
+from transformer_model import Transformer, parts_of
+
+LISTED = "model/0/.ATTRIBUTES/VARIABLE_VALUE"  # in each checkpoint of before version 4
+
+
+def named_variables(layer: keras.Layer) -> dict[str, keras.Variable]:
+    """Returns the variables of a layer by name; a shared one has the first of its names."""
+    named: dict[int, tuple[str, keras.Variable]] = {}
+    for name, variable in _walk(layer, ""):
+        named.setdefault(id(variable), (name, variable))
+    return dict(named.values())
+
+
+def _walk(layer: keras.Layer, path: str) -> Iterator[tuple[str, keras.Variable]]:
+    """Yields all variables with their names, which begin with `path`."""
+    if not parts_of(layer):
+        yield from ((f"{path}{variable.name}", variable) for variable in layer.variables)
+    attributes = {name: value for name, value in vars(layer).items() if not name.startswith("_")}
+    if isinstance(layer, keras.Sequential):
+        attributes = {"layers": layer.layers}
+    for name, value in attributes.items():
+        if isinstance(value, keras.Layer):
+            yield from _walk(value, f"{path}{name}/")
+        elif isinstance(value, list):
+            for number, part in enumerate(value, start=1):
+                if isinstance(part, keras.Layer):
+                    yield from _walk(part, f"{path}layer{number}/")
+
+
+class NamedState:
+    """The state of a training run, with the methods of tf.train.Checkpoint.
+
+    Args:
+      transformer: the network.
+      optimizer: its Adam, built for its trainable variables; None without one.
+      counters: variables by name.
+    """
+
+    def __init__(
+        self, transformer: Transformer, optimizer: Adam | None = None, **counters: tf.Variable
+    ):
+        self._transformer, self._optimizer, self._counters = transformer, optimizer, counters
+        variables = named_variables(transformer)
+        tree: dict[str, Any] = {"model": _as_tree(variables)}
+        if optimizer:
+            names = {id(variable): name for name, variable in variables.items()}
+            trained = [names[id(variable)] for variable in transformer.trainable_variables]
+            tree["optimizer"] = {
+                "step": optimizer.iterations.value,
+                "momentum": _as_tree(dict(zip(trained, optimizer.momentums, strict=True))),
+                "velocity": _as_tree(dict(zip(trained, optimizer.velocities, strict=True))),
+            }
+        self._named = tf.train.Checkpoint(**tree, **counters)
+
+    def write(self, path: str) -> str:
+        """Saves the variables. Returns the path."""
+        return self._named.write(path)
+
+    def read(self, path: str) -> Any:
+        """Restores the variables. Returns TensorFlow's status, which has assertions."""
+        if LISTED in tf.train.load_checkpoint(path).get_variable_to_shape_map():
+            return self._listed().read(path)
+        return self._named.read(path)
+
+    def _listed(self) -> tf.train.Checkpoint:
+        """Returns the state as versions before 4 saved it."""
+        model = [variable.value for variable in self._transformer.variables]
+        lists: dict[str, Any] = {"model": model}
+        if self._optimizer:
+            moments = [variable.value for variable in self._optimizer.variables]
+            lists["optimizer"] = tf.train.Checkpoint(_variables=moments)
+        return tf.train.Checkpoint(**lists, **self._counters)
+
+
+def _as_tree(variables: dict[str, keras.Variable]) -> dict[str, Any]:
+    """Returns variables by name as dicts in dicts, from which TensorFlow makes the same names."""
+    tree: dict[str, Any] = {}
+    for name, variable in variables.items():
+        *folders, leaf = name.split("/")
+        branch = tree
+        for folder in folders:
+            branch = branch.setdefault(folder, {})
+        branch[leaf] = variable.value
+    return tree
