@@ -22,6 +22,7 @@ from nmt.results import run_report
 from nmt.results.explorer import page
 from nmt.runs import parent as parents
 from nmt.runs.claim import Claim, claim
+from nmt.runs.folder import Run
 from nmt.runs.loading import check_size
 from nmt.runs.lock import LockedRun
 from nmt.runs.weights import choose_weights
@@ -175,6 +176,17 @@ class Session:
             raise error
 
 
+class _Start(NamedTuple):
+    """What is settled before the corpus is read."""
+
+    run: Run
+    choice: train_corpus.CorpusChoice
+    options: Options
+    parent: parents.Parent | None
+    xla: bool
+    devices: devices.Devices
+
+
 def prepare(args: Namespace) -> Session:
     """Settles all of a training run that comes before its network.
 
@@ -187,9 +199,47 @@ def prepare(args: Namespace) -> Session:
     """
     from nmt.results import scores  # noqa: F401  # fails before training if missing
 
-    # The run folder, the options and the devices.
     devices.run_plainly(args.command, args.plain, args.eager)
     workers = cluster.configured()
+    start = _choose(args, workers)
+    # The chief downloads the corpus, then the other workers read it.
+    corpus = workers.in_turn(
+        lambda: load_corpus(
+            start.choice.source, start.options.seed, may_fall_back=not start.choice.explicit
+        )
+    )
+    if start.choice.is_replaced_by(corpus):  # the default could not be downloaded
+        start = _replace_run(start, train_corpus.run_of(args, corpus.name, workers))
+    source = start.choice.loaded_source(corpus)
+    run = LockedRun(start.run)
+    args.resume = train_corpus.resuming_command(args, start.choice, corpus)
+    options = dataclasses.replace(
+        start.options,
+        data_path=corpus.name,
+        tokenize=train_options.tokenizer_of_bleu(args, start.options, run, source, corpus),
+        xla="on" if start.xla else "off",
+    )
+    train_messages.announce_corpus(args, run, corpus.name, source)
+
+    # One pass over the text, and the vocabulary: learned from it, or that of the parent.
+    text = train_corpus.read_text(run, workers, corpus, options, start.parent)
+    check_size(options, text.tokenizer.vocab_size)
+    hashes = text.survey.hashes | {"tokenizer": text.tokenizer.sha256}
+
+    # What identifies the run: a resumed one must be the same.
+    origin = start.parent.origin if start.parent else None
+    protection, parts = text.tokenizer.protection, start.devices.parts
+    claimed = claim(run, options, source, hashes, parts, origin, protection)
+    train_options.check_same(claimed.identity, workers)
+    train_corpus.write_held_out(run, corpus, source)
+    return Session(
+        args, run, claimed, options, corpus, text, hashes, source, start.devices, workers,
+        start.parent,
+    )  # fmt: skip
+
+
+def _choose(args: Namespace, workers: cluster.Cluster) -> _Start:
+    """Returns what flags, the run that is resumed and the machine decide: all but the corpus."""
     resumed = train_options.resumed_parameters(args)
     choice = train_corpus.choose(args, resumed)
     run = train_corpus.run_of(args, choice.name, workers)
@@ -199,37 +249,15 @@ def prepare(args: Namespace) -> Session:
     keras.utils.set_random_seed(options.seed)  # before a tokenizer exists: this resets its state
     xla = train_options.uses_xla(options, run.resumable)
     saved_parts = run.resumable.parts if run.resumable else None
-    strategy, parts = devices.configure(xla, workers, saved_parts)
+    return _Start(run, choice, options, parent, xla, devices.configure(xla, workers, saved_parts))
 
-    # The corpus: the chief downloads it, then the other workers read it.
-    corpus = workers.in_turn(
-        lambda: load_corpus(choice.source, options.seed, may_fall_back=not choice.explicit)
+
+def _replace_run(start: _Start, run: Run) -> _Start:
+    """Returns a start with the run of another corpus, which may be resumed."""
+    if not run.resumable:
+        return start._replace(run=run)
+    return start._replace(
+        run=run,
+        xla=train_options.uses_xla(start.options, run.resumable),
+        devices=start.devices._replace(parts=run.resumable.parts),
     )
-    source = choice.loaded_source(corpus)
-    if choice.is_replaced_by(corpus):  # the default could not be downloaded
-        run = train_corpus.run_of(args, corpus.name, workers)
-        if run.resumable:
-            xla, parts = train_options.uses_xla(options, run.resumable), run.resumable.parts
-    run = LockedRun(run)
-    args.resume = train_corpus.resuming_command(args, choice, corpus)
-    tokenize = train_options.tokenizer_of_bleu(args, options, run, source, corpus)
-    options = dataclasses.replace(
-        options, data_path=corpus.name, tokenize=tokenize, xla="on" if xla else "off"
-    )
-    train_messages.announce_corpus(args, run, corpus.name, source)
-
-    # One pass over the text, and the vocabulary: learned from it, or that of the parent.
-    text = train_corpus.read_text(run, workers, corpus, options, parent)
-    tokenizer, hashes = text.tokenizer, text.survey.hashes
-
-    # What identifies the run: a resumed one must be the same.
-    hashes["tokenizer"] = tokenizer.sha256
-    origin = parent.origin if parent else None
-    claimed = claim(run, options, source, hashes, parts, origin, tokenizer.protection)
-    train_options.check_same(claimed.identity, workers)
-    train_corpus.write_held_out(run, corpus, source)
-    check_size(options, tokenizer.vocab_size)
-    return Session(
-        args, run, claimed, options, corpus, text, hashes, source,
-        devices.Devices(strategy, parts), workers, parent,
-    )  # fmt: skip
