@@ -298,7 +298,7 @@ def first_half(*batch):
 epochs = [batches.epoch(100, n) for n in range(3)]
 figures.append(of_epoch(training, epochs[0].take(1).map(first_half), 1))
 variables = training.transformer.trainable_variables
-moments = [v for v in training.optimizer.variables if "momentum" in v.path]
+moments = training.optimizer.optimizer.momentums
 np.savez(sys.argv[2], *(v.numpy() for v in [*variables, *moments]))
 
 for epoch in epochs:
