@@ -88,7 +88,7 @@ class CorpusSource:
 
     @property
     def held_out(self) -> list[str]:
-        """Those of "valid" and "test" that are held out of training files for want of others."""
+        """Those of "valid" and "test" that are held out of the training files: they name none."""
         named = {"valid": self.valid, "test": self.test}
         return [split for split, paths in named.items() if self.is_of_files and not paths]
 

@@ -45,9 +45,8 @@ def search(
     ]
     on_token = on_text and asked and _report_text(context, chunk[0], on_text)
     results = context.engine.search(requests, scored, on_token or None) if requests else []
-    texts = iter(
-        context.tokenizer.decode([found.ids for hypotheses in results for found in hypotheses])
-    )
+    all_ids = [hypothesis.ids for hypotheses in results for hypothesis in hypotheses]
+    texts = iter(context.tokenizer.decode(all_ids))
     for (sentence, _), hypotheses in zip(asked, results, strict=True):
         candidates = [_candidate(next(texts), hypothesis) for hypothesis in hypotheses]
         # Texts with other symbols may be equal once originals stand in their place.

@@ -10,7 +10,7 @@
     align                     alignment.py        if word links are asked for
     join                      here                translations of lines from those of sentences
 
-Everything that translates calls these functions; none of them needs TensorFlow.
+Everything that translates calls these functions; none of them calls TensorFlow.
 """
 
 from __future__ import annotations

@@ -214,7 +214,7 @@ def load_translator(
       plain: greedy search by `transformer_model.greedy_translate`.
       sampling: how samples are drawn at random; None for a search.
       repetition: what a translation may repeat; None for anything.
-      mbr: the utility, such as "chrf", to choose one of `n_best` by.
+      mbr: "chrf", the utility by which one of `n_best` is chosen; None for the best score.
       alignments: report the word links of the best translation.
       token_scores: report the tokens of the best translation with log-probabilities.
       alternatives: report this many of the likeliest tokens per position, too.

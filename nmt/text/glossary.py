@@ -85,11 +85,11 @@ class Glossary:
             if match:
                 begins_text = not text[:start].strip()
                 written = text[start : match.end]
-                first, *others = (
+                first_target, *other_targets = (
                     self._cased(translation, written, match.term, begins_text)
                     for translation in self._terms[match.term]
                 )
-                spans.append(Span(start, match.end, "term", first, tuple(others)))
+                spans.append(Span(start, match.end, "term", first_target, tuple(other_targets)))
             start = match.end if match else start + 1
         return spans
 

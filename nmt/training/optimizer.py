@@ -29,9 +29,9 @@ class Adam(keras.optimizers.Adam):
     ) -> None:
         """Updates the variables, by the formulas of Kingma & Ba 2015 (end of section 2).
 
-        Each device updates its own copies, with the gradients that the Updater has summed over all
-        devices; Keras would sum them here. Nothing is asked of other devices, so that XLA may
-        compile this.
+        Each device updates its own copies, with the gradients that a SharedOptimizer has summed
+        over all devices; Keras would sum them here. Nothing is asked of other devices, so that XLA
+        may compile this.
         """
         step = tf.cast(self.iterations + 1, tf.float32)
         scalars = dict(

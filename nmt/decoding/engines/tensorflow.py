@@ -42,12 +42,12 @@ class TensorFlowEngine:
         settings: EngineSettings,
         symbol_ids: range,
     ):
-        first, *others = transformers
-        options.check(self.limitation, bool(others))
+        first, *ensemble = transformers
+        options.check(self.limitation, bool(ensemble))
         settings.check()
         self.options, self.transformer = options, first
         self.searcher = self.searcher_type(
-            first, options, settings.fixed, tuple(others), symbol_ids
+            first, options, settings.fixed, tuple(ensemble), symbol_ids
         )
         self._reported_search = ReportedSearch(transformers, options, symbol_ids)
         tokens = GPU_BATCH_TOKENS if tf.config.list_physical_devices("GPU") else None
