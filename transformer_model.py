@@ -363,7 +363,7 @@ class Transformer(keras.Model):
         **kwargs,
     ):  # fmt: skip
         super().__init__(**kwargs)
-        self.refuse_float16()
+        self.check_dtype()
         self.config = dict(
             num_layers=num_layers, d_model=d_model, num_heads=num_heads, dff=dff,
             input_vocab_size=input_vocab_size, target_vocab_size=target_vocab_size, rate=rate,
@@ -372,8 +372,14 @@ class Transformer(keras.Model):
         self.decoder = Decoder(num_layers, d_model, num_heads, dff, target_vocab_size, rate)
         self.final_layer = keras.layers.Dense(target_vocab_size, dtype="float32")
 
-    def refuse_float16(self):
-        """Raises a ValueError if the network would compute in float16."""
+    def check_dtype(self):
+        """Raises a ValueError for float16, or a policy that the layers within would not have."""
+        policy, policy_of_layers = self.dtype_policy.name, keras.config.dtype_policy().name
+        if policy != policy_of_layers:
+            raise ValueError(
+                f"dtype {policy} is not that of the layers within, {policy_of_layers}: leave it "
+                f'out, and build the network within dtype_policy_scope("{policy}")'
+            )
         if self.compute_dtype == "float16":
             raise ValueError(
                 f"{self.dtype_policy.name} cannot hold the mask's {MASKED:g}: use mixed_bfloat16 "

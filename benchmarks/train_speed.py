@@ -544,7 +544,7 @@ def main():
         "source": CorpusSource(train=tuple(args.train)) if args.train else CorpusSource("bundled"),
         "model": str(Path(folder.name) / "tokenizer.model"),
         "folder": folder.name,
-        "sizes": {name: flags.chosen(args)[name] for name in SIZES},
+        "sizes": {name: getattr(flags.chosen(args), name) for name in SIZES},
     }
     training_text = prepare(work, args.vocab_size)
     systems = [System(name, work) for name in ("products", *args.only)]

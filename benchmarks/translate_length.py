@@ -27,7 +27,7 @@ import transformer_model as tm
 from nmt.cli import flags
 from nmt.decoding import search
 from nmt.decoding.restrictions import Restrictions
-from nmt.network.variants import sizes_of
+from nmt.network.variants import Variant, network_of, sizes_of
 from nmt.training import devices
 
 SOURCE = 16  # tokens
@@ -38,7 +38,11 @@ SIZES = ("num_layers", "decoder_layers", "d_model", "num_heads", "dff")
 def endless_transformer(sizes):
     """Returns a Transformer of random weights that never predicts END."""
     vocab = params.VOCAB_SIZE
-    transformer = tm.Transformer(**sizes, input_vocab_size=vocab, target_vocab_size=vocab)
+    variant = Variant(decoder_layers=sizes["decoder_layers"])
+    stack_sizes = {name: size for name, size in sizes.items() if name != "decoder_layers"}
+    transformer = network_of(
+        variant, **stack_sizes, input_vocab_size=vocab, target_vocab_size=vocab
+    )
     transformer.build(((None, None), (None, None)))
     kernel, bias = transformer.final_layer.get_weights()
     bias[tm.END] = -1e4
@@ -154,7 +158,7 @@ def main():
     if min(args.lengths) < SOURCE:
         parser.error(f"--lengths are of {SOURCE} tokens or more")
     devices.configure()
-    transformer = endless_transformer({name: flags.chosen(args)[name] for name in SIZES})
+    transformer = endless_transformer({name: getattr(flags.chosen(args), name) for name in SIZES})
     milliseconds = measure(transformer, args.lengths, args.rounds)
     print_table(milliseconds, args.lengths)
     print_memory(transformer, max(args.lengths))

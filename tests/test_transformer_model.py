@@ -801,6 +801,11 @@ def test_mixed_bfloat16_is_close_to_float32(model):
     assert 0 < difference.max() < 0.3
 
 
+def test_a_dtype_that_the_layers_within_would_not_have_is_refused():
+    with pytest.raises(ValueError, match=r'dtype_policy_scope\("mixed_bfloat16"\)'):
+        tm.Transformer(1, 8, 2, 16, 20, 20, dtype="mixed_bfloat16")
+
+
 @pytest.mark.parametrize("policy", ["mixed_float16", "float16"])
 def test_float16_is_refused_in_one_line_that_names_the_way_out(policy):
     with pytest.raises(ValueError, match=rf"^{policy} .*use mixed_bfloat16") as refusal:

@@ -184,7 +184,7 @@ class TransformerVariant(Transformer):
         **kwargs: Any,
     ):  # fmt: skip
         keras.Model.__init__(self, **kwargs)  # Transformer's would create the story's stacks
-        self.refuse_float16()
+        self.check_dtype()
         decoder_layers = decoder_layers or num_layers
         self.config = dict(
             num_layers=num_layers, d_model=d_model, num_heads=num_heads, dff=dff,

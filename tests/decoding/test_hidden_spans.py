@@ -12,10 +12,11 @@ from nmt.decoding import hidden_spans
 from nmt.decoding.hypotheses import Hypotheses
 from nmt.decoding.sampling import Sampling
 from nmt.decoding.sentence import SpanLink
+from nmt.network.variants import Variant, network_of
 from nmt.text.differences import difference
 from nmt.text.protected import Protector, restore
 from nmt.text.tokenizer import Tokenizer
-from transformer_model import END, Transformer
+from transformer_model import END
 
 PROTECTOR = Protector(learned=())
 
@@ -113,9 +114,10 @@ def tokenizer():
     return Tokenizer(train_tokenizer(as_dataset(sentences(200)), 320))
 
 
-def random_model(tokenizer, **sizes):
+def random_model(tokenizer, non_autoregressive=False):
     size = tokenizer.vocab_size
-    transformer = Transformer(**SIZES | sizes, input_vocab_size=size, target_vocab_size=size)
+    variant = Variant(non_autoregressive=non_autoregressive)
+    transformer = network_of(variant, **SIZES, input_vocab_size=size, target_vocab_size=size)
     transformer.build(((None, None), (None, None)))
     randomized(transformer)
     kernel, bias = transformer.final_layer.get_weights()

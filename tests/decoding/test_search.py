@@ -264,7 +264,8 @@ def test_greedy_scores_are_those_of_its_own_tokens():
 
 @pytest.mark.parametrize("beam", [pytest.param(1, marks=pytest.mark.slow), 3])
 def test_products_of_a_search_are_in_bfloat16_where_the_model_is_mixed(beam):
-    low = tm.Transformer(**SIZES, dtype="mixed_bfloat16")
+    with tm.dtype_policy_scope("mixed_bfloat16"):
+        low = tm.Transformer(**SIZES)
     low.build(((None, None), (None, None)))
     search = tf.function(lambda: find(low, tf.constant(INP), beam))
     traced = search.get_concrete_function()

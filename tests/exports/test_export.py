@@ -20,7 +20,7 @@ from nmt.decoding.search_options import SearchOptions
 from nmt.exports import ctranslate2_model
 from nmt.exports.exported_model import Export
 from nmt.exports.saved_model import SavedTranslator
-from nmt.network.variants import TransformerVariant
+from nmt.network.variants import TransformerVariant, Variant, network_of
 from nmt.runs import loading
 from transformer_model import Transformer
 
@@ -167,12 +167,13 @@ else:
 
 
 @pytest.mark.parametrize(
-    "variant", [{}, dict(pre_norm=True, tie_embeddings=True, decoder_layers=1)], ids=str
+    "variant", [Variant(), Variant(pre_norm=True, tie_embeddings=True, decoder_layers=1)], ids=str
 )
 def test_ctranslate2_scores_two_layers_as_we_do(folder, tmp_path, variant):
     tokenizer = run_demo.Tokenizer((folder / "run" / "tokenizer.model").read_bytes())
     size = tokenizer.vocab_size
-    transformer = Transformer(2, 16, 2, 32, size, size, **variant)
+    sizes = dict(num_layers=2, d_model=16, num_heads=2, dff=32)
+    transformer = network_of(variant, **sizes, input_vocab_size=size, target_vocab_size=size)
     transformer.build(((None, None), (None, None)))
     randomized(transformer)
     ctranslate2_model.write(tmp_path / "ct2", Export(transformer, tokenizer))

@@ -22,11 +22,12 @@ from nmt.decoding.greedy import greedy_search
 from nmt.decoding.padding import pad
 from nmt.decoding.restrictions import Restrictions
 from nmt.network import parallel_tokens
+from nmt.network.variants import Variant, network_of
 from nmt.results.explorer import page
 from nmt.runs import loading
 from nmt.text import spelling
 from nmt.text.protected import DEFAULT, restore
-from transformer_model import END, Transformer, greedy_translate
+from transformer_model import END, dtype_policy_scope, greedy_translate
 
 SIZES = dict(num_layers=2, d_model=16, num_heads=2, dff=24)
 MARKUP = "um </script><b>dois</b> &amp; <img src=x onerror=alert(1)>"
@@ -45,11 +46,13 @@ def run(finished):
     return tokenizer, model.transformer
 
 
-def random_network(vocab_size, dtype=None, **changes):
+def random_network(vocab_size, dtype="float32", **changes):
     """Returns a Transformer of random weights that float16 holds exactly."""
     keras.utils.set_random_seed(1)
-    sizes = SIZES | dict(input_vocab_size=vocab_size, target_vocab_size=vocab_size)
-    network = Transformer(**(sizes | changes), dtype=dtype)
+    sizes = SIZES | dict(input_vocab_size=vocab_size, target_vocab_size=vocab_size) | changes
+    variant = Variant(**{name: sizes.pop(name) for name in Variant._fields if name in sizes})
+    with dtype_policy_scope(dtype):
+        network = network_of(variant, **sizes)
     network((tf.constant([[2, 3]]), tf.constant([[2]])))
     rng = np.random.default_rng(0)
     for weight in network.trainable_variables:
