@@ -14,7 +14,7 @@ from nmt.corpus.batch_plan import plan_buckets, plan_epoch
 from nmt.corpus.corpora import Corpus, normal_pair
 from nmt.corpus.datasets import Dataset
 from nmt.corpus.marked_copies import marked_pair, number_of_copies
-from nmt.corpus.pair_store import PairIds, PairStore, flat_ids, read_in_graph
+from nmt.corpus.pair_store import FlatIds, PairIds, PairStore, flat_ids, read_in_graph
 from nmt.corpus.percentile import percentile
 from nmt.machine import cores
 from nmt.messages import log
@@ -221,12 +221,9 @@ def evaluation_batches(
       tokenizer: a Tokenizer.
       replicas: devices that share a batch.
     """
-    sides: PairIds = PairIds([], [])
-    for chunk in encoded_chunks(pairs, tokenizer):
-        for side, ids_of_side in zip(sides, chunk, strict=True):
-            side += (ids[:MAX_SOURCE_TOKENS] for ids in ids_of_side)
-    ids = flat_ids(sides, np.int32)
-    numbers = by_length(side_lengths(sides).max(0))
+    ids = truncated_ids(pairs, tokenizer)
+    side_tokens = np.diff(ids.offsets).reshape(-1, 2)  # (pairs, 2)
+    numbers = by_length(side_tokens.max(1))
     ends = np.cumsum([*map(len, numbers)])
     with tf.device("CPU"):  # where batches are made
         order = tf.constant([*itertools.chain.from_iterable(numbers)], tf.int64)
@@ -240,6 +237,17 @@ def evaluation_batches(
     begins = np.concatenate([[0], ends[:-1]])
     batches = tf.data.Dataset.from_tensor_slices((begins, ends)).map(read, cores())
     return without_autotuning(batches.prefetch(8))
+
+
+def truncated_ids(pairs: Iterable[tuple[str, str]], tokenizer: Tokenizer) -> FlatIds:
+    """Returns the ids of all pairs, of each side the first MAX_SOURCE_TOKENS."""
+    chunks, tokens = [FlatIds(np.zeros(0, np.int32), np.zeros(1, np.int64))], 0
+    for chunk in encoded_chunks(pairs, tokenizer):
+        truncated = PairIds(*([side[:MAX_SOURCE_TOKENS] for side in sides] for sides in chunk))
+        ids = flat_ids(truncated, np.int32)
+        chunks.append(FlatIds(ids.tokens, tokens + ids.offsets[1:]))
+        tokens += len(ids.tokens)
+    return FlatIds(*(np.concatenate(arrays) for arrays in zip(*chunks, strict=True)))
 
 
 def by_length(lengths: np.ndarray) -> list[list[int]]:

@@ -160,9 +160,7 @@ def _attend(
             chunk[start:end], pairs[start:end], attentions, strict=True
         ):
             source, target = (
-                context.tokenizer.surfaces(spelling.trimmed(text), MAX_SOURCE_TOKENS)[
-                    : len(side) - 2
-                ]
+                _surfaces(context.tokenizer, text, side)
                 for text, side in zip(texts, ids, strict=True)
             )
             yield _Attended(

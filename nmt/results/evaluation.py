@@ -17,8 +17,6 @@ from nmt.results.run_report import Scores, TranslatedLine
 from nmt.text.tokenizer import Tokenizer
 from nmt.training import metrics
 
-# A run may be scored with other values of these than it was trained with.
-
 
 def scoring_options(model: Model, references: Sequence[str]) -> dict[str, Any]:
     """Returns the parameters of a model's scores of `references`, by name."""
