@@ -64,9 +64,9 @@ def reported(*arguments):
 
 train_epoch = Epochs.train_epoch
 
-def announced(training, batches, steps, title, *more):
-    print(f"{title}: batch {int(training.epochs.position)}/{steps}", file=sys.stderr, flush=True)
-    return train_epoch(training, batches, steps, title, *more)
+def announced(epochs, batches, steps, title, *more):
+    print(f"{title}: batch {int(epochs.position)}/{steps}", file=sys.stderr, flush=True)
+    return train_epoch(epochs, batches, steps, title, *more)
 
 checkpoints.Keeper.save = reported
 Epochs.train_epoch = announced

@@ -35,7 +35,6 @@ from nmt.cli import flags
 from nmt.corpus import batches as batching
 from nmt.corpus.source import CorpusSource
 from nmt.messages import log
-from nmt.network.engine import ParallelForward, split_rows
 from nmt.network.variants import TiedLogits
 from nmt.options import Options
 from nmt.results import evaluation
@@ -50,7 +49,8 @@ SIZES = ("num_layers", "d_model", "dff", "num_heads", "vocab_size", "batch_token
 class Recurrent(keras.Model):
     """GRU encoder and decoder, `layers` deep, and an attention vector for each predicted token.
 
-    It offers what `run_demo.Training` asks of a Transformer: `decode` and `final_layer`.
+    It offers what `run_demo.Training` asks of a Transformer: `config`,
+    `decoder_output` and `final_layer`.
 
     Args:
       width: of the embeddings and of the attention vector, D.
@@ -61,7 +61,7 @@ class Recurrent(keras.Model):
 
     def __init__(self, vocab_size, width, units, layers, rate, attends):
         super().__init__()
-        self.attends = attends
+        self.config, self.attends = {}, attends  # no variant of the Transformer
         normal = keras.initializers.RandomNormal(stddev=width**-0.5)
         self.embedding = keras.layers.Embedding(vocab_size, width, embeddings_initializer=normal)
         gru = dict(return_sequences=True, return_state=True, reset_after=True)
@@ -97,7 +97,7 @@ class Recurrent(keras.Model):
             context = tf.broadcast_to(state[:, tf.newaxis], tf.shape(h))  # one for all tokens
         return self.combine(tf.concat([context, h], axis=-1)), weights
 
-    def decode(self, inputs, *, training=False):
+    def decoder_output(self, inputs, *, training=False):
         """Ids (B, S), (B, T) -> attention vectors (B, T, D), which predict each next token."""
         inp, tar = inputs
         encoded, states = self.encode(inp, training)
@@ -110,7 +110,7 @@ class Recurrent(keras.Model):
 
     def call(self, inputs, *, training=False):
         """Ids (B, S), (B, T) -> logits (B, T, V)."""
-        return self.final_layer(self.decode(inputs, training=training)[0])
+        return self.final_layer(self.decoder_output(inputs, training=training)[0])
 
     def build(self, *_):
         """Makes all variables, by the call of each layer."""
@@ -142,15 +142,6 @@ class Recurrent(keras.Model):
         return tf.while_loop(unfinished, step, (ids, tokens, states), shape_invariants=shapes)[0]
 
 
-class RecurrentForward(ParallelForward):
-    """The forward pass of a Recurrent network, in parts as that of the Transformer."""
-
-    def predict(self, inputs, *, training=False):
-        """Ids (B, S), (B, T) -> the attention vectors of each part, (B / parts, T, D)."""
-        parts = zip(*(split_rows(ids, self.parts) for ids in inputs), strict=True)
-        return [self.transformer.decode(part, training=training)[0] for part in parts]
-
-
 class Network(NamedTuple):
     """A network that is trained beside the others."""
 
@@ -180,8 +171,6 @@ def build_network(title, build, options, vocab_size):
         training = run_demo.Training(options, vocab_size, strategy, parts)
     finally:
         run_demo.build_transformer = original
-    if isinstance(training.transformer, Recurrent):
-        training.forward = RecurrentForward(training.transformer, parts)
     return Network(title, training, rates=[], minutes=[])
 
 

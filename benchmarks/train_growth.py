@@ -33,6 +33,7 @@ PROGRAM = """
 import sys
 import run_demo
 from nmt.training import progress
+from nmt.training.loop import Epochs
 
 train_epoch = Epochs.train_epoch
 

@@ -61,7 +61,7 @@ def text(work):
     """Returns the corpus, its tokenizer and the options of a run, as run_demo.py has them."""
     import run_demo
 
-    corpus = run_demo.load_corpus(work["source"], seed=params.SEED)
+    corpus = run_demo.load_corpus(CorpusSource.from_json(work["source"]), params.SEED)
     tokenizer = run_demo.Tokenizer(Path(work["model"]).read_bytes())
     options = Options.of(given=work["sizes"])
     return corpus, tokenizer, options
@@ -77,8 +77,9 @@ def usual_batches(corpus, tokenizer, options, steps):
     sides = [tf.ragged.constant(side, tf.int32) for side in zip(*short, strict=True)]
     pairs = tf.data.Dataset.from_tensor_slices(tuple(sides))
     pairs = pairs.shuffle(SHUFFLE_BUFFER, options.seed)
-    batches = pairs.padded_batch(options.batch_size, drop_remainder=True).repeat().take(steps)
-    batches = batches.cache()
+    batches = pairs.ragged_batch(options.batch_size, drop_remainder=True)
+    batches = batches.map(lambda *sides: tuple(side.to_tensor() for side in sides))
+    batches = batches.repeat().take(steps).cache()
     for _ in batches:
         pass
     return batches
@@ -467,7 +468,7 @@ def prepare(work, vocab_size):
     with messages.quiet():
         import run_demo
 
-    corpus = run_demo.load_corpus(work["source"], params.SEED)
+    corpus = run_demo.load_corpus(CorpusSource.from_json(work["source"]), params.SEED)
     model = run_demo.train_tokenizer(corpus.train, vocab_size)
     Path(work["model"]).write_bytes(model)
     tokenizer = run_demo.Tokenizer(model)
@@ -475,9 +476,10 @@ def prepare(work, vocab_size):
     lengths = [batching.side_lengths(ids) for ids in batching.encoded_chunks(sample, tokenizer)]
     source_tokens, target_tokens = map(int, sum(chunk.sum(axis=1) for chunk in lengths))
     target_tokens -= len(sample)  # START is not predicted
+    options = Options.of(given=work["sizes"])
     operations = 6 * sum(  # per real target token: a product and two for its gradients, 2 each
         size * to * (for_source * source_tokens / target_tokens + for_target)
-        for size, to, for_source, for_target in products_of(work["sizes"], tokenizer.vocab_size)
+        for size, to, for_source, for_target in products_of(options, tokenizer.vocab_size)
     )
     return TrainingText(corpus.name, tokenizer.vocab_size, operations)
 
@@ -541,7 +543,7 @@ def main():
     args = parse_flags()
     folder = tempfile.TemporaryDirectory()
     work = {
-        "source": CorpusSource(train=tuple(args.train)) if args.train else CorpusSource("bundled"),
+        "source": CorpusSource("bundled").with_files(args.train).to_json(),
         "model": str(Path(folder.name) / "tokenizer.model"),
         "folder": folder.name,
         "sizes": {name: getattr(flags.chosen(args), name) for name in SIZES},

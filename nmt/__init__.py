@@ -64,6 +64,15 @@ class UserError(Exception):
     exit_code = 2
 
 
+class FileChangedError(UserError):
+    """A file was moved or changed while the program ran; exit_codes.py adds how to resume."""
+
+    def __init__(self, change: str):
+        super().__init__(
+            f"a file was moved or changed while the program ran ({change}); restore it"
+        )
+
+
 class CheckFailed(Exception):  # noqa: N818  # not an error
     """A check that the user asked for has found something."""
 

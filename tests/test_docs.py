@@ -356,7 +356,7 @@ def test_the_notebook_runs_and_shows_what_is_saved_in_it(tmp_path):
     kernel = user_environment(PYTHONPATH=str(ROOT))
     nbclient.NotebookClient(again, timeout=1200, resources=where).execute(env=kernel)
     both = list(zip(saved.cells, again.cells, strict=True))
-    (steps,) = (place for place, cell in enumerate(again.cells) if "train_step(" in cell.source)
+    (steps,) = (place for place, cell in enumerate(again.cells) if "train_batch(" in cell.source)
     for cell, run in both[:steps]:
         assert outputs(run) == outputs(cell)
     for cell, run in both[steps:]:  # another machine rounds otherwise: not word for word

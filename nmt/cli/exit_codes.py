@@ -14,7 +14,15 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable
 
-from nmt import CheckFailed, Interrupted, Terminated, UserError, WorkersLost, messages
+from nmt import (
+    CheckFailed,
+    FileChangedError,
+    Interrupted,
+    Terminated,
+    UserError,
+    WorkersLost,
+    messages,
+)
 from nmt.cli.program import PROGRAM
 from nmt.messages import log
 
@@ -46,6 +54,8 @@ def exit_code(command: Callable[[], None], args: Namespace) -> int:
         with contextlib.suppress(OSError):
             sys.stdout.flush()
         return int(end.code or 0)
+    except FileChangedError as error:
+        return report(UserError(f"{error}; {resume(args)}") if is_training(args) else error)
     except (UserError, CheckFailed, WorkersLost) as error:
         return report(error)
     except Interrupted as end:

@@ -8,13 +8,12 @@ import re
 
 import tensorflow as tf
 
-from nmt import UserError, WorkersLost
+from nmt import FileChangedError, UserError, WorkersLost
 from nmt.messages import reason
 from nmt.training import cluster
 
 FULL_DISK = "No space left|[Qq]uota"
-# Of a file that is gone, and of one that has become shorter.
-CHANGED_FILE = "No such file|dataset was expected to contain"
+GONE_FILE = "No such file"  # of a TFDS data set, or of the tokenized text
 
 
 def as_ours(error: Exception, training: bool, resume: str) -> UserError | WorkersLost | None:
@@ -35,12 +34,9 @@ def as_ours(error: Exception, training: bool, resume: str) -> UserError | Worker
         if training:
             sizes = "--batch-size, --max-length or the model's sizes"
         return UserError(f"out of memory; lower {sizes}")
-    if isinstance(error, tf.errors.OpError) and re.search(CHANGED_FILE, reason(error)):
-        advice = f"; {resume}" if training else ""
-        return UserError(
-            f"a file was moved or changed while the program ran ({reason(error)}); restore it"
-            + advice
-        )
+    if isinstance(error, tf.errors.OpError) and re.search(GONE_FILE, reason(error)):
+        changed = FileChangedError(reason(error))
+        return UserError(f"{changed}; {resume}") if training else changed
     if isinstance(error, cluster.LOST) and not cluster.configured().alone:
         return WorkersLost(
             f"a worker of {cluster.VARIABLE} was lost ({reason(error)}); start all of them again "

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
-from nmt import UserError
+from nmt import FileChangedError, UserError
 from nmt.corpus import files
 from nmt.corpus.formats.format import Selection
-from nmt.messages import log
+from nmt.messages import log, plural
 
 COPIES: list[IO[str]] = []  # open temporary files, which are removed when the program ends
 CHUNK = 1024  # pairs, in which several corpora are mixed
@@ -99,7 +99,32 @@ def checked_dataset(
     pairs = sum(1 for _ in read())
     if not pairs:
         raise files.without_pairs(paths[0])
-    return Dataset(read, pairs)
+    return Dataset(functools.partial(unchanged_pairs, read, pairs, paths), pairs)
+
+
+def unchanged_pairs(
+    read: Callable[[], Iterator[tuple[str, str]]], pairs: int, paths: Sequence[str | Path]
+) -> Iterator[tuple[str, str]]:
+    """Yields the pairs of files that were read through once.
+
+    Args:
+      read: returns an iterator of the pairs.
+      pairs: their number, at that time.
+      paths: of the files.
+
+    Raises:
+      FileChangedError: the files cannot be read any more, or hold more or fewer pairs.
+    """
+    number = 0
+    try:
+        for number, pair in enumerate(read(), 1):
+            if number <= pairs:
+                yield pair
+    except UserError as error:
+        raise FileChangedError(str(error)) from None
+    if number != pairs:
+        names = " ".join(map(str, paths))
+        raise FileChangedError(f"{names}: {plural(number, 'pair')} now, {pairs} before")
 
 
 def share_of_chunk(pairs: int, chunks: int, chunk: int) -> int:

@@ -1,8 +1,8 @@
 """What a checkpoint holds: the variables of a training run by their names.
 
-    model/encoder/layer1/mha/wq/kernel        optimizer/step                       epoch
-    model/encoder/layer1/dropout1/seed_...    optimizer/momentum/encoder/...       position, sums
-    model/final_layer/kernel                  optimizer/velocity/encoder/...       steps
+    model/encoder/enc_layers/1/mha/wq/kernel        optimizer/step                    epoch
+    model/encoder/enc_layers/1/dropout1/seed_...    optimizer/momentum/encoder/...    position, sums
+    model/final_layer/kernel                        optimizer/velocity/encoder/...    steps
 
 A name is the way of attributes to a variable, so that it depends neither on the order in which
 Keras creates variables nor on the names that it gives to layers. Checkpoints of before version 4
@@ -26,7 +26,10 @@ def named_variables(layer: keras.Layer) -> dict[str, keras.Variable]:
     named: dict[int, tuple[str, keras.Variable]] = {}
     for name, variable in _walk(layer, ""):
         named.setdefault(id(variable), (name, variable))
-    return dict(named.values())
+    variables = dict(named.values())
+    if len(variables) < len(named):
+        raise ValueError(f"{layer.name} has variables of the same name")
+    return variables
 
 
 def _walk(layer: keras.Layer, path: str) -> Iterator[tuple[str, keras.Variable]]:
@@ -42,7 +45,7 @@ def _walk(layer: keras.Layer, path: str) -> Iterator[tuple[str, keras.Variable]]
         elif isinstance(value, list):
             for number, part in enumerate(value, start=1):
                 if isinstance(part, keras.Layer):
-                    yield from _walk(part, f"{path}layer{number}/")
+                    yield from _walk(part, f"{path}{name}/{number}/")
 
 
 class NamedState:

@@ -158,9 +158,9 @@ def test_a_step_in_more_parts_than_rows_is_that_of_the_whole_batch(tokenizer):
     whole = tiny_training(vocab_size=tokenizer.vocab_size)
     whole.transformer.set_weights(training.transformer.get_weights())
     for steps in (training, whole):  # one trace for all shapes
-        steps.train_step.get_concrete_function(*[tf.TensorSpec((None, None), tf.int32)] * 2)
+        steps.train_batch.get_concrete_function(*[tf.TensorSpec((None, None), tf.int32)] * 2)
     for one in (epoch[0], [np.repeat(side, 5, axis=0) for side in epoch[0]]):  # 1 row, 5 rows
-        sums = [each.train_step(*map(tf.constant, one)).numpy() for each in (training, whole)]
+        sums = [each.train_batch(*map(tf.constant, one)).numpy() for each in (training, whole)]
         np.testing.assert_allclose(*sums, rtol=1e-5)
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from subprocess import PIPE
 from unittest import mock
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -33,6 +34,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from nmt import Interrupted, UserError
 from nmt.runs.lock import LockedRun
 from nmt.training import averaging, checkpoints, cluster, metrics, schedules, signals, tensorboard
+from nmt.training.named_state import named_variables
 from nmt.training.run_folder import RunFolder
 
 
@@ -592,9 +594,9 @@ def test_a_checkpoint_names_every_variable_by_the_way_of_attributes_to_it(tmp_pa
     suffix = "/.ATTRIBUTES/VARIABLE_VALUE"
     shapes = tf.train.load_checkpoint(str(tmp_path / "ckpt-1")).get_variable_to_shape_map()
     shapes = {name.removesuffix(suffix): shape for name, shape in shapes.items()}
-    assert shapes["model/encoder/layer1/mha/wq/kernel"] == [8, 8]
-    assert shapes["model/decoder/layer1/ffn/layer2/kernel"] == [16, 8]
-    assert shapes["optimizer/velocity/decoder/layer1/layernorm3/gamma"] == [8]
+    assert shapes["model/encoder/enc_layers/1/mha/wq/kernel"] == [8, 8]
+    assert shapes["model/decoder/dec_layers/1/ffn/layers/2/kernel"] == [16, 8]
+    assert shapes["optimizer/velocity/decoder/dec_layers/1/layernorm3/gamma"] == [8]
     shared = [name for name in shapes if name.startswith("model/") and "embedding" in name]
     assert shared == ["model/encoder/embedding/embeddings"]
     network = [name for name in shapes if name.startswith("model/")]
@@ -622,3 +624,13 @@ def test_a_checkpoint_of_before_version_4_is_read(tmp_path):
         both = [operator.attrgetter(kind)(training).variables for training in (written, read)]
         for variable, expected in zip(*both, strict=True):
             np.testing.assert_array_equal(variable.numpy(), expected.numpy())
+
+
+def test_variables_of_two_lists_have_names_of_their_own():
+    layer = keras.layers.Layer()
+    layer.first, layer.second = ([keras.layers.Dense(1)] for _ in range(2))
+    for dense in (*layer.first, *layer.second):
+        dense.build((None, 1))
+    assert [*named_variables(layer)] == [
+        "first/1/kernel", "first/1/bias", "second/1/kernel", "second/1/bias"
+    ]  # fmt: skip
