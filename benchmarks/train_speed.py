@@ -21,6 +21,7 @@ That speed is measured in the same rounds, on the products of such a step alone.
 """
 
 import argparse
+import dataclasses
 import itertools
 import json
 import os
@@ -113,7 +114,8 @@ def this_project(work):
     xla = work.get("xla", "off")
     strategy, parts = devices.configure(xla == "on")  # before TensorFlow starts
     corpus, tokenizer, options = text(work)
-    options.update(mixed_precision=work.get("mixed", False), xla=xla)
+    mixed = work.get("mixed", False)
+    options = dataclasses.replace(options, mixed_precision=mixed, xla=xla)
     training = run_demo.Training(options, tokenizer.vocab_size, strategy, parts)
     folder = Path(tempfile.mkdtemp(dir=work["folder"])) / "cache"
     batches = batching.training_batches(options, corpus, tokenizer, folder=folder)
