@@ -6,6 +6,13 @@ from typing import Any
 
 from nmt.neighbors import params
 
+OUTPUTS_IN_ONE_PASS = 2  # for each source token, of a network that predicts all at once
+
+
+def limitation(non_autoregressive: bool) -> str:
+    """Returns why a network can neither take prefixes nor align words; "" for one that can."""
+    return "the run is non-autoregressive" if non_autoregressive else ""
+
 
 @dataclasses.dataclass(frozen=True)
 class Options:
@@ -72,6 +79,16 @@ class Options:
     def layers_of_decoder(self) -> int:
         """The number of layers of the decoder: 0 means as many as the encoder has."""
         return self.decoder_layers or self.num_layers
+
+    @property
+    def limitation(self) -> str:
+        """Why the network can neither take prefixes nor align words; "" for one that does both."""
+        return limitation(self.non_autoregressive)
+
+    @property
+    def outputs_per_token(self) -> int:
+        """The number of logits of the decoder for each token that it is given."""
+        return OUTPUTS_IN_ONE_PASS if self.non_autoregressive else 1
 
     def by_name(self, *sections: params.Section) -> dict[str, Any]:
         """Returns values by name, as JSON, messages and flags need them.

@@ -148,10 +148,10 @@ def judge(args: Namespace, rows: Iterator[Row], pair: Pair | None) -> Iterator[J
         yield from map(JudgedRow, rows)
         return
     trained_run = listing.find(args.by_run)
-    if trained_run.parameters.options.non_autoregressive:
+    if limitation := trained_run.parameters.options.limitation:
         raise UserError(
-            f"--by-run {args.by_run}: is non-autoregressive, so scores only targets that its "
-            "sources have room for; name another run"
+            f"--by-run {args.by_run}: {limitation}, so scores only targets that its sources have "
+            "room for; name another run"
         )
     check_direction(trained_run.parameters.corpus.languages, args.by_run, pair)
     startup.import_tensorflow()

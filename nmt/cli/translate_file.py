@@ -227,7 +227,7 @@ def document_translator(
       protecting, options, split: see `Model.text_translator`.
     """
     has_markup = any(segment.has_markup for document in parsed for segment in document.segments)
-    alignments = has_markup and not loaded.model.options.non_autoregressive
+    alignments = has_markup and not loaded.model.options.limitation
     options = (options or loaded.model.search_options)._replace(alignments=alignments)
     return loaded.model.text_translator(loaded.tokenizer, options, protecting, split)
 

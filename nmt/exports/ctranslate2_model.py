@@ -133,7 +133,7 @@ def write(path: Path, export: Export) -> None:
     Raises:
       UserError: the package ctranslate2 is not installed, or the model is non-autoregressive.
     """
-    if variant_of(export.transformer).non_autoregressive:
+    if variant_of(export.transformer).limitation:
         raise UserError(
             "CTranslate2 does not support non-autoregressive models; choose another --format"
         )

@@ -57,7 +57,7 @@ def write(path: Path, export: Export) -> None:
         vocabulary holds whole words.
     """
     transformer, tokenizer, card = export.transformer, export.tokenizer, export.card
-    if variant_of(transformer).non_autoregressive:
+    if variant_of(transformer).limitation:
         raise UserError(
             "transformers does not support non-autoregressive models; choose another --format"
         )

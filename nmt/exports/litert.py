@@ -11,10 +11,8 @@ from pathlib import Path
 import tensorflow as tf
 
 from nmt import UserError, output
-from nmt.decoding import non_autoregressive
-from nmt.decoding.search import greedy_search
+from nmt.decoding.engines.choice import simplest_search
 from nmt.exports.exported_model import Export
-from nmt.network.variants import variant_of
 from transformer_model import Transformer
 
 WIDTHS = (16, 32, 64, 128)  # source tokens, START and END included
@@ -33,8 +31,7 @@ class FixedWidths(tf.Module):
         self.transformer = transformer
         # One by one: Keras leaves layers in lists out of what TensorFlow saves of a model.
         self.weights = [variable.value for variable in transformer.variables]
-        parallel = variant_of(transformer).non_autoregressive
-        self.search = non_autoregressive.search if parallel else greedy_search
+        self.search = simplest_search(transformer)
         self.functions = {f"translate_{width}": self.function(width) for width in widths}
 
     def function(self, width: int) -> Callable[[tf.Tensor], dict[str, tf.Tensor]]:

@@ -6,11 +6,11 @@ from pathlib import Path
 import tensorflow as tf
 
 from nmt import output
-from nmt.decoding import non_autoregressive
+from nmt.decoding.engines.choice import simplest_search
 from nmt.decoding.hypotheses import Hypotheses
 from nmt.decoding.restrictions import Restrictions
 from nmt.decoding.sampling import Sampling
-from nmt.decoding.search import beam_search, greedy_search, sample
+from nmt.decoding.search import beam_search, sample
 from nmt.exports.exported_model import Export
 from nmt.exports.graph_tokenizer import graph_tokenizer, printed, trimmed
 from nmt.messages import reason
@@ -45,9 +45,7 @@ class SavedTranslator(tf.Module):
         self.transformer = lambda: transformer
         self.tokenizer = tokenizer
         self.graph_tokenizer = graph_tokenizer(tokenizer.model)  # tracked: its model is saved, too
-        self.search: Search = greedy_search
-        if variant_of(transformer).non_autoregressive:
-            self.search = non_autoregressive.search
+        self.search: Search = simplest_search(transformer)
         # One by one: Keras leaves layers in lists out of what TensorFlow saves of a model.
         self.weights = [variable.value for variable in transformer.variables]
 
@@ -143,7 +141,7 @@ def write(path: Path, export: Export) -> None:
     """
     translator = SavedTranslator(export.transformer, export.tokenizer)
     signatures = {"serving_default": translator.greedy}
-    if not variant_of(export.transformer).non_autoregressive:
+    if not variant_of(export.transformer).limitation:
         signatures |= {
             "beam": translator.beam, "prefix": translator.prefix, "sample": translator.sample
         }  # fmt: skip

@@ -17,16 +17,16 @@ import tensorflow as tf
 from nmt.network import ctc
 from nmt.network.engine import split_rows
 from nmt.network.loss import Predictions, SummedForward, TokenSums
+from nmt.options import OUTPUTS_IN_ONE_PASS
 from transformer_model import END, PAD, UNKNOWN, Transformer
 
-POSITIONS = 2  # of the decoder for each source token, START and END included
 BLANK_INPUT = UNKNOWN  # a blank in the decoder's input, where PAD would be masked
 GLANCE_SHARE = 0.5  # times the positions predicted wrongly: as many tokens, any, are revealed
 
 
 def decoder_input(inp: tf.Tensor) -> tf.Tensor:
     """Source ids (B, S) -> the decoder's input (B, L): each token twice."""
-    return tf.repeat(inp, POSITIONS, axis=1)
+    return tf.repeat(inp, OUTPUTS_IN_ONE_PASS, axis=1)
 
 
 class Prediction(NamedTuple):

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import keras
 import tensorflow as tf
 
+from nmt.options import limitation
 from transformer_model import (
     Decoder,
     DecoderLayer,
@@ -171,6 +172,11 @@ class Variant(NamedTuple):
     tie_embeddings: bool = False  # has one matrix for source, target and logits
     non_autoregressive: bool = False  # has no look-ahead mask in the decoder
     decoder_layers: int = 0  # in the decoder; 0 for as many as in the encoder
+
+    @property
+    def limitation(self) -> str:
+        """Why the network can neither take prefixes nor align words: see options.limitation."""
+        return limitation(self.non_autoregressive)
 
 
 @register

@@ -204,10 +204,9 @@ class RunPictures(Pictures):
             ids = self.tokenizer.encode([self.line, self.translation])
             source, target = map(self.tokenizer.tokens, ids)
             use_fonts_for(*source, *target, language=self.language)
-        if self.options.non_autoregressive:
-            from nmt.network.parallel_tokens import POSITIONS
-
-            tokens = [token for token in source for _ in range(POSITIONS)]  # the decoder's input
+        if self.options.limitation:
+            repeated = self.options.outputs_per_token
+            tokens = [token for token in source for _ in range(repeated)]  # the decoder's input
             return plots.masks(path, source, tokens, look_ahead=False, say=self.say)
         return plots.masks(path, source, target[:-1], predicted=target[1:], say=self.say)
 
@@ -253,7 +252,7 @@ class RunPictures(Pictures):
         layer = layer or layers
         weights, queries, keys = self.weights.select(kind, layer)
         say, rows = self.say, "row: query, column: key"
-        if kind != "encoder" and self.options.non_autoregressive:
+        if kind != "encoder" and self.options.limitation:
             generated = self.weights.target[1:]
             queries, keys = generated, generated if kind == "decoder" else keys
             rows = "row: the token predicted there (the query); column: the key"

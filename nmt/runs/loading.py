@@ -164,8 +164,8 @@ def load_ensemble(
                 f"{member.run.path}: has another tokenizer than {first.run.path}; an ensemble "
                 "needs runs with the same one (trained on the same text, or with --from)"
             )
-        if member.model.options.non_autoregressive:
-            raise UserError(f"{member.run.path}: is non-autoregressive; leave it out")
+        if limitation := member.model.options.limitation:
+            raise UserError(f"{member.run.path}: {limitation}; leave it out")
         transformers.append(member.model.transformer)
     return first._replace(model=dataclasses.replace(first.model, ensemble=tuple(transformers)))
 

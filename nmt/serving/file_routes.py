@@ -186,7 +186,7 @@ async def translate_documents(
 def _with_links(service: Service, query: Query) -> Query:
     """Returns a Query that asks for word links, too, if its run has any."""
     options = service.models.by_name[query.model].model.options
-    return query._replace(links=not options.non_autoregressive)
+    return query._replace(links=not options.limitation)
 
 
 async def translate_texts(

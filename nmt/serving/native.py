@@ -259,8 +259,8 @@ async def stream(request: Request) -> Response:
         unchanged = unchanged_events(text, text_query)
         return StreamingResponse(unchanged, media_type="text/event-stream", headers=STREAM_HEADERS)
     served = service.models.by_name[text_query.query.model]
-    if served.model.options.non_autoregressive:
-        raise RefusedError(400, "the run is non-autoregressive: all tokens come together")
+    if served.model.options.limitation:
+        raise RefusedError(400, f"{served.model.options.limitation}: all tokens come together")
     prefixes = PREFIXES.read(values, served.tokenizer.vocab_size)
     service.count(text_query.query, [text])
     # A refusal, if any, comes before the answer begins.
@@ -325,7 +325,7 @@ async def runs(request: Request) -> Response:
             "beam": served.beam,
             "parameters": served.model.transformer.count_params(),
             "ensemble": 1 + len(served.model.ensemble),
-            "streams": not served.model.options.non_autoregressive,
+            "streams": not served.model.options.limitation,
             "explorer": service.has_explorer(served),
             "examples": served.examples if service.limits.api_key is None else [],
         })  # fmt: skip

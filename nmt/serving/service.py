@@ -142,7 +142,7 @@ class Service:
             for name, served in self.models.by_name.items():
                 if self.is_over:
                     return
-                if not served.model.options.non_autoregressive:
+                if not served.model.options.limitation:
                     translator = served.translator(Query(name, served.directions[0]))
                     streaming.events(translator, WARM_UP_TEXT, [], lambda name, data: True)
                     translator.attend(WARM_UP_TEXT)

@@ -121,8 +121,7 @@ def check_logits(options: Options, tokens: float, vocab_size: int) -> None:
     """
     if not gpus().gpus or options.xla == "on":
         return
-    positions = 2 if options.non_autoregressive else 1  # with logits, for each token
-    most = GPU_MAX_VALUES // (positions * vocab_size)
+    most = GPU_MAX_VALUES // (options.outputs_per_token * vocab_size)
     if tokens > most:
         raise UserError(
             f"a batch has up to {tokens:,.0f} tokens on each GPU; with --xla off, TensorFlow can "

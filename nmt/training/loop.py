@@ -15,7 +15,6 @@ from nmt.corpus import batches as batching
 from nmt.corpus.corpora import Corpus
 from nmt.corpus.datasets import Dataset
 from nmt.messages import log, plural
-from nmt.network.parallel_tokens import POSITIONS
 from nmt.options import Options
 from nmt.text.tokenizer import Tokenizer
 from nmt.training import checkpoints, cluster, devices, tensorboard
@@ -253,8 +252,7 @@ class Epochs:
           loss: in nats.
         """
         guessing = math.log(self.training.vocab_size)
-        if self.training.options.non_autoregressive:  # which pays for all positions
-            guessing *= POSITIONS
+        guessing *= self.training.options.outputs_per_token  # all of them count
         if self._warned or loss <= FAR_ABOVE * guessing:
             return
         self._warned = True

@@ -1,10 +1,15 @@
 """The one choice of an engine: both run on TensorFlow."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+import tensorflow as tf
+
+from nmt.decoding import non_autoregressive
 from nmt.decoding.engines.engine import Engine, EngineSettings
 from nmt.decoding.engines.one_pass import OnePassEngine
 from nmt.decoding.engines.tensorflow import TensorFlowEngine
+from nmt.decoding.hypotheses import Hypotheses
+from nmt.decoding.search import greedy_search
 from nmt.decoding.search_options import SearchOptions
 from nmt.network.variants import variant_of
 from transformer_model import Transformer
@@ -29,6 +34,12 @@ def choose_engine(
     Raises:
       UserError: a number is out of its range, or the network cannot do what the options ask for.
     """
-    one_pass = variant_of(transformers[0]).non_autoregressive
+    one_pass = variant_of(transformers[0]).limitation
     engine_type = OnePassEngine if one_pass else TensorFlowEngine
     return engine_type(transformers, options, settings, symbol_ids)
+
+
+def simplest_search(transformer: Transformer) -> Callable[[Transformer, tf.Tensor], Hypotheses]:
+    """Returns the function that finds one translation each of source ids (B, S), for a graph."""
+    one_pass = variant_of(transformer).limitation
+    return non_autoregressive.search if one_pass else greedy_search

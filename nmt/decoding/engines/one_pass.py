@@ -11,6 +11,7 @@ from nmt.decoding.hypotheses import Hypotheses
 from nmt.decoding.searcher import Searcher
 from nmt.network.ctc import best_outputs
 from nmt.network.parallel_tokens import decoder_input
+from nmt.options import limitation
 from transformer_model import PAD, START
 
 
@@ -38,7 +39,7 @@ class OnePassSearcher(Searcher):
 class OnePassEngine(TensorFlowEngine):
     """See engine.Engine, which says what the methods do; for arguments, see choice.py."""
 
-    limitation = "the run is non-autoregressive"
+    limitation = limitation(non_autoregressive=True)
     searcher_type = OnePassSearcher
 
     def search(
