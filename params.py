@@ -92,7 +92,8 @@ LABEL_SMOOTHING: Annotated[
 ACCUMULATE: Annotated[int, Flag("batches per optimizer step; their gradients are added up", 1)] = 1
 
 AVERAGE: Annotated[
-    int, Flag("newest epochs whose weights may be averaged at the end; paper 6.1: 5", 1, 100)
+    int,
+    Flag("newest epochs whose weights may be averaged at the end; paper: 5, tutorial: 1", 1, 100),
 ] = 3
 VALIDATE_BY: Annotated[
     str,
@@ -196,7 +197,7 @@ DEVICE = Section("Where and how it runs")
 
 SEED: Annotated[int, Flag("seed of weights, dropout, shuffling, held-out pairs", 0, 2**31 - 1)] = 42
 MIXED_PRECISION: Annotated[
-    bool, Flag("matrix products in bfloat16, weights and logits in float32 (Keras mixed_bfloat16)")
+    bool, Flag("compute in bfloat16, with weights and logits in float32 (Keras mixed_bfloat16)")
 ] = False
 XLA: Annotated[
     str,

@@ -18,7 +18,9 @@ import sys
 from nmt import seeds
 from nmt.cli import main as program
 
-if __name__ != "__main__":  # the program reads its command line first: TensorFlow takes seconds
+# As a program, this file is imported a second time, by nmt/cli/main.py, once the command line is
+# read: a mistake in it is answered before TensorFlow is imported, which takes seconds.
+if __name__ != "__main__":
     import tensorflow as tf
 
     from nmt.cli.session import Tokenizer, load_corpus, prepare, train_tokenizer
@@ -44,7 +46,8 @@ __all__ = [  # for use from Python and in the notebook
 class Training:
     """A Transformer, its optimizer, and the step that improves it.
 
-    `epochs.fit`, which repeats the step, saves and validates, is in nmt/training/loop.py.
+    `epochs.fit`, which repeats the step, saves and validates, is in nmt/training/loop.py:
+    for each epoch, for each batch (inp, tar): `train_batch(inp, tar)`.
 
     Args:
       options: of the run; `data_path` is the name of the corpus, and `xla` is
@@ -53,8 +56,9 @@ class Training:
       strategy: the tf.distribute.Strategy of the devices.
       parts: number of parts that a device's share of a batch is split into, computed in parallel.
       workers: the cluster.Cluster that the strategy spans; None for this machine alone.
-      plain: compute with transformer_model.py alone, not with the engine of nmt/network/.
-      scheme: the training scheme of the run; see nmt/seeds.py.
+      plain: without the faster methods of nmt/network/engine.py; of a network as the paper has it,
+        transformer_model.py then computes all.
+      scheme: by which random numbers are drawn; an old run resumes by its own, see nmt/seeds.py.
     """
 
     def __init__(
@@ -65,32 +69,37 @@ class Training:
         self.strategy, self.workers = strategy, workers or cluster.ALONE
         xla = options.xla == "on"
         with strategy.scope():
-            # Of all epochs, as a schedule needs it; each device has its own copy, as XLA needs it.
+            # Steps of all epochs, for a schedule that ends; known once the batches are.
             self.total_steps = tf.Variable(1, dtype=tf.int64)
             self.transformer = build_transformer(options, vocab_size, plain)
 
-            learning_rate = CustomSchedule(
-                options.d_model, options.warmup_steps, options.learning_rate_scale
-            )
-            if options.schedule != "inverse-sqrt":
+            if options.schedule == "inverse-sqrt":  # the paper's
+                learning_rate = CustomSchedule(
+                    options.d_model, options.warmup_steps, options.learning_rate_scale
+                )
+            else:
                 learning_rate = schedules.learning_rate(options, self.total_steps)
-            adam = Adam(
+            adam = Adam(  # Keras's, for embeddings that are shared, too
                 learning_rate, beta_1=options.adam_beta_1, beta_2=options.adam_beta_2,
                 epsilon=options.adam_epsilon,
             )  # fmt: skip
+            # Adds up gradients over devices and accumulated batches, then lets Adam apply them.
             self.optimizer = SharedOptimizer(
                 adam, self.transformer.trainable_variables, options.accumulate,
                 options.clip_norm, xla,
             )  # fmt: skip
-        self.epochs = loop.Epochs(self)
+        self.epochs = loop.Epochs(self)  # done so far
         batch_seed = functools.partial(self.optimizer.batch_seed, options.seed, scheme)
-        self.forward = forward_pass(self.transformer, parts, plain, xla, batch_seed)
+        self.forward = forward_pass(
+            self.transformer, parts, plain, static_shapes=xla, batch_seed=batch_seed
+        )
+        # transformer_model.py's, or the engine's, which are tested to be equal.
         self.loss_function = functools.partial(
             self.forward.loss_function, label_smoothing=options.label_smoothing
         )
         self.accuracy_function = self.forward.accuracy_function
-        self.compiled = devices.compiler(xla)
-        self.train_batch = devices.spread(strategy, self.train_step)
+        self.compiled = devices.compiler(xla)  # a decorator
+        self.train_batch = devices.spread(strategy, self.train_step)  # the tf.function
         self.model = Model(  # to translate with and to score
             options, self.transformer, self.forward, parts, self.epochs.epoch, self.total_steps,
             fixed=False,
@@ -104,9 +113,9 @@ class Training:
     def train_step(self, inp, tar, ends_step=True):
         """Learns from one share of a batch, ids (B, S) and (B, T). Returns its TokenSums.
 
-        `devices.spread` gives each device its share and adds up what they return. The optimizer
-        adds up the gradients of all shares, over devices and accumulated batches, and divides them
-        by their tokens, once: the loss of a step is the mean over all its real tokens.
+        Each device has a share, and `devices.spread` adds up what they return. The optimizer adds
+        up the gradients of all shares, over devices and accumulated batches, and divides them by
+        their tokens, once: the loss of a step is the mean over all its real tokens.
 
         Args:
           ends_step: False for a batch that others follow in the same step (--accumulate).
@@ -114,20 +123,21 @@ class Training:
         tar_inp, tar_real = tar[:, :-1], tar[:, 1:]  # (B, T - 1): each token predicts the next
         variables = self.transformer.trainable_variables
 
-        @self.compiled  # by XLA, if that is on; what devices exchange is not
+        @self.compiled  # by XLA, if that is on; what devices exchange stays outside
         def loss_and_gradients(inp, tar_inp, tar_real):
             with tf.GradientTape() as tape:
                 predictions = self.forward.predict((inp, tar_inp), training=True)
-                loss = self.loss_function(tar_real, predictions)  # mean over real tokens
+                loss = self.loss_function(tar_real, predictions)  # (): the mean over real tokens
             accuracy = self.accuracy_function(tar_real, predictions)
             tokens = self.forward.tokens(tar_real, predictions)
-            gradients = tape.gradient(loss, variables, output_gradients=tokens)  # of their sum
-            return loss, accuracy, tokens, dense(gradients)
+            # tokens * d(mean) / dv = d(sum) / dv: gradients of shares can be added up.
+            gradients = tape.gradient(loss, variables, output_gradients=tokens)
+            return loss, accuracy, tokens, dense(gradients)  # as tensors, those of embeddings too
 
         loss, accuracy, tokens, gradients = loss_and_gradients(inp, tar_inp, tar_real)
         self.optimizer.apply_gradients(zip(gradients, variables, strict=True), tokens, ends_step)
 
-        train_loss = loss * tokens
+        train_loss = loss * tokens  # sums: an epoch's mean is their sum over all tokens
         train_accuracy = accuracy * tokens
         return TokenSums(train_loss, train_accuracy, tokens)
 
@@ -141,7 +151,7 @@ def train(args):
     Args:
       args: the parsed command line; see nmt/cli/train.py.
     """
-    # 1. What a run is made of: its folder, options, corpus, vocabulary and devices.
+    # 1. What a run is made of: folder, options, corpus, vocabulary, devices; nmt/cli/session.py.
     session = prepare(args)
     corpus, tokenizer, options = session.corpus, session.tokenizer, session.options
     if session.is_complete:
@@ -150,8 +160,8 @@ def train(args):
 
     # 2. Network and optimizer.
     training = Training(
-        options, tokenizer.vocab_size, *session.devices, session.workers, args.plain,
-        session.scheme,
+        options, tokenizer.vocab_size, session.devices.strategy, session.devices.parts,
+        session.workers, args.plain, session.scheme,
     )  # fmt: skip
 
     # 3. Weights: those of another run, if this one begins with it (--from).
@@ -160,12 +170,12 @@ def train(args):
     # 4. Batches of pairs of about equal length.
     batches = session.batches()
 
-    # 5. Epochs, from the newest checkpoint on, each validated and saved.
+    # 5. Epochs, from the newest checkpoint on: for each batch a step; each is saved and validated.
     with session.keeper(training.checkpoint) as keeper:
         epochs = training.epochs
         epochs.fit(keeper, corpus, tokenizer, batches, lambda: session.announce(epochs, batches))
 
-    # 6. Averaging, of the newest checkpoints.
+    # 6. The final weights: the mean of the newest checkpoints, if it validates best.
     validation_metrics = averaging.average(
         training.checkpoint, training.transformer.trainable_variables, keeper, options.average,
         lambda: training.validator.validate(corpus, tokenizer, training.epochs.times),
@@ -175,7 +185,8 @@ def train(args):
     # 7. Translating and scoring the test split.
     scores, lines = evaluation.evaluate(training.model, tokenizer, corpus)
 
-    # 8. The report: scores and translations, on stdout and in the run folder.
+    # 8. The report: scores and translations, on stdout and in the run folder. That stdout is closed
+    # is an error only at the end: the other machines wait.
     error = session.report(training.model, scores, lines)
 
     # 9. Pictures, and what to do next.

@@ -3,8 +3,16 @@
 Read it from top to bottom, in the order of TensorFlow's tutorial: positions, masks, attention,
 feed-forward, one layer of each kind, the two stacks, the whole network, its learning rate, its
 loss, and how it translates. The code is complete and plain: token ids in, logits or token ids out;
-no files, no text, no command line. No line is here for speed, and none for a variant: nmt/network/
-holds faster forms and variants (normalizing first, shared embeddings, all tokens in parallel).
+no files, no text, no command line.
+
+`run_demo.py --plain` trains and translates with these very lines. Without it, nmt/network/engine.py
+overrides the methods that cost the most time (attention, the loss) by faster ones; tests prove them
+equal. nmt/network/variants.py has what differs from the paper: normalizing first, shared
+embeddings, all tokens in parallel.
+
+What differs from the tutorial: layers return their attention weights, too; positions have no limit,
+so that `pe_input` and `pe_target` are gone; the model makes its own masks. Keras 3 passes only
+tensors by position, so that `training` and the masks go by name.
 
 Shapes in comments: B sentences, L tokens (S source, T target), H heads, D = d_model, V vocabulary
 size. "Real" tokens are those that are not padding. Masks are 1.0 at positions that must not be
@@ -25,7 +33,7 @@ if keras.config.backend() != "tensorflow":
 
 PAD, UNKNOWN, START, END = 0, 1, 2, 3  # ids of the special tokens; TensorFlow pads with 0
 
-MASKED = -1e9  # makes the softmax of a logit 0; bfloat16 holds it, float16 does not
+MASKED = -1e9  # beside other logits, its softmax is 0; bfloat16 holds it, float16 does not
 
 
 # ---- What Keras 3 asks of layers, and the tutorial did not need ----
@@ -36,7 +44,7 @@ register = keras.saving.register_keras_serializable(package="transformer_model")
 
 @contextlib.contextmanager
 def dtype_policy_scope(policy):
-    """Within the block, new layers compute by a dtype policy: "float32" or "mixed_bfloat16"."""
+    """Within the block, new layers have a dtype policy, such as "float32" or "mixed_bfloat16"."""
     before = keras.config.dtype_policy()
     keras.config.set_dtype_policy(policy)
     try:
@@ -46,7 +54,7 @@ def dtype_policy_scope(policy):
 
 
 def rebuild(layer_class, config):
-    """Returns a layer made from `layer.get_config()`, all layers within it by its dtype policy."""
+    """Returns a layer made from the result of `get_config`, with its dtype policy for all parts."""
     config = dict(config)
     with dtype_policy_scope(keras.dtype_policies.get(config.pop("dtype"))):
         return layer_class(**config)
@@ -66,7 +74,7 @@ class TransformerLayer(keras.layers.Layer):
     def build(self, input_shape):
         """Creates the variables of all parts. They take vectors of width D; an embedding, ids."""
         for part in parts_of(self):
-            if not part.built:  # a shared embedding is built once
+            if not part.built:  # two stacks may share an embedding (variants.py)
                 part.build((None, None, self.d_model))
 
     def compute_mask(self, inputs, previous_mask):
@@ -276,12 +284,12 @@ class DecoderLayer(TransformerLayer):
 # ---- The two stacks ----
 
 
-# The factor sqrt(D) (paper 3.4) brings embeddings nearer to the size of the positional encoding.
-
-
 @register
 class Encoder(TransformerLayer):
-    """Token ids of the source -> one vector per token, through the encoder layers."""
+    """Token ids of the source -> one vector per token, through the encoder layers.
+
+    The factor sqrt(D) (paper 3.4) brings embeddings nearer to the size of the positional encoding.
+    """
 
     def __init__(
         self, num_layers, d_model, num_heads, dff, input_vocab_size, rate=0.1, **kwargs
@@ -370,20 +378,20 @@ class Transformer(keras.Model):
         )  # fmt: skip
         self.encoder = Encoder(num_layers, d_model, num_heads, dff, input_vocab_size, rate)
         self.decoder = Decoder(num_layers, d_model, num_heads, dff, target_vocab_size, rate)
+        # Logits are float32 under mixed_bfloat16, too.
         self.final_layer = keras.layers.Dense(target_vocab_size, dtype="float32")
 
     def check_dtype(self):
         """Raises a ValueError for float16, or a policy that the layers within would not have."""
         policy, policy_of_layers = self.dtype_policy.name, keras.config.dtype_policy().name
+        if self.compute_dtype == "float16":
+            raise ValueError(
+                f"{policy} cannot hold the mask's {MASKED:g}: use mixed_bfloat16 or float32"
+            )
         if policy != policy_of_layers:
             raise ValueError(
                 f"dtype {policy} is not that of the layers within, {policy_of_layers}: leave it "
                 f'out, and build the network within dtype_policy_scope("{policy}")'
-            )
-        if self.compute_dtype == "float16":
-            raise ValueError(
-                f"{self.dtype_policy.name} cannot hold the mask's {MASKED:g}: use mixed_bfloat16 "
-                "or float32"
             )
 
     def get_config(self):
@@ -405,7 +413,10 @@ class Transformer(keras.Model):
         return final_output, attention_weights
 
     def decoder_output(self, inputs, *, training=False):
-        """Ids (B, S), (B, T) -> what the logits are computed from (B, T, D), weights by layer."""
+        """Ids (B, S), (B, T) -> what the logits are computed from (B, T, D), weights by layer.
+
+        A method of its own: the engine computes logits, loss and gradient of it in one go.
+        """
         inp, tar = inputs
         enc_padding_mask, combined_mask, dec_padding_mask = create_masks(inp, tar)
 
@@ -436,6 +447,10 @@ class CustomSchedule(keras.optimizers.schedules.LearningRateSchedule):
         self.d_model, self.warmup_steps, self.scale = d_model, warmup_steps, scale
 
     def __call__(self, step):
+        """Returns the learning rate of a step, an integer or a float: 0.0 at step 0.
+
+        Keras counts from 0, as it did for the tutorial: the first update changes nothing.
+        """
         step = tf.cast(step, tf.float32)
         factor = tf.minimum(tf.math.rsqrt(step), step * self.warmup_steps**-1.5)
         return self.scale * self.d_model**-0.5 * factor
@@ -451,7 +466,10 @@ loss_object = keras.losses.SparseCategoricalCrossentropy(from_logits=True, reduc
 
 
 def loss_function(real, pred, loss_object=loss_object):
-    """Returns the mean cross-entropy, in nats, of real tokens; ids (B, T), logits (B, T, V)."""
+    """Returns the mean cross-entropy, in nats, of real tokens; ids (B, T), logits (B, T, V).
+
+    `loss_object` returns the loss of each token, (B, T).
+    """
     mask = tf.math.logical_not(tf.math.equal(real, PAD))  # (B, T)
     loss_ = loss_object(real, pred)  # (B, T)
 
@@ -480,8 +498,9 @@ def accuracy_function(real, pred):
 def greedy_translate(transformer, inp, extra_tokens=50):
     """Returns translations (B, 1 + T) of ids `inp` (B, S): START, tokens, END, then PAD.
 
-    Appends the likeliest token until END, and runs the whole network for each token. A translation
-    may have `extra_tokens` more tokens than its source (paper 6.1); one that is cut off has no END.
+    Appends the likeliest token until END, and runs the whole network for each token. T is at most
+    `extra_tokens` more than the real tokens of the source (paper 6.1); a translation that is cut
+    off there has no END.
     This loop defines what translating means. Without --plain, the program runs
     nmt/decoding/search.py, which keeps keys and values between steps and is tested to predict the
     same ids.
@@ -492,9 +511,9 @@ def greedy_translate(transformer, inp, extra_tokens=50):
     tar = tf.fill((tf.shape(inp)[0], 1), START)  # (B, 1)
     finished = source_tokens == 0  # (B,); a row of padding needs no translation
     while not tf.reduce_all(finished):
-        logits, _ = transformer((inp, tar), training=False)  # (B, T, V)
+        logits, _ = transformer((inp, tar), training=False)  # (B, tokens so far, V)
         allowed = tf.where(forbidden, MASKED, logits[:, -1])  # (B, V)
         token = tf.where(finished, PAD, tf.argmax(allowed, axis=-1, output_type=tf.int32))  # (B,)
-        tar = tf.concat([tar, token[:, tf.newaxis]], axis=1)  # (B, 1 + T)
+        tar = tf.concat([tar, token[:, tf.newaxis]], axis=1)  # (B, tokens so far)
         finished |= (token == END) | (tf.shape(tar)[1] > source_tokens + extra_tokens)
     return tar
