@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from transformer_model import PAD
+from nmt.text.special_tokens import PAD
 
 
 def pad(sequences: Sequence[Sequence[int]], step: int = 1) -> np.ndarray:

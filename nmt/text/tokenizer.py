@@ -20,8 +20,8 @@ from nmt import UserError
 from nmt.messages import reason
 from nmt.text import protected, spelling
 from nmt.text.encoding import check_characters
+from nmt.text.special_tokens import END, PAD, START, UNKNOWN
 from nmt.text.words import word_count
-from transformer_model import END, PAD, START, UNKNOWN
 
 MAX_LINES = 1_000_000  # that the vocabulary is learned from
 MAX_CHARACTERS = 1000  # in a piece of a line: SentencePiece skips lines of more than 4,192 bytes

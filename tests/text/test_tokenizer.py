@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import run_demo
+import transformer_model
 from nmt import UserError
-from nmt.text import protected, spelling
+from nmt.text import protected, special_tokens, spelling
 from nmt.text import tokenizer as tokenizing
 from nmt.text.tokenizer import Tokenizer, with_symbols
 from transformer_model import END, PAD, START
@@ -21,6 +22,11 @@ def test_every_text_has_start_first_and_end_last(tokenizer):
     ids = tokenizer.encode(["um dois.", ""])
     assert all(row[0] == START and row[-1] == END for row in ids)
     assert ids[1] == [START, END]
+
+
+@pytest.mark.parametrize("name", ["PAD", "UNKNOWN", "START", "END"])
+def test_special_tokens_have_the_ids_of_the_story(name):
+    assert getattr(special_tokens, name) == getattr(transformer_model, name)
 
 
 WORDS = '<s> </s> <pad> <unk> <0x41> um dois 汉字 😀 עברית ação & "q" 1º m² ½ … ， \u3000 e\u0301'
