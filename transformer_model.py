@@ -466,10 +466,7 @@ loss_object = keras.losses.SparseCategoricalCrossentropy(from_logits=True, reduc
 
 
 def loss_function(real, pred, loss_object=loss_object):
-    """Returns the mean cross-entropy, in nats, of real tokens; ids (B, T), logits (B, T, V).
-
-    `loss_object` returns the loss of each token, (B, T).
-    """
+    """Returns the mean cross-entropy, in nats, of real tokens; ids (B, T), logits (B, T, V)."""
     mask = tf.math.logical_not(tf.math.equal(real, PAD))  # (B, T)
     loss_ = loss_object(real, pred)  # (B, T)
 
