@@ -302,7 +302,7 @@ def suggest_preset(pairs: int) -> None:
         if low <= pairs < high:
             log.info(
                 f"For a corpus of {plural(pairs, 'pair')}, try --preset {name} in a new --run (its "
-                "values: {' '.join(program.COMMAND)} train --help)."
+                f"values: {' '.join(program.COMMAND)} train --help)."
             )
 
 
