@@ -21,6 +21,7 @@ from nmt.text.languages import target_language
 
 if TYPE_CHECKING:  # what imports TensorFlow
     from nmt.corpus.corpora import Corpus
+    from nmt.decoding.model import Model
     from nmt.runs.loading import TrainedRun
 
 HELP = "score a run, or translations in a file; compare two"
@@ -99,11 +100,8 @@ def score_runs(args: Namespace) -> None:
         name = f"the test split of {corpus.name}"
         columns = [*evaluation.texts(corpus.test)]
     sources, *references = columns
-    model = trained.model
-    tokenize = bleu_tokenizer.resolve(
-        model.options.tokenize, references[0], target_language(model.languages)
-    )
-    model.options = dataclasses.replace(model.options, tokenize=tokenize)
+    model = with_tokenizer(trained.model, references[0])
+    trained = trained._replace(model=model)
     is_report = not (args.files or rival or model.ensemble or args.checkpoint)
     if is_report and weights.kind == "final":  # scores.json is of the final weights
         test_scores, lines = evaluation.evaluate(model, trained.tokenizer, corpus, args.ter)
@@ -118,6 +116,13 @@ def score_runs(args: Namespace) -> None:
     if rival:
         systems.append(system_of(rival, str(rival.run.path), sources))
     print_scores(text, systems, args.ter)
+
+
+def with_tokenizer(model: Model, references: Sequence[str]) -> Model:
+    """Returns a model whose option `tokenize` is decided, if it is "auto"."""
+    language = target_language(model.languages)
+    tokenize = bleu_tokenizer.resolve(model.options.tokenize, references, language)
+    return dataclasses.replace(model, options=dataclasses.replace(model.options, tokenize=tokenize))
 
 
 def load_test_split(args: Namespace, runs: list[Run]) -> Corpus:

@@ -72,11 +72,10 @@ def load_runs(args: Namespace, runs: list[Run]) -> TrainedRun:
 
     if hasattr(args, "plain"):
         devices.run_plainly(args.command, args.plain, args.eager)
-    plain = getattr(args, "plain", False)
-    trained = loading.load_ensemble(runs, args.checkpoint, plain=plain, **flags.given(args))
-    if codes := getattr(args, "languages", None):
-        trained.model.languages = tuple(codes)
-    return trained
+    changed = flags.given(args) | {
+        name: getattr(args, name) for name in ("plain", "languages") if hasattr(args, name)
+    }
+    return loading.load_ensemble(runs, args.checkpoint, **changed)
 
 
 def with_progress(results: Iterable[T]) -> Iterable[T]:

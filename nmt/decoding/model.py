@@ -15,11 +15,12 @@ from nmt.text.tokenizer import Tokenizer
 from transformer_model import Transformer
 
 
-@dataclasses.dataclass(eq=False)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Model:
     """A Transformer, or an ensemble of them, and what its run says of it.
 
     The tokenizer is an argument, not a field: a network is trained on ids, whatever they stand for.
+    With other options or languages it is another Model (`dataclasses.replace`): see _translators.
     """
 
     options: Options
@@ -31,7 +32,7 @@ class Model:
     languages: tuple[str, ...] = ()  # codes of source and target, if they are known
     fixed: bool = True  # the weights do not change
     ensemble: tuple[Transformer, ...] = ()  # others, whose probabilities are averaged with its own
-    _translators: dict[Any, Translator] = dataclasses.field(
+    _translators: dict[Any, Translator] = dataclasses.field(  # of these options and languages
         default_factory=dict, init=False, repr=False
     )
 

@@ -88,12 +88,16 @@ def load_tokenizer(
 
 
 def load_without_weights(
-    path: str | Path | Run | None = None, weights: bool = True, plain: bool = False, **changed: Any
+    path: str | Path | Run | None = None,
+    weights: bool = True,
+    plain: bool = False,
+    languages: Sequence[str] | None = None,
+    **changed: Any,
 ) -> TrainedRun:
     """Returns what `load` does, with newly initialized weights.
 
     Args:
-      path, plain, changed: see `load`.
+      path, plain, languages, changed: see `load`.
       weights: False if the run needs no checkpoint.
 
     Raises:
@@ -109,8 +113,8 @@ def load_without_weights(
     transformer = build_transformer(options, tokenizer.vocab_size, plain)
     epoch, steps = tf.Variable(0), tf.Variable(0, dtype=tf.int64)
     forward = forward_pass(transformer, plain=plain)
-    languages = run.parameters.corpus.languages
-    model = Model(options, transformer, forward, parts, epoch, steps, languages)
+    codes = tuple(languages or run.parameters.corpus.languages)
+    model = Model(options, transformer, forward, parts, epoch, steps, codes)
     return TrainedRun(run, tokenizer, model)
 
 
@@ -118,6 +122,7 @@ def load(
     path: str | Path | Run | None = None,
     checkpoint: str | None = None,
     plain: bool = False,
+    languages: Sequence[str] | None = None,
     **changed: Any,
 ) -> TrainedRun:
     """Returns a TrainedRun: the folder.Run, its Tokenizer, and its Model.
@@ -127,12 +132,13 @@ def load(
       checkpoint: "final", "newest" (epoch) or "best" (validation); None for those that
         `choose_weights` chooses.
       plain: without the engine; see `build_transformer`.
+      languages: codes of source and target; None for those of the run.
       changed: options to use instead of the run's own.
 
     Raises:
       UserError: there is no such run or checkpoint, or it is damaged.
     """
-    trained = load_without_weights(path, plain=plain, **changed)
+    trained = load_without_weights(path, plain=plain, languages=languages, **changed)
     run, model = trained.run, trained.model
     chosen = choose_weights(run, checkpoint)
     state = NamedState(model.transformer, epoch=model.epoch, steps=model.steps)

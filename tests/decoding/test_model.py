@@ -1,5 +1,8 @@
 """What must hold of a model: one Translator for each choice of options."""
 
+import dataclasses
+
+import pytest
 from helpers import small_transformer
 
 from nmt.decoding.model import Model
@@ -17,3 +20,14 @@ def test_translators_are_shared_whatever_the_order_of_their_options(tokenizer):
     assert model.translator(tokenizer, SearchOptions(beam=1), rows=3) is not translate
     other = Tokenizer(tokenizer.model)
     assert model.translator(other, SearchOptions(beam=2), rows=3) is not translate
+
+
+def test_a_model_of_other_languages_has_other_translators(tokenizer):
+    """Those of a Model are of its options and languages, which therefore never change."""
+    transformer = small_transformer()
+    model = Model({}, transformer, ParallelForward(transformer), 1, epoch=None, steps=None)
+    translate = model.translator(tokenizer)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        model.languages = ("de", "en")
+    other = dataclasses.replace(model, languages=("de", "en"))
+    assert other.translator(tokenizer) is not translate
