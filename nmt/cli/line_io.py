@@ -233,6 +233,9 @@ FORMATS = {"text": as_text, "tsv": as_tsv, "jsonl": as_jsonl}
 # ---- What translations have lost or added ----
 
 
+CHECK_ADVICE = ". To name all: --check"  # ends a message that names the first text
+
+
 class TranslationCheck:
     """Compares translations with their sources, one text after the other.
 
@@ -277,5 +280,4 @@ class TranslationCheck:
         summary = self.count.summary(self._noun)
         if self.count.different and strict:
             raise CheckFailed(summary)
-        advice = "" if self._names_all else ". To name all: --check"
-        log.info(summary + advice)
+        log.info(summary + ("" if self._names_all else CHECK_ADVICE))

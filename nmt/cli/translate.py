@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmt import UserError
 from nmt.cli import flags, line_io, trained_runs, translate_file, translate_lines
-from nmt.cli.line_io import FORMATS, Layout, TranslationCheck
+from nmt.cli.line_io import CHECK_ADVICE, FORMATS, Layout, TranslationCheck
 from nmt.decoding.consensus import UTILITIES
 from nmt.decoding.workers import Part, Translate, TranslatedPart
 from nmt.neighbors import params
@@ -167,21 +167,22 @@ def run(args: Namespace) -> None:
     translator = load_translator(args, runs, protecting)
     layout = layout_of(args)
     typed = line_io.are_typed(args)
-    check, counts = None, None
-    if args.check or args.strict:  # else the translator's own closing line says how many differ
+    check = None
+    if args.check or args.strict:  # else the closing warning says how many differ
         check = TranslationCheck(translator.protector, names_all=True)
-        counts = translator.no_counts()
         chunks = check.remember(chunks)
+    counts = translator.no_counts() if check or not typed else None
     results = translate_chunks(translator, chunks, prefixes, is_scored(args), typed, counts)
     for number, translations in enumerate(results, start=1):
         for line in FORMATS[args.format](number, translations, layout):
             print(line)
         if check:
             check.compare(translations[0].text)
+    if counts:
+        counts.warn(not check, CHECK_ADVICE)
     if args.prefixes and next(prefixes, None) is not None:
         raise UserError(f"--prefixes {args.prefixes}: more lines than the input; cut it")
-    if check and counts:
-        counts.warn(differences=False)
+    if check:
         check.report(args.strict)
 
 
@@ -331,12 +332,15 @@ def translate_chunks(
       chunks: lists of lines, each of which is translated together.
       prefixes: see `read_prefixes`.
       scored: whether log-probabilities are printed.
-      typed: whether the lines are typed at a terminal: then a warning follows its own line.
-      counts: see `Translator.translate_chunks`.
+      typed: whether the lines are typed at a terminal.
+      counts: the LineCounts that the lines are added to; None for a warning after each typed line.
     """
     if typed:
         for chunk in chunks:
-            yield from translator.translate_chunks([chunk], prefixes, scored, counts)
+            line_counts = counts or translator.no_counts()
+            yield from translator.translate_chunks([chunk], prefixes, scored, line_counts)
+            if counts is None:
+                line_counts.warn(advice=CHECK_ADVICE)
     else:
         results = translator.translate_chunks(chunks, prefixes, scored, counts)
         yield from trained_runs.with_progress(results)

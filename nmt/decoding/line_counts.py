@@ -47,11 +47,12 @@ class LineCounts:
             self.differences + other.differences,
         )
 
-    def warn(self, differences: bool = True) -> None:
+    def warn(self, differences: bool = True, advice: str = "") -> None:
         """Logs a warning of each kind of such lines.
 
         Args:
           differences: False if what translations lose or add is reported otherwise.
+          advice: ends the warning of differences: how the command that is run names them all.
         """
         lines = plural(self.lines, "line")
         if self.too_long:
@@ -62,4 +63,4 @@ class LineCounts:
         if self.cut:
             log.warning(f"{self.cut} of {lines}: cut off after {self.max_tokens} tokens.")
         if differences and self.differences.different:
-            log.warning(f"{self.differences.summary()}. To name all: translate --check")
+            log.warning(self.differences.summary() + advice)

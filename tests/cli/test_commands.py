@@ -146,6 +146,8 @@ def test_n_best_are_printed_with_scores_best_first(finished, capsys):
 
 def test_lines_that_lose_a_number_are_named_and_make_a_strict_check_fail(finished, capsys):
     command = ["translate", "--run", finished / "run", "--no-protect", "um dois.", "4711 {x}"]
+    assert call(*command) == 0
+    assert capsys.readouterr().err.endswith("missing {x}, 4711. To name all: --check\n")
     assert call(*command, "--check") == 0
     checked = capsys.readouterr()
     assert checked.out.count("\n") == 2
@@ -157,6 +159,19 @@ def test_lines_that_lose_a_number_are_named_and_make_a_strict_check_fail(finishe
     assert strict.err.splitlines()[-1].startswith("run_demo.py: 1 of 2 lines: other numbers")
     command.remove("--no-protect")
     assert call(*command, "--strict") == 0
+
+
+def test_where_lines_cannot_be_named_a_warning_names_only_the_first(finished, tmp_path, capsys):
+    """`translate --input` refuses --check, and the library has no flags."""
+    (tmp_path / "a").write_text("4711 {x}\n")
+    files = ["--input", tmp_path / "a", "--output", tmp_path / "b"]
+    assert call("translate", "--run", finished / "run", "--no-protect", *files) == 0
+    first = "1 of 1 line: other numbers, placeholders, URLs or tags than in the source; the first: "
+    warning = f"{first}line 1, missing {{x}}, 4711\n"
+    assert warning in capsys.readouterr().err
+    translate = loading.load_translator(finished / "run", protect=False)
+    assert [*translate(["4711 {x}"])]
+    assert warning in capsys.readouterr().err
 
 
 def test_a_glossary_and_a_pattern_work_with_any_run(finished, capsys, tmp_path):
