@@ -69,7 +69,7 @@ def write(path: Path, export: Export) -> None:
         ) from None
     files = {
         "config.json": configuration(transformer),
-        "generation_config.json": generation(card),
+        "generation_config.json": generation(card, tokenizer.symbol_ids),
         "tokenizer.json": tokenizer_description(tokenizer),
         "tokenizer_config.json": tokenizer_configuration(tokenizer, MAX_TOKENS),
     }
@@ -224,12 +224,19 @@ def configuration(transformer: Transformer) -> dict[str, Any]:
     }
 
 
-def generation(card: ModelCard) -> dict[str, Any]:
-    """Returns generation_config.json."""
+def generation(card: ModelCard, symbol_ids: range) -> dict[str, Any]:
+    """Returns generation_config.json, which never generates a symbol: no text is protected here.
+
+    Args:
+      card: of the model.
+      symbol_ids: of the vocabulary's symbols.
+    """
     of_beam = {"length_penalty": card.length_penalty} if card.beam > 1 else {}  # else a warning
+    of_symbols = {"suppress_tokens": list(symbol_ids)} if symbol_ids else {}
     return {
         "num_beams": card.beam,
         **of_beam,
+        **of_symbols,
         "max_length": MAX_TOKENS // 2,
         "pad_token_id": PAD,
         "bos_token_id": START,

@@ -11,7 +11,9 @@ from pathlib import Path
 import tensorflow as tf
 
 from nmt import UserError, output
+from nmt.decoding.copied_symbols import CopiedSymbols
 from nmt.decoding.engines.choice import simplest_search
+from nmt.decoding.restrictions import Restrictions
 from nmt.exports.exported_model import Export
 from transformer_model import Transformer
 
@@ -24,14 +26,18 @@ class FixedWidths(tf.Module):
     Args:
       transformer: the network.
       widths: of the sources, in tokens.
+      symbol_ids: of the vocabulary's symbols, which a translation holds as often as its source.
     """
 
-    def __init__(self, transformer: Transformer, widths: tuple[int, ...]):
+    def __init__(
+        self, transformer: Transformer, widths: tuple[int, ...], symbol_ids: range = range(0)
+    ):
         super().__init__()
         self.transformer = transformer
         # One by one: Keras leaves layers in lists out of what TensorFlow saves of a model.
         self.weights = [variable.value for variable in transformer.variables]
-        self.search = simplest_search(transformer)
+        symbols = CopiedSymbols(symbol_ids) if symbol_ids else None
+        self.search = simplest_search(transformer, Restrictions(symbols=symbols))
         self.functions = {f"translate_{width}": self.function(width) for width in widths}
 
     def function(self, width: int) -> Callable[[tf.Tensor], dict[str, tf.Tensor]]:
@@ -57,7 +63,7 @@ def write(path: Path, export: Export) -> None:
     """
     if export.quantization not in (None, "int8"):
         raise UserError(f"--quantization {export.quantization}: LiteRT takes int8, or none")
-    module = FixedWidths(export.transformer, WIDTHS)
+    module = FixedWidths(export.transformer, WIDTHS, export.tokenizer.symbol_ids)
     with output.new(path) as unfinished, tempfile.TemporaryDirectory() as folder:
         tf.saved_model.save(module, folder, signatures=module.functions)
         converter = tf.lite.TFLiteConverter.from_saved_model(

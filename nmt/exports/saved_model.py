@@ -1,11 +1,13 @@
 """Export as a SavedModel, which holds network, tokenizer and search: strings to strings."""
 
+import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
 import tensorflow as tf
 
 from nmt import output
+from nmt.decoding.copied_symbols import CopiedSymbols
 from nmt.decoding.engines.choice import simplest_search
 from nmt.decoding.hypotheses import Hypotheses
 from nmt.decoding.restrictions import Restrictions
@@ -45,7 +47,9 @@ class SavedTranslator(tf.Module):
         self.transformer = lambda: transformer
         self.tokenizer = tokenizer
         self.graph_tokenizer = graph_tokenizer(tokenizer.model)  # tracked: its model is saved, too
-        self.search: Search = simplest_search(transformer)
+        symbols = CopiedSymbols(tokenizer.symbol_ids) if tokenizer.symbol_ids else None
+        self.restrictions = Restrictions(symbols=symbols)
+        self.search: Search = simplest_search(transformer, self.restrictions)
         # One by one: Keras leaves layers in lists out of what TensorFlow saves of a model.
         self.weights = [variable.value for variable in transformer.variables]
 
@@ -59,7 +63,7 @@ class SavedTranslator(tf.Module):
         """The translations of beam search."""
 
         def search(transformer: Transformer, inp: tf.Tensor) -> Hypotheses:
-            return beam_search(transformer, inp, BEAM, ALPHA)
+            return beam_search(transformer, inp, BEAM, ALPHA, restrictions=self.restrictions)
 
         return self.translate(sentences, search)
 
@@ -73,9 +77,10 @@ class SavedTranslator(tf.Module):
             prefixes = tf.identity(prefixes)
         ids = self.graph_tokenizer.tokenize(trimmed(prefixes))  # ragged (B, P + 2)
         ids = ids[:, 1:-1].to_tensor()  # no START, no END
+        restrictions = dataclasses.replace(self.restrictions, prefix=ids)
 
         def search(transformer: Transformer, inp: tf.Tensor) -> Hypotheses:
-            return beam_search(transformer, inp, BEAM, ALPHA, restrictions=Restrictions(prefix=ids))
+            return beam_search(transformer, inp, BEAM, ALPHA, restrictions=restrictions)
 
         return self.translate(sentences, search)
 
@@ -95,7 +100,7 @@ class SavedTranslator(tf.Module):
         first = tf.zeros_like(sentences, tf.int32)  # the number of the sample of each sentence
 
         def search(transformer: Transformer, inp: tf.Tensor) -> Hypotheses:
-            return sample(transformer, inp, sampling, first)
+            return sample(transformer, inp, sampling, first, restrictions=self.restrictions)
 
         return self.translate(sentences, search)
 

@@ -40,7 +40,7 @@ def test_a_run_of_mixed_precision_is_exported_in_float32(finished, tmp_path, mon
     (run / "params.json").write_text(json.dumps(options | {"mixed_precision": True}))
     precisions = []
 
-    def convert(model, _):
+    def convert(model, *_):
         precisions.append(model.compute_dtype)
         raise KeyboardInterrupt
 

@@ -1,6 +1,7 @@
 """The one choice of an engine: both run on TensorFlow."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import tensorflow as tf
 
@@ -9,6 +10,7 @@ from nmt.decoding.engines.engine import Engine, EngineSettings
 from nmt.decoding.engines.one_pass import OnePassEngine
 from nmt.decoding.engines.tensorflow import TensorFlowEngine
 from nmt.decoding.hypotheses import Hypotheses
+from nmt.decoding.restrictions import Restrictions
 from nmt.decoding.search import greedy_search
 from nmt.decoding.search_options import SearchOptions
 from nmt.network.variants import variant_of
@@ -39,7 +41,15 @@ def choose_engine(
     return engine_type(transformers, options, settings, symbol_ids)
 
 
-def simplest_search(transformer: Transformer) -> Callable[[Transformer, tf.Tensor], Hypotheses]:
-    """Returns the function that finds one translation each of source ids (B, S), for a graph."""
-    one_pass = variant_of(transformer).limitation
-    return non_autoregressive.search if one_pass else greedy_search
+def simplest_search(
+    transformer: Transformer, restrictions: Restrictions
+) -> Callable[[Transformer, tf.Tensor], Hypotheses]:
+    """Returns the function that finds one translation each of source ids (B, S), for a graph.
+
+    Args:
+      transformer: which it will be called with.
+      restrictions: of the tokens; a network that predicts all tokens in one pass has none.
+    """
+    if variant_of(transformer).limitation:
+        return non_autoregressive.search
+    return partial(greedy_search, restrictions=restrictions)
