@@ -57,8 +57,10 @@ def run(args: Namespace) -> None:
     if args.files and (args.test or args.train):
         flag = "--test" if args.test else "--train"
         raise UserError(f"{flag} is for the run's own test split; leave it or the files out")
-    if args.columns and not args.files:
-        raise UserError("--columns is for files; name them, or leave it out")
+    of_files = {"columns": args.columns, "sheet": args.sheet, "no-header": args.no_header}
+    given = [f"--{name}" for name, value in of_files.items() if value]
+    if given and not args.files:
+        raise UserError(f"{given[0]} is for files; name them, or leave it out")
     if args.hypotheses:
         score_hypotheses(args)
     else:

@@ -51,6 +51,8 @@ from nmt.training import devices
         (["evaluate", "--against", ""], "--against: must not be empty"),
         (["evaluate", "good.tsv", "--test", "good.tsv"], "--test is for the run's own test split"),
         (["evaluate", "--columns", "2,1"], "--columns is for files; name them, or leave it out"),
+        (["evaluate", "--sheet", "a"], "--sheet is for files; name them, or leave it out"),
+        (["evaluate", "--no-header"], "--no-header is for files; name them, or leave it out"),
         (["export", "--languages", "pt-en"], "--languages goes with --format argos, huggingface"),
         (["plot", "curves", "um."], "plot curves: takes no sentence"),
         (["plot", "schedule", "--average"], "plot schedule: takes no --average"),
