@@ -11,6 +11,7 @@ from nmt import UserError, output
 from nmt.cli import flags, trained_runs
 from nmt.exports.exported_model import Export, ModelCard, Score
 from nmt.exports.formats import FORMATS, FORMATS_WITH_LANGUAGES
+from nmt.messages import log
 from nmt.options import Options
 from nmt.runs.folder import Run
 from nmt.runs.weights import Weights, choose_weights, scores_are_of
@@ -18,6 +19,10 @@ from nmt.text.languages import as_pair
 
 VERSION = re.compile(r"\d{1,9}(?:\.\d{1,9}){0,3}")
 HELP = "write the model for other programs, in one of six formats"
+NO_PROTECTION = (
+    "The exported model neither protects nor repairs numbers, placeholders and tags, and knows no "
+    "glossary: docs/export.md"
+)
 
 
 def add_flags(parser: ArgumentParser) -> None:
@@ -72,6 +77,8 @@ def run(args: Namespace) -> None:
     export = Export(model.transformer, tokenizer, args.quantization, card, args.package_version)
     FORMATS[args.format].write(path, export)
     print(path)
+    if tokenizer.protection.learned:  # which the user sees at work in `translate`
+        log.info(NO_PROTECTION)
 
 
 def default_path(folder: Path, kind: str) -> Path:

@@ -304,6 +304,7 @@ Before you publish it, write the license of its data into the first lines above.
     print(tokenizer.batch_decode(ids, skip_special_tokens=True))
 
 Translate one sentence at a time: it was trained on sentences, and texts are not split here.
+Numbers, placeholders and tags are neither protected nor repaired here, and there is no glossary.
 
 To fine-tune it, load the tokenizer with `trust_remote_code=True`: the few lines of
 `{CODE.name}` leave the start token out of the labels, where transformers adds it itself.

@@ -79,6 +79,7 @@ def front_matter(text):
 
 def test_the_card_names_corpus_and_scores(tokenizer):
     text = hugging_face.card_text(CARD, network(tokenizer, decoder_layers=1))
+    assert "neither protected nor repaired here" in text
     assert "2 layers in the encoder and 1 in the decoder" in text
     assert "spelled-out numbers" in text
     assert "| BLEU | 99.0 ± 0.5 | `nrefs:1\\|case:mixed\\|tok:13a\\|version:2.6.0` |" in text
