@@ -23,8 +23,4 @@ class Context:
     protects: bool  # False: what must not change is translated as any other text
     language: str | None  # code of the source language, to split lines by; None to leave them whole
     tags: re.Pattern[str]  # matches the language tags that begin a line, or nothing
-
-    @property
-    def options(self) -> SearchOptions:
-        """The options of the search, and of what it reports."""
-        return self.engine.options
+    options: SearchOptions  # of the engine's search; and of what is reported of its translations

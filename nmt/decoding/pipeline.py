@@ -102,14 +102,15 @@ def join(context: Context, text: str, line: list[Sentence], scored: bool) -> lis
         translations = n_best.combine_n_best(line, options.n_best)
     if options.mbr:
         translations = [consensus.choose(translations, bool(options.sampling))]
-    if options.alignments:  # of the only translation, see SearchOptions.check
+    best = translations[0]
+    if options.alignments:
         match = context.tags.match(line[0].text)
         links = alignment.join_links(line, match[0] if match else "")
-        links = alignment.as_given(links, text, translations[0].text)
-        translations = [translations[0]._replace(links=links)]
+        best = best._replace(links=alignment.as_given(links, text, best.text))
     if options.scores_tokens:
         line_tokens = [token for sentence in line for token in sentence.tokens]
-        translations = [translations[0]._replace(tokens=line_tokens)]
+        best = best._replace(tokens=line_tokens)
+    translations[0] = best
     if not scored:
         translations = [translation._replace(log_probability=None) for translation in translations]
     return translations

@@ -100,7 +100,11 @@ class SearchOptions(NamedTuple):
             raise UserError(
                 f"{limitation}: leave out --beam, --n-best, --sample, penalties, ensembles"
             )
-        if self.alignments or self.scores_tokens:
+        self.check_reports_of(limitation)
+
+    def check_reports_of(self, limitation: str) -> None:
+        """Raises a UserError if an engine of a limitation cannot report what is asked for."""
+        if limitation and (self.alignments or self.scores_tokens):
             raise UserError(
                 f"{limitation}: it has no alignments and no scores of tokens; leave out "
                 "--alignments, --token-scores, --alternatives"

@@ -78,7 +78,9 @@ class Translator:
         learned, _ = tokenizer.protection
         protector = Protector(patterns, glossary, tokenizer.words, learned if protect else ())
         tags = sentences.tags(text.symbols)
-        self.context = Context(engine, tokenizer, protector, protect, text.language, tags)
+        self.context = Context(
+            engine, tokenizer, protector, protect, text.language, tags, engine.options
+        )
         self.trained_length = text.trained_length
 
     @property
@@ -198,6 +200,23 @@ class Translator:
         other = copy.copy(self)
         protector = self.protector.with_glossary(glossary)
         other.context = dataclasses.replace(self.context, protector=protector)
+        return other
+
+    def with_reports(self, alignments: bool = False, alternatives: int = 0) -> Translator:
+        """Returns this Translator, which reports more of the best translation; of a list, too.
+
+        The engine is shared, so that what it says is said of what the same search finds.
+
+        Args:
+          alignments, alternatives: see SearchOptions.
+
+        Raises:
+          UserError: the run is non-autoregressive.
+        """
+        options = self.options._replace(alignments=alignments, alternatives=alternatives)
+        options.check_reports_of(self.context.engine.limitation)
+        other = copy.copy(self)
+        other.context = dataclasses.replace(self.context, options=options)
         return other
 
     # ---- Sentences of a line ----

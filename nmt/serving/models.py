@@ -51,7 +51,7 @@ class Query(NamedTuple):
     n_best: int = 1  # translations per text, or samples
     beam: int | None = None  # None for that of the run
     sampling: Sampling | None = None  # None for a search
-    details: bool = False  # tokens with scores and alternatives, and word links
+    details: bool = False  # of the best: tokens with scores and alternatives, and word links
     links: bool = False  # word links alone
     scored: bool = False  # log-probabilities, which greedy search does without
     terms: tuple[tuple[str, str], ...] = ()  # of the request's own glossary, and translations
@@ -135,22 +135,21 @@ class ServedModel:
             return self._run(translator, lines, prefixes, query)
 
     def translator(self, query: Query) -> Translator:
-        """Returns the Translator of a query; there are few, each made once, but for terms."""
+        """Returns the Translator of a query. There are few engines, each made once."""
         translator = self._shared_translator(query)
+        if query.details or query.links:
+            alternatives = MAX_ALTERNATIVES if query.details else 0
+            translator = translator.with_reports(alignments=True, alternatives=alternatives)
         if not query.terms:
             return translator
         languages = query.direction.source, query.direction.target
         return translator.with_terms(dict(query.terms), languages)
 
     def _shared_translator(self, query: Query) -> Translator:
-        """Returns the Translator of a query without its terms."""
+        """Returns the Translator of a query without its terms and reports."""
         beam = query.beam or self.beam
         if query.sampling is not None:
             key = ("sample", size_of_beam(query.n_best))
-        elif query.details:
-            key = ("details", beam)
-        elif query.links:
-            key = ("links", beam)
         else:
             key = ("search", max(beam, size_of_beam(query.n_best)) if query.n_best > 1 else beam)
         with self._lock:
@@ -163,10 +162,6 @@ class ServedModel:
         if kind == "sample":
             self._sampling = self._sampling or VariableSampling()
             options = options._replace(beam=1, n_best=number, sampling=self._sampling.sampling)
-        elif kind == "details":
-            options = options._replace(alternatives=MAX_ALTERNATIVES, alignments=True)
-        elif kind == "links":
-            options = options._replace(alignments=True)
         else:
             options = options._replace(n_best=number)
         source, target, _ = self.directions[0]
@@ -326,8 +321,8 @@ def queries_of(query: Query) -> list[Query]:
     """
     samples = [query._replace(n_best=beam, sampling=Sampling(), scored=True) for beam in BEAMS]
     lists = [query._replace(n_best=beam, scored=True) for beam in BEAMS]
-    details = query._replace(details=True, scored=True)
-    return [query._replace(links=True), *lists, details, *samples]
+    details = [one._replace(details=True) for one in lists]  # which each engine traces
+    return [query._replace(links=True), *lists, *details, *samples]
 
 
 def is_variety(code: str, other_code: str) -> bool:

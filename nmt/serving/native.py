@@ -142,24 +142,21 @@ async def n_best(request: Request) -> Response:
     number, prefix = N_BEST.read(values), PREFIX.read(values)
     service.limits.check_characters([prefix] * len(texts))  # each begins with it
     sampling, terms = sampling_of(values), GLOSSARY.read(values)
+    details = DETAILS.read(values)
+    if details and sampling:
+        raise RefusedError(400, "samples have no details; leave one of the two out")
     queries = [
-        one.query and one.query._replace(n_best=number, scored=True, sampling=sampling, terms=terms)
+        one.query
+        and one.query._replace(
+            n_best=number, scored=True, sampling=sampling, terms=terms, details=details
+        )
         for one in text_queries
     ]
-    has_details = DETAILS.read(values)
-    if has_details:
-        if sampling:
-            raise RefusedError(400, "samples have no details; leave one of the two out")
-        queries += [query and query._replace(n_best=1, details=True) for query in queries]
-    items = [Item(text, prefix) for text in texts]
-    results = await service.translate(request, queries, items * (2 if has_details else 1))
-    answers = [
-        _n_best_answer(text_query, text_results)
-        for text_query, text_results in zip(text_queries, results, strict=False)
-    ]
-    if has_details:
-        for answer, (best, *_) in zip(answers, results[len(texts) :], strict=True):
-            answer |= _details(best)
+    results = await service.translate(request, queries, [Item(text, prefix) for text in texts])
+    answers = []
+    for text_query, text_results in zip(text_queries, results, strict=True):
+        answer = _n_best_answer(text_query, text_results)
+        answers.append(answer | _details(text_results[0]) if details else answer)
     return JSONResponse(answers if isinstance(values[TEXTS.name], list) else answers[0])
 
 

@@ -1,5 +1,6 @@
 """What must hold of the server's answers: whoever asks, in whichever way, of a tiny run."""
 
+import dataclasses
 import json
 
 import keras
@@ -236,6 +237,25 @@ def test_a_translation_has_its_tokens_and_its_alignment(client, translation):
     translated = client.post("/translate", json=asked).json()["translatedText"]
     assert translated.count("<b>") == translated.count("</b>") == 1
     assert translated.replace("<b>", "").replace("</b>", "") == translation
+
+
+def test_details_are_those_of_the_first_translation_of_a_list(served):
+    """A wider beam finds other translations than the run's own."""
+    model = dataclasses.replace(
+        served.model, options=dataclasses.replace(served.model.options, beam=4)
+    )
+    wide = dataclasses.replace(served, model=model)
+    texts = [TEXT, "Nove oito sete seis.", "Quatro cinco.", "Sete um nove."]
+    asked = {"text": texts, "source": "pt", "target": "en", "n_best": 8, "details": True}
+    with client_of(wide) as client:
+        answers = client.post("/n-best", json=asked).json()
+    for answer in answers:
+        assert len(answer["translations"]) > 4
+        best = answer["translations"][0]["text"]
+        tokens = [score["token"] for score in answer["tokens"] if score["token"] != "</s>"]
+        assert served.tokenizer.processor.decode(tokens).split() == best.split()
+        links = answer["alignment"]
+        assert {target for _, target in links} == set(range(len(best.split())))
 
 
 def test_text_beyond_the_limits_of_the_run_is_in_the_warnings(client, monkeypatch):
