@@ -9,12 +9,14 @@ from nmt import UserError
 from nmt.decoding.attention import KINDS
 from nmt.decoding.compiled_search import CompiledSearch
 from nmt.decoding.copied_symbols import CopiedSymbols
+from nmt.decoding.engines.engine import OnToken
 from nmt.decoding.hypotheses import Hypotheses, length_penalty
 from nmt.decoding.likelihoods import TokenLikelihoods, log_probabilities, token_likelihoods
 from nmt.decoding.padding import pad
 from nmt.decoding.restrictions import Restrictions
 from nmt.decoding.search import search
 from nmt.decoding.search_options import SearchOptions
+from nmt.decoding.step_reports import StepReports
 from nmt.decoding.tracing import TracedOnce
 from transformer_model import END, Transformer, greedy_translate
 
@@ -49,7 +51,8 @@ class Searcher:
         self._symbols = CopiedSymbols(symbol_ids)
         may_compile = fixed and not ensemble
         self.compiled = CompiledSearch(transformer, self._search_compiled) if may_compile else None
-        self.searched = TracedOnce(self._search, IDS, SAMPLES, IDS)
+        self._reports = StepReports()
+        self.searched = TracedOnce(self._search, IDS, SAMPLES, IDS, NUMBER)
         self.log_probabilities = TracedOnce(self._log_probabilities, IDS, IDS)
         self.cross_attention = TracedOnce(self._cross_attention, IDS, IDS)
         self._likelihoods_of_rows = TracedOnce(self._token_likelihoods, IDS, IDS, NUMBER)
@@ -61,8 +64,10 @@ class Searcher:
         inp: tf.Tensor,
         samples: tf.Tensor | None = None,
         prefix: tf.Tensor | None = None,
+        report: tf.Tensor | None = None,
         *,
         scored: bool,
+        reports: bool = False,
         has_prefixes: bool = False,
         has_symbols: bool = False,
         extra_positions: int | None = None,
@@ -73,7 +78,9 @@ class Searcher:
           inp: source ids (B, S).
           samples: numbers (B,) of the samples.
           prefix: ids (B, P) that the translations begin with.
+          report: the number of the function that each step reports to; see StepReports.
           scored: see `search`.
+          reports: whether steps report. Else no step calls Python.
           has_prefixes: whether `prefix` holds any. Else no step looks for it, which would take a
             tenth more time for a single sentence.
           has_symbols: whether a source holds symbols. Else no translation may.
@@ -84,6 +91,7 @@ class Searcher:
             repetition=self.options.repetition,
             symbols=self._symbols if has_symbols else None,
             forbidden=range(0) if has_symbols else self._symbols.ids,
+            on_step=self._reports.on_step(report) if reports else None,
         )
         transformers = self._members if len(self._members) > 1 else self.transformer
         return search(
@@ -109,10 +117,10 @@ class Searcher:
         """Returns the TokenLikelihoods of target ids."""
         return token_likelihoods(self._members, inp, tar, number)
 
-    # ---- What a Translator calls ----
+    # ---- What the engine calls ----
 
     def token_likelihoods(self, inp: np.ndarray, tar: tf.Tensor, number: int) -> TokenLikelihoods:
-        """Returns what tokens.token_likelihoods does, as NumPy arrays, a few rows at a time.
+        """Returns what likelihoods.token_likelihoods does, as NumPy arrays, a few rows at a time.
 
         A short source may have a long translation, and each token has as many logits as there are
         vocabulary entries.
@@ -134,40 +142,56 @@ class Searcher:
         prefixes: Sequence[list[int]] = (),
         samples: Sequence[int] = (),
         scored: bool = True,
+        on_token: OnToken | None = None,
     ) -> Hypotheses:
         """Returns Hypotheses of `sources`, B lists of ids.
-
-        Without a graph, a token takes tens of times as long, but none has to be traced: for a few
-        tokens in all, that is faster. The option `traced` chooses.
 
         Args:
           sources: ids, START first and END last.
           prefixes: the ids that each translation begins with, B lists, or none at all.
           samples: for sampling, the number of each sample of its source; 0 if not given.
           scored: False if scores and log-probabilities are of no interest.
+          on_token: see engine.OnToken; then there is one source.
         """
-        has_prefixes = any(prefixes)
+        reports, has_prefixes = on_token is not None, any(prefixes)
         if self.options.plain:
-            if has_prefixes:
-                raise UserError("--plain takes no prefix; leave it out")
+            if has_prefixes or reports:
+                raise UserError("--plain takes no prefix, and reports no steps; leave it out")
             return self._search_plainly(pad(sources))
         has_symbols = any(self._symbols.are_in(source) for source in sources)
-        if not (has_symbols or has_prefixes or self.options.sampling):
-            if len(sources) == 1 and self.compiled is not None:
-                hypotheses = self.compiled(sources[0])
-                if hypotheses is not None:
-                    return hypotheses
-            if not (scored or self.options.traced) and self.options.beam == 1:
-                return self._search(tf.constant(pad(sources)), scored=False)
+        if not (has_symbols or has_prefixes or reports or self.options.sampling):
+            hypotheses = self._search_fast(sources, scored)
+            if hypotheses is not None:
+                return hypotheses
+        if reports:  # one graph for all: tracing takes longer than a step that looks for nothing
+            has_prefixes, has_symbols = True, bool(self._symbols.ids)
         needs_scores = self.options.beam > 1 or has_symbols or has_prefixes
-        return self.searched(
-            pad(sources),
-            np.array(samples or [0] * len(sources), np.int32),
-            pad(prefixes or [[]] * len(sources)),
-            scored=scored or needs_scores or self.options.repetition is not None,
-            has_prefixes=has_prefixes,
-            has_symbols=has_symbols,
-        )
+        with self._reports.number_of(on_token) as number:
+            return self.searched(
+                pad(sources),
+                np.array(samples or [0] * len(sources), np.int32),
+                pad(prefixes or [[]] * len(sources)),
+                number,
+                scored=scored or needs_scores or self.options.repetition is not None,
+                reports=reports,
+                has_prefixes=has_prefixes,
+                has_symbols=has_symbols,
+            )
+
+    def _search_fast(self, sources: list[list[int]], scored: bool) -> Hypotheses | None:
+        """Returns the Hypotheses of sources without symbols and prefixes, without a trace.
+
+        Without a graph, a token takes tens of times as long, but none has to be traced: for a few
+        tokens in all, that is faster. The option `traced` chooses. None where neither that nor the
+        compiled search is possible.
+        """
+        if len(sources) == 1 and self.compiled is not None:
+            hypotheses = self.compiled(sources[0])
+            if hypotheses is not None:
+                return hypotheses
+        if not (scored or self.options.traced) and self.options.beam == 1:
+            return self._search(tf.constant(pad(sources)), scored=False)
+        return None
 
     def _search_plainly(self, inp: np.ndarray) -> Hypotheses:
         """Returns Hypotheses of source ids `inp` (B, S), by the greedy loop of the story."""

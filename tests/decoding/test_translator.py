@@ -61,7 +61,7 @@ def resident():
 
 
 for length in (8, 256):
-    tested.searched([[tm.START] * length], [0], [[tm.PAD]], scored=True, has_symbols=False)
+    tested.searched([[tm.START] * length], [0], [[tm.PAD]], 0, scored=True, has_symbols=False)
 before = resident()
 for length in (*range(8, 129, 8), 256):
     tested.search([[tm.START] * length])

@@ -94,7 +94,7 @@ class Engine(Protocol):
           on_token: see OnToken.
 
         Raises:
-          UserError: the engine cannot take a prefix.
+          UserError: the engine cannot take a prefix, or cannot report.
         """
 
     def score(

@@ -18,7 +18,6 @@ from nmt.decoding.engines.engine import (
     Request,
     TokenLikelihood,
 )
-from nmt.decoding.engines.reported_search import ReportedSearch
 from nmt.decoding.hypotheses import Hypotheses
 from nmt.decoding.padding import pad
 from nmt.decoding.search_options import SearchOptions
@@ -49,7 +48,6 @@ class TensorFlowEngine:
         self.searcher = self.searcher_type(
             first, options, settings.fixed, tuple(ensemble), symbol_ids
         )
-        self._reported_search = ReportedSearch(transformers, options, symbol_ids)
         tokens = GPU_BATCH_TOKENS if tf.config.list_physical_devices("GPU") else None
         self._batching = Batching(settings.rows, options.beam, tokens)
         # The logits of pairs are computed at once, so that their batches stay small.
@@ -59,13 +57,13 @@ class TensorFlowEngine:
     def search(
         self, requests: Sequence[Request], scored: bool = True, on_token: OnToken | None = None
     ) -> list[list[Hypothesis]]:
-        if on_token is not None:
-            (request,) = requests
-            return hypothesis_lists(self._reported_search(request.source, request.prefix, on_token))
+        if on_token is not None and len(requests) != 1:
+            raise ValueError(f"on_token is of one request, not of {len(requests)}")
 
         def search_batch(batch: list[Request]) -> list[list[Hypothesis]]:
             sources, prefixes, samples = map(list, zip(*batch, strict=True))
-            return hypothesis_lists(self.searcher.search(sources, prefixes, samples, scored))
+            hypotheses = self.searcher.search(sources, prefixes, samples, scored, on_token)
+            return hypothesis_lists(hypotheses)
 
         return self._map(self._batching, requests, request_length, search_batch)
 

@@ -1,0 +1,58 @@
+"""What must hold of a search that reports each step: it finds what it finds without reports."""
+
+import pytest
+from helpers import make_translator, randomized, sentences
+
+from nmt import UserError
+from nmt.decoding.engines.engine import Request
+from nmt.decoding.repetition import Repetition
+from nmt.decoding.sampling import Sampling
+from transformer_model import END, START, Transformer
+
+
+@pytest.fixture(scope="module")
+def transformer(tokenizer):
+    """A network of random weights, which ends its translations early."""
+    size = tokenizer.vocab_size
+    network = Transformer(1, 16, 2, 32, size, size)
+    network.build(((None, None), (None, None)))
+    randomized(network)
+    kernel, bias = network.final_layer.get_weights()
+    bias[END] += 3
+    network.final_layer.set_weights([kernel, bias])
+    return network
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, dict(beam=3), dict(repetition=Repetition(2.0)), dict(sampling=Sampling(seed=3))],
+    ids=["greedy", "beam", "repetition", "sampling"],
+)
+def test_a_search_that_reports_finds_the_same(transformer, tokenizer, options):
+    engine = make_translator(transformer, tokenizer, **options).context.engine
+    sources = tokenizer.encode([source for source, _ in sentences(3)])
+    reports = []
+    for number, source in enumerate(sources):
+        request = Request(source, [300] * number, sample=number)
+        reports.clear()
+        ((expected, *_),) = engine.search([request])
+        ((best, *_),) = engine.search([request], on_token=lambda ids: not reports.append(ids))
+        assert best.ids == expected.ids
+        assert best.score == pytest.approx(expected.score, rel=1e-4)
+        assert reports[0] == [START]
+        assert len(reports) >= len(best.ids) - 1
+
+
+def test_a_search_ends_where_its_report_returns_false(transformer, tokenizer):
+    engine = make_translator(transformer, tokenizer).context.engine
+    (source,) = tokenizer.encode(["um dois três"])
+    ((best,),) = engine.search([Request(source)], on_token=lambda ids: len(ids) < 3)
+    assert len(best.ids) <= 4
+    assert best.ids[-1] == END
+
+
+def test_the_plain_loop_refuses_to_report(transformer, tokenizer):
+    engine = make_translator(transformer, tokenizer, plain=True).context.engine
+    (source,) = tokenizer.encode(["um dois"])
+    with pytest.raises(UserError, match="--plain"):
+        engine.search([Request(source)], on_token=lambda _: True)
