@@ -38,7 +38,11 @@ SPLITTING = {"": "1", "xml": "1", "html": "nonewlines"}  # DeepL's default by ta
 REGIONS = {"en": ("EN-GB", "EN-US"), "pt": ("PT-BR", "PT-PT")}  # targets have them, sources not
 MAX_TAGS = 100  # names in ignore_tags
 TAG_NAME = re.compile(r"[A-Za-z_][\w.:-]*")
+ATTRIBUTES = r"""((?:[^<>"']|"[^"]*"|'[^']*')*+)"""  # of a tag, as they are written
 MARK = ' translate="no"'  # of tags whose content stays
+TRANSLATE = re.compile(r"(?<=\s)translate(?=[\s=/>]|$)", re.IGNORECASE)  # of the client
+RENAMED = "_given-"  # before the name of that attribute, as no tag may have two of a name
+RENAMED_TRANSLATE = re.compile(f"(?<=\\s){RENAMED}(?=translate)", re.IGNORECASE)
 
 TEXTS = TextsField("text", "a text, or a list of texts", required=True)
 SOURCE = TextField("source_lang", "PT; detected if missing")
@@ -178,19 +182,32 @@ async def translate_tagged(
     """Returns texts with tags in translation.
 
     Args:
-      request, source, target, texts: see files.translate_markup.
+      request, source, target, texts: see file_routes.translate_markup.
       kind: html or xml.
       names: of the tags whose content stays as it is.
     """
     either = "|".join(map(re.escape, names)) or "(?!)"
-    begin, begin_marked = (re.compile(f"<({either}){after}") for after in (r"(?=[\s/>])", MARK))
-    texts = [begin.sub(lambda match: match[0] + MARK, text) for text in texts]
+    tag = re.compile(rf"<({either})(?=[\s/>]){ATTRIBUTES}")
+    marked_tag = re.compile(f"<({either}){MARK}{ATTRIBUTES}")
+    texts = [tag.sub(_marked, text) for text in texts]
     parse_text = html_pages.document if kind == "html" else xml_lines
     translations = await translate_markup(request, source, target, texts, parse_text)
     return [
-        Translated(one.text_query.source, begin_marked.sub(r"<\1", one.text), one.notices)
+        Translated(one.text_query.source, marked_tag.sub(_unmarked, one.text), one.notices)
         for one in translations
     ]
+
+
+def _marked(tag: re.Match[str]) -> str:
+    """Returns the beginning of a tag with MARK in place of its own attribute `translate`."""
+    name, attributes = tag.groups()
+    return f"<{name}{MARK}" + TRANSLATE.sub(lambda match: RENAMED + match[0], attributes)
+
+
+def _unmarked(tag: re.Match[str]) -> str:
+    """Returns the beginning of a tag as it was before `_marked`."""
+    name, attributes = tag.groups()
+    return f"<{name}" + RENAMED_TRANSLATE.sub("", attributes)
 
 
 def xml_lines(decoded: DecodedText) -> TextDocument:

@@ -58,6 +58,16 @@ def test_what_is_in_an_ignored_tag_stays(client):
     assert translated == "UM <x>gato</x> <y>dorme</y>, E <x/> <xy>NÃO</xy>"
 
 
+@pytest.mark.parametrize("kind", ["xml", "html"])
+@pytest.mark.parametrize(
+    "attributes", ['translate="no"', 'a="1" translate="yes"', "translate='no'"]
+)
+def test_an_ignored_tag_may_say_itself_whether_it_is_translated(client, kind, attributes):
+    asked = WEBLATE | {"text": f"um <x {attributes}>gato</x>", "tag_handling": kind}
+    (translated,) = texts_of(client.post("/v2/translate", json=asked))
+    assert translated == f"UM <x {attributes}>gato</x>"
+
+
 def test_a_tag_over_several_lines_is_kept(client):
     asked = WEBLATE | {"text": ["um <b>dois\ntrês</b>"]}
     assert texts_of(client.post("/v2/translate", json=asked)) == ["UM <b>DOIS TRÊS</b>"]
