@@ -1,6 +1,7 @@
 """A trained network with the options of its run: what is translated with, scored and drawn."""
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -49,6 +50,7 @@ class Model:
         text: TextOptions = WHOLE_LINES,
         rows: int | None = None,
         workers: int | None = None,
+        may_compile: bool = True,
     ) -> Translator:
         """Returns the Translator with these options; it is made once, because tracing takes time.
 
@@ -59,8 +61,10 @@ class Model:
           text: how its lines are read.
           rows: sentences per batch; None for as many as suit their length.
           workers: batches translated in parallel; None for as many as the model's parts.
+          may_compile: whether a search may be compiled, which takes seconds, if weights are fixed.
         """
-        settings = EngineSettings(rows, self.parts if workers is None else workers, self.fixed)
+        workers = self.parts if workers is None else workers
+        settings = EngineSettings(rows, workers, self.fixed and may_compile)
         key = tokenizer, options, protecting, text, settings
         if key not in self._translators:
             transformers = self.transformer, *self.ensemble
@@ -76,26 +80,25 @@ class Model:
         split: bool = True,
         rows: int | None = None,
         workers: int | None = None,
+        may_compile: bool = True,
+        languages: Sequence[str] | None = None,
     ) -> Translator:
         """Returns the Translator of any text. It warns of lines longer than those of training.
 
         Args:
           tokenizer: the Tokenizer of the run.
           options: of its search; None for those of the run.
-          protecting: what must not change, and terms, in the languages of the run.
+          protecting: what must not change, and terms, in the same languages.
           split: translate each sentence of a line by itself.
-          rows, workers: see `translator`.
+          rows, workers, may_compile: see `translator`.
+          languages: codes of source and target; None for those of the run.
         """
+        languages = self.languages if languages is None else languages
         if protecting.glossary:
-            glossary = protecting.glossary.in_languages(self.languages)
+            glossary = protecting.glossary.in_languages(languages)
             protecting = protecting._replace(glossary=glossary)
-        source = self.languages[0] if self.languages else "en"
-        text = self.text_options(source if split else None)
-        return self.translator(
-            tokenizer, options or self.search_options, protecting, text, rows, workers
-        )
-
-    def text_options(self, language: str | None) -> TextOptions:
-        """Returns how lines of a language are read; None for lines that are one sentence each."""
+        source = languages[0] if languages else "en"
         symbols = tuple(self.options.symbols.split())
-        return TextOptions(language, symbols, self.options.max_length)
+        text = TextOptions(source if split else None, symbols, self.options.max_length)
+        options = options or self.search_options
+        return self.translator(tokenizer, options, protecting, text, rows, workers, may_compile)

@@ -14,8 +14,6 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from nmt import UserError
-from nmt.decoding.engines.choice import choose_engine
-from nmt.decoding.engines.engine import EngineSettings
 from nmt.decoding.model import Model
 from nmt.decoding.sampling import Sampling
 from nmt.decoding.search_options import Protecting
@@ -49,7 +47,6 @@ class Query(NamedTuple):
     model: str  # name of a ServedModel
     direction: Direction
     n_best: int = 1  # translations per text, or samples
-    beam: int | None = None  # None for that of the run
     sampling: Sampling | None = None  # None for a search
     details: bool = False  # of the best: tokens with scores and alternatives, and word links
     links: bool = False  # word links alone
@@ -75,20 +72,27 @@ class Result:
         return [*notices.of_differences(self.missing, self.added), *self.too_long]
 
 
-class VariableSampling:
-    """A Sampling whose numbers are TensorFlow variables, so that one trace serves them all."""
+class VariableSampling(Sampling):
+    """A Sampling whose numbers are TensorFlow variables, so that one trace serves them all.
 
-    def __init__(self) -> None:
-        self._variables = {
-            name: tf.Variable(default, trainable=False, name=name)
-            for name, default in Sampling()._asdict().items()
-        }
-        self.sampling = Sampling(**self._variables)
-        self.lock = threading.Lock()  # one batch at a time has the variables
+    It is equal to itself alone, and has a hash, unlike variables: SearchOptions are a key.
+    """
+
+    @classmethod
+    def of_defaults(cls) -> "VariableSampling":
+        """Returns one with the numbers of a Sampling by default."""
+        return cls(*(tf.Variable(number, trainable=False) for number in Sampling()))
 
     def assign(self, sampling: Sampling) -> None:
-        for name, number in sampling._asdict().items():
-            self._variables[name].assign(number)
+        """Takes the numbers of another Sampling."""
+        for variable, number in zip(self, sampling, strict=True):
+            variable.assign(number)  # type: ignore[attr-defined]  # a tf.Variable
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
 
 
 @dataclasses.dataclass(eq=False)
@@ -101,10 +105,11 @@ class ServedModel:
     directions: list[Direction]
     examples: list[str] = dataclasses.field(default_factory=list)  # sentences of its test split
     protecting: Protecting = Protecting()  # noqa: RUF009  # immutable
-    _translators: dict[tuple[str, int], Translator] = dataclasses.field(
-        default_factory=dict, init=False, repr=False
+    _sampling: VariableSampling = dataclasses.field(
+        default_factory=VariableSampling.of_defaults, init=False, repr=False
     )
-    _sampling: VariableSampling | None = dataclasses.field(default=None, init=False, repr=False)
+    # One batch at a time has the variables; one thread at a time makes a Translator.
+    _sampling_lock: threading.Lock = dataclasses.field(default_factory=threading.Lock, init=False)
     _lock: threading.Lock = dataclasses.field(default_factory=threading.Lock, init=False)
 
     @property
@@ -128,9 +133,9 @@ class ServedModel:
         lines = [tag + item.text for item in items]
         prefixes = [item.prefix for item in items]
         translator = self.translator(query)
-        if query.sampling is None or self._sampling is None:
+        if query.sampling is None:
             return self._run(translator, lines, prefixes, query)
-        with self._sampling.lock:
+        with self._sampling_lock:
             self._sampling.assign(query.sampling)
             return self._run(translator, lines, prefixes, query)
 
@@ -147,36 +152,21 @@ class ServedModel:
 
     def _shared_translator(self, query: Query) -> Translator:
         """Returns the Translator of a query without its terms and reports."""
-        beam = query.beam or self.beam
+        number = size_of_beam(query.n_best)
+        options = self.model.search_options
         if query.sampling is not None:
-            key = ("sample", size_of_beam(query.n_best))
+            options = options._replace(beam=1, n_best=number, sampling=self._sampling)
         else:
-            key = ("search", max(beam, size_of_beam(query.n_best)) if query.n_best > 1 else beam)
+            beam = max(self.beam, number) if query.n_best > 1 else self.beam
+            options = options._replace(beam=beam, n_best=beam)
         with self._lock:
-            if key not in self._translators:
-                self._translators[key] = self._make(*key)
-            return self._translators[key]
-
-    def _make(self, kind: str, number: int) -> Translator:
-        options = self.model.search_options._replace(beam=number)
-        if kind == "sample":
-            self._sampling = self._sampling or VariableSampling()
-            options = options._replace(beam=1, n_best=number, sampling=self._sampling.sampling)
-        else:
-            options = options._replace(n_best=number)
-        source, target, _ = self.directions[0]
-        protecting = self.protecting
-        if protecting.glossary:  # which a server of one direction may have
-            glossary = protecting.glossary.in_languages((source, target))
-            protecting = protecting._replace(glossary=glossary)
-        engine = choose_engine(
-            (self.model.transformer, *self.model.ensemble),
-            options,
-            # Compiling would stop the server for seconds, in the middle of its work.
-            EngineSettings(workers=self.model.parts, fixed=False),
-            self.tokenizer.symbol_ids,
-        )
-        return Translator(engine, self.tokenizer, protecting, self.model.text_options(source))
+            return self.model.text_translator(
+                self.tokenizer,
+                options,
+                self.protecting,
+                may_compile=False,  # it would stop the server for seconds, in the middle of work
+                languages=self.directions[0][:2],
+            )
 
     def _run(
         self, translator: Translator, lines: list[str], prefixes: list[str], query: Query

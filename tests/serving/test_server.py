@@ -239,6 +239,21 @@ def test_a_translation_has_its_tokens_and_its_alignment(client, translation):
     assert translated.replace("<b>", "").replace("</b>", "") == translation
 
 
+def test_samples_are_drawn_as_each_request_asks(client):
+    """All requests share one search, whose numbers are variables."""
+
+    def sample(**fields):
+        asked = {"text": TEXT, "source": "pt", "target": "en", "sample": True, "n_best": 4}
+        answer = client.post("/n-best", json=asked | fields).json()
+        return [translation["text"] for translation in answer["translations"]]
+
+    first = sample(seed=1)
+    assert len(set(first)) > 1
+    assert sample(seed=2) != first
+    assert sample(seed=1) == first
+    assert len(set(sample(top_k=1))) == 1
+
+
 def test_details_are_those_of_the_first_translation_of_a_list(served):
     """A wider beam finds other translations than the run's own."""
     model = dataclasses.replace(
