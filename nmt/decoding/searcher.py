@@ -49,6 +49,8 @@ class Searcher:
         self.transformer, self.options = transformer, options
         self._members = (transformer, *ensemble)
         self._symbols = CopiedSymbols(symbol_ids)
+        layers = len(transformer.decoder.dec_layers)
+        self.last_cross_attention = KINDS["cross"].layer.format(layers)  # name of its weights
         may_compile = fixed and not ensemble
         self.compiled = CompiledSearch(transformer, self._search_compiled) if may_compile else None
         self._reports = StepReports()
@@ -108,8 +110,7 @@ class Searcher:
     def _cross_attention(self, inp: tf.Tensor, tar: tf.Tensor) -> tf.Tensor:
         """Returns the attention weights (B, T, S) of the last layer, the mean of its heads."""
         _, weights = self.transformer((inp, tar), training=False)
-        last_layer = KINDS["cross"].layer.format(len(self.transformer.decoder.dec_layers))
-        return tf.reduce_mean(weights[last_layer], axis=1)
+        return tf.reduce_mean(weights[self.last_cross_attention], axis=1)
 
     def _token_likelihoods(
         self, inp: tf.Tensor, tar: tf.Tensor, number: tf.Tensor

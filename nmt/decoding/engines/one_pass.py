@@ -56,8 +56,6 @@ class OnePassEngine(TensorFlowEngine):
         inp = tf.constant([pair.source])  # (1, S)
         tar_inp = decoder_input(inp)  # (1, L)
         logits, tensors = self.transformer((inp, tar_inp), training=False)
-        weights = {name: heads[0].numpy() for name, heads in tensors.items()}
         # The outputs at all positions, blanks among them.
         outputs = [START, *best_outputs(logits, tar_inp != PAD)[0].numpy().tolist()]
-        cross = self.searcher.cross_attention(inp, tar_inp).numpy()[0]  # (L, S)
-        return PairAttention(cross, weights, outputs)
+        return self._pair_attention(tensors, outputs)

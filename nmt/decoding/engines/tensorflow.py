@@ -114,9 +114,18 @@ class TensorFlowEngine:
     def _attention_of_every_layer(self, pair: IdPair) -> PairAttention:
         inp, tar = tf.constant([pair.source]), tf.constant([pair.target])  # (1, S), (1, 1 + T)
         _, tensors = self.transformer((inp, tar[:, :-1]), training=False)
+        return self._pair_attention(tensors, pair.target)
+
+    def _pair_attention(self, tensors: dict[str, tf.Tensor], outputs: list[int]) -> PairAttention:
+        """Returns the PairAttention of one pass.
+
+        Args:
+          tensors: attention weights (1, H, queries, keys) by the Transformer's names.
+          outputs: see PairAttention.
+        """
         weights = {name: heads[0].numpy() for name, heads in tensors.items()}
-        cross = self.searcher.cross_attention(inp, tar[:, :-1]).numpy()[0]  # (T, S)
-        return PairAttention(cross, weights, pair.target)
+        cross = weights[self.searcher.last_cross_attention].mean(axis=0)  # (T, S)
+        return PairAttention(cross, weights, outputs)
 
     def _map(
         self,
