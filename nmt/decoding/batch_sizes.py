@@ -1,6 +1,7 @@
 """Batches of sentences and of pairs to decode: of similar length, the longest first."""
 
-from collections.abc import Callable, Iterable
+import itertools
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
 CHUNK_LINES = 4096  # lines that are sorted by length together
@@ -27,3 +28,10 @@ class Batching(NamedTuple):
             batches.append(waiting[:rows])
             del waiting[:rows]
         return batches
+
+
+def chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Yields items in lists of `size`; the last one may be shorter."""
+    waiting = iter(items)
+    while chunk := list(itertools.islice(waiting, size)):
+        yield chunk

@@ -5,15 +5,14 @@ Forced decoding: the decoder's input are the tokens of a given target.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from nmt import UserError
 from nmt.decoding import alignment
-from nmt.decoding.batch_sizes import CHUNK_LINES
+from nmt.decoding.batch_sizes import CHUNK_LINES, chunks
 from nmt.decoding.context import Context
 from nmt.decoding.engines.engine import IdPair
 from nmt.decoding.sentence import Links, SpanLink
@@ -28,9 +27,17 @@ MAX_WEIGHTS = 2**24  # attention weights of pairs in memory: 64 MiB
 TextPair = tuple[str, str]  # source, target
 
 
+class _Chunk(NamedTuple):
+    """Pairs that are read together."""
+
+    texts: list[TextPair]
+    ids: list[IdPair]  # cut after MAX_SOURCE_TOKENS
+
+
 class _Attended(NamedTuple):
     """The attention between the tokens of a pair, without START and END."""
 
+    texts: TextPair
     weights: np.ndarray  # (T, S); row t predicted token t
     source: list[str]  # S surfaces; see Tokenizer.surfaces
     target: list[str]
@@ -50,12 +57,9 @@ def score(context: Context, pairs: Iterable[TextPair], cut: bool = False) -> Ite
     Raises:
       UserError: a side of a pair is longer than MAX_SOURCE_TOKENS.
     """
-    first_number = 1
-    for chunk in _chunks(pairs):
-        id_pairs = _encode(context, chunk, None if cut else first_number)
-        for pair_score in context.engine.score(id_pairs):
+    for chunk in _encode(context, pairs, cut):
+        for pair_score in context.engine.score(chunk.ids):
             yield pair_score.log_probability
-        first_number += len(chunk)
 
 
 def align(context: Context, pairs: Iterable[TextPair], cut: bool = False) -> Iterator[Links]:
@@ -71,20 +75,15 @@ def align(context: Context, pairs: Iterable[TextPair], cut: bool = False) -> Ite
     Raises:
       UserError: a side of a pair is too long; or the run is non-autoregressive.
     """
-    first_number = 1
-    for chunk in _chunks(pairs):
-        attended = _attend(context, chunk, None if cut else first_number)
-        for (source, target), pair in zip(chunk, attended, strict=True):
-            links = alignment.links(pair.weights, pair.source, pair.target)
-            yield alignment.as_given(links, source, target)
-        first_number += len(chunk)
+    for pair in _attend(context, pairs, cut):
+        links = alignment.links(pair.weights, pair.source, pair.target)
+        yield alignment.as_given(links, *pair.texts)
 
 
 def links_of_normal_forms(context: Context, pairs: Iterable[TextPair]) -> Iterator[Links]:
     """Yields what `align` does, cut, but of the words of normal forms; see text/spelling.py."""
-    for chunk in _chunks(pairs):
-        for pair in _attend(context, chunk):
-            yield alignment.links(pair.weights, pair.source, pair.target)
+    for pair in _attend(context, pairs, cut=True):
+        yield alignment.links(pair.weights, pair.source, pair.target)
 
 
 def link_spans(context: Context, pairs: Iterable[TextPair]) -> Iterator[list[SpanLink]]:
@@ -99,9 +98,8 @@ def link_spans(context: Context, pairs: Iterable[TextPair]) -> Iterator[list[Spa
     Raises:
       UserError: the run is non-autoregressive.
     """
-    for chunk in _chunks(pairs):
-        for pair in _attend(context, chunk):
-            yield _span_links(context.tokenizer, pair)
+    for pair in _attend(context, pairs, cut=True):
+        yield _span_links(context.tokenizer, pair)
 
 
 def _span_links(tokenizer: Tokenizer, pair: _Attended) -> list[SpanLink]:
@@ -136,40 +134,33 @@ def _spans(
     return list(zip([0, *ends[:-1]], ends, strict=True))
 
 
-def _attend(
-    context: Context, chunk: Sequence[TextPair], first_number: int | None = None
-) -> Iterator[_Attended]:
-    """Yields the attention of each pair of a chunk, of as many at a time as memory holds.
-
-    Args:
-      context: the Context.
-      chunk: (source, target).
-      first_number: see `_encode`.
-    """
+def _attend(context: Context, pairs: Iterable[TextPair], cut: bool) -> Iterator[_Attended]:
+    """Yields the attention of each pair; for the arguments, see `align`."""
     if context.engine.limitation:
         raise UserError(f"{context.engine.limitation}: its attention says nothing of words")
-    pairs = _encode(context, chunk, first_number)
-    start = 0
-    while start < len(pairs):
-        end, weights = start, 0
-        while end < len(pairs) and (end == start or weights < MAX_WEIGHTS):
-            weights += len(pairs[end].source) * len(pairs[end].target)
-            end += 1
-        attentions = context.engine.attend(pairs[start:end])
-        for texts, ids, attention in zip(
-            chunk[start:end], pairs[start:end], attentions, strict=True
-        ):
-            source, target = (
-                _surfaces(context.tokenizer, text, side)
-                for text, side in zip(texts, ids, strict=True)
-            )
-            yield _Attended(
-                attention.cross[: len(target), 1 : 1 + len(source)],
-                source,
-                target,
-                IdPair(ids.source[1:-1], ids.target[1:-1]),
-            )
-        start = end
+    for chunk in _encode(context, pairs, cut):
+        start = 0
+        while start < len(chunk.ids):  # as many at a time as memory holds
+            end, weights = start, 0
+            while end < len(chunk.ids) and (end == start or weights < MAX_WEIGHTS):
+                weights += len(chunk.ids[end].source) * len(chunk.ids[end].target)
+                end += 1
+            ids = chunk.ids[start:end]
+            attentions = context.engine.attend(ids)
+            for texts, pair, attention in zip(chunk.texts[start:end], ids, attentions, strict=True):
+                yield _without_ends(context.tokenizer, texts, pair, attention.cross)
+            start = end
+
+
+def _without_ends(
+    tokenizer: Tokenizer, texts: TextPair, ids: IdPair, cross: np.ndarray
+) -> _Attended:
+    """Returns the attention of a pair, (T, S) with START and END, without them."""
+    source, target = (
+        _surfaces(tokenizer, text, side) for text, side in zip(texts, ids, strict=True)
+    )
+    weights = cross[: len(target), 1 : 1 + len(source)]
+    return _Attended(texts, weights, source, target, IdPair(ids.source[1:-1], ids.target[1:-1]))
 
 
 def _surfaces(tokenizer: Tokenizer, text: str, ids: list[int]) -> list[str]:
@@ -177,36 +168,21 @@ def _surfaces(tokenizer: Tokenizer, text: str, ids: list[int]) -> list[str]:
     return tokenizer.surfaces(spelling.trimmed(text), MAX_SOURCE_TOKENS)[: len(ids) - 2]
 
 
-def _encode(
-    context: Context, chunk: Sequence[TextPair], first_number: int | None = None
-) -> list[IdPair]:
-    """Returns the ids of pairs, cut after MAX_SOURCE_TOKENS.
-
-    Args:
-      context: the Context.
-      chunk: (source, target).
-      first_number: of the first pair, for the error that a pair is too long; None for none.
-
-    Raises:
-      UserError: a side of a pair is too long.
-    """
-    sources, targets = (
-        context.tokenizer.encode([*map(spelling.trimmed, side)], MAX_SOURCE_TOKENS)
-        for side in zip(*chunk, strict=True)
-    )
-    pairs = []
-    for index, (source, target) in enumerate(zip(sources, targets, strict=True)):
-        if first_number is not None and max(len(source), len(target)) > MAX_SOURCE_TOKENS:
-            raise UserError(
-                f"pair {first_number + index} has more than {MAX_SOURCE_TOKENS} tokens on a side; "
-                "split it: that is the limit"
-            )
-        pairs.append(IdPair(source[:MAX_SOURCE_TOKENS], target[:MAX_SOURCE_TOKENS]))
-    return pairs
-
-
-def _chunks(pairs: Iterable[TextPair]) -> Iterator[list[TextPair]]:
-    """Yields pairs in lists of CHUNK_LINES."""
-    waiting = iter(pairs)
-    while chunk := list(itertools.islice(waiting, CHUNK_LINES)):
-        yield chunk
+def _encode(context: Context, pairs: Iterable[TextPair], cut: bool) -> Iterator[_Chunk]:
+    """Yields pairs in chunks, with their ids; for arguments and errors, see `align`."""
+    first_number = 1
+    for chunk in chunks(pairs, CHUNK_LINES):
+        sources, targets = (
+            context.tokenizer.encode([*map(spelling.trimmed, side)], MAX_SOURCE_TOKENS)
+            for side in zip(*chunk, strict=True)
+        )
+        ids = []
+        for number, (source, target) in enumerate(zip(sources, targets, strict=True), first_number):
+            if max(len(source), len(target)) > MAX_SOURCE_TOKENS and not cut:
+                raise UserError(
+                    f"pair {number} has more than {MAX_SOURCE_TOKENS} tokens on a side; split it: "
+                    "that is the limit"
+                )
+            ids.append(IdPair(source[:MAX_SOURCE_TOKENS], target[:MAX_SOURCE_TOKENS]))
+        yield _Chunk(chunk, ids)
+        first_number += len(chunk)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nmt import UserError
 from nmt.decoding import given_pairs, pipeline, sources, tokens
 from nmt.decoding.attention import Attention
-from nmt.decoding.batch_sizes import CHUNK_LINES
+from nmt.decoding.batch_sizes import CHUNK_LINES, chunks
 from nmt.decoding.candidates import OnText
 from nmt.decoding.context import Context
 from nmt.decoding.engines.engine import Engine
@@ -139,7 +139,7 @@ class Translator:
                 "prefixes is one string; give a list of strings, one for each line (repeat it by "
                 "itertools.repeat)"
             )
-        return self.translate_chunks(_chunks(lines, at_a_time), iter(prefixes), scored, counts)
+        return self.translate_chunks(chunks(lines, at_a_time), iter(prefixes), scored, counts)
 
     def translate_chunks(
         self,
@@ -268,12 +268,9 @@ class Translator:
         return given_pairs.score(self.context, pairs)
 
     def align(self, pairs: Iterable[tuple[str, str]], cut: bool = False) -> Iterator[Links]:
-        """Yields the word links of each of `pairs`, in order; see given_pairs.align."""
+        """Yields the word links of each of `pairs`, in order; see given_pairs.align.
+
+        Unlike `score`, it protects nothing: a symbol may stand for several words, or divide one,
+        so that links of the protected text would not be those of the words as given.
+        """
         return given_pairs.align(self.context, pairs, cut)
-
-
-def _chunks(lines: Iterable[str], size: int) -> Iterator[list[str]]:
-    """Yields `lines` in lists of `size`; the last one may be shorter."""
-    waiting = iter(lines)
-    while chunk := list(itertools.islice(waiting, size)):
-        yield chunk
