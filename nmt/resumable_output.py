@@ -16,7 +16,7 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
@@ -93,6 +93,16 @@ class ResumableOutput(abc.ABC):
     def refuse_existing(self) -> None:
         """Raises a UserError if OUT exists: nothing is overwritten."""
         output.refuse_existing(self.target, "another file")
+
+    def _other_settings(self, names: Sequence[str]) -> UserError:
+        """Returns an error that names the settings that differ."""
+        return UserError(
+            f"{self.path}: was begun with another {', '.join(names)}; give the same, or remove it "
+            "to start again"
+        )
+
+    def _something_else(self) -> UserError:
+        return UserError(f"{self.path}: holds something else; move it, or name another file")
 
     def _lock(self) -> int:
         """Reserves OUT.partial for this process, and those that it forks. Returns `_open`'s."""
@@ -171,17 +181,12 @@ class ResumableLines(ResumableOutput):
             names = other_settings(json.loads(path.read_bytes()), settings)
         except FileNotFoundError:
             if any(self.path.iterdir()):
-                raise UserError(
-                    f"{self.path}: holds something else; move it, or name another file"
-                ) from None
+                raise self._something_else() from None
             names = []
         except ValueError:
             raise UserError(f"{path}: is damaged; remove {self.path}") from None
         if names and self.finished:
-            raise UserError(
-                f"{self.path}: was begun with another {', '.join(names)}; give the same, or "
-                "remove it to start again"
-            )
+            raise self._other_settings(names)
         output.write(path, json.dumps(settings, indent=2).encode())
 
     def _complete_parts(self) -> Iterator[tuple[int, Path]]:
@@ -261,19 +266,21 @@ class ResumableTexts(ResumableOutput):
         try:
             self.finished = self._read(whole, settings)
         except (ValueError, TypeError, KeyError):
-            raise UserError(
-                f"{self.path}: was begun with another run or other options; remove it, or name "
-                "another OUT"
-            ) from None
+            raise self._something_else() from None
         os.truncate(self._descriptor, len(whole))
         if not whole:
             self._write(settings)
 
     def _read(self, content: bytes, settings: Settings) -> dict[str, FinishedText]:
-        """Returns the finished texts; a ValueError, TypeError or KeyError if they are not ours."""
+        """Returns the finished texts.
+
+        Raises:
+          UserError: they were begun with other settings.
+          ValueError, TypeError, KeyError: the content is something else.
+        """
         lines = [json.loads(line) for line in content.decode().splitlines()]
         if lines and (names := other_settings(lines[0], settings)):
-            raise ValueError(f"other {', '.join(names)}")
+            raise self._other_settings(names)
         finished = {}
         for values in lines[1:]:
             links = values["links"]

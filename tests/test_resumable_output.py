@@ -61,7 +61,7 @@ def test_texts_are_used_again_only_with_the_same_settings(tmp_path):
         again.add("três", "three", None)
     for line in again.path.read_text().splitlines():
         json.loads(line)
-    with pytest.raises(UserError, match=r"out.html.partial: was begun with another run"):
+    with pytest.raises(UserError, match=r"out.html.partial: was begun with another run; give the"):
         ResumableTexts(target, {"run": "b"})
     with ResumableTexts(target, RUN_A) as complete:
         assert len(complete.finished) == 3
@@ -73,7 +73,7 @@ def test_texts_are_used_again_only_with_the_same_settings(tmp_path):
 @pytest.mark.parametrize("content", ["um\n", "[]\n", '{"run": "a"}\n{"source": "um"}\n', "1\n"])
 def test_a_file_of_that_name_that_holds_something_else_stays(content, tmp_path):
     (tmp_path / "out.html.partial").write_text(content)
-    with pytest.raises(UserError, match=r"out.html.partial: was begun with another run"):
+    with pytest.raises(UserError, match=r"out.html.partial: holds something else; move it"):
         ResumableTexts(tmp_path / "out.html", RUN_A)
     assert (tmp_path / "out.html.partial").read_text() == content
 

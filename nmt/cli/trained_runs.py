@@ -8,10 +8,11 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from nmt import UserError
 from nmt.cli import flags, startup
+from nmt.neighbors import params
 from nmt.runs import listing
 from nmt.runs.folder import Run
 from nmt.training.checkpoint_files import paths
@@ -49,6 +50,29 @@ def digest(run: Run) -> str:
         with contextlib.suppress(OSError):  # of a run that is trained meanwhile, or unreadable
             sha256.update(read_file(path))
     return sha256.hexdigest()
+
+
+# Flags that do not change what a text is translated into, or whose content is compared.
+NOT_COMPARED = {
+    "input", "output", "workers", "text", "source", "target", "columns", "mark", "fuzzy", "check",
+    "strict", "run", "ensemble", "glossary", "prefixes", "command", "given",
+}  # fmt: skip
+
+
+def translation_settings(args: Namespace, runs: list[Run], digests: list[str]) -> dict[str, Any]:
+    """Returns what translations depend on, besides their sources, by names for messages.
+
+    Args:
+      args: the parsed command line: all flags but NOT_COMPARED.
+      runs: from `find_runs`; the options of the first hold where no flag is given.
+      digests: of the runs.
+    """
+    settings = {name: value for name, value in vars(args).items() if name not in NOT_COMPARED}
+    for run in runs[:1]:
+        for name in params.names(params.SEARCH):
+            if settings[name] is None:
+                settings[name] = getattr(run.parameters.options, name)
+    return settings | {"run": digests, "glossary": flags.glossary_digest(args)}
 
 
 def check_unchanged(runs: list[Run], digests: list[str]) -> None:

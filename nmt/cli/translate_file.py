@@ -11,7 +11,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nmt import CheckFailed, UserError, documents, output
 from nmt.cli import flags, trained_runs
@@ -72,7 +72,9 @@ def run(args: Namespace) -> None:
     loaded = trained_runs.load_runs(args, runs)
     trained_runs.check_unchanged(runs, digests)
     translator = document_translator(loaded, [document], protecting)
-    with ResumableTexts(target, document_settings(args, digests, translator.options)) as partial:
+    settings = trained_runs.translation_settings(args, runs, digests)
+    settings["links"] = translator.options.alignments
+    with ResumableTexts(target, settings) as partial:
         translate_texts(document, translator, partial)
         translations = [partial.finished[segment.text] for segment in document.segments]
         try:
@@ -118,27 +120,6 @@ def format_options(ending: str, args: Namespace) -> FormatOptions:
             kind = "table" if name == "columns" else "file of messages"
             raise UserError(f"{flag}: {args.source} is no {kind}; leave it out")
     return FormatOptions(args.columns, args.mark or "review", bool(args.fuzzy))
-
-
-def document_settings(
-    args: Namespace, digests: list[str], options: SearchOptions
-) -> dict[str, Any]:
-    """Returns what translations depend on, besides their source: for OUT.partial.
-
-    Args:
-      args: the parsed command line.
-      digests: of the runs.
-      options: of the search.
-    """
-    return dict(
-        runs=digests,
-        checkpoint=args.checkpoint,
-        search=dict(beam=options.beam, length_penalty=options.length_penalty),
-        protect=args.protection,
-        patterns=args.patterns,
-        glossary=flags.glossary_digest(args),
-        links=options.alignments,
-    )
 
 
 def translate_texts(document: Document, translator: Translator, partial: ResumableTexts) -> None:

@@ -15,7 +15,6 @@ from nmt.decoding.batch_sizes import CHUNK_LINES
 from nmt.decoding.workers import Part, Translate, Workers
 from nmt.machine import cores
 from nmt.messages import log, plural
-from nmt.neighbors import params
 from nmt.resumable_output import ResumableLines
 from nmt.runs.folder import Run
 from nmt.text import encoding
@@ -24,10 +23,6 @@ from nmt.text import encoding
 # same, and so are the last bits of all numbers.
 PART_LINES = CHUNK_LINES
 MAX_WORKERS = 1024
-NOT_COMPARED = {  # flags that a resumed command may change, or whose content is compared
-    "input", "output", "workers", "text", "run", "ensemble", "glossary", "prefixes", "command",
-    "given",
-}  # fmt: skip
 Row = tuple[str, str]  # a line, and what its translation begins with
 
 
@@ -137,16 +132,10 @@ def count_lines(args: Namespace) -> tuple[int, str]:
 
 
 def line_settings(args: Namespace, runs: list[Run], digest: str) -> dict[str, Any]:
-    """Returns what translations depend on, by names for messages."""
-    values = {name: value for name, value in vars(args).items() if name not in NOT_COMPARED}
-    for run in runs[:1]:  # its options hold where no flag is given
-        for name in params.names(params.SEARCH):
-            if values[name] is None:
-                values[name] = getattr(run.parameters.options, name)
-    return values | {
+    """Returns what the content of the output depends on, by names for messages."""
+    digests = [trained_runs.digest(run) for run in runs]
+    return trained_runs.translation_settings(args, runs, digests) | {
         "input": digest,
-        "run": [trained_runs.digest(run) for run in runs],
-        "glossary": flags.glossary_digest(args),
         "size of parts": PART_LINES,
     }
 

@@ -10,14 +10,14 @@ import pytest
 from helpers import Translated, call, identity
 
 from nmt import CheckFailed, UserError
-from nmt.cli import translate_file
+from nmt.cli import trained_runs, translate_file
 from nmt.cli.exit_codes import exit_code
 from nmt.cli.main import parse_command_line
 from nmt.cli.translate_file import print_markup, report_translation
-from nmt.decoding.search_options import SearchOptions
 from nmt.documents import parse_document, translate_document
 from nmt.documents.document import Left
 from nmt.documents.report import make_report
+from nmt.runs import listing
 from nmt.text.protected import DEFAULT
 
 PAGE = '<p title="um">um <b>dois</b>.</p>\r\n<p class=notranslate>três</p> 42\n'
@@ -170,19 +170,23 @@ def test_names_that_markup_keeps_are_not_reported_as_lost(capsys):
     assert "X123" in capsys.readouterr().out
 
 
-def test_a_translation_depends_on_the_weights_and_on_the_content_of_the_glossary(tmp_path):
+def test_a_translation_depends_on_the_weights_and_on_the_content_of_the_glossary(
+    finished, tmp_path
+):
     terms = tmp_path / "terms.tsv.gz"
     terms.write_bytes(gzip.compress(b"um\tuno\n"))
     command = ["translate-file", "a.html", "b.html", "--glossary", str(terms)]
 
     def settings(*flags):
         args = parse_command_line([*command, *flags])
-        return translate_file.document_settings(args, digests, SearchOptions())
+        return trained_runs.translation_settings(args, [listing.find(finished / "run")], digests)
 
     digests = ["a"]
     saved = settings()
     assert saved != settings("--checkpoint", "best")
     assert saved == settings()
+    assert saved == settings("--columns", "1", "--fuzzy", "--check")
+    assert saved != settings("--no-protect")
     terms.write_bytes(gzip.compress(b"um\tum\n"))
     assert saved != settings()
     terms.write_bytes(gzip.compress(b"um\tuno\n"))
