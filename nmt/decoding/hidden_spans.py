@@ -18,25 +18,32 @@ from typing import NamedTuple
 from nmt.decoding.context import Context
 from nmt.decoding.given_pairs import link_spans
 from nmt.decoding.sentence import HiddenSpan, HiddenText, Sentence, SpanLink
-from nmt.text.protected import MARK, SYMBOL, TAG_NAME, VOID_ELEMENTS
-from nmt.text.scripts import UNSPACED
+from nmt.text.protected import (
+    FIRST_MARK,
+    MARK,
+    SYMBOL,
+    SYMBOL_END,
+    SYMBOL_START,
+    TAG_NAME,
+    VOID_ELEMENTS,
+)
+from nmt.text.scripts import LEFT_SIGNS, RIGHT_SIGNS, SENTENCE_ENDS, UNSPACED, WORD
 
 NEAR_WORDS = 6  # on each side of a mark, whose links count
-OPENING, CLOSING = "([{“\"„«‹‘'¿¡", ")]}”\"»›’'“"
-SIGN = r"[^\s\w⟦⟧]"
+SIGN = rf"[^\s\w{SYMBOL_START}{SYMBOL_END}]"
 # Marks with nothing but signs between them, what encloses them, and what divides the first one from
 # the text: "({a}/{b})", "{name}, ".
 UNIT = re.compile(
-    rf"^{MARK.pattern}[,:;](?=\s)|(?P<open>(?<!\w)[{re.escape(OPENING)}])?{MARK.pattern}(?:{SIGN}{{0,3}}?{MARK.pattern})*+"
-    rf"(?(open)[{re.escape(CLOSING)}](?!\w))|{MARK.pattern}(?:{SIGN}{{0,3}}?{MARK.pattern})*+"
+    rf"^{MARK.pattern}[,:;](?=\s)|(?P<open>(?<!\w)[{re.escape(LEFT_SIGNS)}])?{MARK.pattern}(?:{SIGN}{{0,3}}?{MARK.pattern})*+"
+    rf"(?(open)[{re.escape(RIGHT_SIGNS)}](?!\w))|{MARK.pattern}(?:{SIGN}{{0,3}}?{MARK.pattern})*+"
 )
-WORD = re.compile(rf"{UNSPACED.pattern}|{SYMBOL.pattern}|\b\w+?(?=\b|{UNSPACED.pattern})")
+SYMBOL_OR_WORD = re.compile(rf"{SYMBOL.pattern}|{WORD}")
 SPACED_LETTER = rf"(?:(?!{UNSPACED.pattern})\w)"
 # What nothing is put into: a word with all that is joined to it, as in "mother-in-law's".
 JOINED_WORD = re.compile(
-    rf"{UNSPACED.pattern}|{SYMBOL.pattern}|{SPACED_LETTER}+(?:[^\s\w⟦⟧]+{SPACED_LETTER}+)*"
+    rf"{UNSPACED.pattern}|{SYMBOL.pattern}|{SPACED_LETTER}+(?:{SIGN}+{SPACED_LETTER}+)*"
 )
-END_OF_SENTENCE = re.compile(r"[\s.!?…。！？,;:]*$")
+SIGNS_AT_END = re.compile(rf"[\s{SENTENCE_ENDS},;:]*$")
 STARTS_WITH_CLOSING_SIGN = re.compile(r"[.,;:!?…)\]}。，！？；：、]|$")
 
 
@@ -120,7 +127,7 @@ def _is_inline_tag(original: str) -> bool:
 
 def _originals(marks: str, hidden: Sequence[str]) -> list[str]:
     """Returns what marks stand for."""
-    return [hidden[ord(mark) - 0xF0000] for mark in MARK.findall(marks)]
+    return [hidden[ord(mark) - FIRST_MARK] for mark in MARK.findall(marks)]
 
 
 def _hidden_span(unit: re.Match[str], text: str, start: int, hidden: Sequence[str]) -> HiddenSpan:
@@ -134,7 +141,7 @@ def _hidden_span(unit: re.Match[str], text: str, start: int, hidden: Sequence[st
             return False
         return is_tag or not UNSPACED.match(neighbor)
 
-    joins_right = joins(after, is_start) and (after.isalnum() or is_start or after in OPENING)
+    joins_right = joins(after, is_start) and (after.isalnum() or is_start or after in LEFT_SIGNS)
     return HiddenSpan(
         unit[0],
         start,
@@ -185,7 +192,7 @@ def put_in(text: str, source: HiddenText, links: Sequence[SpanLink] = (), prefix
 
 def _linked_words(source: str, text: str, links: Sequence[SpanLink], first: int) -> _Words:
     """Returns the words of a source and of its translation from the position `first` on."""
-    words = [match.span() for match in WORD.finditer(source)]
+    words = [match.span() for match in SYMBOL_OR_WORD.finditer(source)]
     targets = [match.span() for match in JOINED_WORD.finditer(text) if match.start() >= first]
     starts, target_starts = [start for start, _ in words], [start for start, _ in targets]
     linked = collections.defaultdict(list)
@@ -200,12 +207,12 @@ def _insert(text: str, position: int, span: HiddenSpan) -> str:
     """Returns a text with a span at a position, and the spaces that it needs."""
     before, after = text[:position], text[position:]
     left, right = before[-1:], after[:1]
-    lacks_sign = span.follows_sign and (left.isalnum() or left == "⟧")
+    lacks_sign = span.follows_sign and (left.isalnum() or left == SYMBOL_END)
     is_joined = span.joins_left and not lacks_sign
-    needs_space = left and not left.isspace() and left not in OPENING and not is_joined
+    needs_space = left and not left.isspace() and left not in LEFT_SIGNS and not is_joined
     if needs_space and not UNSPACED.match(left):
         before += " "
-    needs_space = right and (right.isalnum() or right in OPENING or right == "⟦")
+    needs_space = right and (right.isalnum() or right in LEFT_SIGNS or right == SYMBOL_START)
     needs_space = needs_space and not span.joins_right and not UNSPACED.match(right)
     if needs_space or MARK.match(right):  # 38.5 and 38.3 would be one number
         after = " " + after
@@ -243,7 +250,7 @@ def _place(span: HiddenSpan, source: str, text: str, words: _Words) -> int:
 
 def _end_of_text(text: str, targets: list[tuple[int, int]], span: HiddenSpan) -> int:
     """Returns the position before the signs that end a text."""
-    end = END_OF_SENTENCE.search(text, targets[-1][1])
+    end = SIGNS_AT_END.search(text, targets[-1][1])
     return end.start() if end else len(text)
 
 

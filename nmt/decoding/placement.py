@@ -20,18 +20,20 @@ from typing import NamedTuple
 from nmt.decoding import given_pairs
 from nmt.decoding.context import Context
 from nmt.decoding.sentence import Candidate, Sentence, SpanLink
+from nmt.text import scripts
 from nmt.text.glossary import capitalize, take_out_terms
-from nmt.text.protected import SYMBOL
-from nmt.text.scripts import UNSPACED
+from nmt.text.protected import SYMBOL, SYMBOL_END, SYMBOL_START, SYMBOLS
+from nmt.text.scripts import SENTENCE_ENDS, UNSPACED
 
 MAX_PHRASES = 16  # of a sentence, for which a place is sought
 MAX_PLACES = 64  # of a phrase, whose translations are scored
 
 # "father" and "s" in "father's" are words here, "0" in a symbol is none.
-WORD = re.compile(rf"(?<!⟦)(?:{UNSPACED.pattern}|\b\w+?(?=\b|{UNSPACED.pattern}))(?!⟧)")
-CLOSING = "\"'’”»)\\]"
-END_OF_SENTENCE = re.compile(rf"\s*[.!?…。！？]+[{CLOSING}]*\s*$")
-LATE_SYMBOLS = re.compile(rf"(?<=[.!?…。！？])[{CLOSING}]*((?:\s*⟦\d⟧)+)\s*$")
+WORD = re.compile(rf"(?<!{SYMBOL_START})(?:{scripts.WORD})(?!{SYMBOL_END})")
+# At the end of a text, ' is no apostrophe.
+CLOSING = re.escape(f"{scripts.CLOSING_SIGNS}'")
+END_OF_SENTENCE = re.compile(rf"\s*[{SENTENCE_ENDS}]+[{CLOSING}]*\s*$")
+LATE_SYMBOLS = re.compile(rf"(?<=[{SENTENCE_ENDS}])[{CLOSING}]*((?:\s*{SYMBOL.pattern})+)\s*$")
 
 
 class Phrase(NamedTuple):
@@ -173,10 +175,11 @@ def take_back_symbols(text: str, source: str) -> tuple[str, list[Phrase]]:
     late = LATE_SYMBOLS.search(text)
     if not late or LATE_SYMBOLS.search(source):
         return text, []
-    symbols = [f"⟦{number}⟧" for number in SYMBOL.findall(late[1])]
+    symbols = [SYMBOLS[int(number)] for number in SYMBOL.findall(late[1])]
     starts = [max(source.find(symbol), 0) for symbol in symbols]
     phrases = [
-        Phrase(symbol, start, start + 3) for symbol, start in zip(symbols, starts, strict=True)
+        Phrase(symbol, start, start + len(symbol))
+        for symbol, start in zip(symbols, starts, strict=True)
     ]
     return text[: late.start(1)], phrases
 

@@ -17,7 +17,7 @@ BEFORE_WORD = {mark: re.compile(rf"(?<![\w{mark}]){mark}(?=[^\W\d_])") for mark 
 WITHIN_WORD = {mark: re.compile(rf"(?<=[^\W\d_]){mark}(?=[^\W\d_])") for mark in MARKS}
 IN_BRACKETS = {mark: re.compile(rf"\s?\({mark}([^\W_])\)") for mark in MARKS}  # "文件(&F)"
 HEADER = re.compile(r"^X-Accelerator-Marker:\s*([_&~])\s*$", re.MULTILINE)
-WORD = re.compile(r"[^\W\d_]+")
+LETTERS = re.compile(r"[^\W\d_]+")
 END_SIGNS = re.compile(r"(?<![\s.…:：。])[\s.…:：。]*+$")
 
 
@@ -83,7 +83,7 @@ def put_in(nodes: list[Node], accelerator: Accelerator) -> list[Node]:
     texts = list(text_nodes(nodes))
     for node in texts:  # where the sign is text
         node.text = node.text.replace(mark, mark * 2) if mark != "~" else node.text
-    starts = [(node, word.start()) for node in texts for word in WORD.finditer(node.text)]
+    starts = [(node, word.start()) for node in texts for word in LETTERS.finditer(node.text)]
     starts = [(node, start) for node, start in starts if not UNSPACED.match(node.text, start)]
     same = [place for place in starts if place[0].text[place[1]].lower() == letter.lower()]
     inner = [

@@ -13,9 +13,10 @@ import math
 import re
 from collections import Counter, defaultdict
 
-# Scripts without spaces between words: there, a character is a unit.
-UNSPACED = "\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\uf900-\ufaff"
-UNIT = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}](?:[^\s{UNSPACED}]*[^\W{UNSPACED}])?|\S")
+from nmt.text.scripts import UNSPACED_BLOCKS
+
+SPACED = rf"[^\W{UNSPACED_BLOCKS}]"
+UNIT = re.compile(rf"[{UNSPACED_BLOCKS}]|{SPACED}(?:[^\s{UNSPACED_BLOCKS}]*{SPACED})?|\S")
 EQUAL_SIGNS = str.maketrans("“”„«»‘’。，！？：；（）", '"""""\'\'.,!?:;()')
 
 

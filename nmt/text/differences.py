@@ -15,9 +15,10 @@ from typing import NamedTuple, TypeVar
 
 from nmt.messages import plural
 from nmt.text.glossary import take_out_terms
-from nmt.text.protected import DEFAULT, NOT_A_DIGIT, Protector, Span, replace
+from nmt.text.protected import DEFAULT, NOT_A_DIGIT, SPACE, Protector, Span, replace
 
-NUMBER = re.compile(r"\d++(?:[.,:/'\u2019 \u00a0\u2009\u202fhH-]\d++)*+")  # also 12h30
+# Also 12h30 and, unlike protected.AMOUNT, whatever digits have one sign between them.
+NUMBER = re.compile(rf"\d++(?:[.,:/'\u2019{SPACE}hH-]\d++)*+")
 OTHER_DIGIT = re.compile(r"[^\D0-9]")
 
 Item = TypeVar("Item")

@@ -26,12 +26,14 @@ from typing import NamedTuple, Protocol
 from nmt import UserError
 from nmt.text import placeholders
 
-SYMBOLS = [f"⟦{number}⟧" for number in range(10)]  # of more spans, the eleventh is ⟦0⟧ again
-SYMBOL = re.compile(r"⟦([0-9])⟧")
+SYMBOL_START, SYMBOL_END = "⟦", "⟧"
+# Of more spans, the eleventh is ⟦0⟧ again.
+SYMBOLS = [f"{SYMBOL_START}{number}{SYMBOL_END}" for number in range(10)]
+SYMBOL = re.compile(rf"{SYMBOL_START}([0-9]){SYMBOL_END}")
 MIN_PAIRS = 1000  # that hold a span on both sides, for a vocabulary to get the symbols
 UNPROTECTED_SHARE = 10  # one in so many training pairs is left as it is
 FIRST_MARK, MAX_MARKS = 0xF0000, 0xFFFD  # of private use; a mark stands for a span by its number
-MARK = re.compile("[\U000f0000-\U000ffffc]")
+MARK = re.compile(f"[{chr(FIRST_MARK)}-{chr(FIRST_MARK + MAX_MARKS - 1)}]")
 
 LANGUAGE_TAG = re.compile("<.*>")  # such as <2de>, one of --symbols
 
@@ -123,12 +125,12 @@ KINDS_OF_OLDER_RUNS = frozenset({*KINDS} - {"handle", "path"})
 NOT_A_DIGIT = re.compile(r"\D+")
 TAG_NAME = re.compile(r"<(/?)([A-Za-z][\w:.-]*)(?![\w:.-])[^>]*?(/?)>")
 VOID_ELEMENTS = {"br", "hr", "img", "input", "wbr", "area", "base", "col", "embed", "link", "meta"}
-ENDED_SYMBOL = re.compile(r"⟦([0-9])⟧(?=\s|$)")
-ATTACHED_SYMBOL = re.compile(r"(?<=\S)⟦([0-9])⟧")
+ENDED_SYMBOL = re.compile(rf"{SYMBOL.pattern}(?=\s|$)")
+ATTACHED_SYMBOL = re.compile(rf"(?<=\S){SYMBOL.pattern}")
 WORD_END = re.compile(rf"[{LETTER}\d.,;:!?)\]}}>%]")  # after which a symbol needs a space
 # No span is without one.
 SIGNS_OF_SPANS = re.compile(
-    r"[\d⟦<@%{&#$\\/\U000f0000-\U000ffffc]|www\.|:[a-z+_-]|\.[A-Za-z]", re.IGNORECASE
+    rf"[\d{SYMBOL_START}<@%{{&#$\\/]|{MARK.pattern}|www\.|:[a-z+_-]|\.[A-Za-z]", re.IGNORECASE
 )
 
 
@@ -441,7 +443,7 @@ def restore(text: str, source: Protected) -> Restored:
 
 def split_at_symbols(text: str) -> tuple[list[str], list[str]]:
     """Returns the texts before, between and after the symbols and marks of a text, and these."""
-    parts = re.split(f"(⟦[0-9]⟧|{MARK.pattern})", text)
+    parts = re.split(f"({'|'.join(SYMBOLS)}|{MARK.pattern})", text)
     return parts[::2], parts[1::2]
 
 

@@ -1,4 +1,4 @@
-"""Scripts: which one a letter is of, and which put no spaces between words."""
+"""Scripts: which one a letter is of, which put no spaces between words; and their signs."""
 
 import collections
 import functools
@@ -14,6 +14,15 @@ SOUTH_EAST_ASIAN = re.compile(
     "\ua9e0-\ua9fe\uaa60-\uaadf]"
 )
 UNSPACED = re.compile(f"{EAST_ASIAN.pattern}|{SOUTH_EAST_ASIAN.pattern}")
+# The blocks of these scripts, for a class of characters. They hold digits, brackets and other signs
+# as well, each of which is a unit of its own beside a word, too; UNSPACED holds only letters.
+UNSPACED_BLOCKS = "\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\uf900-\ufaff"
+WORD = rf"{UNSPACED.pattern}|\b\w+?(?=\b|{UNSPACED.pattern})"  # or a letter of UNSPACED
+
+SENTENCE_ENDS = ".!?…。！？"
+CLOSING_SIGNS = '»”’")]'  # between the end of a sentence and the next one
+# What encloses a part of a sentence: “ ends it in German.
+LEFT_SIGNS, RIGHT_SIGNS = "([{“\"„«‹‘'¿¡", ")]}”\"»›’'“"
 
 
 @functools.cache

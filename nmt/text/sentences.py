@@ -17,7 +17,7 @@ from icu4py.breakers import SentenceBreaker
 from nmt.text import spelling
 from nmt.text.abbreviations import is_abbreviation
 from nmt.text.languages import primary
-from nmt.text.scripts import UNSPACED
+from nmt.text.scripts import CLOSING_SIGNS, UNSPACED
 
 LAST_WORD = re.compile(r"""([^\s()\[\]«»“”„"'‘’]{1,20})\.[\s)\]»”’"']*$""")
 MAX_WORD = 40  # characters of a line before its end that LAST_WORD is searched in
@@ -29,9 +29,8 @@ HIRAGANA = re.compile("[\u3041-\u309f]")
 SAID = re.compile(
     "[^。！？；，、：“”「」『』\\s]{0,8}?[说說道问問喊答叫讲講嚷]"
 )  # "he said", of Chinese
-CLOSING = '»”’")]'
 # What may stand between the end of a sentence and the next one: spaces, closing quotes, brackets.
-BETWEEN = re.compile(rf"\s*(?:[{re.escape(CLOSING)}]+(?=\s|$)\s*)?")
+BETWEEN = re.compile(rf"\s*(?:[{re.escape(CLOSING_SIGNS)}]+(?=\s|$)\s*)?")
 LINE = re.compile("[^\\r\\n]*(?:\\r\\n|\\r|\\n)|[^\\r\\n]+")  # nothing else ends a line
 
 
@@ -168,7 +167,7 @@ def joints(translations: Iterable[str], spaces: Iterable[str]) -> Iterator[str]:
         yield " " if apart and unicodedata.east_asian_width(letter or " ") not in "WF" else ""
         last = (translation + space)[-1:] or last
         if translation:
-            letter = translation.rstrip(CLOSING)[-1:]
+            letter = translation.rstrip(CLOSING_SIGNS)[-1:]
 
 
 def join(translations: Sequence[str], spaces: Sequence[str]) -> str:

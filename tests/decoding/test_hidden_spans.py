@@ -32,7 +32,8 @@ def put_in(source_text, translation, words=None):
     source, hidden = read(source_text)
     links = []
     if words:
-        sides = [[*hidden_spans.WORD.finditer(text)] for text in (hidden.text, translation)]
+        texts = hidden.text, translation
+        sides = [[*hidden_spans.SYMBOL_OR_WORD.finditer(text)] for text in texts]
         links = [SpanLink(sides[0][i].span(), sides[1][j].span()) for i, j in words]
     return restore(hidden_spans.put_in(translation, hidden, links), source).text
 
@@ -89,7 +90,7 @@ def test_a_span_that_the_translation_begins_with_is_not_put_in_again():
 def test_long_texts_take_no_long_time():
     text = "a {x} <b>b</b> " * 3000
     source, hidden = read(text)
-    words = [match.span() for match in hidden_spans.WORD.finditer(hidden.text)][:2000]
+    words = [match.span() for match in hidden_spans.SYMBOL_OR_WORD.finditer(hidden.text)][:2000]
     links = [SpanLink(word, word) for word in words]
     start = time.process_time()
     assert restore(hidden_spans.put_in(hidden.text, hidden, links), source).missing == []
