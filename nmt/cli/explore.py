@@ -11,7 +11,6 @@ from nmt.results.run_report import read_translations
 from nmt.text import spelling
 
 HELP = "write a page that translates in a browser and shows all numbers"
-MAX_TOKENS = 200  # of a sentence
 SAMPLES = 5  # test sentences of the run that the page offers if none are given
 
 
@@ -47,18 +46,9 @@ def run(args: Namespace) -> None:
 
     translator = model.text_translator(tokenizer)  # as `translate` does
     page.check_size(run.path.name, model.transformer)
-    is_chosen = bool(lines)
+    are_chosen = bool(lines)
     lines = lines or [source for source, *_ in read_translations(run, SAMPLES)]
-    sentences = [text for line in lines for text, _ in translator.parts(line) if text]
-    long = [text for text in sentences if len(tokenizer.encode([text])[0]) > MAX_TOKENS]
-    if long and is_chosen:
-        raise UserError(f"{long[0][:40]!r}...: more than {MAX_TOKENS} tokens; explore a part of it")
-    if long:
-        log.info(
-            f"The page leaves out {plural(len(long), 'sentence')} of the test split, of more than "
-            f"{MAX_TOKENS} tokens."
-        )
-    examples = [page.example(translator, text) for text in sentences if text not in long]
+    examples = page.examples(translator, lines, are_chosen)
     html = page.assemble(run.path.name, model.transformer, tokenizer, examples).encode()
     path = Path(args.to) if args.to else run.path / "explorer.html"
     if args.to:

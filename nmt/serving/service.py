@@ -295,7 +295,7 @@ class Service:
         with self._explorer_lock:
             if served.name not in self._explorers:
                 translator = served.translator(Query(served.name, served.directions[0]))
-                examples = [explorer.example(translator, text) for text in served.examples]
+                examples = explorer.examples(translator, served.examples, are_chosen=False)
                 page = explorer.assemble(
                     served.name, served.model.transformer, served.tokenizer, examples
                 )

@@ -239,6 +239,15 @@ def test_a_translation_has_its_tokens_and_its_alignment(client, translation):
     assert translated.replace("<b>", "").replace("</b>", "") == translation
 
 
+def test_the_explorer_of_a_server_offers_sentences_that_are_not_too_long(served):
+    test_lines = [f"{TEXT} {TEXT}", "um " * 300]
+    with client_of(dataclasses.replace(served, examples=test_lines)) as client:
+        page = client.get("/explorer/numbers").text
+    _, _, after = page.partition('"examples":')
+    examples, _ = json.JSONDecoder().raw_decode(after)
+    assert [example["text"] for example in examples] == [TEXT, TEXT]
+
+
 def test_samples_are_drawn_as_each_request_asks(client):
     """All requests share one search, whose numbers are variables."""
 

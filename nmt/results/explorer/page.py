@@ -20,6 +20,7 @@ from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[att
 from nmt import UserError
 from nmt.decoding import tokens
 from nmt.decoding.translator import Translator
+from nmt.messages import log, plural
 from nmt.network.variants import sizes_of, variant_of
 from nmt.results import architecture, texts
 from nmt.text import protected, spelling
@@ -32,6 +33,7 @@ SCRIPTS = (
     "what_if.js", "inside.js", "page.js",
 )  # fmt: skip
 MAX_PARAMETERS = 25_000_000  # a page of 100 MB
+MAX_TOKENS = 200  # of a sentence: its weights are their square, per head and layer
 Tensors = dict[str, np.ndarray]  # weights by name
 KINDS = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}  # of SentencePiece models
 
@@ -49,6 +51,34 @@ def example(translator: Translator, text: str) -> Example:
     sentence = translator.whole(text)
     target = tokens.ids_of_translation(translator.context, sentence)
     return Example(text, sentence.translation, target)
+
+
+def examples(translator: Translator, lines: Sequence[str], are_chosen: bool) -> list[Example]:
+    """Returns the sentences of lines that the page offers, translated as `translate` does it.
+
+    Sentences of more than MAX_TOKENS tokens are left out.
+
+    Args:
+      translator: of the run.
+      lines: of text.
+      are_chosen: whether the user has chosen them, not the test split of the run.
+
+    Raises:
+      UserError: a sentence that the user has chosen is too long.
+    """
+    sentences = [text for line in lines for text, _ in translator.parts(line) if text]
+    encoded = translator.tokenizer.encode(sentences) if sentences else []
+    lengths = [len(ids) for ids in encoded]
+    short = [text for text, length in zip(sentences, lengths, strict=True) if length <= MAX_TOKENS]
+    long = [text for text, length in zip(sentences, lengths, strict=True) if length > MAX_TOKENS]
+    if long and are_chosen:
+        raise UserError(f"{long[0][:40]!r}...: more than {MAX_TOKENS} tokens; explore a part of it")
+    if long:
+        log.info(
+            f"The page leaves out {plural(len(long), 'sentence')} of the test split, of more than "
+            f"{MAX_TOKENS} tokens."
+        )
+    return [example(translator, text) for text in short]
 
 
 def dense_tensors(name: str, layer: keras.layers.Dense) -> Tensors:
