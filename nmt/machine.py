@@ -1,16 +1,18 @@
-"""The cores and the memory that this process may use, in its container; and library versions."""
+"""What this process may use in its container, the signals that end it, and library versions."""
 
 import contextlib
 import ctypes
 import math
 import os
 import platform
+import signal
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
 CGROUPS, MEMBERSHIP = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_THRESHOLD = -1, -2, -3  # parameters of glibc's mallopt
+END_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # SIGHUP may be ignored (nohup)
 sharing_processes = 1  # processes that share the cores; see `share_cores`
 
 

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from types import FrameType
 
 from nmt import Terminated, messages
+from nmt.machine import END_SIGNALS
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # to end
 # Trying which kernels of a GPU are fastest takes longer than the rest of compiling.
 XLA_FLAGS = {"--xla_gpu_autotune_level": "0", "--xla_gpu_enable_triton_gemm": "false"}
 
@@ -93,7 +93,7 @@ def not_installed(module: str) -> Iterator[None]:
 @contextlib.contextmanager
 def _signals_end_the_process() -> Iterator[None]:
     """Within the block, signals end the process, without a traceback."""
-    handlers = {number: signal.signal(number, signal.SIG_DFL) for number in SIGNALS}
+    handlers = {number: signal.signal(number, signal.SIG_DFL) for number in END_SIGNALS}
     try:
         yield
     finally:

@@ -24,8 +24,6 @@ from nmt.messages import log
 if TYPE_CHECKING:  # Windows has no ForkContext
     from multiprocessing.context import ForkContext, SpawnContext
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # that end the program, which ends workers
-
 
 class Part(NamedTuple):
     """Consecutive lines of a text."""
@@ -179,7 +177,7 @@ def run_worker(
       number: of workers.
       index: of this one. The first one's messages are shown; the others' would be the same.
     """
-    for signal_number in SIGNALS:
+    for signal_number in machine.END_SIGNALS:  # the program ends, and with it its workers
         signal.signal(signal_number, signal.SIG_IGN)
     threading.Thread(target=end_with_parent, daemon=True).start()
     machine.share_cores(number)

@@ -25,11 +25,12 @@ from typing import Any, NamedTuple, Protocol
 import tensorflow as tf
 
 from nmt import UserError, output
+from nmt.machine import END_SIGNALS
 from nmt.messages import log, reason
 from nmt.training import cluster
 from nmt.training.checkpoint_files import number, paths
 from nmt.training.run_folder import RunFolder
-from nmt.training.signals import SIGNALS, Signals
+from nmt.training.signals import Signals
 
 # What TensorFlow raises for files that are damaged, missing, or of other variables.
 UNREADABLE = (tf.errors.OpError, AssertionError, ValueError, LookupError, RuntimeError, OSError)
@@ -181,7 +182,7 @@ class Keeper:
     ):  # fmt: skip
         self.checkpoint, self.minutes, self.workers = checkpoint, minutes, workers
         self.run, self.saved, self.confirm = run, time.monotonic(), confirm
-        self.signals = Signals(workers, SIGNALS if handles_signals else ())
+        self.signals = Signals(workers, END_SIGNALS if handles_signals else ())
         self._due = False
         self._kept_numbers = {run.checkpoints: kept_epochs, run.timed: 1, run.best: 1, run.final: 1}
 

@@ -70,8 +70,7 @@ class Cluster:
         machine.keep_freed_memory()
         # While TensorFlow waits, it does not come back to Python, whose handlers would do nothing.
         # It takes SIGTERM itself, without a use for it here.
-        signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-        before = {number: signal.getsignal(number) for number in signals}
+        before = {number: signal.getsignal(number) for number in machine.END_SIGNALS}
         for number, handler in before.items():
             if handler != signal.SIG_IGN:
                 signal.signal(number, signal.SIG_DFL)

@@ -12,9 +12,9 @@ from types import FrameType
 from typing import Any
 
 from nmt import Interrupted
+from nmt.machine import END_SIGNALS
 from nmt.training import cluster
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # of which SIGHUP may be ignored (nohup)
 HANGUP_SECONDS = 1  # a closed terminal may send SIGHUP more than once, within this time
 
 
@@ -31,7 +31,9 @@ class Signals:
     """
 
     def __init__(
-        self, workers: cluster.Cluster = cluster.ALONE, handled: Sequence[signal.Signals] = SIGNALS
+        self,
+        workers: cluster.Cluster = cluster.ALONE,
+        handled: Sequence[signal.Signals] = END_SIGNALS,
     ):
         self.workers, self.handled = workers, handled
         self.received: int | None = None
