@@ -13,7 +13,8 @@ serving   the server: APIs, queue, streaming, its page
 cli       command line, commands, start-up, exit codes
 api       training and scoring from Python
 
-messages.py, machine.py, neighbors.py, output.py and seeds.py serve all of them.
+keywords.py, machine.py, messages.py, neighbors.py, options.py, output.py, resumable_output.py and
+seeds.py serve all of them.
 
     from nmt import UserError, __version__, evaluate, load_translator, train, translate_document
 

@@ -19,8 +19,8 @@ NOISE = re.compile(
     rb"|[IWE]\d{4} .*\b(port|cudart_stub|cuda_platform|cpu_feature_guard)\.cc:"
     rb"|To enable the following instructions:"
 )
-# In the message of an error in a graph, the lines on where it was: files, code, and empty lines.
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # a terminal would obey some of them
+# In the message of an error in a graph, the lines on where it was: files, code, and empty lines.
 PLACE = re.compile(r"Detected at node |<stack traces unavailable>|\s|$")
 
 

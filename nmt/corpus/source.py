@@ -37,7 +37,7 @@ class CorpusSource:
     reverse: bool = False  # whether the second language is translated into the first
     languages: tuple[str, ...] = ()  # codes of source and target; () if they are unknown
     columns: tuple[str, ...] = ()  # of tables, by name or number; () for the first two
-    sheet: str | None = None  # of a spreadsheet; None for the first
+    sheet: str | None = None  # of a spreadsheet; None for that with the most text
     header: bool = True  # False if the first row of a table is a pair
 
     def __post_init__(self) -> None:

@@ -30,7 +30,7 @@ class Parameters:
 
     options: Options
     corpus: CorpusSource
-    hashes: dict[str, str]  # of contents, by the names of folder.HASH_LABELS
+    hashes: dict[str, str]  # of contents, by the names of claim.HASH_LABELS
     parts: int = 1  # of a batch on a device; see `devices.configure`
     parent: str | None = None  # the path of the run that it began from
     versions: dict[str, str] = field(default_factory=dict)  # of the libraries that trained it last
