@@ -247,12 +247,10 @@ def add_plain(parser: argparse.ArgumentParser, text: str) -> None:
     )  # fmt: skip
 
 
-def add_data(parser: argparse.ArgumentParser, required: bool = False, **splits: str) -> None:
+def add_data(parser: argparse.ArgumentParser, **splits: str) -> None:
     """Adds a flag for the files of each of `splits`, with its help."""
     for split, text in splits.items():
-        parser.add_argument(
-            f"--{split}", nargs="+", metavar="FILE", help=text, action=Once, required=required
-        )
+        parser.add_argument(f"--{split}", nargs="+", metavar="FILE", help=text, action=Once)
 
 
 # ---- What must not change, and terms ----

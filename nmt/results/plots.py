@@ -92,12 +92,14 @@ def draw_mask(axes: Axes, mask: np.ndarray, queries: Sequence[str], keys: Sequen
     axes.tick_params(which="minor", length=0)
 
 
+PADDING = 2  # tokens after each side, in the picture of the masks
+
+
 def masks(
     path: Path,
     source: Sequence[str],
     target: Sequence[str],
     look_ahead: bool = True,
-    padding: int = 2,
     predicted: Sequence[str] | None = None,
     say: Say = english,
 ) -> Path:
@@ -107,20 +109,19 @@ def masks(
       path: of the file.
       source, target: token strings, the inputs of encoder and decoder.
       look_ahead: whether the decoder may not attend to later positions.
-      padding: tokens of padding after each.
       predicted: token strings, those predicted at each of `target`, if known.
     """
     source, cut_off = limited(source, "source", say)
     target, and_more = limited(target, "target", say)
     inp, tar = (
-        np.pad(np.ones((1, len(side))), ((0, 0), (0, padding))) for side in (source, target)
+        np.pad(np.ones((1, len(side))), ((0, 0), (0, PADDING))) for side in (source, target)
     )
     enc_padding, dec_mask, dec_padding = model.create_masks(inp, tar)
     dec_title = "Decoder self-attention: future and padding"
     if not look_ahead:
         dec_mask = model.create_padding_mask(tar)
         dec_title = "Decoder self-attention: padding"
-    pad = ["<pad>"] * padding
+    pad = ["<pad>"] * PADDING
     rows = [*steps(target, predicted and predicted[: len(target)]), *pad]
     source, target = ([*labels(side), *pad] for side in (source, target))
     decoder_queries = "queries: token read → token predicted" if predicted else "queries"
@@ -233,18 +234,13 @@ def draw_gradient_norms(axes: Axes, keys: int, samples: int, say: Say) -> None:
     axes.legend()
 
 
-def scaling(
-    path: Path,
-    depths: Sequence[int] = (8, 64, 512),
-    keys: int = 16,
-    samples: int = 2000,
-    say: Say = english,
-) -> Path:
+def scaling(path: Path, say: Say = english) -> Path:
     """Why scores are divided by sqrt(d_k) (paper 3.2.1), with random queries and keys.
 
-    Mean weights of `samples` queries for `keys` keys, the largest first, for each of `depths`; and
-    the norm of the softmax's gradient, which vanishes where one weight is near 1.
+    Mean weights of many queries, the largest first, for several depths; and the norm of the
+    softmax's gradient, which vanishes where one weight is near 1.
     """
+    depths, keys, samples = (8, 64, 512), 16, 2000
     figure, (plain, scaled, slope) = subplots(1, 3, figsize=(15, 5))
     for d_k, style in zip(depths, ("o-", "s--", "^:"), strict=True):
         scores = random_scores(d_k, keys, samples)
