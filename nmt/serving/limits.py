@@ -20,7 +20,7 @@ BODY_SECONDS = 20.0
 BODY_STEP = 250_000  # bytes: the slowest line is one of 100 kbit/s
 MAX_BODIES_BYTES = 32_000_000  # of the bodies of all requests that are being answered
 SMALL_BYTES = 100_000  # of each, which are not counted: the connections limit them
-MAX_KEYLESS_BYTES = 16_000_000  # of these, of bodies in which a key has not been found yet
+MAX_KEYLESS_BYTES = 16_000_000  # beside them, of all bodies in which a key has not been found yet
 
 
 @dataclasses.dataclass

@@ -40,6 +40,10 @@ class Direction(NamedTuple):
     target: str
     tag: str = ""  # a symbol of the run, which sources begin with: <2de>
 
+    def tagged(self, text: str) -> str:
+        """Returns a text as the run reads it: after the tag, if there is one."""
+        return f"{self.tag} {text}" if self.tag else text
+
 
 class Query(NamedTuple):
     """What is asked of a run, beside the texts. Texts of one Query are translated together."""
@@ -129,8 +133,7 @@ class ServedModel:
           query: what is asked of this run.
           items: the texts.
         """
-        tag = query.direction.tag and query.direction.tag + " "
-        lines = [tag + item.text for item in items]
+        lines = [query.direction.tagged(item.text) for item in items]
         prefixes = [item.prefix for item in items]
         translator = self.translator(query)
         if query.sampling is None:

@@ -1,5 +1,6 @@
 """This server's own routes: what the APIs of others have no words for."""
 
+import dataclasses
 import json
 import math
 from collections.abc import Iterator
@@ -267,7 +268,7 @@ async def stream(request: Request) -> Response:
 
 def unchanged_events(text: str, text_query: TextQuery) -> Iterator[str]:
     """Yields the server-sent events of a text that stays as it is."""
-    sentence = dict(sentence=0, space="", text=text, tokens=[], source=[], attention=[])
+    sentence = dataclasses.asdict(streaming.Finished(0, "", text, [], [], []))
     warnings = {"warnings": notices.answers(text_query.notices)}
     for name, data in (("sentence", sentence), ("end", warnings)):
         yield from streaming.lines(name, json.dumps(data, ensure_ascii=False))

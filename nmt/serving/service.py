@@ -1,7 +1,6 @@
 """What all routes of a server share: its runs, its queue, its limits, its figures."""
 
 import asyncio
-import collections
 import contextlib
 import json
 import threading
@@ -30,11 +29,9 @@ from nmt.text.tokenizer import MAX_SOURCE_TOKENS
 
 THREADS = 2  # of streams, attention, HTML and warming up
 NOT_RUNNING = "the server does not run"
-MAX_EVENTS = 64  # of a stream, that its client has not read
 MAX_ATTENTION_TOKENS = 200  # of a sentence: its weights are their square, per head and layer
 
 Value = TypeVar("Value")
-Event = tuple[str, dict[str, Any]]  # name and data
 
 
 class TextQuery(NamedTuple):
@@ -44,47 +41,6 @@ class TextQuery(NamedTuple):
     source: str  # code of the language of the text
     detection: Detection | None = None  # None where the client has named the language
     notices: tuple[Notice, ...] = ()
-
-
-class EventQueue:
-    """Events from a thread to the event loop, in whose thread the queue is made.
-
-    Beyond MAX_EVENTS, a partial text takes the place of one that has not been read: a slow client
-    gets fewer of them, and they take no memory.
-    """
-
-    def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._events: collections.deque[Event] = collections.deque()
-        self._arrival = asyncio.Event()
-        self.is_closed = False  # whether nobody reads any more
-
-    def put(self, name: str, data: dict[str, Any]) -> bool:
-        """Puts an event into the queue, from another thread; returns whether to go on."""
-        if not self.is_closed:
-            self._loop.call_soon_threadsafe(self._add, name, data)
-        return not self.is_closed
-
-    def end(self) -> None:
-        """Puts the last event into the queue."""
-        self._add("end", {})
-
-    def _add(self, name: str, data: dict[str, Any]) -> None:
-        if len(self._events) >= MAX_EVENTS and name == self._events[-1][0] == "partial":
-            self._events.pop()
-        self._events.append((name, data))
-        self._arrival.set()
-
-    async def get(self) -> Event:
-        """Returns the name and the data of the next event."""
-        while not self._events:
-            self._arrival.clear()
-            await self._arrival.wait()
-        return self._events.popleft()
-
-    def close(self) -> None:
-        """Says that nobody reads any more."""
-        self.is_closed = True
 
 
 class Service:
@@ -271,11 +227,11 @@ class Service:
     async def attend(self, query: Query, text: str) -> Attention:
         """Returns the Attention of a text, translated as one sentence."""
         served = self.models.by_name[query.model]
-        tag = query.direction.tag and query.direction.tag + " "
-        if len(served.tokenizer.encode([tag + text])[0]) > MAX_ATTENTION_TOKENS:
+        line = query.direction.tagged(text)
+        if len(served.tokenizer.encode([line])[0]) > MAX_ATTENTION_TOKENS:
             raise RefusedError(413, f"more than {MAX_ATTENTION_TOKENS} tokens; send a part of it")
         translator = served.translator(query)
-        return await self.in_thread(lambda: translator.attend(tag + text))
+        return await self.in_thread(lambda: translator.attend(line))
 
     def has_explorer(self, served: ServedModel) -> bool:
         """Returns whether anyone may have a page that holds a run, and a page can."""
@@ -317,13 +273,13 @@ class Service:
           RefusedError: too many requests are waiting.
         """
         self._check_calls()
-        queue = EventQueue()
+        queue = streaming.EventQueue()
 
         def work() -> None:
             if not queue.is_closed:
                 served = self.models.by_name[query.model]
-                tag = query.direction.tag and query.direction.tag + " "
-                streaming.events(served.translator(query), tag + text, prefixes, queue.put)
+                line = query.direction.tagged(text)
+                streaming.events(served.translator(query), line, prefixes, queue.put)
 
         task = asyncio.wrap_future(self._start(work))
         task.add_done_callback(lambda done: queue.end())
@@ -334,7 +290,7 @@ class Service:
         query: Query,
         text_notices: Sequence[Notice],
         text: str,
-        queue: EventQueue,
+        queue: streaming.EventQueue,
         task: asyncio.Future[None],
     ) -> AsyncIterator[str]:
         """Yields the events that a call in a thread puts into a queue."""

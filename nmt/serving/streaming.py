@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import collections
 import dataclasses
 import math
 from collections.abc import Callable, Iterator
@@ -14,6 +16,9 @@ from nmt.decoding.sentence import Sentence
 from nmt.decoding.translator import Translator
 from nmt.serving.models import MAX_ALTERNATIVES
 
+MAX_EVENTS = 64  # that a client has not read
+
+Event = tuple[str, dict[str, Any]]  # name and data
 Send = Callable[[str, dict[str, Any]], bool]  # name and data of an event; whether to continue
 
 
@@ -91,3 +96,44 @@ def lines(name: str, data: str) -> Iterator[str]:
     """Yields the lines of a server-sent event."""
     yield f"event: {name}\n"
     yield f"data: {data}\n\n"
+
+
+class EventQueue:
+    """Events from a thread to the event loop, in whose thread the queue is made.
+
+    Beyond MAX_EVENTS, a partial text takes the place of one that has not been read: a slow client
+    gets fewer of them, and they take no memory.
+    """
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._events: collections.deque[Event] = collections.deque()
+        self._arrival = asyncio.Event()
+        self.is_closed = False  # whether nobody reads any more
+
+    def put(self, name: str, data: dict[str, Any]) -> bool:
+        """Puts an event into the queue, from another thread; returns whether to go on."""
+        if not self.is_closed:
+            self._loop.call_soon_threadsafe(self._add, name, data)
+        return not self.is_closed
+
+    def end(self) -> None:
+        """Puts the last event into the queue."""
+        self._add("end", {})
+
+    def _add(self, name: str, data: dict[str, Any]) -> None:
+        if len(self._events) >= MAX_EVENTS and name == self._events[-1][0] == "partial":
+            self._events.pop()
+        self._events.append((name, data))
+        self._arrival.set()
+
+    async def get(self) -> Event:
+        """Returns the name and the data of the next event."""
+        while not self._events:
+            self._arrival.clear()
+            await self._arrival.wait()
+        return self._events.popleft()
+
+    def close(self) -> None:
+        """Says that nobody reads any more."""
+        self.is_closed = True

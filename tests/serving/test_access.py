@@ -11,7 +11,8 @@ from nmt.serving.app import application
 from nmt.serving.errors import RefusedError
 from nmt.serving.limits import Bodies, Limits, Reservation
 from nmt.serving.models import BEAMS, Models
-from nmt.serving.service import MAX_EVENTS, EventQueue, Service
+from nmt.serving.service import Service
+from nmt.serving.streaming import MAX_EVENTS, EventQueue
 
 ASKED = {"q": "um", "source": "pt", "target": "en"}
 ORIGIN = {"Origin": "https://pages.example"}
