@@ -31,6 +31,13 @@ class Bucket:
     filled_at: float  # seconds
 
 
+def check_characters(texts: list[str], most: int) -> None:
+    """Raises a RefusedError if texts have more than so many characters together."""
+    characters = sum(map(len, texts))
+    if characters > most:
+        raise RefusedError(413, f"{characters} characters; send at most {most} per request")
+
+
 class Limits:
     """The limits of a server.
 
@@ -111,11 +118,9 @@ class Limits:
             raise RefusedError(413, f"{len(texts)} texts; send at most {MAX_TEXTS} per request")
         self.check_characters(texts)
 
-    def check_characters(self, texts: list[str], requests: int = 1) -> None:
-        """Raises a RefusedError if texts have more characters than so many requests may have."""
-        characters, most = sum(map(len, texts)), requests * self.max_chars
-        if characters > most:
-            raise RefusedError(413, f"{characters} characters; send at most {most} per request")
+    def check_characters(self, texts: list[str]) -> None:
+        """Raises a RefusedError if texts have more characters than a request may have."""
+        check_characters(texts, self.max_chars)
 
 
 class Bodies:

@@ -15,6 +15,7 @@ from nmt.documents.report import Report, make_report
 from nmt.documents.word import CORRUPT
 from nmt.serving.errors import RefusedError
 from nmt.serving.fields import UploadedFile
+from nmt.serving.limits import check_characters
 from nmt.text.protected import Protector
 
 MAX_UNPACKED_BYTES = 30_000_000  # of an archive, as .docx is one
@@ -62,9 +63,7 @@ def read_texts(upload: Upload, most: int) -> Texts:
     """
     document = parse_upload(upload)
     texts = [segment.text for segment in document.segments]
-    characters = sum(map(len, texts))
-    if characters > most:
-        raise RefusedError(413, f"{characters} characters; send at most {most} per request")
+    check_characters(texts, most)
     return Texts(texts, any(segment.has_markup for segment in document.segments))
 
 
