@@ -23,8 +23,8 @@ from nmt.results.explorer import page
 from nmt.runs import parent as parents
 from nmt.runs.claim import Claim, claim
 from nmt.runs.folder import Run
-from nmt.runs.loading import check_size
 from nmt.runs.lock import LockedRun
+from nmt.runs.run_tokenizer import check_size
 from nmt.runs.weights import choose_weights
 from nmt.text.tokenizer import Tokenizer
 from nmt.training import checkpoints, cluster, devices, loop

@@ -15,7 +15,7 @@ from nmt.corpus.source import REVERSED, CorpusSource, file_names
 from nmt.corpus.survey import Survey, survey
 from nmt.neighbors import params
 from nmt.options import Options
-from nmt.runs import listing, loading
+from nmt.runs import listing, run_tokenizer
 from nmt.runs.folder import Run
 from nmt.runs.parameters import Parameters
 from nmt.runs.parent import Parent
@@ -229,7 +229,7 @@ def read_text(
             f"{run.path}: does not contain the chief's files; name a --run on a disk that all "
             "workers see"
         )
-    tokenizer = loading.load_tokenizer(run, options.protect, protection)
+    tokenizer = run_tokenizer.load_tokenizer(run, options.protect, protection)
     return TrainingText(text_survey, tokenizer, count)
 
 

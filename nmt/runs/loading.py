@@ -14,19 +14,16 @@ from nmt.decoding.sampling import Sampling
 from nmt.decoding.search_options import Protecting
 from nmt.decoding.translator import Translator
 from nmt.keywords import suggests_keywords
-from nmt.machine import memory
 from nmt.messages import log
 from nmt.network.factory import build_transformer, forward_pass
-from nmt.options import Options
 from nmt.runs import listing, parameters
 from nmt.runs.folder import Run
+from nmt.runs.run_tokenizer import check_size, load_tokenizer
 from nmt.runs.weights import choose_weights
 from nmt.text.glossary import read_glossary
-from nmt.text.protected import Protection
 from nmt.text.tokenizer import Tokenizer
 from nmt.training import checkpoints, devices
 from nmt.training.named_state import NamedState
-from nmt.training.run_folder import read_file
 
 
 class TrainedRun(NamedTuple):
@@ -35,56 +32,6 @@ class TrainedRun(NamedTuple):
     run: Run
     tokenizer: Tokenizer
     model: Model
-
-
-def check_size(options: Options, vocab_size: int, weight_bytes: int = 16) -> None:
-    """Raises a UserError if a Transformer of these sizes cannot fit into memory.
-
-    Args:
-      options: of the run.
-      vocab_size: vocabulary entries.
-      weight_bytes: memory per weight; in training, with its gradient and Adam's two moments, 16.
-    """
-    width, tables = options.d_model, 1 if options.tie_embeddings else 3
-    attention, feed_forward = 4 * width**2, 2 * width * options.dff  # weights of a sub-layer
-    encoder = options.num_layers * (attention + feed_forward)
-    decoder_layers = options.decoder_layers or options.num_layers
-    decoder = decoder_layers * (2 * attention + feed_forward)
-    needed = weight_bytes * (encoder + decoder + tables * vocab_size * width)
-    if needed > memory():
-        raise UserError(
-            f"a network of these sizes takes {needed / 2**30:,.0f} GiB at least, and this "
-            f"machine has {memory() / 2**30:,.0f}; lower --d-model, --dff, --num-layers, "
-            "--decoder-layers or --vocab-size"
-        )
-
-
-def load_tokenizer(
-    run: Run, protect: str = "auto", protection: Protection | None = None
-) -> Tokenizer:
-    """Returns the Tokenizer of a run; a UserError if its file is missing or damaged.
-
-    Args:
-      run: the folder.Run.
-      protect: its option `protect`.
-      protection: of a new run; None for that of its parameters.
-    """
-    if protection is None and run.has_weights and run.saved_parameters:
-        protection = run.saved_parameters.protection
-    try:
-        tokenizer = Tokenizer(read_file(run.tokenizer), protect != "off", protection)
-    except (OSError, RuntimeError, ValueError, tf.errors.OpError):
-        tokenizer = None
-    saved = (
-        run.saved_parameters if run.has_weights else None
-    )  # else the file is of the newest start
-    trained_with = saved and saved.hashes.get("tokenizer_sha256")
-    if tokenizer is None or trained_with not in (None, tokenizer.sha256):
-        raise UserError(
-            f"{run.tokenizer}: not the SentencePiece model that the run was trained with; restore "
-            "the file, or name another run"
-        )
-    return tokenizer
 
 
 def load_without_weights(

@@ -15,8 +15,8 @@ from nmt.options import Options
 from nmt.runs import listing
 from nmt.runs.claim import Origin
 from nmt.runs.folder import Run
-from nmt.runs.loading import load_tokenizer
 from nmt.runs.parameters import Parameters, in_effect
+from nmt.runs.run_tokenizer import load_tokenizer
 from nmt.runs.weights import choose_weights
 from nmt.text.protected import Protection
 from nmt.text.tokenizer import Tokenizer

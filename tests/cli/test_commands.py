@@ -46,7 +46,7 @@ from nmt.results import figures as drawing
 from nmt.results.pictures import BY_NAME
 from nmt.results.run_report import read_translations
 from nmt.results.validation import Validator
-from nmt.runs import loading
+from nmt.runs import loading, run_tokenizer
 from nmt.runs.claim import claim
 from nmt.runs.folder import Run
 from nmt.training import estimate, loop, metrics
@@ -558,7 +558,7 @@ def test_a_picture_without_a_sentence_is_of_the_first_test_line(finished, monkey
     monkeypatch.setattr(plots, "attention", lambda path, *rest, **_: drawn.append(rest))
     assert call("plot", "attention", "--run", finished / "run") == 0
     first = (finished / "run" / "translations.txt").read_text().partition("\t")[0]
-    tokenizer = loading.load_tokenizer(Run(finished / "run"))
+    tokenizer = run_tokenizer.load_tokenizer(Run(finished / "run"))
     assert drawn[0][2] == tokenizer.tokens(tokenizer.encode([first])[0])
     assert read_translations(Run(tmp_path), 1) == []
     assert call("plot", "masks", " ", "--run", finished / "run") == 2
@@ -592,7 +592,7 @@ def test_attention_is_shown_of_the_translation_that_translate_gives(with_beam, m
     assert call("plot", "attention", line, "--run", with_beam) == 0
     assert call("plot", "masks", line, "--run", with_beam) == 0
     attention, masks = drawn
-    pieces = loading.load_tokenizer(Run(with_beam)).processor
+    pieces = run_tokenizer.load_tokenizer(Run(with_beam)).processor
     predicted = [row.split(" → ")[-1] for row in attention[3]]  # "token read → predicted"
     text = "".join(predicted).translate({ord(drawing.CONTINUES): "", 0x2423: ""})
     assert text == translation.replace(" ", "") + "</s>"
@@ -623,7 +623,7 @@ def test_masks_and_architecture_need_no_weights(finished, tmp_path, monkeypatch,
     assert call("plot", "architecture", "--run", run) == 0
     tokens, network = drawn
     source, _, translation = (run / "translations.txt").read_text().splitlines()[0].split("\t")
-    tokenizer = loading.load_tokenizer(Run(run))
+    tokenizer = run_tokenizer.load_tokenizer(Run(run))
     ids = tokenizer.encode([source, translation])
     assert tokens[:2] == (tokenizer.tokens(ids[0]), tokenizer.tokens(ids[1][:-1]))
     assert network.count_params() > 0
@@ -656,7 +656,7 @@ def test_one_sentence_is_memorized_by_its_own_preset(tmp_path, capsys):
     expected = params.PRESETS["winter-games"].values | dict(num_layers=1, d_model=64, dff=64)
     assert {name: saved[name] for name in expected} == expected | dict(learning_rate_scale=0.05)
     assert saved["epochs"] == 20  # of one step each
-    words = loading.load_tokenizer(Run(tmp_path / "run"))
+    words = run_tokenizer.load_tokenizer(Run(tmp_path / "run"))
     assert words.tokens(words.encode(["I like Games"])[0])[1:-1] == ["▁I", "▁like", "▁Games"]
     pictures = {path.name for path in (tmp_path / "run" / "plots").iterdir()}
     kinds = {"attention.png", "attention-encoder.png", "attention-decoder.png"}

@@ -32,7 +32,7 @@ from nmt.corpus import corpora, files
 from nmt.options import Options
 from nmt.results import evaluation
 from nmt.results.validation import Validator
-from nmt.runs import loading, parameters
+from nmt.runs import loading, parameters, run_tokenizer
 from nmt.runs.folder import Run
 from nmt.runs.lock import LOCK, LockedRun
 from nmt.training import checkpoints, devices
@@ -156,10 +156,10 @@ def test_memory_must_hold_the_matrices_of_encoder_and_decoder(monkeypatch):
     options = Options(num_layers=3, decoder_layers=1, d_model=8, dff=24, num_heads=2)
     network = loading.build_transformer(options, 20, plain=True)
     matrices = sum(math.prod(w.shape) for w in network.trainable_weights if len(w.shape) == 2)
-    monkeypatch.setattr(loading, "memory", lambda: 16 * matrices)
-    loading.check_size(options, 20)
+    monkeypatch.setattr(run_tokenizer, "memory", lambda: 16 * matrices)
+    run_tokenizer.check_size(options, 20)
     with pytest.raises(UserError, match="lower --d-model, --dff, --num-layers, --decoder-layers"):
-        loading.check_size(options, 21)
+        run_tokenizer.check_size(options, 21)
 
 
 def test_a_batch_holds_no_more_rows_than_there_are_pairs():

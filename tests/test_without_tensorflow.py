@@ -1,0 +1,52 @@
+"""What must hold where TensorFlow cannot be imported: a translation needs no more than an engine.
+
+Each script runs in a process of its own, in which importing TensorFlow or Keras fails.
+"""
+
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+from helpers import run_process
+
+ROOT = Path(__file__).resolve().parents[1]
+BLOCKED = 'import sys\nsys.modules["tensorflow"] = sys.modules["keras"] = None\n'
+MODULES = [
+    "nmt.cli.main", "nmt.cli.translate", "nmt.decoding.engines.engine", "nmt.decoding.pipeline",
+    "nmt.decoding.translator", "nmt.runs.run_tokenizer",
+]  # fmt: skip
+TRANSLATE = """
+    import pathlib
+    from nmt.decoding.engines.engine import Hypothesis
+    from nmt.decoding.search_options import SearchOptions
+    from nmt.decoding.translator import Translator
+    from nmt.runs.folder import Run
+    from nmt.runs.run_tokenizer import load_tokenizer
+
+    class Copying:
+        options, limitation = SearchOptions(beam=1), ""
+
+        def search(self, requests, scored=True, on_token=None):
+            return [[Hypothesis(request.source, -1.0, -1.0, True)] for request in requests]
+
+    translate = Translator(Copying(), load_tokenizer(Run(sys.argv[1])))
+    print(*translate(["um dois.", "", "três"]), sep="|")
+    """
+
+
+def without_tensorflow(script, *arguments):
+    """Returns what a script prints in a process that cannot import TensorFlow."""
+    command = [sys.executable, "-c", BLOCKED + textwrap.dedent(script), *map(str, arguments)]
+    done = run_process(command, cwd=ROOT, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_what_translates_is_imported(module):
+    without_tensorflow(f"import {module}")
+
+
+def test_lines_are_translated_by_another_engine(finished):
+    assert without_tensorflow(TRANSLATE, finished / "run") == "um dois.||três\n"
