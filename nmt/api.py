@@ -14,7 +14,6 @@ from typing import Any
 
 from nmt import UserError, messages, neighbors
 from nmt.cli import main as program
-from nmt.cli.session import Host
 from nmt.keywords import check_keywords, suggests_keywords
 from nmt.neighbors import params
 from nmt.results import evaluation, scores
@@ -81,6 +80,8 @@ def train(
       UserError: the text, the folder or a value is wrong; the message says how to fix it.
       TypeError: there is no such argument.
     """
+    from nmt.cli.session import Host
+
     names = [row.name for row in params.table() if row.name != "data_path"]
     check_keywords("train", parameters, [*names, *TRAIN_KEYWORDS])
     named = {
