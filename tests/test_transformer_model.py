@@ -34,7 +34,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import transformer_model as tm
-from nmt.decoding.restrictions import EXTRA_TOKENS
+from nmt.decoding.search_options import EXTRA_TOKENS
 from nmt.network import variants
 from nmt.network.loss import loss_object
 from transformer_model import END, PAD, START

@@ -276,9 +276,7 @@ def search_options(args: Namespace, model: Model) -> SearchOptions:
     Raises:
       UserError: there are fewer hypotheses than translations to print.
     """
-    from nmt.decoding.repetition import Repetition
-    from nmt.decoding.sampling import Sampling
-    from nmt.decoding.search_options import SearchOptions
+    from nmt.decoding.search_options import Repetition, Sampling, SearchOptions
 
     beam = model.options.beam
     if args.sample or (args.plain and args.beam is None):

@@ -14,7 +14,8 @@ from nmt.decoding.ensemble import Decoder, DecoderStates, Transformers, cached_d
 from nmt.decoding.hypotheses import Hypotheses, length_penalty, set_position
 from nmt.decoding.position_loop import loop
 from nmt.decoding.restrictions import UNRESTRICTED, Restrictions, RowRestrictions
-from nmt.decoding.sampling import Sampling
+from nmt.decoding.sampling import draw, random_numbers
+from nmt.decoding.search_options import Sampling
 from transformer_model import END, PAD, START
 
 
@@ -81,7 +82,7 @@ def sample(
     """
     decoder = cached_decoder(transformer, inp, 1, restrictions, extra_positions)
     steps = _GreedySteps(decoder, restrictions, scored=True, sampling=sampling)
-    numbers = sampling.numbers(inp, samples, decoder.length)  # (B, L)
+    numbers = random_numbers(sampling, inp, samples, decoder.length)  # (B, L)
     return _search(steps, steps.first_state(inp, numbers), alpha)
 
 
@@ -121,7 +122,7 @@ class _GreedySteps:
         if self.sampling is None:
             token = tf.argmax(likely, axis=-1, output_type=tf.int32)  # (B, 1)
         else:
-            token = self.sampling.draw(likely, state.numbers[:, position, tf.newaxis])  # (B, 1)
+            token = draw(self.sampling, likely, state.numbers[:, position, tf.newaxis])  # (B, 1)
         if self.scored:
             log_probability += tf.where(complete, 0.0, tf.gather(likely, token, batch_dims=2))
         token = tf.where(complete, PAD, token)

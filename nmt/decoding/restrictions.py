@@ -10,11 +10,10 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
+from nmt.decoding import repetition as repetitions
 from nmt.decoding.copied_symbols import CopiedSymbols, forbid
-from nmt.decoding.repetition import Repetition
+from nmt.decoding.search_options import EXTRA_TOKENS, Repetition
 from transformer_model import END, MASKED, PAD
-
-EXTRA_TOKENS = 50  # of a translation, at most, beyond the tokens of its source (paper 6.1)
 
 # A function of the ids (B, K, 1 + L) so far and the position of the newest one. It returns whether
 # translations may have another token but END, a boolean.
@@ -88,7 +87,7 @@ class Restrictions:
             may_continue = self.on_step(ids, position)
             restricted = tf.where(may_continue | is_end, restricted, restricted + MASKED)
         if self.repetition is not None:
-            restricted = self.repetition.restrict(restricted, ids, position)
+            restricted = repetitions.restrict(self.repetition, restricted, ids, position)
         restricted = forbid(restricted, self.forbidden)
         if self.symbols is not None:
             left = rows.limits - position  # (B,) tokens

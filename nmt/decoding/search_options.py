@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,9 +11,9 @@ from nmt.decoding.consensus import UTILITIES
 from nmt.neighbors import params
 
 if TYPE_CHECKING:
-    from nmt.decoding.repetition import Repetition
-    from nmt.decoding.sampling import Sampling
     from nmt.text.glossary import Glossary
+
+EXTRA_TOKENS = 50  # of a translation, at most, beyond the tokens of its source (paper 6.1)
 
 
 class Protecting(NamedTuple):
@@ -21,6 +22,48 @@ class Protecting(NamedTuple):
     protect: bool = True  # False: numbers, placeholders and the like are translated as any text
     patterns: tuple[str, ...] = ()  # regular expressions of what must not change, either
     glossary: Glossary | None = None  # terms and their translations
+
+
+class Sampling(NamedTuple):
+    """How tokens are drawn.
+
+    First the `top_k` likeliest tokens stay, then the fewest likeliest ones whose probabilities
+    reach `top_p` together ("nucleus", Holtzman et al. 2020, arXiv 1904.09751, section 3.1).
+
+    The numbers may be tensors, as in a SavedModel.
+    """
+
+    temperature: float = 1.0  # divides log-probabilities; below 1: likely tokens become likelier
+    top_k: int = 0  # 0: all tokens stay
+    top_p: float = 1.0
+    seed: int = 0
+
+    def check(self) -> None:
+        """Raises a UserError if a number is out of its range."""
+        if not 0 < self.temperature < math.inf:
+            raise UserError(f"temperature is {self.temperature}; it must be more than 0")
+        if self.top_k < 0:
+            raise UserError(f"top_k is {self.top_k}; it must be 0 or more")
+        if not 0 < self.top_p <= 1:
+            raise UserError(f"top_p is {self.top_p}; it must be more than 0 and at most 1")
+
+
+class Repetition(NamedTuple):
+    """What a translation may repeat.
+
+    Log-probabilities of tokens that it holds are multiplied by `penalty` (Keskar et al. 2019, arXiv
+    1909.05858, section 4.1), and count so in scores. No `ngram` tokens in a row occur twice.
+    """
+
+    penalty: float = 1.0  # 1: none
+    ngram: int = 0  # 0: no limit
+
+    def check(self) -> None:
+        """Raises a UserError if a number is out of its range."""
+        if not 1 <= self.penalty <= 100:
+            raise UserError(f"repetition_penalty is {self.penalty}; it must be from 1 to 100")
+        if self.ngram < 0:
+            raise UserError(f"no_repeat_ngram is {self.ngram}; it must be 0 or more")
 
 
 class SearchOptions(NamedTuple):

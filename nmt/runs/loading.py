@@ -9,9 +9,7 @@ import tensorflow as tf
 
 from nmt import UserError
 from nmt.decoding.model import Model
-from nmt.decoding.repetition import Repetition
-from nmt.decoding.sampling import Sampling
-from nmt.decoding.search_options import Protecting
+from nmt.decoding.search_options import Protecting, Repetition, Sampling
 from nmt.decoding.translator import Translator
 from nmt.keywords import suggests_keywords
 from nmt.messages import log

@@ -15,8 +15,7 @@ import tensorflow as tf
 
 from nmt import UserError
 from nmt.decoding.model import Model
-from nmt.decoding.sampling import Sampling
-from nmt.decoding.search_options import Protecting
+from nmt.decoding.search_options import Protecting, Sampling
 from nmt.decoding.sentence import TokenScore, Translation
 from nmt.decoding.translator import Translator
 from nmt.serving import notices

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from nmt.decoding.attention import KINDS
-from nmt.decoding.sampling import Sampling
+from nmt.decoding.search_options import Sampling
 from nmt.serving import notices, prometheus_metrics, streaming
 from nmt.serving.batching import Item
 from nmt.serving.errors import RefusedError

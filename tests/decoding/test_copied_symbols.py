@@ -9,7 +9,7 @@ from nmt import UserError, messages
 from nmt.corpus.vocabulary import train_tokenizer
 from nmt.decoding import searcher
 from nmt.decoding.copied_symbols import CopiedSymbols, forbid
-from nmt.decoding.sampling import Sampling
+from nmt.decoding.search_options import Sampling
 from nmt.text.tokenizer import Tokenizer
 from transformer_model import END, MASKED, PAD, START, Transformer
 

@@ -10,7 +10,7 @@ from helpers import as_dataset, make_translator, randomized, searcher_of, senten
 from nmt.corpus.vocabulary import train_tokenizer
 from nmt.decoding import hidden_spans
 from nmt.decoding.hypotheses import Hypotheses
-from nmt.decoding.sampling import Sampling
+from nmt.decoding.search_options import Sampling
 from nmt.decoding.sentence import SpanLink
 from nmt.network.variants import Variant, network_of
 from nmt.text.differences import difference

@@ -10,7 +10,7 @@ from helpers import TINY, as_dataset, call, make_translator, randomized, sentenc
 import run_demo
 from nmt import UserError
 from nmt.decoding import non_autoregressive
-from nmt.decoding.sampling import Sampling
+from nmt.decoding.search_options import Sampling
 from nmt.network import parallel_tokens
 from nmt.network.variants import TransformerVariant
 from transformer_model import END, PAD, START, UNKNOWN

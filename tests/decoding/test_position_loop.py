@@ -8,9 +8,8 @@ import tensorflow as tf
 from helpers import biased_transformer, find
 
 from nmt.decoding import position_loop
-from nmt.decoding.restrictions import EXTRA_TOKENS
-from nmt.decoding.sampling import Sampling
 from nmt.decoding.search import sample
+from nmt.decoding.search_options import EXTRA_TOKENS, Sampling
 from transformer_model import PAD
 
 

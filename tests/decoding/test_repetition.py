@@ -8,7 +8,8 @@ import tensorflow as tf
 from helpers import INP, biased_transformer, call, find, hypotheses_of
 
 from nmt import UserError
-from nmt.decoding.repetition import Repetition
+from nmt.decoding.repetition import restrict
+from nmt.decoding.search_options import Repetition
 from transformer_model import END, MASKED, PAD, START
 
 EXTRA = 4
@@ -19,7 +20,7 @@ def restricted(repetition, position=5):
     """Returns log-probabilities (2, 1, 9) of the token after IDS, all -1 before."""
     likely = tf.fill((2, 1, 9), -1.0)
     ids = tf.constant(IDS)[:, tf.newaxis]
-    return repetition.restrict(likely, ids, position).numpy()[:, 0]
+    return restrict(repetition, likely, ids, position).numpy()[:, 0]
 
 
 def test_tokens_that_were_said_are_penalized():
@@ -45,8 +46,11 @@ def test_tokens_that_were_said_are_penalized():
 )
 def test_tokens_that_would_repeat_an_n_gram_are_banned(ngram, position, banned):
     ids = np.where(np.arange(8) <= position, IDS, PAD)
-    likely = Repetition(ngram=ngram).restrict(
-        tf.zeros((2, 1, 9)), tf.constant(ids, tf.int32)[:, tf.newaxis], position
+    likely = restrict(
+        Repetition(ngram=ngram),
+        tf.zeros((2, 1, 9)),
+        tf.constant(ids, tf.int32)[:, tf.newaxis],
+        position,
     )
     masked = [{*np.flatnonzero(row).tolist()} for row in likely.numpy()[:, 0]]
     assert masked == banned

@@ -6,7 +6,8 @@ import tensorflow as tf
 from helpers import call
 
 from nmt import UserError
-from nmt.decoding.sampling import Sampling
+from nmt.decoding.sampling import draw, random_numbers
+from nmt.decoding.search_options import Sampling
 from nmt.decoding.sentence import Translation
 from nmt.runs import loading
 
@@ -17,7 +18,7 @@ LIKELY = tf.math.log(tf.constant(PROBABILITIES, tf.float32))
 def drawn(sampling, uniform):
     """Returns the tokens drawn for random numbers."""
     uniform = tf.constant(uniform, tf.float32)
-    return sampling.draw(tf.broadcast_to(LIKELY, (len(uniform), 3)), uniform).numpy()
+    return draw(sampling, tf.broadcast_to(LIKELY, (len(uniform), 3)), uniform).numpy()
 
 
 def test_tokens_are_drawn_in_the_order_of_their_probabilities():
@@ -62,10 +63,10 @@ def test_the_sets_of_top_k_and_top_p_are_those_worked_out_by_hand(changes, kept)
 def test_random_numbers_depend_on_seed_source_and_sample_alone():
     def numbers(sampling, *sources, samples=0, length=8):
         inp = tf.constant(sources)
-        random_numbers = sampling.numbers(inp, tf.fill(len(sources), samples), length).numpy()
-        assert random_numbers.shape == (len(sources), length)
-        assert ((random_numbers >= 0) & (random_numbers < 1)).all()
-        return random_numbers
+        values = random_numbers(sampling, inp, tf.fill(len(sources), samples), length).numpy()
+        assert values.shape == (len(sources), length)
+        assert ((values >= 0) & (values < 1)).all()
+        return values
 
     one = numbers(Sampling(seed=1), [1, 5, 2])[0]
     np.testing.assert_array_equal(numbers(Sampling(seed=1, top_k=3), [1, 5, 2])[0], one)

@@ -5,8 +5,7 @@ from helpers import make_translator, randomized, sentences
 
 from nmt import UserError
 from nmt.decoding.engines.engine import Request
-from nmt.decoding.repetition import Repetition
-from nmt.decoding.sampling import Sampling
+from nmt.decoding.search_options import Repetition, Sampling
 from transformer_model import END, START, Transformer
 
 

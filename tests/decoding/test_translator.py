@@ -25,9 +25,7 @@ from nmt.decoding import (
 )
 from nmt.decoding.attention import KINDS
 from nmt.decoding.hypotheses import Hypotheses
-from nmt.decoding.repetition import Repetition
-from nmt.decoding.sampling import Sampling
-from nmt.decoding.search_options import SearchOptions
+from nmt.decoding.search_options import Repetition, Sampling, SearchOptions
 from nmt.decoding.sentence import Translation
 from nmt.exports.saved_model import SavedTranslator
 from nmt.network.variants import TransformerVariant

@@ -15,8 +15,7 @@ from helpers import ROUNDING, call, make_translator, randomized, run_process, se
 import run_demo
 from nmt.cli.export import default_path
 from nmt.decoding.likelihoods import log_probabilities
-from nmt.decoding.sampling import Sampling
-from nmt.decoding.search_options import SearchOptions
+from nmt.decoding.search_options import Sampling, SearchOptions
 from nmt.exports import ctranslate2_model
 from nmt.exports.exported_model import Export
 from nmt.exports.saved_model import SavedTranslator

@@ -13,8 +13,8 @@ import tensorflow as tf
 from helpers import find, random_batches, tiny_training
 from tensorflow.python.framework.kernels import get_registered_kernels_for_op
 
-from nmt.decoding.sampling import Sampling
 from nmt.decoding.search import sample
+from nmt.decoding.search_options import Sampling
 
 pytestmark = pytest.mark.slow
 
