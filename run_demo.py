@@ -25,6 +25,7 @@ if __name__ != "__main__":
 
     from nmt.cli.session import Tokenizer, load_corpus, prepare, train_tokenizer
     from nmt.decoding.model import Model
+    from nmt.decoding.networks import Networks
     from nmt.network.factory import build_transformer, forward_pass
     from nmt.network.loss import TokenSums
     from nmt.results import evaluation, validation
@@ -100,10 +101,10 @@ class Training:
         self.accuracy_function = self.forward.accuracy_function
         self.compiled = devices.compiler(xla)  # a decorator
         self.train_batch = devices.spread(strategy, self.train_step)  # the tf.function
-        self.model = Model(  # to translate with and to score
-            options, self.transformer, self.forward, parts, self.epochs.epoch, self.total_steps,
-            fixed=False,
-        )  # fmt: skip
+        networks = Networks(
+            self.transformer, self.forward, parts, self.epochs.epoch, self.total_steps
+        )
+        self.model = Model(options, lambda: networks)  # to translate with and to score
         self.validator = validation.Validator(self.model, strategy, self.workers)
         self.checkpoint = NamedState(  # all that a resumed run needs
             self.transformer, adam, epoch=self.epochs.epoch, position=self.epochs.position,
@@ -181,6 +182,7 @@ def train(args):
         lambda: training.validator.validate(corpus, tokenizer, training.epochs.times),
     )  # fmt: skip
     session.write_validation(validation_metrics)
+    session.convert(training.model)  # for CTranslate2, which translates on a CPU
 
     # 7. Translating and scoring the test split.
     scores, lines = evaluation.evaluate(training.model, tokenizer, corpus)

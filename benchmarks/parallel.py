@@ -32,13 +32,13 @@ import run_demo
 from nmt import UserError
 from nmt.cli import flags
 from nmt.corpus import bleu_tokenizer, files
-from nmt.decoding import compiled_search, non_autoregressive
-from nmt.decoding.compiled_search import compiled
+from nmt.decoding import non_autoregressive
 from nmt.decoding.restrictions import Restrictions
 from nmt.decoding.search import greedy_search
 from nmt.network.variants import variant_of
 from nmt.results import evaluation, scores
 from nmt.runs import listing, loading
+from nmt.runs.loading import EngineChoice
 from nmt.runs.run_corpus import load_corpus_of
 from transformer_model import END, MASKED, START
 
@@ -86,7 +86,10 @@ def random_networks(options):
 
 
 def search_of(network, batch):
-    """Returns the function of ids (batch, S) that translates them, as the program traces it."""
+    """Returns the function of ids (batch, S) that translates them, for TensorFlow.
+
+    Single sentences are compiled by XLA, for which shapes stay the same at every step.
+    """
 
     def search(inp):
         if variant_of(network).non_autoregressive:
@@ -100,7 +103,7 @@ def search_of(network, batch):
             extra_positions=positions,
         )
 
-    return compiled(network, search) if batch == 1 else tf.function(search)
+    return tf.function(search, jit_compile=batch == 1)
 
 
 def print_speed_by_length(options, lengths, batches, rounds, seconds):
@@ -129,7 +132,7 @@ def load_runs(paths):
     """
     tokenizers, models = [], []
     for path in paths:
-        _, tokenizer, model = loading.load(path, beam=1)
+        _, tokenizer, model = loading.load(path, engine=EngineChoice("tensorflow"), beam=1)
         tokenizers.append(tokenizer)
         models.append(model)
     for path, tokenizer in zip(paths, tokenizers, strict=True):
@@ -157,7 +160,6 @@ def measure(models, tokenizer, sources, batch, rounds):
 
 def print_runs(paths, test, rounds):
     """Prints BLEU and sentences per second of trained runs, and examples."""
-    compiled_search.COMPILE_AFTER = 0  # as if there had been some hundred sentences
     tokenizer, models = load_runs(paths)
     sources, references = load_test(test, paths[0])
     batch_rates, translations = measure(models, tokenizer, sources, 64, rounds)

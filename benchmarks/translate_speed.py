@@ -41,15 +41,15 @@ import numpy as np
 import tensorflow as tf
 
 from nmt import UserError
-from nmt.decoding import compiled_search, translator
-from nmt.decoding.engines.choice import choose_engine
-from nmt.decoding.engines.engine import EngineSettings
+from nmt.decoding import translator
+from nmt.decoding.engines.choice import CTRANSLATE2, TENSORFLOW
 from nmt.decoding.padding import pad
-from nmt.decoding.search_options import Protecting, SearchOptions
+from nmt.decoding.search_options import SearchOptions
 from nmt.exports import ctranslate2_model
 from nmt.exports.exported_model import Export
 from nmt.network.variants import sizes_of
 from nmt.runs import loading
+from nmt.runs.loading import EngineChoice
 from nmt.runs.run_corpus import load_corpus_of
 from nmt.text import encoding
 from nmt.training import devices
@@ -58,10 +58,15 @@ from transformer_model import END, PAD, START, create_masks, positional_encoding
 BEAM = 4
 SINGLE_LINES = 200  # at most, where sentences are translated one at a time
 SYSTEMS = (
-    "this project", "CTranslate2 float32", "CTranslate2 int8",
+    "this project", "this project int8", "this project, TensorFlow",
+    "CTranslate2 float32", "CTranslate2 int8",
     "PyTorch, no cache", "no cache, tf.function", "no cache, eager",
 )  # fmt: skip
-compiled_search.COMPILE_AFTER = 0  # as a server that has run for a while
+ENGINES = {  # of this project, by system
+    "this project": EngineChoice(CTRANSLATE2),
+    "this project int8": EngineChoice(CTRANSLATE2, "int8"),
+    "this project, TensorFlow": EngineChoice(TENSORFLOW),
+}
 
 Translate = Callable[[list[str]], list[str]]  # lines to their translations
 
@@ -107,11 +112,11 @@ def batched(ids, rows):
 # ---- This project, and the tutorial's loop ----
 
 
-def this_project(transformer, tokenizer, rows, beam, workers):
-    """This project as shipped; the search for single sentences is compiled from the first on."""
-    options, settings = SearchOptions(beam, length_penalty=0.0), EngineSettings(rows, workers)
-    engine = choose_engine([transformer], options, settings, tokenizer.symbol_ids)
-    translate = translator.Translator(engine, tokenizer, Protecting(protect=False))
+def this_project(run, engine, rows, beam, workers):
+    """This project as shipped, from text to text, with protection of what must not change."""
+    _, tokenizer, model = loading.load(run, engine=engine)
+    options = SearchOptions(beam, length_penalty=0.0)
+    translate = model.translator(tokenizer, options, rows=rows, workers=workers)
     chunk_lines = translator.CHUNK_LINES if rows > 1 else 1
 
     def run(lines):
@@ -313,10 +318,11 @@ def ctranslate(folder, tokenizer, rows, beam, compute_type, setting):
 # ---- What is measured, and with which settings ----
 
 
-def candidates(training, tokenizer, exported, lines, slow_lines, batches):
+def candidates(run, training, tokenizer, exported, lines, slow_lines, batches):
     """Returns all Candidates by Key.
 
     Args:
+      run: the run folder.
       exported: folder of the run in CTranslate2's format.
       slow_lines: number of lines that systems without a cache translate one at a time.
       batches: numbers of rows; 1 is a sentence at a time.
@@ -328,14 +334,15 @@ def candidates(training, tokenizer, exported, lines, slow_lines, batches):
         is_single = rows == 1
         fast_lines = lines[:SINGLE_LINES] if is_single else lines
         few_lines = lines[: slow_lines if is_single else 2 * rows]
-        workers = [1] if is_single else sorted({1, training.parts, cores})
+        workers = [1] if is_single else sorted({1, cores})
         for search, beam in (("greedy", 1), (f"beam {BEAM}", BEAM)):
-            systems[Key("this project", search, rows)] = Candidate(fast_lines, {
-                Setting(n, intra): functools.partial(
-                    this_project, transformer, tokenizer, rows, beam, n
-                )
-                for n in workers
-            })  # fmt: skip
+            for name, engine in ENGINES.items():
+                systems[Key(name, search, rows)] = Candidate(fast_lines, {
+                    Setting(n, intra if engine.name == TENSORFLOW else 1): functools.partial(
+                        this_project, run, engine, rows, beam, n
+                    )
+                    for n in workers
+                })  # fmt: skip
             for kind in ("float32", "int8"):
                 systems[Key(f"CTranslate2 {kind}", search, rows)] = Candidate(fast_lines, {
                     setting: functools.partial(
@@ -480,7 +487,7 @@ def main():
         batches = sorted({*args.batches, 1}, reverse=True)
         systems = {}
         for key, candidate in candidates(
-            training, tokenizer, exported, lines, args.slow_lines, batches
+            run, training, tokenizer, exported, lines, args.slow_lines, batches
         ).items():
             if key.system in args.only:
                 sample_lines = max(args.sweep_lines, devices.cores() * key.rows)

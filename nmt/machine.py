@@ -13,6 +13,7 @@ from pathlib import Path
 CGROUPS, MEMBERSHIP = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_THRESHOLD = -1, -2, -3  # parameters of glibc's mallopt
 END_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # SIGHUP may be ignored (nohup)
+DRIVERS = Path("/proc/driver/nvidia"), Path("/dev/nvidiactl"), Path("/dev/dxg")  # of GPUs
 sharing_processes = 1  # processes that share the cores; see `share_cores`
 
 
@@ -63,6 +64,11 @@ def cores() -> int:
         if quota < allowed:  # false for no limit (infinity) and no file (NaN)
             allowed = max(1, math.ceil(quota))
     return max(1, allowed // sharing_processes)
+
+
+def may_have_gpu() -> bool:
+    """Returns whether the driver of a GPU is there: else TensorFlow need not be asked for one."""
+    return any(path.exists() for path in DRIVERS)
 
 
 def memory() -> int:

@@ -18,12 +18,14 @@ import run_demo
 import transformer_model as tm
 from nmt.corpus.datasets import Dataset
 from nmt.corpus.source import CorpusSource
-from nmt.decoding.engines.choice import choose_engine
+from nmt.decoding.engines.choice import tensorflow_engine
 from nmt.decoding.engines.engine import EngineSettings
+from nmt.decoding.networks import Networks
 from nmt.decoding.restrictions import Restrictions
 from nmt.decoding.search import search
 from nmt.decoding.search_options import Protecting, SearchOptions
 from nmt.decoding.translator import TextOptions, Translator
+from nmt.network.engine import ParallelForward
 from nmt.network.variants import Variant, network_of
 from nmt.options import Options
 from nmt.training import devices
@@ -288,7 +290,6 @@ def make_translator(
     *,
     rows=None,
     workers=1,
-    fixed=True,
     ensemble=(),
     language=None,
     symbols=(),
@@ -302,19 +303,24 @@ def make_translator(
 
     Args:
       transformer, tokenizer, ensemble: of the same vocabulary.
-      rows, workers, fixed: of EngineSettings.
+      rows, workers: of EngineSettings.
       language, symbols, trained_length: of TextOptions.
       protect, patterns, glossary: of Protecting.
       options: of SearchOptions.
     """
-    engine = choose_engine(
-        (transformer, *ensemble),
+    engine = tensorflow_engine(
+        networks_of(transformer, ensemble),
         SearchOptions(**options),
-        EngineSettings(rows, workers, fixed),
+        EngineSettings(rows, workers),
         tokenizer.symbol_ids,
     )
     protecting = Protecting(protect, patterns, glossary)
     return Translator(engine, tokenizer, protecting, TextOptions(language, symbols, trained_length))
+
+
+def networks_of(transformer, ensemble=()):
+    """Returns the Networks of a Transformer, or of an `ensemble` with others."""
+    return Networks(transformer, ParallelForward(transformer), 1, None, None, tuple(ensemble))
 
 
 def searcher_of(translate):

@@ -30,6 +30,7 @@ VARYING_SHAPES = True
 
 def add_flags(parser: ArgumentParser) -> None:
     flags.add_run(parser, several=True)
+    flags.add_engine(parser)
     flags.add_pairs(
         parser, "*",
         "a file of pairs, or source and references (several files of references may follow), to "
@@ -104,7 +105,7 @@ def score_runs(args: Namespace) -> None:
     sources, *references = columns
     model = with_tokenizer(trained.model, references[0])
     trained = trained._replace(model=model)
-    is_report = not (args.files or rival or model.ensemble or args.checkpoint)
+    is_report = not (args.files or rival or model.members > 1 or args.checkpoint)
     if is_report and weights.kind == "final":  # scores.json is of the final weights
         test_scores, lines = evaluation.evaluate(model, trained.tokenizer, corpus, args.ter)
         run_report.report(trained.run, corpus, model, weights.record, test_scores, lines)

@@ -10,6 +10,7 @@ from typing import Any
 from nmt import UserError
 from nmt.corpus import files
 from nmt.corpus.formats.format import Selection
+from nmt.decoding.engines.choice import AUTO, ENGINES, QUANTIZATIONS
 from nmt.decoding.search_options import Protecting
 from nmt.neighbors import params
 from nmt.options import Options
@@ -244,6 +245,19 @@ def add_plain(parser: argparse.ArgumentParser, text: str) -> None:
     parser.add_argument(
         "--eager", action="store_true",
         help="with --plain: every line runs as Python, without tf.function, for a debugger",
+    )  # fmt: skip
+
+
+def add_engine(parser: argparse.ArgumentParser) -> None:
+    """Adds the flags of what searches for translations."""
+    parser.add_argument(
+        "--engine", choices=ENGINES, default=AUTO,
+        help="what translates: ctranslate2, tensorflow, or auto: ctranslate2 on a CPU, wherever it "
+        "can do what is asked",
+    )  # fmt: skip
+    parser.add_argument(
+        "--quantization", choices=QUANTIZATIONS,
+        help="weights of 8 bits for ctranslate2: faster, and some translations differ",
     )  # fmt: skip
 
 

@@ -53,6 +53,7 @@ def add_flags(parser: ArgumentParser) -> None:
     flags.add_checkpoint(parser)
     add_access_flags(parser)
     flags.add_protection(parser, checks=False)
+    flags.add_engine(parser)
     add_number(parser, "max-chars", 1, 1_000_000, 5000, "characters per request")
     add_number(parser, "rate", 0, 1_000_000, 0, "requests per client and minute; 0 for any number")
     add_number(parser, "max-waiting", 1, 100_000, 1000, "requests that wait; others are refused")

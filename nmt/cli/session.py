@@ -22,6 +22,7 @@ from nmt.results import run_report
 from nmt.results.explorer import page
 from nmt.runs import parent as parents
 from nmt.runs.claim import Claim, claim
+from nmt.runs.conversion import convert
 from nmt.runs.folder import Run
 from nmt.runs.lock import LockedRun
 from nmt.runs.run_tokenizer import check_size
@@ -135,6 +136,11 @@ class Session:
         if self.workers.chief:
             final = choose_weights(self.run).record
             run_report.write_validation(self.run, self.corpus, final, validation)
+
+    def convert(self, model: Model) -> None:
+        """Writes the final weights for CTranslate2, unless it cannot read them."""
+        if self.workers.chief and not self.options.limitation:
+            convert(self.run, choose_weights(self.run), self.tokenizer, model.networks)
 
     def report(
         self, model: Model, scores: dict[str, Any], lines: list[run_report.TranslatedLine]

@@ -55,7 +55,7 @@ def import_tensorflow() -> None:
             _signals_end_the_process(), messages.quiet(), objects_stay(),
             not_installed("matplotlib"),  # 30 MiB, which Keras would import for galleries of images
         ):  # fmt: skip
-            from nmt.runs import loading  # noqa: F401
+            from nmt.runs import restoring  # noqa: F401
 
 
 @contextlib.contextmanager

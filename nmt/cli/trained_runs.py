@@ -18,7 +18,7 @@ from nmt.runs.folder import Run
 from nmt.training.checkpoint_files import paths
 from nmt.training.run_folder import read_file
 
-if TYPE_CHECKING:  # what imports TensorFlow
+if TYPE_CHECKING:  # what takes a while to import
     from nmt.runs.loading import TrainedRun
 
 T = TypeVar("T")
@@ -82,7 +82,7 @@ def check_unchanged(runs: list[Run], digests: list[str]) -> None:
 
 
 def load_runs(args: Namespace, runs: list[Run]) -> TrainedRun:
-    """Imports TensorFlow. Returns the first run, loaded.
+    """Returns the first run, loaded; TensorFlow is imported once something needs it.
 
     Several runs are an ensemble; see `loading.load_ensemble`.
 
@@ -90,16 +90,23 @@ def load_runs(args: Namespace, runs: list[Run]) -> TrainedRun:
       args: the parsed command line, whose flags take precedence over the options of the run.
       runs: from `find_runs`.
     """
-    startup.import_tensorflow()
     from nmt.runs import loading
-    from nmt.training import devices
 
-    if hasattr(args, "plain"):
+    if getattr(args, "plain", False) or getattr(args, "eager", False):
+        startup.import_tensorflow()
+        from nmt.training import devices
+
         devices.run_plainly(args.command, args.plain, args.eager)
     changed = flags.given(args) | {
         name: getattr(args, name) for name in ("plain", "languages") if hasattr(args, name)
     }
-    return loading.load_ensemble(runs, args.checkpoint, **changed)
+    engine = loading.EngineChoice()
+    if hasattr(args, "engine"):
+        engine = loading.EngineChoice(args.engine, args.quantization)
+    return loading.load_ensemble(
+        runs, args.checkpoint, engine=engine, before_tensorflow=startup.import_tensorflow,
+        **changed,
+    )  # fmt: skip
 
 
 def with_progress(results: Iterable[T]) -> Iterable[T]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import functools
 import itertools
-import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,6 +13,7 @@ from nmt import UserError
 from nmt.cli import flags, line_io, trained_runs, translate_file, translate_lines
 from nmt.cli.line_io import CHECK_ADVICE, FORMATS, Layout, TranslationCheck
 from nmt.decoding.consensus import UTILITIES
+from nmt.decoding.search_options import Repetition, Sampling, SearchOptions
 from nmt.decoding.workers import Part, Translate, TranslatedPart
 from nmt.neighbors import params
 from nmt.text import encoding
@@ -21,14 +21,13 @@ from nmt.text import encoding
 if TYPE_CHECKING:  # what imports TensorFlow
     from nmt.decoding.line_counts import LineCounts
     from nmt.decoding.model import Model
-    from nmt.decoding.search_options import Protecting, SearchOptions
+    from nmt.decoding.search_options import Protecting
     from nmt.decoding.sentence import Translation
     from nmt.decoding.translator import Translator
     from nmt.runs.folder import Run
 
 HELP = "translate arguments, or the lines of stdin"
 VARYING_SHAPES = True
-SHORT_BYTES = 48  # some twelve tokens, translated before TensorFlow would have traced the search
 
 
 # ---- Flags ----
@@ -80,6 +79,7 @@ def add_flags(parser: ArgumentParser) -> None:
         "risk), by chrF",
     )  # fmt: skip
     flags.add_protection(parser)
+    flags.add_engine(parser)
     add_sampling_flags(parser)
     parser.add_argument(
         "--split", action=argparse.BooleanOptionalAction, default=True,
@@ -276,7 +276,6 @@ def search_options(args: Namespace, model: Model) -> SearchOptions:
     Raises:
       UserError: there are fewer hypotheses than translations to print.
     """
-    from nmt.decoding.search_options import Repetition, Sampling, SearchOptions
 
     beam = model.options.beam
     if args.sample or (args.plain and args.beam is None):
@@ -299,13 +298,7 @@ def search_options(args: Namespace, model: Model) -> SearchOptions:
         alignments=args.alignments,
         token_scores=args.token_scores,
         alternatives=args.alternatives,
-        traced=not is_one_short_text(args),
     )
-
-
-def is_one_short_text(args: Namespace) -> bool:
-    """Returns whether all there is to translate is an argument of SHORT_BYTES at most."""
-    return len(args.text) == 1 and len(os.fsencode(args.text[0])) <= SHORT_BYTES
 
 
 def read_prefixes(args: Namespace) -> Iterator[str]:

@@ -57,6 +57,7 @@ def add_flags(parser: ArgumentParser) -> None:
     )  # fmt: skip
     flags.add_parameters(parser, params.names(params.SEARCH), flags.THE_RUNS)
     flags.add_protection(parser)
+    flags.add_engine(parser)
 
 
 def run(args: Namespace) -> None:

@@ -1,19 +1,24 @@
 """A trained network with the options of its run: what is translated with, scored and drawn."""
 
+from __future__ import annotations
+
 import dataclasses
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
-import tensorflow as tf
-
-from nmt.decoding.engines.choice import choose_engine
-from nmt.decoding.engines.engine import EngineSettings
+from nmt.decoding.engines.choice import AUTO, choose_engine
+from nmt.decoding.engines.engine import Converted, EngineSettings
+from nmt.decoding.networks import Networks
 from nmt.decoding.search_options import Protecting, SearchOptions
 from nmt.decoding.translator import WHOLE_LINES, TextOptions, Translator
-from nmt.network.factory import ForwardPass
 from nmt.options import Options
 from nmt.text.tokenizer import Tokenizer
-from transformer_model import Transformer
+
+if TYPE_CHECKING:
+    import tensorflow as tf
+
+    from nmt.network.factory import ForwardPass
+    from transformer_model import Transformer
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -25,17 +30,34 @@ class Model:
     """
 
     options: Options
-    transformer: Transformer
-    forward: ForwardPass  # for loss and accuracy
-    parts: int  # batches translated in parallel
-    epoch: tf.Variable  # epochs that the weights were trained for
-    steps: tf.Variable  # of the whole training run
+    networks: Callable[[], Networks]  # the same each time; the first call may take seconds
     languages: tuple[str, ...] = ()  # codes of source and target, if they are known
-    fixed: bool = True  # the weights do not change
-    ensemble: tuple[Transformer, ...] = ()  # others, whose probabilities are averaged with its own
+    members: int = 1  # networks of an ensemble
+    converted: Callable[[], Converted] | None = None  # for CTranslate2; None if it cannot be used
+    engine: str = AUTO  # one of choice.ENGINES
     _translators: dict[Any, Translator] = dataclasses.field(  # of these options and languages
         default_factory=dict, init=False, repr=False
     )
+
+    @property
+    def transformer(self) -> Transformer:
+        """The network; of several, the first."""
+        return self.networks().transformer
+
+    @property
+    def forward(self) -> ForwardPass:
+        """The forward pass of the network, for loss and accuracy."""
+        return self.networks().forward
+
+    @property
+    def epoch(self) -> tf.Variable:
+        """The epochs that the weights were trained for."""
+        return self.networks().epoch
+
+    @property
+    def steps(self) -> tf.Variable:
+        """The steps of the whole training run."""
+        return self.networks().steps
 
     @property
     def search_options(self) -> SearchOptions:
@@ -50,7 +72,6 @@ class Model:
         text: TextOptions = WHOLE_LINES,
         rows: int | None = None,
         workers: int | None = None,
-        may_compile: bool = True,
     ) -> Translator:
         """Returns the Translator with these options; it is made once, because tracing takes time.
 
@@ -60,15 +81,14 @@ class Model:
           protecting: what must not change, and terms.
           text: how its lines are read.
           rows: sentences per batch; None for as many as suit their length.
-          workers: batches translated in parallel; None for as many as the model's parts.
-          may_compile: whether a search may be compiled, which takes seconds, if weights are fixed.
+          workers: batches translated in parallel; None for as many as suit the machine.
         """
-        workers = self.parts if workers is None else workers
-        settings = EngineSettings(rows, workers, self.fixed and may_compile)
+        settings = EngineSettings(rows, workers)
         key = tokenizer, options, protecting, text, settings
         if key not in self._translators:
-            transformers = self.transformer, *self.ensemble
-            engine = choose_engine(transformers, options, settings, tokenizer.symbol_ids)
+            engine = choose_engine(
+                options, settings, tokenizer, self.networks, self.converted, self.engine
+            )
             self._translators[key] = Translator(engine, tokenizer, protecting, text)
         return self._translators[key]
 
@@ -80,7 +100,6 @@ class Model:
         split: bool = True,
         rows: int | None = None,
         workers: int | None = None,
-        may_compile: bool = True,
         languages: Sequence[str] | None = None,
     ) -> Translator:
         """Returns the Translator of any text. It warns of lines longer than those of training.
@@ -90,7 +109,7 @@ class Model:
           options: of its search; None for those of the run.
           protecting: what must not change, and terms, in the same languages.
           split: translate each sentence of a line by itself.
-          rows, workers, may_compile: see `translator`.
+          rows, workers: see `translator`.
           languages: codes of source and target; None for those of the run.
         """
         languages = self.languages if languages is None else languages
@@ -101,4 +120,4 @@ class Model:
         symbols = tuple(self.options.symbols.split())
         text = TextOptions(source if split else None, symbols, self.options.max_length)
         options = options or self.search_options
-        return self.translator(tokenizer, options, protecting, text, rows, workers, may_compile)
+        return self.translator(tokenizer, options, protecting, text, rows, workers)

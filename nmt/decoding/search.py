@@ -4,16 +4,22 @@ These are functions of ids. An engine calls them as TensorFlow functions that ar
 compiled: see engines/tensorflow.py.
 """
 
+from collections.abc import Callable
+from functools import partial
+
 import tensorflow as tf
 
+from nmt.decoding import non_autoregressive
 from nmt.decoding.beam import beam_search
 from nmt.decoding.ensemble import Transformers
 from nmt.decoding.greedy import greedy_search, sample
 from nmt.decoding.hypotheses import Hypotheses
 from nmt.decoding.restrictions import UNRESTRICTED, Restrictions
 from nmt.decoding.search_options import SearchOptions
+from nmt.network.variants import variant_of
+from transformer_model import Transformer
 
-__all__ = ["beam_search", "greedy_search", "sample", "search"]
+__all__ = ["beam_search", "greedy_search", "sample", "search", "simplest_search"]
 
 
 def search(
@@ -43,3 +49,17 @@ def search(
         return greedy_search(transformer, inp, alpha, restrictions, scored, extra_positions)
     n_best = options.beam if options.n_best > 1 else 1  # several may be the same text
     return beam_search(transformer, inp, options.beam, alpha, n_best, restrictions, extra_positions)
+
+
+def simplest_search(
+    transformer: Transformer, restrictions: Restrictions
+) -> Callable[[Transformer, tf.Tensor], Hypotheses]:
+    """Returns the function that finds one translation each of source ids (B, S), for a graph.
+
+    Args:
+      transformer: which it will be called with.
+      restrictions: of the tokens; a network that predicts all tokens in one pass has none.
+    """
+    if variant_of(transformer).limitation:
+        return non_autoregressive.search
+    return partial(greedy_search, restrictions=restrictions)

@@ -82,7 +82,6 @@ class SearchOptions(NamedTuple):
     alignments: bool = False  # report its word links; see alignment.py
     token_scores: bool = False  # report its tokens with log-probabilities; see tokens.py
     alternatives: int = 0  # report this many of the likeliest tokens per position, too
-    traced: bool = True  # False: no TensorFlow graph for greedy search without scores; see Searcher
 
     @property
     def scores_tokens(self) -> bool:

@@ -7,7 +7,6 @@ import tensorflow as tf
 
 from nmt import UserError
 from nmt.decoding.attention import KINDS
-from nmt.decoding.compiled_search import CompiledSearch
 from nmt.decoding.copied_symbols import CopiedSymbols
 from nmt.decoding.engines.engine import OnToken
 from nmt.decoding.hypotheses import Hypotheses, length_penalty
@@ -33,7 +32,6 @@ class Searcher:
     Args:
       transformer: a Transformer.
       options: SearchOptions.
-      fixed: the weights will not change, so the search for single sentences may be compiled.
       ensemble: other Transformers of the same vocabulary; their probabilities are averaged.
       symbol_ids: of the vocabulary's symbols, which a translation holds as often as its source.
     """
@@ -42,7 +40,6 @@ class Searcher:
         self,
         transformer: Transformer,
         options: SearchOptions,
-        fixed: bool = True,
         ensemble: tuple[Transformer, ...] = (),
         symbol_ids: range = range(0),
     ):
@@ -51,8 +48,6 @@ class Searcher:
         self._symbols = CopiedSymbols(symbol_ids)
         layers = len(transformer.decoder.dec_layers)
         self.last_cross_attention = KINDS["cross"].layer.format(layers)  # name of its weights
-        may_compile = fixed and not ensemble
-        self.compiled = CompiledSearch(transformer, self._search_compiled) if may_compile else None
         self._reports = StepReports()
         self.searched = TracedOnce(self._search, IDS, SAMPLES, IDS, NUMBER)
         self.log_probabilities = TracedOnce(self._log_probabilities, IDS, IDS)
@@ -99,9 +94,6 @@ class Searcher:
         return search(
             transformers, inp, self.options, restrictions, samples, scored, extra_positions
         )
-
-    def _search_compiled(self, inp: tf.Tensor, extra_positions: int) -> Hypotheses:
-        return self._search(inp, scored=True, extra_positions=extra_positions)
 
     def _log_probabilities(self, inp: tf.Tensor, tar: tf.Tensor) -> tf.Tensor:
         """Returns the log-probabilities (B,) of target ids."""
@@ -160,10 +152,6 @@ class Searcher:
                 raise UserError("--plain takes no prefix, and reports no steps; leave it out")
             return self._search_plainly(pad(sources))
         has_symbols = any(self._symbols.are_in(source) for source in sources)
-        if not (has_symbols or has_prefixes or reports or self.options.sampling):
-            hypotheses = self._search_fast(sources, scored)
-            if hypotheses is not None:
-                return hypotheses
         if reports:  # one graph for all: tracing takes longer than a step that looks for nothing
             has_prefixes, has_symbols = True, bool(self._symbols.ids)
         needs_scores = self.options.beam > 1 or has_symbols or has_prefixes
@@ -178,21 +166,6 @@ class Searcher:
                 has_prefixes=has_prefixes,
                 has_symbols=has_symbols,
             )
-
-    def _search_fast(self, sources: list[list[int]], scored: bool) -> Hypotheses | None:
-        """Returns the Hypotheses of sources without symbols and prefixes, without a trace.
-
-        Without a graph, a token takes tens of times as long, but none has to be traced: for a few
-        tokens in all, that is faster. The option `traced` chooses. None where neither that nor the
-        compiled search is possible.
-        """
-        if len(sources) == 1 and self.compiled is not None:
-            hypotheses = self.compiled(sources[0])
-            if hypotheses is not None:
-                return hypotheses
-        if not (scored or self.options.traced) and self.options.beam == 1:
-            return self._search(tf.constant(pad(sources)), scored=False)
-        return None
 
     def _search_plainly(self, inp: np.ndarray) -> Hypotheses:
         """Returns Hypotheses of source ids `inp` (B, S), by the greedy loop of the story."""

@@ -100,8 +100,8 @@ class Translator:
 
     @property
     def transformer(self) -> Transformer:
-        """The network, of an engine of TensorFlow; of several, the first."""
-        return self.context.engine.transformer  # type: ignore[attr-defined]
+        """The network for TensorFlow, which this imports; of several, the first."""
+        return self.context.engine.transformer
 
     # ---- Lines ----
 

@@ -9,9 +9,10 @@ import keras
 import tensorflow as tf
 
 from nmt import UserError, output
+from nmt.decoding.search_options import EXTRA_TOKENS
 from nmt.exports.exported_model import Export
 from nmt.network.variants import sizes_of, variant_of
-from nmt.text.tokenizer import Tokenizer
+from nmt.text.tokenizer import MAX_SOURCE_TOKENS, Tokenizer
 from transformer_model import (
     END,
     START,
@@ -27,15 +28,20 @@ if TYPE_CHECKING:  # an optional package
     from ctranslate2.specs import TransformerSpec
     from ctranslate2.specs.model_spec import LayerSpec
 
-MAX_TOKENS = 1024  # of a source or a translation: the length of the table of positions
+MAX_TOKENS = 1024  # of a source or a translation, in a model for others
 
 
-def transformer_spec(transformer: Transformer, tokenizer: Tokenizer) -> TransformerSpec:
+def transformer_spec(
+    transformer: Transformer, tokenizer: Tokenizer, max_tokens: int = MAX_TOKENS
+) -> TransformerSpec:
     """Returns the specification of an autoregressive Transformer, validated.
+
+    Its attention is the mean of all heads of the last layer.
 
     Args:
       transformer: a Transformer.
       tokenizer: the Tokenizer of it, whose entries are the vocabulary.
+      max_tokens: of a source or a translation: the length of the table of positions.
 
     Raises:
       UserError: the package ctranslate2 is not installed.
@@ -48,8 +54,10 @@ def transformer_spec(transformer: Transformer, tokenizer: Tokenizer) -> Transfor
         ) from None
     config = sizes_of(transformer)
     layers = config["num_layers"], config["decoder_layers"]
-    spec = TransformerSpec.from_config(layers, config["num_heads"], pre_norm=config["pre_norm"])
-    positions = positional_encoding(MAX_TOKENS, config["d_model"])[0].numpy()  # (MAX_TOKENS, D)
+    spec = TransformerSpec.from_config(
+        layers, config["num_heads"], pre_norm=config["pre_norm"], alignment_heads=0
+    )
+    positions = positional_encoding(max_tokens, config["d_model"])[0].numpy()  # (max_tokens, D)
     spec.encoder.position_encodings.encodings = positions
     spec.decoder.position_encodings.encodings = positions
     _set_encoder(spec.encoder, transformer.encoder, config["pre_norm"])
@@ -143,3 +151,17 @@ def write(path: Path, export: Export) -> None:
         unfinished.mkdir()
         spec.save(str(unfinished))
         (unfinished / "tokenizer.model").write_bytes(export.tokenizer.model)
+
+
+def save(path: Path, transformer: Transformer, tokenizer: Tokenizer) -> None:
+    """Writes a folder for decoding/engines/ctranslate2.py, which gives START and END of sources.
+
+    Raises:
+      UserError: the package ctranslate2 is not installed, or the folder cannot be written.
+    """
+    max_tokens = MAX_SOURCE_TOKENS + EXTRA_TOKENS + 1  # of a translation, START included
+    spec = transformer_spec(transformer, tokenizer, max_tokens)
+    spec.config.add_source_bos = spec.config.add_source_eos = False
+    with output.new(path) as unfinished:
+        unfinished.mkdir()
+        spec.save(str(unfinished))

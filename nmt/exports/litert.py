@@ -12,8 +12,8 @@ import tensorflow as tf
 
 from nmt import UserError, output
 from nmt.decoding.copied_symbols import CopiedSymbols
-from nmt.decoding.engines.choice import simplest_search
 from nmt.decoding.restrictions import Restrictions
+from nmt.decoding.search import simplest_search
 from nmt.exports.exported_model import Export
 from transformer_model import Transformer
 

@@ -8,10 +8,9 @@ import tensorflow as tf
 
 from nmt import output
 from nmt.decoding.copied_symbols import CopiedSymbols
-from nmt.decoding.engines.choice import simplest_search
 from nmt.decoding.hypotheses import Hypotheses
 from nmt.decoding.restrictions import Restrictions
-from nmt.decoding.search import beam_search, sample
+from nmt.decoding.search import beam_search, sample, simplest_search
 from nmt.decoding.search_options import Sampling
 from nmt.exports.exported_model import Export
 from nmt.exports.graph_tokenizer import graph_tokenizer, printed, trimmed

@@ -53,7 +53,7 @@ def loss_and_accuracy(model: Model, tokenizer: Tokenizer, pairs: Dataset) -> tup
         return tf.stack(metrics.teacher_forced_sums(model.forward, inp, tar))
 
     return metrics.loss_and_accuracy(
-        sums, batches.evaluation_batches(pairs, tokenizer), threads=model.parts
+        sums, batches.evaluation_batches(pairs, tokenizer), threads=model.networks().parts
     )
 
 

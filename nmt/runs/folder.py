@@ -10,7 +10,7 @@ from nmt.training.run_folder import RunFolder, parse_json
 RUN_FILES = (
     "params.json", "tokenizer.model", "history.json", "progress.json", "scores.json",
     "translations.txt", "held-out-validation.tsv", "held-out-test.tsv", "lock", "cache",
-    "checkpoints", "explorer.html", "export", "logs", "plots",
+    "checkpoints", "engine", "explorer.html", "export", "logs", "plots",
 )  # fmt: skip
 
 

@@ -1,27 +1,32 @@
-"""Loading a trained run: its network, tokenizer and options, without an optimizer."""
+"""Loading a trained run: its tokenizer, options and network, without an optimizer.
+
+TensorFlow is imported when something needs the network: a translation on a CPU does not.
+"""
 
 import dataclasses
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import tensorflow as tf
-
 from nmt import UserError
+from nmt.decoding.engines.choice import AUTO, CTRANSLATE2, ENGINES, QUANTIZATIONS, TENSORFLOW
+from nmt.decoding.engines.engine import Converted
 from nmt.decoding.model import Model
+from nmt.decoding.networks import Networks
 from nmt.decoding.search_options import Protecting, Repetition, Sampling
 from nmt.decoding.translator import Translator
 from nmt.keywords import suggests_keywords
+from nmt.machine import may_have_gpu
 from nmt.messages import log
-from nmt.network.factory import build_transformer, forward_pass
+from nmt.options import Options
 from nmt.runs import listing, parameters
+from nmt.runs.conversion import convert
 from nmt.runs.folder import Run
 from nmt.runs.run_tokenizer import check_size, load_tokenizer
 from nmt.runs.weights import choose_weights
 from nmt.text.glossary import read_glossary
 from nmt.text.tokenizer import Tokenizer
-from nmt.training import checkpoints, devices
-from nmt.training.named_state import NamedState
 
 
 class TrainedRun(NamedTuple):
@@ -32,34 +37,78 @@ class TrainedRun(NamedTuple):
     model: Model
 
 
+class EngineChoice(NamedTuple):
+    """What is to translate."""
+
+    name: str = AUTO  # one of choice.ENGINES
+    quantization: str | None = None  # of the weights of CTranslate2, one of QUANTIZATIONS
+
+    def check(self) -> None:
+        """Raises a UserError for an unknown name, and for a quantization that nothing takes."""
+        if self.name not in ENGINES:
+            raise UserError(f"engine is {self.name!r}; choose one of {', '.join(ENGINES)}")
+        if self.quantization is None:
+            return
+        if self.quantization not in QUANTIZATIONS:
+            raise UserError(
+                f"quantization is {self.quantization!r}; choose one of {', '.join(QUANTIZATIONS)}"
+            )
+        if self.name == TENSORFLOW:
+            raise UserError("--quantization goes with --engine ctranslate2; leave one of them out")
+
+    @property
+    def decided(self) -> str:
+        """The name, but for a machine with a GPU: TensorFlow; and of int8, which it has not."""
+        if self.name != AUTO:
+            return self.name
+        if self.quantization:
+            return CTRANSLATE2
+        return TENSORFLOW if _sees_gpu() else AUTO
+
+
+def _sees_gpu() -> bool:
+    """Returns whether TensorFlow sees a GPU; where there is no driver, without importing it."""
+    if not may_have_gpu():
+        return False
+    from nmt.training.devices import gpus
+
+    return bool(gpus().gpus)
+
+
+def _read(
+    path: str | Path | Run | None, weights: bool, changed: dict[str, Any]
+) -> tuple[Run, Options, Tokenizer]:
+    """Returns a run, its options and its tokenizer; for the arguments see `load`."""
+    run = listing.find(path, weights)
+    options = dataclasses.replace(run.parameters.options, **changed)
+    if wrong := parameters.error_in_options(options.by_name()):
+        raise UserError(wrong)
+    tokenizer = load_tokenizer(run, options.protect)
+    check_size(options, tokenizer.vocab_size, weight_bytes=4)
+    return run, options, tokenizer
+
+
 def load_without_weights(
-    path: str | Path | Run | None = None,
-    weights: bool = True,
-    plain: bool = False,
-    languages: Sequence[str] | None = None,
-    **changed: Any,
+    path: str | Path | Run | None = None, weights: bool = True, **changed: Any
 ) -> TrainedRun:
     """Returns what `load` does, with newly initialized weights.
 
     Args:
-      path, plain, languages, changed: see `load`.
+      path, changed: see `load`.
       weights: False if the run needs no checkpoint.
 
     Raises:
       UserError: there is no such run, or it is damaged.
     """
-    run = listing.find(path, weights)
-    options = dataclasses.replace(run.parameters.options, **changed)
-    if wrong := parameters.error_in_options(options.by_name()):
-        raise UserError(wrong)
-    parts = devices.configure(mirrored=False).parts
-    tokenizer = load_tokenizer(run, options.protect)
-    check_size(options, tokenizer.vocab_size, weight_bytes=4)
-    transformer = build_transformer(options, tokenizer.vocab_size, plain)
-    epoch, steps = tf.Variable(0), tf.Variable(0, dtype=tf.int64)
-    forward = forward_pass(transformer, plain=plain)
-    codes = tuple(languages or run.parameters.corpus.languages)
-    model = Model(options, transformer, forward, parts, epoch, steps, codes)
+    run, options, tokenizer = _read(path, weights, changed)
+
+    @functools.cache
+    def networks() -> Networks:
+        from nmt.runs.restoring import new_networks
+
+        return new_networks(options, tokenizer.vocab_size)
+
+    model = Model(options, networks, run.parameters.corpus.languages)
     return TrainedRun(run, tokenizer, model)
 
 
@@ -68,6 +117,8 @@ def load(
     checkpoint: str | None = None,
     plain: bool = False,
     languages: Sequence[str] | None = None,
+    engine: EngineChoice = EngineChoice(),  # noqa: B008  # immutable
+    before_tensorflow: Callable[[], None] = lambda: None,
     **changed: Any,
 ) -> TrainedRun:
     """Returns a TrainedRun: the folder.Run, its Tokenizer, and its Model.
@@ -78,24 +129,36 @@ def load(
         `choose_weights` chooses.
       plain: without the engine; see `build_transformer`.
       languages: codes of source and target; None for those of the run.
+      engine: what is to translate.
+      before_tensorflow: called before TensorFlow is needed, if it is.
       changed: options to use instead of the run's own.
 
     Raises:
       UserError: there is no such run or checkpoint, or it is damaged.
     """
-    trained = load_without_weights(path, plain=plain, languages=languages, **changed)
-    run, model = trained.run, trained.model
+    engine.check()
+    run, options, tokenizer = _read(path, True, changed)
     chosen = choose_weights(run, checkpoint)
-    state = NamedState(model.transformer, epoch=model.epoch, steps=model.steps)
-    try:
-        checkpoints.restore(state, chosen.path)
-    except UserError as error:
-        raise UserError(
-            f"{error}; choose another checkpoint, or repeat the command that trained the run, "
-            "which overwrites it"
-        ) from None
+
+    @functools.cache
+    def networks() -> Networks:
+        before_tensorflow()
+        from nmt.runs.restoring import restored_networks
+
+        return restored_networks(options, tokenizer.vocab_size, chosen, plain)
+
+    @functools.cache
+    def converted() -> Converted:
+        return Converted(convert(run, chosen, tokenizer, networks), engine.quantization)
+
+    codes = tuple(languages or run.parameters.corpus.languages)
+    can_convert = not (plain or options.limitation)
+    model = Model(
+        options, networks, codes, converted=converted if can_convert else None,
+        engine=TENSORFLOW if plain else engine.decided,
+    )  # fmt: skip
     log.info(f"Using {chosen.path}: {listing.describe(run, chosen)}; {chosen.reason}")
-    return trained
+    return TrainedRun(run, tokenizer, model)
 
 
 def load_ensemble(
@@ -107,7 +170,9 @@ def load_ensemble(
       UserError: as `load`; or the runs have different tokenizers.
     """
     first = load(paths[0], checkpoint, **changed)
-    transformers = []
+    if len(paths) == 1:
+        return first
+    members = []
     for path in paths[1:]:
         member = load(path, checkpoint)
         if member.tokenizer.sha256 != first.tokenizer.sha256:
@@ -117,8 +182,15 @@ def load_ensemble(
             )
         if limitation := member.model.options.limitation:
             raise UserError(f"{member.run.path}: {limitation}; leave it out")
-        transformers.append(member.model.transformer)
-    return first._replace(model=dataclasses.replace(first.model, ensemble=tuple(transformers)))
+        members.append(member.model)
+
+    @functools.cache
+    def networks() -> Networks:
+        transformers = tuple(member.transformer for member in members)
+        return dataclasses.replace(first.model.networks(), ensemble=transformers)
+
+    model = dataclasses.replace(first.model, networks=networks, members=len(paths), converted=None)
+    return first._replace(model=model)
 
 
 @suggests_keywords
@@ -142,7 +214,8 @@ def load_translator(
     alignments: bool = False,
     token_scores: bool = False,
     alternatives: int = 0,
-    traced: bool = True,
+    engine: str = AUTO,
+    quantization: str | None = None,
 ) -> Translator:
     """Returns the Translator of a trained run, for use from Python.
 
@@ -169,7 +242,9 @@ def load_translator(
       alignments: report the word links of the best translation.
       token_scores: report the tokens of the best translation with log-probabilities.
       alternatives: report this many of the likeliest tokens per position, too.
-      traced: False to build no TensorFlow graph for greedy search, for a few sentences.
+      engine: "ctranslate2", "tensorflow", or "auto": the former on a CPU, where it can do all that
+        is asked.
+      quantization: "int8" for weights of 8 bits in CTranslate2: faster, some translations differ.
 
     Raises:
       UserError: there is no such run, it is damaged, or an argument is not allowed.
@@ -185,7 +260,8 @@ def load_translator(
         beam = 1
     changed = {"beam": beam, "length_penalty": length_penalty}
     changed = {name: value for name, value in changed.items() if value is not None}
-    _, tokenizer, model = load_ensemble(paths, checkpoint, **changed)
+    choice = EngineChoice(engine, quantization)
+    _, tokenizer, model = load_ensemble(paths, checkpoint, plain=plain, engine=choice, **changed)
     options = model.search_options._replace(
         n_best=n_best,
         plain=plain,
@@ -195,7 +271,6 @@ def load_translator(
         alignments=alignments,
         token_scores=token_scores,
         alternatives=alternatives,
-        traced=traced,
     )
     terms = read_glossary(glossary) if glossary else None
     return model.text_translator(

@@ -166,7 +166,6 @@ class ServedModel:
                 self.tokenizer,
                 options,
                 self.protecting,
-                may_compile=False,  # it would stop the server for seconds, in the middle of work
                 languages=self.directions[0][:2],
             )
 

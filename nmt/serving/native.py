@@ -322,7 +322,7 @@ async def runs(request: Request) -> Response:
             "languages": directions,
             "beam": served.beam,
             "parameters": served.model.transformer.count_params(),
-            "ensemble": 1 + len(served.model.ensemble),
+            "ensemble": served.model.members,
             "streams": not served.model.options.limitation,
             "explorer": service.has_explorer(served),
             "examples": served.examples if service.limits.api_key is None else [],

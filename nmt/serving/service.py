@@ -238,7 +238,7 @@ class Service:
         if self.limits.api_key is not None:  # a link sends no key
             return False
         parameters = served.model.transformer.count_params()
-        return not served.model.ensemble and parameters <= explorer.MAX_PARAMETERS
+        return served.model.members == 1 and parameters <= explorer.MAX_PARAMETERS
 
     async def explorer(self, served: ServedModel) -> StoredBytes:
         """Returns the explorer of a run, a page with some sentences of its test split."""

@@ -3,6 +3,7 @@
 params.json        every parameter, and the data     tokenizer.model    SentencePiece
 checkpoints/       newest, timed/, best/, final/     history.json       metrics by epoch
 logs/              TensorBoard                       plots/             PNG
+engine/            final/ again, for CTranslate2
 cache/             tokenized text, while it trains   lock               held while it trains
 translations.txt   source, reference, hypothesis     scores.json        test scores
 progress.json      seconds of an epoch that was interrupted
@@ -42,6 +43,7 @@ class RunFolder:
         self.best = self.checkpoints / "best"  # of the best validation, by loss or BLEU
         self.final = self.checkpoints / "final"  # of the final weights; see averaging.py
         self.weight_folders = (self.checkpoints, self.best, self.final)  # that commands load from
+        self.engine = self.path / "engine"  # weights as CTranslate2 reads them
         self.logs = self.worker_folder / "logs"
         self.plots = self.worker_folder / "plots"
         self.cache = self.worker_folder / "cache"  # tokenized text, while training

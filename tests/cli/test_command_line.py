@@ -14,7 +14,7 @@ import pytest
 from helpers import ROOT, TINY, call, pretend_epoch, run_process, sentences, write_tsv
 
 import params
-from nmt.cli import exit_codes, flags, main, parser, translate
+from nmt.cli import exit_codes, flags, main, parser
 from nmt.training.loop import Epochs
 
 
@@ -191,22 +191,6 @@ def test_a_command_of_its_own_needs_no_train_before_the_flags():
     assert options.mixed_precision is True
     assert options.epochs == 3
     assert options.d_model == params.D_MODEL
-
-
-@pytest.mark.parametrize(
-    ("texts", "short"),
-    [
-        (["O livro é novo."], True),
-        (["今天天气很好。"], True),
-        ([], False),  # stdin
-        (["um", "dois"], False),
-        (["O homem que mora na casa ao lado comprou um carro."], False),
-        (["今天天气很好我们一起去公园散步好吗"], False),
-    ],
-)
-def test_a_single_short_text_is_known(texts, short):
-    args = main.parse_command_line(["translate", *texts])
-    assert translate.is_one_short_text(args) is short
 
 
 @pytest.mark.parametrize("preset", params.PRESETS)

@@ -29,10 +29,11 @@ from nmt import Interrupted, UserError
 from nmt.cli import session
 from nmt.corpus import batches as batching
 from nmt.corpus import corpora, files
+from nmt.network.factory import build_transformer
 from nmt.options import Options
 from nmt.results import evaluation
 from nmt.results.validation import Validator
-from nmt.runs import loading, parameters, run_tokenizer
+from nmt.runs import parameters, run_tokenizer
 from nmt.runs.folder import Run
 from nmt.runs.lock import LOCK, LockedRun
 from nmt.training import checkpoints, devices
@@ -154,7 +155,7 @@ def test_a_network_that_memory_cannot_hold_is_refused_before_it_is_made(run, tmp
 
 def test_memory_must_hold_the_matrices_of_encoder_and_decoder(monkeypatch):
     options = Options(num_layers=3, decoder_layers=1, d_model=8, dff=24, num_heads=2)
-    network = loading.build_transformer(options, 20, plain=True)
+    network = build_transformer(options, 20, plain=True)
     matrices = sum(math.prod(w.shape) for w in network.trainable_weights if len(w.shape) == 2)
     monkeypatch.setattr(run_tokenizer, "memory", lambda: 16 * matrices)
     run_tokenizer.check_size(options, 20)

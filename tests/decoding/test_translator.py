@@ -16,7 +16,6 @@ import transformer_model as tm
 from nmt import UserError
 from nmt.decoding import (
     batch_sizes,
-    compiled_search,
     consensus,
     given_pairs,
     search,
@@ -24,7 +23,6 @@ from nmt.decoding import (
     translator,
 )
 from nmt.decoding.attention import KINDS
-from nmt.decoding.hypotheses import Hypotheses
 from nmt.decoding.search_options import Repetition, Sampling, SearchOptions
 from nmt.decoding.sentence import Translation
 from nmt.exports.saved_model import SavedTranslator
@@ -40,9 +38,8 @@ from pathlib import Path
 
 import params
 import transformer_model as tm
-from nmt.decoding import compiled_search, search_options, searcher
+from nmt.decoding import search_options, searcher
 
-compiled_search.COMPILE_AFTER = 0
 sizes = params.NUM_LAYERS, params.D_MODEL, params.NUM_HEADS, params.DFF
 transformer = tm.Transformer(*sizes, params.VOCAB_SIZE, params.VOCAB_SIZE)
 transformer.build(((None, None), (None, None)))
@@ -139,67 +136,6 @@ def test_lines_come_back_in_their_order_as_if_each_were_alone(
         assert best[0].log_probability == pytest.approx(total, rel=1e-5, abs=1e-4)
 
 
-def test_single_sentences_are_the_same_once_xla_compiles_them(model, alone, monkeypatch, silent):
-    monkeypatch.setattr(compiled_search, "COMPILE_AFTER", 3)
-    monkeypatch.setattr(compiled_search, "EXTRA_POSITIONS", 50)  # for all of them
-    translate = make_translator(*model)
-    search_one, calls = searcher_of(translate).compiled, []
-    compiled = search_one.search_width
-    search_one.search_width = lambda inp: calls.append(inp) or compiled(inp)
-    lines = SOURCES[:12]
-    assert [best[0].text for best in translate.hypotheses(lines, at_a_time=1)] == [
-        alone(line)[0] for line in lines
-    ]
-    widths = [inp.shape[1] for inp in calls]
-    assert widths
-    assert set(widths) <= set(compiled_search.COMPILED_WIDTHS)
-    assert len(calls) == 12 - sum(
-        min(3, number) for number in search_one.sentences_by_width.values()
-    )
-
-
-def test_a_search_that_is_not_traced_finds_the_same(model, alone):
-    translate, traced = make_translator(*model, traced=False), []
-    searched = searcher_of(translate).searched
-    searcher_of(translate).searched = lambda inp, *more, **flags: (
-        traced.append(inp) or searched(inp, *more, **flags)
-    )
-    assert list(translate(SOURCES[:3])) == [alone(line)[0] for line in SOURCES[:3]]
-    assert not traced
-    # With scores, of which not all last bits would be the same, it is traced.
-    list(translate.hypotheses(SOURCES[:1]))
-    assert len(traced) == 1
-
-
-@pytest.mark.slow
-def test_a_translation_too_long_for_the_compiled_search_is_complete(model, alone, monkeypatch):
-    monkeypatch.setattr(compiled_search, "COMPILE_AFTER", 0)
-    translate, uncompiled = make_translator(*model), []
-    searched = searcher_of(translate).searched
-    searcher_of(translate).searched = lambda inp, *more, **flags: (
-        uncompiled.append(inp) or searched(inp, *more, **flags)
-    )
-    lines = [line for line in SOURCES if line][:12]
-    texts = [best[0].text for best in translate.hypotheses(lines, at_a_time=1)]
-    assert texts == [alone(line)[0] for line in lines]
-    assert uncompiled
-
-
-def test_sentences_of_all_lengths_need_few_compiled_programs(model, monkeypatch, silent):
-    """TensorFlow releases none of them."""
-    monkeypatch.setattr(compiled_search, "COMPILE_AFTER", 0)
-    translate, shapes, uncompiled = make_translator(*model), set(), []
-    any_found = Hypotheses(*[tf.zeros(1)] * 4, tf.constant([True]))
-    searcher_of(translate).compiled.search_width = lambda inp: shapes.add(inp.shape) or any_found
-    searcher_of(translate).searched = lambda inp, *_, **__: uncompiled.append(inp.shape[1])
-    for length in range(1, translator.MAX_SOURCE_TOKENS + 1):
-        searcher_of(translate).search([[tm.START] * length])
-    assert len(shapes) <= 4
-    assert uncompiled == list(
-        range(max(width for _, width in shapes) + 1, translator.MAX_SOURCE_TOKENS + 1)
-    )
-
-
 @pytest.mark.slow
 def test_memory_of_a_resident_translator_is_bounded_over_all_widths():
     """Of the default model with a beam, in a process of its own."""
@@ -231,11 +167,10 @@ def test_a_translation_has_what_was_asked_for_and_else_none(model, beam):
     assert {i for i, _ in full.links} == {0, 1}
 
 
-def test_weights_that_still_change_are_never_compiled_in(model, monkeypatch, silent):
+def test_weights_that_still_change_are_read_anew(model, silent):
     """As those of a training are, which is validated after each epoch."""
-    monkeypatch.setattr(compiled_search, "COMPILE_AFTER", 0)
     transformer, tokenizer = model
-    translate = make_translator(*model, fixed=False)
+    translate = make_translator(*model)
     before = list(translate(["um dois."]))
     layer = transformer.final_layer
     kernel, bias = layer.get_weights()
@@ -455,7 +390,7 @@ def test_translations_begin_with_what_their_lines_are_given(model, alone):
 
 
 def test_long_prefixes_make_batches_small(finished, monkeypatch):
-    translate = run_demo.load_translator(finished / "run")
+    translate = run_demo.load_translator(finished / "run", engine="tensorflow")
     batches = []
 
     def search(rows, begins, *_):

@@ -31,7 +31,7 @@ class Capitals:
         self.name, self.directions = f"{source}-{target}", [Direction(source, target)]
         transformer = SimpleNamespace(count_params=lambda: 10**9)  # no explorer
         options = Options(non_autoregressive=True)
-        self.model = SimpleNamespace(options=options, ensemble=(), transformer=transformer)
+        self.model = SimpleNamespace(options=options, members=1, transformer=transformer)
         self.beam, self.examples = 1, []
         self.protector, self.batches = DEFAULT, []
 

@@ -5,13 +5,13 @@ import json
 
 import keras
 import pytest
-from helpers import make_translator
+from helpers import make_translator, networks_of
 from starlette.testclient import TestClient
 
 from nmt.decoding import translator as translator_module
 from nmt.decoding.model import Model
+from nmt.network.factory import build_transformer
 from nmt.options import Options
-from nmt.runs import loading
 from nmt.serving import app, openapi
 from nmt.serving import service as service_module
 from nmt.serving.app import application
@@ -31,11 +31,11 @@ def served(tokenizer):
     """A run of random weights whose translations are short."""
     options = Options(num_layers=1, d_model=16, dff=16, num_heads=2, beam=1)
     keras.utils.set_random_seed(1)
-    transformer = loading.build_transformer(options, tokenizer.vocab_size)
+    transformer = build_transformer(options, tokenizer.vocab_size)
     kernel, bias = transformer.final_layer.get_weights()
     bias[END] += 0.5
     transformer.final_layer.set_weights([kernel, bias])
-    model = Model(options, transformer, None, 1, None, None)
+    model = Model(options, lambda: networks_of(transformer))
     return ServedModel("numbers", model, tokenizer, [Direction("pt", "en")], [TEXT])
 
 

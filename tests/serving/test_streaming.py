@@ -2,12 +2,12 @@
 
 import keras
 import pytest
-from helpers import as_dataset
+from helpers import as_dataset, networks_of
 
 from nmt.corpus.vocabulary import train_tokenizer
 from nmt.decoding.model import Model
+from nmt.network.factory import build_transformer
 from nmt.options import Options
-from nmt.runs import loading
 from nmt.serving import streaming
 from nmt.serving.models import Direction, Query, ServedModel
 from nmt.text.tokenizer import Tokenizer
@@ -21,8 +21,8 @@ def served():
     tokenizer = Tokenizer(train_tokenizer(as_dataset(PAIRS), 330))
     options = Options(num_layers=1, d_model=16, dff=16, num_heads=2, beam=1)
     keras.utils.set_random_seed(1)
-    transformer = loading.build_transformer(options, tokenizer.vocab_size)
-    model = Model(options, transformer, None, 1, None, None)
+    transformer = build_transformer(options, tokenizer.vocab_size)
+    model = Model(options, lambda: networks_of(transformer))
     return ServedModel("numbers", model, tokenizer, [Direction("pt", "en")])
 
 

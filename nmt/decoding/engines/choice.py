@@ -1,55 +1,97 @@
-"""The one choice of an engine: both run on TensorFlow."""
+"""The one choice of an engine. This module imports none before it is chosen."""
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from __future__ import annotations
 
-import tensorflow as tf
+import dataclasses
+import importlib.util
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from nmt.decoding import non_autoregressive
-from nmt.decoding.engines.engine import Engine, EngineSettings
-from nmt.decoding.engines.one_pass import OnePassEngine
-from nmt.decoding.engines.tensorflow import TensorFlowEngine
-from nmt.decoding.hypotheses import Hypotheses
-from nmt.decoding.restrictions import Restrictions
-from nmt.decoding.search import greedy_search
-from nmt.decoding.search_options import SearchOptions
-from nmt.network.variants import variant_of
-from transformer_model import Transformer
+from nmt import UserError
+from nmt.decoding.engines.engine import Converted, Engine, EngineSettings
 
-DEFAULT_SETTINGS = EngineSettings()
+if TYPE_CHECKING:
+    from nmt.decoding.networks import Networks
+    from nmt.decoding.search_options import SearchOptions
+    from nmt.text.tokenizer import Tokenizer
+
+AUTO, CTRANSLATE2, TENSORFLOW = ENGINES = ("auto", "ctranslate2", "tensorflow")
+QUANTIZATIONS = ("int8",)  # of the weights, by CTranslate2 as it loads them
 
 
 def choose_engine(
-    transformers: Sequence[Transformer],
     options: SearchOptions,
-    settings: EngineSettings = DEFAULT_SETTINGS,
-    symbol_ids: range = range(0),
+    settings: EngineSettings,
+    tokenizer: Tokenizer,
+    networks: Callable[[], Networks],
+    converted: Callable[[], Converted] | None = None,
+    wanted: str = AUTO,
 ) -> Engine:
-    """Returns the engine of one Transformer, or of several, whose probabilities are averaged.
+    """Returns CTranslate2's engine where it can do what is asked, else that of TensorFlow.
 
     Args:
-      transformers: of the same vocabulary.
       options: of the search.
       settings: of the engine.
-      symbol_ids: of the vocabulary's symbols, which a translation holds as often as its source.
+      tokenizer: of the run.
+      networks: returns the networks, which TensorFlow computes with.
+      converted: returns the weights for CTranslate2; None if there can be none.
+      wanted: one of ENGINES.
 
     Raises:
-      UserError: a number is out of its range, or the network cannot do what the options ask for.
+      UserError: a number is out of its range, or the engine cannot do what the options ask for.
     """
-    one_pass = variant_of(transformers[0]).limitation
-    engine_type = OnePassEngine if one_pass else TensorFlowEngine
-    return engine_type(transformers, options, settings, symbol_ids)
+
+    def definition() -> Engine:
+        return tensorflow_engine(networks(), options, settings, tokenizer.symbol_ids)
+
+    obstacle = obstacle_to_ctranslate2(options, converted)
+    if wanted == CTRANSLATE2 and obstacle:
+        raise UserError(f"--engine ctranslate2: {obstacle}; leave it out")
+    if wanted == TENSORFLOW or obstacle or converted is None:
+        return definition()
+    from nmt.decoding.engines.ctranslate2 import CTranslate2Engine
+
+    return CTranslate2Engine(converted(), tokenizer, options, settings, definition)
 
 
-def simplest_search(
-    transformer: Transformer, restrictions: Restrictions
-) -> Callable[[Transformer, tf.Tensor], Hypotheses]:
-    """Returns the function that finds one translation each of source ids (B, S), for a graph.
+def obstacle_to_ctranslate2(
+    options: SearchOptions, converted: Callable[[], Converted] | None
+) -> str:
+    """Returns what CTranslate2 cannot do of a search; "" if it can do all.
+
+    Its samples depend on the batch and on what was drawn before, and its penalty of repetition is
+    another one.
+    """
+    if options.plain:
+        return "--plain translates by the code of transformer_model.py"
+    if options.sampling:
+        return "it cannot draw the same sample again"
+    if options.repetition:
+        return "it has other penalties of repetition"
+    if converted is None:
+        return "it cannot read these weights (an ensemble, or a non-autoregressive run)"
+    if importlib.util.find_spec("ctranslate2") is None:
+        return "its package is missing (pip install ctranslate2)"
+    return ""
+
+
+def tensorflow_engine(
+    networks: Networks,
+    options: SearchOptions,
+    settings: EngineSettings = EngineSettings(),  # noqa: B008  # immutable
+    symbol_ids: range = range(0),
+) -> Engine:
+    """Returns the engine of TensorFlow; for the arguments see `choose_engine`.
 
     Args:
-      transformer: which it will be called with.
-      restrictions: of the tokens; a network that predicts all tokens in one pass has none.
+      symbol_ids: of the vocabulary's symbols, which a translation holds as often as its source.
     """
-    if variant_of(transformer).limitation:
-        return non_autoregressive.search
-    return partial(greedy_search, restrictions=restrictions)
+    from nmt.decoding.engines.one_pass import OnePassEngine
+    from nmt.decoding.engines.tensorflow import TensorFlowEngine
+    from nmt.network.variants import variant_of
+
+    one_pass = variant_of(networks.transformer).limitation
+    engine_type = OnePassEngine if one_pass else TensorFlowEngine
+    if settings.workers is None:
+        settings = dataclasses.replace(settings, workers=networks.parts)
+    return engine_type(networks.transformers, options, settings, symbol_ids)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import numbers
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from nmt import UserError
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from nmt.decoding.search_options import SearchOptions
+    from transformer_model import Transformer
 
 # A function of the ids of the best hypothesis so far, START first, which a search calls after each
 # step. It returns whether to continue: else the search ends there, with what it has.
@@ -30,6 +32,11 @@ class Request(NamedTuple):
     source: list[int]  # ids, START first and END last
     prefix: list[int] = []  # noqa: RUF012  # ids that each translation begins with, without START
     sample: int = 0  # number of the sample, with sampling: each gives another translation
+
+    @property
+    def length(self) -> int:
+        """The tokens that count: a translation is about as long as its source, or prefix."""
+        return max(len(self.source), len(self.prefix))
 
 
 class Hypothesis(NamedTuple):
@@ -46,6 +53,11 @@ class IdPair(NamedTuple):
 
     source: list[int]  # START first and END last
     target: list[int]  # START first; END last if it is finished
+
+    @property
+    def length(self) -> int:
+        """The tokens of the longer side."""
+        return max(len(self.source), len(self.target))
 
 
 class TokenLikelihood(NamedTuple):
@@ -83,6 +95,10 @@ class Engine(Protocol):
     options: SearchOptions
     limitation: str
 
+    @property
+    def transformer(self) -> Transformer:
+        """The network for TensorFlow, which this imports; of several, the first."""
+
     def search(
         self, requests: Sequence[Request], scored: bool = True, on_token: OnToken | None = None
     ) -> list[list[Hypothesis]]:
@@ -118,12 +134,19 @@ class Engine(Protocol):
 
 
 @dataclasses.dataclass(frozen=True)
+class Converted:
+    """The weights of a run as CTranslate2 reads them."""
+
+    folder: Path
+    quantization: str | None = None  # "int8"; None for float32
+
+
+@dataclasses.dataclass(frozen=True)
 class EngineSettings:
     """How an engine runs: nothing of it changes a translation."""
 
     rows: int | None = None  # requests per batch; None for as many as make a batch of tokens
-    workers: int = 1  # batches searched in parallel
-    fixed: bool = True  # the weights do not change, so that a search may be compiled
+    workers: int | None = None  # batches searched in parallel; None for as many as suit the machine
 
     def check(self) -> None:
         """Raises a UserError if a number is out of its range."""

@@ -24,7 +24,7 @@ from nmt.decoding.search_options import SearchOptions
 from nmt.decoding.searcher import Searcher
 from transformer_model import PAD, Transformer
 
-Item = TypeVar("Item")
+Item = TypeVar("Item", Request, IdPair)
 Result = TypeVar("Result")
 
 
@@ -45,9 +45,7 @@ class TensorFlowEngine:
         options.check(self.limitation, bool(ensemble))
         settings.check()
         self.options, self.transformer = options, first
-        self.searcher = self.searcher_type(
-            first, options, settings.fixed, tuple(ensemble), symbol_ids
-        )
+        self.searcher = self.searcher_type(first, options, tuple(ensemble), symbol_ids)
         tokens = GPU_BATCH_TOKENS if tf.config.list_physical_devices("GPU") else None
         self._batching = Batching(settings.rows, options.beam, tokens)
         # The logits of pairs are computed at once, so that their batches stay small.
@@ -65,7 +63,7 @@ class TensorFlowEngine:
             hypotheses = self.searcher.search(sources, prefixes, samples, scored, on_token)
             return hypothesis_lists(hypotheses)
 
-        return self._map(self._batching, requests, request_length, search_batch)
+        return self._map(self._batching, requests, search_batch)
 
     def score(
         self, pairs: Sequence[IdPair], tokens: bool = False, alternatives: int = 0
@@ -95,7 +93,7 @@ class TensorFlowEngine:
                 scores.append(PairScore(total, token_scores))
             return scores
 
-        return self._map(self._pair_batching, pairs, pair_length, score_batch)
+        return self._map(self._pair_batching, pairs, score_batch)
 
     def attend(self, pairs: Sequence[IdPair], every_layer: bool = False) -> list[PairAttention]:
         if every_layer:
@@ -109,7 +107,7 @@ class TensorFlowEngine:
                 for pair, weights in zip(batch, cross, strict=True)
             ]
 
-        return self._map(self._pair_batching, pairs, pair_length, attend_batch)
+        return self._map(self._pair_batching, pairs, attend_batch)
 
     def _attention_of_every_layer(self, pair: IdPair) -> PairAttention:
         inp, tar = tf.constant([pair.source]), tf.constant([pair.target])  # (1, S), (1, 1 + T)
@@ -131,12 +129,11 @@ class TensorFlowEngine:
         self,
         batching: Batching,
         items: Sequence[Item],
-        length: Callable[[Item], int],
         compute: Callable[[list[Item]], list[Result]],
     ) -> list[Result]:
         """Returns the results of items, in order, which are computed in batches, in parallel."""
         numbers = range(len(items))
-        batches = batching.batches(numbers, lambda number: length(items[number]))
+        batches = batching.batches(numbers, lambda number: items[number].length)
 
         def compute_batch(batch: list[int]) -> list[Result]:
             return compute([items[number] for number in batch])
@@ -146,16 +143,6 @@ class TensorFlowEngine:
         for batch, batch_results in zip(batches, run_batches(compute_batch, batches), strict=True):
             results.update(zip(batch, batch_results, strict=True))
         return [results[number] for number in numbers]
-
-
-def request_length(request: Request) -> int:
-    """Returns the tokens that count: a translation is about as long as its source, or prefix."""
-    return max(len(request.source), len(request.prefix))
-
-
-def pair_length(pair: IdPair) -> int:
-    """Returns the tokens of the longer side."""
-    return max(len(pair.source), len(pair.target))
 
 
 def padded(batch: list[IdPair]) -> tuple[np.ndarray, np.ndarray]:

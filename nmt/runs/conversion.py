@@ -1,0 +1,64 @@
+"""The weights of a run for CTranslate2, converted once: engine/ of the run folder."""
+
+import atexit
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from nmt import UserError
+from nmt.decoding.networks import Networks
+from nmt.messages import log
+from nmt.runs.weights import KINDS, Weights, choose_weights
+from nmt.text.tokenizer import Tokenizer
+from nmt.training.run_folder import RunFolder
+
+
+def convert(
+    run: RunFolder, weights: Weights, tokenizer: Tokenizer, networks: Callable[[], Networks]
+) -> Path:
+    """Returns the folder of converted weights, which it writes if they are missing.
+
+    Where the run folder cannot be written to, they are in a temporary one, for this process alone.
+
+    Args:
+      run: the run folder.
+      weights: of the run, to be converted.
+      tokenizer: of the run.
+      networks: returns the networks that hold the weights.
+    """
+    folder = converted_folder(run, weights)
+    if folder.exists():
+        return folder
+    transformer = networks().transformer
+    from nmt.exports.ctranslate2_model import save  # TensorFlow is imported by now
+
+    _remove_others(run)
+    try:
+        save(folder, transformer, tokenizer)
+    except UserError as error:
+        if folder.exists():  # another process has written it meanwhile
+            return folder
+        reason, _, _ = str(error).partition(";")
+        log.info(f"{reason}: the weights for CTranslate2 are converted for this process alone.")
+        folder = Path(tempfile.mkdtemp()) / folder.name
+        atexit.register(shutil.rmtree, folder.parent, ignore_errors=True)
+        save(folder, transformer, tokenizer)
+    return folder
+
+
+def converted_folder(run: RunFolder, weights: Weights) -> Path:
+    """Returns where the converted form of weights is, or would be."""
+    return run.engine / weights.sha256[:16]
+
+
+def _remove_others(run: RunFolder) -> None:
+    """Removes what was converted of weights that the run has no more."""
+    current = set()
+    for kind in KINDS:
+        try:
+            current.add(converted_folder(run, choose_weights(run, kind)))
+        except UserError:  # no weights of this kind
+            continue
+    for folder in {*run.engine.glob("*")} - current:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,45 @@
+"""Building the network of a run for TensorFlow, and restoring its weights."""
+
+import tensorflow as tf
+
+from nmt import UserError
+from nmt.decoding.networks import Networks
+from nmt.network.factory import build_transformer, forward_pass
+from nmt.options import Options
+from nmt.runs.weights import Weights
+from nmt.training import checkpoints, devices
+from nmt.training.named_state import NamedState
+
+
+def new_networks(options: Options, vocab_size: int, plain: bool = False) -> Networks:
+    """Returns the Networks of a run, with newly initialized weights.
+
+    Args:
+      options: of the run.
+      vocab_size: vocabulary entries, shared by both languages.
+      plain: without the engine; see `build_transformer`.
+    """
+    parts = devices.configure(mirrored=False).parts
+    transformer = build_transformer(options, vocab_size, plain)
+    epoch, steps = tf.Variable(0), tf.Variable(0, dtype=tf.int64)
+    return Networks(transformer, forward_pass(transformer, plain=plain), parts, epoch, steps)
+
+
+def restored_networks(
+    options: Options, vocab_size: int, weights: Weights, plain: bool = False
+) -> Networks:
+    """Returns the Networks of a run, restored; for the arguments see `new_networks`.
+
+    Raises:
+      UserError: the checkpoint is damaged.
+    """
+    networks = new_networks(options, vocab_size, plain)
+    state = NamedState(networks.transformer, epoch=networks.epoch, steps=networks.steps)
+    try:
+        checkpoints.restore(state, weights.path)
+    except UserError as error:
+        raise UserError(
+            f"{error}; choose another checkpoint, or repeat the command that trained the run, "
+            "which overwrites it"
+        ) from None
+    return networks
