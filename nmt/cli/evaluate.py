@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nmt import UserError
 from nmt.cli import flags, startup, trained_runs
 from nmt.corpus import bleu_tokenizer, files
+from nmt.decoding.engines.choice import AUTO
 from nmt.messages import log, plural
 from nmt.neighbors import params
 from nmt.options import Options
@@ -97,6 +98,8 @@ def score_runs(args: Namespace) -> None:
     from nmt.runs import loading
 
     rival = loading.load(against, args.checkpoint, **flags.given(args)) if against else None
+    if args.quantization and not rival:  # what it costs is told
+        rival = loading.load(runs[0], args.checkpoint, **flags.given(args))
     name = " ".join(args.files)
     if not columns:
         corpus = load_test_split(args, [*runs, against] if against else runs)
@@ -115,7 +118,8 @@ def score_runs(args: Namespace) -> None:
     text = TestText(name, sources, references, evaluation.scoring_options(model, references[0]))
     scores.warn_of_tokenized_text(references[0], **text.scoring)
     paths = " and ".join(map(str, (trained.run.path, *args.ensemble)))
-    systems = [system_of(trained, paths, sources)]
+    quantized = f" with weights in {args.quantization}" if args.quantization else ""
+    systems = [system_of(trained, paths + quantized, sources)]
     if rival:
         systems.append(system_of(rival, str(rival.run.path), sources))
     print_scores(text, systems, args.ter)
@@ -205,6 +209,8 @@ def check_hypotheses(args: Namespace) -> None:
             f"--hypotheses are translations already: leave out {names or '--checkpoint'}, or name "
             "a run to compare with by --against"
         )
+    if args.quantization or args.engine != AUTO:
+        raise UserError("--engine and --quantization are for translating; leave them out")
     if args.ensemble or (args.run and args.files):
         raise UserError(
             "--hypotheses goes without --run, which is only for its test split; name a run to "

@@ -1087,3 +1087,17 @@ def test_what_the_plain_code_does_not_do_is_refused(finished, capsys, options, f
     assert call("translate", "--run", finished / "run", *options, "um.") == 2
     error = capsys.readouterr().err
     assert flag in error.splitlines()[-1]
+
+
+@pytest.mark.usefixtures("eagerly")
+def test_evaluate_tells_what_weights_of_8_bits_cost(finished, tmp_path, capsys):
+    pairs = write_tsv(tmp_path / "test.tsv", sentences(20))
+    command = ["evaluate", pairs, "--run", finished / "run", "--quantization", "int8"]
+    assert call(*command) == 0
+    first, second, *_ = capsys.readouterr().out.splitlines()
+    assert re.search(r"with weights in int8 .* against .*run \(", first)
+    assert re.match(r"BLEU [\d.]+ ± [\d.]+ against [\d.]+", second)
+    hypotheses = tmp_path / "hypotheses"
+    hypotheses.write_text("one.\n" * 20)
+    assert call("evaluate", pairs, "--hypotheses", hypotheses, "--quantization", "int8") == 2
+    assert "--engine and --quantization are for translating" in capsys.readouterr().err

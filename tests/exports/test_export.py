@@ -203,10 +203,10 @@ def test_what_is_there_is_not_overwritten_and_a_failure_leaves_nothing(folder, c
         call("export", "--run", folder / "run", "--format", "keras", "--to", tmp_path / "v1.0") == 0
     )
     assert {path.name for path in tmp_path.iterdir()} == {"here", "unfinished-new", "v1.0.keras"}
-    assert capsys.readouterr().err.splitlines()[-1] == (
+    assert (
         "The exported model neither protects nor repairs numbers, placeholders and tags, and knows "
         "no glossary: docs/export.md"
-    )
+    ) in capsys.readouterr().err.splitlines()
     assert call("export", "--run", folder / "run", "--format", "keras", "--to", ".") == 2
     assert "exists already" in capsys.readouterr().err
     assert call("export", "--run", folder / "run", "--to", "/dev/null/there") == 2
