@@ -77,8 +77,7 @@ def run(args: Namespace) -> None:
     export = Export(model.transformer, tokenizer, args.quantization, card, args.package_version)
     FORMATS[args.format].write(path, export)
     print(path)
-    if tokenizer.protection.learned:  # which the user sees at work in `translate`
-        log.info(NO_PROTECTION)
+    log.info(NO_PROTECTION)  # which the user sees at work in `translate`, of any run
 
 
 def default_path(folder: Path, kind: str) -> Path:
