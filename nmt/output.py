@@ -11,6 +11,7 @@ from nmt import UserError
 
 # What a folder's flush ends in where the file system has none, or the folder cannot be read.
 UNSUPPORTED_FLUSH = (errno.EINVAL, errno.ENOTSUP, errno.EACCES)
+UNFINISHED = "unfinished-"  # what the names of folders begin with in which `new` writes
 FULL = (errno.ENOSPC, errno.EDQUOT)  # of a disk, or of the user's share of it
 
 StrPath = str | os.PathLike[str]
@@ -80,7 +81,7 @@ def new(path: StrPath) -> Iterator[Path]:
     path = Path(path)
     try:
         make_folder(path.parent)
-        with tempfile.TemporaryDirectory(prefix="unfinished-", dir=path.parent) as folder:
+        with tempfile.TemporaryDirectory(prefix=UNFINISHED, dir=path.parent) as folder:
             yield Path(folder) / path.name
             move(Path(folder) / path.name, path)
     except OSError as error:

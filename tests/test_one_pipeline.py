@@ -6,9 +6,12 @@ import pytest
 from helpers import call, write_tsv
 from starlette.testclient import TestClient
 
+from nmt.decoding.engines.choice import CTRANSLATE2, TENSORFLOW
+from nmt.decoding.engines.ctranslate2 import CTranslate2Engine
 from nmt.decoding.search_options import Protecting
 from nmt.results.explorer import page
 from nmt.runs import loading
+from nmt.runs.loading import EngineChoice
 from nmt.serving.app import application
 from nmt.serving.limits import Limits
 from nmt.serving.models import Direction, Models, ServedModel
@@ -33,10 +36,22 @@ def glossary(tmp_path_factory):
     return write_tsv(tmp_path_factory.mktemp("terms") / "terms.tsv", [("dois", "deux")])
 
 
-@pytest.fixture(scope="module", params=[1, 3], ids=["greedy", "beam"])
+@pytest.fixture(
+    scope="module",
+    params=[(engine, beam) for engine in (CTRANSLATE2, TENSORFLOW) for beam in (1, 3)],
+    ids=lambda param: "{}, beam {}".format(*param),
+)
 def translate(request, finished, glossary):
     """The Translator of a trained run, as Python users load it."""
-    return loading.load_translator(finished / "run", glossary=glossary, beam=request.param)
+    engine, beam = request.param
+    return loading.load_translator(finished / "run", glossary=glossary, beam=beam, engine=engine)
+
+
+@pytest.fixture(scope="module")
+def engine(translate):
+    """The name of the engine."""
+    is_ctranslate2 = isinstance(translate.context.engine, CTranslate2Engine)
+    return CTRANSLATE2 if is_ctranslate2 else TENSORFLOW
 
 
 @pytest.fixture(scope="module")
@@ -50,9 +65,10 @@ def texts(translate):
 
 
 @pytest.fixture(scope="module")
-def served(finished, glossary, translate):
+def served(finished, glossary, translate, engine):
     """A client of a server of that run, with the same search."""
-    _, tokenizer, model = loading.load(finished / "run", beam=translate.context.options.beam)
+    beam = translate.context.options.beam
+    _, tokenizer, model = loading.load(finished / "run", engine=EngineChoice(engine), beam=beam)
     protecting = Protecting(glossary=read_glossary(glossary))
     one = ServedModel("numbers", model, tokenizer, [Direction("en", "fr")], [], protecting)
     with TestClient(application(Service(Models([one]), Limits()))) as client:
@@ -94,8 +110,11 @@ def test_a_server_and_its_stream_give_the_same_text(served, texts):
     assert [streamed(served, line) for line in LINES] == texts
 
 
-def test_commands_print_the_same_text(finished, translate, texts, glossary, tmp_path, capsys):
+def test_commands_print_the_same_text(
+    finished, translate, engine, texts, glossary, tmp_path, capsys
+):
     beam = ["--run", finished / "run", "--beam", translate.context.options.beam]
+    beam += ["--engine", engine]
     assert call("translate", *beam, "--glossary", glossary, *LINES) == 0
     assert capsys.readouterr().out.splitlines() == texts
     source, target = tmp_path / "source.txt", tmp_path / "target.txt"

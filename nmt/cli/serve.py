@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # what imports TensorFlow, or may be missing
     import uvicorn
 
     from nmt.decoding.search_options import Protecting
+    from nmt.runs.loading import EngineChoice
     from nmt.serving.models import ServedModel
     from nmt.serving.service import Service
 
@@ -129,11 +130,15 @@ def run(args: Namespace) -> None:
         )
     listener = listen(args.host, args.port)
     startup.import_tensorflow()
+    from nmt.runs.loading import EngineChoice
     from nmt.serving.limits import Limits
     from nmt.serving.models import Models
     from nmt.serving.service import Service
 
-    served = [load(codes, runs, args.checkpoint, protecting) for codes, runs in groups.items()]
+    engine = EngineChoice(args.engine, args.quantization)
+    served = [
+        load(codes, runs, args.checkpoint, protecting, engine) for codes, runs in groups.items()
+    ]
     limits = Limits(api_key, args.max_chars, args.rate)
     service = Service(Models(served), limits, args.workers, args.max_waiting)
     serve(service, listener, args)
@@ -180,7 +185,11 @@ def check_apart(groups: dict[tuple[str, ...], list[Run]]) -> None:
 
 
 def load(
-    codes: tuple[str, ...], runs: list[Run], checkpoint: str | None, protecting: Protecting
+    codes: tuple[str, ...],
+    runs: list[Run],
+    checkpoint: str | None,
+    protecting: Protecting,
+    engine: EngineChoice,
 ) -> ServedModel:
     """Returns a run, or an ensemble of runs, with its languages.
 
@@ -189,11 +198,12 @@ def load(
       runs: one, or the members of an ensemble.
       checkpoint: see `loading.load`.
       protecting: see `flags.read_protection`.
+      engine: see `loading.load`.
     """
     from nmt.runs import loading
     from nmt.serving.models import Query, ServedModel, directions_of
 
-    run, tokenizer, model = loading.load_ensemble(runs, checkpoint)
+    run, tokenizer, model = loading.load_ensemble(runs, checkpoint, engine=engine)
     try:
         directions = directions_of(codes, model.options.symbols)
     except ValueError as error:

@@ -16,6 +16,7 @@ from nmt.corpus import batches as batching
 from nmt.corpus.corpora import Corpus, load_corpus
 from nmt.corpus.source import CorpusSource
 from nmt.corpus.vocabulary import train_tokenizer
+from nmt.decoding.engines.choice import is_installed
 from nmt.decoding.model import Model
 from nmt.options import Options
 from nmt.results import run_report
@@ -138,8 +139,8 @@ class Session:
             run_report.write_validation(self.run, self.corpus, final, validation)
 
     def convert(self, model: Model) -> None:
-        """Writes the final weights for CTranslate2, unless it cannot read them."""
-        if self.workers.chief and not self.options.limitation:
+        """Writes the final weights for CTranslate2, if it is installed and can read them."""
+        if self.workers.chief and not self.options.limitation and is_installed():
             convert(self.run, choose_weights(self.run), self.tokenizer, model.networks)
 
     def report(

@@ -1,17 +1,21 @@
 """The weights of a run for CTranslate2, converted once: engine/ of the run folder."""
 
 import atexit
+import contextlib
 import shutil
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 
-from nmt import UserError
+from nmt import UserError, output
 from nmt.decoding.networks import Networks
 from nmt.messages import log
 from nmt.runs.weights import KINDS, Weights, choose_weights
 from nmt.text.tokenizer import Tokenizer
 from nmt.training.run_folder import RunFolder
+
+SECONDS_OF_A_DAY = 86_400
 
 
 def convert(
@@ -53,7 +57,10 @@ def converted_folder(run: RunFolder, weights: Weights) -> Path:
 
 
 def _remove_others(run: RunFolder) -> None:
-    """Removes what was converted of weights that the run has no more."""
+    """Removes what was converted of weights that the run has no more.
+
+    A folder that another process is writing stays; one that a killed process has left, for a day.
+    """
     current = set()
     for kind in KINDS:
         try:
@@ -61,4 +68,7 @@ def _remove_others(run: RunFolder) -> None:
         except UserError:  # no weights of this kind
             continue
     for folder in {*run.engine.glob("*")} - current:
-        shutil.rmtree(folder, ignore_errors=True)
+        with contextlib.suppress(OSError):  # another process has removed it
+            age = time.time() - folder.stat().st_mtime
+            if age > SECONDS_OF_A_DAY or not folder.name.startswith(output.UNFINISHED):
+                shutil.rmtree(folder, ignore_errors=True)

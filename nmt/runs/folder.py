@@ -85,7 +85,7 @@ def check_links(folder: RunFolder) -> None:
         folder.path / name for file_name in RUN_FILES for name in (file_name, f"{file_name}.tmp")
     ]
     parts = [*folder.weight_folders, folder.timed]
-    parts += [folder.path / name for name in ("cache", "export", "logs", "plots")]
+    parts += [folder.path / name for name in ("cache", "engine", "export", "logs", "plots")]
     for part in parts:
         run_files += part.iterdir() if part.is_dir() else ()
     for path in run_files:

@@ -155,7 +155,7 @@ def load(
     can_convert = not (plain or options.limitation)
     model = Model(
         options, networks, codes, converted=converted if can_convert else None,
-        engine=TENSORFLOW if plain else engine.decided,
+        engine=engine.decided,
     )  # fmt: skip
     log.info(f"Using {chosen.path}: {listing.describe(run, chosen)}; {chosen.reason}")
     return TrainedRun(run, tokenizer, model)
@@ -226,7 +226,7 @@ def load_translator(
         one in runs/, if all are of one corpus.
       checkpoint: "final", "newest" or "best"; see `load`.
       rows: sentences per batch; None for as many as suit their length.
-      workers: batches translated in parallel; None for one per core, at most four.
+      workers: batches translated in parallel; None for one per core (TensorFlow: at most four).
       split: translate each sentence of a line by itself.
       protect: copy numbers, placeholders and the like, if the run has learned to; see
         docs/protecting.md.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib.util
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from nmt import UserError
 from nmt.decoding.engines.engine import Converted, Engine, EngineSettings
+from nmt.messages import log
 
 if TYPE_CHECKING:
     from nmt.decoding.networks import Networks
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 AUTO, CTRANSLATE2, TENSORFLOW = ENGINES = ("auto", "ctranslate2", "tensorflow")
 QUANTIZATIONS = ("int8",)  # of the weights, by CTranslate2 as it loads them
+MISSING = "its package is missing (pip install ctranslate2)"
 
 
 def choose_engine(
@@ -46,7 +49,11 @@ def choose_engine(
 
     obstacle = obstacle_to_ctranslate2(options, converted)
     if wanted == CTRANSLATE2 and obstacle:
-        raise UserError(f"--engine ctranslate2: {obstacle}; leave it out")
+        raise UserError(
+            f"CTranslate2: {obstacle}; leave out --engine ctranslate2 and --quantization"
+        )
+    if wanted != TENSORFLOW and obstacle == MISSING:
+        log_once(f"CTranslate2: {MISSING}; TensorFlow translates instead, which starts later.")
     if wanted == TENSORFLOW or obstacle or converted is None:
         return definition()
     from nmt.decoding.engines.ctranslate2 import CTranslate2Engine
@@ -70,9 +77,18 @@ def obstacle_to_ctranslate2(
         return "it has other penalties of repetition"
     if converted is None:
         return "it cannot read these weights (an ensemble, or a non-autoregressive run)"
-    if importlib.util.find_spec("ctranslate2") is None:
-        return "its package is missing (pip install ctranslate2)"
-    return ""
+    return "" if is_installed() else MISSING
+
+
+def is_installed() -> bool:
+    """Returns whether the package of CTranslate2 is there, without importing it."""
+    return importlib.util.find_spec("ctranslate2") is not None
+
+
+@functools.cache
+def log_once(message: str) -> None:
+    """Logs a message, unless this process has done so: there is an engine for each search."""
+    log.info(message)
 
 
 def tensorflow_engine(

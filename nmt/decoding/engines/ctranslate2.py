@@ -1,6 +1,6 @@
 """The engine of CTranslate2: the same searches on a CPU, in a process without TensorFlow.
 
-CTranslate2 (https://github.com/OpenNMT/CTranslate2) runs converted weights; runs/converted.py
+CTranslate2 (https://github.com/OpenNMT/CTranslate2) runs converted weights; runs/conversion.py
 writes them. What it does otherwise than the engine of TensorFlow is evened out here:
 
 - It stops a beam once as many hypotheses have ended as the beam is wide, and divides their
@@ -124,6 +124,8 @@ class CTranslate2Engine:
     def search(
         self, requests: Sequence[Request], scored: bool = True, on_token: OnToken | None = None
     ) -> list[list[Hypothesis]]:
+        if on_token is not None and len(requests) != 1:
+            raise ValueError(f"on_token is of one request, not of {len(requests)}")
         begun: list[tuple[int, Any]] = []
         for symbols, numbers in self._by_symbols(requests).items():
             for batch in self._batching.batches(numbers, lambda n: requests[n].length):
@@ -172,7 +174,7 @@ class CTranslate2Engine:
         forbidden = sorted({PAD, START} | (self._symbols - symbols))
         report = None
         if on_token is not None and beam == 1:
-            report = self._reporter(batch[0], on_token)
+            report = self._reporter(on_token)
         return self._translator.translate_batch(
             [self._tokens(request.source) for request in batch],
             target_prefix=[self._tokens(request.prefix) for request in batch],
@@ -182,6 +184,7 @@ class CTranslate2Engine:
             length_penalty=0,
             suppress_sequences=[[self._names[token]] for token in forbidden],
             max_input_length=0,
+            min_decoding_length=0,  # the likeliest translation may be empty
             max_decoding_length=max(map(length_limit, batch)),
             return_scores=True,
             return_end_token=True,
@@ -189,9 +192,9 @@ class CTranslate2Engine:
             callback=report,
         )
 
-    def _reporter(self, request: Request, on_token: OnToken) -> Callable[[Any], bool]:
-        """Returns what CTranslate2 calls after each step; it ends the search by True."""
-        ids = [START, *request.prefix]
+    def _reporter(self, on_token: OnToken) -> Callable[[Any], bool]:
+        """Returns what CTranslate2 calls after each token of prefix and search, which True ends."""
+        ids = [START]
 
         def report(step: Any) -> bool:
             ids.append(step.token_id)
@@ -280,18 +283,21 @@ class CTranslate2Engine:
         self, pairs: Sequence[IdPair], tokens: bool = False, alternatives: int = 0
     ) -> list[PairScore]:
         tokens = tokens or alternatives > 0
-        scores: dict[int, PairScore] = {}
+        begun: list[tuple[int, Any]] = []
         for batch in self._pair_batching.batches(range(len(pairs)), lambda n: pairs[n].length):
             results = self._translator.score_batch(
                 [self._tokens(pairs[n].source) for n in batch],
                 [self._tokens(without_ends(pairs[n].target)) for n in batch],
                 max_input_length=0,
+                asynchronous=True,
             )
-            for number, result in zip(batch, results, strict=True):
-                # Of a target that is not finished, END has no part.
-                log_probabilities = result.log_probs[: len(pairs[number].target) - 1]
-                likelihoods = [TokenLikelihood(one, []) for one in log_probabilities]
-                scores[number] = PairScore(sum(log_probabilities), likelihoods if tokens else [])
+            begun += zip(batch, results, strict=True)
+        scores: dict[int, PairScore] = {}
+        for number, result in begun:
+            # Of a target that is not finished, END has no part.
+            log_probabilities = result.result().log_probs[: len(pairs[number].target) - 1]
+            likelihoods = [TokenLikelihood(one, []) for one in log_probabilities]
+            scores[number] = PairScore(sum(log_probabilities), likelihoods if tokens else [])
         in_order = [scores[number] for number in range(len(pairs))]
         return (
             [*self._with_alternatives(pairs, in_order, alternatives)] if alternatives else in_order
@@ -340,6 +346,7 @@ class CTranslate2Engine:
                     target_prefix=[self._tokens(pairs[n].target[1:-1]) for n in batch],
                     beam_size=1,
                     max_input_length=0,
+                    min_decoding_length=0,  # else END is impossible at the first position
                     max_decoding_length=length - 1,
                     return_end_token=True,
                     asynchronous=True,

@@ -1,0 +1,190 @@
+"""What must hold of a run's weights for CTranslate2: converted once, wherever they can be."""
+
+import os
+import shutil
+import sys
+import time
+
+import pytest
+from helpers import ROOT, call, run_process, start_process
+
+from nmt import UserError
+from nmt.cli import serve
+from nmt.decoding.engines import choice
+from nmt.decoding.engines.ctranslate2 import CTranslate2Engine
+from nmt.decoding.engines.tensorflow import TensorFlowEngine
+from nmt.decoding.search_options import Protecting
+from nmt.runs import conversion, loading
+from nmt.runs.folder import Run
+from nmt.runs.loading import EngineChoice
+from nmt.serving.models import Query
+
+TEXT = "um dois três."
+
+
+@pytest.fixture
+def run(finished, tmp_path):
+    """A copy of the trained run without converted weights."""
+    return shutil.copytree(
+        finished / "run", tmp_path / "run", ignore=shutil.ignore_patterns("engine")
+    )
+
+
+def translate(run, **options):
+    """Returns the translation of TEXT, and what translated."""
+    translator = loading.load_translator(run, **options)
+    return next(translator([TEXT])), type(translator.context.engine)
+
+
+def test_a_training_run_ends_with_converted_weights(finished):
+    (folder,) = (finished / "run" / "engine").iterdir()
+    assert (folder / "model.bin").stat().st_size > 10_000
+
+
+def test_weights_are_converted_once_and_again_when_they_change(run):
+    text, engine = translate(run)
+    assert engine is CTranslate2Engine
+    (folder,) = (run / "engine").iterdir()
+    written = (folder / "model.bin").stat()
+    assert translate(run)[0] == text
+    assert (folder / "model.bin").stat() == written
+    for kind in ("newest", "best"):
+        translate(run, checkpoint=kind)
+    assert folder in [*(run / "engine").iterdir()]
+    for kind in ("final", "best"):  # these change to the weights of the first epoch
+        for path in (run / "checkpoints").glob("ckpt-1.*"):
+            shutil.copy(path, run / "checkpoints" / kind / f"ckpt-2{path.suffix}")
+    for path in (run / "checkpoints").glob("ckpt-2.*"):
+        path.unlink()
+    translate(run, checkpoint="final")
+    assert folder not in [*(run / "engine").iterdir()]
+
+
+def test_what_another_process_writes_stays(run):
+    for name, hours in (("unfinished-a", 1), ("unfinished-b", 25), ("0123", 0)):
+        (run / "engine" / name).mkdir(parents=True)
+        changed = time.time() - hours * 3600
+        os.utime(run / "engine" / name, (changed, changed))
+    translate(run)
+    names = {path.name for path in (run / "engine").iterdir()}
+    assert "unfinished-a" in names
+    assert not names & {"unfinished-b", "0123"}
+
+
+def test_a_run_that_cannot_be_written_to_is_converted_for_one_process(run, capsys):
+    expected = translate(run)
+    shutil.rmtree(run / "engine")
+    (run / "engine").write_text("")  # in place of the folder; root may write anywhere
+    assert translate(run) == expected
+    assert "converted for this process alone" in capsys.readouterr().err
+    assert (run / "engine").read_text() == ""
+
+
+def test_two_processes_convert_a_run_at_the_same_time(run):
+    command = [sys.executable, ROOT / "run_demo.py", "translate", "--run", run, TEXT]
+    other = start_process(command, stdout=-1, stderr=-1, encoding="utf-8")
+    done = run_process(command)
+    output, errors = other.communicate()
+    assert (done.returncode, other.returncode) == (0, 0), done.stderr + errors
+    assert done.stdout == output != ""
+    assert "for this process alone" not in done.stderr + errors
+    assert len([*(run / "engine").iterdir()]) == 1
+
+
+def test_damaged_converted_weights_end_in_one_line(run, capsys):
+    translate(run)
+    (model,) = (run / "engine").glob("*/model.bin")
+    model.write_bytes(model.read_bytes()[:1000])
+    copy = shutil.copytree(run, run.parent / "damaged")  # which this process has not loaded
+    capsys.readouterr()
+    assert call("translate", "--run", copy, TEXT) == 2
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert str(copy / "engine") in error
+    assert "remove this folder" in error
+    shutil.rmtree(copy / "engine")
+    assert call("translate", "--run", copy, TEXT) == 0
+
+
+def test_without_the_package_nothing_is_converted(run, monkeypatch, capsys):
+    expected, _ = translate(run)
+    shutil.rmtree(run / "engine")
+    monkeypatch.setitem(sys.modules, "ctranslate2", None)
+    choice.log_once.cache_clear()
+    text, engine = translate(run)
+    assert text == expected
+    assert engine is not CTranslate2Engine
+    assert "pip install ctranslate2" in capsys.readouterr().err
+    assert not (run / "engine").exists()
+
+
+# ---- EngineChoice ----
+
+
+@pytest.mark.parametrize(
+    ("engine", "reason"),
+    [
+        (EngineChoice("torch"), "engine is 'torch'; choose one of auto, ctranslate2, tensorflow"),
+        (EngineChoice("auto", "int4"), "quantization is 'int4'; choose one of int8"),
+        (EngineChoice("tensorflow", "int8"), "--quantization goes with --engine ctranslate2"),
+    ],
+)
+def test_a_wrong_choice_is_refused(run, engine, reason):
+    with pytest.raises(UserError, match=reason):
+        loading.load(run, engine=engine)
+
+
+def test_a_gpu_is_tensorflows_unless_weights_have_8_bits(monkeypatch):
+    monkeypatch.setattr(loading, "_sees_gpu", lambda: True)
+    assert EngineChoice().decided == "tensorflow"
+    assert EngineChoice("ctranslate2").decided == "ctranslate2"
+    assert EngineChoice(quantization="int8").decided == "ctranslate2"
+    monkeypatch.setattr(loading, "_sees_gpu", lambda: False)
+    assert EngineChoice().decided == "auto"
+
+
+@pytest.mark.parametrize(
+    ("flags", "reason"),
+    [
+        (["--engine", "ctranslate2", "--sample"], "the same sample"),
+        (["--engine", "ctranslate2", "--plain"], "--plain"),
+        (["--quantization", "int8", "--no-repeat-ngram", "3"], "leave out"),
+        (["--engine", "tensorflow", "--quantization", "int8"], "leave one of them out"),
+    ],
+)
+def test_what_an_engine_cannot_do_ends_in_one_line(finished, flags, reason, capsys):
+    assert call("translate", "--run", finished / "run", *flags, TEXT) == 2
+    assert reason in capsys.readouterr().err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("engine", ["ctranslate2", "tensorflow"])
+def test_all_commands_translate_by_the_engine_that_is_named(finished, engine, tmp_path, capsys):
+    expected, _ = translate(finished / "run", engine=engine)
+    choice_of_engine = ["--run", finished / "run", "--engine", engine]
+    assert call("translate", *choice_of_engine, TEXT) == 0
+    assert capsys.readouterr().out == f"{expected}\n"
+    (tmp_path / "a.txt").write_text(f"{TEXT}\n")
+    assert call("translate-file", *choice_of_engine, tmp_path / "a.txt", tmp_path / "b.txt") == 0
+    assert (tmp_path / "b.txt").read_text() == f"{expected}\n"
+
+
+@pytest.mark.parametrize("engine", ["ctranslate2", "tensorflow"])
+def test_a_server_translates_by_the_engine_that_is_named(finished, engine):
+    runs = [Run(finished / "run")]
+    served = serve.load(("en", "fr"), runs, None, Protecting(), EngineChoice(engine))
+    query = Query(served.name, served.directions[0])
+    used = type(served.translator(query).context.engine)
+    assert used is (CTranslate2Engine if engine == "ctranslate2" else TensorFlowEngine)
+
+
+def test_8_bits_are_loaded_from_the_same_folder(run):
+    text, engine = translate(run, quantization="int8")
+    assert text
+    assert engine is CTranslate2Engine
+    assert len([*(run / "engine").iterdir()]) == 1
+
+
+def test_converted_folders_are_named_by_their_weights(run):
+    _, tokenizer, model = loading.load(run)
+    weights = conversion.choose_weights(loading.listing.find(run))
+    folder = conversion.convert(loading.listing.find(run), weights, tokenizer, model.networks)
+    assert folder == run / "engine" / weights.sha256[:16]
