@@ -90,6 +90,23 @@ class Options:
         """The number of logits of the decoder for each token that it is given."""
         return OUTPUTS_IN_ONE_PASS if self.non_autoregressive else 1
 
+    def parameters(self, vocab_size: int) -> int:
+        """Returns the number of trained weights of a network, as `count_params` of Keras does.
+
+        Args:
+          vocab_size: vocabulary entries, shared by both languages.
+        """
+        width = self.d_model
+        attention = 4 * (width**2 + width)
+        feed_forward = 2 * width * self.dff + self.dff + width
+        norm = 2 * width
+        encoder = self.num_layers * (attention + feed_forward + 2 * norm)
+        decoder = self.layers_of_decoder * (2 * attention + feed_forward + 3 * norm)
+        last_norms = 2 * norm if self.pre_norm else 0
+        table = vocab_size * width
+        tables = table if self.tie_embeddings else 3 * table + vocab_size  # logits have a bias
+        return encoder + decoder + last_norms + tables
+
     def by_name(self, *sections: params.Section) -> dict[str, Any]:
         """Returns values by name, as JSON, messages and flags need them.
 

@@ -8,7 +8,7 @@ from nmt.corpus.corpora import Corpus
 from nmt.messages import log, plural
 from nmt.options import Options
 from nmt.results import pictures, run_report
-from nmt.results.explorer import page
+from nmt.results.explorer.files import MAX_PARAMETERS
 from nmt.runs.folder import Run
 from nmt.runs.weights import Weights, choose_weights, scores_are_of
 from nmt.training.loop import is_finished
@@ -80,5 +80,5 @@ def report(run: Run, corpus: Corpus) -> None:
         f"Complete: {plural(scores['epochs'], 'epoch')}; nothing is left to do. To score it in "
         "another way: evaluate; to draw a picture again: plot."
     )
-    explorable = scores["parameters"] <= page.MAX_PARAMETERS
+    explorable = scores["parameters"] <= MAX_PARAMETERS
     train_messages.suggest_commands(run, [lines[0].source], corpus.name, explorable)

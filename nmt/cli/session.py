@@ -20,7 +20,7 @@ from nmt.decoding.engines.choice import is_installed
 from nmt.decoding.model import Model
 from nmt.options import Options
 from nmt.results import run_report
-from nmt.results.explorer import page
+from nmt.results.explorer.files import MAX_PARAMETERS
 from nmt.runs import parent as parents
 from nmt.runs.claim import Claim, claim
 from nmt.runs.conversion import convert
@@ -172,7 +172,7 @@ class Session:
         if not self.args.no_plots:
             sentence = lines[0].source
             RunPictures(self.run, model, self.tokenizer, sentence, lambda: batches).draw_all()
-        explorable = model.transformer.count_params() <= page.MAX_PARAMETERS
+        explorable = self.options.parameters(self.tokenizer.vocab_size) <= MAX_PARAMETERS
         sources = (line.source for line in lines)
         train_messages.suggest_commands(self.run, sources, self.corpus.name, explorable)
 

@@ -17,12 +17,7 @@ def check_size(options: Options, vocab_size: int, weight_bytes: int = 16) -> Non
       vocab_size: vocabulary entries.
       weight_bytes: memory per weight; in training, with its gradient and Adam's two moments, 16.
     """
-    width, tables = options.d_model, 1 if options.tie_embeddings else 3
-    attention, feed_forward = 4 * width**2, 2 * width * options.dff  # weights of a sub-layer
-    encoder = options.num_layers * (attention + feed_forward)
-    decoder_layers = options.decoder_layers or options.num_layers
-    decoder = decoder_layers * (2 * attention + feed_forward)
-    needed = weight_bytes * (encoder + decoder + tables * vocab_size * width)
+    needed = weight_bytes * options.parameters(vocab_size)
     if needed > memory():
         raise UserError(
             f"a network of these sizes takes {needed / 2**30:,.0f} GiB at least, and this "

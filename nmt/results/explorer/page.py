@@ -10,7 +10,6 @@ import base64
 import json
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import keras
@@ -23,16 +22,15 @@ from nmt.decoding.translator import Translator
 from nmt.messages import log, plural
 from nmt.network.variants import sizes_of, variant_of
 from nmt.results import architecture, texts
+from nmt.results.explorer.files import MAX_PARAMETERS, read
 from nmt.text import protected, spelling
 from nmt.text.tokenizer import Tokenizer
 from transformer_model import DecoderLayer, EncoderLayer, MultiHeadAttention, Transformer
 
-FOLDER = Path(__file__).parent
 SCRIPTS = (
     "tokenizer.js", "protected.js", "network.js", "search.js", "by_hand.js", "drawing.js", "map.js",
     "what_if.js", "inside.js", "page.js",
 )  # fmt: skip
-MAX_PARAMETERS = 25_000_000  # a page of 100 MB
 MAX_TOKENS = 200  # of a sentence: its weights are their square, per head and layer
 Tensors = dict[str, np.ndarray]  # weights by name
 KINDS = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}  # of SentencePiece models
@@ -243,11 +241,6 @@ def in_script(value: object) -> str:
     """Returns a value as JSON that no script element's end or comment can hide in."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c")
-
-
-def read(name: str) -> str:
-    """Returns the text of a file of this folder."""
-    return (FOLDER / name).read_text(encoding="utf-8")
 
 
 def check_size(run: str, transformer: Transformer) -> None:

@@ -1,0 +1,20 @@
+"""What must hold of the number of parameters: it is known before there is a network."""
+
+import pytest
+
+from nmt.network.factory import build_transformer
+from nmt.options import Options
+
+SIZES = dict(num_layers=2, d_model=8, dff=24, num_heads=2)
+
+
+@pytest.mark.parametrize(
+    "variant",
+    [
+        {}, dict(pre_norm=True), dict(tie_embeddings=True), dict(decoder_layers=1),
+        dict(non_autoregressive=True), dict(pre_norm=True, tie_embeddings=True, decoder_layers=3),
+    ],
+)  # fmt: skip
+def test_the_parameters_of_a_network_are_counted_without_it(variant):
+    options = Options(**SIZES, **variant)
+    assert options.parameters(31) == build_transformer(options, 31).count_params()
