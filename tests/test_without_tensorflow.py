@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 BLOCKED = 'import sys\nsys.modules["tensorflow"] = sys.modules["keras"] = None\n'
 MODULES = [
     "nmt.cli.main", "nmt.cli.translate", "nmt.decoding.engines.engine", "nmt.decoding.pipeline",
-    "nmt.decoding.translator", "nmt.runs.run_tokenizer",
+    "nmt.decoding.translator", "nmt.runs.run_tokenizer", "nmt.serving.app", "nmt.serving.process",
 ]  # fmt: skip
 TRANSLATE = """
     import pathlib
@@ -35,6 +35,32 @@ TRANSLATE = """
     """
 
 
+SERVE = """
+    from starlette.testclient import TestClient
+    from nmt.cli import main, serve
+    from nmt.decoding.search_options import Protecting
+    from nmt.runs import listing
+    from nmt.serving.app import application
+    from nmt.serving.limits import Limits
+    from nmt.serving.models import Models
+    from nmt.serving.service import Service
+
+    args = main.parse_command_line(["serve", "--engine", "ctranslate2"])
+    served = serve.load(("pt", "en"), [listing.find(sys.argv[1])], args, Protecting())
+    text = {"text": "um 17 dois.", "target": "en"}
+    with TestClient(application(Service(Models([served]), Limits()))) as client:
+        answer = client.post("/translate", json={"q": text["text"], "source": "pt", "target": "en"})
+        print(answer.json()["translatedText"])
+        stream = client.post("/stream", json=text).text
+        assert answer.text[20:].partition('"')[0] in stream, stream
+        assert stream.endswith('event: end\\ndata: {"warnings": []}\\n\\n'), stream
+        best = client.post("/n-best", json={**text, "n_best": 3, "details": True}).json()
+        assert best["translations"][0]["text"] and best["tokens"][0]["alternatives"], best
+        assert client.get("/runs").json()[0]["parameters"] > 0
+        assert client.get("/health").json()["warm"]
+    """
+
+
 def without_tensorflow(script, *arguments):
     """Returns what a script prints in a process that cannot import TensorFlow."""
     command = [sys.executable, "-c", BLOCKED + textwrap.dedent(script), *map(str, arguments)]
@@ -50,3 +76,7 @@ def test_what_translates_is_imported(module):
 
 def test_lines_are_translated_by_another_engine(finished):
     assert without_tensorflow(TRANSLATE, finished / "run") == "um dois.||três\n"
+
+
+def test_a_server_answers(finished):
+    assert "17" in without_tensorflow(SERVE, finished / "run")

@@ -29,7 +29,6 @@ if TYPE_CHECKING:  # what imports TensorFlow, or may be missing
     import uvicorn
 
     from nmt.decoding.search_options import Protecting
-    from nmt.runs.loading import EngineChoice
     from nmt.serving.models import ServedModel
     from nmt.serving.service import Service
 
@@ -129,16 +128,11 @@ def run(args: Namespace) -> None:
             "or another character than printable ASCII; choose another one, or none"
         )
     listener = listen(args.host, args.port)
-    startup.import_tensorflow()
-    from nmt.runs.loading import EngineChoice
     from nmt.serving.limits import Limits
     from nmt.serving.models import Models
     from nmt.serving.service import Service
 
-    engine = EngineChoice(args.engine, args.quantization)
-    served = [
-        load(codes, runs, args.checkpoint, protecting, engine) for codes, runs in groups.items()
-    ]
+    served = [load(codes, runs, args, protecting) for codes, runs in groups.items()]
     limits = Limits(api_key, args.max_chars, args.rate)
     service = Service(Models(served), limits, args.workers, args.max_waiting)
     serve(service, listener, args)
@@ -185,25 +179,23 @@ def check_apart(groups: dict[tuple[str, ...], list[Run]]) -> None:
 
 
 def load(
-    codes: tuple[str, ...],
-    runs: list[Run],
-    checkpoint: str | None,
-    protecting: Protecting,
-    engine: EngineChoice,
+    codes: tuple[str, ...], runs: list[Run], args: Namespace, protecting: Protecting
 ) -> ServedModel:
     """Returns a run, or an ensemble of runs, with its languages.
 
     Args:
       codes: of its languages.
       runs: one, or the members of an ensemble.
-      checkpoint: see `loading.load`.
+      args: the parsed command line.
       protecting: see `flags.read_protection`.
-      engine: see `loading.load`.
     """
     from nmt.runs import loading
     from nmt.serving.models import Query, ServedModel, directions_of
 
-    run, tokenizer, model = loading.load_ensemble(runs, checkpoint, engine=engine)
+    engine = loading.EngineChoice(args.engine, args.quantization)
+    run, tokenizer, model = loading.load_ensemble(
+        runs, args.checkpoint, engine=engine, before_tensorflow=startup.import_tensorflow
+    )
     try:
         directions = directions_of(codes, model.options.symbols)
     except ValueError as error:

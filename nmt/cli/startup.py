@@ -9,6 +9,7 @@ import gc
 import os
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from types import FrameType
 
@@ -92,7 +93,13 @@ def not_installed(module: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _signals_end_the_process() -> Iterator[None]:
-    """Within the block, signals end the process, without a traceback."""
+    """Within the block, signals end the process, without a traceback.
+
+    Beside the main thread, which alone handles signals, nothing changes.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
     handlers = {number: signal.signal(number, signal.SIG_DFL) for number in END_SIGNALS}
     try:
         yield

@@ -6,7 +6,12 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from nmt.decoding.engines.choice import AUTO, choose_engine
+from nmt.decoding.engines.choice import (
+    AUTO,
+    TENSORFLOW,
+    choose_engine,
+    obstacle_to_ctranslate2,
+)
 from nmt.decoding.engines.engine import Converted, EngineSettings
 from nmt.decoding.networks import Networks
 from nmt.decoding.search_options import Protecting, SearchOptions
@@ -63,6 +68,12 @@ class Model:
     def search_options(self) -> SearchOptions:
         """The options of the run's search."""
         return SearchOptions(self.options.beam, self.options.length_penalty)
+
+    @property
+    def searches_by_tensorflow(self) -> bool:
+        """Whether TensorFlow computes the run's search, not CTranslate2."""
+        obstacle = obstacle_to_ctranslate2(self.search_options, self.converted)
+        return self.engine == TENSORFLOW or bool(obstacle)
 
     def translator(
         self,

@@ -186,8 +186,9 @@ def load_ensemble(
 
     @functools.cache
     def networks() -> Networks:
+        first_networks = first.model.networks()  # imports TensorFlow for all
         transformers = tuple(member.transformer for member in members)
-        return dataclasses.replace(first.model.networks(), ensemble=transformers)
+        return dataclasses.replace(first_networks, ensemble=transformers)
 
     model = dataclasses.replace(first.model, networks=networks, members=len(paths), converted=None)
     return first._replace(model=model)

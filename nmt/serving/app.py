@@ -18,7 +18,7 @@ from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nmt import UserError
-from nmt.results.explorer import page as explorer
+from nmt.results.explorer import page_files as explorer_files
 from nmt.serving import hosts, openapi
 from nmt.serving.errors import RefusedError
 from nmt.serving.limits import Reservation
@@ -29,7 +29,7 @@ PAGE = Path(__file__).parent / "page"
 PAGE_FILES = {  # by path: file, type
     "/": (PAGE / "index.html", "text/html"),
     "/page.js": (PAGE / "page.js", "text/javascript"),
-    "/drawing.js": (explorer.FOLDER / "drawing.js", "text/javascript"),
+    "/drawing.js": (explorer_files.FOLDER / "drawing.js", "text/javascript"),
     "/style.css": (PAGE / "style.css", "text/css"),
     "/texts.json": (PAGE / "texts.json", "application/json"),
 }

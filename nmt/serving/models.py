@@ -1,19 +1,20 @@
 """The runs that a server holds in memory, and the searches that its routes may ask for.
 
 The searches are few, whatever numbers a client sends: TensorFlow traces each for a second or two,
-and memory must not grow with the requests.
+and memory must not grow with the requests. TensorFlow is imported for what CTranslate2 cannot do.
 """
+
+from __future__ import annotations
 
 import contextlib
 import dataclasses
 import itertools
 import threading
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
-
-import tensorflow as tf
+from typing import TYPE_CHECKING, NamedTuple
 
 from nmt import UserError
+from nmt.decoding.engines.choice import TENSORFLOW
 from nmt.decoding.model import Model
 from nmt.decoding.search_options import Protecting, Sampling
 from nmt.decoding.sentence import TokenScore, Translation
@@ -25,6 +26,9 @@ from nmt.serving.errors import RefusedError
 from nmt.serving.notices import Notice
 from nmt.text.protected import Protector
 from nmt.text.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from nmt.serving.variable_sampling import VariableSampling
 
 BEAMS = (1, 4, 8)  # of searches; the smallest that holds the translations asked for
 MAX_N_BEST = BEAMS[-1]
@@ -75,29 +79,6 @@ class Result:
         return [*notices.of_differences(self.missing, self.added), *self.too_long]
 
 
-class VariableSampling(Sampling):
-    """A Sampling whose numbers are TensorFlow variables, so that one trace serves them all.
-
-    It is equal to itself alone, and has a hash, unlike variables: SearchOptions are a key.
-    """
-
-    @classmethod
-    def of_defaults(cls) -> "VariableSampling":
-        """Returns one with the numbers of a Sampling by default."""
-        return cls(*(tf.Variable(number, trainable=False) for number in Sampling()))
-
-    def assign(self, sampling: Sampling) -> None:
-        """Takes the numbers of another Sampling."""
-        for variable, number in zip(self, sampling, strict=True):
-            variable.assign(number)  # type: ignore[attr-defined]  # a tf.Variable
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-    def __hash__(self) -> int:
-        return id(self)
-
-
 @dataclasses.dataclass(eq=False)
 class ServedModel:
     """A run, or an ensemble of runs, with the languages that it translates between."""
@@ -108,12 +89,20 @@ class ServedModel:
     directions: list[Direction]
     examples: list[str] = dataclasses.field(default_factory=list)  # sentences of its test split
     protecting: Protecting = Protecting()  # noqa: RUF009  # immutable
-    _sampling: VariableSampling = dataclasses.field(
-        default_factory=VariableSampling.of_defaults, init=False, repr=False
+    # By the number of samples. Nobody waits for those that are being made but who asks for them.
+    _samplings: dict[int, VariableSampling] = dataclasses.field(
+        default_factory=dict, init=False, repr=False
     )
-    # One batch at a time has the variables; one thread at a time makes a Translator.
     _sampling_lock: threading.Lock = dataclasses.field(default_factory=threading.Lock, init=False)
     _lock: threading.Lock = dataclasses.field(default_factory=threading.Lock, init=False)
+
+    def __post_init__(self) -> None:
+        self._sampler = dataclasses.replace(self.model, engine=TENSORFLOW)
+
+    @property
+    def parameters(self) -> int:
+        """The number of trained weights of the network; of several, of the first."""
+        return self.model.options.parameters(self.tokenizer.vocab_size)
 
     @property
     def beam(self) -> int:
@@ -137,8 +126,9 @@ class ServedModel:
         translator = self.translator(query)
         if query.sampling is None:
             return self._run(translator, lines, prefixes, query)
-        with self._sampling_lock:
-            self._sampling.assign(query.sampling)
+        sampling = self._variable_sampling(query)
+        with sampling.lock:
+            sampling.assign(query.sampling)
             return self._run(translator, lines, prefixes, query)
 
     def translator(self, query: Query) -> Translator:
@@ -157,17 +147,30 @@ class ServedModel:
         number = size_of_beam(query.n_best)
         options = self.model.search_options
         if query.sampling is not None:
-            options = options._replace(beam=1, n_best=number, sampling=self._sampling)
+            sampling = self._variable_sampling(query)
+            options = options._replace(beam=1, n_best=number, sampling=sampling)
+            model, lock = self._sampler, self._sampling_lock
         else:
             beam = max(self.beam, number) if query.n_best > 1 else self.beam
             options = options._replace(beam=beam, n_best=beam)
-        with self._lock:
-            return self.model.text_translator(
+            model, lock = self.model, self._lock
+        with lock:
+            return model.text_translator(
                 self.tokenizer,
                 options,
                 self.protecting,
                 languages=self.directions[0][:2],
             )
+
+    def _variable_sampling(self, query: Query) -> VariableSampling:
+        """Returns the VariableSampling of as many samples as a query asks for."""
+        from nmt.serving.variable_sampling import VariableSampling
+
+        number = size_of_beam(query.n_best)
+        with self._sampling_lock:
+            if number not in self._samplings:
+                self._samplings[number] = VariableSampling.of_defaults()
+            return self._samplings[number]
 
     def _run(
         self, translator: Translator, lines: list[str], prefixes: list[str], query: Query
@@ -289,14 +292,16 @@ class Models:
         return self.by_name[query.model].translate(query, items)
 
     def warm_up(self, goes_on: Callable[[], bool] = lambda: True) -> None:
-        """Translates a few words in every way that a route may ask for: TensorFlow traces each.
+        """Translates a few words: with TensorFlow, which traces each search, in every way.
 
         Args:
-          goes_on: asked before each of them.
+          goes_on: asked before each way that a route may ask for.
         """
         for name, served in self.by_name.items():
             usual = Query(name, served.directions[0])
             self.translate(usual, [Item(WARM_UP_TEXT)])  # the most usual one first
+            if not served.model.searches_by_tensorflow:
+                continue
             for query in itertools.takewhile(lambda _: goes_on(), queries_of(usual)):
                 with contextlib.suppress(UserError):  # a search that the run does not have
                     self.translate(query, [Item(WARM_UP_TEXT)])

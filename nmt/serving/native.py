@@ -321,7 +321,7 @@ async def runs(request: Request) -> Response:
             "name": served.name,
             "languages": directions,
             "beam": served.beam,
-            "parameters": served.model.transformer.count_params(),
+            "parameters": served.parameters,
             "ensemble": served.model.members,
             "streams": not served.model.options.limitation,
             "explorer": service.has_explorer(served),

@@ -4,22 +4,31 @@ import asyncio
 import contextlib
 import json
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeVar
 
 from starlette.requests import Request
 
 from nmt.decoding.attention import Attention
-from nmt.messages import log
-from nmt.results.explorer import page as explorer
+from nmt.decoding.search_options import Sampling
+from nmt.messages import log, log_once
+from nmt.results.explorer.page_files import MAX_PARAMETERS
 from nmt.serving import bodies, detection, notices, streaming
 from nmt.serving.batching import MAX_WAITING, Batcher, Item
 from nmt.serving.detection import Detection
 from nmt.serving.disposable import Processes
 from nmt.serving.errors import RefusedError
 from nmt.serving.limits import MAX_BODIES_BYTES, MAX_KEYLESS_BYTES, Bodies, Limits
-from nmt.serving.models import WARM_UP_TEXT, Models, Query, Result, ServedModel
+from nmt.serving.loader import Loader
+from nmt.serving.models import (
+    WARM_UP_TEXT,
+    Models,
+    Query,
+    Result,
+    ServedModel,
+    size_of_beam,
+)
 from nmt.serving.notices import Notice
 from nmt.serving.operations import AUTO
 from nmt.serving.prometheus_metrics import Metrics
@@ -28,6 +37,7 @@ from nmt.text import sentences
 from nmt.text.tokenizer import MAX_SOURCE_TOKENS
 
 THREADS = 2  # of streams, attention, HTML and warming up
+LOADING = "Loading TensorFlow, for the first request that CTranslate2 cannot answer alone."
 NOT_RUNNING = "the server does not run"
 MAX_ATTENTION_TOKENS = 200  # of a sentence: its weights are their square, per head and layer
 
@@ -62,6 +72,7 @@ class Service:
         self.batcher: Batcher | None = None  # while the server runs
         self._threads: ThreadPoolExecutor | None = None  # for all but batches and files
         self._processes: Processes | None = None  # for files, while the server runs
+        self._loader = Loader()  # of what TensorFlow needs
         self._explorers: dict[str, StoredBytes] = {}  # by name of the ServedModel
         self._explorer_lock = threading.Lock()
         self._calls: set[Future[Any]] = set()  # in these threads, even if nobody waits for them now
@@ -90,6 +101,7 @@ class Service:
             self.is_over = True
             await self.batcher.close()
             self._processes.close()
+            self._loader.close()
             self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _warm_up(self) -> None:
@@ -98,6 +110,8 @@ class Service:
             for name, served in self.models.by_name.items():
                 if self.is_over:
                     return
+                if not served.model.searches_by_tensorflow:
+                    continue
                 if not served.model.options.limitation:
                     translator = served.translator(Query(name, served.directions[0]))
                     streaming.events(translator, WARM_UP_TEXT, [], lambda name, data: True)
@@ -175,11 +189,9 @@ class Service:
         for number, query in enumerate(queries):
             if query is not None:
                 groups.setdefault(query, []).append(number)
-        if self.batcher is None:
-            raise RuntimeError(NOT_RUNNING)
         work = asyncio.gather(
             *(
-                self.batcher.submit(query, [items[number] for number in numbers])
+                self._submit(query, [items[number] for number in numbers])
                 for query, numbers in groups.items()
             )
         )
@@ -190,6 +202,35 @@ class Service:
             for number, result in zip(numbers, group_results, strict=True):
                 results[number] = result
         return results
+
+    async def _submit(self, query: Query, items: list[Item]) -> list[list[Result]]:
+        """Returns the translations of items; samples wait in no thread for what they need."""
+        if self.batcher is None:
+            raise RuntimeError(NOT_RUNNING)
+        if query.sampling is not None:
+            served = self.models.by_name[query.model]
+            usual = query._replace(terms=(), n_best=size_of_beam(query.n_best), sampling=Sampling())
+
+            def load() -> None:
+                served.model.networks()  # imports TensorFlow as it should be
+                served.translate(usual, [Item(WARM_UP_TEXT)])  # traces the search
+
+            await self._loaded(served, usual, load)
+        return await self.batcher.submit(query, items)
+
+    async def _loaded(self, served: ServedModel, key: Hashable, load: Callable[[], object]) -> None:
+        """Waits until what TensorFlow needs for a run is loaded.
+
+        A run that TensorFlow searches for has loaded all of it as the server started.
+
+        Args:
+          served: the run.
+          key, load: see Loader.
+        """
+        if served.model.searches_by_tensorflow:
+            return
+        log_once(LOADING)
+        await self._loader.load((served.name, key), load)
 
     def count(self, query: Query, texts: list[str]) -> None:
         """Adds the characters of texts to the figures."""
@@ -231,23 +272,26 @@ class Service:
         if len(served.tokenizer.encode([line])[0]) > MAX_ATTENTION_TOKENS:
             raise RefusedError(413, f"more than {MAX_ATTENTION_TOKENS} tokens; send a part of it")
         translator = served.translator(query)
+        await self._loaded(served, "networks", served.model.networks)
         return await self.in_thread(lambda: translator.attend(line))
 
     def has_explorer(self, served: ServedModel) -> bool:
         """Returns whether anyone may have a page that holds a run, and a page can."""
         if self.limits.api_key is not None:  # a link sends no key
             return False
-        parameters = served.model.transformer.count_params()
-        return served.model.members == 1 and parameters <= explorer.MAX_PARAMETERS
+        return served.model.members == 1 and served.parameters <= MAX_PARAMETERS
 
     async def explorer(self, served: ServedModel) -> StoredBytes:
         """Returns the explorer of a run, a page with some sentences of its test split."""
         if page := self._explorers.get(served.name):
             return page
+        await self._loaded(served, "networks", served.model.networks)
         return await self.in_thread(lambda: self._make_explorer(served))
 
     def _make_explorer(self, served: ServedModel) -> StoredBytes:
         """Returns the explorer of a run, made once."""
+        from nmt.results.explorer import page as explorer
+
         with self._explorer_lock:
             if served.name not in self._explorers:
                 translator = served.translator(Query(served.name, served.directions[0]))

@@ -238,3 +238,24 @@ def test_a_log_file_gets_lines_and_no_bar(capsys):
     assert "\r" not in said
     assert len(re.findall(r"^Epoch 1/1: batch 20/\d+, loss .* tokens/s$", said, re.M)) == 1
     assert max(map(len, said.splitlines())) < 500
+
+
+def test_tensorflow_may_be_imported_beside_the_main_thread():
+    code = """
+import signal, sys, threading
+from nmt.cli import startup
+startup.set_environment(varying_shapes=True)
+startup.catch_interrupts()
+handler = signal.getsignal(signal.SIGTERM)
+failed = []
+threading.excepthook = failed.append
+thread = threading.Thread(target=startup.import_tensorflow)
+thread.start()
+thread.join()
+assert not failed, failed
+assert "tensorflow" in sys.modules
+assert signal.getsignal(signal.SIGTERM) is handler
+"""
+    done = run_process([sys.executable, "-c", code], cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    assert not done.stderr

@@ -22,7 +22,7 @@ from nmt.decoding.translator import Translator
 from nmt.messages import log, plural
 from nmt.network.variants import sizes_of, variant_of
 from nmt.results import architecture, texts
-from nmt.results.explorer.files import MAX_PARAMETERS, read
+from nmt.results.explorer.page_files import MAX_PARAMETERS, read
 from nmt.text import protected, spelling
 from nmt.text.tokenizer import Tokenizer
 from transformer_model import DecoderLayer, EncoderLayer, MultiHeadAttention, Transformer
