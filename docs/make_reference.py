@@ -48,9 +48,9 @@ they are**, and what is added has a default. All else may change with any versio
 `transformer_model.py` keeps the names of the tutorial.
 
 `import nmt` takes no time, prints nothing and changes nothing; TensorFlow is imported, in silence,
-when the first function is used. A mistake is a `UserError` whose text is one line; no function ends
-the process. Messages go to the logger `nmt`. Your application may have a `params.py` or a folder
-`data` of its own.""",
+when a function needs it: a translation on a CPU does not. A mistake is a `UserError` whose text is
+one line; no function ends the process. Messages go to the logger `nmt`. Your application may have a
+`params.py` or a folder `data` of its own.""",
 }
 TABLE = ["| flag | meaning |", "|---|---|"]
 
