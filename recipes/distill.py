@@ -35,10 +35,12 @@ from nmt.cli import main as program
 from nmt.cli.parser import Parser
 from nmt.cli.translate_lines import MAX_WORKERS
 from nmt.corpus import bleu_tokenizer, files
+from nmt.decoding.engines.choice import AUTO, CTRANSLATE2
 from nmt.messages import log, plural
 from nmt.resumable_output import other_settings
 from nmt.runs import listing
 from nmt.runs.folder import Run
+from nmt.runs.loading import EngineChoice
 from nmt.text.languages import Pair
 
 NAME = "distill.py"  # begins every line on what went wrong
@@ -186,6 +188,7 @@ def add_teacher_flags(recipe_parser: Parser) -> None:
         "--workers", type=flags.number(int, 1, MAX_WORKERS), default=1, metavar="N",
         help="processes that translate (default 1)",
     )  # fmt: skip
+    flags.add_engine(recipe_parser)
 
 
 def parse_recipe(arguments: list[str]) -> Recipe:
@@ -204,6 +207,7 @@ def parse_recipe(arguments: list[str]) -> Recipe:
         raise UserError(
             f"--n-best {args.n_best} exceeds --teacher-beam {args.teacher_beam}; raise the latter"
         )
+    check_engine(args)
     teacher = parse_training(args, [*training_flags, *args.teacher_flags])
     student = parse_training(args, [*training_flags, *args.student_flags])
     if teacher.non_autoregressive:
@@ -218,6 +222,25 @@ def parse_recipe(arguments: list[str]) -> Recipe:
     check_parents(recipe, teacher)
     claim_folder(recipe, teacher)
     return recipe
+
+
+def check_engine(args: Namespace) -> None:
+    """Raises a UserError if the engine that is named cannot translate: teachers come first."""
+    EngineChoice(args.engine, args.quantization).check()
+    forward = len(args.teacher_runs or ()) or args.teachers
+    backward = len(args.backward_runs or ()) or args.backward_teachers
+    is_ensemble = not args.separately and max(forward, backward) > 1
+    if is_ensemble and (args.engine == CTRANSLATE2 or args.quantization):
+        raise UserError(
+            "CTranslate2 translates with one teacher, not with an ensemble; add --separately, or "
+            "leave out --engine ctranslate2 and --quantization"
+        )
+
+
+def engine_flags(args: Namespace) -> list[str]:
+    """Returns the flags of the engine that were given, for `translate`."""
+    words = ["--engine", args.engine] if args.engine != AUTO else []
+    return words + (["--quantization", args.quantization] if args.quantization else [])
 
 
 def join_flags(arguments: list[str]) -> list[str]:
@@ -318,6 +341,8 @@ def stage_values(recipe: Recipe, teacher: Namespace) -> dict[str, dict[str, Any]
     for name in ("teacher_runs", "backward_runs"):
         translations[name] = [str(Path(path).resolve()) for path in translations[name] or ()]
     translations |= {name: getattr(training, name) for name in ("languages", "columns")}
+    if given := engine_flags(args):
+        translations |= {"engine": given}
     if training.sheet or training.no_header:
         translations |= {"sheet": training.sheet, "no_header": training.no_header}
     pairs = {"only_distilled": args.only_distilled}
@@ -442,6 +467,7 @@ def translate(recipe: Recipe, translation_set: TranslationSet) -> None:
     arguments = ["translate", "--input", str(source), "--output", str(path)]
     arguments += ["--workers", str(recipe.args.workers), "--no-split", "--format", "jsonl"]
     arguments += ["--beam", str(recipe.args.teacher_beam), "--n-best", str(recipe.args.n_best)]
+    arguments += engine_flags(recipe.args)
     arguments += itertools.chain(*(["--run", str(run)] for run in translation_set.runs))
     run_command(arguments)
     source.unlink()

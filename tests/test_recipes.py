@@ -220,6 +220,9 @@ def test_candidates_are_ranked_by_sentence_bleu(text, flags, candidates, best):
         (["--student-flags", "--from nowhere"], "nowhere: no trained run"),
         (["--from", "nowhere"], "nowhere: no trained run"),
         (["--non-autoregressive"], "--student-flags"),
+        (["--engine", "ctranslate2"], "--separately"),
+        (["--quantization", "int8"], "--separately"),
+        (["--engine", "tensorflow", "--quantization", "int8"], "leave one of them out"),
         (["--n-best", "6"], "--teacher-beam"),
         (["--teacher-beam", "65"], "--teacher-beam: 65 is more than 64"),
         (["--teachers", "0"], "--teachers: 0 is less than 1"),
@@ -270,6 +273,18 @@ def test_a_mistake_in_the_text_can_be_mended_in_the_same_folder(text, program, t
     program.failing = None
     write_text(tmp_path, "train", PAIRS)
     assert distill.main(text) == 0
+
+
+def test_teachers_translate_by_the_engine_that_is_named(text, program):
+    flags = ["--teachers", "2", "--separately", "--engine", "ctranslate2"]
+    assert distill.main([*text, *flags, "--quantization", "int8"]) == 0
+    translations = [command for command in program.commands if command[0] == "translate"]
+    assert len(translations) == 2
+    for command in translations:
+        line = " ".join(command)
+        assert "--engine ctranslate2 --quantization int8" in line
+    assert all("--engine" not in command for command in program.commands if command[0] == "train")
+    assert distill.main([*text, *flags]) == 2  # the translations would be of both
 
 
 def test_flags_may_change_until_something_depends_on_them(text, program, capsys):
