@@ -42,10 +42,11 @@ def run(args: Namespace) -> None:
     runs = trained_runs.find_runs(args)
     lines = read_lines(args)
     run, tokenizer, model = trained_runs.load_runs(args, runs)
+    from nmt.exports.browser import browser_model
     from nmt.results.explorer import page
 
     translator = model.text_translator(tokenizer)  # as `translate` does
-    page.check_size(run.path.name, model.transformer)
+    browser_model.check_size(run.path.name, model.transformer, "explore")
     are_chosen = bool(lines)
     lines = lines or [source for source, *_ in read_translations(run, SAMPLES)]
     examples = page.examples(translator, lines, are_chosen)

@@ -5,10 +5,10 @@ from typing import Any
 from nmt import UserError
 from nmt.cli import train_messages
 from nmt.corpus.corpora import Corpus
+from nmt.exports.browser.page_size import MAX_PARAMETERS
 from nmt.messages import log, plural
 from nmt.options import Options
 from nmt.results import pictures, run_report
-from nmt.results.explorer.page_files import MAX_PARAMETERS
 from nmt.runs.folder import Run
 from nmt.runs.weights import Weights, choose_weights, scores_are_of
 from nmt.training.loop import is_finished

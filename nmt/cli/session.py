@@ -18,9 +18,9 @@ from nmt.corpus.source import CorpusSource
 from nmt.corpus.vocabulary import train_tokenizer
 from nmt.decoding.engines.choice import is_installed
 from nmt.decoding.model import Model
+from nmt.exports.browser.page_size import MAX_PARAMETERS
 from nmt.options import Options
 from nmt.results import run_report
-from nmt.results.explorer.page_files import MAX_PARAMETERS
 from nmt.runs import parent as parents
 from nmt.runs.claim import Claim, claim
 from nmt.runs.conversion import convert

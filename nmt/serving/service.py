@@ -12,8 +12,8 @@ from starlette.requests import Request
 
 from nmt.decoding.attention import Attention
 from nmt.decoding.search_options import Sampling
+from nmt.exports.browser.page_size import MAX_PARAMETERS
 from nmt.messages import log, log_once
-from nmt.results.explorer.page_files import MAX_PARAMETERS
 from nmt.serving import bodies, detection, notices, streaming
 from nmt.serving.batching import MAX_WAITING, Batcher, Item
 from nmt.serving.detection import Detection

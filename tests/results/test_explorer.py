@@ -21,6 +21,7 @@ from nmt.decoding.copied_symbols import CopiedSymbols
 from nmt.decoding.greedy import greedy_search
 from nmt.decoding.padding import pad
 from nmt.decoding.restrictions import Restrictions
+from nmt.exports.browser import browser_model
 from nmt.network import parallel_tokens
 from nmt.network.variants import Variant, network_of
 from nmt.results.explorer import page
@@ -88,22 +89,22 @@ def test_a_page_holds_the_run_and_nothing_that_is_markup(run):
 
 
 def test_texts_are_in_both_languages_and_all_are_used():
-    texts = json.loads(page.read("texts.json"))
+    texts = json.loads((page.FOLDER / "texts.json").read_text(encoding="utf-8"))
     for name, (english, chinese) in texts.items():
         assert english, name
         assert chinese, name
         places = re.compile(r"\{\w+\}")
         assert sorted(places.findall(english)) == sorted(places.findall(chinese)), name
-    used = {*re.findall(r'data-(?:text|label)="([\w-]+)"', page.read("page.html"))}
+    used = {*re.findall(r'data-(?:text|label)="([\w-]+)"', (page.FOLDER / "page.html").read_text())}
     assert used <= texts.keys()
-    program = "".join(page.read(name) for name in page.SCRIPTS)
+    program = browser_model.scripts(page.FOLDER, page.SCRIPTS)
     assert {*re.findall(r'say\("([\w-]+)"', program)} <= texts.keys()
     asked = {name for name in texts if re.match("(what|ask|expect|menu)-", name)}
     assert [name for name in texts.keys() - used - asked if f'"{name}"' not in program] == []
 
 
 def test_a_network_that_is_too_large_is_refused(finished, monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(page, "MAX_PARAMETERS", 1000)
+    monkeypatch.setattr(browser_model, "MAX_PARAMETERS", 1000)
     html = tmp_path / "page.html"
     assert call("explore", "um.", "--run", finished / "run", "--to", html) == 2
     assert "a page holds at most 1,000; explore a smaller run" in capsys.readouterr().err
@@ -112,23 +113,25 @@ def test_a_network_that_is_too_large_is_refused(finished, monkeypatch, tmp_path,
 
 def test_a_tag_of_any_punctuation_is_a_regular_expression_of_javascript():
     tag = "<2pt-BR>#&~ [a-b]."
-    source, flags = page.in_javascript(re.compile(re.escape(tag)))
+    source, flags = browser_model.in_javascript(re.compile(re.escape(tag)))
     assert (source, flags) == (r"<2pt-BR>#&~ \[a-b\]\.", "u")
     several = re.escape("<[a]>") + "|" + re.escape("<#>") + r"|[\w]"
-    assert page.in_javascript(re.compile(several))[0] == r"<\[a\]>|<#>|[\p{L}\p{N}_]"
-    assert page.in_javascript(re.compile(r"[\w-]\d\w"))[0] == (r"[\p{L}\p{N}_-]\p{Nd}[\p{L}\p{N}_]")
+    assert browser_model.in_javascript(re.compile(several))[0] == r"<\[a\]>|<#>|[\p{L}\p{N}_]"
+    assert browser_model.in_javascript(re.compile(r"[\w-]\d\w"))[0] == (
+        r"[\p{L}\p{N}_-]\p{Nd}[\p{L}\p{N}_]"
+    )
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
 def test_weights_that_are_no_numbers_are_refused(number):
     with pytest.raises(UserError, match="x: holds NaN or an infinite number"):
-        page.encode_weights({"x": np.array([1, number], np.float32)})
+        browser_model.encode_weights({"x": np.array([1, number], np.float32)})
 
 
 def test_weights_keep_sixteen_bits_in_four_characters():
     numbers = np.random.default_rng(0).normal(0, 1, 300).astype(np.float32)
     numbers[:6] = 0, 1, -1, 1e30, 1e-30, 1.999999
-    text = page.encode_weights({"a": numbers[:100].reshape(10, 10), "b": numbers[100:]})
+    text = browser_model.encode_weights({"a": numbers[:100].reshape(10, 10), "b": numbers[100:]})
     assert len(text) == 4 * len(numbers)
     octets = np.frombuffer(base64.b64decode(text), np.uint8).reshape(-1, 3)
     padded = np.pad(octets, ((0, 0), (1, 0)))  # the lowest octet of a float32 is 0

@@ -1,11 +1,8 @@
 // Connects what is computed with what is seen.
 
-const at = (id) => document.getElementById(id);
-const read = (id) => JSON.parse(at(id).textContent);
-const texts = read("texts"), data = read("data");
+const data = read("data");
 const MEAN = "mean", MAX_TOKENS = 200;
 const tokenizer = new Tokenizer(data.vocabulary), protector = new Protector(data.protection);
-let language = navigator.language.startsWith("zh") ? 1 : 0; // a column of texts
 
 const view = { // what the reader has chosen
   source: "", forced: [], step: 0, what: asTrained(), held: null,
@@ -17,10 +14,6 @@ let fileSize = 0; // in millions of characters, nearly all of them one byte
 let network = null; // until the weights are read
 let translation = null; // with the switches
 let former = null; // what `compare` returns, while something is switched off
-
-function say(name, filled = {}) {
-  return texts[name][language].replace(/\{(\w+)\}/g, (_, key) => filled[key] ?? "");
-}
 
 function options(select, labels, values) {
   const before = select.value;
@@ -50,24 +43,8 @@ function readSource() { // -> {ids, given (of `protect`)}
 
 const textOf = (words) => protector.restore(tokenizer.decode(words), translation.given);
 
-// ---- Work in slices: typing and scrolling never wait for the network or for drawing ----
-
-const SLICE = 16; // milliseconds
 let job = 0; // number of the latest translation
 let isWorking = false; // whether it is unfinished
-
-// Runs a generator with pauses, as long as `isWanted` returns true. -> a promise of what it returns
-async function inSlices(steps, isWanted = () => true) {
-  let begin = performance.now();
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done) return value;
-    if (performance.now() - begin < SLICE) continue;
-    await new Promise((resume) => setTimeout(resume));
-    if (!isWanted()) return undefined;
-    begin = performance.now();
-  }
-}
 
 function leastCertain({ steps, target }) { // the step whose token has the lowest probability
   const doubts = steps.map(({ probabilities }, n) => -probabilities[target[n + 1]]);
@@ -334,10 +311,7 @@ function showLayers() { // those that have the chosen kind of attention
 }
 
 function setLanguage(number) {
-  language = number;
-  document.documentElement.lang = ["en", "zh"][language];
-  for (const one of document.querySelectorAll("[data-text]")) one.textContent = say(one.dataset.text);
-  for (const one of document.querySelectorAll("[data-label]")) one.setAttribute("aria-label", say(one.dataset.label));
+  speak(number);
   const { d_model, num_heads, target_vocab_size } = data.sizes;
   at("about").textContent = say("run", { run: `\u2068${data.run}\u2069`, encoder: layersOf("encoder"),
     decoder: layersOf("decoder"), width: d_model, heads: num_heads,

@@ -1,39 +1,26 @@
 """The page that runs a model in the browser: one HTML file with weights, vocabulary and program.
 
-page.html is the frame, style.css the look, texts.json what is said in each language. The program is
-read in the order of SCRIPTS: tokenizer.js, protected.js, network.js and search.js compute,
+page.html is the frame, style.css the look, texts.json what is said in each language. What computes
+is in nmt/exports/browser/, which is read first. The rest is read in the order of SCRIPTS:
 by_hand.js explains a single attention weight, drawing.js draws; map.js, what_if.js and inside.js
 are sections of the page; page.js has the other sections and connects all with the frame.
 """
 
-import base64
-import json
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
-
-import keras
-import numpy as np
-from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[attr-defined]
 
 from nmt import UserError
 from nmt.decoding import tokens
 from nmt.decoding.translator import Translator
+from nmt.exports.browser import browser_model
 from nmt.messages import log, plural
-from nmt.network.variants import sizes_of, variant_of
 from nmt.results import architecture, texts
-from nmt.results.explorer.page_files import MAX_PARAMETERS, read
-from nmt.text import protected, spelling
+from nmt.results.explorer.page_files import FOLDER
 from nmt.text.tokenizer import Tokenizer
-from transformer_model import DecoderLayer, EncoderLayer, MultiHeadAttention, Transformer
+from transformer_model import Transformer
 
-SCRIPTS = (
-    "tokenizer.js", "protected.js", "network.js", "search.js", "by_hand.js", "drawing.js", "map.js",
-    "what_if.js", "inside.js", "page.js",
-)  # fmt: skip
+SCRIPTS = ("by_hand.js", "drawing.js", "map.js", "what_if.js", "inside.js", "page.js")
 MAX_TOKENS = 200  # of a sentence: its weights are their square, per head and layer
-Tensors = dict[str, np.ndarray]  # weights by name
-KINDS = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}  # of SentencePiece models
 
 
 class Example(NamedTuple):
@@ -79,146 +66,6 @@ def examples(translator: Translator, lines: Sequence[str], are_chosen: bool) -> 
     return [example(translator, text) for text in short]
 
 
-def dense_tensors(name: str, layer: keras.layers.Dense) -> Tensors:
-    """Returns the weights of a Dense layer by name; the kernel is transposed to (out, in)."""
-    kernel, bias = layer.get_weights()
-    return {f"{name}.kernel": kernel.T, f"{name}.bias": bias}
-
-
-def norm_tensors(name: str, layer: keras.layers.Layer) -> Tensors:
-    """Returns the weights of a LayerNormalization by name."""
-    gamma, beta = layer.get_weights()
-    return {f"{name}.gamma": gamma, f"{name}.beta": beta}
-
-
-def attention_tensors(name: str, attention: MultiHeadAttention) -> Tensors:
-    """Returns the weights of a MultiHeadAttention by name."""
-    tensors: Tensors = {}
-    for part in ("wq", "wk", "wv", "dense"):
-        tensors |= dense_tensors(f"{name}.{part}", getattr(attention, part))
-    return tensors
-
-
-def layer_tensors(
-    name: str, layer: EncoderLayer | DecoderLayer, attentions: Mapping[str, str], norms: int
-) -> Tensors:
-    """Returns the weights of an EncoderLayer or DecoderLayer by name.
-
-    Args:
-      name: of the layer.
-      layer: the layer.
-      attentions: attribute of the layer by name in the page.
-      norms: the number of normalizations.
-    """
-    tensors: Tensors = {}
-    for part, attribute in attentions.items():
-        tensors |= attention_tensors(f"{name}.{part}", getattr(layer, attribute))
-    for number in range(1, norms + 1):
-        norm = getattr(layer, f"layernorm{number}")
-        tensors |= norm_tensors(f"{name}.norm{number}", norm)
-    first, second = layer.ffn.layers
-    tensors |= dense_tensors(f"{name}.ffn.first", first)
-    return tensors | dense_tensors(f"{name}.ffn.second", second)
-
-
-def named_tensors(transformer: Transformer) -> Tensors:
-    """Returns the weights of a Transformer by the names that network.js knows, as NumPy arrays."""
-    encoder, decoder = transformer.encoder, transformer.decoder
-    (source_embedding,) = encoder.embedding.get_weights()
-    tensors = {"encoder.embedding": source_embedding}
-    if not variant_of(transformer).tie_embeddings:
-        (tensors["decoder.embedding"],) = decoder.embedding.get_weights()
-        tensors |= dense_tensors("final", transformer.final_layer)
-    for number, layer in enumerate(encoder.enc_layers, start=1):
-        tensors |= layer_tensors(f"encoder.{number}", layer, {"self": "mha"}, norms=2)
-    attentions = {"self": "mha1", "cross": "mha2"}
-    for number, layer in enumerate(decoder.dec_layers, start=1):
-        tensors |= layer_tensors(f"decoder.{number}", layer, attentions, norms=3)
-    if variant_of(transformer).pre_norm:
-        tensors |= norm_tensors("encoder.norm", encoder.layernorm)
-        tensors |= norm_tensors("decoder.norm", decoder.layernorm)
-    return tensors
-
-
-def encode_weights(tensors: Tensors) -> str:
-    """Returns the numbers of all tensors, one after another, in base64: four characters each.
-
-    Of float32, the lowest 8 of 32 bits are rounded away: a number keeps 16 significant bits.
-
-    Args:
-      tensors: arrays by name.
-
-    Raises:
-      UserError: a weight is NaN or infinite.
-    """
-    parts = []
-    for name, values in tensors.items():
-        values = np.asarray(values, np.float32)
-        if not np.isfinite(values).all():
-            raise UserError(
-                f"{name}: holds NaN or an infinite number; explore a run whose training did not "
-                "diverge"
-            )
-        rounded = (values.ravel().view(np.uint32) + np.uint32(0x80)).astype("<u4")
-        octets = rounded.view(np.uint8).reshape(-1, 4)[:, 1:]  # the lowest comes first
-        parts.append(base64.b64encode(octets.tobytes()).decode())  # of 3 octets, 4 characters
-    return "".join(parts)
-
-
-def vocabulary(tokenizer: Tokenizer) -> dict[str, Any]:
-    """Returns what tokenizer.js needs to know of a Tokenizer."""
-    model = ModelProto.FromString(tokenizer.model)
-    return dict(
-        kind=KINDS[model.trainer_spec.model_type],
-        prefix=model.normalizer_spec.add_dummy_prefix,
-        pieces=[piece.piece for piece in model.pieces],
-        scores=[piece.score for piece in model.pieces],
-        types=[piece.type for piece in model.pieces],
-        invisible=spelling.INVISIBLE_CHARACTER.pattern,
-        spaces=spelling.SPACE_CHARACTER.pattern,
-        blank=spelling.BLANK_TEXT.pattern,
-    )
-
-
-def in_javascript(pattern: re.Pattern[str]) -> tuple[str, str]:
-    """Returns the source and the flags of a regular expression for JavaScript.
-
-    There, \\w and \\d are ASCII, also in Unicode mode; here they are all letters and digits. And
-    only punctuation that has a meaning may follow a backslash, where re.escape writes others.
-    """
-    word = r"\p{L}\p{N}_"
-    escapes = {r"\d": r"\p{Nd}", r"\w": f"[{word}]"} | {f"\\{sign}": sign for sign in "-#&~ "}
-
-    def translated(match: re.Match[str]) -> str:
-        part = match[0]
-        if part.startswith("["):  # a class
-            return part.replace(r"\w", word).replace(r"\d", r"\p{Nd}")
-        if not part.startswith("\\"):  # a possessive quantifier, which JavaScript lacks
-            return part[0]
-        return escapes.get(part, part)
-
-    source = re.sub(r"\\.|\[(?:\\.|[^\]\\])*\]|[*+?}]\+", translated, pattern.pattern)
-    return source, "iu" if pattern.flags & re.IGNORECASE else "u"
-
-
-def protection(tokenizer: Tokenizer) -> dict[str, Any] | None:
-    """Returns what protected.js needs to know; None if the vocabulary has no symbols."""
-    if not tokenizer.symbol_ids:
-        return None
-    learned = tokenizer.protection.learned
-    expressions = protected.Protector(words=tokenizer.words, learned=learned).expressions
-    return dict(
-        kinds=[(kind, in_javascript(pattern)) for kind, pattern in expressions],
-        attached=in_javascript(protected.ATTACHED_SYMBOL),
-        ended=in_javascript(protected.ENDED_SYMBOL),
-        tag_name=in_javascript(protected.TAG_NAME),
-        word_end=in_javascript(protected.WORD_END),
-        invisible=in_javascript(spelling.INVISIBLE_CHARACTER),
-        unprinted=in_javascript(spelling.UNPRINTED_SPACE),
-        void_elements=sorted(protected.VOID_ELEMENTS),
-    )
-
-
 def blocks(transformer: Transformer) -> list[list[dict[str, Any]]]:
     """Returns the blocks of the architecture figure, of encoder and decoder, with fields by name.
 
@@ -237,27 +84,6 @@ def blocks(transformer: Transformer) -> list[list[dict[str, Any]]]:
     ]
 
 
-def in_script(value: object) -> str:
-    """Returns a value as JSON that no script element's end or comment can hide in."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c")
-
-
-def check_size(run: str, transformer: Transformer) -> None:
-    """Raises a UserError if a Transformer has more than MAX_PARAMETERS parameters.
-
-    Args:
-      run: the name of the run.
-      transformer: a built Transformer.
-    """
-    parameters = transformer.count_params()
-    if parameters > MAX_PARAMETERS:
-        raise UserError(
-            f"run {run}: {parameters:,} parameters, and a page holds at most {MAX_PARAMETERS:,}; "
-            "explore a smaller run (--preset quick, tiny or small)"
-        )
-
-
 def assemble(
     run: str, transformer: Transformer, tokenizer: Tokenizer, examples: Sequence[Example]
 ) -> str:
@@ -272,23 +98,11 @@ def assemble(
     Raises:
       UserError: a weight is NaN or infinite.
     """
-    tensors = named_tensors(transformer)
     data = dict(
         run=run,
-        sizes=sizes_of(transformer),
         parameters=transformer.count_params(),
-        vocabulary=vocabulary(tokenizer),
-        symbols=list(tokenizer.symbol_ids),
-        protection=protection(tokenizer),
-        tensors=[dict(name=name, shape=values.shape) for name, values in tensors.items()],
         blocks=blocks(transformer),
         examples=[example._asdict() for example in examples],
     )
-    parts = {
-        "STYLE": read("style.css"),
-        "TEXTS": in_script(json.loads(read("texts.json"))),
-        "DATA": in_script(data),
-        "WEIGHTS": encode_weights(tensors),
-        "PROGRAM": "\n".join(read(name) for name in SCRIPTS),
-    }
-    return re.sub(r"/\*([A-Z]+)\*/", lambda match: parts[match[1]], read("page.html"))
+    program = browser_model.scripts(FOLDER, SCRIPTS)
+    return browser_model.fill_page(FOLDER, transformer, tokenizer, data, {"PROGRAM": program})
