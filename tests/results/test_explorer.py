@@ -419,6 +419,13 @@ def test_symbols_stand_for_what_must_not_change_as_in_the_program(browser):
             likely.tolist(), ids, so_far, left,
         )  # fmt: skip
         np.testing.assert_allclose(restricted, expected[0, 0], rtol=1e-5)
+    likely[tokenizer.symbol_ids] = 99
+    chosen = browser.ask(
+        "const [text, likely] = arguments, source = tokenizer.encode(text);"
+        "return highest(new Translation(network, source).allowed(Float32Array.from(likely), 50))",
+        "o menino come", likely.tolist(),
+    )  # fmt: skip
+    assert chosen == END  # no symbol where the source has none
     browser.type("o menino come 4711 peixes <b>")
     assert "⟦0⟧ = \u20684711\u2069" in browser.at("protected").text
     shown = browser.at("translation").text

@@ -120,9 +120,9 @@ class Translation {
   }
 
   allowed(logits, left) { // logits of what may follow
-    const { symbols } = this.network, allowed = allowedLogits(logits, [PAD, START]);
-    if (!this.source.some((id) => symbols.includes(id))) return allowed;
-    return copySymbols(allowed, symbols, this.source, this.target, left);
+    const { symbols } = this.network;
+    if (!this.source.some((id) => symbols.includes(id))) return allowedLogits(logits, [PAD, START, ...symbols]);
+    return copySymbols(allowedLogits(logits, [PAD, START]), symbols, this.source, this.target, left);
   }
 
   *decodeInParallel() {
