@@ -130,3 +130,33 @@ def tokenizer():
     import run_demo
 
     return run_demo.Tokenizer(run_demo.train_tokenizer(as_dataset(sentences(200)), 320))
+
+
+BROWSER_SECONDS = 60  # for a script, on a busy machine
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """Chromium without a display, started once for all tests of a file."""
+    from helpers import user_environment
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    for flag in ("--headless=new", "--no-sandbox", "--window-size=1280,900", "--lang=en"):
+        options.add_argument(flag)
+    options.binary_location = shutil.which("chromium")
+    path = shutil.which("chromedriver")
+    service = webdriver.ChromeService(executable_path=path, env=user_environment())
+    driver = webdriver.Chrome(options=options, service=service)
+    driver.set_script_timeout(BROWSER_SECONDS)
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def driver(chromium):
+    """Chromium, of the first width and the system's colors; its pages make no error."""
+    chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    yield chromium
+    assert chromium.get_log("browser") == []  # no error, nothing fetched

@@ -5,6 +5,7 @@ import functools
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -422,3 +423,48 @@ def backwards(texts):
         links = [(i, len(words) - 1 - i) for i in range(len(words))]
         translations.append(Translated(" ".join(reversed(words)), links))
     return translations
+
+
+# ---- Pages in Chromium ----
+
+# The color of each text that is visible, and of the backgrounds behind it, from the inside out.
+TEXT_COLORS = """
+const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), result = [];
+while (texts.nextNode()) {
+  const text = texts.currentNode.data.trim(), parent = texts.currentNode.parentElement, behind = [];
+  if (!text || !parent.checkVisibility() || parent.closest("option, :disabled")) continue;
+  for (let one = parent; one; one = one.parentElement) {
+    behind.push(getComputedStyle(one).backgroundColor);
+  }
+  result.push([text, getComputedStyle(parent).color, behind]);
+}
+return result;
+"""
+
+
+def over(color, background):
+    """Returns "rgb(r, g, b)" or "rgba(r, g, b, a)" over an opaque color, as r, g and b."""
+    *values, opacity = [*map(float, re.findall(r"[\d.]+", color)), 1.0][:4]
+    return np.array(values) * opacity + background * (1 - opacity)
+
+
+def luminance(color):
+    """Returns the relative luminance of a color (WCAG 2.1)."""
+    linear = [v / 12.92 if v <= 0.03928 else ((v + 0.055) / 1.055) ** 2.4 for v in color / 255]
+    return np.dot(linear, (0.2126, 0.7152, 0.0722))
+
+
+def check_contrasts(driver, scheme):
+    """Checks that all text of a page is readable, on a background that is "light" or "dark".
+
+    Returns the texts.
+    """
+    texts = driver.execute_script(TEXT_COLORS)
+    for text, color, behind in texts:
+        background = np.zeros(3)
+        for layer in reversed(behind):
+            background = over(layer, background)
+        light = sorted([luminance(over(color, background)), luminance(background)])
+        assert (light[1] + 0.05) / (light[0] + 0.05) >= 4.5, (text, color, behind)  # WCAG 1.4.3
+    assert (luminance(background) > 0.5) == (scheme == "light")
+    return [text for text, *_ in texts]
