@@ -13,12 +13,13 @@ from nmt.exports.exported_model import Export, ModelCard, Score
 from nmt.exports.formats import FORMATS, FORMATS_WITH_LANGUAGES
 from nmt.messages import log
 from nmt.options import Options
+from nmt.results import run_report
 from nmt.runs.folder import Run
 from nmt.runs.weights import Weights, choose_weights, scores_are_of
 from nmt.text.languages import as_pair
 
 VERSION = re.compile(r"\d{1,9}(?:\.\d{1,9}){0,3}")
-HELP = "write the model for other programs, in one of six formats"
+HELP = "write the model for other programs, in one of seven formats"
 NO_PROTECTION = (
     "The exported model neither protects nor repairs numbers, placeholders and tags, and knows no "
     "glossary: docs/export.md"
@@ -32,7 +33,7 @@ def add_flags(parser: ArgumentParser) -> None:
         help="of the exported model (default saved_model)",
     )  # fmt: skip
     flags.add_to(parser, "PATH", "a new path (default: in export/ of the run)")
-    flags.add_languages(parser, "of formats argos and huggingface (default: the run's)")
+    flags.add_languages(parser, "of formats argos, html and huggingface (default: the run's)")
     parser.add_argument(
         "--quantization", choices=("int8", "float16"),
         help="of the weights in formats ctranslate2, argos, and (int8) litert",
@@ -77,7 +78,8 @@ def run(args: Namespace) -> None:
     export = Export(model.transformer, tokenizer, args.quantization, card, args.package_version)
     FORMATS[args.format].write(path, export)
     print(path)
-    log.info(NO_PROTECTION)  # which the user sees at work in `translate`, of any run
+    if not (tokenizer.protection.learned and FORMATS[args.format].protects):
+        log.info(NO_PROTECTION)  # which the user sees at work in `translate`, of any run
 
 
 def default_path(folder: Path, kind: str) -> Path:
@@ -125,6 +127,7 @@ def model_card(run: Run, weights: Weights, options: Options, languages: Sequence
             if "interval" in score
         },
         languages=tuple(languages),
+        example=next((line.source for line in run_report.read_translations(run, 1)), ""),
     )
 
 

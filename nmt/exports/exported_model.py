@@ -28,6 +28,7 @@ class ModelCard:
     length_penalty: float = 0.0
     scores: dict[str, Score] = field(default_factory=dict)  # by name of the metric: BLEU, chrF
     languages: tuple[str, ...] = ()  # codes of the source and the targets, if they are known
+    example: str = ""  # a line of the source; "" if none is known
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ from nmt.training import devices
         (["evaluate", "--columns", "2,1"], "--columns is for files; name them, or leave it out"),
         (["evaluate", "--sheet", "a"], "--sheet is for files; name them, or leave it out"),
         (["evaluate", "--no-header"], "--no-header is for files; name them, or leave it out"),
-        (["export", "--languages", "pt-en"], "--languages goes with --format argos, huggingface"),
+        (["export", "--languages", "pt-en"], "--languages goes with --format argos, html"),
         (["plot", "curves", "um."], "plot curves: takes no sentence"),
         (["plot", "schedule", "--average"], "plot schedule: takes no --average"),
         (["plot", "schedule", "--train", "a.tsv"], "plot schedule: takes no --train"),

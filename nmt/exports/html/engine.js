@@ -1,0 +1,76 @@
+// Translates lines, sentence by sentence. It works in a worker, or in the page where there is none.
+
+const MAX_REMEMBERED = 20_000; // sentences whose translations are kept
+
+class Engine {
+  constructor(post) { // post: is called with each message for the page
+    this.post = post;
+    this.job = 0; // number of the latest one
+    this.remembered = new Map(); // translations by sentence
+    this.network = null; // until the weights are read
+  }
+
+  // {data, weights} of the page, or {job, lines: [{number, text}], tag}; a job ends those before it
+  receive(message) {
+    const work = message.weights === undefined ? this.start(message) : this.load(message);
+    work.catch((error) => this.post({ failure: String(error) }));
+  }
+
+  async load({ data, weights }) {
+    this.tokenizer = new Tokenizer(data.vocabulary);
+    this.protector = new Protector(data.protection);
+    this.sentences = new Sentences(data.sentences);
+    this.maxTokens = data.max_tokens;
+    const tensors = await inSlices(readTensors(data.tensors, weights));
+    this.network = new Network(data.sizes, tensors, data.symbols);
+    this.post({ isReady: true });
+    if (this.waiting) await this.start(this.waiting);
+  }
+
+  async start(message) {
+    this.job = message.job;
+    if (this.network) await inSlices(this.lines(message), () => this.job === message.job);
+    else this.waiting = message;
+  }
+
+  *lines({ job, lines, tag }) {
+    const split = [];
+    for (const { number, text } of lines) {
+      split.push({ number, sentences: this.sentences.split(text) });
+      yield;
+    }
+    const total = split.reduce((sum, { sentences }) => sum + sentences.length, 0);
+    let done = 0, longer = 0; // sentences, those that are longer than may be
+    for (const { number, sentences } of split) {
+      const results = [];
+      for (const { text, space } of sentences) {
+        const result = yield* this.sentence(tag, text);
+        longer += result.isCut;
+        done += 1;
+        results.push({ text: result.text, space });
+        this.post({ job, number, text: joinSentences(results), isWhole: results.length === sentences.length,
+          done, total, longer });
+        yield;
+      }
+    }
+  }
+
+  *sentence(tag, text) { // -> {text, isCut: whether the end of the source was left out}
+    if (!/\p{L}/u.test(text)) return { text, isCut: false }; // digits and signs alone
+    const source = tag ? `${tag} ${text}` : text;
+    if (!this.remembered.has(source)) {
+      const result = yield* this.translate(source);
+      if (this.remembered.size >= MAX_REMEMBERED) this.remembered.clear();
+      this.remembered.set(source, result);
+    }
+    return this.remembered.get(source);
+  }
+
+  *translate(source) {
+    const given = this.protector.protect(source), all = this.tokenizer.encode(given.text);
+    const ids = all.slice(0, this.maxTokens), translation = new Translation(this.network, ids);
+    yield* translation.translate();
+    const text = this.protector.restore(this.tokenizer.decode(translation.words()), given);
+    return { text, isCut: all.length > ids.length };
+  }
+}

@@ -1,0 +1,280 @@
+// What is seen: text in, its translation out, line beside line.
+
+const data = read("data");
+const PAUSE = 400; // milliseconds without typing before a translation begins
+const QUIET = 300; // milliseconds of work before its progress is shown
+const MAX_BYTES = 1_000_000; // of a file
+const source = at("source"), output = at("translation");
+let rows = []; // of each line: {source, text (its translation so far), isWhole, element}
+let job = 0; // number of the latest one
+let progress = { done: 0, total: 0, state: "reading" }; // or "working", "stopped", "done", "empty"
+let file = ""; // name of the file that was opened, without its ending
+let notice = null; // {name, filled} of what is said below
+let typing = 0, showing = 0; // timers; 0 where nothing is typed
+
+// ---- The engine: a worker, or this page where there is none ----
+
+let send = startWorker();
+let unread = { data, weights: at("weights").textContent }; // until the engine has read them
+at("weights").remove(); // it takes as much memory as the numbers
+send(unread);
+
+function startWorker() { // -> a function that sends a message to the engine
+  const start = "const engine = new Engine((message) => postMessage(message)); onmessage = ({ data }) => engine.receive(data);";
+  try {
+    const program = new Blob([at("engine").textContent, start], { type: "text/javascript" });
+    const worker = new Worker(URL.createObjectURL(program));
+    worker.onmessage = (event) => receive(event.data);
+    worker.onerror = (event) => {
+      if (!unread) { note("failed", { message: event.message }); return; }
+      send = startHere();
+      send(unread);
+      translate();
+    };
+    return (message) => worker.postMessage(message);
+  } catch {
+    return startHere();
+  }
+}
+
+function startHere() {
+  const engine = new Engine((message) => receive(message));
+  return (message) => engine.receive(message);
+}
+
+function receive(message) {
+  if (message.isReady) {
+    unread = null;
+    setProgress({ state: stateOfRows() });
+  } else if (message.failure) {
+    note("failed", { message: message.failure });
+  } else if (message.job === job) {
+    showLine(rows[message.number], message.text, message.isWhole);
+    const { done, total, longer } = message;
+    setProgress({ done, total, state: done === total ? "done" : "working" });
+    if (longer) note("longer", { number: longer });
+  }
+}
+
+// ---- Translating ----
+
+function schedule() {
+  clearTimeout(typing);
+  typing = setTimeout(translate, PAUSE);
+}
+
+function translate() { // what has changed since the latest time
+  clearTimeout(typing);
+  typing = 0;
+  const texts = source.value.trim() ? source.value.split("\n") : [];
+  job += 1;
+  setRows(texts);
+  const lines = rows.map(({ source: text, isWhole }, number) => ({ number, text, isWhole })).filter((one) => !one.isWhole);
+  send({ job, lines, tag: target().tag });
+  setProgress({ done: 0, total: lines.length, state: unread ? "reading" : stateOfRows() });
+}
+
+const stateOfRows = () => (rows.some(({ isWhole }) => !isWhole) ? "working" : rows.length ? "done" : "empty");
+
+function stop() {
+  job += 1;
+  send({ job, lines: [] });
+  setProgress({ state: "stopped" });
+}
+
+function setRows(texts) {
+  while (rows.length > texts.length) rows.pop().element.remove();
+  texts.forEach((text, n) => {
+    if (!rows[n]) {
+      rows[n] = { source: null, text: "", element: document.createElement("div") };
+      rows[n].element.dir = "auto";
+      output.append(rows[n].element);
+    }
+    if (rows[n].source === text) return;
+    Object.assign(rows[n], { source: text, isWhole: !text.trim() });
+    if (rows[n].isWhole) showLine(rows[n], "", true);
+    else rows[n].element.className = "former";
+  });
+}
+
+function showLine(row, text, isWhole) {
+  Object.assign(row, { text, isWhole });
+  row.element.textContent = text;
+  row.element.className = isWhole && digits(row.source) !== digits(text) ? "doubtful" : "";
+}
+
+const digits = (text) => (text.normalize("NFKC").match(/\p{Nd}+/gu) ?? []).sort().join(" ");
+
+const translation = () => rows.map(({ text }) => text).join("\n");
+
+// ---- Showing ----
+
+function setProgress(changes) {
+  const before = progress.state;
+  progress = { ...progress, ...changes };
+  if (progress.state === "working" && before === "working") { showProgress(); return; }
+  clearTimeout(showing);
+  const isSlow = progress.state === "working" || progress.state === "reading";
+  at("progress").hidden = true;
+  if (isSlow) showing = setTimeout(() => { at("progress").hidden = false; showProgress(); }, QUIET);
+  else showProgress();
+}
+
+function showProgress() {
+  const { done, total, state } = progress, isShown = !at("progress").hidden;
+  if (state === "working" && total) at("progress").value = done / total;
+  else at("progress").removeAttribute("value");
+  const shown = state === "empty" || (state === "working" && !isShown) ? "" : say(state, { done, total });
+  if (at("status").textContent !== shown) at("status").textContent = shown;
+  at("stop").hidden = !(state === "stopped" || (state === "working" && isShown));
+  at("stop").textContent = say(state === "stopped" ? "continue" : "stop");
+  at("copy").disabled = at("save").disabled = !rows.some(({ text }) => text);
+  at("doubts").hidden = !output.querySelector(".doubtful");
+  at("example").hidden = !data.example || source.value !== "";
+  at("clear").hidden = source.value === "";
+}
+
+function note(name, filled) {
+  notice = { name, filled };
+  at("notice").textContent = say(name, filled);
+  at("notice").hidden = false;
+}
+
+function fit() { // the height of the text
+  source.style.height = "auto";
+  source.style.height = `${source.scrollHeight}px`;
+}
+
+const nameOf = (code) => new Intl.DisplayNames([document.documentElement.lang], { type: "language" }).of(code);
+const target = () => data.targets[at("target").selectedIndex] ?? data.targets[0] ?? { code: "", tag: "" };
+
+function setLanguage(number) {
+  speak(number);
+  const from = data.source && nameOf(data.source), into = data.targets.map(({ code }) => nameOf(code));
+  const chosen = at("target").selectedIndex;
+  at("target").replaceChildren(...into.map((name) => new Option(name)));
+  at("target").selectedIndex = Math.max(0, chosen);
+  at("target").hidden = into.length < 2;
+  at("target-name").hidden = into.length > 1;
+  at("source-name").textContent = from || say("source");
+  at("target-name").textContent = into[0] || say("target");
+  at("title").textContent = from && into.length ? say("title", { source: from, target: into.join(" · ") }) : say("untitled");
+  document.title = at("title").textContent;
+  output.dataset.empty = say("empty");
+  source.placeholder = say(data.example ? "hint-example" : "hint", { example: data.example });
+  at("limits").textContent = say(data.protection ? "limits-protected" : "limits");
+  at("about").textContent = say("about", { name: data.name });
+  if (notice) note(notice.name, notice.filled);
+  showTarget();
+  showProgress();
+  fit();
+}
+
+function showTarget() {
+  source.lang = data.source;
+  output.lang = target().code;
+}
+
+// ---- Files ----
+
+async function openFile(given) {
+  const { name } = given;
+  if (given.size > MAX_BYTES) { note("too-large", { name }); return; }
+  const bytes = new Uint8Array(await given.arrayBuffer()), { text, encoding } = decode(bytes);
+  if (/[\0-\x08]/.test(text)) { note("not-text", { name }); return; }
+  at("notice").hidden = true;
+  notice = null;
+  if (encoding !== "utf-8") note("encoding", { name, encoding });
+  file = name.replace(/\.[^.]*$/, "");
+  setSource(text);
+}
+
+function decode(bytes) { // -> {text, encoding}: UTF-8, UTF-16 by its mark, or the usual one of before
+  const [first, second] = bytes, marked = { 0xfffe: "utf-16le", 0xfeff: "utf-16be" }[first * 256 + second];
+  if (marked) return { text: new TextDecoder(marked).decode(bytes), encoding: "utf-8" };
+  try {
+    return { text: new TextDecoder("utf-8", { fatal: true }).decode(bytes), encoding: "utf-8" };
+  } catch {
+    const encoding = data.source.startsWith("zh") ? "gb18030" : "windows-1252";
+    return { text: new TextDecoder(encoding).decode(bytes), encoding };
+  }
+}
+
+function setSource(text) {
+  source.value = text;
+  fit();
+  translate();
+}
+
+function save() {
+  const link = document.createElement("a");
+  link.download = `${[file || "translation", target().code].filter(Boolean).join(".")}.txt`;
+  link.href = URL.createObjectURL(new Blob([`${translation()}\n`], { type: "text/plain" }));
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+async function copy() {
+  try {
+    await navigator.clipboard.writeText(translation());
+  } catch {
+    note("copy-failed");
+    return;
+  }
+  at("copy").textContent = say("copied");
+  setTimeout(() => { at("copy").textContent = say("copy"); }, 1500);
+}
+
+// ---- Events ----
+
+source.addEventListener("input", (event) => {
+  fit();
+  showProgress();
+  if (!event.isComposing) schedule();
+});
+source.addEventListener("compositionend", schedule);
+source.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+  event.preventDefault();
+  translate();
+});
+at("translate").addEventListener("click", () => {
+  translate();
+  source.blur(); // the keyboard of a phone covers the translation
+  at("to").scrollIntoView({ behavior: "smooth", block: "nearest" });
+});
+at("example").addEventListener("click", () => { setSource(data.example); source.focus(); });
+at("clear").addEventListener("click", () => {
+  file = "";
+  at("notice").hidden = true;
+  notice = null;
+  setSource("");
+  source.focus();
+});
+at("open").addEventListener("click", () => at("file").click());
+at("file").addEventListener("change", () => {
+  const [given] = at("file").files;
+  if (given) openFile(given);
+  at("file").value = ""; // so that the same one may be chosen again
+});
+at("copy").addEventListener("click", copy);
+at("save").addEventListener("click", save);
+at("stop").addEventListener("click", () => (progress.state === "stopped" ? translate() : stop()));
+at("target").addEventListener("change", () => {
+  for (const row of rows) Object.assign(row, { source: null });
+  showTarget();
+  translate();
+});
+at("language").addEventListener("click", () => setLanguage(1 - language));
+for (const kind of ["dragenter", "dragover", "dragleave", "drop"]) {
+  addEventListener(kind, (event) => {
+    if (![...event.dataTransfer.types].includes("Files")) return;
+    event.preventDefault();
+    document.body.classList.toggle("dropping", kind === "dragenter" || kind === "dragover");
+    if (kind === "drop" && event.dataTransfer.files.length) openFile(event.dataTransfer.files[0]);
+  });
+}
+addEventListener("resize", fit);
+
+setLanguage(language);
+translate(); // what the browser has kept of an earlier visit

@@ -1,0 +1,436 @@
+"""What must hold of the page that translates: one file, the program's text, a browser alone."""
+
+import json
+import re
+import time
+
+import pytest
+import tensorflow as tf
+from helpers import as_dataset, call, check_contrasts, randomized, sentences
+
+import run_demo
+from nmt import UserError
+from nmt.decoding.search_options import Protecting, SearchOptions
+from nmt.exports import html_file
+from nmt.exports.browser import browser_model
+from nmt.exports.exported_model import Export, ModelCard
+from nmt.network.variants import Variant, network_of
+from nmt.runs import loading
+from nmt.text.sentences import split
+
+SECONDS = 60  # until the page is at rest, on a busy machine
+SIZES = dict(num_layers=1, d_model=16, num_heads=2, dff=24)
+MARKUP = "um </script><b>dois</b> &amp; <img src=x onerror=alert(1)>"
+CARD = ModelCard("my </script> run", languages=("pt", "en"), example=MARKUP)
+
+
+def random_export(tokenizer, card=CARD, **variant):
+    """Returns an Export of a network of random weights."""
+    size = tokenizer.vocab_size
+    sizes = SIZES | dict(input_vocab_size=size, target_vocab_size=size)
+    network = network_of(Variant(**variant), **sizes)
+    network((tf.constant([[2, 3]]), tf.constant([[2]])))
+    return Export(randomized(network), tokenizer, card=card)
+
+
+def data(html):
+    """Returns what a page holds."""
+    (held,) = re.findall(r'<script id="data" type="application/json">(.*?)</script>', html, re.S)
+    return json.loads(held)
+
+
+# ---- Assembly ----
+
+
+def test_a_page_is_one_file_that_fetches_nothing(tokenizer):
+    html = html_file.page(random_export(tokenizer))
+    held = data(html)
+    assert (held["name"], held["example"]) == (CARD.name, MARKUP)
+    assert (held["source"], held["targets"]) == ("pt", [dict(code="en", tag="")])
+    assert html.count("</script>") == 5
+    assert "<b>" not in html
+    assert "http:" not in html
+    assert "https:" not in html
+    assert re.findall(r'(?:src|href)="(.*?)"', html) == ["data:,"]
+    assert "default-src 'none'" in html
+    assert not re.search(r"innerHTML|insertAdjacentHTML|document\.write|eval\(|fetch\(", html)
+
+
+def test_texts_of_the_page_are_in_both_languages_and_all_are_used():
+    texts = json.loads((html_file.FOLDER / "texts.json").read_text(encoding="utf-8"))
+    places = re.compile(r"\{\w+\}")
+    for name, (english, chinese) in texts.items():
+        assert english, name
+        assert chinese, name
+        assert sorted(places.findall(english)) == sorted(places.findall(chinese)), name
+    frame, program = ((html_file.FOLDER / name).read_text() for name in ("page.html", "page.js"))
+    used = {*re.findall(r'data-(?:text|label)="([\w-]+)"', frame)}
+    assert used | {*re.findall(r'(?:say|note)\("([\w-]+)"', program)} <= texts.keys()
+    assert [name for name in texts.keys() - used if f'"{name}"' not in program] == []
+
+
+def test_the_command_writes_a_page_of_the_run(finished, tmp_path, capsys):
+    html = tmp_path / "page.html"
+    command = ["export", "--run", finished / "run", "--format", "html"]
+    assert call(*command, "--to", html, "--languages", "pt-en") == 0
+    printed = capsys.readouterr()
+    assert printed.out.strip() == str(html)
+    assert "neither protects" in printed.err  # the run has learned no symbols
+    held = data(html.read_text(encoding="utf-8"))
+    assert held["name"] == "run"
+    assert held["source"] == "pt"
+    first, *_ = (finished / "run" / "translations.txt").read_text().split("\t")
+    assert held["example"] == first
+
+
+def test_what_a_page_cannot_hold_is_refused(finished, tmp_path, capsys, monkeypatch):
+    html = tmp_path / "page.html"
+    command = ["export", "--run", finished / "run", "--format", "html"]
+    assert call(*command, "--to", tmp_path / "page") == 2
+    assert "a page must end in .html" in capsys.readouterr().err
+    assert call(*command, "--quantization", "int8", "--to", html) == 2
+    assert "--quantization int8 goes with" in capsys.readouterr().err
+    monkeypatch.setattr(browser_model, "MAX_PARAMETERS", 1000)
+    assert call(*command, "--to", html) == 2
+    assert "a page holds at most 1,000; export a smaller run" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_weights_that_are_no_numbers_make_no_page(tokenizer, tmp_path):
+    export = random_export(tokenizer)
+    weight = export.transformer.trainable_variables[0]
+    weight.assign(weight * float("nan"))
+    with pytest.raises(UserError, match="holds NaN"):
+        html_file.write(tmp_path / "page.html", export)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("languages", "words", "expected"),
+    [
+        ((), [], {}),
+        (("pt", "en"), ["((NAME))"], {"en": ""}),
+        (("en", "de", "fr"), ["<2fr>", "<2de>"], {"de": "<2de>", "fr": "<2fr>"}),
+        ((), ["<2de>", "<b>"], {"de": "<2de>"}),
+    ],
+)
+def test_a_page_offers_the_targets_of_the_run(languages, words, expected):
+    targets = html_file.targets(languages, words)
+    assert {target["code"]: target["tag"] for target in targets} == expected
+
+
+def test_the_rules_of_sentences_hold_the_abbreviations_of_the_program(tokenizer):
+    rules = html_file.sentence_rules(tokenizer, "pt")
+    assert {"Sr", "Sra", "Av", "Dr", "n.º"} <= {*rules["words"]}
+    assert not {"carro", "novo", "casa"} & {*rules["words"]}
+
+
+# ---- In a browser ----
+
+
+class Page:
+    """Chromium, looking at a page that translates."""
+
+    def __init__(self, driver, folder):
+        self.driver, self.folder = driver, folder
+
+    def open(self, export):
+        path = self.folder / "page.html"
+        path.unlink(missing_ok=True)
+        html_file.write(path, export)
+        self.driver.get(path.as_uri())
+
+    def ask(self, script, *arguments):
+        """Returns what a script in the page returns."""
+        return self.driver.execute_script(script, *arguments)
+
+    def wait(self, *states):
+        """Waits until the page is in one of `states`."""
+        until = time.monotonic() + SECONDS
+        while self.ask("return typing ? '' : progress.state") not in states:
+            assert time.monotonic() < until, "the page is still at work"
+            time.sleep(0.02)
+
+    def translate(self, *lines):
+        """Returns the translations of lines, which are pasted."""
+        self.ask("setSource(arguments[0])", "\n".join(lines))
+        self.wait("done", "empty")
+        return self.ask("return translation()").split("\n")
+
+    def at(self, name):
+        return self.driver.find_element("id", name)
+
+    def texts(self, selector):
+        """Returns the texts of the elements that a CSS selector chooses."""
+        script = "return [...document.querySelectorAll(arguments[0])].map(one => one.textContent)"
+        return self.ask(script, selector)
+
+    def drop(self, name, content):
+        """Drops a file of bytes, and waits until the page has read it."""
+        script = """
+            const [name, bytes, done] = arguments, files = new DataTransfer(), read = openFile;
+            openFile = async (file) => { openFile = read; await read(file); done(); };
+            files.items.add(new File([new Uint8Array(bytes)], name));
+            const drop = new DragEvent("drop", { dataTransfer: files, bubbles: true });
+            document.body.dispatchEvent(drop);
+        """
+        self.driver.execute_async_script(script, name, [*content])
+        self.wait("done", "empty")
+
+
+@pytest.fixture
+def browser(driver, tmp_path):
+    """A Page in Chromium."""
+    return Page(driver, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def run(finished):
+    """The tokenizer and the Model of a trained run, whose languages are pt and en."""
+    _, tokenizer, model = loading.load(finished / "run", languages=["pt", "en"])
+    return tokenizer, model
+
+
+def export_of(run):
+    tokenizer, model = run
+    return Export(model.transformer, tokenizer, card=CARD)
+
+
+LINES = [source for source, _ in sentences(20, seed=7)] + [
+    "O Sr. três. Quatro cinco.", "  um dois.   três!  ", "", "1234", "um. dois? Três... Quatro.",
+    "😀 um", "um " * 60,
+]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_the_page_translates_as_the_program(browser, run):
+    tokenizer, model = run
+    browser.open(export_of(run))
+    unprotected = Protecting(protect=False)
+    translate = model.text_translator(tokenizer, SearchOptions(1), protecting=unprotected)
+    expected = list(translate(LINES))
+    expected[LINES.index("1234")] = "1234"  # digits alone stay
+    assert browser.translate(*LINES) == expected
+    assert len({*expected}) > 20
+    assert browser.translate("", "um.") == ["", *translate(["um."])]
+    assert browser.translate("") == [""]
+
+
+@pytest.mark.slow
+def test_a_non_autoregressive_run_translates_as_the_program(browser, tokenizer):
+    from nmt.decoding import non_autoregressive
+
+    export = random_export(tokenizer, non_autoregressive=True)
+    browser.open(export)
+    (ids,) = tokenizer.encode(["um dois três."])
+    expected = non_autoregressive.search(export.transformer, tf.constant([ids])).ids[0, 0].numpy()
+    assert browser.translate("um dois três.") == list(tokenizer.decode([expected]))
+
+
+TEXTS = [
+    ("pt", "O Sr. Silva vive na Av. Paulista, n.º 12. E agora? Ele saiu... «Vens?», disse. Sim."),
+    ("en", 'Mr. and Mrs. Brown live there. He said: "It works." Really? See Fig. 3 on p. 12. Go!'),
+    ("de", "Herr Dr. Müller kam am 3. Oktober an. Er sagte: „Es geht.“ Die Fa. Huber usw. ist da."),
+    (
+        "fr",
+        "M. Durand a dit : « Ça marche. » « Viens-tu ? » demanda-t-elle. Le prix est de 3,50 €.",
+    ),
+    ("hi", "डॉ. शर्मा आए। एम.ए. की पढ़ाई हुई।"),
+    ("ja", "「行け。」と言った。彼は「行くな！」って叫んだ。今日は晴れ。"),
+    ("zh", "“走吧！”他大声说道。然后走了。价格是3.5元！"),
+]
+SYMBOLS = "o menino come {name} 4711 peixes <b>"
+
+
+@pytest.mark.slow
+def test_a_run_that_copies_symbols_gives_the_originals_back(browser):
+    pairs = [(f"o menino come {number} peixes", f"the boy eats {number}") for number in range(1100)]
+    tokenizer = run_demo.Tokenizer(
+        run_demo.train_tokenizer(as_dataset(pairs), 400, words_per_piece=1)
+    )
+    browser.open(random_export(tokenizer))
+    (text,) = browser.translate(SYMBOLS)
+    for original in ("{name}", "4711", "<b>"):
+        assert text.count(original) == 1
+    assert "⟦" not in text
+    assert "copied as they are" in browser.at("limits").text
+
+
+@pytest.mark.slow
+def test_sentences_end_where_those_of_the_program_do(browser, run):
+    browser.open(export_of(run))
+    for language, text in TEXTS:
+        rules = html_file.sentence_rules(run[0], language)
+        script = "return new Sentences(arguments[0]).split(arguments[1]).map(part => part.text)"
+        expected = [sentence for sentence, _ in split(text, language)]
+        assert browser.ask(script, rules, text) == expected
+        assert len(expected) > 1
+
+
+@pytest.mark.slow
+def test_text_is_translated_when_typing_stops_or_at_once(browser, run):
+    from selenium.webdriver import ActionChains, Keys
+
+    browser.open(export_of(run))
+    (first, second) = browser.translate("um dois.", "três.")
+    browser.ask("window.lines = []; const post = send; send = (m) => { lines.push(m); post(m); }")
+    browser.at("source").send_keys(" quatro")
+    assert browser.ask("return lines.length") == 0  # not at each key
+    browser.wait("done")
+    (message,) = browser.ask("return lines")
+    assert message["lines"] == [dict(number=1, text="três. quatro", isWhole=False)]  # the new one
+    texts = browser.ask("return translation()").split("\n")
+    assert texts[0] == first
+    assert texts[1] not in ("", second)
+    browser.at("source").send_keys(".")
+    keys = ActionChains(browser.driver).key_down(Keys.CONTROL).send_keys(Keys.ENTER)
+    keys.key_up(Keys.CONTROL).perform()
+    assert browser.ask("return typing") == 0
+    browser.at("clear").click()
+    assert browser.ask("return [source.value, translation(), progress.state]") == ["", "", "empty"]
+
+
+@pytest.mark.slow
+def test_a_long_text_is_stopped_and_continued(browser, run):
+    browser.open(export_of(run))
+    lines = [source for source, _ in sentences(300, seed=3)]
+    browser.ask("document.title = ''; setSource(arguments[0])", "\n".join(lines))
+    browser.wait("working")
+    until = time.monotonic() + SECONDS
+    while browser.ask("return progress.done") < 2:
+        assert time.monotonic() < until
+    browser.ask("stop()")
+    count = "return rows.filter(row => row.isWhole).length"
+    time.sleep(0.3)
+    number = browser.ask(count)
+    assert 2 <= number < len(lines)
+    assert "Stopped after" in browser.at("status").text
+    assert browser.at("stop").text == "Continue"
+    time.sleep(0.3)
+    assert browser.ask(count) == number
+    browser.at("stop").click()
+    browser.wait("done")
+    assert browser.ask(count) == len(lines)
+    assert browser.ask("return rows.every(row => row.text)")
+
+
+@pytest.mark.slow
+def test_a_file_is_dropped_and_its_translation_saved(browser, run):
+    browser.open(export_of(run))
+    browser.wait("empty")
+    lines = ["um dois.", "", "três."]
+    expected = browser.translate(*lines)
+    browser.at("clear").click()
+    browser.drop("numeros.pt.txt", "\r\n".join(lines).encode("utf-8-sig"))
+    assert browser.ask("return translation()").split("\n") == expected
+    saved = browser.driver.execute_async_script(
+        "const done = arguments[0]; let name;"
+        "HTMLAnchorElement.prototype.click = function () { name = this.download; };"
+        "const url = URL.createObjectURL;"
+        "URL.createObjectURL = (blob) => {"
+        " blob.text().then((text) => done([name, text])); return url(blob); };"
+        "document.getElementById('save').click()"
+    )
+    assert saved == ["numeros.pt.en.txt", "\n".join(expected) + "\n"]
+    browser.drop("old.txt", "três.".encode("cp1252"))
+    assert browser.ask("return source.value") == "três."
+    assert "windows-1252" in browser.at("notice").text
+    browser.drop("report.docx", b"PK\3\4\0\0")
+    assert "report.docx is not plain text" in browser.at("notice").text
+    browser.drop("book.txt", b"a" * 1_000_001)
+    assert "book.txt is too large" in browser.at("notice").text
+    assert browser.ask("return source.value") == "três."
+
+
+@pytest.mark.slow
+def test_without_workers_the_page_itself_translates(browser, run):
+    browser.open(export_of(run))
+    expected = browser.translate("um dois.", "três.")
+    command = "Page.addScriptToEvaluateOnNewDocument"
+    script = browser.driver.execute_cdp_cmd(command, {"source": "delete window.Worker"})
+    browser.driver.refresh()
+    browser.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
+    assert browser.ask("return typeof Worker") == "undefined"
+    assert browser.translate("um dois.", "três.") == expected
+
+
+@pytest.mark.slow
+def test_a_line_whose_digits_differ_is_marked(browser, run):
+    browser.open(export_of(run))
+    browser.translate("um dois.", "um 48213 dois.", "48213")
+    marked = browser.ask("return rows.map(row => row.element.className)")
+    assert marked == ["", "doubtful", ""]
+    assert browser.at("doubts").is_displayed()
+    browser.translate("um dois.")
+    assert not browser.at("doubts").is_displayed()
+
+
+@pytest.mark.slow
+def test_the_language_to_translate_into_is_chosen(browser):
+    pairs = as_dataset(sentences(200))
+    tokenizer = run_demo.Tokenizer(run_demo.train_tokenizer(pairs, 320, symbols="<2de> <2fr>"))
+    card = ModelCard("run", languages=("en", "de", "fr"))
+    browser.open(random_export(tokenizer, card))
+    browser.ask("window.tags = []; const post = send; send = (m) => { tags.push(m.tag); post(m); }")
+    german = browser.translate("um dois três.")
+    assert browser.texts("#target option") == ["German", "French"]
+    browser.ask("const box = document.getElementById('target'); box.selectedIndex = 1;"
+                "box.dispatchEvent(new Event('change'))")  # fmt: skip
+    browser.wait("done")
+    assert browser.ask("return tags") == ["<2de>", "<2fr>"]
+    assert browser.ask("return output.lang") == "fr"
+    assert browser.ask("return translation()").split("\n") != german
+
+
+# ---- What is seen ----
+
+
+@pytest.mark.slow
+def test_the_page_fits_phones_and_screens_in_both_languages(browser, run):
+    browser.open(export_of(run))
+    browser.translate(MARKUP, "um" * 300, "um " * 100)
+    for width in (390, 1280):
+        metrics = dict(width=width, height=844, deviceScaleFactor=1, mobile=width < 500)
+        browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        for title in ("葡萄牙语 → 英语", "Portuguese → English"):
+            browser.at("language").click()
+            assert browser.ask("return [document.title, title.textContent]") == [title, title]
+            assert browser.ask("return document.documentElement.scrollWidth") <= width
+            assert browser.ask("return source.scrollHeight <= source.clientHeight")
+        assert browser.at("translate").is_displayed() == (width == 390)
+    assert browser.texts("main b, main img") == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_all_text_of_the_page_is_readable_in_light_and_dark(browser, run, scheme):
+    feature = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": feature})
+    browser.open(export_of(run))
+    browser.translate("um 7 dois.")
+    browser.ask("note('too-large', { name: 'a.txt' }); rows[0].element.className = 'former'")
+    assert len(check_contrasts(browser.driver, scheme)) > 10
+
+
+@pytest.mark.slow
+def test_each_control_has_a_name_and_is_reached_by_keyboard(browser, run):
+    from selenium.webdriver import ActionChains, Keys
+
+    browser.open(export_of(run))
+    browser.translate("um dois.")
+    for _ in range(2):  # languages
+        nodes = browser.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+        names = [
+            node["name"]["value"] for node in nodes
+            if not node["ignored"] and node["role"]["value"] in ("button", "textbox", "group")
+        ]  # fmt: skip
+        assert len(names) >= 7
+        assert all(name.strip() for name in names)
+        browser.at("language").click()
+    browser.ask("scrollTo(0, 0); document.activeElement.blur()")
+    stops = []
+    for _ in range(16):  # from anywhere, all around
+        ActionChains(browser.driver).send_keys(Keys.TAB).perform()
+        stops.append(browser.ask("return document.activeElement.id"))
+    controls = ["language", "clear", "open", "source", "copy", "save", "translation"]
+    assert {*controls} <= {*stops}, stops
