@@ -381,7 +381,8 @@ class Tokenizer:
         lines = [spelling.normal(line) for line in lines]
         check_characters(lines)
         lines = [self._cut(line, max_tokens) for line in lines]
-        return self.processor.encode(lines, add_bos=True, add_eos=True)
+        # Line by line: SentencePiece starts a thread for a list, which costs more than a line does.
+        return [self.processor.encode(line, add_bos=True, add_eos=True) for line in lines]
 
     def _cut(self, line: str, max_tokens: int | None) -> str:
         """Returns a line without what is beyond `max_tokens` in any case; see `encode`."""
@@ -403,8 +404,7 @@ class Tokenizer:
         No reader of lines finds an end of a line in them: control characters become spaces.
         """
         rows = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
-        texts = self.processor.decode(rows)
-        return [*map(spelling.printed, texts)]
+        return [spelling.printed(self.processor.decode(row)) for row in rows]
 
     def surfaces(self, text: str, max_tokens: int | None = None) -> list[str]:
         """Returns the tokens of a text as they stand in it, with U+2581 before each word.
