@@ -2,8 +2,8 @@
 
 Random weights of the tutorial's size, which never end a translation, on a batch of equal sources.
 Prints a markdown table of milliseconds per token and sentence, by number of tokens: with a cache
-that grows, as for batches; with one of fixed size compiled by XLA, as for single sentences; and
-without any, as in the tutorial. Then the memory of the cache. --plot draws the table.
+that grows, as in translating; with one of fixed size, compiled by XLA; and without any, as in the
+tutorial. Then the memory of the cache. --plot draws the table.
 """
 
 import argparse

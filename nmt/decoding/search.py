@@ -1,7 +1,7 @@
 """Search for the likeliest translation: the one entry to greedy search, sampling and beam search.
 
-These are functions of ids. An engine calls them as TensorFlow functions that are traced once, or
-compiled: see engines/tensorflow.py.
+These are functions of ids. The engine of TensorFlow calls them as functions that are traced once:
+see engines/tensorflow.py.
 """
 
 from collections.abc import Callable

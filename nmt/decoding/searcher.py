@@ -67,7 +67,6 @@ class Searcher:
         reports: bool = False,
         has_prefixes: bool = False,
         has_symbols: bool = False,
-        extra_positions: int | None = None,
     ) -> Hypotheses:
         """Returns the Hypotheses of the search, or of the samples, that the options choose.
 
@@ -81,7 +80,6 @@ class Searcher:
           has_prefixes: whether `prefix` holds any. Else no step looks for it, which would take a
             tenth more time for a single sentence.
           has_symbols: whether a source holds symbols. Else no translation may.
-          extra_positions: see CachedDecoder.
         """
         restrictions = Restrictions(
             prefix=prefix if has_prefixes else None,
@@ -91,9 +89,7 @@ class Searcher:
             on_step=self._reports.on_step(report) if reports else None,
         )
         transformers = self._members if len(self._members) > 1 else self.transformer
-        return search(
-            transformers, inp, self.options, restrictions, samples, scored, extra_positions
-        )
+        return search(transformers, inp, self.options, restrictions, samples, scored)
 
     def _log_probabilities(self, inp: tf.Tensor, tar: tf.Tensor) -> tf.Tensor:
         """Returns the log-probabilities (B,) of target ids."""

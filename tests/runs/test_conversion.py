@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 import time
+from argparse import Namespace
 
 import pytest
 from helpers import ROOT, call, run_process, start_process
@@ -170,7 +171,8 @@ def test_all_commands_translate_by_the_engine_that_is_named(finished, engine, tm
 @pytest.mark.parametrize("engine", ["ctranslate2", "tensorflow"])
 def test_a_server_translates_by_the_engine_that_is_named(finished, engine):
     runs = [Run(finished / "run")]
-    served = serve.load(("en", "fr"), runs, None, Protecting(), EngineChoice(engine))
+    args = Namespace(checkpoint=None, engine=engine, quantization=None)
+    served = serve.load(("en", "fr"), runs, args, Protecting())
     query = Query(served.name, served.directions[0])
     used = type(served.translator(query).context.engine)
     assert used is (CTranslate2Engine if engine == "ctranslate2" else TensorFlowEngine)

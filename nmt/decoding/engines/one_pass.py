@@ -29,7 +29,6 @@ class OnePassSearcher(Searcher):
         reports: bool = False,
         has_prefixes: bool = False,
         has_symbols: bool = False,
-        extra_positions: int | None = None,
     ) -> Hypotheses:
         alpha = self.options.length_penalty
         return non_autoregressive.search(self.transformer, inp, alpha, scored)
