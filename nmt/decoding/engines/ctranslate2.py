@@ -111,6 +111,7 @@ class CTranslate2Engine:
         self._names = tokenizer.tokens(range(tokenizer.vocab_size))  # by id
         self._ids = {name: number for number, name in enumerate(self._names)}
         self._symbols = frozenset(tokenizer.symbol_ids)
+        self._space = [self._ids["▁"]] if "▁" in self._ids else []  # before a symbol
         self._batching = Batching(settings.rows, options.beam)
         self._pair_batching = Batching(settings.rows, 1)
         self._definition = functools.cache(definition)
@@ -258,23 +259,22 @@ class CTranslate2Engine:
     ) -> list[int]:
         """Returns ids in which each symbol stands as often as it is required.
 
-        One that is put in or taken out is where the translation is then likeliest.
+        A missing one comes last, where placement.py takes it from to its place between two words;
+        of repeated ones, those stay with which the translation is likeliest.
         """
         begun = 1 + len(request.prefix)  # what the user wants a translation to begin with stays
         for symbol in sorted(self._symbols & ({*required} | {*ids})):
-            while missing := required[symbol] - ids.count(symbol):
-                if missing > 0:
-                    end = len(ids) - (ids[-1] == END)
-                    changed = [
-                        [*ids[:place], symbol, *ids[place:]] for place in range(begun, end + 1)
-                    ]
-                else:
-                    places = [place for place in range(begun, len(ids)) if ids[place] == symbol]
-                    changed = [ids[:place] + ids[place + 1 :] for place in places]
-                if not changed:
+            while ids.count(symbol) > required[symbol]:
+                places = [place for place in range(begun, len(ids)) if ids[place] == symbol]
+                if not places:
                     break
+                changed = [ids[:place] + ids[place + 1 :] for place in places]
                 scores = self.score([IdPair(request.source, other) for other in changed])
                 ids = max(zip(scores, changed, strict=True), key=lambda pair: pair[0])[1]
+            missing = required[symbol] - ids.count(symbol)
+            if missing > 0:
+                end = len(ids) - (ids[-1] == END)
+                ids = [*ids[:end], *[*self._space, symbol] * missing, *ids[end:]]
         return ids
 
     # ---- Given pairs ----
