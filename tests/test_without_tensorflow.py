@@ -57,6 +57,10 @@ SERVE = """
         best = client.post("/n-best", json={**text, "n_best": 3, "details": True}).json()
         assert best["translations"][0]["text"] and best["tokens"][0]["alternatives"], best
         assert client.get("/runs").json()[0]["parameters"] > 0
+        for path, asked in (("/n-best", {**text, "sample": True}), ("/attention", text)):
+            answer = client.post(path, json=asked)
+            assert (answer.status_code, "--engine ctranslate2" in answer.text) == (400, True)
+        assert not client.get("/runs").json()[0]["explorer"]
         assert client.get("/health").json()["warm"]
     """
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from nmt import Terminated, UserError
 from nmt.cli import flags, startup
 from nmt.cli.program import PROGRAM
+from nmt.decoding.engines.choice import CTRANSLATE2
 from nmt.messages import log
 from nmt.neighbors import how_to_install
 from nmt.results.run_report import read_translations
@@ -205,8 +206,9 @@ def load(
         ) from None
     examples = [source for source, *_ in read_translations(run, EXAMPLES)]
     served = ServedModel(
-        run.path.resolve().name, model, tokenizer, directions, examples, protecting
-    )
+        run.path.resolve().name, model, tokenizer, directions, examples, protecting,
+        stays_without_tensorflow=args.engine == CTRANSLATE2,
+    )  # fmt: skip
     served.translator(Query(served.name, directions[0]))  # refuses what the run cannot protect
     return served
 

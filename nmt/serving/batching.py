@@ -1,10 +1,11 @@
 """Requests that arrive together are translated together: one queue, whose threads take batches.
 
-A batch costs much less than its requests one by one. Most clients wait for an answer before they
-ask again, so those that were answered together come back together: a thread waits a moment for as
-many requests as there were, or, beside other threads, for its share of them. A single client does
-not wait. The thread takes those at the head of the queue that may be translated together, up to a
-number of tokens, and answers each.
+A batch costs much less than its requests one by one. CTranslate2 has a queue of its own, but makes
+batches of one call's texts alone. Most clients wait for an answer before they ask again, so those
+that were answered together come back together: a thread waits a moment for as many requests as
+there were, or, beside other threads, for its share of them. A single client does not wait. The
+thread takes those at the head of the queue that may be translated together, up to a number of
+tokens, and answers each.
 """
 
 import asyncio

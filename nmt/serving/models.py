@@ -89,6 +89,7 @@ class ServedModel:
     directions: list[Direction]
     examples: list[str] = dataclasses.field(default_factory=list)  # sentences of its test split
     protecting: Protecting = Protecting()  # noqa: RUF009  # immutable
+    stays_without_tensorflow: bool = False  # requests that need it are refused
     # By the number of samples. Nobody waits for those that are being made but who asks for them.
     _samplings: dict[int, VariableSampling] = dataclasses.field(
         default_factory=dict, init=False, repr=False

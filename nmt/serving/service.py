@@ -37,6 +37,7 @@ from nmt.text import sentences
 from nmt.text.tokenizer import MAX_SOURCE_TOKENS
 
 THREADS = 2  # of streams, attention, HTML and warming up
+WITHOUT_TENSORFLOW = "samples and attention need TensorFlow; start without --engine ctranslate2"
 LOADING = "Loading TensorFlow, for the first request that CTranslate2 cannot answer alone."
 NOT_RUNNING = "the server does not run"
 MAX_ATTENTION_TOKENS = 200  # of a sentence: its weights are their square, per head and layer
@@ -226,9 +227,14 @@ class Service:
         Args:
           served: the run.
           key, load: see Loader.
+
+        Raises:
+          RefusedError: the server is to stay without TensorFlow.
         """
         if served.model.searches_by_tensorflow:
             return
+        if served.stays_without_tensorflow:
+            raise RefusedError(400, WITHOUT_TENSORFLOW)
         log_once(LOADING)
         await self._loader.load((served.name, key), load)
 
@@ -279,7 +285,8 @@ class Service:
         """Returns whether anyone may have a page that holds a run, and a page can."""
         if self.limits.api_key is not None:  # a link sends no key
             return False
-        return served.model.members == 1 and served.parameters <= MAX_PARAMETERS
+        is_possible = served.model.members == 1 and not served.stays_without_tensorflow
+        return is_possible and served.parameters <= MAX_PARAMETERS
 
     async def explorer(self, served: ServedModel) -> StoredBytes:
         """Returns the explorer of a run, a page with some sentences of its test split."""

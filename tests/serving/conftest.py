@@ -32,7 +32,7 @@ class Capitals:
         self.parameters = 10**9  # no explorer
         options = Options(non_autoregressive=True)
         self.model = SimpleNamespace(options=options, members=1, searches_by_tensorflow=True)
-        self.beam, self.examples = 1, []
+        self.beam, self.examples, self.stays_without_tensorflow = 1, [], False
         self.protector, self.batches = DEFAULT, []
 
     def translation(self, text):
