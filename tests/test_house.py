@@ -234,6 +234,12 @@ def test_no_module_name_stands_twice():
     assert twice <= STAND_TWICE, sorted(twice - STAND_TWICE)
 
 
+def test_no_file_of_tests_has_the_name_of_another():
+    """pytest imports them by their names alone."""
+    counts = collections.Counter(path.name for path in (ROOT / "tests").rglob("test_*.py"))
+    assert not [name for name, count in counts.items() if count > 1]
+
+
 def test_tests_start_processes_by_helpers_with_the_environment_of_a_user():
     starts = r"^import subprocess|^from subprocess import .*\b(run|Popen|call|check_\w+)\b"
     files = [path for path in (ROOT / "tests").rglob("*.py") if path.name != "helpers.py"]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import importlib.util
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from nmt import UserError
 from nmt.decoding.engines.engine import Converted, Engine, EngineSettings
-from nmt.messages import log
+from nmt.messages import log_once
 
 if TYPE_CHECKING:
     from nmt.decoding.networks import Networks
@@ -83,12 +82,6 @@ def obstacle_to_ctranslate2(
 def is_installed() -> bool:
     """Returns whether the package of CTranslate2 is there, without importing it."""
     return importlib.util.find_spec("ctranslate2") is not None
-
-
-@functools.cache
-def log_once(message: str) -> None:
-    """Logs a message, unless this process has done so: there is an engine for each search."""
-    log.info(message)
 
 
 def tensorflow_engine(

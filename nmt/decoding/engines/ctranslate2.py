@@ -89,7 +89,7 @@ class CTranslate2Engine:
     Args:
       converted: the weights.
       tokenizer: of the run; its entries are the vocabulary.
-      options: of the search, which `unable` finds nothing in.
+      options: of the search, to which choice.obstacle_to_ctranslate2 finds no obstacle.
       settings: of the engine.
       definition: returns the engine of TensorFlow, for the attention of all layers.
     """
@@ -205,10 +205,10 @@ class CTranslate2Engine:
 
     def _read(self, request: Request, result: Any) -> list[Hypothesis]:
         """Returns the Hypotheses of a result, which may still be searched for."""
-        found = result if hasattr(result, "hypotheses") else result.result()
+        ended = result if hasattr(result, "hypotheses") else result.result()
         limit = length_limit(request)  # that of the batch may be higher
         hypotheses = []
-        for names, log_probability in zip(found.hypotheses, found.scores, strict=True):
+        for names, log_probability in zip(ended.hypotheses, ended.scores, strict=True):
             ids = [START, *(self._ids[name] for name in names[:limit])]
             hypotheses.append(Hypothesis(ids, log_probability, 0.0, ids[-1] == END))
         return hypotheses
