@@ -347,3 +347,11 @@ def test_padding_and_start_are_never_generated(tokenizer, tmp_path):
     ctranslate2_model.save(folder, weights.transformer, tokenizer)
     results = weights._replace(folder=folder).engine(beam=3).search(weights.requests())
     assert all(not {PAD, START} & {*best.ids[1:]} for best, *_ in results)
+
+
+def test_an_end_alone_has_attention_and_a_score(ending):
+    pair = IdPair([START, END], [START, END])
+    (attention,) = ending.engine().attend([pair])
+    assert attention.cross.shape[1:] == (2,)
+    (score,) = ending.engine().score([pair], tokens=True)
+    assert len(score.tokens) == 1

@@ -34,7 +34,8 @@ def folder(finished, tmp_path_factory):
     shutil.copytree(finished / "run", path / "run")
     lines = [source for source, _ in sentences(1599)[1500:]] + [""]
     (path / "source").write_text("\n".join(lines) + "\n")
-    _, tokenizer, model = loading.load(path / "run")
+    # What SavedModel and LiteRT hold is the search of TensorFlow.
+    _, tokenizer, model = loading.load(path / "run", engine=loading.EngineChoice("tensorflow"))
     for name, beam in (("greedy", 1), ("beam", 4)):
         texts = list(model.translator(tokenizer, SearchOptions(beam, 0.6))(lines))
         (path / name).write_text("\n".join(texts) + "\n")

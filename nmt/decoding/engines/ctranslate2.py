@@ -326,7 +326,7 @@ class CTranslate2Engine:
             return self._definition().attend(pairs, every_layer)
         results = self._passes(pairs, return_attention=True)
         return [
-            PairAttention(np.array(result.attention[0]), {}, pair.target)  # (T, S)
+            PairAttention(_attention_of(result, pair), {}, pair.target)
             for pair, result in zip(pairs, results, strict=True)
         ]
 
@@ -360,6 +360,11 @@ class CTranslate2Engine:
 
     def _tokens(self, ids: Iterable[int]) -> list[str]:
         return [self._names[number] for number in ids]
+
+
+def _attention_of(result: Any, pair: IdPair) -> np.ndarray:
+    """Returns the attention (T, S) of a pass; of an END alone, CTranslate2 has no row."""
+    return np.array(result.attention[0], np.float32).reshape(-1, len(pair.source))
 
 
 def length_limit(request: Request) -> int:
