@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import keras
 
+from nmt import UserError
 from nmt.cli import finished_runs, train_corpus, train_messages, train_options
 from nmt.corpus import batches as batching
 from nmt.corpus.corpora import Corpus, load_corpus
@@ -19,11 +20,12 @@ from nmt.corpus.vocabulary import train_tokenizer
 from nmt.decoding.engines.choice import is_installed
 from nmt.decoding.model import Model
 from nmt.exports.browser.page_size import MAX_PARAMETERS
+from nmt.messages import log
 from nmt.options import Options
 from nmt.results import run_report
+from nmt.runs import conversion
 from nmt.runs import parent as parents
 from nmt.runs.claim import Claim, claim
-from nmt.runs.conversion import convert
 from nmt.runs.folder import Run
 from nmt.runs.lock import LockedRun
 from nmt.runs.run_tokenizer import check_size
@@ -139,9 +141,17 @@ class Session:
             run_report.write_validation(self.run, self.corpus, final, validation)
 
     def convert(self, model: Model) -> None:
-        """Writes the final weights for CTranslate2, if it is installed and can read them."""
-        if self.workers.chief and not self.options.limitation and is_installed():
-            convert(self.run, choose_weights(self.run), self.tokenizer, model.networks)
+        """Writes the final weights for CTranslate2, if it is installed and can read them.
+
+        A full disk is no error here: the first translation tries again.
+        """
+        if not self.workers.chief or self.options.limitation or not is_installed():
+            return
+        try:
+            weights = choose_weights(self.run)
+            conversion.write(self.run, weights, self.tokenizer, model.transformer)
+        except UserError as error:
+            log.warning(f"{error}. The weights are converted for CTranslate2 when it needs them.")
 
     def report(
         self, model: Model, scores: dict[str, Any], lines: list[run_report.TranslatedLine]

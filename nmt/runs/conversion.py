@@ -1,5 +1,7 @@
 """The weights of a run for CTranslate2, converted once: engine/ of the run folder."""
 
+from __future__ import annotations
+
 import atexit
 import contextlib
 import shutil
@@ -7,6 +9,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nmt import UserError, output
 from nmt.decoding.networks import Networks
@@ -14,6 +17,9 @@ from nmt.messages import log
 from nmt.runs.weights import KINDS, Weights, choose_weights
 from nmt.text.tokenizer import Tokenizer
 from nmt.training.run_folder import RunFolder
+
+if TYPE_CHECKING:
+    from transformer_model import Transformer
 
 SECONDS_OF_A_DAY = 86_400
 
@@ -35,20 +41,44 @@ def convert(
     if folder.exists():
         return folder
     transformer = networks().transformer
-    from nmt.exports.ctranslate2_model import save  # TensorFlow is imported by now
+    try:
+        return write(run, weights, tokenizer, transformer)
+    except UserError as error:
+        reason, _, _ = str(error).partition(";")
+    log.info(f"{reason}: the weights for CTranslate2 are converted for this process alone.")
+    temporary = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
+    save(temporary / folder.name, transformer, tokenizer)
+    return temporary / folder.name
 
+
+def write(run: RunFolder, weights: Weights, tokenizer: Tokenizer, transformer: Transformer) -> Path:
+    """Writes converted weights into the run folder, unless they are there. Returns their folder.
+
+    Args:
+      run, weights, tokenizer: see `convert`.
+      transformer: which holds the weights.
+
+    Raises:
+      UserError: the run folder cannot be written to.
+    """
+    folder = converted_folder(run, weights)
+    if folder.exists():
+        return folder
     _remove_others(run)
     try:
         save(folder, transformer, tokenizer)
-    except UserError as error:
-        if folder.exists():  # another process has written it meanwhile
-            return folder
-        reason, _, _ = str(error).partition(";")
-        log.info(f"{reason}: the weights for CTranslate2 are converted for this process alone.")
-        folder = Path(tempfile.mkdtemp()) / folder.name
-        atexit.register(shutil.rmtree, folder.parent, ignore_errors=True)
-        save(folder, transformer, tokenizer)
+    except UserError:
+        if not folder.exists():  # another process may have written it meanwhile
+            raise
     return folder
+
+
+def save(folder: Path, transformer: Transformer, tokenizer: Tokenizer) -> None:
+    """See exports.ctranslate2_model.save, which imports TensorFlow."""
+    from nmt.exports import ctranslate2_model
+
+    ctranslate2_model.save(folder, transformer, tokenizer)
 
 
 def converted_folder(run: RunFolder, weights: Weights) -> Path:

@@ -7,7 +7,7 @@ import time
 from argparse import Namespace
 
 import pytest
-from helpers import ROOT, call, run_process, start_process
+from helpers import ROOT, TINY, call, run_process, sentences, start_process, write_tsv
 
 from nmt import UserError
 from nmt.cli import serve
@@ -190,3 +190,17 @@ def test_converted_folders_are_named_by_their_weights(run):
     weights = conversion.choose_weights(loading.listing.find(run))
     folder = conversion.convert(loading.listing.find(run), weights, tokenizer, model.networks)
     assert folder == run / "engine" / weights.sha256[:16]
+
+
+def test_a_training_run_ends_even_if_its_weights_cannot_be_converted(tmp_path, capsys, monkeypatch):
+    """The disk is full, for example: scores and pictures still come."""
+
+    def full(folder, *_):
+        raise UserError(f"{folder}: No space left on device; free some space")
+
+    monkeypatch.setattr(conversion, "save", full)
+    data = write_tsv(tmp_path / "numbers.tsv", sentences(60))
+    assert call("--dataset", data, "--run", tmp_path / "run", *TINY, "--no-plots") == 0
+    assert "No space left on device" in capsys.readouterr().err
+    assert (tmp_path / "run" / "scores.json").exists()
+    assert not [*(tmp_path / "run").glob("engine/*")]
