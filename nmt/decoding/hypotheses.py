@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
+from nmt.decoding import search_options
+
 
 class Hypotheses(NamedTuple):
     """The N best translations of each of B sentences, the best first."""
@@ -19,11 +21,8 @@ class Hypotheses(NamedTuple):
 
 
 def length_penalty(length: tf.Tensor, alpha: float) -> tf.Tensor:
-    """((5 + length) / 6)^alpha, which divides log-probabilities (Wu et al. 2016, equation 14).
-
-    Length is in tokens and counts END, not START. With alpha = 0, log-probabilities alone rank.
-    """
-    return ((5 + tf.cast(length, tf.float32)) / 6) ** alpha
+    """See search_options.length_penalty; of integers (...), float32 (...)."""
+    return search_options.length_penalty(tf.cast(length, tf.float32), alpha)
 
 
 def set_position(tensor: tf.Tensor, index: tf.Tensor, value: tf.Tensor) -> tf.Tensor:

@@ -10,7 +10,7 @@ from nmt.decoding.engines.choice import (
     AUTO,
     TENSORFLOW,
     choose_engine,
-    obstacle_to_ctranslate2,
+    name_of_engine,
 )
 from nmt.decoding.engines.engine import Converted, EngineSettings
 from nmt.decoding.networks import Networks
@@ -72,8 +72,7 @@ class Model:
     @property
     def searches_by_tensorflow(self) -> bool:
         """Whether TensorFlow computes the run's search, not CTranslate2."""
-        obstacle = obstacle_to_ctranslate2(self.search_options, self.converted)
-        return self.engine == TENSORFLOW or bool(obstacle)
+        return name_of_engine(self.search_options, self.converted, self.engine) == TENSORFLOW
 
     def translator(
         self,

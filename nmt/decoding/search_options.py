@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmt import UserError
 from nmt.decoding.consensus import UTILITIES
@@ -14,6 +14,15 @@ if TYPE_CHECKING:
     from nmt.text.glossary import Glossary
 
 EXTRA_TOKENS = 50  # of a translation, at most, beyond the tokens of its source (paper 6.1)
+
+
+def length_penalty(length: Any, alpha: float) -> Any:
+    """((5 + length) / 6)^alpha, which divides log-probabilities (Wu et al. 2016, equation 14).
+
+    Length is in tokens and counts END, not START: a number, or a tensor of them. With alpha = 0,
+    log-probabilities alone rank.
+    """
+    return ((5 + length) / 6) ** alpha
 
 
 class Protecting(NamedTuple):
@@ -73,7 +82,7 @@ class SearchOptions(NamedTuple):
     """
 
     beam: int = params.BEAM  # hypotheses followed per sentence; 1 is greedy search
-    length_penalty: float = params.LENGTH_PENALTY  # alpha of hypotheses.length_penalty
+    length_penalty: float = params.LENGTH_PENALTY  # alpha of `length_penalty`
     n_best: int = 1  # translations of a sentence, at most `beam`; or samples
     plain: bool = False  # greedy search by transformer_model.greedy_translate
     sampling: Sampling | None = None  # how samples are drawn at random; None for a search

@@ -46,18 +46,32 @@ def choose_engine(
     def definition() -> Engine:
         return tensorflow_engine(networks(), options, settings, tokenizer.symbol_ids)
 
-    obstacle = obstacle_to_ctranslate2(options, converted)
-    if wanted == CTRANSLATE2 and obstacle:
-        raise UserError(
-            f"CTranslate2: {obstacle}; leave out --engine ctranslate2 and --quantization"
-        )
-    if wanted != TENSORFLOW and obstacle == MISSING:
-        log_once(f"CTranslate2: {MISSING}; TensorFlow translates instead, which starts later.")
-    if wanted == TENSORFLOW or obstacle or converted is None:
+    name = name_of_engine(options, converted, wanted)
+    if converted is None or name == TENSORFLOW:
         return definition()
     from nmt.decoding.engines.ctranslate2 import CTranslate2Engine
 
     return CTranslate2Engine(converted(), tokenizer, options, settings, definition)
+
+
+def name_of_engine(
+    options: SearchOptions, converted: Callable[[], Converted] | None, wanted: str = AUTO
+) -> str:
+    """Returns CTRANSLATE2 or TENSORFLOW; for the arguments see `choose_engine`.
+
+    Raises:
+      UserError: CTranslate2 is wanted, and cannot do what the options ask for.
+    """
+    if wanted == TENSORFLOW:
+        return TENSORFLOW
+    obstacle = obstacle_to_ctranslate2(options, converted)
+    if obstacle and wanted == CTRANSLATE2:
+        raise UserError(
+            f"CTranslate2: {obstacle}; leave out --engine ctranslate2 and --quantization"
+        )
+    if obstacle == MISSING:
+        log_once(f"CTranslate2: {MISSING}; TensorFlow translates instead, which starts later.")
+    return TENSORFLOW if obstacle else CTRANSLATE2
 
 
 def obstacle_to_ctranslate2(

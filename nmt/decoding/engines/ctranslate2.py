@@ -8,7 +8,7 @@ writes them. What it does otherwise than the engine of TensorFlow is evened out 
   finds, too; they are ranked here by its length penalty.
 - It spreads the probability of forbidden tokens over the others. Where log-probabilities are asked
   for, hypotheses are scored anew.
-- It cannot count symbols: a hypothesis that has lost or repeated one is mended, see symbols.py.
+- It cannot count symbols: a hypothesis that has lost or repeated one is mended.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from nmt.decoding.engines.engine import (
     Request,
     TokenLikelihood,
 )
-from nmt.decoding.search_options import EXTRA_TOKENS, SearchOptions
+from nmt.decoding.search_options import EXTRA_TOKENS, SearchOptions, length_penalty
 from nmt.machine import cores
 from nmt.text.special_tokens import END, PAD, START
 
@@ -63,15 +63,10 @@ def load(converted: Converted, threads: int) -> ctranslate2.Translator:
       threads: batches translated in parallel.
 
     Raises:
-      UserError: the package is missing, or the folder is damaged.
+      UserError: the folder is damaged.
     """
-    try:
-        import ctranslate2
-    except ImportError:
-        raise UserError(
-            "the package ctranslate2 is missing; install it (pip install ctranslate2), or use "
-            "--engine tensorflow"
-        ) from None
+    import ctranslate2
+
     try:
         return ctranslate2.Translator(
             str(converted.folder), device="cpu", compute_type=converted.quantization or "float32",
@@ -243,7 +238,10 @@ class CTranslate2Engine:
             lists[number][rank] = hypothesis._replace(log_probability=score.log_probability)
 
     def _mend_symbols(self, request: Request, hypotheses: list[Hypothesis]) -> bool:
-        """Gives hypotheses the symbols that they lack, and takes repeated ones. Returns if any."""
+        """Gives hypotheses the symbols that they lack, and takes out repeated ones.
+
+        Returns whether one had to be mended.
+        """
         if not self._symbols:
             return False
         required = collections.Counter(token for token in request.source if token in self._symbols)
@@ -375,8 +373,3 @@ def length_limit(request: Request) -> int:
 def without_ends(ids: list[int]) -> list[int]:
     """Returns ids without START and END."""
     return ids[1:-1] if ids[-1] == END else ids[1:]
-
-
-def length_penalty(length: int, alpha: float) -> float:
-    """See hypotheses.length_penalty, which imports TensorFlow."""
-    return ((5 + length) / 6) ** alpha
