@@ -1,11 +1,9 @@
 """What must hold of the page, in Chromium: what a visitor types, sees, clicks and drops."""
 
-import shutil
 import time
 import urllib.request
 
 import pytest
-from helpers import user_environment
 
 pytestmark = pytest.mark.slow
 
@@ -60,25 +58,10 @@ class Page:
         self.wait("return /token|词元/.test(document.getElementById('status').textContent)")
 
 
-@pytest.fixture(scope="module")
-def driver():
-    from selenium import webdriver
-
-    options = webdriver.ChromeOptions()
-    for flag in ("--headless=new", "--no-sandbox", "--window-size=1280,900", "--lang=en"):
-        options.add_argument(flag)
-    options.binary_location = shutil.which("chromium")
-    path = shutil.which("chromedriver")
-    service = webdriver.ChromeService(executable_path=path, env=user_environment())
-    driver = webdriver.Chrome(options=options, service=service)
-    yield driver
-    driver.quit()
-
-
 @pytest.fixture
-def page(driver, server):
-    yield Page(driver, server.address)
-    assert driver.get_log("browser") == []  # no error, nothing fetched from elsewhere
+def page(chromium, server):
+    yield Page(chromium, server.address)
+    assert chromium.get_log("browser") == []  # no error, nothing fetched from elsewhere
 
 
 def test_what_is_typed_is_translated_as_it_is_generated(page, server):
