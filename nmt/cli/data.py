@@ -154,11 +154,10 @@ def judge(args: Namespace, rows: Iterator[Row], pair: Pair | None) -> Iterator[J
             "room for; name another run"
         )
     check_direction(trained_run.parameters.corpus.languages, args.by_run, pair)
-    startup.import_tensorflow()
     from nmt.decoding.misaligned import misaligned
     from nmt.runs import loading
 
-    _, tokenizer, model = loading.load(trained_run)
+    _, tokenizer, model = loading.load(trained_run, before_tensorflow=startup.import_tensorflow)
     score = model.translator(tokenizer).score
     rows, rows_ahead = itertools.tee(rows)  # the run reads a chunk ahead
     verdicts = misaligned(score, (texts_of(row) for row in rows_ahead if is_translated(row)))

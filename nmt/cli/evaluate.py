@@ -98,7 +98,7 @@ def score_runs(args: Namespace) -> None:
     from nmt.runs import loading
 
     rival = loading.load(against, args.checkpoint, **flags.given(args)) if against else None
-    if args.quantization and not rival:  # what it costs is told
+    if args.quantization and not rival:  # says what it costs
         rival = loading.load(runs[0], args.checkpoint, **flags.given(args))
     name = " ".join(args.files)
     if not columns:
@@ -254,7 +254,7 @@ def scoring_of(options: Options, references: Sequence[str], language: str | None
 def translate_with(path: str, args: Namespace, sources: Sequence[str]) -> list[str]:
     """Returns the translations of `sources` by a run."""
     run = listing.find(path)
-    startup.import_tensorflow()
+    startup.import_tensorflow()  # which the module of the scores imports
     from nmt.results import evaluation
     from nmt.runs import loading
 
