@@ -30,7 +30,8 @@ def search(
       scored: False if log-probabilities are of no interest.
       on_text: see OnText; then the chunk is one sentence.
     """
-    samples = context.options.n_best if context.options.sampling else 1
+    is_sampled = context.options.sampling is not None
+    samples = context.options.n_best if is_sampled else 1
     asked = [
         (sentence, rank)
         for sentence in chunk
@@ -39,7 +40,9 @@ def search(
     ]
     requests = [
         Request(
-            sentence.source[:MAX_SOURCE_TOKENS], sentence.prefix, _sample_number(sentence, rank)
+            sentence.source[:MAX_SOURCE_TOKENS],
+            sentence.prefix,
+            _sample_number(sentence, rank) if is_sampled else 0,
         )
         for sentence, rank in asked
     ]

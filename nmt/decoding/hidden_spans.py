@@ -97,6 +97,8 @@ def take_out(text: str, hidden: Sequence[str]) -> HiddenText:
       text: with marks.
       hidden: what they stand for.
     """
+    if not hidden:
+        return HiddenText(text, [])
     output, spans, position = "", [], 0
     for unit in UNIT.finditer(text):
         output += text[position : unit.start()]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import field
 
-from nmt.decoding.sentence import Sentence
 from nmt.messages import log, plural
 from nmt.text.differences import Difference, DifferenceCount
 
@@ -21,14 +20,13 @@ class LineCounts:
     cut: int = 0  # lines
     differences: DifferenceCount = field(default_factory=DifferenceCount)  # from translations
 
-    def add(self, line: list[Sentence], result: Difference) -> None:
+    def add(self, longest: int, result: Difference) -> None:
         """Counts a line.
 
         Args:
-          line: the sentences of the line.
+          longest: tokens of its longest sentence.
           result: how its translation differs.
         """
-        longest = max(len(sentence.source) for sentence in line)
         self.lines += 1
         if self.trained_length and longest > self.trained_length:
             self.too_long += 1

@@ -1,6 +1,6 @@
 """The n best translations of a sentence, each text once; and of a line of several sentences."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ from nmt.text import sentences, spelling
 from nmt.text.protected import Protected, restore
 
 
-def merge_equal_texts(candidates: Iterable[Candidate], number: int) -> list[Candidate]:
+def merge_equal_texts(candidates: Sequence[Candidate], number: int) -> list[Candidate]:
     """Returns the best `number` of a sentence's Candidates, each text once.
 
     A text has several segmentations into tokens; their probabilities add up to that of the text.
@@ -19,6 +19,8 @@ def merge_equal_texts(candidates: Iterable[Candidate], number: int) -> list[Cand
     Args:
       candidates: the best score first.
     """
+    if len(candidates) == 1:
+        return [*candidates]
     by_text: dict[str, Candidate] = {}
     for candidate in candidates:
         if candidate.text in by_text:
@@ -43,9 +45,10 @@ def restore_candidates(
       protected: the sentence's Protected.
       number: None for all of them, as they are: samples.
     """
+    texts = [restored_text(candidate.text, protected) for candidate in candidates]
     restored = [
-        candidate._replace(text=restored_text(candidate.text, protected))
-        for candidate in candidates
+        candidate if text == candidate.text else candidate._replace(text=text)
+        for candidate, text in zip(candidates, texts, strict=True)
     ]
     return merge_equal_texts(restored, number) if number else restored
 
@@ -90,6 +93,12 @@ class Beginning(NamedTuple):
 
 def combine_n_best(line: list[Sentence], number: int) -> list[Translation]:
     """Returns the best `number` translations of a line, the best first."""
+    if len(line) == 1:
+        (sentence,) = line
+        return [
+            Translation(candidate.text + sentence.space, candidate.log_probability)
+            for candidate in sentence.candidates[:number]
+        ]
     best = [Beginning(None, "", 0.0, 0.0)]
     for sentence in line:
         longer = []

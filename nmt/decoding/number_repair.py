@@ -123,6 +123,8 @@ def _repair_sentence(context: Context, sentence: Sentence, hides_all: bool) -> _
       sentence: with candidates.
       hides_all: whether no number is left in a sentence whose candidates lack some.
     """
+    if not sentence.numbers:
+        return None
     _, spells_numbers = context.tokenizer.protection
     lost: set[str] = set()
     doubtful: set[str] = set()

@@ -78,7 +78,7 @@ def translate_lines(
       scored: see `translate`.
 
     Raises:
-      UserError: there are fewer prefixes than lines, or the run cannot use any.
+      UserError: the run cannot use any.
     """
     split_lines = sources.read_lines(context, lines)
     sources.begin_lines(context, split_lines, prefixes)

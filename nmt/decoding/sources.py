@@ -92,16 +92,15 @@ def begin_lines(context: Context, lines: list[list[Sentence]], prefixes: Sequenc
       prefixes: of each line; "" for anything.
 
     Raises:
-      UserError: there are fewer prefixes than lines, or the run cannot use any.
+      UserError: the run cannot use any.
     """
     if context.engine.limitation and any(prefixes):
         raise UserError(f"{context.engine.limitation}: leave --prefix out")
-    if len(prefixes) < len(lines):
-        raise UserError("there are fewer prefixes than lines; give one for each line")
-    firsts = [line[0] for line in lines]
-    for prefix, first in zip(prefixes, firsts, strict=True):
+    begun = [(line[0], prefix) for line, prefix in zip(lines, prefixes, strict=True) if prefix]
+    for first, prefix in begun:
         first.given_prefix = prefix
         protect_prefix(context, first)
+    firsts = [first for first, _ in begun]
     texts = [first.prefix_text for first in firsts]
     ids = context.tokenizer.encode(texts, MAX_SOURCE_TOKENS)
     for first, prefix_ids in zip(firsts, ids, strict=True):

@@ -11,12 +11,13 @@ import copy
 import dataclasses
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt import UserError
-from nmt.decoding import given_pairs, pipeline, sources, tokens
+from nmt.decoding import batch_sizes, given_pairs, pipeline, sources, tokens
 from nmt.decoding.attention import Attention
-from nmt.decoding.batch_sizes import CHUNK_LINES, chunks
+from nmt.decoding.batch_sizes import CHUNK_LINES
 from nmt.decoding.candidates import OnText
 from nmt.decoding.context import Context
 from nmt.decoding.engines.engine import Engine
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from transformer_model import Transformer
 
 NO_PREFIXES = itertools.repeat("")
+GROUP_LINES = 256  # of a chunk, that go through the pipeline together while others are searched for
 
 
 class TextOptions(NamedTuple):
@@ -45,6 +47,14 @@ class TextOptions(NamedTuple):
 
 
 WHOLE_LINES = TextOptions()
+
+
+class TranslatedLine(NamedTuple):
+    """A line's translations, and what is counted of them."""
+
+    translations: list[Translation]  # the best first
+    tokens: int  # of the longest sentence
+    difference: Difference  # of the line and its best translation
 
 
 class Translator:
@@ -139,7 +149,8 @@ class Translator:
                 "prefixes is one string; give a list of strings, one for each line (repeat it by "
                 "itertools.repeat)"
             )
-        return self.translate_chunks(chunks(lines, at_a_time), iter(prefixes), scored, counts)
+        chunks = batch_sizes.chunks(lines, at_a_time)
+        return self.translate_chunks(chunks, iter(prefixes), scored, counts)
 
     def translate_chunks(
         self,
@@ -160,13 +171,50 @@ class Translator:
         for chunk in chunks:
             check_characters(chunk)
             chunk_prefixes = list(itertools.islice(prefixes, len(chunk)))
-            lines = pipeline.translate_lines(self.context, chunk, chunk_prefixes, scored)
-            for text, line in zip(chunk, lines, strict=True):
-                translations = pipeline.join(self.context, text, line, scored)
-                line_counts.add(line, self.difference(text, translations[0].text))
-                yield translations
+            if len(chunk_prefixes) < len(chunk):
+                raise UserError("there are fewer prefixes than lines; give one for each line")
+            for line in self._translate_chunk(chunk, chunk_prefixes, scored):
+                line_counts.add(line.tokens, line.difference)
+                yield line.translations
         if counts is None:
             line_counts.warn()
+
+    def _translate_chunk(
+        self, chunk: list[str], prefixes: list[str], scored: bool
+    ) -> Sequence[TranslatedLine]:
+        """Returns the TranslatedLines of a chunk.
+
+        Where the engine can search for several groups of lines at once, Python reads one group and
+        joins another while it does. The lines of a group are of similar length, as in batches.
+        """
+        searches = self.context.engine.searches_at_once
+        if searches == 1 or len(chunk) <= GROUP_LINES:
+            return self._translate_group(chunk, prefixes, scored)
+        numbers = sorted(range(len(chunk)), key=lambda number: -len(chunk[number]))
+        groups = [*batch_sizes.chunks(numbers, GROUP_LINES)]
+
+        def translate(group: list[int]) -> list[TranslatedLine]:
+            lines, begun = [[texts[number] for number in group] for texts in (chunk, prefixes)]
+            return self._translate_group(lines, begun, scored)
+
+        lines: dict[int, TranslatedLine] = {}
+        with ThreadPoolExecutor(searches) as pool:
+            for group, translated in zip(groups, pool.map(translate, groups), strict=True):
+                lines |= zip(group, translated, strict=True)
+        return [lines[number] for number in range(len(chunk))]
+
+    def _translate_group(
+        self, lines: list[str], prefixes: list[str], scored: bool
+    ) -> list[TranslatedLine]:
+        """Returns the TranslatedLines of lines that go through the stages together."""
+        translated = []
+        line_sentences = pipeline.translate_lines(self.context, lines, prefixes, scored)
+        for text, line in zip(lines, line_sentences, strict=True):
+            translations = pipeline.join(self.context, text, line, scored)
+            tokens = max(len(sentence.source) for sentence in line)
+            difference = self.difference(text, translations[0].text)
+            translated.append(TranslatedLine(translations, tokens, difference))
+        return translated
 
     def no_counts(self, lines_before: int = 0) -> LineCounts:
         """Returns the LineCounts of no lines, which `translate_chunks` adds lines to.

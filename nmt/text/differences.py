@@ -88,6 +88,8 @@ def difference(source: str, translation: str, protector: Protector = DEFAULT) ->
       protector: a Protector. Of the terms of its glossary that the source holds, the translation
         must hold the translations.
     """
+    if not any(map(protector.may_hold_spans, (source, translation))):
+        return Difference([], [])
     spans = protector.spans(source)
     terms = [span for span in spans if span.kind == "term"]
     translation, missing_terms = take_out_terms(translation, terms)

@@ -262,6 +262,8 @@ def check_characters(lines: Iterable[str]) -> None:
     characters from UTF-16.
     """
     for line in lines:
+        if line.isprintable():
+            continue
         if match := re.search("[\ud800-\udfff]", line):
             raise UserError(
                 f"{line[:40]!r}: U+{ord(match[0]):04X} is half a character; decode the text with "

@@ -56,6 +56,7 @@ class Pair(NamedTuple):
 # ---- Codes ----
 
 
+@functools.cache
 def primary(code: str) -> str:
     """Returns the language of a code without script and region: "pt" of "pt-BR"."""
     return re.split("[-_]", code, maxsplit=1)[0]

@@ -34,6 +34,7 @@ MIN_PAIRS = 1000  # that hold a span on both sides, for a vocabulary to get the 
 UNPROTECTED_SHARE = 10  # one in so many training pairs is left as it is
 FIRST_MARK, MAX_MARKS = 0xF0000, 0xFFFD  # of private use; a mark stands for a span by its number
 MARK = re.compile(f"[{chr(FIRST_MARK)}-{chr(FIRST_MARK + MAX_MARKS - 1)}]")
+SYMBOL_OR_MARK = re.compile(f"({'|'.join(SYMBOLS)}|{MARK.pattern})")
 
 LANGUAGE_TAG = re.compile("<.*>")  # such as <2de>, one of --symbols
 
@@ -232,8 +233,17 @@ class Protector:
         kinds = [(kind, pattern) for kind, pattern in KINDS.items() if kind in self._learned]
         return [*patterns, ("language", self._tag), *kinds]
 
+    def may_hold_spans(self, text: str) -> bool:
+        """Returns whether a text may hold a span, or a number of any script.
+
+        Most texts show at once that they do not.
+        """
+        return bool(self.glossary or self._patterns or SIGNS_OF_SPANS.search(text))
+
     def spans(self, text: str) -> list[Span]:
         """Returns the spans of a text, in order; of overlapping ones, the first or longest."""
+        if not self.may_hold_spans(text):
+            return []
         spans = self.glossary.spans(text) if self.glossary else []
         for pattern in self._patterns:
             spans += _matches("pattern", pattern, text)
@@ -422,6 +432,8 @@ def restore(text: str, source: Protected) -> Restored:
       source: the Protected source.
     """
     texts, symbols = split_at_symbols(text)
+    if not (symbols or source.originals or source.hidden):
+        return Restored(text, [], 0)
     waiting = _Originals(source)
     restored = [waiting.take(symbol) for symbol in symbols]
     surplus = restored.count("")
@@ -443,7 +455,7 @@ def restore(text: str, source: Protected) -> Restored:
 
 def split_at_symbols(text: str) -> tuple[list[str], list[str]]:
     """Returns the texts before, between and after the symbols and marks of a text, and these."""
-    parts = re.split(f"({'|'.join(SYMBOLS)}|{MARK.pattern})", text)
+    parts = SYMBOL_OR_MARK.split(text)
     return parts[::2], parts[1::2]
 
 

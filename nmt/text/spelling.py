@@ -43,9 +43,18 @@ def is_blank(text: str) -> bool:
     return BLANK_TEXT.fullmatch(text) is not None
 
 
+def is_plain(text: str) -> bool:
+    """Returns whether the only space of a text is U+0020, and nothing in it is invisible.
+
+    Far faster than to look for what such a text lacks: none of it is printable but U+2581.
+    """
+    return text.isprintable() and MARK_OF_SPACE not in text
+
+
 def normal(text: str) -> str:
     """Returns the normal form of a text."""
-    text = SPACE_CHARACTER.sub(" ", INVISIBLE_CHARACTER.sub("", text))
+    if not is_plain(text):
+        text = SPACE_CHARACTER.sub(" ", INVISIBLE_CHARACTER.sub("", text))
     return unicodedata.normalize("NFC", text)
 
 
@@ -56,7 +65,7 @@ def trimmed(text: str) -> str:
 
 def printed(text: str) -> str:
     """Returns a text without control characters, at some of which a reader would end a line."""
-    return LINE_ENDS.sub(" ", text)
+    return text if is_plain(text) else LINE_ENDS.sub(" ", text)
 
 
 def visible(text: str) -> str:
@@ -64,7 +73,8 @@ def visible(text: str) -> str:
 
     Only what is no line break, but some readers take for one, becomes a space; U+2581, too.
     """
-    text = UNPRINTED_SPACE.sub(" ", INVISIBLE_CHARACTER.sub("", text))
+    if not is_plain(text):
+        text = UNPRINTED_SPACE.sub(" ", INVISIBLE_CHARACTER.sub("", text))
     return unicodedata.normalize("NFC", text)
 
 

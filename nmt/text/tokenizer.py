@@ -312,6 +312,7 @@ def coverages(lines: Iterable[str]) -> list[float]:
     return shares
 
 
+MIN_LIST = 32  # lines, for which SentencePiece starts a thread: of fewer, one by one is faster
 MAX_SOURCE_TOKENS = 2048  # of a sentence; attention takes memory by the square of their number
 CUT_MARGIN = 100  # tokens: where a line is cut, the last ones may be others than in the whole line
 
@@ -381,7 +382,9 @@ class Tokenizer:
         lines = [spelling.normal(line) for line in lines]
         check_characters(lines)
         lines = [self._cut(line, max_tokens) for line in lines]
-        # Line by line: SentencePiece starts a thread for a list, which costs more than a line does.
+        if len(lines) >= MIN_LIST:
+            ids: list[list[int]] = self.processor.encode(lines, add_bos=True, add_eos=True)
+            return ids
         return [self.processor.encode(line, add_bos=True, add_eos=True) for line in lines]
 
     def _cut(self, line: str, max_tokens: int | None) -> str:
@@ -404,6 +407,8 @@ class Tokenizer:
         No reader of lines finds an end of a line in them: control characters become spaces.
         """
         rows = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+        if len(rows) >= MIN_LIST:
+            return [*map(spelling.printed, self.processor.decode(rows))]
         return [spelling.printed(self.processor.decode(row)) for row in rows]
 
     def surfaces(self, text: str, max_tokens: int | None = None) -> list[str]:

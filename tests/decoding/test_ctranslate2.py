@@ -10,12 +10,14 @@ from helpers import as_dataset, networks_of, randomized, sentences
 
 from nmt import UserError
 from nmt.corpus.vocabulary import train_tokenizer
+from nmt.decoding import translator
 from nmt.decoding.engines import choice
 from nmt.decoding.engines.choice import choose_engine, tensorflow_engine
 from nmt.decoding.engines.ctranslate2 import CTranslate2Engine
 from nmt.decoding.engines.engine import Converted, EngineSettings, IdPair, Request
 from nmt.decoding.engines.tensorflow import TensorFlowEngine
 from nmt.decoding.search_options import EXTRA_TOKENS, Repetition, Sampling, SearchOptions
+from nmt.decoding.translator import Translator
 from nmt.exports import ctranslate2_model
 from nmt.runs import loading
 from nmt.text.tokenizer import Tokenizer
@@ -355,3 +357,34 @@ def test_an_end_alone_has_attention_and_a_score(ending):
     assert attention.cross.shape[1:] == (2,)
     (score,) = ending.engine().score([pair], tokens=True)
     assert len(score.tokens) == 1
+
+
+# ---- Lines ----
+
+
+def test_lines_of_several_groups_come_back_in_their_order(trained, monkeypatch):
+    monkeypatch.setattr(translator, "GROUP_LINES", 2)
+    translate = Translator(trained.engine(beam=1), trained.tokenizer)
+    lines = [*LINES[:5], "", "4711", LINES[5]]
+    together = [best.text for best, *_ in translate.hypotheses(lines)]
+    assert together == [next(iter(translate([line]))) for line in lines]
+    words = [text.split(" ")[0] for text in together]
+    for word, (best, *_) in zip(words, translate.hypotheses(lines, prefixes=words), strict=True):
+        assert best.text.startswith(word)
+
+
+def test_an_error_in_one_of_several_groups_is_raised(trained, monkeypatch):
+    monkeypatch.setattr(translator, "GROUP_LINES", 2)
+    engine = trained.engine(beam=1)
+    translate = Translator(engine, trained.tokenizer)
+    monkeypatch.setattr(engine, "search", lambda *_: pytest.fail("searched"))
+    with pytest.raises(pytest.fail.Exception, match="searched"):
+        next(translate(LINES))
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_a_search_that_is_not_scored_finds_the_same(trained, beam):
+    requests = trained.requests()
+    scored = trained.engine(beam=beam).search(requests)
+    unscored = trained.engine(beam=beam).search(requests, scored=False)
+    assert [best.ids for best, *_ in unscored] == [best.ids for best, *_ in scored]

@@ -122,6 +122,9 @@ def test_what_carries_meaning_stays():
     assert spelling.trimmed("  two  spaces ") == "two  spaces"
 
 
+CHANGED_CHARACTERS = ("SPACE_CHARACTER", "INVISIBLE_CHARACTER", "LINE_ENDS", "UNPRINTED_SPACE")
+
+
 @pytest.mark.parametrize(
     "text", ["", *"\u200b\ufeff\u00ad\u2060\u2581\u00a0\u3000\u2028\u200d\t\x00"]
 )
@@ -131,6 +134,14 @@ def test_text_that_shows_nothing_is_blank(text):
         assert spelling.trimmed(blank) == ""
         assert graph_tokenizer.trimmed(tf.constant([blank])).numpy()[0] == b""
         assert not spelling.is_blank(f"{blank}.")
+
+
+def test_a_plain_text_holds_nothing_that_a_spelling_changes():
+    changed = [getattr(spelling, name) for name in CHANGED_CHARACTERS]
+    for character in map(chr, range(0x110000)):
+        if character != " " and any(pattern.match(character) for pattern in changed):
+            assert not spelling.is_plain(f"a{character}")
+    assert spelling.is_plain("É 1º m² ½ 你好")
 
 
 def test_graphs_know_the_same_characters():

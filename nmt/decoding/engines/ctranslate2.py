@@ -90,6 +90,7 @@ class CTranslate2Engine:
     """
 
     limitation = ""
+    searches_at_once = 2  # its threads are its own: Python is free while they search
 
     def __init__(
         self,
@@ -137,7 +138,9 @@ class CTranslate2Engine:
             if scored or ranks_anew:
                 rescored.append(number)
         self._score_anew(requests, lists, rescored)
-        ranked = [self._ranked(lists[number]) for number in range(len(requests))]
+        for number in rescored:
+            lists[number] = self._ranked(lists[number])
+        ranked = [lists[number] for number in range(len(requests))]
         if on_token is not None:  # the end of the search, which may differ from the last step
             on_token(ranked[0][0].ids)
         return ranked
@@ -182,7 +185,7 @@ class CTranslate2Engine:
             max_input_length=0,
             min_decoding_length=0,  # the likeliest translation may be empty
             max_decoding_length=max(map(length_limit, batch)),
-            return_scores=True,
+            return_scores=scored or beam > 1,
             return_end_token=True,
             asynchronous=report is None,
             callback=report,
@@ -203,26 +206,25 @@ class CTranslate2Engine:
         ended = result if hasattr(result, "hypotheses") else result.result()
         limit = length_limit(request)  # that of the batch may be higher
         hypotheses = []
-        for names, log_probability in zip(ended.hypotheses, ended.scores, strict=True):
-            ids = [START, *(self._ids[name] for name in names[:limit])]
-            hypotheses.append(Hypothesis(ids, log_probability, 0.0, ids[-1] == END))
+        log_probabilities = ended.scores or [0.0] * len(ended.hypotheses)
+        for names, log_probability in zip(ended.hypotheses, log_probabilities, strict=True):
+            ids = [START, *map(self._ids.__getitem__, names[:limit])]
+            hypotheses.append(self._hypothesis(ids, log_probability))
         return hypotheses
 
+    def _hypothesis(self, ids: list[int], log_probability: float) -> Hypothesis:
+        """Returns a Hypothesis with its score."""
+        penalty = length_penalty(len(ids) - 1, self.options.length_penalty)
+        return Hypothesis(ids, log_probability, log_probability / penalty, ids[-1] == END)
+
     def _ranked(self, hypotheses: list[Hypothesis]) -> list[Hypothesis]:
-        """Returns as many hypotheses as the beam is wide, the best first, with their scores."""
-        scored = [
-            hypothesis._replace(
-                score=hypothesis.log_probability
-                / length_penalty(len(hypothesis.ids) - 1, self.options.length_penalty)
-            )
-            for hypothesis in hypotheses
-        ]
-        return sorted(scored, key=lambda hypothesis: -hypothesis.score)[: self.options.beam]
+        """Returns as many hypotheses as the beam is wide, the best first."""
+        return sorted(hypotheses, key=lambda hypothesis: -hypothesis.score)[: self.options.beam]
 
     def _score_anew(
         self, requests: Sequence[Request], lists: dict[int, list[Hypothesis]], numbers: list[int]
     ) -> None:
-        """Sets log-probabilities to those of a pass over the ids.
+        """Sets log-probabilities, and scores, to those of a pass over the ids.
 
         Args:
           requests: Requests.
@@ -234,8 +236,8 @@ class CTranslate2Engine:
             IdPair(requests[number].source, lists[number][rank].ids) for number, rank in places
         ]
         for (number, rank), score in zip(places, self.score(pairs), strict=True):
-            hypothesis = lists[number][rank]
-            lists[number][rank] = hypothesis._replace(log_probability=score.log_probability)
+            ids = lists[number][rank].ids
+            lists[number][rank] = self._hypothesis(ids, score.log_probability)
 
     def _mend_symbols(self, request: Request, hypotheses: list[Hypothesis]) -> bool:
         """Gives hypotheses the symbols that they lack, and takes out repeated ones.
@@ -357,7 +359,7 @@ class CTranslate2Engine:
     # ---- Names of tokens ----
 
     def _tokens(self, ids: Iterable[int]) -> list[str]:
-        return [self._names[number] for number in ids]
+        return [*map(self._names.__getitem__, ids)]
 
 
 def _attention_of(result: Any, pair: IdPair) -> np.ndarray:

@@ -90,10 +90,12 @@ class Engine(Protocol):
       options: the SearchOptions.
       limitation: why it can neither take prefixes nor align words: "the run is ..."; "" for one
         that does both.
+      searches_at_once: calls of `search` that it gains by: one is prepared while another one waits.
     """
 
     options: SearchOptions
     limitation: str
+    searches_at_once: int
 
     @property
     def transformer(self) -> Transformer:

@@ -41,6 +41,7 @@ class OnePassEngine(TensorFlowEngine):
     """See engine.Engine, which says what the methods do; for arguments, see choice.py."""
 
     limitation = limitation(non_autoregressive=True)
+    searches_at_once = 1
     searcher_type = OnePassSearcher
 
     def search(

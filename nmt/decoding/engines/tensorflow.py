@@ -32,6 +32,7 @@ class TensorFlowEngine:
     """See engine.Engine, which says what the methods do; for arguments, see choice.py."""
 
     limitation = ""
+    searches_at_once = 1
     searcher_type = Searcher
 
     def __init__(
