@@ -23,6 +23,7 @@ translate fewer lines.
 
 import argparse
 import functools
+import gc
 import os
 import statistics
 import sys
@@ -484,6 +485,7 @@ def main():
                 ctranslate2_model.write(exported, Export(training.transformer, tokenizer))
         except UserError as error:
             parser.error(str(error))
+        gc.freeze()  # TensorFlow's objects, which `run_demo.py translate` has none of
         batches = sorted({*args.batches, 1}, reverse=True)
         systems = {}
         for key, candidate in candidates(
