@@ -11,6 +11,7 @@ import errno
 import os
 import signal
 import sys
+import tempfile
 from argparse import Namespace
 from collections.abc import Callable
 
@@ -119,12 +120,25 @@ def report_tensorflow_error(error: Exception, args: Namespace) -> int:
 
 
 def report_os_error(error: OSError) -> int:
-    """Reports an OSError, which is of stdout unless it names a file. Returns the exit code."""
-    if not error.filename:  # buffered output must not fail again when Python ends
-        with contextlib.suppress(OSError):  # a host program's stdout may not be a file
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """Reports an OSError. Returns the exit code.
+
+    One that names no file is of stdout, or of a file that has no name: a temporary one.
+    """
+    place = error.filename or unnamed_place()
     if isinstance(error, BrokenPipeError):  # the reader closed the pipe, as `head` does
         return 141
     fix = FIXES.get(error.errno or 0, "check that path")
-    log.error(f"{PROGRAM}: {error.filename or 'stdout'}: {error.strerror}; {fix}")
+    log.error(f"{PROGRAM}: {place}: {error.strerror}; {fix}")
     return 2
+
+
+def unnamed_place() -> str:
+    """Returns what an OSError without a name is of."""
+    try:
+        sys.stdout.flush()
+    except OSError:  # what it holds must not fail again when Python ends
+        with contextlib.suppress(OSError):  # a host program's stdout may not be a file
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return "stdout"
+    folder = tempfile.tempdir or "the temporary folder"
+    return f"stdout, or {folder} (TMPDIR names another temporary folder)"

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from nmt import Terminated, UserError
 from nmt.cli import flags, startup
 from nmt.cli.program import PROGRAM
+from nmt.corpus.line_languages import check_temporary_folder
 from nmt.decoding.engines.choice import CTRANSLATE2
 from nmt.messages import log
 from nmt.neighbors import how_to_install
@@ -128,6 +129,7 @@ def run(args: Namespace) -> None:
             f"{'--api-key' if args.api_key else KEY_VARIABLE}: the key is empty, or holds a space "
             "or another character than printable ASCII; choose another one, or none"
         )
+    check_temporary_folder()
     listener = listen(args.host, args.port)
     from nmt.serving.limits import Limits
     from nmt.serving.models import Models

@@ -10,6 +10,9 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import shutil
+import tempfile
+import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
 
 PACKAGE = "py3langid"
 MIN_PROBABILITY = 0.8  # of another language; see docs/cleaning.md
+UNPACKED_BYTES = 70_000_000  # of its model
+LOADING = threading.Lock()  # held while the model is loaded, which one thread does
 NO_LANGUAGE = "zxx"  # of a line of numbers or names
 LABELS = {"nb": "no", "fil": "tl"}  # of languages that py3langid knows by another code
 SIMILAR_LANGUAGES = [  # whose lines are taken for each other
@@ -64,11 +69,33 @@ class LineLanguages:
         return False
 
 
-@functools.cache
+def check_temporary_folder() -> None:
+    """Raises a UserError if py3langid has no room to unpack its model, as it does in a file."""
+    folder = tempfile.gettempdir()
+    free = shutil.disk_usage(folder).free
+    if free < UNPACKED_BYTES:
+        raise UserError(
+            f"{folder}: {free // 10**6} MB are free, and {PACKAGE} needs "
+            f"{UNPACKED_BYTES // 10**6} MB in the temporary folder; free some space, or set "
+            "TMPDIR to another folder"
+        )
+
+
 def load_identifier() -> LanguageIdentifier:
-    """Returns what recognizes languages, which takes half a second to load."""
+    """Returns what recognizes languages. The first call takes half a second; others wait for it.
+
+    Raises:
+      UserError: the temporary folder is full.
+    """
+    with LOADING:
+        return _load_identifier()
+
+
+@functools.cache
+def _load_identifier() -> LanguageIdentifier:
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
+    check_temporary_folder()
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
 

@@ -42,7 +42,7 @@ def words(text: str) -> str:
 
 
 class Detector:
-    """Recognizes languages.
+    """Recognizes languages. The first call, or `load`, takes half a second.
 
     Args:
       codes: of the languages of the server, at least one. Varieties of a language, such as pt-BR
@@ -51,9 +51,11 @@ class Detector:
 
     def __init__(self, codes: Sequence[str]):
         self.codes = list(dict.fromkeys(codes))
-        self._identifier = line_languages.load_identifier()
-        self._average = 1 / len(self._identifier.labels)  # of a language that py3langid lacks
         self._labels = {code: line_languages.label_of(code) for code in self.codes}
+
+    def load(self) -> None:
+        """Loads what recognizes languages."""
+        line_languages.load_identifier()
 
     def __call__(self, text: str) -> list[Detection]:
         """Returns the server's languages that a text may be in, the likeliest first.
@@ -63,9 +65,10 @@ class Detector:
         text = words(text)
         if not text:
             return [Detection(code, 0.0) for code in self.codes]
-        probabilities = dict(self._identifier.rank(text))
+        probabilities = dict(line_languages.load_identifier().rank(text))
+        average = 1 / len(probabilities)  # of a language that py3langid lacks
         weights = {
-            label: PRIOR * probabilities.pop(label, self._average)
+            label: PRIOR * probabilities.pop(label, average)
             for label in dict.fromkeys(self._labels.values())
         }
         total = sum(weights.values()) + sum(probabilities.values())

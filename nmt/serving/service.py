@@ -119,6 +119,7 @@ class Service:
                     translator.attend(WARM_UP_TEXT)
                 if self.has_explorer(served):
                     self._make_explorer(served)
+            self.models.detect.load()
             self.warm = True
         except Exception:
             log.exception("warming up failed")

@@ -9,6 +9,7 @@ import resource
 import runpy
 import signal
 import sys
+import tempfile
 
 import pytest
 from helpers import ROOT, TINY, call, pretend_epoch, run_process, sentences, write_tsv
@@ -292,6 +293,17 @@ def test_a_path_that_is_not_utf8_is_printed_as_it_is(monkeypatch):
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(printed, encoding="ascii"))
     assert exit_codes.exit_code(lambda: print("caf\udce9 é"), argparse.Namespace()) == 0
     assert printed.getvalue() == b"caf\xe9 \xc3\xa9\n"
+
+
+def test_a_full_file_without_a_name_is_not_taken_for_stdout_alone(capsys):
+    def fill():
+        with open("/dev/full", "wb", buffering=0) as file:
+            file.write(b"1")
+
+    assert exit_codes.exit_code(fill, argparse.Namespace()) == 2
+    said = capsys.readouterr().err
+    assert "No space left on device; free some space" in said
+    assert f"{tempfile.gettempdir()} (TMPDIR names another temporary folder)" in said
 
 
 @pytest.mark.parametrize(

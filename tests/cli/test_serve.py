@@ -1,5 +1,6 @@
 """What must hold of `serve` before a run is loaded: its languages, its port, its flags."""
 
+import shutil
 import socket
 from pathlib import Path
 from types import SimpleNamespace
@@ -74,6 +75,12 @@ def test_a_port_in_use_is_named(runs):
         port = other.getsockname()[1]
         with pytest.raises(UserError, match=f"127.0.0.1 port {port}: .* choose another --port"):
             serve.run(parsed("--run", "pt-en", "--port", str(port)))
+
+
+def test_a_full_temporary_folder_is_named_before_a_run_is_loaded(runs, monkeypatch):
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(free=0))
+    with pytest.raises(UserError, match="0 MB are free, and py3langid needs 70 MB"):
+        serve.run(parsed("--run", "pt-en"))
 
 
 def test_what_cannot_be_the_name_of_a_host_is_named():

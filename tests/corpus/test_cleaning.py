@@ -5,10 +5,13 @@ import gzip
 import json
 import re
 import shutil
+import tempfile
+from types import SimpleNamespace
 
 import pytest
 from helpers import call, sentences
 
+from nmt import UserError
 from nmt.corpus import cleaning, line_languages
 from nmt.corpus.formats.format import Row
 from nmt.corpus.lengths import Lengths
@@ -345,6 +348,14 @@ def test_lines_of_another_language_are_recognized_and_unknown_languages_left_alo
     sorbian = LineLanguages(Pair("hsb", "en"))
     assert sorbian.unknown == ["hsb"]
     assert not sorbian.differ(("Die Katze schläft auf dem Bett.", "The cat sleeps on the bed."))
+
+
+def test_a_full_temporary_folder_is_named_before_a_model_is_unpacked_there(monkeypatch):
+    full = SimpleNamespace(free=3_000_000)
+    monkeypatch.setattr(line_languages.shutil, "disk_usage", lambda folder: full)
+    message = f"{tempfile.gettempdir()}: 3 MB are free, and py3langid needs 70 MB .* set TMPDIR"
+    with pytest.raises(UserError, match=message):
+        line_languages.check_temporary_folder()
 
 
 def test_what_cannot_be_checked_is_said(tmp_path, capsys, monkeypatch):
