@@ -382,6 +382,60 @@ def test_the_language_to_translate_into_is_chosen(browser):
     assert browser.ask("return translation()").split("\n") != german
 
 
+@pytest.mark.slow
+def test_a_page_with_a_shorter_text_is_shorter_at_once(browser, run):
+    browser.open(export_of(run))
+    browser.wait("empty")
+    height = "return document.documentElement.scrollHeight"
+    for width in (390, 1280):
+        metrics = dict(width=width, height=900, deviceScaleFactor=1, mobile=width < 500)
+        browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        browser.ask("fit()")
+        empty = browser.ask(height)
+        browser.translate("um dois.")
+        short = browser.ask(height)
+        browser.translate(*["um dois."] * 60)
+        assert browser.ask(height) > 2 * short
+        browser.translate("um dois.")
+        assert abs(browser.ask(height) - short) < 2
+        browser.translate(*["um dois."] * 60)
+        browser.at("clear").click()
+        assert browser.ask(height) <= empty + 100  # a notice
+
+
+@pytest.mark.slow
+def test_text_that_the_browser_restores_is_translated(browser, run):
+    browser.open(export_of(run))
+    expected = browser.translate("um dois.", "três.")
+    browser.driver.get("about:blank")
+    browser.driver.back()
+    browser.wait("done")
+    assert browser.ask("return source.value") == "um dois.\ntrês."
+    assert browser.ask("return translation()").split("\n") == expected
+    browser.driver.refresh()
+    browser.wait("done", "empty")
+    time.sleep(0.2)
+    texts = browser.ask("return [source.value, translation()]")
+    assert texts in (["", ""], ["um dois.\ntrês.", "\n".join(expected)])
+
+
+@pytest.mark.slow
+def test_a_selected_translation_is_copied_with_its_blank_lines(browser, run):
+    from selenium.webdriver import ActionChains, Keys
+
+    def press(key):
+        keys = ActionChains(browser.driver).key_down(Keys.CONTROL).send_keys(key)
+        keys.key_up(Keys.CONTROL).perform()
+
+    browser.open(export_of(run))
+    expected = browser.translate("um dois.", "", "", "três.", "", "quatro.")
+    browser.ask("output.focus(); getSelection().selectAllChildren(output)")
+    press("c")
+    browser.ask("source.value = ''; source.focus()")
+    press("v")
+    assert browser.ask("return source.value").split("\n") == expected
+
+
 # ---- What is seen ----
 
 

@@ -88,6 +88,7 @@ function setRows(texts) {
     if (!rows[n]) {
       rows[n] = { source: null, text: "", element: document.createElement("div") };
       rows[n].element.dir = "auto";
+      showText(rows[n], "");
       output.append(rows[n].element);
     }
     if (rows[n].source === text) return;
@@ -97,9 +98,14 @@ function setRows(texts) {
   });
 }
 
+function showText(row, text) {
+  row.text = text;
+  row.element.replaceChildren(text || document.createElement("br")); // without <br>, copying skips an empty line
+}
+
 function showLine(row, text, isWhole) {
-  Object.assign(row, { text, isWhole });
-  row.element.textContent = text;
+  row.isWhole = isWhole;
+  showText(row, text);
   row.element.className = isWhole && digits(row.source) !== digits(text) ? "doubtful" : "";
 }
 
@@ -140,9 +146,11 @@ function note(name, filled) {
   at("notice").hidden = false;
 }
 
-function fit() { // the height of the text
-  source.style.height = "auto";
-  source.style.height = `${source.scrollHeight}px`;
+function fit() { // the height of the text; a box that grows with the other column would hide it
+  const top = document.documentElement.scrollTop;
+  Object.assign(source.style, { flex: "none", height: "0" });
+  Object.assign(source.style, { flex: "", height: `${source.scrollHeight}px` });
+  document.documentElement.scrollTop = top;
 }
 
 const nameOf = (code) => new Intl.DisplayNames([document.documentElement.lang], { type: "language" }).of(code);
@@ -275,6 +283,9 @@ for (const kind of ["dragenter", "dragover", "dragleave", "drop"]) {
   });
 }
 addEventListener("resize", fit);
+addEventListener("pageshow", () => { // by now, the browser has put back the text of an earlier visit
+  fit();
+  if (progress.state !== "stopped") translate();
+});
 
 setLanguage(language);
-translate(); // what the browser has kept of an earlier visit
