@@ -74,7 +74,7 @@ def add_access_flags(parser: ArgumentParser) -> None:
         help=f"what clients must send (default: the environment's {KEY_VARIABLE}, or none)",
     )  # fmt: skip
     parser.add_argument(
-        "--allow-host", type=flags.filled, metavar="NAME", action="append", default=[],
+        "--allow-host", type=host_name, metavar="NAME", action="append", default=[],
         dest="host_names", help="name that clients may call the server by, besides localhost and "
         "addresses (repeatable; default: on the loopback address none, else any)",
     )  # fmt: skip
@@ -84,9 +84,10 @@ def add_access_flags(parser: ArgumentParser) -> None:
         "any (repeatable; default: none but the server's own page)",
     )  # fmt: skip
     parser.add_argument(
-        "--forwarded-allow-ips", type=flags.filled, metavar="ADDRESS", action="append", default=[],
-        dest="proxies", help="address of a reverse proxy whose X-Forwarded-For names the client, "
-        "for --rate; or a network, as 10.0.0.0/8 (repeatable; default: none)",
+        "--forwarded-allow-ips", type=proxy, metavar="ADDRESS", action="append", default=[],
+        dest="proxies", help="address of a reverse proxy, or a network, as 10.0.0.0/8, or * for "
+        "any, whose X-Forwarded-For names the client, for --rate and files, and whose "
+        "X-Forwarded-Proto is the scheme of files' addresses (repeatable; default: none)",
     )  # fmt: skip
 
 
@@ -95,6 +96,37 @@ def origin(text: str) -> str:
     if text != "*" and not re.fullmatch(r"[a-z][a-z0-9+.-]*://[^/?#\s]+", text.lower()):
         raise ArgumentTypeError(f"{text} is no origin; an origin is https://NAME[:PORT], or *")
     return text.lower()
+
+
+def host_name(text: str) -> str:
+    """Returns a name of the server in lower case; an ArgumentTypeError if it is none."""
+    name = text.strip("[]").lower()
+    if not is_address(name) and not re.fullmatch(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?", name):
+        raise ArgumentTypeError(
+            f"{text} is no name of a host; write it as clients do, without https:// and without a "
+            "port: mt.org"
+        )
+    return name
+
+
+def is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def proxy(text: str) -> str:
+    """Returns the address of proxies; an ArgumentTypeError if it is none."""
+    try:
+        if text != "*":
+            ipaddress.ip_network(text)  # an address is a network of one
+    except ValueError as error:
+        raise ArgumentTypeError(
+            f"{error}; write an address, a network as 10.0.0.0/8, or * for any"
+        ) from None
+    return text
 
 
 def add_number(
@@ -275,11 +307,10 @@ def configuration(service: Service, is_loopback: bool, args: Namespace) -> uvico
     from nmt.serving.prometheus_metrics import CONNECTION
     from nmt.serving.protocol import MAX_CONNECTIONS, PatientProtocol
 
-    host_names = [name.lower() for name in args.host_names]
-    is_called_by_any_name = not is_loopback and not host_names
+    is_called_by_any_name = not is_loopback and not args.host_names
     files = open_files(2 * (MAX_CONNECTIONS + args.max_waiting))
     return uvicorn.Config(
-        application(service, None if is_called_by_any_name else host_names, args.origins),
+        application(service, None if is_called_by_any_name else args.host_names, args.origins),
         http=functools.partial(  # type: ignore[arg-type]  # is called like a class
             PatientProtocol,
             count=lambda status: service.metrics.count(CONNECTION, status, 0.0),
@@ -291,7 +322,7 @@ def configuration(service: Service, is_loopback: bool, args: Namespace) -> uvico
         log_level="error",  # a line for each client that does not speak HTTP would fill the log
         server_header=False,
         proxy_headers=bool(args.proxies),
-        forwarded_allow_ips=args.proxies,
+        forwarded_allow_ips="*" if "*" in args.proxies else args.proxies,
         timeout_graceful_shutdown=GRACE_SECONDS + 2,  # all requests have been ended before
     )
 

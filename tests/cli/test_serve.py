@@ -1,5 +1,6 @@
 """What must hold of `serve` before a run is loaded: its languages, its port, its flags."""
 
+import re
 import shutil
 import socket
 from pathlib import Path
@@ -91,3 +92,25 @@ def test_what_cannot_be_the_name_of_a_host_is_named():
 def test_a_missing_package_is_one_line():
     with pytest.raises(UserError, match="serve needs no_such_package; install"):
         serve.check_packages(["starlette", "no_such_package"])
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("--allow-host", "http://mt.org"), ("--allow-host", "mt.org:443"), ("--allow-host", "mt/"),
+        ("--allow-host", "*"), ("--forwarded-allow-ips", "nonsense"),
+        ("--forwarded-allow-ips", "10.0.0.1/8"), ("--forwarded-allow-ips", "10.0.0.1,10.0.0.2"),
+    ],
+)  # fmt: skip
+def test_a_host_or_a_proxy_that_no_request_could_match_is_refused(flags):
+    with pytest.raises(UserError, match=re.escape(flags[1])):
+        parsed(*flags)
+
+
+def test_hosts_and_proxies_are_names_addresses_and_networks():
+    args = parsed(
+        "--allow-host", "MT.org", "--allow-host", "a_b-c", "--allow-host", "[::1]",
+        "--forwarded-allow-ips", "10.0.0.0/8", "--forwarded-allow-ips", "::1",
+    )  # fmt: skip
+    assert args.host_names == ["mt.org", "a_b-c", "::1"]
+    assert args.proxies == ["10.0.0.0/8", "::1"]
