@@ -165,17 +165,34 @@ class Page:
         script = "return [...document.querySelectorAll(arguments[0])].map(one => one.textContent)"
         return self.ask(script, selector)
 
-    def drop(self, name, content):
-        """Drops a file of bytes, and waits until the page has read it."""
+    def drop(self, name, content, *others):
+        """Drops a file of bytes, and others of the same, and waits until the page has read it."""
         script = """
-            const [name, bytes, done] = arguments, files = new DataTransfer(), read = openFile;
-            openFile = async (file) => { openFile = read; await read(file); done(); };
-            files.items.add(new File([new Uint8Array(bytes)], name));
+            const [names, bytes, done] = arguments, files = new DataTransfer(), read = openFile;
+            openFile = async (...given) => { openFile = read; await read(...given); done(); };
+            for (const name of names) files.items.add(new File([new Uint8Array(bytes)], name));
             const drop = new DragEvent("drop", { dataTransfer: files, bubbles: true });
             document.body.dispatchEvent(drop);
         """
-        self.driver.execute_async_script(script, name, [*content])
+        self.driver.execute_async_script(script, [name, *others], [*content])
         self.wait("done", "empty")
+
+    def save(self):
+        """Returns the name and the text of the file that the page saves."""
+        script = """
+            const [done] = arguments, { click } = HTMLAnchorElement.prototype;
+            const url = URL.createObjectURL;
+            let name;
+            HTMLAnchorElement.prototype.click = function () { name = this.download; };
+            URL.createObjectURL = (blob) => {
+              blob.text().then((text) => done([name, text]));
+              return url(blob);
+            };
+            save();
+            Object.assign(URL, { createObjectURL: url });
+            Object.assign(HTMLAnchorElement.prototype, { click });
+        """
+        return self.driver.execute_async_script(script)
 
 
 @pytest.fixture
@@ -323,15 +340,7 @@ def test_a_file_is_dropped_and_its_translation_saved(browser, run):
     browser.at("clear").click()
     browser.drop("numeros.pt.txt", "\r\n".join(lines).encode("utf-8-sig"))
     assert browser.ask("return translation()").split("\n") == expected
-    saved = browser.driver.execute_async_script(
-        "const done = arguments[0]; let name;"
-        "HTMLAnchorElement.prototype.click = function () { name = this.download; };"
-        "const url = URL.createObjectURL;"
-        "URL.createObjectURL = (blob) => {"
-        " blob.text().then((text) => done([name, text])); return url(blob); };"
-        "document.getElementById('save').click()"
-    )
-    assert saved == ["numeros.pt.en.txt", "\n".join(expected) + "\n"]
+    assert browser.save() == ["numeros.pt.en.txt", "\r\n".join(expected) + "\r\n"]
     browser.drop("old.txt", "três.".encode("cp1252"))
     assert browser.ask("return source.value") == "três."
     assert "windows-1252" in browser.at("notice").text
@@ -339,7 +348,96 @@ def test_a_file_is_dropped_and_its_translation_saved(browser, run):
     assert "report.docx is not plain text" in browser.at("notice").text
     browser.drop("book.txt", b"a" * 1_000_001)
     assert "book.txt is too large" in browser.at("notice").text
+    browser.drop("letter.rtf", rb"{\rtf1 um}")
+    assert "letter.rtf is not plain text" in browser.at("notice").text
+    browser.drop("wide.txt", "um dois".encode("utf-16le"))
+    assert "Save it as .txt in UTF-8" in browser.at("notice").text
+    browser.drop("line.txt", b"a" * 100_001)
+    assert "line.txt has a line of more than 100,000" in browser.at("notice").text
+    browser.drop("empty.txt", b"")
+    assert browser.at("notice").text.startswith("empty.txt is empty.")
     assert browser.ask("return source.value") == "três."
+
+
+@pytest.mark.slow
+def test_a_saved_file_has_as_many_lines_as_its_source(browser, run):
+    browser.open(export_of(run))
+    lines = browser.translate("um dois.", "três.")
+    for text in ("um dois.\ntrês.", "um dois.\ntrês.\n", "um dois.\ntrês.\n\n"):
+        browser.ask("file = NO_FILE")
+        browser.drop("a.txt", text.encode())
+        blank = "\n" if text.endswith("\n\n") else ""
+        assert browser.save() == ["a.en.txt", "\n".join(lines) + "\n" + blank]
+
+
+@pytest.mark.slow
+def test_a_text_that_is_cleared_or_replaced_comes_back(browser, run):
+    browser.open(export_of(run))
+    (expected,) = browser.translate("um dois.")
+    browser.at("clear").click()
+    assert browser.ask("return source.value") == ""
+    browser.at("undo").click()
+    browser.wait("done")
+    assert browser.ask("return [source.value, translation()]") == ["um dois.", expected]
+    assert not browser.at("notice").is_displayed()
+    browser.drop("a.txt", "três.".encode(), "b.txt")
+    notice = browser.at("said").text
+    assert "Of 2 files, the first was taken: a.txt." in notice
+    assert "a.txt has replaced your text" in notice
+    browser.at("undo").click()
+    browser.wait("done")
+    assert browser.ask("return source.value") == "um dois."
+    assert browser.save()[0] == "translation.en.txt"
+
+
+@pytest.mark.slow
+def test_a_notice_and_the_name_of_a_file_go_with_their_cause(browser, run, monkeypatch):
+    from selenium.webdriver import ActionChains, Keys
+
+    monkeypatch.setattr(html_file, "MAX_SOURCE_TOKENS", 50)
+    browser.open(export_of(run))
+    browser.drop("old.txt", "três.".encode("cp1252"))
+    assert browser.at("notice").is_displayed()
+    browser.at("source").send_keys(" um")
+    assert not browser.at("notice").is_displayed()
+    browser.wait("done")
+    assert browser.save()[0] == "old.en.txt"  # still its text
+    keys = ActionChains(browser.driver).key_down(Keys.CONTROL).send_keys("a")
+    keys.key_up(Keys.CONTROL).send_keys("dois.").perform()
+    browser.wait("done")
+    assert browser.save()[0] == "translation.en.txt"
+    browser.translate("um dois.", "um " * 60)
+    assert "Very long sentences were cut off: 1" in browser.at("notice").text
+    browser.at("source").send_keys(Keys.CONTROL + Keys.HOME)
+    browser.at("source").send_keys("um ")
+    browser.wait("done")
+    assert browser.at("notice").is_displayed()  # the long one is still there
+    browser.translate("um dois.")
+    assert not browser.at("notice").is_displayed()
+
+
+@pytest.mark.slow
+def test_a_notice_is_seen_where_the_reader_is(browser, run):
+    browser.open(export_of(run))
+    browser.translate(*["um dois."] * 100)
+    browser.ask("scrollTo(0, 1e6)")
+    browser.drop("book.txt", b"a" * 1_000_001)
+    box = browser.ask("const { top, bottom } = at('notice').getBoundingClientRect();"
+                      "return [top, bottom, scrollY]")  # fmt: skip
+    assert 0 <= box[0] < box[1] < 200 < box[2]
+    browser.at("close").click()
+    assert not browser.at("notice").is_displayed()
+
+
+@pytest.mark.slow
+def test_a_phone_shows_the_translation_of_a_file(browser, run):
+    browser.open(export_of(run))
+    metrics = dict(width=390, height=844, deviceScaleFactor=1, mobile=True)
+    browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    browser.drop("a.txt", b"um dois.\n" * 60)
+    until = time.monotonic() + SECONDS
+    while browser.ask("return output.getBoundingClientRect().top > innerHeight / 2"):
+        assert time.monotonic() < until, "the translation is out of sight"
 
 
 @pytest.mark.slow

@@ -40,16 +40,17 @@ class Engine {
       yield;
     }
     const total = split.reduce((sum, { sentences }) => sum + sentences.length, 0);
-    let done = 0, longer = 0; // sentences, those that are longer than may be
+    let done = 0; // sentences
     for (const { number, sentences } of split) {
       const results = [];
+      let cuts = 0; // sentences of the line that are longer than may be
       for (const { text, space } of sentences) {
         const result = yield* this.sentence(tag, text);
-        longer += result.isCut;
+        cuts += result.isCut;
         done += 1;
         results.push({ text: result.text, space });
         this.post({ job, number, text: joinSentences(results), isWhole: results.length === sentences.length,
-          done, total, longer });
+          done, total, cuts });
         yield;
       }
     }

@@ -4,12 +4,15 @@ const data = read("data");
 const PAUSE = 400; // milliseconds without typing before a translation begins
 const QUIET = 300; // milliseconds of work before its progress is shown
 const MAX_BYTES = 1_000_000; // of a file
+const MAX_LINE = 100_000; // characters of a line in a file; browsers lay out longer ones for seconds
+const NO_FILE = { name: "", newline: "\n" };
 const source = at("source"), output = at("translation");
-let rows = []; // of each line: {source, text (its translation so far), isWhole, element}
+let rows = []; // of each line: {source, text (its translation so far), isWhole, cuts, element}; cuts: sentences cut off
 let job = 0; // number of the latest one
 let progress = { done: 0, total: 0, state: "reading" }; // or "working", "stopped", "done", "empty"
-let file = ""; // name of the file that was opened, without its ending
-let notice = null; // {name, filled} of what is said below
+let file = NO_FILE; // the one that was opened: its name without the ending, and the end of its lines
+let replaced = null; // {text, file} before Clear or a file took their place, while that can be undone
+const notices = new Map(); // what the notice says: what is filled in, by the name of the text
 let typing = 0, showing = 0; // timers; 0 where nothing is typed
 
 // ---- The engine: a worker, or this page where there is none ----
@@ -49,10 +52,12 @@ function receive(message) {
   } else if (message.failure) {
     note("failed", { message: message.failure });
   } else if (message.job === job) {
-    showLine(rows[message.number], message.text, message.isWhole);
-    const { done, total, longer } = message;
+    const { done, total, cuts } = message, row = rows[message.number];
+    showLine(row, message.text, message.isWhole);
     setProgress({ done, total, state: done === total ? "done" : "working" });
-    if (longer) note("longer", { number: longer });
+    if (row.cuts === cuts) return;
+    row.cuts = cuts;
+    noteCuts();
   }
 }
 
@@ -70,6 +75,7 @@ function translate() { // what has changed since the latest time
   job += 1;
   setRows(texts);
   const lines = rows.map(({ source: text, isWhole }, number) => ({ number, text, isWhole })).filter((one) => !one.isWhole);
+  noteCuts();
   send({ job, lines, tag: target().tag });
   setProgress({ done: 0, total: lines.length, state: unread ? "reading" : stateOfRows() });
 }
@@ -86,13 +92,13 @@ function setRows(texts) {
   while (rows.length > texts.length) rows.pop().element.remove();
   texts.forEach((text, n) => {
     if (!rows[n]) {
-      rows[n] = { source: null, text: "", element: document.createElement("div") };
+      rows[n] = { source: null, text: "", cuts: 0, element: document.createElement("div") };
       rows[n].element.dir = "auto";
       showText(rows[n], "");
       output.append(rows[n].element);
     }
     if (rows[n].source === text) return;
-    Object.assign(rows[n], { source: text, isWhole: !text.trim() });
+    Object.assign(rows[n], { source: text, isWhole: !text.trim(), cuts: 0 });
     if (rows[n].isWhole) showLine(rows[n], "", true);
     else rows[n].element.className = "former";
   });
@@ -141,9 +147,27 @@ function showProgress() {
 }
 
 function note(name, filled) {
-  notice = { name, filled };
-  at("notice").textContent = say(name, filled);
-  at("notice").hidden = false;
+  notices.set(name, filled);
+  showNotices();
+}
+
+function noteCuts() {
+  const number = rows.reduce((sum, { cuts }) => sum + cuts, 0);
+  if (number) note("longer", { number });
+  else if (notices.delete("longer")) showNotices();
+}
+
+function dropNotices() { // of what the user did before; not those of what still holds
+  replaced = null;
+  for (const name of [...notices.keys()]) if (name !== "longer" && name !== "failed") notices.delete(name);
+  showNotices();
+}
+
+function showNotices() {
+  at("notice").hidden = !notices.size;
+  at("undo").hidden = !replaced;
+  const shown = Array.from(notices, ([name, filled]) => say(name, filled)).join(" ");
+  if (at("said").textContent !== shown) at("said").textContent = shown;
 }
 
 function fit() { // the height of the text; a box that grows with the other column would hide it
@@ -172,7 +196,7 @@ function setLanguage(number) {
   source.placeholder = say(data.example ? "hint-example" : "hint", { example: data.example });
   at("limits").textContent = say(data.protection ? "limits-protected" : "limits");
   at("about").textContent = say("about", { name: data.name });
-  if (notice) note(notice.name, notice.filled);
+  showNotices();
   showTarget();
   showProgress();
   fit();
@@ -183,18 +207,31 @@ function showTarget() {
   output.lang = target().code;
 }
 
+function showTranslation() {
+  source.blur(); // the keyboard of a phone covers the translation
+  at("to").scrollIntoView({ behavior: "smooth", block: "nearest" });
+}
+
 // ---- Files ----
 
-async function openFile(given) {
+async function openFile(given, number = 1) { // number: of the files that were dropped
+  dropNotices();
   const { name } = given;
+  if (number > 1) note("several", { name, number });
   if (given.size > MAX_BYTES) { note("too-large", { name }); return; }
   const bytes = new Uint8Array(await given.arrayBuffer()), { text, encoding } = decode(bytes);
-  if (/[\0-\x08]/.test(text)) { note("not-text", { name }); return; }
-  at("notice").hidden = true;
-  notice = null;
+  const fault = faultOf(text);
+  if (fault) { note(fault, { name, number: MAX_LINE.toLocaleString(document.documentElement.lang) }); return; }
   if (encoding !== "utf-8") note("encoding", { name, encoding });
-  file = name.replace(/\.[^.]*$/, "");
-  setSource(text);
+  replace(text, { name: name.replace(/\.[^.]*$/, ""), newline: text.includes("\r\n") ? "\r\n" : "\n" });
+  if (replaced) note("replaced", { name });
+  if (at("translate").offsetWidth) showTranslation(); // below the text, out of sight
+}
+
+function faultOf(text) { // of a file: the name of what is said, or null
+  if (!text.trim()) return "file-empty";
+  if (/[\0-\x08]/.test(text) || text.startsWith("{\\rtf")) return "not-text";
+  return text.split("\n").some(({ length }) => length > MAX_LINE) ? "long-line" : null;
 }
 
 function decode(bytes) { // -> {text, encoding}: UTF-8, UTF-16 by its mark, or the usual one of before
@@ -214,10 +251,17 @@ function setSource(text) {
   translate();
 }
 
+function replace(text, origin) { // the text and its file; that can be undone
+  replaced = source.value.trim() ? { text: source.value, file } : null;
+  file = origin;
+  setSource(text);
+}
+
 function save() {
+  const endsLine = rows.at(-1).source === "", text = translation() + (endsLine ? "" : "\n");
   const link = document.createElement("a");
-  link.download = `${[file || "translation", target().code].filter(Boolean).join(".")}.txt`;
-  link.href = URL.createObjectURL(new Blob([`${translation()}\n`], { type: "text/plain" }));
+  link.download = `${[file.name || "translation", target().code].filter(Boolean).join(".")}.txt`;
+  link.href = URL.createObjectURL(new Blob([text.replaceAll("\n", file.newline)], { type: "text/plain" }));
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
@@ -235,7 +279,11 @@ async function copy() {
 
 // ---- Events ----
 
+source.addEventListener("beforeinput", () => {
+  if (source.selectionEnd - source.selectionStart === source.value.length) file = NO_FILE; // all is typed over
+});
 source.addEventListener("input", (event) => {
+  dropNotices();
   fit();
   showProgress();
   if (!event.isComposing) schedule();
@@ -248,16 +296,30 @@ source.addEventListener("keydown", (event) => {
 });
 at("translate").addEventListener("click", () => {
   translate();
-  source.blur(); // the keyboard of a phone covers the translation
-  at("to").scrollIntoView({ behavior: "smooth", block: "nearest" });
+  showTranslation();
 });
-at("example").addEventListener("click", () => { setSource(data.example); source.focus(); });
-at("clear").addEventListener("click", () => {
-  file = "";
-  at("notice").hidden = true;
-  notice = null;
-  setSource("");
+at("example").addEventListener("click", () => {
+  dropNotices();
+  file = NO_FILE;
+  setSource(data.example);
   source.focus();
+});
+at("clear").addEventListener("click", () => {
+  dropNotices();
+  replace("", NO_FILE);
+  if (replaced) note("cleared");
+  source.focus();
+});
+at("undo").addEventListener("click", () => {
+  const { text, file: origin } = replaced;
+  dropNotices();
+  file = origin;
+  setSource(text);
+  source.focus();
+});
+at("close").addEventListener("click", () => {
+  notices.clear();
+  dropNotices();
 });
 at("open").addEventListener("click", () => at("file").click());
 at("file").addEventListener("change", () => {
@@ -279,7 +341,8 @@ for (const kind of ["dragenter", "dragover", "dragleave", "drop"]) {
     if (![...event.dataTransfer.types].includes("Files")) return;
     event.preventDefault();
     document.body.classList.toggle("dropping", kind === "dragenter" || kind === "dragover");
-    if (kind === "drop" && event.dataTransfer.files.length) openFile(event.dataTransfer.files[0]);
+    const { files } = event.dataTransfer;
+    if (kind === "drop" && files.length) openFile(files[0], files.length);
   });
 }
 addEventListener("resize", fit);
