@@ -13,7 +13,7 @@ from typing import Any
 from nmt import UserError, output
 from nmt.exports.browser import browser_model
 from nmt.exports.exported_model import Export
-from nmt.text import sentences, spelling
+from nmt.text import protected, sentences, spelling
 from nmt.text.abbreviations import ABBREVIATIONS, EVERYWHERE
 from nmt.text.languages import primary
 from nmt.text.scripts import UNSPACED
@@ -29,6 +29,10 @@ COMMON_ABBREVIATIONS = (  # which the program's rules know without a list of our
     "jul aug sep sept oct nov dec janv févr i.e e.g a.m p.m u.s u.k usw bzw z.b d.h str fa m mm "
     "mme n.º n.o s.a ltda cia tel"
 )
+CHECKS = [  # what the page compares between a line and its translation
+    re.compile(r"\d+"),
+    *(protected.KINDS[kind] for kind in ("url", "email", "tag", "placeholder")),
+]
 TARGET_TAG = re.compile("<2(.+)>")  # before the sentences of a run with several targets
 PATTERNS = {  # by the name that sentences.js knows
     "last_word": sentences.LAST_WORD,
@@ -69,6 +73,7 @@ def page(export: Export) -> str:
         targets=targets(card.languages, export.tokenizer.words),
         sentences=sentence_rules(export.tokenizer, source or "en"),  # as the program does
         max_tokens=MAX_SOURCE_TOKENS,
+        checks=[browser_model.in_javascript(pattern) for pattern in CHECKS],
     )
     programs = {
         "TRANSLATING": browser_model.scripts(FOLDER, TRANSLATING),

@@ -453,11 +453,15 @@ def test_without_workers_the_page_itself_translates(browser, run):
 
 
 @pytest.mark.slow
-def test_a_line_whose_digits_differ_is_marked(browser, run):
+def test_a_line_whose_digits_placeholders_or_addresses_differ_is_marked(browser, run):
     browser.open(export_of(run))
-    browser.translate("um dois.", "um 48213 dois.", "48213")
+    lost = ["{name}", "%s", "<b>", "https://a.pt/b", "ana@a.pt"]
+    browser.translate("um dois.", "um 48213 dois.", "48213", *(f"um {part} dois." for part in lost))
     marked = browser.ask("return rows.map(row => row.element.className)")
-    assert marked == ["", "doubtful", ""]
+    assert marked == ["", "doubtful", "", *["doubtful"] * len(lost)]
+    for part in lost:
+        script = "return fixedParts(arguments[0]) === fixedParts(arguments[1])"
+        assert browser.ask(script, f"um {part} dois, 5% de.", f"one, 5% of two {part}.")
     assert browser.at("doubts").is_displayed()
     browser.translate("um dois.")
     assert not browser.at("doubts").is_displayed()

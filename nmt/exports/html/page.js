@@ -6,6 +6,7 @@ const QUIET = 300; // milliseconds of work before its progress is shown
 const MAX_BYTES = 1_000_000; // of a file
 const MAX_LINE = 100_000; // characters of a line in a file; browsers lay out longer ones for seconds
 const NO_FILE = { name: "", newline: "\n" };
+const checks = data.checks.map(([expression, flags]) => new RegExp(expression, `g${flags}`));
 const source = at("source"), output = at("translation");
 let rows = []; // of each line: {source, text (its translation so far), isWhole, cuts, element}; cuts: sentences cut off
 let job = 0; // number of the latest one
@@ -112,10 +113,13 @@ function showText(row, text) {
 function showLine(row, text, isWhole) {
   row.isWhole = isWhole;
   showText(row, text);
-  row.element.className = isWhole && digits(row.source) !== digits(text) ? "doubtful" : "";
+  row.element.className = isWhole && fixedParts(row.source) !== fixedParts(text) ? "doubtful" : "";
 }
 
-const digits = (text) => (text.normalize("NFKC").match(/\p{Nd}+/gu) ?? []).sort().join(" ");
+function fixedParts(text) { // what a translation must hold as it is, as one text
+  const normalized = text.normalize("NFKC");
+  return JSON.stringify(checks.map((expression) => (normalized.match(expression) ?? []).sort()));
+}
 
 const translation = () => rows.map(({ text }) => text).join("\n");
 
