@@ -53,6 +53,7 @@ def test_a_page_is_one_file_that_fetches_nothing(tokenizer):
     assert "https:" not in html
     assert re.findall(r'(?:src|href)="(.*?)"', html) == ["data:,"]
     assert "default-src 'none'" in html
+    assert "<noscript><style>header, main, footer { display: none }" in html
     assert not re.search(r"innerHTML|insertAdjacentHTML|document\.write|eval\(|fetch\(", html)
 
 
@@ -332,6 +333,39 @@ def test_a_long_text_is_stopped_and_continued(browser, run):
 
 
 @pytest.mark.slow
+def test_the_keyboard_stays_at_the_translation_when_it_continues(browser, run):
+    from selenium.webdriver import Keys
+
+    browser.open(export_of(run))
+    lines = [source for source, _ in sentences(100, seed=5)]
+    browser.ask("setSource(arguments[0])", "\n".join(lines))
+    browser.wait("working")
+    browser.ask("stop(); at('stop').focus()")
+    browser.at("stop").send_keys(Keys.ENTER)
+    browser.wait("done")
+    assert browser.ask("return document.activeElement.id") == "translation"
+
+
+@pytest.mark.slow
+def test_only_what_a_device_can_do_is_said(browser, run):
+    browser.open(export_of(run))
+    assert "drop a .txt file" in browser.ask("return source.placeholder")
+    assert "Ctrl+Enter" in browser.at("keys").text
+    assert browser.at("keys").size["height"] > 10
+    metrics = dict(width=390, height=844, deviceScaleFactor=1, mobile=True)
+    browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    browser.driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": True})
+    try:
+        browser.driver.refresh()
+        hint = browser.ask("return source.placeholder")
+        height = browser.at("keys").size["height"]
+    finally:
+        browser.driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": False})
+    assert hint.startswith("Type or paste text, or open a .txt file.")
+    assert height <= 1
+
+
+@pytest.mark.slow
 def test_a_file_is_dropped_and_its_translation_saved(browser, run):
     browser.open(export_of(run))
     browser.wait("empty")
@@ -554,6 +588,16 @@ def test_the_page_fits_phones_and_screens_in_both_languages(browser, run):
             assert browser.ask("return document.documentElement.scrollWidth") <= width
             assert browser.ask("return source.scrollHeight <= source.clientHeight")
         assert browser.at("translate").is_displayed() == (width == 390)
+    for width in (320, 195):
+        metrics |= dict(width=width, mobile=True)
+        browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        browser.ask("note('too-large', { name: 'a'.repeat(80) })")
+        assert browser.ask("return document.documentElement.scrollWidth") <= width
+        cut = (
+            "return [...document.querySelectorAll('h1, h2, button')]"
+            ".filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.outerHTML)"
+        )
+        assert browser.ask(cut) == []
     assert browser.texts("main b, main img") == []
 
 

@@ -1,4 +1,4 @@
-// What is seen: text in, its translation out, line beside line.
+// What is seen: text in, its translation out, line by line.
 
 const data = read("data");
 const PAUSE = 400; // milliseconds without typing before a translation begins
@@ -142,7 +142,9 @@ function showProgress() {
   else at("progress").removeAttribute("value");
   const shown = state === "empty" || (state === "working" && !isShown) ? "" : say(state, { done, total });
   if (at("status").textContent !== shown) at("status").textContent = shown;
+  const hadFocus = document.activeElement === at("stop");
   at("stop").hidden = !(state === "stopped" || (state === "working" && isShown));
+  if (hadFocus && at("stop").hidden) output.focus({ preventScroll: true }); // else the keyboard is nowhere
   at("stop").textContent = say(state === "stopped" ? "continue" : "stop");
   at("copy").disabled = at("save").disabled = !rows.some(({ text }) => text);
   at("doubts").hidden = !output.querySelector(".doubtful");
@@ -197,7 +199,8 @@ function setLanguage(number) {
   at("title").textContent = from && into.length ? say("title", { source: from, target: into.join(" · ") }) : say("untitled");
   document.title = at("title").textContent;
   output.dataset.empty = say("empty");
-  source.placeholder = say(data.example ? "hint-example" : "hint", { example: data.example });
+  source.placeholder = say(matchMedia("(pointer: coarse)").matches ? "hint-touch" : "hint") // touch drops no files
+    + (data.example ? say("for-example", { example: data.example }) : "");
   at("limits").textContent = say(data.protection ? "limits-protected" : "limits");
   at("about").textContent = say("about", { name: data.name });
   showNotices();
