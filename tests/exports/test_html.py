@@ -516,6 +516,11 @@ def test_the_language_to_translate_into_is_chosen(browser):
     assert browser.ask("return tags") == ["<2de>", "<2fr>"]
     assert browser.ask("return output.lang") == "fr"
     assert browser.ask("return translation()").split("\n") != german
+    french = browser.ask("return translation()")
+    browser.driver.get("about:blank")
+    browser.driver.back()
+    browser.wait("done")
+    assert browser.ask("return [target().code, output.lang, translation()]") == ["fr", "fr", french]
 
 
 @pytest.mark.slow

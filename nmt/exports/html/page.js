@@ -354,6 +354,7 @@ for (const kind of ["dragenter", "dragover", "dragleave", "drop"]) {
 }
 addEventListener("resize", fit);
 addEventListener("pageshow", () => { // by now, the browser has put back the text of an earlier visit
+  showTarget();
   fit();
   if (progress.state !== "stopped") translate();
 });
