@@ -3,6 +3,7 @@
 The files have no names on the disk: they are gone when the process ends, however it ends.
 """
 
+import asyncio
 import collections
 import os
 import secrets
@@ -47,6 +48,7 @@ class StoredBytes:
         """Yields the bytes in parts."""
         for offset in range(0, self.size, PART_BYTES):
             yield os.pread(self._file.fileno(), PART_BYTES, offset)
+            await asyncio.sleep(0)  # others have their turn, and a lost connection is noticed
 
     def response(self, media_type: str, headers: dict[str, str]) -> Response:
         """Returns an answer that reads them from the disk as its client takes them."""

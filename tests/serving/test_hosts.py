@@ -12,6 +12,7 @@ import uvicorn
 
 from nmt.serving.hosts import is_allowed
 from nmt.serving.protocol import PatientProtocol
+from nmt.serving.stored_files import StoredBytes
 
 
 @pytest.mark.parametrize(
@@ -36,11 +37,11 @@ async def answer(scope, receive, send):
 
 
 @contextlib.contextmanager
-def serve(header_seconds):
-    """Yields the port of a server that answers nothing, and waits so long for a header."""
+def serve(header_seconds, app=answer):
+    """Yields the port of a server of `app`, which waits so long for a header."""
     protocol = functools.partial(PatientProtocol, header_seconds=header_seconds)
     config = uvicorn.Config(
-        answer, http=protocol, lifespan="off", ws="none", log_config=None, log_level="error"
+        app, http=protocol, lifespan="off", ws="none", log_config=None, log_level="error"
     )
     listener = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(config)
@@ -72,3 +73,20 @@ def test_a_client_that_sends_headers_in_time_stays():
             time.sleep(pause)
             client.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert b"204" in client.recv(1000)
+
+
+def test_a_client_that_leaves_during_a_download_fills_no_log(caplog):
+    content = StoredBytes(b"1" * 20_000_000)
+    ended = threading.Event()
+
+    async def download(scope, receive, send):
+        await content.response("text/plain", {})(scope, receive, send)
+        ended.set()
+
+    with serve(60, download) as port:
+        client = socket.create_connection(("127.0.0.1", port), timeout=60)
+        client.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        client.recv(100)
+        client.close()  # with unread bytes: the connection is reset
+        assert ended.wait(60)
+    assert not caplog.records
