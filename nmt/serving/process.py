@@ -1,8 +1,12 @@
 """The process of a server, as uvicorn runs it, with an end that is in time and in order."""
 
 import asyncio
+import contextlib
 import logging
+import signal
 import socket
+import threading
+from collections.abc import Iterator
 from types import FrameType
 
 import uvicorn
@@ -28,6 +32,21 @@ class Server(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self.signal_number = sig
         super().handle_exit(sig, frame)
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Within the block, SIGHUP, too, ends the server; nohup's stays ignored."""
+        with super().capture_signals():
+            handler = signal.getsignal(signal.SIGHUP)
+            is_heard = threading.current_thread() is threading.main_thread()
+            if not is_heard or handler == signal.SIG_IGN:
+                yield
+                return
+            signal.signal(signal.SIGHUP, self.handle_exit)
+            try:
+                yield
+            finally:
+                signal.signal(signal.SIGHUP, handler)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         timer = asyncio.get_running_loop().call_later(GRACE_SECONDS, self._end_requests)

@@ -267,6 +267,13 @@ def test_an_end_under_load_leaves_no_traceback(server):
     assert log.count("\n") <= log.partition("Ctrl-C ends it.")[0].count("\n") + 2
 
 
+def test_a_terminal_that_is_closed_ends_the_server_as_sigterm_does(server):
+    server.process.send_signal(signal.SIGHUP)
+    assert server.process.wait(timeout=30) == 129
+    assert server.log.read_text(encoding="utf-8").endswith("run_demo.py: interrupted\n")
+    assert "Traceback" not in server.log.read_text(encoding="utf-8")
+
+
 def test_sigterm_waits_for_what_is_in_work(server):
     clients = [server.connect() for _ in range(6)]  # a batch each
     content = posted(q=[f"{TEXT} " * 17] * 20)
