@@ -398,7 +398,6 @@ def test_a_saved_file_has_as_many_lines_as_its_source(browser, run):
     browser.open(export_of(run))
     lines = browser.translate("um dois.", "três.")
     for text in ("um dois.\ntrês.", "um dois.\ntrês.\n", "um dois.\ntrês.\n\n"):
-        browser.ask("file = NO_FILE")
         browser.drop("a.txt", text.encode())
         blank = "\n" if text.endswith("\n\n") else ""
         assert browser.save() == ["a.en.txt", "\n".join(lines) + "\n" + blank]
