@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # what imports TensorFlow, or may be missing
     import uvicorn
 
     from nmt.decoding.search_options import Protecting
-    from nmt.serving.models import ServedModel
+    from nmt.serving.models import Models, ServedModel
     from nmt.serving.service import Service
 
 HELP = "translate for other programs: a page, and APIs over HTTP"
@@ -183,6 +183,9 @@ def grouped_runs(args: Namespace) -> dict[tuple[str, ...], list[Run]]:
       UserError: there is no such run, or its languages are unknown.
     """
     runs = [listing.find(path) for path in args.runs or [None]]
+    for path, number in collections.Counter(run.path.resolve() for run in runs).items():
+        if number > 1:
+            raise UserError(f"--run: {path} is given {number} times; give each run once")
     if args.languages and len(args.languages) != len(runs):
         raise UserError(
             f"--languages is given {len(args.languages)} times for {len(runs)} runs; give it once "
@@ -281,9 +284,12 @@ def serve(service: Service, listener: socket.socket, args: Namespace) -> None:
 
     host, port = listener.getsockname()[:2]
     address = f"[{host}]" if ":" in host else host
-    pairs = ", ".join(f"{source}-{target}" for source, target in service.models.by_languages)
-    server = Server(configuration(service, ipaddress.ip_address(host).is_loopback, args), service)
+    is_loopback = ipaddress.ip_address(host).is_loopback
+    server = Server(configuration(service, is_loopback, args), service)
+    pairs = described_directions(service.models)
     log.info(f"Serving {pairs} at http://{address}:{port}/ (API: /docs). Ctrl-C ends it.")
+    if not is_loopback and service.limits.api_key is None:
+        log.warning(f"Whoever reaches {host} may translate: there is no key; set {KEY_VARIABLE}.")
     try:
         server.run(sockets=[listener])
     except (KeyboardInterrupt, Terminated) as end:
@@ -296,6 +302,16 @@ def serve(service: Service, listener: socket.socket, args: Namespace) -> None:
     log.error(f"{PROGRAM}: {what}")
     # A batch's thread cannot be interrupted, and Python takes seconds to free a network.
     os._exit(128 + (server.signal_number or signal.SIGINT))
+
+
+def described_directions(models: Models) -> str:
+    """Returns the directions of a server as text, and which an ensemble translates."""
+    directions = []
+    for (source, target), query in models.by_languages.items():
+        members = models.by_name[query.model].model.members
+        ensemble = f" (an ensemble of {members} runs)" if members > 1 else ""
+        directions.append(f"{source}-{target}{ensemble}")
+    return ", ".join(directions)
 
 
 def configuration(service: Service, is_loopback: bool, args: Namespace) -> uvicorn.Config:

@@ -53,6 +53,7 @@ def test_languages_are_named_where_the_files_do_not(runs):
         (["--run", "pt-en", "--no-protect", "--protect", "x"], "--no-protect contradicts"),
         (["--run", "pt-en", "--protect", "("], "--protect"),
         (["--run", "pt-en", "--api-key", "a b"], "printable ASCII"),
+        (["--run", "pt-en", "--run", "./pt-en"], "/pt-en is given 2 times; give each run once"),
         (
             ["--run", "a", "--run", "b/a", "--languages", "en-de", "--languages", "de-en"],
             "--run: 2 folders of the name a; serve one of them",

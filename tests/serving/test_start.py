@@ -1,0 +1,44 @@
+"""What must hold of the lines that a server says as it starts."""
+
+import os
+import socket
+
+import pytest
+
+from nmt.cli import serve
+from nmt.cli.main import parse_command_line
+from nmt.serving import process
+from nmt.serving.limits import Limits
+from nmt.serving.models import Models
+from nmt.serving.service import Service
+
+
+class UnstartedServer:
+    """A Server that ends as soon as it has been started."""
+
+    signal_number = None
+
+    def __init__(self, config, service):
+        pass
+
+    def run(self, sockets):
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("host", "api_key", "warns"),
+    [("127.0.0.1", None, False), ("0.0.0.0", None, True), ("0.0.0.0", "k", False)],
+)
+def test_other_machines_without_a_key_and_an_ensemble_are_named(
+    capitals, monkeypatch, capsys, host, api_key, warns
+):
+    monkeypatch.setattr(process, "Server", UnstartedServer)
+    monkeypatch.setattr(os, "_exit", lambda code: None)
+    ensemble = capitals("pt", "en")
+    ensemble.model.members = 2
+    service = Service(Models([ensemble, capitals("en", "pt")]), Limits(api_key))
+    with socket.create_server((host, 0)) as listener:
+        serve.serve(service, listener, parse_command_line(["serve"]))
+    said = capsys.readouterr().err
+    assert "Serving pt-en (an ensemble of 2 runs), en-pt at http://" in said
+    assert ("there is no key; set NMT_API_KEY" in said) == warns
