@@ -139,6 +139,10 @@ class Whole:
             return {}
         # curl calls JSON a form, too, unless a header says otherwise.
         if self._kind == "application/x-www-form-urlencoded" and not body.lstrip().startswith(b"{"):
+            if b"=" not in body:
+                raise RefusedError(
+                    400, "the body is neither JSON nor a form, name=value; see /docs"
+                )
             return _from_pairs(_pairs(_decoded(body)))
         return _from_json(body)
 

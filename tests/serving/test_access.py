@@ -192,6 +192,13 @@ def test_the_bodies_of_all_requests_have_a_limit_together():
     assert sender.bodies.bytes == 0
 
 
+@pytest.mark.parametrize("body", [b"um", b"[1]", b'"um"', b"text: um"])
+def test_a_body_that_is_no_form_is_not_taken_for_the_name_of_a_field(body):
+    headers = {"content-type": "application/x-www-form-urlencoded"}
+    with pytest.raises(RefusedError, match="neither JSON nor a form"):
+        Sender([body], headers).read()
+
+
 def test_objects_and_lists_have_a_limit():
     with pytest.raises(RefusedError, match="20000 objects and lists"):
         Sender([b'{"q": [' + b"{}," * 20_001 + b"{}]}"]).read()
