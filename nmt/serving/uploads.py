@@ -9,6 +9,7 @@ import zipfile
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from nmt import UserError
 from nmt.documents import TABLES, format_of, name_language, parse_document
 from nmt.documents.document import Document, FormatOptions
 from nmt.documents.report import Report, make_report
@@ -91,7 +92,10 @@ def parse_upload(upload: Upload) -> Document:
     size = unpacked_size(file.content)
     if size > MAX_UNPACKED_BYTES:
         raise RefusedError(413, f"the archive holds {size} bytes; at most {MAX_UNPACKED_BYTES}")
-    document = parse_document(file.name, file.content, FormatOptions(columns))
+    try:
+        document = parse_document(file.name, file.content, FormatOptions(columns))
+    except UserError as error:  # which names the flag of the command line
+        raise UserError(str(error).replace("--columns", "the field columns")) from None
     name_language(document, upload.target)
     return document
 

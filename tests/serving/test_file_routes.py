@@ -110,7 +110,8 @@ def test_a_table_has_columns_to_translate(client):
     content = b"id,text\n1,um\n"
     file = fetch(client, send(client, "a.csv", content, columns="text"))
     assert file.content == b"id,text\n1,UM\n"
-    assert "name what to translate" in send(client, "a.csv", content).json()["error"]
+    said = send(client, "a.csv", content).json()["error"]
+    assert "name what to translate: the field columns with one or more of: id, text" in said
     refused = send(client, "a.html", b"<p>um", columns="text")
     assert refused.status_code == 400
     assert "columns: a.html is no table" in refused.json()["error"]
