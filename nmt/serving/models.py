@@ -273,20 +273,24 @@ class Models:
         best = detections[0]
         if best.is_sure and is_variety(best.code, target):
             if not any(is_variety(known, target) for known in self.targets):
-                raise self.refusal("auto", target)
+                raise self.refusal(None, target)
             return None
         for detection in detections:
             for (source, known), query in self.by_languages.items():
                 if source == detection.code and is_variety(known, target):
                     return query
-        raise self.refusal("auto", target)
+        raise self.refusal(None, target)
 
-    def refusal(self, source: str, target: str) -> RefusedError:
-        """Returns the refusal of languages between which no run translates."""
+    def refusal(self, source: str | None, target: str) -> RefusedError:
+        """Returns the refusal of languages between which no run translates.
+
+        Args:
+          source: a code; None for any.
+          target: a code.
+        """
         known = ", ".join(f"{source}-{target}" for source, target in self.by_languages)
-        return RefusedError(
-            400, f"{source[:40]} to {target[:40]} is not available; this server has {known}"
-        )
+        asked = "translation into " if source is None else f"{source[:40]} to "
+        return RefusedError(400, f"{asked}{target[:40]} is not available; this server has {known}")
 
     def translate(self, query: Query, items: Sequence[Item]) -> list[list[Result]]:
         """Returns the translations of each item; see ServedModel.translate."""

@@ -334,8 +334,10 @@ async def explore(request: Request) -> Response:
     """Answers with the explorer of a run, a page that runs it in the browser."""
     service: Service = request.app.state.service
     served = service.models.by_name.get(request.path_params["name"])
-    if served is None or not service.has_explorer(served):
-        raise RefusedError(404, "there is no explorer of such a run")
+    if served is None:
+        raise RefusedError(404, "there is no such run; see /runs")
+    if reason := service.why_no_explorer(served):
+        raise RefusedError(404, reason)
     return (await service.explorer(served)).response("text/html", EXPLORER_HEADERS)
 
 

@@ -174,7 +174,8 @@ class Service:
         recognized = detections[0].is_sure and detections[0].code == source
         doubts = detection.words(text) and not recognized
         text_notices = (notices.unrecognized(source),) if doubts else ()
-        return TextQuery(query, source, detections[0], text_notices)
+        taken_for = next(one for one in detections if one.code == source)
+        return TextQuery(query, source, taken_for, text_notices)
 
     async def translate(
         self, request: Request, queries: Sequence[Query | None], items: Sequence[Item]
@@ -284,10 +285,19 @@ class Service:
 
     def has_explorer(self, served: ServedModel) -> bool:
         """Returns whether anyone may have a page that holds a run, and a page can."""
-        if self.limits.api_key is not None:  # a link sends no key
-            return False
-        is_possible = served.model.members == 1 and not served.stays_without_tensorflow
-        return is_possible and served.parameters <= MAX_PARAMETERS
+        return self.why_no_explorer(served) is None
+
+    def why_no_explorer(self, served: ServedModel) -> str | None:
+        """Returns why there is no page that holds a run; None if there is one."""
+        if self.limits.api_key is not None:
+            return "a server with a key has no explorer: a link sends no key"
+        if served.stays_without_tensorflow:
+            return "the explorer needs TensorFlow; start without --engine ctranslate2"
+        if served.model.members > 1:
+            return "an ensemble has no explorer"
+        if served.parameters > MAX_PARAMETERS:
+            return f"a run of more than {MAX_PARAMETERS:,} parameters has no explorer"
+        return None
 
     async def explorer(self, served: ServedModel) -> StoredBytes:
         """Returns the explorer of a run, a page with some sentences of its test split."""

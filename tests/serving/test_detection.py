@@ -88,9 +88,18 @@ def test_text_of_an_unknown_language_is_translated_with_a_warning(client):
     answer = client.post("/translate", json=asked).json()
     assert answer["detectedLanguage"]["confidence"] < 50
     assert kinds(answer["warnings"]) == ["unrecognized"]
+    for text, target in ((asked["q"], "pt-BR"), ("Hij woont in een huis.", "en")):
+        answer = client.post("/translate", json=asked | {"q": text, "target": target}).json()
+        (warning,) = answer["warnings"]
+        assert warning["items"] == [answer["detectedLanguage"]["language"]]  # taken for it
     for text in ("4711", "{name} https://www.example.org/the-house-of-the-cat"):
         answer = client.post("/translate", json=asked | {"q": text}).json()
         assert answer["warnings"] == []
+
+
+def test_a_target_that_no_run_has_is_named_without_a_source(client):
+    answer = client.post("/translate", json={"q": "Bom dia.", "source": "auto", "target": "fr"})
+    assert answer.json()["error"].startswith("translation into fr is not available; this server")
 
 
 def test_html_is_recognized_by_its_text(client):

@@ -371,7 +371,10 @@ def test_a_server_with_a_key_gives_its_weights_to_nobody(served):
     locked = client_of(served, api_key="k")
     (run,) = locked.get("/runs").json()
     assert (run["explorer"], run["examples"]) == (False, [])
-    assert locked.get("/explorer/numbers").status_code == 404
+    refused = locked.get("/explorer/numbers")
+    assert refused.status_code == 404
+    assert "a server with a key has no explorer" in refused.json()["error"]
+    assert "no such run" in locked.get("/explorer/other").json()["error"]
 
 
 def test_a_prefix_counts_for_each_text(client):
