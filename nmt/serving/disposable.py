@@ -123,6 +123,7 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGXCPU, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # systemd's, for all; the server ends this one
     work = sys.stdin.buffer.read()
     if not work:  # the server has ended
         return

@@ -31,6 +31,11 @@ def test_what_a_function_returns_comes_back_from_another_process(processes):
     assert call(processes, sorted, "cba") == ["a", "b", "c"]
 
 
+def test_a_signal_to_all_processes_of_a_service_ends_no_call(processes):
+    terminate = "__import__('os').kill(__import__('os').getpid(), 15) or 'done'"
+    assert call(processes, eval, terminate) == "done"
+
+
 def test_an_endless_call_is_ended_and_holds_nobody_up(processes):
     ticks, is_over = [], threading.Event()
 
