@@ -1,8 +1,11 @@
 """What must hold of the languages: each text is translated from the one that it is in."""
 
+import threading
+
 import pytest
 from starlette.testclient import TestClient
 
+from nmt.corpus import line_languages
 from nmt.serving.app import application
 from nmt.serving.detection import Detector
 from nmt.serving.limits import Limits
@@ -47,6 +50,16 @@ def test_the_target_language_is_recognized_as_well_as_the_source(text, code):
 def test_confidence_is_low_for_text_in_none_of_the_languages(text):
     detections = Detector(["pt", "en"])(text)
     assert [detection.is_sure for detection in detections] == [False, False]
+
+
+def test_a_server_listens_before_languages_can_be_recognized(capitals, monkeypatch):
+    loaded = threading.Event()
+    monkeypatch.setattr(line_languages, "load_identifier", lambda: loaded.wait(60))
+    with TestClient(application(Service(Models([capitals()]), Limits()))) as starting:
+        asked = {"q": "um", "source": "pt", "target": "en"}
+        assert starting.post("/translate", json=asked).json()["translatedText"] == "UM"
+        assert starting.get("/health").json()["warm"] is False
+        loaded.set()
 
 
 def test_each_variety_has_the_confidence_of_its_language():
