@@ -1,11 +1,13 @@
 """Batches of sentences and of pairs to decode: of similar length, the longest first."""
 
 import itertools
+import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
 CHUNK_LINES = 4096  # lines that are sorted by length together
 BATCH_TOKENS = 2048  # padding included, of the sources; of pairs, of the longer side
+MIN_ROWS = 32  # of a batch that is made smaller so that another core has one, too
 GPU_BATCH_TOKENS = 16_384  # of a search, whose steps on a GPU take little longer for more sentences
 
 Item = TypeVar("Item")
@@ -18,15 +20,24 @@ class Batching(NamedTuple):
     beam: int  # hypotheses per item, whose tokens count, too
     tokens: int | None = None  # in a batch; None for BATCH_TOKENS
 
-    def batches(self, items: Iterable[Item], length: Callable[[Item], int]) -> list[list[Item]]:
-        """Returns `items` in lists, one per batch, those of the greatest `length` first."""
+    def batches(
+        self, items: Iterable[Item], length: Callable[[Item], int], at_once: int = 1
+    ) -> list[list[Item]]:
+        """Returns `items` in lists, one per batch, those of the greatest `length` first.
+
+        Args:
+          items: sentences, or pairs.
+          length: a function of an item.
+          at_once: batches computed at the same time; so many share the items, unless too few.
+        """
         waiting = sorted(items, key=length, reverse=True)
         tokens = self.tokens or BATCH_TOKENS
+        share = max(MIN_ROWS, math.ceil(len(waiting) / at_once))
         batches = []
         while waiting:
             rows = self.rows or max(1, tokens // (length(waiting[0]) * self.beam))
-            batches.append(waiting[:rows])
-            del waiting[:rows]
+            batches.append(waiting[: min(rows, share)])
+            del waiting[: min(rows, share)]
         return batches
 
 

@@ -153,7 +153,8 @@ class ServedModel:
             model, lock = self._sampler, self._sampling_lock
         else:
             beam = max(self.beam, number) if query.n_best > 1 else self.beam
-            options = options._replace(beam=beam, n_best=beam)
+            n_best = beam if query.n_best > 1 else 1  # a search for one ends sooner
+            options = options._replace(beam=beam, n_best=n_best)
             model, lock = self.model, self._lock
         with lock:
             return model.text_translator(

@@ -11,6 +11,7 @@ from helpers import as_dataset, networks_of, randomized, sentences
 from nmt import UserError
 from nmt.corpus.vocabulary import train_tokenizer
 from nmt.decoding import translator
+from nmt.decoding.batch_sizes import Batching
 from nmt.decoding.engines import choice
 from nmt.decoding.engines.choice import choose_engine, tensorflow_engine
 from nmt.decoding.engines.ctranslate2 import CTranslate2Engine
@@ -360,6 +361,16 @@ def test_an_end_alone_has_attention_and_a_score(ending):
 
 
 # ---- Lines ----
+
+
+def test_batches_computed_at_once_share_sentences_that_fit_one():
+    batching = Batching(rows=None, beam=1)
+    sizes = [
+        [len(batch) for batch in batching.batches(range(number), lambda _: 10, at_once=2)]
+        for number in (32, 80, 1000)
+    ]
+    assert sizes == [[32], [40, 40], [204, 204, 204, 204, 184]]
+    assert [len(batch) for batch in batching.batches(range(80), lambda _: 10)] == [80]
 
 
 def test_lines_of_several_groups_come_back_in_their_order(trained, monkeypatch):

@@ -1,6 +1,7 @@
 """What must hold of a server of a run that CTranslate2 translates: TensorFlow comes if needed."""
 
 import asyncio
+import dataclasses
 import threading
 
 import pytest
@@ -13,7 +14,7 @@ from nmt.serving import service as service_module
 from nmt.serving.app import application
 from nmt.serving.limits import Limits
 from nmt.serving.loader import Loader
-from nmt.serving.models import Direction, Models, ServedModel
+from nmt.serving.models import Direction, Models, Query, ServedModel
 from nmt.serving.service import Service
 
 TEXT = {"text": "um dois três.", "source": "pt", "target": "en"}
@@ -96,3 +97,13 @@ def test_what_failed_to_load_is_tried_again():
 
     asyncio.run(scenario())
     assert len(tries) == 2
+
+
+def test_only_several_translations_are_searched_for_as_a_list(finished):
+    """A search for one ends sooner."""
+    served = served_run(finished / "run")
+    options = dataclasses.replace(served.model.options, beam=5)
+    served.model = dataclasses.replace(served.model, options=options)
+    query = Query(served.name, served.directions[0])
+    found = [served.translator(query._replace(n_best=number)).options for number in (1, 3, 8)]
+    assert [(one.beam, one.n_best) for one in found] == [(5, 1), (5, 5), (8, 8)]

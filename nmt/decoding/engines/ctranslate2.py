@@ -103,7 +103,8 @@ class CTranslate2Engine:
         options.check(self.limitation, ensemble=False)
         settings.check()
         self.options = options
-        self._translator = load(converted, settings.workers or cores())
+        self._workers = settings.workers or cores()
+        self._translator = load(converted, self._workers)
         self._names = tokenizer.tokens(range(tokenizer.vocab_size))  # by id
         self._ids = {name: number for number, name in enumerate(self._names)}
         self._symbols = frozenset(tokenizer.symbol_ids)
@@ -125,7 +126,9 @@ class CTranslate2Engine:
             raise ValueError(f"on_token is of one request, not of {len(requests)}")
         begun: list[tuple[int, Any]] = []
         for symbols, numbers in self._by_symbols(requests).items():
-            for batch in self._batching.batches(numbers, lambda n: requests[n].length):
+            for batch in self._batching.batches(
+                numbers, lambda n: requests[n].length, self._workers
+            ):
                 results = self._begin([requests[n] for n in batch], symbols, scored, on_token)
                 begun += zip(batch, results, strict=True)
         lists = {
@@ -284,7 +287,9 @@ class CTranslate2Engine:
     ) -> list[PairScore]:
         tokens = tokens or alternatives > 0
         begun: list[tuple[int, Any]] = []
-        for batch in self._pair_batching.batches(range(len(pairs)), lambda n: pairs[n].length):
+        for batch in self._pair_batching.batches(
+            range(len(pairs)), lambda n: pairs[n].length, self._workers
+        ):
             results = self._translator.score_batch(
                 [self._tokens(pairs[n].source) for n in batch],
                 [self._tokens(without_ends(pairs[n].target)) for n in batch],
