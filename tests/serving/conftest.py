@@ -1,7 +1,9 @@
 """What tests of the server share: runs without a network, and a process with a run."""
 
+import functools
 import json
 import re
+import signal
 import socket
 import time
 import urllib.request
@@ -94,7 +96,10 @@ def start(run, folder):
     log = folder / "stderr.txt"
     command = [*PROGRAM, "serve", "--run", run, "--languages", "pt-en", "--port", "0"]
     with log.open("w") as stderr:
-        process = start_lasting_process(command, stderr=stderr)
+        hears_sighup = functools.partial(signal.signal, signal.SIGHUP, signal.SIG_DFL)
+        process = start_lasting_process(  # which ignores it if the tests do, under nohup
+            command, stderr=stderr, preexec_fn=hears_sighup
+        )
     until = time.monotonic() + START_SECONDS
     while time.monotonic() < until and process.poll() is None:
         if match := re.search(r"Serving pt-en at http://127.0.0.1:(\d+)/", log.read_text()):
