@@ -36,8 +36,9 @@ class Batching(NamedTuple):
         batches = []
         while waiting:
             rows = self.rows or max(1, tokens // (length(waiting[0]) * self.beam))
-            batches.append(waiting[: min(rows, share)])
-            del waiting[: min(rows, share)]
+            rows = min(rows, share)
+            batches.append(waiting[:rows])
+            del waiting[:rows]
         return batches
 
 

@@ -93,7 +93,7 @@ class Beginning(NamedTuple):
 
 def combine_n_best(line: list[Sentence], number: int) -> list[Translation]:
     """Returns the best `number` translations of a line, the best first."""
-    if len(line) == 1:
+    if len(line) == 1:  # as most lines: the same as below, sooner
         (sentence,) = line
         return [
             Translation(candidate.text + sentence.space, candidate.log_probability)

@@ -181,7 +181,7 @@ class Translator:
 
     def _translate_chunk(
         self, chunk: list[str], prefixes: list[str], scored: bool
-    ) -> Sequence[TranslatedLine]:
+    ) -> list[TranslatedLine]:
         """Returns the TranslatedLines of a chunk.
 
         Where the engine can search for several groups of lines at once, Python reads one group and

@@ -56,7 +56,7 @@ class Pair(NamedTuple):
 # ---- Codes ----
 
 
-@functools.cache
+@functools.lru_cache(maxsize=1000)  # a file may name any code
 def primary(code: str) -> str:
     """Returns the language of a code without script and region: "pt" of "pt-BR"."""
     return re.split("[-_]", code, maxsplit=1)[0]
