@@ -15,7 +15,7 @@ from nmt.decoding.batch_sizes import Batching
 from nmt.decoding.engines import choice
 from nmt.decoding.engines.choice import choose_engine, tensorflow_engine
 from nmt.decoding.engines.ctranslate2 import CTranslate2Engine
-from nmt.decoding.engines.engine import Converted, EngineSettings, IdPair, Request
+from nmt.decoding.engines.engine import Converted, EngineSettings, IdPair, PairScore, Request
 from nmt.decoding.engines.tensorflow import TensorFlowEngine
 from nmt.decoding.search_options import EXTRA_TOKENS, Repetition, Sampling, SearchOptions
 from nmt.decoding.translator import Translator
@@ -399,3 +399,13 @@ def test_a_search_that_is_not_scored_finds_the_same(trained, beam):
     scored = trained.engine(beam=beam).search(requests)
     unscored = trained.engine(beam=beam).search(requests, scored=False)
     assert [best.ids for best, *_ in unscored] == [best.ids for best, *_ in scored]
+
+
+def test_hypotheses_that_are_scored_anew_are_ranked_anew(trained, monkeypatch):
+    engine = trained.engine(beam=4, n_best=4, length_penalty=0.0)
+    request, *_ = trained.requests()
+    (before,) = engine.search([request])
+    scores = [PairScore(float(number) - 100, []) for number in range(len(before))]
+    monkeypatch.setattr(engine, "score", lambda pairs: scores)
+    (after,) = engine.search([request])
+    assert [one.ids for one in after] == [one.ids for one in before][::-1]
