@@ -78,6 +78,14 @@ WARMUP_STEPS: Annotated[
 LEARNING_RATE_SCALE: Annotated[
     float, Flag("multiplies the paper's rate (peak 1 / sqrt(d_model x warmup_steps))", 1e-6, 1e6)
 ] = 1.0
+OPTIMIZER: Annotated[
+    str,
+    Flag(
+        "what updates the weights: Adam (tutorial, paper 5.3), or Muon for the matrices within "
+        "layers, with Adam for the others (docs/optimizers.md)",
+        choices=("adam", "muon"),
+    ),
+] = "adam"
 ADAM_BETA_1: Annotated[
     float, Flag("Adam's beta_1, decay of the first moment; tutorial and paper 5.3", 0.0, 0.9999)
 ] = 0.9

@@ -32,7 +32,7 @@ if __name__ != "__main__":
     from nmt.runs.loading import load_translator
     from nmt.training import averaging, cluster, devices, loop, schedules
     from nmt.training.named_state import NamedState
-    from nmt.training.optimizer import Adam, SharedOptimizer, dense
+    from nmt.training.optimizer import Adam, Muon, SharedOptimizer, dense
     from transformer_model import CustomSchedule
 
 __all__ = [  # for use from Python and in the notebook
@@ -80,13 +80,18 @@ class Training:
                 )
             else:
                 learning_rate = schedules.learning_rate(options, self.total_steps)
-            adam = Adam(  # Keras's, for embeddings that are shared, too
+            optimizer = Adam(  # Keras's, for embeddings that are shared, too
                 learning_rate, beta_1=options.adam_beta_1, beta_2=options.adam_beta_2,
                 epsilon=options.adam_epsilon,
             )  # fmt: skip
-            # Adds up gradients over devices and accumulated batches, then lets Adam apply them.
+            if options.optimizer == "muon":  # for matrices; for the rest, Adam as above
+                optimizer = Muon(
+                    learning_rate, self.transformer, adam_beta_1=options.adam_beta_1,
+                    adam_beta_2=options.adam_beta_2, epsilon=options.adam_epsilon,
+                )  # fmt: skip
+            # Adds up gradients over devices and accumulated batches, then applies them.
             self.optimizer = SharedOptimizer(
-                adam, self.transformer.trainable_variables, options.accumulate,
+                optimizer, self.transformer.trainable_variables, options.accumulate,
                 options.clip_norm, xla,
             )  # fmt: skip
         self.epochs = loop.Epochs(self)  # done so far
@@ -107,7 +112,7 @@ class Training:
         self.model = Model(options, lambda: networks)  # to translate with and to score
         self.validator = validation.Validator(self.model, strategy, self.workers)
         self.checkpoint = NamedState(  # all that a resumed run needs
-            self.transformer, adam, epoch=self.epochs.epoch, position=self.epochs.position,
+            self.transformer, optimizer, epoch=self.epochs.epoch, position=self.epochs.position,
             sums=self.epochs.sums_so_far, steps=self.total_steps,
         )  # fmt: skip
 

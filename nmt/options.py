@@ -36,6 +36,7 @@ class Options:
     schedule: str = params.SCHEDULE
     warmup_steps: int = params.WARMUP_STEPS
     learning_rate_scale: float = params.LEARNING_RATE_SCALE
+    optimizer: str = params.OPTIMIZER
     adam_beta_1: float = params.ADAM_BETA_1
     adam_beta_2: float = params.ADAM_BETA_2
     adam_epsilon: float = params.ADAM_EPSILON

@@ -15,7 +15,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from nmt.training.optimizer import Adam
+from nmt.training.optimizer import Adam, Muon
 from transformer_model import Transformer, parts_of
 
 LISTED = "model/0/.ATTRIBUTES/VARIABLE_VALUE"  # in each checkpoint of before version 4
@@ -58,7 +58,7 @@ class NamedState:
     """
 
     def __init__(
-        self, transformer: Transformer, optimizer: Adam | None = None, **counters: tf.Variable
+        self, transformer: Transformer, optimizer: Adam | Muon | None = None, **counters: tf.Variable
     ):
         self._transformer, self._optimizer, self._counters = transformer, optimizer, counters
         variables = named_variables(transformer)
@@ -93,10 +93,12 @@ class NamedState:
         return tf.train.Checkpoint(**lists, **self._counters)
 
 
-def _as_tree(variables: dict[str, keras.Variable]) -> dict[str, Any]:
+def _as_tree(variables: dict[str, keras.Variable | None]) -> dict[str, Any]:
     """Returns variables by name as dicts in dicts, from which TensorFlow makes the same names."""
     tree: dict[str, Any] = {}
     for name, variable in variables.items():
+        if variable is None:
+            continue
         *folders, leaf = name.split("/")
         branch = tree
         for folder in folders:

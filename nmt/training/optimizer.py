@@ -1,11 +1,14 @@
-"""What turns gradients into optimizer steps: Adam, and the SharedOptimizer."""
+"""What turns gradients into optimizer steps: Adam, Muon, and the SharedOptimizer."""
 
+import re
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import keras
 import tensorflow as tf
 
 from nmt import seeds
+from transformer_model import Transformer
 
 
 class Adam(keras.optimizers.Adam):
@@ -33,28 +36,127 @@ class Adam(keras.optimizers.Adam):
         over all devices; Keras would sum them here. Nothing is asked of other devices, so that XLA
         may compile this.
         """
-        step = tf.cast(self.iterations + 1, tf.float32)
-        scalars = dict(
-            beta1_power=tf.pow(self.beta_1, step),
-            beta2_power=tf.pow(self.beta_2, step),
-            lr=tf.cast(self.learning_rate, tf.float32),
-            beta1=self.beta_1,
-            beta2=self.beta_2,
-            epsilon=self.epsilon,
-        )
+        scalars = adam_scalars(self, self.beta_1, self.beta_2)
         moments = self.momentums, self.velocities
         for gradient, variable, momentum, velocity in zip(
             grads, trainable_variables, *moments, strict=True
         ):
-            tf.raw_ops.ResourceApplyAdam(
-                var=variable.value.handle,
-                m=momentum.value.handle,
-                v=velocity.value.handle,
-                grad=gradient,
-                **scalars,
-            )
-        one = tf.ones((), self.iterations.dtype)
-        tf.raw_ops.AssignAddVariableOp(resource=self.iterations.value.handle, value=one)
+            apply_adam(gradient, variable, momentum, velocity, scalars)
+        count_step(self)
+
+
+class Muon(keras.optimizers.Muon):
+    """Keras's Muon: matrices within layers by Muon, all other variables by Adam's fused kernel.
+
+    The update of a matrix of m rows and n columns is -lr * 0.2 * sqrt(max(m, n)) times an
+    orthogonal matrix near gradient + 0.95 * mean, which Newton and Schulz's iteration finds (Jordan
+    et al. 2024, https://kellerjordan.github.io/posts/muon; the factor: Liu et al. 2025, arXiv
+    2502.16982, equation 4). So its values are about as large as those of Adam's updates, and the
+    learning rate and its schedule stay.
+
+    Args:
+      learning_rate: as Adam's.
+      transformer: whose variables are trained. Those of its embeddings and its final layer are no
+        matrices within layers.
+      options: of Adam, by Keras's names.
+    """
+
+    def __init__(self, learning_rate: Any, transformer: Transformer, **options: float):
+        super().__init__(
+            learning_rate,
+            exclude_layers=[rf"^{re.escape(transformer.final_layer.path)}/"],
+            weight_decay=None,
+            adam_weight_decay=None,
+            **options,
+        )
+
+    @property
+    def velocities(self) -> list[keras.Variable | None]:
+        """The means of the squares of gradients, None for matrices, which need none."""
+        return self.adam_velocities
+
+    def apply(
+        self, grads: Sequence[tf.Tensor], trainable_variables: Sequence[keras.Variable]
+    ) -> None:
+        """Updates the variables; see Adam.apply."""
+        scalars = adam_scalars(self, self.adam_beta_1, self.adam_beta_2)
+        moments = self.momentums, self.velocities
+        for gradient, variable, momentum, velocity in zip(
+            grads, trainable_variables, *moments, strict=True
+        ):
+            if velocity is None:
+                self._apply_to_matrix(gradient, variable, momentum, scalars["lr"])
+            else:
+                apply_adam(gradient, variable, momentum, velocity, scalars)
+        count_step(self)
+
+    def _apply_to_matrix(
+        self, gradient: tf.Tensor, variable: keras.Variable, momentum: keras.Variable, lr: tf.Tensor
+    ) -> None:
+        mean = self.momentum * momentum.value + gradient  # (m, n)
+        direction = orthogonal(gradient + self.momentum * mean, self.ns_steps)
+        size = self.rms_rate * max(variable.shape) ** 0.5
+        tf.raw_ops.AssignVariableOp(resource=momentum.value.handle, value=mean)
+        tf.raw_ops.AssignSubVariableOp(
+            resource=variable.value.handle, value=lr * size * direction
+        )
+
+
+# Of a quintic polynomial that takes singular values from 0 to 1 to near 1 (Jordan et al. 2024).
+QUINTIC = (3.4445, -4.7750, 2.0315)
+
+
+def orthogonal(matrix: tf.Tensor, steps: int) -> tf.Tensor:
+    """Returns a matrix (m, n) with the same singular vectors, and singular values of 0.7 to 1.2.
+
+    Newton and Schulz's iteration. No gradient flows through it.
+    """
+    a, b, c = QUINTIC
+    is_tall = matrix.shape[0] > matrix.shape[1]
+    x = tf.transpose(matrix) if is_tall else matrix
+    x /= tf.norm(x) + 1e-7  # singular values of at most 1
+    for _ in range(steps):
+        square = tf.matmul(x, x, transpose_b=True)
+        x = a * x + tf.matmul(b * square + c * tf.matmul(square, square), x)
+    return tf.transpose(x) if is_tall else x
+
+
+def adam_scalars(
+    optimizer: keras.Optimizer, beta_1: float, beta_2: float
+) -> dict[str, tf.Tensor | float]:
+    """Returns the arguments of `apply_adam` for the next step, the same for all variables."""
+    step = tf.cast(optimizer.iterations + 1, tf.float32)
+    return dict(
+        beta1_power=tf.pow(beta_1, step),
+        beta2_power=tf.pow(beta_2, step),
+        lr=tf.cast(optimizer.learning_rate, tf.float32),
+        beta1=beta_1,
+        beta2=beta_2,
+        epsilon=optimizer.epsilon,
+    )
+
+
+def apply_adam(
+    gradient: tf.Tensor,
+    variable: keras.Variable,
+    momentum: keras.Variable,
+    velocity: keras.Variable,
+    scalars: dict[str, tf.Tensor | float],
+) -> None:
+    """Updates a variable and its moments by Adam's fused kernel."""
+    tf.raw_ops.ResourceApplyAdam(
+        var=variable.value.handle,
+        m=momentum.value.handle,
+        v=velocity.value.handle,
+        grad=gradient,
+        **scalars,
+    )
+
+
+def count_step(optimizer: keras.Optimizer) -> None:
+    """Adds one to the steps of an optimizer."""
+    one = tf.ones((), optimizer.iterations.dtype)
+    tf.raw_ops.AssignAddVariableOp(resource=optimizer.iterations.value.handle, value=one)
 
 
 def dense(gradients: Sequence[tf.Tensor | tf.IndexedSlices]) -> list[tf.Tensor]:
