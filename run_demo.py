@@ -86,8 +86,10 @@ class Training:
             )  # fmt: skip
             if options.optimizer == "muon":  # for matrices; for the rest, Adam as above
                 optimizer = Muon(
-                    learning_rate, self.transformer, adam_beta_1=options.adam_beta_1,
-                    adam_beta_2=options.adam_beta_2, epsilon=options.adam_epsilon,
+                    learning_rate, self.transformer,
+                    "bfloat16" if options.mixed_precision else "float32",
+                    adam_beta_1=options.adam_beta_1, adam_beta_2=options.adam_beta_2,
+                    epsilon=options.adam_epsilon,
                 )  # fmt: skip
             # Adds up gradients over devices and accumulated batches, then applies them.
             self.optimizer = SharedOptimizer(

@@ -58,7 +58,10 @@ class NamedState:
     """
 
     def __init__(
-        self, transformer: Transformer, optimizer: Adam | Muon | None = None, **counters: tf.Variable
+        self,
+        transformer: Transformer,
+        optimizer: Adam | Muon | None = None,
+        **counters: tf.Variable,
     ):
         self._transformer, self._optimizer, self._counters = transformer, optimizer, counters
         variables = named_variables(transformer)

@@ -58,10 +58,14 @@ class Muon(keras.optimizers.Muon):
       learning_rate: as Adam's.
       transformer: whose variables are trained. Those of its embeddings and its final layer are no
         matrices within layers.
+      products: dtype that the products of matrices are computed in.
       options: of Adam, by Keras's names.
     """
 
-    def __init__(self, learning_rate: Any, transformer: Transformer, **options: float):
+    def __init__(
+        self, learning_rate: Any, transformer: Transformer, products: str = "float32",
+        **options: float,
+    ):  # fmt: skip
         super().__init__(
             learning_rate,
             exclude_layers=[rf"^{re.escape(transformer.final_layer.path)}/"],
@@ -69,6 +73,7 @@ class Muon(keras.optimizers.Muon):
             adam_weight_decay=None,
             **options,
         )
+        self._products = products
 
     @property
     def velocities(self) -> list[keras.Variable | None]:
@@ -94,30 +99,32 @@ class Muon(keras.optimizers.Muon):
         self, gradient: tf.Tensor, variable: keras.Variable, momentum: keras.Variable, lr: tf.Tensor
     ) -> None:
         mean = self.momentum * momentum.value + gradient  # (m, n)
-        direction = orthogonal(gradient + self.momentum * mean, self.ns_steps)
+        direction = orthogonal(gradient + self.momentum * mean, self.ns_steps, self._products)
         size = self.rms_rate * max(variable.shape) ** 0.5
         tf.raw_ops.AssignVariableOp(resource=momentum.value.handle, value=mean)
-        tf.raw_ops.AssignSubVariableOp(
-            resource=variable.value.handle, value=lr * size * direction
-        )
+        tf.raw_ops.AssignSubVariableOp(resource=variable.value.handle, value=lr * size * direction)
 
 
 # Of a quintic polynomial that takes singular values from 0 to 1 to near 1 (Jordan et al. 2024).
 QUINTIC = (3.4445, -4.7750, 2.0315)
 
 
-def orthogonal(matrix: tf.Tensor, steps: int) -> tf.Tensor:
+def orthogonal(matrix: tf.Tensor, steps: int, dtype: str = "float32") -> tf.Tensor:
     """Returns a matrix (m, n) with the same singular vectors, and singular values of 0.7 to 1.2.
 
-    Newton and Schulz's iteration. No gradient flows through it.
+    Args:
+      matrix: float32 (m, n).
+      steps: of Newton and Schulz's iteration.
+      dtype: that its products are computed in.
     """
     a, b, c = QUINTIC
     is_tall = matrix.shape[0] > matrix.shape[1]
     x = tf.transpose(matrix) if is_tall else matrix
-    x /= tf.norm(x) + 1e-7  # singular values of at most 1
+    x = tf.cast(x / (tf.norm(x) + 1e-7), dtype)  # singular values of at most 1
     for _ in range(steps):
         square = tf.matmul(x, x, transpose_b=True)
         x = a * x + tf.matmul(b * square + c * tf.matmul(square, square), x)
+    x = tf.cast(x, tf.float32)
     return tf.transpose(x) if is_tall else x
 
 

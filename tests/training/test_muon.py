@@ -1,0 +1,105 @@
+"""What must hold of Muon: Keras's updates, of matrices within layers, with Adam for the rest."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from helpers import random_batches, tiny_training
+
+from nmt.network.factory import build_transformer
+from nmt.options import Options
+from nmt.training import checkpoints
+from nmt.training.named_state import named_variables
+from nmt.training.optimizer import Muon, SharedOptimizer, orthogonal
+
+ADAM = dict(adam_beta_1=0.9, adam_beta_2=0.98, epsilon=1e-9)
+
+
+def network(**options):
+    """Returns a small Transformer, equal in each call."""
+    keras.utils.set_random_seed(3)
+    sizes = dict(num_layers=1, d_model=16, dff=32, num_heads=2)
+    return build_transformer(Options.of(given=sizes | options), 50)
+
+
+def gradients_of(variables, step):
+    return [
+        tf.random.stateless_normal(variable.shape, (step, number))
+        for number, variable in enumerate(variables)
+    ]
+
+
+@pytest.mark.parametrize("options", [{}, dict(tie_embeddings=True, pre_norm=True)])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_updates_are_those_of_keras(options, compiled):
+    ours, theirs = network(**options), network(**options)
+    muon = SharedOptimizer(Muon(0.01, ours, **ADAM), ours.trainable_variables, compiled=compiled)
+    reference = keras.optimizers.Muon(
+        0.01, weight_decay=None, adam_weight_decay=None,
+        exclude_layers=[f"^{theirs.final_layer.path}/"], **ADAM,
+    )  # fmt: skip
+    reference.build(theirs.trainable_variables)
+    for step in range(4):
+        gradients = gradients_of(ours.trainable_variables, step)
+        pairs = [*zip(gradients, ours.trainable_variables, strict=True)]
+        tf.distribute.get_strategy().run(
+            lambda pairs=pairs: muon.apply_gradients(pairs, tf.constant(1.0))
+        )
+        reference.apply_gradients(zip(gradients, theirs.trainable_variables, strict=True))
+    for one, other in zip(ours.trainable_variables, theirs.trainable_variables, strict=True):
+        np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=0, atol=1e-6)
+
+
+def test_matrices_within_layers_alone_are_its_own():
+    transformer = network()
+    muon = Muon(0.01, transformer, **ADAM)
+    muon.build(transformer.trainable_variables)
+    names = {id(variable): name for name, variable in named_variables(transformer).items()}
+    own = {
+        names[id(variable)]
+        for variable, velocity in zip(transformer.trainable_variables, muon.velocities, strict=True)
+        if velocity is None
+    }
+    kernels = {name for name in names.values() if name.endswith("kernel")}
+    assert own == {name for name in kernels if not name.startswith("final_layer")}
+    assert len(own) == 4 + 2 + 8 + 2  # attention and feed-forward network, twice
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-5), ("bfloat16", 0.1)])
+def test_an_orthogonal_matrix_keeps_the_singular_vectors(dtype, tolerance):
+    matrix = tf.random.stateless_normal((6, 4), (1, 2))
+    near = orthogonal(matrix, 5, dtype).numpy()
+    singular = np.linalg.svd(near, compute_uv=False)
+    assert singular.min() > 0.6
+    assert singular.max() < 1.3
+    left, _, right = np.linalg.svd(matrix.numpy(), full_matrices=False)
+    rotated = left.T @ near @ right.T  # diagonal
+    np.testing.assert_allclose(rotated - np.diag(np.diag(rotated)), 0, atol=tolerance)
+    other = orthogonal(tf.transpose(matrix), 5, dtype)
+    np.testing.assert_allclose(other, near.T, atol=tolerance)
+
+
+def test_a_training_goes_on_bit_for_bit(tmp_path):
+    batches = random_batches(4)
+    whole = tiny_training(optimizer="muon")
+    for batch in batches[:2]:
+        whole.train_batch(*batch)
+    checkpoints.write(whole.checkpoint, tmp_path / "ckpt-1")
+    resumed = tiny_training(optimizer="muon")
+    checkpoints.restore(resumed.checkpoint, str(tmp_path / "ckpt-1"))
+    for training in (whole, resumed):
+        for batch in batches[2:]:
+            training.train_batch(*batch)
+    for variable, other in zip(
+        whole.transformer.variables, resumed.transformer.variables, strict=True
+    ):
+        np.testing.assert_array_equal(variable.numpy(), other.numpy())
+
+
+def test_a_checkpoint_holds_no_velocity_of_a_matrix(tmp_path):
+    training = tiny_training(optimizer="muon")
+    checkpoints.write(training.checkpoint, tmp_path / "ckpt-1")
+    shapes = tf.train.load_checkpoint(str(tmp_path / "ckpt-1")).get_variable_to_shape_map()
+    velocities = [name for name in shapes if name.startswith("optimizer/velocity")]
+    assert velocities
+    assert not any("mha" in name and "kernel" in name for name in velocities)
