@@ -82,7 +82,7 @@ OPTIMIZER: Annotated[
     str,
     Flag(
         "what updates the weights: Adam (tutorial, paper 5.3), or Muon for the matrices within "
-        "layers, with Adam for the others (docs/optimizers.md)",
+        "layers, with Adam for the others (docs/lessons.md)",
         choices=("adam", "muon"),
     ),
 ] = "adam"
