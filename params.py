@@ -227,12 +227,11 @@ class Preset(NamedTuple):
 PRESETS = {
     "tutorial": Preset("the defaults: TensorFlow's tutorial, edition of 2019 to 2021", {}),
     "quick": Preset(
-        "a first look at the bundled corpus, in three minutes (walkthrough.ipynb trains it)",
+        "a first look at the bundled corpus, in four minutes (walkthrough.ipynb trains it); by trial "
+        "(benchmarks/quality.md)",
         dict(
-            data_path="bundled", num_layers=2, pre_norm=True, tie_embeddings=True, batch_size=32,
-            dropout_rate=0.0, schedule="cosine", warmup_steps=400, learning_rate_scale=1.5,
-            epochs=6,
-            buffer_size=20_000,  # with all pairs, two of five seeds learned less: 75 and 81 BLEU
+            data_path="bundled", num_layers=2, tie_embeddings=True, dropout_rate=0.0,
+            schedule="cosine", warmup_steps=400, optimizer="muon", epochs=7, buffer_size=20_000,
         ),
     ),
     "tiny": Preset(
