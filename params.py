@@ -227,8 +227,8 @@ class Preset(NamedTuple):
 PRESETS = {
     "tutorial": Preset("the defaults: TensorFlow's tutorial, edition of 2019 to 2021", {}),
     "quick": Preset(
-        "a first look at the bundled corpus, in four minutes (walkthrough.ipynb trains it); by trial "
-        "(benchmarks/quality.md)",
+        "a first look at the bundled corpus, in four minutes (walkthrough.ipynb trains it); chosen "
+        "by trial (benchmarks/quality.md)",
         dict(
             data_path="bundled", num_layers=2, tie_embeddings=True, dropout_rate=0.0,
             schedule="cosine", warmup_steps=400, optimizer="muon", epochs=7, buffer_size=20_000,

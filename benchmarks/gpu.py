@@ -94,8 +94,8 @@ def device() -> str:
     return "/GPU:0" if tf.config.list_physical_devices("GPU") else "/CPU:0"
 
 
-def options_of(preset: str, miniature: bool, **changes) -> dict:
-    """Returns the values of a preset, or the smallest network."""
+def options_of(preset: str, miniature: bool, **changes) -> Options:
+    """Returns the options of a preset, or the smallest network."""
     options = Options.of(preset, dict(data_path="random", xla="off"))
     if miniature:
         options = dataclasses.replace(options, **SMALLEST, vocab_size=100)

@@ -445,8 +445,8 @@ EXERCISES["residual"] = Exercise(
         ),
         Mistake(
             lambda x, sublayer: x + sublayer(_normalize(x)),
-            "That is pre-norm, which the preset `quick` uses. The paper normalizes the sum.",
-            "这是前归一化（预设 quick 用的就是它）。论文是对相加之后的结果归一化。",
+            "That is pre-norm, as in the presets `tiny` and `small`. The paper normalizes the sum.",
+            "这是前归一化（预设 tiny 和 small 用的就是它）。论文是对相加之后的结果归一化。",
         ),
         Mistake(
             lambda x, sublayer: x + _normalize(sublayer(x)),

@@ -41,7 +41,7 @@ usage: {program} [COMMAND] [flags]
 Parallel text -> batches -> training -> translations -> scores and pictures.
 
   {program}                        train on TED talks, evaluate, draw
-  {program} --preset quick         a first look, in three minutes
+  {program} --preset quick         a first look, in four minutes
   {program} translate "Bom dia."   translate; or a file: < FILE
 
 commands (for the flags of each: COMMAND --help):

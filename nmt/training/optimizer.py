@@ -58,22 +58,24 @@ class Muon(keras.optimizers.Muon):
       learning_rate: as Adam's.
       transformer: whose variables are trained. Those of its embeddings and its final layer are no
         matrices within layers.
-      products: dtype that the products of matrices are computed in.
-      options: of Adam, by Keras's names.
+      mixed_precision: whether to compute the products of the iteration in bfloat16.
+      beta_1, beta_2, epsilon: of Adam.
     """
 
     def __init__(
-        self, learning_rate: Any, transformer: Transformer, products: str = "float32",
-        **options: float,
+        self, learning_rate: Any, transformer: Transformer, mixed_precision: bool = False,
+        beta_1: float = 0.9, beta_2: float = 0.98, epsilon: float = 1e-9,
     ):  # fmt: skip
         super().__init__(
             learning_rate,
             exclude_layers=[rf"^{re.escape(transformer.final_layer.path)}/"],
             weight_decay=None,
             adam_weight_decay=None,
-            **options,
+            adam_beta_1=beta_1,
+            adam_beta_2=beta_2,
+            epsilon=epsilon,
         )
-        self._products = products
+        self._products = "bfloat16" if mixed_precision else "float32"
 
     @property
     def velocities(self) -> list[keras.Variable | None]:

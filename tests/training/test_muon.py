@@ -12,7 +12,8 @@ from nmt.training import checkpoints
 from nmt.training.named_state import named_variables
 from nmt.training.optimizer import Muon, SharedOptimizer, orthogonal
 
-ADAM = dict(adam_beta_1=0.9, adam_beta_2=0.98, epsilon=1e-9)
+ADAM = dict(beta_1=0.9, beta_2=0.98, epsilon=1e-9)
+KERAS = dict(adam_beta_1=0.9, adam_beta_2=0.98, epsilon=1e-9)  # the same, by its names
 
 
 def network(**options):
@@ -36,7 +37,7 @@ def test_updates_are_those_of_keras(options, compiled):
     muon = SharedOptimizer(Muon(0.01, ours, **ADAM), ours.trainable_variables, compiled=compiled)
     reference = keras.optimizers.Muon(
         0.01, weight_decay=None, adam_weight_decay=None,
-        exclude_layers=[f"^{theirs.final_layer.path}/"], **ADAM,
+        exclude_layers=[f"^{theirs.final_layer.path}/"], **KERAS,
     )  # fmt: skip
     reference.build(theirs.trainable_variables)
     for step in range(4):
