@@ -80,13 +80,14 @@ class Training:
                 )
             else:
                 learning_rate = schedules.learning_rate(options, self.total_steps)
-            adam = dict(
-                beta_1=options.adam_beta_1, beta_2=options.adam_beta_2, epsilon=options.adam_epsilon
+            optimizer = Adam(  # Keras's, for embeddings that are shared, too
+                learning_rate, beta_1=options.adam_beta_1, beta_2=options.adam_beta_2,
+                epsilon=options.adam_epsilon,
             )  # fmt: skip
-            if options.optimizer == "muon":  # for matrices within layers; Adam for the rest
-                optimizer = Muon(learning_rate, self.transformer, options.mixed_precision, **adam)
-            else:
-                optimizer = Adam(learning_rate, **adam)  # Keras's, for embeddings that are shared
+            if options.optimizer == "muon":  # for the matrices within layers; Adam for the rest
+                optimizer = Muon(
+                    learning_rate, optimizer, self.transformer, options.mixed_precision
+                )
             # Adds up gradients over devices and accumulated batches, then applies them.
             self.optimizer = SharedOptimizer(
                 optimizer, self.transformer.trainable_variables, options.accumulate,

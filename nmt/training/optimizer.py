@@ -56,24 +56,24 @@ class Muon(keras.optimizers.Muon):
 
     Args:
       learning_rate: as Adam's.
+      adam: whose betas and epsilon hold for all other variables.
       transformer: whose variables are trained. Those of its embeddings and its final layer are no
         matrices within layers.
       mixed_precision: whether to compute the products of the iteration in bfloat16.
-      beta_1, beta_2, epsilon: of Adam.
     """
 
     def __init__(
-        self, learning_rate: Any, transformer: Transformer, mixed_precision: bool = False,
-        beta_1: float = 0.9, beta_2: float = 0.98, epsilon: float = 1e-9,
+        self, learning_rate: Any, adam: Adam, transformer: Transformer,
+        mixed_precision: bool = False,
     ):  # fmt: skip
         super().__init__(
             learning_rate,
             exclude_layers=[rf"^{re.escape(transformer.final_layer.path)}/"],
             weight_decay=None,
             adam_weight_decay=None,
-            adam_beta_1=beta_1,
-            adam_beta_2=beta_2,
-            epsilon=epsilon,
+            adam_beta_1=adam.beta_1,
+            adam_beta_2=adam.beta_2,
+            epsilon=adam.epsilon,
         )
         self._products = "bfloat16" if mixed_precision else "float32"
 

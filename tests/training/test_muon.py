@@ -10,10 +10,9 @@ from nmt.network.factory import build_transformer
 from nmt.options import Options
 from nmt.training import checkpoints
 from nmt.training.named_state import named_variables
-from nmt.training.optimizer import Muon, SharedOptimizer, orthogonal
+from nmt.training.optimizer import Adam, Muon, SharedOptimizer, orthogonal
 
-ADAM = dict(beta_1=0.9, beta_2=0.98, epsilon=1e-9)
-KERAS = dict(adam_beta_1=0.9, adam_beta_2=0.98, epsilon=1e-9)  # the same, by its names
+ADAM = Adam(0.01, beta_1=0.9, beta_2=0.98, epsilon=1e-9)
 
 
 def network(**options):
@@ -34,10 +33,11 @@ def gradients_of(variables, step):
 @pytest.mark.parametrize("compiled", [False, True])
 def test_updates_are_those_of_keras(options, compiled):
     ours, theirs = network(**options), network(**options)
-    muon = SharedOptimizer(Muon(0.01, ours, **ADAM), ours.trainable_variables, compiled=compiled)
+    muon = SharedOptimizer(Muon(0.01, ADAM, ours), ours.trainable_variables, compiled=compiled)
     reference = keras.optimizers.Muon(
         0.01, weight_decay=None, adam_weight_decay=None,
-        exclude_layers=[f"^{theirs.final_layer.path}/"], **KERAS,
+        exclude_layers=[f"^{theirs.final_layer.path}/"], adam_beta_1=0.9,
+        adam_beta_2=0.98, epsilon=1e-9,
     )  # fmt: skip
     reference.build(theirs.trainable_variables)
     for step in range(4):
@@ -53,7 +53,7 @@ def test_updates_are_those_of_keras(options, compiled):
 
 def test_matrices_within_layers_alone_are_its_own():
     transformer = network()
-    muon = Muon(0.01, transformer, **ADAM)
+    muon = Muon(0.01, ADAM, transformer)
     muon.build(transformer.trainable_variables)
     names = {id(variable): name for name, variable in named_variables(transformer).items()}
     own = {
