@@ -84,7 +84,7 @@ class Training:
                 learning_rate, beta_1=options.adam_beta_1, beta_2=options.adam_beta_2,
                 epsilon=options.adam_epsilon,
             )  # fmt: skip
-            if options.optimizer == "muon":  # for the matrices within layers; Adam for the rest
+            if options.optimizer == "muon":  # for matrices within layers; for the rest, as Adam
                 optimizer = Muon(
                     learning_rate, optimizer, self.transformer, options.mixed_precision
                 )

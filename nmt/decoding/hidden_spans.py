@@ -1,10 +1,10 @@
 """Spans that the network does not read: taken out of a source, and put into its translation.
 
 What a network has not learned to copy, it garbles, and the words around it as well: of 300 lines
-with one such span, the preset quick translates the rest at 38 BLEU if it reads the span, at 65 to
-85 if a number or a name stands for it, and at 88, as without any span, if nothing does. So a mark
-of nmt/text/protected.py is taken out before the search. After it, the mark goes to where the words
-around it in the source are linked to: that takes no search, so that the text between stays.
+with one such span, an earlier preset quick translates the rest at 38 BLEU if it reads the span, at
+65 to 85 if a number or a name stands for it, and at 88, as without any span, if nothing does. So a
+mark of nmt/text/protected.py is taken out before the search. After it, the mark goes to where the
+words around it in the source are linked to: that takes no search, so that the text between stays.
 """
 
 from __future__ import annotations

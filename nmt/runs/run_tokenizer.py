@@ -15,7 +15,8 @@ def check_size(options: Options, vocab_size: int, weight_bytes: int = 16) -> Non
     Args:
       options: of the run.
       vocab_size: vocabulary entries.
-      weight_bytes: memory per weight; in training, with its gradient and Adam's two moments, 16.
+      weight_bytes: memory per weight; in training, with its gradient and Adam's two moments, 16
+        (Muon has one of a matrix within a layer, but its products take memory, too).
     """
     needed = weight_bytes * options.parameters(vocab_size)
     if needed > memory():

@@ -5,8 +5,9 @@
     model/final_layer/kernel                        optimizer/velocity/encoder/...    steps
 
 A name is the way of attributes to a variable, so that it depends neither on the order in which
-Keras creates variables nor on the names that it gives to layers. Checkpoints of before version 4
-hold lists of variables, in Keras's order; they are read, too.
+Keras creates variables nor on the names that it gives to layers. Muon has no velocity of the
+matrices that it updates. Checkpoints of before version 4 hold lists of variables, in Keras's order;
+they are read, too.
 """
 
 from collections.abc import Iterator
@@ -53,7 +54,7 @@ class NamedState:
 
     Args:
       transformer: the network.
-      optimizer: its Adam, built for its trainable variables; None without one.
+      optimizer: its Adam or Muon, built for its trainable variables; None without one.
       counters: variables by name.
     """
 

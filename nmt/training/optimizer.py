@@ -48,11 +48,11 @@ class Adam(keras.optimizers.Adam):
 class Muon(keras.optimizers.Muon):
     """Keras's Muon: matrices within layers by Muon, all other variables by Adam's fused kernel.
 
-    The update of a matrix of m rows and n columns is -lr * 0.2 * sqrt(max(m, n)) times an
-    orthogonal matrix near gradient + 0.95 * mean, which Newton and Schulz's iteration finds (Jordan
-    et al. 2024, https://kellerjordan.github.io/posts/muon; the factor: Liu et al. 2025, arXiv
-    2502.16982, equation 4). So its values are about as large as those of Adam's updates, and the
-    learning rate and its schedule stay.
+    With sum = 0.95 * sum + gradient, the update of a matrix of m rows and n columns is -lr * 0.2 *
+    sqrt(max(m, n)) times an orthogonal matrix near gradient + 0.95 * sum, which Newton and Schulz's
+    iteration finds (Jordan et al. 2024, https://kellerjordan.github.io/posts/muon; the factor: Liu
+    et al. 2025, arXiv 2502.16982, equation 4). So its values are about as large as those of Adam's
+    updates, and the learning rate and its schedule stay.
 
     Args:
       learning_rate: as Adam's.
@@ -75,11 +75,11 @@ class Muon(keras.optimizers.Muon):
             adam_beta_2=adam.beta_2,
             epsilon=adam.epsilon,
         )
-        self._products = "bfloat16" if mixed_precision else "float32"
+        self._product_dtype = "bfloat16" if mixed_precision else "float32"
 
     @property
     def velocities(self) -> list[keras.Variable | None]:
-        """The means of the squares of gradients, None for matrices, which need none."""
+        """The means of the squares of gradients, None for matrices within layers."""
         return self.adam_velocities
 
     def apply(
@@ -100,19 +100,24 @@ class Muon(keras.optimizers.Muon):
     def _apply_to_matrix(
         self, gradient: tf.Tensor, variable: keras.Variable, momentum: keras.Variable, lr: tf.Tensor
     ) -> None:
-        mean = self.momentum * momentum.value + gradient  # (m, n)
-        direction = orthogonal(gradient + self.momentum * mean, self.ns_steps, self._products)
+        """Updates a matrix, and the running sum of its gradients."""
+        total = self.momentum * momentum.value + gradient  # (m, n)
+        ahead = gradient + self.momentum * total  # Nesterov's
+        direction = orthogonalized(ahead, self.ns_steps, self._product_dtype)
         size = self.rms_rate * max(variable.shape) ** 0.5
-        tf.raw_ops.AssignVariableOp(resource=momentum.value.handle, value=mean)
+        tf.raw_ops.AssignVariableOp(resource=momentum.value.handle, value=total)
         tf.raw_ops.AssignSubVariableOp(resource=variable.value.handle, value=lr * size * direction)
 
 
-# Of a quintic polynomial that takes singular values from 0 to 1 to near 1 (Jordan et al. 2024).
+# Coefficients of a x + b x^3 + c x^5, which, repeated, takes values between 0 and 1 to near 1
+# (Jordan et al. 2024).
 QUINTIC = (3.4445, -4.7750, 2.0315)
 
 
-def orthogonal(matrix: tf.Tensor, steps: int, dtype: str = "float32") -> tf.Tensor:
-    """Returns a matrix (m, n) with the same singular vectors, and singular values of 0.7 to 1.2.
+def orthogonalized(matrix: tf.Tensor, steps: int, dtype: str = "float32") -> tf.Tensor:
+    """Returns a matrix (m, n) with the same singular vectors, and singular values near 1.
+
+    After five steps, they are 0.7 to 1.2, but for those below a thousandth of the norm.
 
     Args:
       matrix: float32 (m, n).
@@ -184,7 +189,7 @@ class SharedOptimizer:
     summed losses, and their tokens, are summed first, then divided once.
 
     Args:
-      optimizer: a Keras optimizer that does not sum gradients over devices itself, as Adam above.
+      optimizer: a Keras optimizer that does not sum gradients over devices itself: those above.
       variables: the trainable variables; the optimizer is built for them.
       accumulate: batches per step.
       clip_norm: the greatest global gradient norm; 0 for any.

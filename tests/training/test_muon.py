@@ -10,7 +10,7 @@ from nmt.network.factory import build_transformer
 from nmt.options import Options
 from nmt.training import checkpoints
 from nmt.training.named_state import named_variables
-from nmt.training.optimizer import Adam, Muon, SharedOptimizer, orthogonal
+from nmt.training.optimizer import Adam, Muon, SharedOptimizer, orthogonalized
 
 ADAM = Adam(0.01, beta_1=0.9, beta_2=0.98, epsilon=1e-9)
 
@@ -69,14 +69,14 @@ def test_matrices_within_layers_alone_are_its_own():
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-5), ("bfloat16", 0.1)])
 def test_an_orthogonal_matrix_keeps_the_singular_vectors(dtype, tolerance):
     matrix = tf.random.stateless_normal((6, 4), (1, 2))
-    near = orthogonal(matrix, 5, dtype).numpy()
+    near = orthogonalized(matrix, 5, dtype).numpy()
     singular = np.linalg.svd(near, compute_uv=False)
     assert singular.min() > 0.6
     assert singular.max() < 1.3
     left, _, right = np.linalg.svd(matrix.numpy(), full_matrices=False)
     rotated = left.T @ near @ right.T  # diagonal
     np.testing.assert_allclose(rotated - np.diag(np.diag(rotated)), 0, atol=tolerance)
-    other = orthogonal(tf.transpose(matrix), 5, dtype)
+    other = orthogonalized(tf.transpose(matrix), 5, dtype)
     np.testing.assert_allclose(other, near.T, atol=tolerance)
 
 
@@ -97,10 +97,40 @@ def test_a_training_goes_on_bit_for_bit(tmp_path):
         np.testing.assert_array_equal(variable.numpy(), other.numpy())
 
 
-def test_a_checkpoint_holds_no_velocity_of_a_matrix(tmp_path):
+def test_a_checkpoint_holds_no_velocity_of_a_matrix_within_a_layer(tmp_path):
     training = tiny_training(optimizer="muon")
     checkpoints.write(training.checkpoint, tmp_path / "ckpt-1")
     shapes = tf.train.load_checkpoint(str(tmp_path / "ckpt-1")).get_variable_to_shape_map()
     velocities = [name for name in shapes if name.startswith("optimizer/velocity")]
     assert velocities
     assert not any("mha" in name and "kernel" in name for name in velocities)
+
+
+@pytest.mark.parametrize("changes", [{}, dict(mixed_precision=True), dict(xla="on")], ids=str)
+def test_accumulated_batches_make_one_clipped_step_of_both(changes):
+    tolerance = 1.0 if changes.get("mixed_precision") else 1e-3  # unrelated steps: 1.4
+    (inp, tar), (more_inp, more_tar) = batches = random_batches(2)
+    muon = dict(optimizer="muon", clip_norm=0.1, schedule="constant", warmup_steps=1) | changes
+    once, twice = tiny_training(**muon), tiny_training(**muon, accumulate=2)
+    for variable, other in zip(
+        once.transformer.variables, twice.transformer.variables, strict=True
+    ):
+        other.assign(variable)
+    before = [variable.numpy() for variable in once.transformer.trainable_variables]
+    for _ in range(2):  # the first step has a learning rate of 0
+        once.train_batch(tf.concat([inp, more_inp], axis=0), tf.concat([tar, more_tar], axis=0))
+        for batch, ends_step in zip(batches, (False, True), strict=True):
+            twice.train_batch(*batch, ends_step=ends_step)
+    assert once.optimizer.gradient_norm.numpy() > 0.1  # so that it was clipped
+    steps = [
+        [variable.numpy() - start for variable, start in zip(variables, before, strict=True)]
+        for variables in (
+            once.transformer.trainable_variables,
+            twice.transformer.trainable_variables,
+        )
+    ]
+    for step, other, velocity in zip(*steps, once.optimizer.optimizer.velocities, strict=True):
+        if velocity is None:  # Adam would divide what is a rounding error by its own size
+            size = np.linalg.norm(step)
+            assert size > 0
+            assert np.linalg.norm(other - step) < tolerance * size
