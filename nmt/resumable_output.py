@@ -141,7 +141,7 @@ class ResumableOutput(abc.ABC):
             with contextlib.suppress(OSError):
                 self._forget_settings()
         self._unlock()
-        return bool(self.finished)
+        return self.path.exists()
 
     def __enter__(self) -> Self:
         return self
@@ -197,7 +197,10 @@ class ResumableLines(ResumableOutput):
                 yield int(first), path
 
     def _forget_settings(self) -> None:
-        (self.path / SETTINGS).unlink()
+        if not any(
+            self._complete_parts()
+        ):  # a signal may come when one is written, before `add` ends
+            (self.path / SETTINGS).unlink()
 
     def _remove_if_empty(self) -> None:
         self.path.rmdir()

@@ -5,7 +5,7 @@ import resource
 
 import pytest
 
-from nmt import UserError
+from nmt import UserError, output
 from nmt.resumable_output import ResumableLines, ResumableTexts, other_settings
 
 RUN_A = {"run": "a"}
@@ -90,3 +90,20 @@ def test_a_full_disk_is_named_by_the_file_which_keeps_what_is_finished(tmp_path)
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     with ResumableTexts(tmp_path / "out.html", RUN_A) as again:
         assert again.finished == {"um": ("one", None)}
+
+
+def test_a_first_part_that_was_written_as_a_signal_came_is_kept(tmp_path, monkeypatch):
+    partial = ResumableLines(tmp_path / "out", RUN_A)
+
+    def write_and_be_interrupted(path, content):
+        path.write_bytes(content)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(output, "write", write_and_be_interrupted)
+        with pytest.raises(KeyboardInterrupt), partial:
+            partial.add(1, "um\n")
+    with ResumableLines(tmp_path / "out", RUN_A) as again:
+        assert list(again.finished) == [1]
+        again.finish([1])
+    assert (tmp_path / "out").read_text() == "um\n"
