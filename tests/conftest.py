@@ -114,9 +114,9 @@ def eagerly(monkeypatch):
     """
     import tensorflow as tf
 
-    from nmt.decoding import tracing
+    from nmt.decoding import searcher
 
-    monkeypatch.setattr(tracing, "TracedOnce", lambda function: function)  # of new searches
+    monkeypatch.setattr(searcher, "TracedOnce", lambda function, *_: function)  # of new searches
     tf.config.run_functions_eagerly(True)
     yield
     tf.config.run_functions_eagerly(False)
