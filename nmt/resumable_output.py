@@ -197,9 +197,8 @@ class ResumableLines(ResumableOutput):
                 yield int(first), path
 
     def _forget_settings(self) -> None:
-        if not any(
-            self._complete_parts()
-        ):  # a signal may come when one is written, before `add` ends
+        # A signal may have come when a part was written, before `add` noted it.
+        if not any(self._complete_parts()):
             (self.path / SETTINGS).unlink()
 
     def _remove_if_empty(self) -> None:
