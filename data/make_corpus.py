@@ -2,9 +2,11 @@
 
 Run `python data/make_corpus.py [--out DIR]`. It writes `train.tsv`, `validation.tsv` and `test.tsv`
 (one `Portuguese TAB English` pair per line) to DIR, by default `pt_en/` beside this file. The pairs
-are the hand-written ones of `everyday.tsv` and sentences of the grammar in `grammar/`, from the
-words in `lexicon/`. The same bytes come out on every run and Python version. All text was written
-for this project.
+are the hand-written ones of `beginner.tsv` and `everyday.tsv`, and sentences of the grammar in
+`grammar/`, from the words in `lexicon/`. In the training split, the hand-written ones of
+`phrases.tsv`, copies with digits and copies without accents then take the place of as many of the
+grammar. The same bytes come out on every run and Python version. All text was written for this
+project.
 """
 
 import argparse
@@ -12,6 +14,7 @@ from importlib import import_module
 from pathlib import Path
 
 from grammar.phrases import DRAW
+from grammar.typed import accentless, bare, typed, typed_forms, with_digits
 from grammar.writing import generate
 
 # Importing a family registers its sentences; their order is part of the corpus.
@@ -34,7 +37,7 @@ for family in FAMILIES:
     import_module(f"grammar.family_{family}")
 
 SIZES = {"validation": 1000, "test": 1000, "train": 32000}
-OTHER_MARK = {".": "!", "!": "."}
+DIGIT_COPIES, ACCENTLESS_COPIES, ACCENTLESS_SHARE = 1300, 2500, 0.25  # of the training pairs
 HERE = Path(__file__).resolve().parent
 
 
@@ -44,32 +47,27 @@ def read_pairs(name):
     return dict(line.split("\t") for line in lines if line)
 
 
-def without_mark(text):
-    """A line as many type it: lower-case at the beginning, without the mark at the end."""
-    return text[0].lower() + text[1:].rstrip(".!")
+def extended(pairs, held_out, written):
+    """The training pairs, some of the grammar's replaced by phrases and copies.
 
-
-def typed_forms(pairs):
-    """The other forms of short hand-written pairs: with the other mark, and as many type them."""
-    forms = {}
-    for pt, en in pairs.items():
-        if pt.count(" ") > 4:
+    No source comes twice, whatever its capital and its mark, nor is it in `held_out`; the pairs
+    that are `written` by hand stay.
+    """
+    phrases = list(read_pairs("phrases").items())
+    digits = [copy for pair in pairs if (copy := with_digits(pair))][:DIGIT_COPIES]
+    plain = accentless([*phrases, *pairs], ACCENTLESS_SHARE)[:ACCENTLESS_COPIES]
+    taken = {bare(pt) for pt, _ in [*pairs, *held_out]}
+    places = [number for number, (pt, _) in enumerate(pairs) if pt not in written]
+    pairs = list(pairs)
+    for pt, en in [*phrases, *digits, *plain]:
+        if bare(pt) in taken:
             continue
-        forms[without_mark(pt)] = en
-        if pt[-1] in OTHER_MARK and en[-1] in OTHER_MARK:
-            forms[pt[:-1] + OTHER_MARK[pt[-1]]] = en[:-1] + OTHER_MARK[pt[-1]]
-    return {pt: en for pt, en in forms.items() if pt not in pairs}
-
-
-def typed(pairs, kept):
-    """The pairs, a tenth of the short ones as many type them: without a capital or a stop."""
-    out = {}
-    for pt, en in pairs.items():
-        if pt not in kept and pt.count(" ") <= 6 and DRAW.chance(0.12):
-            form = DRAW.choice((without_mark(pt), pt.rstrip("."), pt[0].lower() + pt[1:]))
-            pt = pt if form in pairs or form in kept else form
-        out[pt] = en
-    return out
+        taken.add(bare(pt))
+        place = DRAW.below(len(places))
+        pairs[places[place]] = pt, en
+        places[place] = places[-1]
+        places.pop()
+    return pairs
 
 
 def main():
@@ -81,16 +79,20 @@ def main():
     written = read_pairs("beginner") | read_pairs("everyday")
     written |= typed_forms(written)
     pairs, _ = generate(sum(SIZES.values()) - len(written), written)
-    lines = sorted(f"{pt}\t{en}\n" for pt, en in typed(pairs, written).items())
-    for i in range(len(lines) - 1, 0, -1):
+    pairs = sorted(typed(pairs, written).items(), key="\t".join)
+    for i in range(len(pairs) - 1, 0, -1):
         j = DRAW.below(i + 1)
-        lines[i], lines[j] = lines[j], lines[i]
+        pairs[i], pairs[j] = pairs[j], pairs[i]
     # What everyone tries first, such as "Bom dia.", is to be learned: short hand-written pairs come
     # last, and so to the training split.
-    lines.sort(key=lambda line: line.partition("\t")[0] in written and line.count(" ") <= 6)
+    pairs.sort(key=lambda pair: pair[0] in written and "\t".join(pair).count(" ") <= 6)
+    splits = {}
     for split, size in SIZES.items():
-        part, lines = (lines[:size], lines[size:]) if split != "train" else (lines, [])
-        (out / f"{split}.tsv").write_text("".join(part), encoding="utf-8", newline="\n")
+        splits[split], pairs = pairs[:size], pairs[size:]
+    splits["train"] = extended(splits["train"], splits["validation"] + splits["test"], written)
+    for split, part in splits.items():
+        text = "".join(f"{pt}\t{en}\n" for pt, en in part)
+        (out / f"{split}.tsv").write_text(text, encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

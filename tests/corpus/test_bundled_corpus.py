@@ -191,6 +191,19 @@ def test_hand_written_pairs_are_all_in_it(pairs):
         written = list(files.read_pairs([corpora.DATA / f"{name}.tsv"]))
         assert len(written) >= 400
         assert set(written) <= everything
+    phrases = list(files.read_pairs([corpora.DATA / "phrases.tsv"]))
+    assert len(phrases) >= 2500
+    assert set(phrases) <= set(pairs["train"])
+
+
+def test_training_pairs_hold_numbers_in_digits_the_same_on_both_sides(pairs):
+    numbers = [[re.findall(r"\d+", side) for side in pair] for pair in pairs["train"]]
+    assert sum(source == target != [] for source, target in numbers) >= 1400
+    assert sum(source != target for source, target in numbers) <= 10
+
+
+def test_training_pairs_hold_sentences_that_are_typed_without_accents(pairs):
+    assert share(pairs, r"(?i)\b(nao|voce|irmao|amanha|estao|cafe)\b") >= 500
 
 
 @pytest.mark.slow
