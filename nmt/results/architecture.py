@@ -17,7 +17,7 @@ COLORS = {  # of blocks; as in the paper's figure 1, lighter
     "embedding": "#f9dcdc", "attention": "#fde3c4", "norm": "#f4f2c0", "ffn": "#d3e8f4",
     "output": "#dcd9ec", "positions": "#ffffff",
 }  # fmt: skip
-INK, GREY = "#444444", "#666666"
+INK, GRAY = "#444444", "#666666"
 WIDTH, HEIGHT = 4.7, 0.66  # of a block, in units of the axes
 GAP, ADD_GAP, FRAME_GAP = 0.36, 0.82, 0.8  # between two blocks; with a +; where a frame begins
 LEAVING_GAP = 0.16  # more, where a frame ends
@@ -27,6 +27,7 @@ RADIUS = 0.13  # of a +
 COLUMNS = 0.0, 7.2  # where those of encoder and decoder begin
 RESIDUAL = 0.34  # right of the blocks: the line of the residual connections
 FONT_SIZE = 9
+LINE = 0.25  # from one line in a block to the next
 
 
 class Block(NamedTuple):
@@ -123,7 +124,7 @@ def blocks(transformer: Transformer, say: Say = english) -> tuple[list[Block], l
     encoder, decoder = transformer.encoder, transformer.decoder
     enc_layer, dec_layer = encoder.enc_layers[0], decoder.dec_layers[0]
     masked = "Self-attention" if sizes["non_autoregressive"] else "Masked self-attention"
-    shared = say("shared with the\nsource embedding") if sizes["tie_embeddings"] else ""
+    shared = say("shared with source embedding") if sizes["tie_embeddings"] else ""
     encoder_blocks = [
         *in_encoder.embedding(
             say("Source embedding"), encoder.embedding, sizes["input_vocab_size"]
@@ -156,7 +157,7 @@ def bottoms(column: list[Block]) -> list[float]:
     aboves: list[Block | None] = [*column[1:], None]
     for below, above in zip(column, aboves, strict=True):
         enters = above is not None and above.layers and not below.layers
-        leaves = below.layers and above is not None and not above.layers
+        leaves = below.layers and (above is None or not above.layers)
         gap = FRAME_GAP if enters else ADD_GAP if below.is_sublayer else GAP
         gap += LEAVING_GAP if leaves else 0
         heights.append(heights[-1] + HEIGHT + gap)
@@ -171,9 +172,9 @@ def arrow(axes: Axes, start: Point, end: Point) -> None:
 
 
 def note(axes: Axes, x: float, y: float, text: str, align: str = "left", **options: Any) -> None:
-    """Writes a small grey text beside an arrow."""
+    """Writes a small gray text beside an arrow."""
     axes.text(
-        x, y, text, fontsize=FONT_SIZE, color=GREY, va="center", ha=align, zorder=4, **options
+        x, y, text, fontsize=FONT_SIZE, color=GRAY, va="center", ha=align, zorder=4, **options
     )
 
 
@@ -185,11 +186,14 @@ def draw_block(axes: Axes, left: float, bottom: float, block: Block) -> None:
             facecolor=COLORS[block.kind], edgecolor=INK, linewidth=0.8, zorder=2,
         )
     )  # fmt: skip
-    text: dict[str, Any] = dict(va="center", fontsize=FONT_SIZE, zorder=3, linespacing=1.25)
-    title = f"{block.title}\n{block.detail}" if block.detail else block.title
-    axes.text(left + 0.12, bottom + HEIGHT / 2, title, **text)
+    begin, end, middle = left + 0.12, left + WIDTH - 0.12, bottom + HEIGHT / 2
+    above, below = middle + LINE / 2, middle - LINE / 2  # of two lines
+    text: dict[str, Any] = dict(va="center", fontsize=FONT_SIZE, zorder=3)
+    axes.text(begin, above if block.detail else middle, block.title, **text)
+    axes.text(begin, below, block.detail, **text)
     number = f"{block.parameters:,}" if block.parameters else ""
-    axes.text(left + WIDTH - 0.12, bottom + HEIGHT / 2, block.shared or number, ha="right", **text)
+    # In the first line, where the title leaves more room than the detail.
+    axes.text(end, above if block.shared else middle, block.shared or number, ha="right", **text)
 
 
 def draw_residual(axes: Axes, left: float, branch: float, bottom: float) -> float:
@@ -256,7 +260,7 @@ def draw_column(axes: Axes, left: float, column: list[Block]) -> list[float]:
             note(axes, middle - 0.1, bottom - 0.17, queries, align="right", style="italic")
     arrow(axes, (middle, arrow_from), (middle, heights[-1]))
     layer = [number for number, block in enumerate(column) if block.layers]
-    frame_top = heights[layer[-1] + 1] - 0.15
+    frame_top = heights[layer[-1] + 1] - LEAVING_GAP - 0.15
     draw_frame(axes, left, heights[layer[0]] - BRANCH - 0.16, frame_top, column[layer[0]].layers)
     return heights
 

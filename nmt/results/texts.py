@@ -119,7 +119,7 @@ CHINESE = {
     "Source embedding": "源语言嵌入",
     "Target embedding": "目标语言嵌入",
     "{vocabulary:,} × {width}, output times √{width}": "{vocabulary:,} × {width}，输出乘以 √{width}",
-    "shared with the\nsource embedding": "与源语言嵌入共用",
+    "shared with source embedding": "与源语言嵌入共用",
     "+ positional encoding": "+ 位置编码",
     "sines and cosines": "正弦与余弦",
     "sines and cosines; then dropout {rate:g}": "正弦与余弦；之后随机失活 {rate:g}",

@@ -2,6 +2,7 @@
 
 import ast
 import errno
+import itertools
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,6 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from helpers import call
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import transformer_model as tm
 from nmt import UserError
@@ -293,3 +295,25 @@ def test_a_run_of_any_name_has_curves(name, tmp_path, monkeypatch):
     assert [label.removeprefix("./") for label in labels] == [
         f"{name}: training", f"{name}: validation", "other: training", "other: validation",
     ]  # fmt: skip
+@pytest.mark.parametrize("language", texts.LANGUAGES)
+@pytest.mark.parametrize("pre_norm", [False, True])
+def test_texts_of_the_architecture_do_not_run_into_each_other(
+    pre_norm, language, monkeypatch, tmp_path
+):
+    drawn = []
+    monkeypatch.setattr(figures, "save", lambda figure, path: drawn.append(figure))
+    sizes = dict(d_model=512, num_heads=8, dff=2048, input_vocab_size=30_000, num_layers=1)
+    network = TransformerVariant(
+        **sizes, target_vocab_size=30_000, tie_embeddings=True, pre_norm=pre_norm
+    )
+    network.build(((None, None), (None, None)))
+    pictures.Pictures(tmp_path, Options(), language=language).use_chinese_fonts()
+    architecture.draw(tmp_path / "a.png", network, texts.in_language(language))
+    FigureCanvasAgg(drawn[0]).draw()
+    written = [text for text in drawn[0].axes[0].texts if text.get_text()]
+    assert len(written) > 40
+    for one, two in itertools.combinations(written, 2):
+        boxes = one.get_window_extent(), two.get_window_extent()
+        assert not boxes[0].overlaps(boxes[1]), (one.get_text(), two.get_text())
+
+
