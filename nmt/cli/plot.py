@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import os
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
@@ -175,8 +176,18 @@ def choices_of(args: Namespace, picture: Picture) -> dict[str, Any]:
         raise UserError(f"plot {picture.name}: takes no sentence; leave it out")
     if "beside" in choices:
         runs = [listing.find(Run(folder)) for folder in choices["beside"]]
-        choices["beside"] = [pictures.DrawnRun(run, run.parameters.options) for run in runs]
+        choices["beside"] = [
+            pictures.DrawnRun(run, run.parameters.options, functools.partial(planned_steps, run))
+            for run in runs
+        ]
     return choices
+
+
+def planned_steps(run: Run) -> int:
+    """Returns the optimizer steps of a whole training run, from its checkpoint."""
+    from nmt.runs import loading
+
+    return int(loading.load(run).model.steps)
 
 
 def _path(text: str) -> Path:

@@ -145,6 +145,7 @@ class DrawnRun(NamedTuple):
     """A run whose curves are drawn."""
 
     folder: RunFolder  # of the run, which names it and holds its history
+    steps: Callable[[], int]  # of the whole training run
     options: Options
 
 
@@ -218,20 +219,23 @@ class RunPictures(Pictures):
 
     def curves(self, path: Path, beside: Sequence[DrawnRun]) -> Path:
         """Of this run, and of the runs `beside`."""
+        from nmt.training.schedules import learning_rate
         from nmt.results import plots
 
-        drawn = [DrawnRun(self.run_folder, self.options), *beside]
-        histories = {
+        drawn = [DrawnRun(self.run_folder, self.options, lambda: int(self.steps)), *beside]
+        curves = {}
+        for run in drawn:
+            steps = run.steps()
             # matplotlib's legend leaves labels out that begin with _
-            re.sub("^_", "./_", str(run.folder.path)): run.folder.history()
-            for run in drawn
-        }
+            curves[re.sub("^_", "./_", str(run.folder.path))] = plots.Curve(
+                run.folder.history(), learning_rate(run.options, steps), steps / run.options.epochs
+            )
         noise = {
             name: any(getattr(run.options, key) > 0 for run in drawn)
             for name, key in (("dropout", "dropout_rate"), ("label_smoothing", "label_smoothing"))
         }
-        use_fonts_for(*histories, language=self.language)
-        return plots.curves(path, histories, **noise, say=self.say)
+        use_fonts_for(*curves, language=self.language)
+        return plots.curves(path, curves, **noise, say=self.say)
 
     def attention(
         self, path: Path, kind: str, layer: int | None, head: int | None, mean: bool

@@ -7,13 +7,14 @@ readable for the color-blind, and on paper.
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
 
+from matplotlib.ticker import MaxNLocator
 import transformer_model as model
 from nmt.results.figures import explained, labels, limited, notes, save, subplots
 from nmt.results.texts import Say, english
@@ -267,52 +268,77 @@ def scaling(path: Path, say: Say = english) -> Path:
     return save(figure, path)
 
 
-# Panels of the curves: the key of an epoch's metric, the title, and the axis.
-CURVES = (
-    ("loss", "Loss by epoch", "loss, nats per token"),
-    ("accuracy", "Accuracy by epoch", "accuracy, share of tokens predicted right"),
-    ("learning_rate", "Learning rate by epoch", "learning rate, at the end of the epoch"),
-)
+class Curve(NamedTuple):
+    """What is drawn of the training of a run."""
+
+    history: list[dict[str, Any]]  # by epoch: epoch, (val_)loss, (val_)accuracy, learning_rate
+    schedule: CustomSchedule
+    steps_per_epoch: float
+
+
+def draw_by_epoch(axes: Axes, metric: str, curves: dict[str, Curve], say: Say) -> None:
+    """Draws a metric: training solid, validation dashed; a color for each of several runs."""
+    alone = len(curves) == 1  # training and validation in two hues; else a hue for each run
+    for number, (name, curve) in enumerate(curves.items()):
+        epochs = [row["epoch"] for row in curve.history]
+        for prefix, split, style in (("", "training", "o-"), ("val_", "validation", "s--")):
+            values: list[Any] = [row.get(prefix + metric) for row in curve.history]
+            if None not in values:
+                text = say(split)
+                axes.plot(
+                    epochs, values, style, markersize=4,
+                    color=f"C{int(bool(prefix)) if alone else number}",
+                    label=text if alone else say("{run}: {split}", run=name, split=text),
+                )  # fmt: skip
+    axes.set_xlabel(say("Epoch"))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def draw_learning_rates(axes: Axes, curves: dict[str, Curve], say: Say) -> None:
+    """Draws the schedule of each run by step, and a point for what was recorded of each epoch."""
+    alone, recorded = len(curves) == 1, say("at the end of each epoch")
+    for number, (name, curve) in enumerate(curves.items()):
+        ends = [row["epoch"] * curve.steps_per_epoch for row in curve.history]
+        step = np.linspace(0, max(ends, default=0), 1000)  # no epoch may be finished yet
+        axes.plot(
+            step, curve.schedule(step), color=f"C{number}", label=say("schedule") if alone else name
+        )
+        rates = [row["learning_rate"] for row in curve.history]
+        axes.plot(
+            ends, rates, "o", markersize=4, color=f"C{number}",
+            label=recorded if number + 1 == len(curves) else None,
+        )  # fmt: skip
+    axes.set(xlabel=say("Step"), xlim=(0, None), ylim=(0, None))
 
 
 def curves(
     path: Path,
-    histories: dict[str, list[dict[str, Any]]],
+    curves: dict[str, Curve],
     dropout: bool = False,
     label_smoothing: bool = False,
     say: Say = english,
 ) -> Path:
-    """Loss, accuracy, learning rate by epoch; training solid, validation dashed, a color per run.
+    """Loss and accuracy by epoch, and the learning rate by step.
 
     Args:
       path: of the file.
-      histories: by name of the run, a dict for each epoch, with epoch, loss, accuracy, val_loss,
-        val_accuracy, learning_rate.
+      curves: by name of the run.
       dropout, label_smoothing: whether one of the runs trains with them, as a note says.
     """
-    figure, all_axes = subplots(1, 3, figsize=(16, 5))
-    alone = len(histories) == 1  # training and validation in two hues; else a hue for each run
-    for axes, (key, title, unit) in zip(all_axes, CURVES, strict=True):
-        for number, (name, history) in enumerate(histories.items()):
-            epochs = [row["epoch"] for row in history]
-            for prefix, split, style in (("", "training", "o-"), ("val_", "validation", "s--")):
-                values = [row.get(prefix + key) for row in history]
-                if None not in values:
-                    label = say(split)
-                    if not alone:
-                        label = say("{run}: {split}", run=name, split=label)
-                    axes.plot(
-                        epochs, values, style, markersize=4,
-                        color=f"C{int(bool(prefix)) if alone else number}",
-                        label=name if key == "learning_rate" else label,
-                    )  # fmt: skip
-        axes.set(title=say(title), xlabel=say("Epoch"), ylabel=say(unit))
-        axes.xaxis.get_major_locator().set_params(integer=True)
+    figure, (loss, accuracy, rate) = subplots(1, 3, figsize=(16, 5))
+    draw_by_epoch(loss, "loss", curves, say)
+    draw_by_epoch(accuracy, "accuracy", curves, say)
+    draw_learning_rates(rate, curves, say)
+    for axes, title, unit in (
+        (loss, "Loss by epoch", "loss, nats per token"),
+        (accuracy, "Accuracy by epoch", "accuracy, share of tokens predicted right"),
+        (rate, "Learning rate by step", "learning rate"),
+    ):
+        axes.set(title=say(title), ylabel=say(unit))
         axes.grid(alpha=0.3)
-        if key != "learning_rate" or not alone:
-            for text in axes.legend().get_texts():
-                text.set_parse_math(False)  # a path may hold a $
-    figure.suptitle(", ".join(histories), parse_math=False)
+        for text in axes.legend().get_texts():
+            text.set_parse_math(False)  # a path may hold a $
+    figure.suptitle(", ".join(curves), parse_math=False)
     note = say("Training values are averages over an epoch in which the weights still change")
     noise = ["dropout"] * dropout + ["label smoothing"] * label_smoothing
     if noise:

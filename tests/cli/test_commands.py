@@ -669,6 +669,8 @@ def test_runs_are_drawn_beside_each_other(finished, monkeypatch):
     shutil.copytree(finished / "run", finished / "other", dirs_exist_ok=True)
     assert call("plot", "curves", "--run", finished / "run", "--beside", finished / "other") == 0
     assert list(drawn[0]) == [str(finished / "run"), str(finished / "other")]
+    one, other = drawn[0].values()
+    assert one.steps_per_epoch == other.steps_per_epoch > 0  # of checkpoints
     shutil.rmtree(finished / "other")
 
 

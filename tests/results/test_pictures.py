@@ -22,6 +22,8 @@ from nmt.results.figures import labels
 from nmt.training.run_folder import RunFolder
 
 SIZES = dict(num_layers=3, d_model=8, num_heads=2, dff=16, input_vocab_size=30)
+ROW = dict(epoch=1, loss=1.0, val_loss=2.0, accuracy=0.1, val_accuracy=0.2, learning_rate=1e-3)
+CURVE = plots.Curve([ROW], tm.CustomSchedule(128, 40), 500)
 STARTS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
 
 
@@ -98,12 +100,32 @@ def test_continued_words_are_explained_only_where_there_is_one():
 def test_the_curves_mention_dropout_only_where_there_is_some(monkeypatch, tmp_path):
     drawn = []
     monkeypatch.setattr(plots, "save", lambda figure, path: drawn.append(figure))
-    row = dict(epoch=1, loss=1.0, val_loss=2.0, accuracy=0.1, val_accuracy=0.2, learning_rate=1e-3)
-    plots.curves(tmp_path / "x.png", {"one": [row]})
-    plots.curves(tmp_path / "x.png", {"one": [row]}, dropout=True, label_smoothing=True)
+    plots.curves(tmp_path / "x.png", {"one": CURVE})
+    plots.curves(tmp_path / "x.png", {"one": CURVE}, dropout=True, label_smoothing=True)
     plain, noisy = (figure.get_supxlabel() for figure in drawn)
     assert "dropout" not in plain
     assert noisy.endswith("computed with dropout and label smoothing")
+
+
+def test_the_learning_rate_of_a_run_is_drawn_by_step_so_that_the_warm_up_is_seen(
+    monkeypatch, tmp_path
+):
+    drawn = []
+    monkeypatch.setattr(plots, "save", lambda figure, path: drawn.append(figure))
+    plots.curves(tmp_path / "x.png", {"one": CURVE})
+    plots.curves(tmp_path / "x.png", {"one": CURVE, "two": CURVE})
+    axes = drawn[0].axes[2]
+    line, ends = axes.lines
+    step, rate = line.get_data()
+    assert step[np.argmax(rate)] == pytest.approx(40, abs=1)  # the warm-up steps
+    assert rate[0] == 0
+    assert step[-1] == 500  # as far as it is trained
+    assert ends.get_xydata().tolist() == [[500, 1e-3]]
+    assert (axes.get_title(), axes.get_xlabel()) == ("Learning rate by step", "Step")
+    plots.curves(tmp_path / "x.png", {"one": CURVE._replace(history=[])})  # in the first epoch
+    labels = [[t.get_text() for t in f.axes[2].get_legend().get_texts()] for f in drawn[:2]]
+    recorded = "at the end of each epoch"
+    assert labels == [["schedule", recorded], ["one", "two", recorded]]
 
 
 def test_equal_peaks_of_the_learning_rate_are_marked_once_and_the_scale_is_named(
@@ -237,6 +259,28 @@ def test_training_draws_every_picture_and_attention_of_each_kind(monkeypatch, tm
     assert drawn.count("attention") == 3
 
 
+@pytest.mark.parametrize("language", texts.LANGUAGES)
+@pytest.mark.parametrize("pre_norm", [False, True])
+def test_texts_of_the_architecture_do_not_run_into_each_other(
+    pre_norm, language, monkeypatch, tmp_path
+):
+    drawn = []
+    monkeypatch.setattr(figures, "save", lambda figure, path: drawn.append(figure))
+    sizes = dict(d_model=512, num_heads=8, dff=2048, input_vocab_size=30_000, num_layers=1)
+    network = TransformerVariant(
+        **sizes, target_vocab_size=30_000, tie_embeddings=True, pre_norm=pre_norm
+    )
+    network.build(((None, None), (None, None)))
+    pictures.Pictures(tmp_path, Options(), language=language).use_chinese_fonts()
+    architecture.draw(tmp_path / "a.png", network, texts.in_language(language))
+    FigureCanvasAgg(drawn[0]).draw()
+    written = [text for text in drawn[0].axes[0].texts if text.get_text()]
+    assert len(written) > 40
+    for one, two in itertools.combinations(written, 2):
+        boxes = one.get_window_extent(), two.get_window_extent()
+        assert not boxes[0].overlaps(boxes[1]), (one.get_text(), two.get_text())
+
+
 @pytest.mark.parametrize("pre_norm", [False, True])
 @pytest.mark.parametrize(("tied", "decoder_layers"), [(False, 0), (True, 0), (False, 1)])
 def test_the_parameters_of_all_blocks_are_those_of_the_network(
@@ -267,9 +311,8 @@ def test_the_parameters_of_all_blocks_are_those_of_the_network(
 def test_training_and_validation_have_two_hues_and_several_runs_one_each(monkeypatch, tmp_path):
     drawn = []
     monkeypatch.setattr(plots, "save", lambda figure, path: drawn.append(figure))
-    row = dict(epoch=1, loss=1.0, val_loss=2.0, accuracy=0.1, val_accuracy=0.2, learning_rate=1e-3)
-    plots.curves(tmp_path / "x.png", {"one": [row]})
-    plots.curves(tmp_path / "x.png", {"one": [row], "two": [row]})
+    plots.curves(tmp_path / "x.png", {"one": CURVE})
+    plots.curves(tmp_path / "x.png", {"one": CURVE, "two": CURVE})
     alone, both = ([line.get_color() for line in figure.axes[0].lines] for figure in drawn)
     assert alone == ["C0", "C1"]
     assert both == ["C0", "C0", "C1", "C1"]
@@ -280,12 +323,9 @@ def test_training_and_validation_have_two_hues_and_several_runs_one_each(monkeyp
 def test_a_run_of_any_name_has_curves(name, tmp_path, monkeypatch):
     drawn, save = [], plots.save
     monkeypatch.setattr(plots, "save", lambda *given: drawn.append(given[0]) or save(*given))
-    history = [
-        dict(epoch=1, loss=1, accuracy=0, val_loss=1, val_accuracy=0, learning_rate=1, seconds=1)
-    ]
-    monkeypatch.setattr(RunFolder, "history", lambda _: history)
+    monkeypatch.setattr(RunFolder, "history", lambda _: [ROW])
     options = Options(dropout_rate=0.1, label_smoothing=0.0)
-    beside = pictures.DrawnRun(RunFolder("other"), options)
+    beside = pictures.DrawnRun(RunFolder("other"), options, lambda: 10)
     model = SimpleNamespace(options=options, steps=1)
     pictures.RunPictures(RunFolder(name), model, None, "", None).curves(
         tmp_path / "a.png", [beside]
@@ -295,25 +335,3 @@ def test_a_run_of_any_name_has_curves(name, tmp_path, monkeypatch):
     assert [label.removeprefix("./") for label in labels] == [
         f"{name}: training", f"{name}: validation", "other: training", "other: validation",
     ]  # fmt: skip
-@pytest.mark.parametrize("language", texts.LANGUAGES)
-@pytest.mark.parametrize("pre_norm", [False, True])
-def test_texts_of_the_architecture_do_not_run_into_each_other(
-    pre_norm, language, monkeypatch, tmp_path
-):
-    drawn = []
-    monkeypatch.setattr(figures, "save", lambda figure, path: drawn.append(figure))
-    sizes = dict(d_model=512, num_heads=8, dff=2048, input_vocab_size=30_000, num_layers=1)
-    network = TransformerVariant(
-        **sizes, target_vocab_size=30_000, tie_embeddings=True, pre_norm=pre_norm
-    )
-    network.build(((None, None), (None, None)))
-    pictures.Pictures(tmp_path, Options(), language=language).use_chinese_fonts()
-    architecture.draw(tmp_path / "a.png", network, texts.in_language(language))
-    FigureCanvasAgg(drawn[0]).draw()
-    written = [text for text in drawn[0].axes[0].texts if text.get_text()]
-    assert len(written) > 40
-    for one, two in itertools.combinations(written, 2):
-        boxes = one.get_window_extent(), two.get_window_extent()
-        assert not boxes[0].overlaps(boxes[1]), (one.get_text(), two.get_text())
-
-
