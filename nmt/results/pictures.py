@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmt import UserError, output
-from nmt.decoding.attention import KINDS
 from nmt.messages import log, plural
 from nmt.options import Options
 from nmt.results import texts
@@ -145,8 +144,8 @@ class DrawnRun(NamedTuple):
     """A run whose curves are drawn."""
 
     folder: RunFolder  # of the run, which names it and holds its history
-    steps: Callable[[], int]  # of the whole training run
     options: Options
+    steps: Callable[[], int]  # of the whole training run
 
 
 class RunPictures(Pictures):
@@ -219,8 +218,8 @@ class RunPictures(Pictures):
 
     def curves(self, path: Path, beside: Sequence[DrawnRun]) -> Path:
         """Of this run, and of the runs `beside`."""
-        from nmt.training.schedules import learning_rate
         from nmt.results import plots
+        from nmt.training.schedules import learning_rate
 
         drawn = [DrawnRun(self.run_folder, self.options, lambda: int(self.steps)), *beside]
         curves = {}
@@ -253,24 +252,8 @@ class RunPictures(Pictures):
                 raise UserError(
                     f"--{name} {number}: {kind} attention has {name}s 1 to {most}; name one of them"
                 )
-        layer = layer or layers
-        weights, queries, keys = self.weights.select(kind, layer)
-        say, rows = self.say, "row: query, column: key"
-        if kind != "encoder" and self.options.limitation:
-            generated = self.weights.target[1:]
-            queries, keys = generated, generated if kind == "decoder" else keys
-            rows = "row: the token predicted there (the query); column: the key"
-        elif kind != "encoder":
-            queries = plots.steps(self.weights.target[:-1], self.weights.target[1:])
-            rows = "row: the token read (the query) → the token predicted from it; column: the key"
-        names = [say("Head {number}", number=number) for number in range(1, len(weights) + 1)]
-        if mean:
-            names = [say("Mean of {number} heads", number=len(weights))]
-            weights = weights.mean(axis=0, keepdims=True)
-        elif head:
-            weights, names = weights[head - 1 : head], names[head - 1 : head]
-        title = say("{title}; layer {number}", title=say(KINDS[kind].title), number=layer)
-        return plots.attention(path, weights, names, keys, queries, title, say(rows), say)
+        parallel = self.options.non_autoregressive
+        return plots.attention_of(path, self.weights, kind, layer, head, mean, parallel, self.say)
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
 """Drawing: the tutorial's pictures and some more.
 
 Every function draws one picture into `path` and returns `path`; see figures.py for the format.
-Colors: diverging RdBu where the sign matters, white to blue for shares between 0 and 1; both are
-readable for the color-blind, and on paper.
+Colors mean the same everywhere, and in the explorer: the stronger the blue, the larger a weight or
+a positive value; orange is negative, gray is masked. The color-blind see them apart. Maps are
+linear; rows go down: position 0, or the first token that attends, is at the top.
 """
 
 from collections.abc import Sequence
@@ -11,16 +12,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import PowerNorm
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
-
 from matplotlib.ticker import MaxNLocator
+
 import transformer_model as model
+from nmt.decoding.attention import KINDS, Attention
 from nmt.results.figures import explained, labels, limited, notes, save, subplots
 from nmt.results.texts import Say, english
 from transformer_model import CustomSchedule
 
-COLOR_STEPS = 10  # the scale of attention weights ends with a tenth
+BLUE, ORANGE, GRAY = "#0b57b0", "#c45c10", "#9a9a9a"  # blue and orange as in the explorer
+WEIGHTS = LinearSegmentedColormap.from_list("weights", ["white", BLUE])
+SIGNED = LinearSegmentedColormap.from_list("signed", [ORANGE, "white", BLUE])
+MASKED = LinearSegmentedColormap.from_list("masked", ["white", GRAY])
+COVERED = 0.98  # at least this share of attention weights lies within the color scale
 
 
 def positional_encoding(
@@ -43,12 +49,13 @@ def positional_encoding(
     figure, (axes, beside) = subplots(1, 2, figsize=(13, 5.4), sharey=True, width_ratios=(3, 1))
     mesh = axes.pcolormesh(
         np.arange(d_model + 1), np.arange(position + 1) - 0.5, encoding,
-        cmap="RdBu", vmin=-1, vmax=1,
+        cmap=SIGNED, vmin=-1, vmax=1,
     )  # fmt: skip
     title = "Positional encoding of {positions} positions in {depth} dimensions"
     axes.set(
         title=say(title, positions=position, depth=d_model),
         xlabel=say("Dimension"), ylabel=say("Position"), xlim=(0, d_model),
+        ylim=(position - 0.5, -0.5),
     )  # fmt: skip
     figure.colorbar(
         mesh, ax=axes, location="bottom", label=say("value of the encoding"), aspect=50, shrink=0.6
@@ -57,8 +64,8 @@ def positional_encoding(
     # All have the length sqrt(d_model / 2) if it is even: sin^2 + cos^2 of each frequency.
     lengths = np.maximum(np.linalg.norm(vectors, axis=1), 1e-9)
     similarity = vectors @ vectors[chosen] / (lengths * lengths[chosen])
-    beside.plot(similarity, np.arange(position))
-    beside.axhline(chosen, color="grey", linestyle=":")
+    beside.plot(similarity, np.arange(position), color=BLUE)
+    beside.axhline(chosen, color=GRAY, linestyle=":")
     beside.set(
         title=say("Similarity to position {position}", position=chosen),
         xlabel=say("cosine of the angle between encodings"), ylabel=say("Position"),
@@ -84,7 +91,7 @@ def steps(read: Sequence[str], predicted: Sequence[str] | None) -> list[str]:
 def draw_mask(axes: Axes, mask: np.ndarray, queries: Sequence[str], keys: Sequence[str]) -> None:
     """Draws one mask (Q, K) or (1, K), a cell for each of Q `queries` and K `keys`, strings."""
     grid = np.broadcast_to(mask, (len(queries), len(keys)))
-    axes.imshow(grid, cmap="Greys", vmin=0, vmax=1.4, aspect="auto")
+    axes.imshow(grid, cmap=MASKED, vmin=0, vmax=1, aspect="auto")
     axes.set_xticks(range(len(keys)), keys, rotation=90, fontsize=11, parse_math=False)
     axes.set_yticks(range(len(queries)), queries, fontsize=11, parse_math=False)
     axes.set_xticks(np.arange(len(keys)) - 0.5, minor=True)
@@ -104,7 +111,7 @@ def masks(
     predicted: Sequence[str] | None = None,
     say: Say = english,
 ) -> Path:
-    """The three masks of one pair, dark where attention is masked.
+    """The three masks of one pair, gray where attention is masked.
 
     Args:
       path: of the file.
@@ -138,7 +145,7 @@ def masks(
         axes.set_title(say(title), fontsize=13)
         axes.set_xlabel(say("keys"), fontsize=12)
         axes.set_ylabel(say(ylabel), fontsize=12)
-    title = say("Masks of one padded pair: dark = masked")
+    title = say("Masks of one padded pair: gray = masked")
     figure.suptitle(notes(title, cut_off, and_more), fontsize=14)
     padding_rows = say(
         "Rows of <pad> need no mask: they are computed, but nothing attends to them, and the loss "
@@ -383,8 +390,15 @@ def lengths(
 
 
 def color_limit(weights: np.ndarray) -> float:
-    """Returns where the color scale ends: the largest weight, rounded up to a tenth."""
-    return float(max(np.ceil(weights.max() * COLOR_STEPS - 1e-6), 1) / COLOR_STEPS)
+    """Returns where the color scale of attention weights ends, a number of one digit: 0.02, 0.4, 1.
+
+    It ends with the largest weight, unless COVERED of them are less than half as large: a single
+    weight near 1 would turn all others white.
+    """
+    largest, covered = max(weights.max(), 1e-3), max(np.quantile(weights, COVERED), 1e-3)
+    end = largest if 2 * covered >= largest else covered
+    digit = 10.0 ** np.floor(np.log10(end))
+    return round(float(np.ceil(end / digit - 1e-6) * digit), 6)
 
 
 def attention(
@@ -404,7 +418,7 @@ def attention(
       weights: (H, T, S), each row with sum 1.
       names: H titles of panels.
       keys: S token strings.
-      queries: T token strings, or `steps` as labels.
+      queries: T token strings, or the labels that `steps` returns.
       title: of the figure.
       rows: what the labels of rows and columns are; "" to leave it out.
     """
@@ -453,21 +467,61 @@ def draw_heads(
     heads = len(weights)
     figure, all_axes = head_panels(heads, keys, queries)
     columns = all_axes.shape[1]
-    # Among heads of weights near 1, those of small weights would be white.
-    norm = PowerNorm(0.5 if heads > 1 else 1.0, vmin=0, vmax=color_limit(weights))
+    limit = color_limit(weights)
     for head, axes in enumerate(all_axes.flat):
         if head >= heads:
             axes.axis("off")
             continue
-        image = axes.imshow(weights[head], cmap="Blues", norm=norm, aspect="auto")
+        image = axes.imshow(weights[head], cmap=WEIGHTS, vmin=0, vmax=limit, aspect="auto")
         axes.set_xticks(range(len(keys)), keys, rotation=90, fontsize=11, parse_math=False)
         axes.set_yticks(range(len(queries)), queries, fontsize=11, parse_math=False)
         axes.set_title(names[head], fontsize=12)
         axes.tick_params(labelbottom=head + columns >= heads)
-    scale = (
-        "attention weight, one scale for all heads (square root)"
-        if heads > 1
-        else "attention weight"
-    )
-    figure.colorbar(image, ax=all_axes, label=say(scale), shrink=0.7, pad=0.02)
+    exceeded = weights.max() > limit
+    scale = say("attention weight, one scale for all heads" if heads > 1 else "attention weight")
+    figure.colorbar(
+        image, ax=all_axes, shrink=0.7, pad=0.02, extend="max" if exceeded else "neither",
+        label=notes(scale, say("darkest: above {limit:g}", limit=limit) if exceeded else ""),
+    )  # fmt: skip
     return figure
+
+
+def attention_of(
+    path: Path,
+    seen: Attention,
+    kind: str = "cross",
+    layer: int | None = None,
+    head: int | None = None,
+    mean: bool = False,
+    parallel: bool = False,
+    say: Say = english,
+) -> Path:
+    """Attention weights of a translated sentence: one head, all heads, or their mean.
+
+    Args:
+      path: of the file.
+      seen: what Translator.attend returns.
+      kind: one of KINDS.
+      layer: 1, 2, ...; None for the last one.
+      head: 1, 2, ...; None for all of them.
+      mean: whether to draw the mean of the heads.
+      parallel: whether the decoder predicts all tokens in parallel, none from the one before.
+    """
+    weights, queries, keys = seen.select(kind, layer)
+    rows = "row: query, column: key"
+    if kind != "encoder" and parallel:
+        generated = seen.target[1:]
+        queries, keys = generated, generated if kind == "decoder" else keys
+        rows = "row: the token predicted there (the query); column: the key"
+    elif kind != "encoder":
+        queries = steps(seen.target[:-1], seen.target[1:])
+        rows = "row: the token read (the query) → the token predicted from it; column: the key"
+    names = [say("Head {number}", number=number) for number in range(1, len(weights) + 1)]
+    if mean:
+        names = [say("Mean of {number} heads", number=len(weights))]
+        weights = weights.mean(axis=0, keepdims=True)
+    elif head:
+        weights, names = weights[head - 1 : head], names[head - 1 : head]
+    number = layer or seen.layers(kind)
+    title = say("{title}; layer {number}", title=say(KINDS[kind].title), number=number)
+    return attention(path, weights, names, keys, queries, title, say(rows), say)

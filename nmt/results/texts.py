@@ -36,7 +36,7 @@ CHINESE = {
     "keys": "键",
     "queries": "查询",
     "queries: token read → token predicted": "查询：读入的词元 → 预测的词元",
-    "Masks of one padded pair: dark = masked": "一个句对填充后的掩码：深色 = 遮住",
+    "Masks of one padded pair: gray = masked": "一个句对填充后的掩码：灰色 = 遮住",
     "Rows of <pad> need no mask: they are computed, but nothing attends to them, and the loss leaves "
     "them out": "<pad> 所在的行不需要掩码：它们照常计算，但没有词元关注它们，损失也不计入它们",
     # learning rate
@@ -108,7 +108,8 @@ CHINESE = {
         "行：该位置预测的词元（查询）；列：键"
     ),
     "attention weight": "注意力权重",
-    "attention weight, one scale for all heads (square root)": "注意力权重，各头用同一刻度（平方根）",
+    "attention weight, one scale for all heads": "注意力权重，各头用同一刻度",
+    "darkest: above {limit:g}": "最深色：大于 {limit:g}",
     # architecture
     "Transformer with {parameters:,} parameters": "共有 {parameters:,} 个参数的 Transformer",
     "pre-norm: x + sublayer(LayerNorm(x))": "前归一化（pre-norm）：x + sublayer(LayerNorm(x))",

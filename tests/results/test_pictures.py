@@ -41,7 +41,65 @@ def test_a_side_of_more_tokens_than_are_readable_says_what_is_left_out(monkeypat
     assert title == "T; across: the first 60 of 75 tokens; down: the first 60 of 61 tokens"
     images = [axes.images[0] for axes in drawn[0].axes if axes.images]
     assert [image.get_array().shape for image in images] == [(60, 60)] * 2
-    assert {image.get_clim() for image in images} == {(0, 0.1)}  # one scale, up to the largest
+    assert {image.get_clim() for image in images} == {(0, 0.02)}  # one scale
+
+
+def test_weights_have_one_linear_scale_which_a_single_large_weight_does_not_stretch(
+    monkeypatch, tmp_path
+):
+    drawn = []
+    monkeypatch.setattr(plots, "save", lambda figure, path: drawn.append(figure))
+    heads = np.full((2, 10, 10), 0.07)
+    heads[1, 0, 0] = 0.9
+    plots.attention(tmp_path / "x.png", heads, "12", ["▁a"] * 10, ["▁b"] * 10, "T")
+    plots.attention(tmp_path / "x.png", heads[:1], "1", ["▁a"] * 10, ["▁b"] * 10, "T")
+    (first, second, bar), (alone, bar_alone) = (figure.axes for figure in drawn)
+    for axes in (first, second, alone):
+        shades = axes.images[0].norm([0.0, 0.0175, 0.035, 0.07, 0.9])
+        assert shades.clip(0, 1).tolist() == pytest.approx([0, 0.25, 0.5, 1, 1])
+    scale = "attention weight, one scale for all heads; darkest: above 0.07"
+    assert bar.get_ylabel() == scale
+    assert bar_alone.get_ylabel() == "attention weight"
+    heads[:, 5:] = 0.6  # not a single one
+    assert plots.color_limit(heads) == 0.9
+
+
+def test_the_first_position_and_the_first_query_are_at_the_top(monkeypatch, tmp_path):
+    drawn = []
+    monkeypatch.setattr(plots, "save", lambda figure, path: drawn.append(figure))
+    plots.positional_encoding(tmp_path / "x.png", 5, 4)
+    plots.masks(tmp_path / "x.png", ["▁a"], ["<s>"])
+    plots.attention(tmp_path / "x.png", np.ones((1, 2, 1)), "1", ["▁a"], ["<s>", "▁b"], "T")
+    panels = [*drawn[0].axes[:2], *drawn[1].axes, drawn[2].axes[0]]
+    assert all(axes.yaxis_inverted() for axes in panels)
+
+
+def test_blue_is_positive_orange_negative_and_gray_masked_as_in_the_explorer():
+    style = Path(pictures.__file__).parent / "explorer" / "style.css"
+    by_name = dict(
+        re.findall(r"--(mark|against): ([\d, ]+);", style.read_text().split("@media")[0])
+    )
+    for name, shade in (("mark", plots.SIGNED(1.0)), ("against", plots.SIGNED(0.0))):
+        assert [round(255 * part) for part in shade[:3]] == [*map(int, by_name[name].split(","))]
+    assert plots.WEIGHTS(1.0) == plots.SIGNED(1.0)
+    red, green, blue = plots.MASKED(1.0)[:3]
+    assert red == green == blue
+
+
+def test_heads_are_labelled_by_the_token_read_and_the_one_predicted(monkeypatch, tmp_path):
+    drawn = []
+    monkeypatch.setattr(plots, "save", lambda figure, path: drawn.append(figure))
+    names = {"encoder_layer1": 2, "decoder_layer1_block1": 1, "decoder_layer1_block2": 1}
+    sizes = {name: np.ones((3, queries, 2)) for name, queries in names.items()}
+    seen = Attention(["<s>", "▁a"], ["<s>", "▁b"], sizes)
+    for kind, choices in (("cross", {}), ("decoder", {"head": 2}), ("encoder", {"mean": True})):
+        plots.attention_of(tmp_path / "x.png", seen, kind, **choices)
+    plots.attention_of(tmp_path / "x.png", seen, parallel=True)
+    rows = [[text.get_text() for text in f.axes[0].get_yticklabels()] for f in drawn]
+    assert rows == [["<s> → b"], ["<s> → b"], ["<s>", "a"], ["b"]]
+    titles = [[axes.get_title() for axes in figure.axes[:-1]] for figure in drawn]
+    assert titles[:3] == [["Head 1", "Head 2", "Head 3"], ["Head 2"], ["Mean of 3 heads"]]
+    assert drawn[0].get_suptitle() == "Cross-attention: target attends to source; layer 1"
 
 
 def test_every_text_of_a_picture_is_in_the_table_with_the_same_gaps():
