@@ -3,6 +3,7 @@
     python lessons/ablation.py                        all ablations, reversed sequences, three seeds
     python lessons/ablation.py --task copy reverse sort --seeds 5
     python lessons/ablation.py --task bundled --only full positions
+    python lessons/ablation.py --resume               use the results of an interrupted call again
 
 Predict first: each ablation comes with a question. Then read the table and the curves, which are
 drawn into `runs/ablations/`.
@@ -13,7 +14,10 @@ below. Two figures show the effect: the tokens right when the decoder reads the 
 """
 
 import argparse
+import contextlib
+import functools
 import itertools
+import json
 import os
 import statistics
 import sys
@@ -21,14 +25,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from unittest import mock
 
 os.environ.setdefault("KERAS_BACKEND", "tensorflow")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from nmt import messages
+from nmt import messages, output
 from nmt.corpus.source import CorpusSource
 
 with messages.quiet():  # of TensorFlow's start
@@ -38,10 +42,11 @@ with messages.quiet():  # of TensorFlow's start
 
 import transformer_model as model
 from nmt.network.variants import Variant, network_of
+from nmt.results.figures import save, subplots
 from nmt.training import devices
 from transformer_model import END, PAD, START
 
-FOLDER = Path("runs/ablations")  # of the pictures
+FOLDER = Path("runs/ablations")  # of the results and pictures
 
 SIZES = dict(num_layers=2, d_model=64, num_heads=4, dff=128, rate=0.0)
 BATCH_SIZE = 64
@@ -101,12 +106,18 @@ class DecoderLayerWithoutResiduals(model.DecoderLayer):
 NOTHING = MappingProxyType({})
 
 
+def adam(schedule, network):
+    """Returns the optimizer of paper 5.3."""
+    return keras.optimizers.Adam(schedule, beta_1=0.9, beta_2=0.98, epsilon=1e-9)
+
+
 class Ablation(NamedTuple):
-    """One change of the network."""
+    """One change of the network, or of its training."""
 
     question: str  # to answer before looking
     replaced: Mapping = NOTHING  # names in transformer_model -> what stands in their place
     options: Mapping = NOTHING  # of the Transformer
+    optimizer: Callable = adam  # of a learning-rate schedule and a network
 
 
 ABLATIONS = {
@@ -186,29 +197,52 @@ def toy(name: str) -> Task:
     return Task(END + 1 + SYMBOLS, 600, batches, test)
 
 
-def bundled() -> Task:
-    """Returns the Task to translate the bundled corpus, from Portuguese to English."""
+class Pairs(NamedTuple):
+    """Pairs of the bundled corpus as ids, START first and END last."""
+
+    tokenizer: Any  # of both languages
+    train: list  # of pairs: ids of the Portuguese sentence, ids of the English one
+    test: list
+
+
+@functools.cache
+def bundled_pairs(vocab_size: int, width: int) -> Pairs:
+    """Returns the pairs of the bundled corpus whose sides have at most `width` tokens each."""
     import run_demo
 
     corpus = run_demo.load_corpus(CorpusSource("bundled"), seed=1)
-    tokenizer = run_demo.Tokenizer(run_demo.train_tokenizer(corpus.train, 3000))
+    tokenizer = run_demo.Tokenizer(run_demo.train_tokenizer(corpus.train, vocab_size))
 
-    def encoded(pairs, width=40):
+    def encoded(pairs):
         sides = [tokenizer.encode(side) for side in zip(*pairs, strict=True)]
-        short = [pair for pair in zip(*sides, strict=True) if max(map(len, pair)) <= width]
-        return [padded(side, max(map(len, side))) for side in map(list, zip(*short, strict=True))]
+        return [pair for pair in zip(*sides, strict=True) if max(map(len, pair)) <= width]
 
-    pairs = list(corpus.train)
+    return Pairs(tokenizer, encoded(corpus.train), encoded(corpus.test))
+
+
+def shuffled(rows: list, seed: int) -> Iterator:
+    """Yields BATCH_SIZE of the rows at a time, for ever, each time in another order."""
+    random = np.random.default_rng(seed)
+    while True:
+        order = random.permutation(len(rows))
+        for start in range(0, len(rows) - BATCH_SIZE + 1, BATCH_SIZE):
+            yield [rows[n] for n in order[start : start + BATCH_SIZE]]
+
+
+def bundled(
+    vocab_size: int = 3000, width: int = 40, steps: int = 2000, tests: int | None = None
+) -> Task:
+    """Returns the Task to translate the bundled corpus, from Portuguese to English."""
+    pairs = bundled_pairs(vocab_size, width)
+
+    def arrays(rows):
+        sides = map(list, zip(*rows, strict=True))
+        return tuple(padded(side, max(map(len, side))) for side in sides)
 
     def batches(seed):
-        random = np.random.default_rng(seed)
-        while True:
-            order = random.permutation(len(pairs))
-            for start in range(0, len(pairs) - BATCH_SIZE, BATCH_SIZE):
-                yield encoded([pairs[n] for n in order[start : start + BATCH_SIZE]])
+        return map(arrays, shuffled(pairs.train, seed))
 
-    test = encoded(corpus.test.take(TEST_SEQUENCES))
-    return Task(tokenizer.vocab_size, 2000, batches, tuple(test))
+    return Task(vocab_size, steps, batches, arrays(pairs.test[: tests or TEST_SEQUENCES]))
 
 
 # ---- Training ----
@@ -217,9 +251,22 @@ def bundled() -> Task:
 class Result(NamedTuple):
     """What one training run has reached."""
 
+    steps: int  # of training
+    seconds: float  # of processor time, for training
+    parameters: int
     losses: list  # means of MEASURED_EVERY steps each, in nats
+    test_loss: float  # of the test sequences, in nats per token
     accuracy: float  # tokens right under teacher forcing, 0 to 1, of the test sequences
     right: float  # sequences right by greedy search, 0 to 1
+
+
+@contextlib.contextmanager
+def replaced(ablation: Ablation) -> Iterator:
+    """Within the block, transformer_model has the parts of an ablation."""
+    with contextlib.ExitStack() as stack:
+        for name, part in ablation.replaced.items():
+            stack.enter_context(mock.patch(f"transformer_model.{name}", part))
+        yield
 
 
 def network(task: Task, ablation: Ablation) -> model.Transformer:
@@ -233,93 +280,177 @@ def network(task: Task, ablation: Ablation) -> model.Transformer:
     return transformer
 
 
+def fit(network: keras.Model, optimizer: keras.Optimizer, batches: Iterator, steps: int) -> list:
+    """Trains a network with the tutorial's step. Returns means of MEASURED_EVERY losses, in nats.
+
+    Args:
+      network: inputs -> logits (B, T, V), and whatever else it returns.
+      optimizer: of its variables.
+      batches: of inputs, and the ids (B, T) to be predicted from them: PAD where none is.
+      steps: number of batches.
+    """
+    variables = network.trainable_variables
+    optimizer.build(variables)
+
+    @tf.function(reduce_retracing=True)
+    def train_step(inputs, real):
+        with tf.GradientTape() as tape:
+            predictions, _ = network(inputs, training=True)
+            loss = model.loss_function(real, predictions)
+        gradients = tape.gradient(loss, variables)
+        gradients = map(tf.convert_to_tensor, gradients)  # Adam mishandles repeated rows
+        optimizer.apply_gradients(zip(gradients, variables, strict=True))
+        return loss
+
+    losses, recent = [], []
+    for step, (inputs, real) in enumerate(itertools.islice(batches, steps), start=1):
+        recent.append(train_step(tf.nest.map_structure(tf.constant, inputs), tf.constant(real)))
+        if step % MEASURED_EVERY == 0:
+            losses.append(float(tf.reduce_mean(recent)))
+            recent = []
+    return losses
+
+
+def sequences_right(transformer: model.Transformer, inp: np.ndarray, tar: np.ndarray) -> float:
+    """Returns the share of sources `inp` (B, S) whose greedy translation is `tar` (B, T)."""
+    predicted = model.greedy_translate(transformer, tf.constant(inp), 4).numpy()
+    width = max(predicted.shape[1], tar.shape[1])
+    both = [np.pad(rows, ((0, 0), (0, width - rows.shape[1]))) for rows in (predicted, tar)]
+    return float(np.mean((both[0] == both[1]).all(axis=1)))
+
+
 def train(task: Task, ablation: Ablation, seed: int, steps: int) -> Result:
-    """Trains a network from a seed with the tutorial's step, and measures it."""
+    """Trains a network from a seed, and measures it."""
     keras.utils.set_random_seed(seed)
-    with mock.patch.dict(vars(model), ablation.replaced):
+    with replaced(ablation):
         transformer = network(task, ablation)
-        variables = transformer.trainable_variables
         schedule = model.CustomSchedule(SIZES["d_model"], WARMUP_STEPS, RATE_SCALE)
-        optimizer = keras.optimizers.Adam(schedule, beta_1=0.9, beta_2=0.98, epsilon=1e-9)
-        optimizer.build(variables)
-        ids = tf.TensorSpec((None, None), tf.int32)
-
-        @tf.function(input_signature=(ids, ids))
-        def train_step(inp, tar):
-            tar_inp, tar_real = tar[:, :-1], tar[:, 1:]
-            with tf.GradientTape() as tape:
-                predictions, _ = transformer((inp, tar_inp), training=True)
-                loss = model.loss_function(tar_real, predictions)
-            gradients = tape.gradient(loss, variables)
-            gradients = map(tf.convert_to_tensor, gradients)  # Adam mishandles repeated rows
-            optimizer.apply_gradients(zip(gradients, variables, strict=True))
-            return loss
-
-        losses, recent = [], []
-        for step, (inp, tar) in enumerate(itertools.islice(task.batches(seed), steps), start=1):
-            recent.append(train_step(inp, tar))
-            if step % MEASURED_EVERY == 0:
-                losses.append(float(tf.reduce_mean(recent)))
-                recent = []
+        optimizer = ablation.optimizer(schedule, transformer)
+        batches = (((inp, tar[:, :-1]), tar[:, 1:]) for inp, tar in task.batches(seed))
+        started = time.process_time()
+        losses = fit(transformer, optimizer, batches, steps)
+        seconds = time.process_time() - started
 
         inp, tar = task.test
         logits, _ = transformer((inp, tar[:, :-1]), training=False)
-        accuracy = float(model.accuracy_function(tar[:, 1:], logits))
-        predicted = model.greedy_translate(transformer, tf.constant(inp), 4).numpy()
-    width = max(predicted.shape[1], tar.shape[1])
-    both = [np.pad(rows, ((0, 0), (0, width - rows.shape[1]))) for rows in (predicted, tar)]
-    return Result(losses, accuracy, float(np.mean((both[0] == both[1]).all(axis=1))))
+        return Result(
+            steps, seconds, transformer.count_params(), losses,
+            test_loss=float(model.loss_function(tar[:, 1:], logits)),
+            accuracy=float(model.accuracy_function(tar[:, 1:], logits)),
+            right=sequences_right(transformer, inp, tar),
+        )  # fmt: skip
 
 
 # ---- Report ----
 
 
-def spread(numbers: list) -> str:
-    """Returns the median of shares and their lowest and highest, in percent."""
+def spread(numbers: list, form: str) -> str:
+    """Returns the median of numbers, and their lowest and highest, in a format such as ".2f"."""
     low, middle, high = (
-        round(100 * value) for value in (min(numbers), statistics.median(numbers), max(numbers))
+        format(value, form) for value in (min(numbers), statistics.median(numbers), max(numbers))
     )
     return f"{middle} ({low} to {high})"
 
 
-def draw(path: Path, title: str, results: dict) -> None:
-    """Draws the loss of every ablation: the mean of its seeds, and from lowest to highest."""
-    from matplotlib.figure import Figure
-
-    figure = Figure((9, 5), layout="constrained")
-    axes = figure.add_subplot(title=title, xlabel="steps", ylabel="training loss (nats per token)")
-    for name, runs in results.items():
-        losses = np.array([result.losses for result in runs])
-        steps = MEASURED_EVERY * np.arange(1, losses.shape[1] + 1)
-        (line,) = axes.plot(steps, losses.mean(axis=0), label=name)
-        axes.fill_between(
-            steps, losses.min(axis=0), losses.max(axis=0), alpha=0.15, color=line.get_color()
-        )
-    axes.set_ylim(bottom=0)
-    axes.legend()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=150)
+COLUMNS = (
+    "parameters", "test loss", "% of tokens right, teacher forcing", "% of sequences right",
+    "processor seconds",
+)  # fmt: skip
 
 
-def run(name: str, task: Task, chosen: list, seeds: int, steps: int) -> None:
-    """Trains every chosen ablation of a task, prints its row, and draws the curves."""
-    print(f"\n{name}: {steps} steps; percent, median and range of {seeds} seeds\n")
-    print("| ablation | tokens right, teacher forcing | sequences right | seconds |")
-    print("|---|---|---|---|")
+def row(name: str, results: list) -> str:
+    """Returns the row of an ablation's results in the table."""
+    cells = (
+        name,
+        f"{results[0].parameters:,}",
+        spread([result.test_loss for result in results], ".2f"),
+        spread([100 * result.accuracy for result in results], ".0f"),
+        spread([100 * result.right for result in results], ".0f"),
+        format(statistics.mean(result.seconds for result in results), ".0f"),
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def draw_losses(axes: Any, results: list, label: str, color: str) -> None:
+    """Draws training losses into axes: their mean, and from lowest to highest."""
+    losses = np.array([result.losses for result in results])  # (seeds, measured)
+    steps = MEASURED_EVERY * np.arange(1, losses.shape[1] + 1)
+    axes.plot(steps, losses.mean(axis=0), label=label, color=color)
+    axes.fill_between(
+        steps, losses.min(axis=0), losses.max(axis=0), alpha=0.25, color=color, linewidth=0
+    )
+
+
+def draw(path: Path, title: str, results: dict) -> Path:
+    """Draws the losses of the first ablation, in gray, beside those of each other one."""
+    (first, first_results), *others = results.items()
+    panels = others or [(first, first_results)]
+    columns = min(len(panels), 4)
+    rows = -(-len(panels) // columns)
+    figure, grid = subplots(
+        rows, columns, figsize=(3.2 * columns + 1, 2.8 * rows + 0.6), sharex=True, sharey=True,
+        squeeze=False,
+    )  # fmt: skip
+    for axes in grid.flat[len(panels) :]:
+        axes.remove()
+    for axes, (name, ablation_results) in zip(grid.flat, panels, strict=False):
+        if others:
+            draw_losses(axes, first_results, first, "gray")
+        draw_losses(axes, ablation_results, name, "C0")
+        axes.set(title=name, yscale="log")
+        axes.grid(alpha=0.3)
+        axes.legend()
+    figure.suptitle(title)
+    figure.supxlabel("Step")
+    figure.supylabel("training loss, nats per token (logarithmic)")
+    return save(figure, path)
+
+
+class Plan(NamedTuple):
+    """What to train, and where to keep it."""
+
+    name: str  # of the task
+    task: Task
+    ablations: Mapping  # by name
+    seeds: int
+    steps: int
+    folder: Path
+    resume: bool  # use the results that the folder has
+
+
+def result_of(plan: Plan, name: str, seed: int) -> Result:
+    """Returns the result of an ablation and a seed: kept from an earlier call, or trained now."""
+    path = plan.folder / f"{plan.name}-{name.replace(' ', '-')}-{seed}.json"
+    if plan.resume and path.exists():
+        result = Result(**json.loads(path.read_text()))
+        if result.steps == plan.steps:
+            return result
+    result = train(plan.task, plan.ablations[name], seed, plan.steps)
+    output.write(path, json.dumps(result._asdict()).encode())
+    return result
+
+
+def run(plan: Plan) -> None:
+    """Trains every ablation of a plan, prints its row, and draws the curves."""
+    print(f"\n{plan.name}: {plan.steps} steps; median (lowest to highest) of {plan.seeds} seeds\n")
+    print(f"| {' | '.join(['ablation', *COLUMNS])} |")
+    print(f"|{'---|' * (1 + len(COLUMNS))}")
     results = {}
-    for ablation in chosen:
-        messages.log.info(f"{ablation}: {ABLATIONS[ablation].question}")
-        started = time.perf_counter()
-        results[ablation] = [
-            train(task, ABLATIONS[ablation], seed, steps) for seed in range(1, seeds + 1)
-        ]
-        seconds = (time.perf_counter() - started) / seeds
-        accuracy = spread([result.accuracy for result in results[ablation]])
-        right = spread([result.right for result in results[ablation]])
-        print(f"| {ablation} | {accuracy} | {right} | {seconds:.0f} |", flush=True)
-    path = FOLDER / f"{name}.png"
-    draw(path, f"{name}: training loss", results)
-    print(f"\n{path}")
+    for name, ablation in plan.ablations.items():
+        messages.log.info(f"{name}: {ablation.question}")
+        results[name] = [result_of(plan, name, seed) for seed in range(1, plan.seeds + 1)]
+        print(row(name, results[name]), flush=True)
+    title = f"{plan.name}: {plan.seeds} seeds, the mean and from lowest to highest"
+    print(f"\n{draw(plan.folder / f'{plan.name}.png', title, results)}")
+
+
+def add_flags(parser: argparse.ArgumentParser, steps: str) -> None:
+    """Adds the flags of a Plan; `steps` says what they are by default."""
+    parser.add_argument("--seeds", type=int, default=3, metavar="N", help="runs each (default 3)")
+    parser.add_argument("--steps", type=int, metavar="N", help=f"of training (default {steps})")
+    parser.add_argument(
+        "--resume", action="store_true", help="use the results of an interrupted call again"
+    )
 
 
 def main(arguments: list) -> None:
@@ -329,16 +460,15 @@ def main(arguments: list) -> None:
     )
     parser.add_argument("--task", nargs="+", choices=[*RULES, "bundled"], default=["reverse"])
     parser.add_argument("--only", nargs="+", choices=ABLATIONS, default=[*ABLATIONS])
-    parser.add_argument("--seeds", type=int, default=3, metavar="N", help="runs each (default 3)")
-    parser.add_argument(
-        "--steps", type=int, metavar="N", help="of training (default 600; bundled 2,000)"
-    )
+    add_flags(parser, steps="600; bundled 2,000")
     args = parser.parse_args(arguments)
     messages.show()
     devices.gpus()  # TensorFlow looks for them here, quietly
     for name in args.task:
         task = bundled() if name == "bundled" else toy(name)
-        run(name, task, args.only, args.seeds, args.steps or task.steps)
+        chosen = {ablation: ABLATIONS[ablation] for ablation in args.only}
+        steps = args.steps or task.steps
+        run(Plan(name, task, chosen, args.seeds, steps, FOLDER, args.resume))
 
 
 if __name__ == "__main__":
