@@ -12,11 +12,13 @@ from typing import Any
 
 from nmt import UserError
 from nmt.messages import plural
+from nmt.neighbors import data_folder
 from nmt.runs.folder import Run
 from nmt.runs.weights import Weights, choose_weights, scores_are_of
 from nmt.training.checkpoint_files import paths
 
 FOLDER = Path("runs")  # of all runs that --run does not name
+SHIPPED = data_folder() / "trained"  # a run that comes with the program; data/make_trained.py
 AGES = (("day", 86_400), ("hour", 3600), ("minute", 60))  # seconds
 
 
@@ -158,8 +160,30 @@ def describe(run: Run, weights: Weights | None = None) -> str:
         return "its files are damaged"
 
 
+def origin(run: Run) -> str:
+    """Returns in words where a run comes from, if the user has not trained it; else ""."""
+    if run.path != SHIPPED:
+        return ""
+    return "; it comes with the program, and your own runs take precedence"
+
+
+def shipped() -> Run:
+    """Returns the run that comes with the program: no folder of runs/ holds a trained one.
+
+    Raises:
+      UserError: it is missing.
+    """
+    run = Run(SHIPPED)
+    if not is_backup(run):
+        raise UserError(
+            f"{FOLDER.resolve()}: no trained run there, nor in {SHIPPED}; train one first, or name "
+            "the folder of a run (--run)"
+        )
+    return run
+
+
 def find(path: str | Path | Run | None = None, weights: bool = True) -> Run:
-    """Returns the trained Run that is named, or else the newest one.
+    """Returns the trained Run that is named, or else the newest one, or else the shipped one.
 
     Args:
       path: of its folder; or a Run, which is returned.
@@ -174,10 +198,7 @@ def find(path: str | Path | Run | None = None, weights: bool = True) -> Run:
         return run
     runs = trained()
     if not runs:
-        raise UserError(
-            f"{FOLDER.resolve()}: no trained run there; train one first, or name the folder of a "
-            "run (--run)"
-        )
+        return shipped()
     runs = [run for run in runs if not run.lost_parameters] or runs
     corpora = {run.parameters.options.data_path for run in runs if run.saved_parameters}
     if len(corpora) > 1:

@@ -124,7 +124,8 @@ def load(
     """Returns a TrainedRun: the folder.Run, its Tokenizer, and its Model.
 
     Args:
-      path: the run folder; None for the newest one in runs/, if all are of one corpus.
+      path: the run folder; None for the newest one in runs/, if all are of one corpus, or for
+        the one that comes with the program, if there is none.
       checkpoint: "final", "newest" (epoch) or "best" (validation); None for those that
         `choose_weights` chooses.
       plain: without the engine; see `build_transformer`.
@@ -157,7 +158,8 @@ def load(
         options, networks, codes, converted=converted if can_convert else None,
         engine=engine.decided,
     )  # fmt: skip
-    log.info(f"Using {chosen.path}: {listing.describe(run, chosen)}; {chosen.reason}")
+    summary = f"{listing.describe(run, chosen)}; {chosen.reason}{listing.origin(run)}"
+    log.info(f"Using {chosen.path}: {summary}")
     return TrainedRun(run, tokenizer, model)
 
 

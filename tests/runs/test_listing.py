@@ -1,6 +1,7 @@
 """What must hold of run folders: a run is known by its folder, and can be moved."""
 
 import contextlib
+import hashlib
 import json
 import os
 import re
@@ -32,6 +33,7 @@ from nmt.corpus.source import CorpusSource
 from nmt.results import evaluation
 from nmt.runs import listing, loading
 from nmt.runs.folder import Run
+from nmt.runs.weights import choose_weights, scores_are_of
 from nmt.training import checkpoints, devices
 
 
@@ -272,3 +274,57 @@ def test_a_preset_with_a_data_set_has_a_folder_of_its_own(capsys):
         ([], (CorpusSource(params.DATA_PATH), params.DATA_PATH, False)),
     ):
         assert train_corpus.choose(main.parse_command_line(arguments)) == expected
+
+
+@pytest.fixture
+def shipped(finished, tmp_path, monkeypatch):
+    """A run that comes with the program, which holds what translating needs and no more."""
+    folder = tmp_path / "data" / "trained"
+    shutil.copytree(finished / "run" / "checkpoints" / "final", folder / "checkpoints" / "final")
+    for name in ("params.json", "tokenizer.model", "history.json"):
+        shutil.copy(finished / "run" / name, folder / name)
+    monkeypatch.setattr(listing, "SHIPPED", folder)
+    monkeypatch.setattr(listing, "FOLDER", tmp_path / "runs")
+    return folder
+
+
+@pytest.mark.usefixtures("eagerly")
+def test_before_any_training_the_run_that_comes_with_the_program_is_used(
+    shipped, finished, tmp_path, capsys
+):
+    assert call("translate", "um.") == 0
+    said = capsys.readouterr().err
+    assert f"Using {shipped}" in said
+    assert "; it comes with the program, and your own runs take precedence" in said
+    shutil.copytree(finished / "run", tmp_path / "runs" / "first")
+    assert call("translate", "um.") == 0
+    said = capsys.readouterr().err
+    assert f"Using {tmp_path / 'runs' / 'first'}" in said
+    assert "comes with the program" not in said
+
+
+def test_without_any_run_a_command_says_so(shipped, capsys):
+    shutil.rmtree(shipped)
+    assert call("translate", "um.") == 2
+    said = capsys.readouterr().err
+    assert f"no trained run there, nor in {shipped}; train one first" in said
+
+
+def test_the_run_that_comes_with_the_program_is_small_and_of_the_bundled_corpus():
+    run = Run(listing.SHIPPED)
+    weights = choose_weights(run)
+    assert weights.kind == "final"
+    assert scores_are_of(run.read("scores.json"), weights)
+    names = ("params.json", "tokenizer.model", "history.json", "scores.json")
+    files = [*run.final.iterdir(), *(run.path / name for name in names)]
+    assert sum(path.stat().st_size for path in files) < 6_500_000
+    text = corpora.BUILT_IN_CORPORA["bundled"][0].read_bytes()
+    assert run.parameters.options.data_path == "bundled"
+    assert run.parameters.hashes["train_sha256"] == hashlib.sha256(text).hexdigest()
+
+
+def test_the_run_that_comes_with_the_program_translates(tmp_path, capsys):
+    without_engine = shutil.ignore_patterns("engine")
+    run = shutil.copytree(listing.SHIPPED, tmp_path / "run", ignore=without_engine)
+    assert call("translate", "--run", run, "Bom dia. O carro vermelho é novo.") == 0
+    assert capsys.readouterr().out == "Good morning. The red car is new.\n"
