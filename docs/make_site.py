@@ -202,9 +202,13 @@ def navigation(pages: set[Path]) -> list[dict]:
     def source(path: Path) -> str:
         return str(page_name(path).relative_to(ROOT))
 
-    english = entries(rows(ROOT / "docs" / "index.md"), chinese=False)
+    sections = rows(ROOT / "docs" / "index.md")
+    english = entries(sections, chinese=False)
     chinese = entries(rows(ROOT / "docs" / "index.zh-CN.md"), chinese=True)
-    code = [{path.name: source(path)} for path in sorted(pages) if path.suffix not in TEXTS]
+    indexed = {path for named in sections.values() for path in named.values()}
+    code = [
+        {path.name: source(path)} for path in sorted(pages - indexed) if path.suffix not in TEXTS
+    ]
     return [
         {"Start": [{"Home": "README.md"}, {"Documentation": "docs/index.md"}]},
         *english,
