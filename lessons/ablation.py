@@ -103,6 +103,29 @@ class DecoderLayerWithoutResiduals(model.DecoderLayer):
         return self.layernorm3(self.ffn(out2)), block1, block2
 
 
+class EncoderLayerWithoutNormalization(model.EncoderLayer):
+    """In place of EncoderLayer: residual sums stay as they are."""
+
+    def __init__(self, *sizes, **options):
+        super().__init__(*sizes, **options)
+        self.layernorm1 = self.layernorm2 = keras.layers.Identity()
+
+
+class DecoderLayerWithoutNormalization(model.DecoderLayer):
+    """In place of DecoderLayer: residual sums stay as they are."""
+
+    def __init__(self, *sizes, **options):
+        super().__init__(*sizes, **options)
+        self.layernorm1 = self.layernorm2 = self.layernorm3 = keras.layers.Identity()
+
+
+class ScheduleWithoutWarmUp(model.CustomSchedule):
+    """In place of CustomSchedule: the peak from the first step on, and the same decay."""
+
+    def __call__(self, step):
+        return super().__call__(tf.maximum(tf.cast(step, tf.float32), self.warmup_steps))
+
+
 NOTHING = MappingProxyType({})
 
 
@@ -143,6 +166,17 @@ ABLATIONS = {
         dict(
             EncoderLayer=EncoderLayerWithoutResiduals, DecoderLayer=DecoderLayerWithoutResiduals
         ),
+    ),
+    "layer normalization": Ablation(
+        "Without layer normalization, how large do the sums get, and what does softmax make of it?",
+        dict(
+            EncoderLayer=EncoderLayerWithoutNormalization,
+            DecoderLayer=DecoderLayerWithoutNormalization,
+        ),
+    ),
+    "warm-up": Ablation(
+        "With the highest learning rate from the first step on: faster, or lost?",
+        dict(CustomSchedule=ScheduleWithoutWarmUp),
     ),
     "one head": Ablation(
         "One head of 64 dimensions instead of four of 16?", options={"num_heads": 1}
