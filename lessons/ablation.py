@@ -108,7 +108,12 @@ class EncoderLayerWithoutNormalization(model.EncoderLayer):
 
     def __init__(self, *sizes, **options):
         super().__init__(*sizes, **options)
-        self.layernorm1 = self.layernorm2 = keras.layers.Identity()
+        self.layernorm1.trainable = self.layernorm2.trainable = False  # they get no gradient
+
+    def call(self, x, *, training=False, mask=None):
+        attn_output, weights = self.mha(x, x, x, mask)
+        out1 = x + attn_output  # without layernorm1
+        return out1 + self.ffn(out1), weights  # without layernorm2
 
 
 class DecoderLayerWithoutNormalization(model.DecoderLayer):
@@ -116,7 +121,15 @@ class DecoderLayerWithoutNormalization(model.DecoderLayer):
 
     def __init__(self, *sizes, **options):
         super().__init__(*sizes, **options)
-        self.layernorm1 = self.layernorm2 = self.layernorm3 = keras.layers.Identity()
+        for normalization in (self.layernorm1, self.layernorm2, self.layernorm3):
+            normalization.trainable = False  # they get no gradient
+
+    def call(self, x, enc_output, *, training=False, look_ahead_mask=None, padding_mask=None):
+        attn1, block1 = self.mha1(x, x, x, look_ahead_mask)
+        out1 = x + attn1
+        attn2, block2 = self.mha2(enc_output, enc_output, out1, padding_mask)
+        out2 = out1 + attn2
+        return out2 + self.ffn(out2), block1, block2
 
 
 class ScheduleWithoutWarmUp(model.CustomSchedule):
