@@ -4,6 +4,7 @@ import inspect
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 import transformer_model as model
 from lessons import ablation
@@ -11,8 +12,9 @@ from transformer_model import END, PAD, START
 
 
 def call_parameters(function):
-    """Returns the names of the parameters of a function, or of a layer's `call`."""
-    function = function.call if inspect.isclass(function) else function
+    """Returns the names of the parameters of a function, or of calling a layer or a schedule."""
+    if inspect.isclass(function):
+        function = getattr(function, "call", function.__call__)  # of a layer, or of a schedule
     return [*inspect.signature(function).parameters]
 
 
@@ -61,6 +63,22 @@ def test_without_the_look_ahead_mask_the_future_changes_the_past(monkeypatch):
             network = ablation.network(task, changed)
             first, second = (network((inp, ids))[0].numpy()[:, :5] for ids in (tar, other))
         assert np.allclose(first, second, atol=1e-4) == (name != "look-ahead"), name
+
+
+def test_without_normalization_sums_stay_as_they_are():
+    layer = ablation.EncoderLayerWithoutNormalization(8, 2, 16, rate=0.0)
+    x = tf.random.stateless_normal((1, 3, 8), (1, 2))
+    output, _ = layer(x)
+    attended, _ = layer.mha(x, x, x)
+    np.testing.assert_allclose(output, x + attended + layer.ffn(x + attended), atol=1e-5)
+    assert not [weight.path for weight in layer.trainable_weights if weight.path.endswith("gamma")]
+
+
+def test_without_warm_up_the_rate_begins_at_its_peak():
+    sizes = (64, 200, 0.25)
+    whole, changed = model.CustomSchedule(*sizes), ablation.ScheduleWithoutWarmUp(*sizes)
+    assert [float(changed(step)) for step in (0, 1, 200)] == [float(whole(200))] * 3
+    assert float(changed(500)) == float(whole(500))
 
 
 def test_without_positions_a_source_in_another_order_is_the_same(monkeypatch):
