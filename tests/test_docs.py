@@ -363,6 +363,7 @@ def quoted_numbers(markdown):
 
     Integers below 100 count things that can be seen; decimals are results in formulas, too.
     """
+    markdown = re.sub(r"arXiv \d+\.\d+", " ", markdown)
     results = re.findall(r"(?<![\d.])\d+\.\d{2,}(?![\d.])", markdown)
     prose = re.sub(
         r"\$\$.*?\$\$|\$.*?\$|\]\(.*?\)|`.*?`|\b(?:19|20)\d\d\b", " ", markdown, flags=re.S
@@ -385,6 +386,7 @@ def test_the_notebook_computes_every_number_that_its_text_quotes(path):
 
 def test_a_number_that_nothing_computes_is_seen():
     markdown = "$e^{1.1547} = 3.1731$ of 10, $d = 300$, paper 3.2.2, in 2017 [two](a/500), 4,000"
+    markdown += ", arXiv 1908.03265"
     assert quoted_numbers(markdown) == {"1.1547", "3.1731", "4,000"}
 
 
