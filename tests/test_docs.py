@@ -338,6 +338,13 @@ def test_both_notebooks_run_the_same_code_and_show_the_same():
 
 
 @notebooks
+def test_sections_are_numbered_questions(path):
+    titles = re.findall(r"^## (\d+)\. .+[?？]", text(path), re.M)
+    assert titles == [str(number) for number in range(1, len(titles) + 1)]
+    assert len(titles) == len(re.findall("^## ", text(path), re.M)) >= 19
+
+
+@notebooks
 def test_each_exercise_has_a_stub_that_is_checked_and_says_what_to_do(path):
     language = "zh" if path == CHINESE_NOTEBOOK else "en"
     stubs = []
