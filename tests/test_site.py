@@ -149,6 +149,7 @@ def test_both_search_indexes_hold_the_words_of_both_languages(site):
     assert (site / "search" / "search_index.js").read_text(
         encoding="utf-8"
     ) == f"var __index = {text}"
+    assert "\u200b" in text
     words = {
         word
         for entry in json.loads(text)["docs"]
