@@ -5,7 +5,7 @@
     python -i lessons/minimal.py                         # stays open for more:
     >>> translate(transformer, tokenizer, ["Bom dia."])
 
-Read it from top to bottom: text, token ids, batches, the network, training, translating. The
+Read it from top to bottom: text, token ids, batches, the network, translating, training. The
 network is that of "Attention Is All You Need" (Vaswani et al. 2017, arXiv 1706.03762), smaller and
 without dropout; numbers in parentheses are sections of the paper. Names are those of TensorFlow's
 tutorial "Transformer model for language understanding" and of transformer_model.py, which also has
@@ -190,6 +190,21 @@ class Transformer(keras.Model):
         return self.final_layer(y)  # (B, T, V)
 
 
+# ---- Translating ----
+
+
+def translate(transformer, tokenizer, sentences):
+    """Returns translations by greedy search: the likeliest next token, again and again."""
+    inp = pad(tokenizer.encode(sentences))  # (B, S)
+    tar = np.full((len(inp), 1), START, np.int32)  # (B, 1)
+    while tar.shape[1] <= MAX_TOKENS and not (tar == END).any(axis=1).all():
+        logits = transformer((inp, tar))[:, -1]  # (B, V)
+        token = tf.argmax(logits, axis=-1, output_type=tf.int32)  # (B,)
+        tar = np.concatenate([tar, token[:, tf.newaxis]], axis=1)  # (B, tokens so far)
+    rows = [[*row, END] for row in tar.tolist()]
+    return tokenizer.decode([row[: row.index(END)] for row in rows])
+
+
 # ---- Training ----
 
 
@@ -229,21 +244,6 @@ def train(transformer, tokenizer, pairs):
         loss = np.mean([train_step(inp, tar) for inp, tar in make_batches(pairs)])
         print(f"epoch {epoch} of {EPOCHS}: loss {loss:.3f}, {time.time() - start:.0f} s")
         print("   ", *translate(transformer, tokenizer, [EXAMPLE]), flush=True)
-
-
-# ---- Translating ----
-
-
-def translate(transformer, tokenizer, sentences):
-    """Returns translations by greedy search: the likeliest next token, again and again."""
-    inp = pad(tokenizer.encode(sentences))  # (B, S)
-    tar = np.full((len(inp), 1), START, np.int32)  # (B, 1)
-    while tar.shape[1] <= MAX_TOKENS and not (tar == END).any(axis=1).all():
-        logits = transformer((inp, tar))[:, -1]  # (B, V)
-        token = tf.argmax(logits, axis=-1, output_type=tf.int32)  # (B,)
-        tar = np.concatenate([tar, token[:, tf.newaxis]], axis=1)  # (B, tokens so far)
-    rows = [[*row, END] for row in tar.tolist()]
-    return tokenizer.decode([row[: row.index(END)] for row in rows])
 
 
 def main(sentences):
