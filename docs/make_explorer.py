@@ -1,6 +1,6 @@
-"""Draws explorer.png, or counts what the switches of a page change; both in Chromium.
+"""Draws pictures of the explorer, or counts what its switches change; both in Chromium.
 
-python docs/make_explorer.py runs/quick                 # docs/explorer.png
+python docs/make_explorer.py runs/quick                 # docs/explorer.png, explorer-tour.png
 python docs/make_explorer.py runs/quick --switches 40   # the counts behind "What to expect"
 
 Both open explorer.html of the run, which `run_demo.py explore` writes, and need the packages of
@@ -16,8 +16,10 @@ from pathlib import Path
 
 from selenium import webdriver
 
-PICTURE = Path(__file__).parent / "explorer.png"
-WIDTH, HEIGHT = 1280, 900  # of the window, in pixels
+NETWORK_PICTURE = Path(__file__).parent / "explorer.png"
+TOUR_PICTURE = Path(__file__).parent / "explorer-tour.png"
+WIDTH, HEIGHT = 1280, 800  # of the page, in pixels
+STEP_OF_HEADS = 6  # of the tour
 SWITCHES = {  # as what_if.js sets them
     "no positional encoding": {"positions": False},
     "no division by sqrt(d_k)": {"scaling": False},
@@ -37,27 +39,56 @@ return tokenizer.decode(new Translation(network, ids, what).finish().words());
 def start_browser() -> webdriver.Chrome:
     """Returns Chromium without a display."""
     options = webdriver.ChromeOptions()
-    for flag in ("--headless=new", "--no-sandbox", f"--window-size={WIDTH},{HEIGHT}", "--lang=en"):
+    for flag in ("--headless=new", "--no-sandbox", "--hide-scrollbars", "--lang=en"):
         options.add_argument(flag)
     options.binary_location = shutil.which("chromium")
     service = webdriver.ChromeService(executable_path=shutil.which("chromedriver"))
-    return webdriver.Chrome(options=options, service=service)
+    browser = webdriver.Chrome(options=options, service=service)
+    metrics = dict(width=WIDTH, height=HEIGHT, deviceScaleFactor=1, mobile=False)
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    features = {"prefers-color-scheme": "light", "prefers-reduced-motion": "reduce"}
+    settings = [{"name": name, "value": value} for name, value in features.items()]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": settings})
+    return browser
 
 
-def draw(browser: webdriver.Chrome) -> None:
-    """Writes the map of the page, a block of attention chosen, into PICTURE."""
-    light = [{"name": "prefers-color-scheme", "value": "light"}]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": light})
-    time.sleep(2)  # until the translation is shown
-    box = browser.execute_script(
-        "const box = document.getElementById('map').getBoundingClientRect();"
-        "return [box.left + scrollX, box.top + scrollY, box.width, box.height]"
-    )
+def wait(browser: webdriver.Chrome) -> None:
+    """Waits until a page has computed and drawn all that is under way."""
+    while not browser.execute_script("return network && !isWorking && !waiting.size"):
+        time.sleep(0.1)
+    time.sleep(0.5)  # until it is painted
+
+
+def photograph(browser: webdriver.Chrome, box: list[float], path: Path) -> None:
+    """Writes a part of a page as a picture.
+
+    Args:
+      browser: at the page.
+      box: left, top, width and height in the page, in pixels.
+      path: of the picture, a PNG.
+    """
     clip = dict(zip(("x", "y", "width", "height"), box, strict=True), scale=1)
     picture = browser.execute_cdp_cmd(
         "Page.captureScreenshot", {"format": "png", "captureBeyondViewport": True, "clip": clip}
     )
-    PICTURE.write_bytes(base64.b64decode(picture["data"]))
+    path.write_bytes(base64.b64decode(picture["data"]))
+
+
+def draw(browser: webdriver.Chrome) -> None:
+    """Writes the map of the page and a step of its tour into the pictures."""
+    wait(browser)
+    box = browser.execute_script(
+        "const box = document.getElementById('map').getBoundingClientRect();"
+        "return [box.left + scrollX, box.top + scrollY, box.width, box.height]"
+    )
+    photograph(browser, box, NETWORK_PICTURE)
+    browser.find_element("id", "start-tour").click()
+    for _ in range(STEP_OF_HEADS - 1):
+        wait(browser)
+        browser.find_element("id", "tour-next").click()
+    wait(browser)
+    top = browser.execute_script("return scrollY")
+    photograph(browser, [0, top, WIDTH, HEIGHT], TOUR_PICTURE)
 
 
 def single_parts(sizes: dict) -> dict[str, dict]:

@@ -100,6 +100,9 @@ def test_texts_are_in_both_languages_and_all_are_used():
     program = browser_model.scripts(page.FOLDER, page.SCRIPTS)
     assert {*re.findall(r'say\("([\w-]+)"', program)} <= texts.keys()
     asked = {name for name in texts if re.match("(what|ask|expect|menu)-", name)}
+    steps = re.findall(r'name: "(\w+)", target', program)
+    asked |= {f"tour-{kind}{step}" for step in steps for kind in ("", "title-")}
+    assert asked <= texts.keys()
     assert [name for name in texts.keys() - used - asked if f'"{name}"' not in program] == []
 
 
@@ -230,6 +233,27 @@ class Page:
         """Returns the texts of the elements that a CSS selector chooses."""
         script = "return [...document.querySelectorAll(arguments[0])].map(one => one.textContent)"
         return self.ask(script, selector)
+
+    def resize(self, width):
+        """Sets the width of the page in pixels: 390 is a phone's."""
+        metrics = dict(width=width, height=844, deviceScaleFactor=1, mobile=width < 500)
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+
+    def open_details(self):
+        self.ask("for (const one of document.querySelectorAll('details')) one.open = true;")
+
+    def press(self, key):
+        from selenium.webdriver import ActionChains
+
+        self.settle()
+        ActionChains(self.driver).send_keys(key).perform()
+
+    def wait_for(self, script):
+        """Waits until a script in the page returns what is true."""
+        until = time.monotonic() + SECONDS
+        while not self.driver.execute_script(script):
+            assert time.monotonic() < until, script
+            time.sleep(0.02)
 
     def lines(self):
         """Returns the weights of the lines that are drawn, by (query, key)."""
@@ -776,6 +800,8 @@ def test_weights_by_hand_are_numbers_whatever_the_scores(browser, run, scale):
 def block_shapes(pre_norm, source, target, vocab_size):
     """Returns the shapes that each block of the map shows, of encoder and decoder, upwards.
 
+    What matters most comes first: weights and output, then q, k and v, which are folded.
+
     Args:
       pre_norm: whether the normalization stands before a sub-layer, which then shows its sum.
       source, target: numbers of tokens.
@@ -785,15 +811,16 @@ def block_shapes(pre_norm, source, target, vocab_size):
 
     def pair(rows, shapes):
         sums = [[rows, width]] if pre_norm else []
-        block, norm = [*shapes, [rows, width], *sums], [[rows, width]]
+        weights, inner = shapes
+        block, norm = [*weights, [rows, width], *sums, *inner], [[rows, width]]
         return [norm, block] if pre_norm else [block, norm]
 
     def attention(queries, keys):
         inputs = [[queries, width], [keys, width], [keys, width]]
-        return pair(queries, [*inputs, [queries, heads, keys]])
+        return pair(queries, ([[queries, heads, keys]], inputs))
 
     def ffn(rows):
-        return pair(rows, [[rows, hidden]])
+        return pair(rows, ([], [[rows, hidden]]))
 
     def stack(rows, *layers):
         embedding, final = [[[rows, width]]] * 2, [[[rows, width]]] if pre_norm else []
@@ -911,12 +938,242 @@ def test_lines_show_weights_by_mouse_and_by_keyboard(browser, run):
 
 
 @pytest.mark.slow
+def test_ribbons_are_as_wide_as_weights_and_as_the_shares_of_heads(browser, tokenizer):
+    network = random_network(tokenizer.vocab_size)
+    browser.open(network, tokenizer, "um dois três.")
+    browser.choose("units", "tokens")
+    browser.ask("choose(view.held = { side: 'queries', number: 1 })")
+    paths = browser.ask(
+        "return [...document.querySelectorAll('.ribbon')].map(one => one.getAttribute('d'))"
+    )
+    numbers = [[float(number) for number in re.findall(r"-?[\d.]+", path)] for path in paths]
+    weights = np.array(browser.ask("return translation.attention('cross', 2)"))[
+        :, 1
+    ]  # (heads, keys)
+    heads, keys = weights.shape
+    widths = np.array([number[-1] - number[1] for number in numbers])
+    np.testing.assert_allclose(
+        widths[: heads * keys].reshape(keys, heads).T, 22 * weights, atol=1e-3
+    )
+    joined = np.array(browser.ask("return [...translation.state.layers[1].cross[1].heads]"))
+    kernel = network.decoder.dec_layers[1].mha2.dense.kernel.numpy()
+    parts = [joined[part] @ kernel[part] for part in (slice(0, 8), slice(8, 16))]
+    lengths = np.linalg.norm(parts, axis=1)
+    ends = np.array([number[8] - number[7] for number in numbers[heads * keys :]])
+    np.testing.assert_allclose(ends, 22 * heads * lengths / lengths.sum(), atol=1e-3)
+    browser.ask("document.querySelectorAll('#flow button')[1].click()")
+    assert browser.ask("return document.getElementById('head').value") == "1"
+    faded = browser.ask(
+        "return [...document.querySelectorAll('.faded')].map(one => one.dataset.head)"
+    )
+    assert set(faded) == {"0"}
+
+
+# What the text of each step of the tour holds; `word` is the pair that the tour follows.
+TOUR_NUMBERS = {
+    "welcome": "translation.steps.length",
+    "tokens": "ids[word.source]",
+    "embedding": "network.embed('encoder', [ids[word.source]], {})[0][0].toFixed(2)",
+    "positions": "Math.sin(word.source).toFixed(2)",
+    "self": "translation.attention('encoder', layer)[head][word.source][key].toFixed(2)",
+    "heads": "percent(Math.max(...headShares('encoder', layer, [word.source])))",
+    "hand": "Number(at('hand-weight').textContent.split('=')[1]).toFixed(2)",
+    "norm": "spread(encoderLayer.self[word.source]).toFixed(2)",
+    "ffn": "encoderLayer.ffn[word.source].hidden.filter(isPositive).length",
+    "encoded": "ids.length",
+    "masked": "word.step + 1",
+    "crossing": "translation.attention('cross', 2)[word.head][word.step][word.source].toFixed(2)",
+    "lens": "at('stream').querySelector('tbody tr:last-child').textContent.split(' ').at(-1)",
+    "softmax": "percent(Math.max(...translation.steps[word.step].probabilities))",
+    "decode": "translation.steps.length",
+    "gpt": "ids.length + translation.steps.length",
+}
+TOUR_NUMBER = """
+const { word } = tour, { layer, head, key } = word.other, { ids } = translation.encoded;
+const encoderLayer = translation.encoded.layers[layer - 1], isPositive = (x) => x > 0;
+const spread = ({ input, output }) => {
+  const sum = input.map((x, n) => x + output[n]), mean = sum.reduce((a, b) => a + b) / sum.length;
+  return Math.sqrt(sum.reduce((all, x) => all + (x - mean) ** 2, 0) / sum.length);
+};
+return String(%s).replace("-", "−");
+"""
+LIT = """
+const box = (one) => one.getBoundingClientRect();
+const lit = [...document.querySelectorAll('.lit')].map(box), spot = box(at('spot'));
+const isInside = (one) => one.height > 0 && one.top >= spot.top && one.bottom <= spot.bottom;
+const card = box(at('tour')), isBeside = spot.right <= card.left || spot.left >= card.right;
+return lit.length > 0 && lit.every(isInside) && spot.top > -20
+  && spot.top < (isBeside ? innerHeight : card.top);
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_tour_lights_each_block_with_numbers_of_the_sentence(browser, tokenizer, width):
+    from selenium.webdriver import Keys
+
+    browser.resize(width)
+    browser.open(random_network(tokenizer.vocab_size), tokenizer, "um dois três quatro.")
+    for language in range(2):
+        browser.at("start-tour").send_keys(Keys.ENTER)
+        texts = []
+        for number, (name, value) in enumerate(TOUR_NUMBERS.items(), 1):
+            browser.wait_for(LIT)
+            title, text = browser.at("tour-title").text, browser.at("tour-text").text
+            assert title.startswith(f"{number} / {len(TOUR_NUMBERS)} · "), name
+            assert browser.ask(TOUR_NUMBER % value) in text, (name, text)
+            assert "{" not in text
+            assert ("GPT" in text) == (name == "gpt")
+            assert browser.ask("return document.documentElement.scrollWidth") <= width
+            texts.append(text)
+            browser.press(Keys.ARROW_RIGHT)
+        assert len(set(texts)) == len(texts)
+        assert bool(re.search("[\u4e00-\u9fff]", texts[0])) == (language == 1)
+        browser.settle()
+        assert not browser.at("tour").is_displayed()  # the last step ends it
+        browser.click("language")
+
+
+@pytest.mark.slow
+def test_the_tour_goes_back_follows_a_new_sentence_and_waits_without_one(browser, tokenizer):
+    from selenium.webdriver import Keys
+
+    browser.open(random_network(tokenizer.vocab_size, pre_norm=True), tokenizer, "um dois três.")
+    browser.click("what-cross")  # the tour switches all on again
+    browser.click("start-tour")
+    browser.wait_for("return document.getElementById('tour-text').textContent.includes('um dois')")
+    assert not browser.ask("return isSwitched()")
+    browser.press(Keys.ARROW_RIGHT)
+    browser.press(Keys.ARROW_LEFT)
+    browser.settle()
+    assert browser.at("tour-title").text.startswith("1 / ")
+    browser.type("três quatro cinco.")
+    browser.wait_for("return document.getElementById('tour-text').textContent.includes('cinco')")
+    browser.type("")
+    browser.wait_for("return document.getElementById('tour-text').textContent.includes('Type')")
+    assert browser.ask("return document.querySelectorAll('.lit').length") == 0
+    browser.press(Keys.ESCAPE)
+    browser.settle()
+    assert not browser.at("tour").is_displayed()
+
+
+@pytest.mark.slow
+def test_each_step_of_a_played_translation_moves_its_token_to_the_target(browser, tokenizer):
+    browser.open(random_network(tokenizer.vocab_size), tokenizer, "um dois três.")
+    target = browser.target()
+    browser.click("restart")
+    assert browser.at("decoder-input").text.endswith("The decoder starts from \u2068<s>\u2069.")
+    browser.ask(
+        "window.flown = [];"
+        "const note = (one) => { if (one.className === 'flying') flown.push(one.textContent); };"
+        "new MutationObserver((changes) => changes.forEach(one => one.addedNodes.forEach(note)))"
+        ".observe(document.body, { childList: true })"
+    )
+    for number in (1, 2):
+        browser.click("step")
+        assert browser.target() == target[: number + 1]
+        labels = browser.ask("return arguments[0].map(label)", target[: number + 1])
+        quoted = [f"\u2068{text}\u2069" for text in labels]
+        read = browser.at("decoder-input").text
+        assert read.startswith(
+            f"The decoder has read {' '.join(quoted[:-1])} and predicts {quoted[-1]}"
+        )
+        assert browser.ask("return flown") == labels[1:]
+    browser.wait_for("return !document.querySelector('.flying')")
+    browser.click("play")
+    browser.wait_for("return translation.steps.length >= 4")
+    browser.click("play")
+    assert browser.at("play").text == "Play"
+    assert browser.target() == target[: len(browser.target())]
+    still = [{"name": "prefers-reduced-motion", "value": "reduce"}]
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": still})
+    flown = browser.ask("return flown.length")
+    browser.click("step")
+    assert browser.ask("return flown.length") == flown
+
+
+@pytest.mark.slow
+def test_a_long_text_says_that_it_is_being_computed(browser, tokenizer):
+    browser.open(random_network(tokenizer.vocab_size), tokenizer, "um dois.")
+    said, source = browser.ask(
+        "window.notes = []; const timing = at('timing');"
+        "new MutationObserver(() => notes.push(timing.textContent))"
+        ".observe(timing, { childList: true });"
+        "at('source').value = arguments[0]; at('source').dispatchEvent(new Event('input'));"
+        "return [at('working').textContent, translation.source.length]",
+        "um " * 150,
+    )
+    assert said == "computing …"
+    assert source < 10  # nothing is computed yet
+    notes = browser.ask("return notes")
+    assert "computing … the encoder reads" in notes[0]
+    assert any("tokens generated" in note for note in notes)
+    browser.wait_for("return document.getElementById('working').textContent === ''")
+
+
+@pytest.mark.slow
+def test_a_phone_shows_folded_sections_a_whole_menu_and_targets_for_a_thumb(browser, tokenizer):
+    browser.resize(390)
+    browser.open(random_network(tokenizer.vocab_size), tokenizer, "um dois três.")
+    assert browser.ask("return document.documentElement.scrollHeight") < 3000
+    browser.click("menu")
+    inside = "const { left, right, top, bottom } = one.getBoundingClientRect();"
+    links = browser.ask(
+        f"return [...document.querySelectorAll('nav a')].map(one => {{ {inside}"
+        "return left >= 0 && right <= innerWidth && top >= 0 && bottom <= innerHeight; })"
+    )
+    assert links == [True] * 7
+    browser.ask("document.querySelector('nav a[href=\"#map\"]').click()")
+    assert browser.at("architecture").is_displayed()
+    assert not browser.at("by-hand").find_element("id", "hand").is_displayed()
+    browser.open_details()
+    browser.click("menu")
+    small = browser.ask(
+        "const all = document.querySelectorAll('nav a, button, select, summary, [type=number]');"
+        f"return [...all].filter(one => one.checkVisibility()).filter(one => {{ {inside}"
+        "return bottom - top < 39.5; }).map(one => one.outerHTML)"
+    )
+    assert small == []
+    assert browser.ask("return document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.slow
+def test_the_network_has_no_scroll_box_and_its_numbers_are_folded(browser, tokenizer):
+    browser.open(random_network(tokenizer.vocab_size), tokenizer, "um dois três.")
+    boxes = browser.ask(
+        "return [...document.querySelectorAll('#map *')].filter(one =>"
+        "/auto|scroll/.test(getComputedStyle(one).overflow)).length"
+    )
+    assert boxes == 0
+    weights = np.array(browser.ask("return translation.attention('cross', 2)"))
+    step = browser.ask("return view.step")
+    colors = browser.ask(
+        "return [...document.querySelectorAll('.weights i')].map(one => one.style.background)"
+    )
+    shown = [float(color.rstrip(")").split(",")[-1]) for color in colors]
+    np.testing.assert_allclose(shown, weights[:, step].ravel(), atol=0.01)
+    assert not browser.driver.find_element("css selector", "#numbers p").is_displayed()
+    browser.ask("document.querySelector('#numbers summary').click()")
+    assert browser.driver.find_element("css selector", "#numbers p").is_displayed()
+    browser.choose("block-layer", "0")
+    assert browser.driver.find_element("css selector", "#numbers p").is_displayed()  # it stays open
+
+
+@pytest.mark.slow
+def test_a_tiny_probability_is_not_written_as_zero(browser, tokenizer):
+    browser.open(random_network(tokenizer.vocab_size), tokenizer, "um dois.")
+    numbers = [0, 1e-7, 0.00002, 0.012, 1]
+    expected = ["0.000%", "<0.001%", "0.002%", "1.2%", "100.0%"]
+    assert browser.ask("return arguments[0].map(percent)", numbers) == expected
+
+
+@pytest.mark.slow
 def test_text_is_text_whatever_it_holds_in_both_languages_and_widths(browser, run):
     tokenizer, transformer = run
     browser.open(transformer, tokenizer, MARKUP, "um " * 150)
     for width in (390, 1280):
-        metrics = dict(width=width, height=844, deviceScaleFactor=1, mobile=width < 500)
-        browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        browser.resize(width)
+        browser.open_details()
         for number in ("0", "1"):
             browser.choose("sentence", number)
             for _ in range(2):
@@ -935,7 +1192,7 @@ def test_all_text_is_readable_in_light_and_dark(browser, tokenizer, scheme):
     browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": feature})
     browser.open(random_network(tokenizer.vocab_size), tokenizer, "um dois 3.")
     browser.ask("sides.weights[0][0] = 1; choose({ side: 'queries', number: 0 });")
-    browser.ask("for (const one of document.querySelectorAll('details')) one.open = true;")
+    browser.open_details()
     browser.settle()
     assert len(check_contrasts(browser.driver, scheme)) > 100
 

@@ -82,3 +82,42 @@ function drawByHand(place, given, key, say) {
     scrolling(table(["", ...numbers.output.map((_, n) => `${n}`)], parts, parts.length - 1), say("hand-values")),
   );
 }
+
+// ---- What the page calculates with ----
+
+function handInputs() { // what by_hand.js calculates with; null if there is nothing
+  if (at("hand-numbers").value === "tutorial") {
+    const { keys, values, q } = TUTORIAL, numbered = (name) => [1, 2].map((number) => `${say(name)} ${number}`);
+    return { queries: numbered("hand-query"), labels: numbered("hand-key"), all: q, keys, values,
+      masked: () => [false, false], scaling: true, where: () => "" };
+  }
+  const kind = at("kind").value, layer = Number(at("layer").value);
+  const traces = translation.traces(kind, layer + 1), trace = (kind === "encoder" ? translation.encoded : translation.state).layers[layer];
+  if (!traces.length || !traces[0].q) return null;
+  const from = Number(at("hand-head").value) * network.depth, cut = (row) => row.slice(from, from + network.depth);
+  const { keys, values } = kind === "cross" ? trace.source : trace, labels = translation.keys(kind).map(label);
+  return { queries: translation.queries(kind).slice(0, traces.length).map(label), labels,
+    all: traces.map((one) => cut(one.q)), keys: keys.slice(0, labels.length).map(cut),
+    values: values.slice(0, labels.length).map(cut),
+    masked: (query) => labels.map((_, k) => traces[query].masked[k] ?? true), scaling: view.what.scaling,
+    where: (names) => say("hand-where", { ...names, head: Number(at("hand-head").value) + 1 }) };
+}
+
+function chooseStrongestKey() { // of the chosen query: a weight of 0 teaches little
+  if (at("hand-numbers").value !== "run" || !handInputs()) return;
+  const heads = translation.attention(at("kind").value, Number(at("layer").value) + 1);
+  const weights = heads[at("hand-head").value][at("hand-query").value];
+  at("hand-key").value = highest(weights);
+  showHand();
+}
+
+function showHand() {
+  const given = handInputs();
+  at("hand-head").disabled = at("hand-numbers").value === "tutorial";
+  if (!given) { at("hand").replaceChildren(); return; }
+  options(at("hand-query"), given.queries);
+  options(at("hand-key"), given.labels);
+  const query = Number(at("hand-query").value), key = Number(at("hand-key").value);
+  const where = given.where({ query: `\u2068${given.queries[query]}\u2069`, key: `\u2068${given.labels[key]}\u2069` });
+  drawByHand(at("hand"), { ...given, q: given.all[query], masked: given.masked(query), where }, key, say);
+}

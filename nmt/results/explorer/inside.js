@@ -47,7 +47,7 @@ function* showInside() {
 }
 
 function showPositions() {
-  const width = network.sizes.d_model, position = Math.max(0, Number(at("position").value) || 0);
+  const width = data.sizes.d_model, position = Math.max(0, Number(at("position").value) || 0);
   const dimension = Math.min(width - 1, Math.max(0, Number(at("dimension").value) || 0));
   const even = 2 * (dimension >> 1), angle = position / 10000 ** (even / width);
   at("dimension").max = width - 1;

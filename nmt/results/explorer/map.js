@@ -5,12 +5,6 @@
 // (in the encoder; in the decoder, it is the step chosen in "Translate")}.
 
 const STACKS = ["encoder", "decoder"];
-const MAX_FIGURES = 512; // numbers of a tensor that are written out
-const SECTIONS = { // where else a block is explained
-  embedding: ["translate"], positions: ["positions"], attention: ["attention", "by-hand"], norm: ["inside"],
-  ffn: ["inside"], output: ["translate"],
-};
-
 const shapeText = (...sizes) => sizes.map((size) => size.toLocaleString("en")).join(" × ");
 const blockTitle = (block) => block.title[language];
 const blockDetail = (block) => block.detail[language];
@@ -34,65 +28,6 @@ function layersOf(kind) { // the number of layers that have such an attention: "
 
 function crossAttention() { // the number of the block in the decoder
   return data.blocks[1].findIndex((block) => block.keys_from_encoder);
-}
-
-// ---- The tensors of a block ----
-
-const stackIds = (stack) => (stack ? translation.state : translation.encoded).ids;
-
-function blockPosition({ stack, position }) { // the row of each tensor that is written out
-  return Math.max(0, Math.min(stack ? view.step : position, stackIds(stack).length - 1));
-}
-
-function chooseBlockPosition(position) {
-  if (view.block.stack) chooseStep(position);
-  else view.block.position = position;
-}
-
-// What leaves the chosen block: [{name, shape, rows (drawn as colors), numbers (written)}].
-function blockTensors(chosen) {
-  const { stack, number, layer } = chosen, block = data.blocks[stack][number], position = blockPosition(chosen);
-  const run = stack ? translation.state : translation.encoded;
-  const tensor = (name, rows) => ({ name, rows, numbers: rows[position] ?? rows.at(-1),
-    shape: rows.length ? shapeText(rows.length, rows[0].length) : "" });
-  const whole = (rows) => [tensor(blockTitle(block), rows)];
-  if (block.kind === "embedding" || block.kind === "positions") {
-    const positions = block.kind === "positions" && view.what.positions;
-    return whole(network.embed(STACKS[stack], run.ids, { positions }));
-  }
-  if (isSoftmax(block)) return whole(translation.steps.map(({ probabilities }) => probabilities));
-  if (block.kind === "output") return whole(translation.steps.map(({ logits }) => logits));
-  if (!block.layers) return whole(run.output);
-  const trace = run.layers[layer - 1], { part } = layeredBlocks(stack).find((one) => one.number === number);
-  const traces = trace?.[part] ?? []; // none: the layer, or cross-attention, is switched off
-  const rows = (field) => traces.filter((one) => one[field]).map((one) => one[field]);
-  if (block.kind === "norm") return whole(rows(data.sizes.pre_norm ? "input" : "stream"));
-  const output = [tensor(say("block-output"), rows("output"))];
-  if (data.sizes.pre_norm) output.push(tensor(say("block-sum"), rows("stream")));
-  if (part === "ffn") return [tensor("max(0, x W₁ + b₁)", rows("hidden")), ...output];
-  const { keys, values } = (part === "cross" ? trace?.source : trace) ?? { keys: [], values: [] };
-  const weights = rows("weights");
-  return [tensor("q", rows("q")), tensor("k", keys), tensor("v", values),
-    ...(weights.length ? [headsTensor(weights, position, keys.length)] : []), ...output];
-}
-
-// The weights of attention, of which those of one query are shown. weights: [query][head][key]
-function headsTensor(weights, position, keys) {
-  const heads = (weights[position] ?? weights.at(-1)).map((row) => // 0 for keys after the query
-    Array.from({ length: keys }, (_, key) => row[key] ?? 0));
-  return { name: say("block-weights"), shape: shapeText(weights.length, heads.length, keys),
-    rows: heads, numbers: heads.flat() };
-}
-
-// The parameters of the chosen block: [{name, shape}] of the tensors that the page holds.
-function blockParameters({ stack, number, layer }) {
-  const block = data.blocks[stack][number], name = STACKS[stack];
-  const layered = layeredBlocks(stack).find((one) => one.number === number);
-  const prefix = !layered ? { embedding: `${name}.embedding`, norm: `${name}.norm.`, output: "final." }[block.kind]
-    : `${name}.${layer}.${block.kind === "norm" ? `norm${layered.norm}` : layered.part}.`;
-  if (!prefix || isSoftmax(block)) return [];
-  return data.tensors.filter((tensor) => tensor.name.startsWith(prefix))
-    .map((tensor) => ({ name: tensor.name.replace(`${name}.${layer}.`, ""), shape: tensor.shape }));
 }
 
 // ---- Drawing ----
@@ -174,45 +109,6 @@ function plus({ x, y }) { // the sign of a sum on the residual stream
   return sign;
 }
 
-function choice(name, labels, chosen, change) { // a select with a name, of numbers from 0
-  const box = element("select", { id: name });
-  box.setAttribute("aria-label", say(name));
-  options(box, labels);
-  box.value = chosen;
-  box.addEventListener("change", () => {
-    change(Number(box.value));
-    show(["block"]);
-  });
-  return box;
-}
-
-function drawTensor({ name, shape, rows, numbers }) {
-  const canvas = element("canvas"), written = [...numbers].slice(0, MAX_FIGURES);
-  canvas.setAttribute("aria-hidden", "true");
-  heatmap(canvas, rows, MAX_FIGURES);
-  const text = written.map((value) => value.toFixed(3).replace("-", "−")).join("  ");
-  return [element("h3", {}, `${name}: `, element("span", { className: "shape", textContent: shape })), canvas,
-    scrolling(element("span", { className: "figures faint", textContent: text + (written.length < numbers.length ? " …" : "") }), name)];
-}
-
-function seeAlso(block, { stack, number, layer }) { // links to the sections that explain a block
-  const links = SECTIONS[block.kind].map((section) => element("a", { href: `#${section}`, textContent: say(section) }));
-  for (const link of links) {
-    link.addEventListener("click", () => {
-      if (block.kind !== "attention") return;
-      const { part } = layeredBlocks(stack).find((one) => one.number === number);
-      at("kind").value = part === "cross" ? "cross" : STACKS[stack];
-      showLayers();
-      at("layer").value = layer - 1;
-      at("hand-numbers").value = "run";
-      show(["attention"]);
-      showHand();
-      chooseStrongestKey();
-    });
-  }
-  return element("p", {}, say("see-also"), ...links.flatMap((link) => [" ", link]));
-}
-
 function showSizes() { // of this sentence, where its ids enter and vectors leave
   const width = data.sizes.d_model, source = translation.encoded.ids.length, target = translation.steps.length;
   const texts = { enters: [say("map-source", { number: source }), say("map-target", { number: target })],
@@ -223,30 +119,3 @@ function showSizes() { // of this sentence, where its ids enter and vectors leav
   }
 }
 
-function* showBlock() {
-  showSizes();
-  for (const button of at("architecture").querySelectorAll("button")) {
-    const chosen = Number(button.dataset.stack) === view.block.stack && Number(button.dataset.number) === view.block.number;
-    button.classList.toggle("chosen", chosen);
-    button.setAttribute("aria-pressed", chosen);
-  }
-  const block = data.blocks[view.block.stack][view.block.number];
-  const tensors = blockTensors(view.block).filter(({ rows }) => rows.length);
-  const parameters = blockParameters(view.block).map(({ name, shape }) => `${name} ${shapeText(...shape)}`);
-  const choices = element("div", { className: "row" });
-  if (block.layers) {
-    const layers = Array.from({ length: block.layers }, (_, n) => `${say("block-layer")} ${n + 1}`);
-    choices.append(choice("block-layer", layers, view.block.layer - 1, (layer) => { view.block.layer = layer + 1; }));
-  }
-  const positions = Array.from({ length: Math.max(1, stackIds(view.block.stack).length) }, (_, position) =>
-    view.block.stack ? say("block-step", { position, step: position + 1 }) : `${say("block-position")} ${position}`);
-  choices.append(choice("block-position", positions, blockPosition(view.block), chooseBlockPosition));
-  const drawn = yield* perRow(tensors, drawTensor);
-  const detail = blockDetail(block), focused = at("block").contains(document.activeElement) && document.activeElement.id;
-  at("block").replaceChildren(element("h2", { textContent: blockTitle(block) + (detail ? `: ${detail}` : "") }), choices,
-    element("p", { className: "faint", textContent: say("block-hint") }), ...drawn.flat(),
-    element("p", { className: "faint", id: "parameters", textContent: block.shared ? say("block-shared")
-      : parameters.length ? say("block-parameters", { list: parameters.join(", ") }) : say("block-none") }),
-    seeAlso(block, view.block));
-  if (focused) at(focused)?.focus();
-}

@@ -2,8 +2,9 @@
 
 page.html is the frame, style.css the look, texts.json what is said in each language. What computes
 is in nmt/exports/browser/, which is read first. The rest is read in the order of SCRIPTS:
-by_hand.js explains a single attention weight, drawing.js draws; map.js, what_if.js and inside.js
-are sections of the page; page.js has the other sections and connects all with the frame.
+by_hand.js explains a single attention weight, drawing.js draws; attention.js, flow.js, decoding.js,
+map.js, block.js, what_if.js and inside.js are parts of the page; sections.js folds them, tour.js
+leads through them; page.js connects all with the frame.
 """
 
 from collections.abc import Sequence
@@ -19,7 +20,10 @@ from nmt.results.explorer.page_files import FOLDER
 from nmt.text.tokenizer import Tokenizer
 from transformer_model import Transformer
 
-SCRIPTS = ("by_hand.js", "drawing.js", "map.js", "what_if.js", "inside.js", "page.js")
+SCRIPTS = (
+    "by_hand.js", "drawing.js", "attention.js", "flow.js", "decoding.js", "map.js", "block.js",
+    "what_if.js", "inside.js", "sections.js", "tour.js", "page.js",
+)  # fmt: skip
 MAX_TOKENS = 200  # of a sentence: its weights are their square, per head and layer
 
 
