@@ -113,7 +113,8 @@ def listing(path: Path) -> str:
 
 def page_name(path: Path) -> Path:
     """Returns the name of a file's page: a notebook or code has the ending .md behind its own."""
-    return path if path.suffix == ".md" else path.with_name(path.name + ".md")
+    as_it_is = path.suffix in {".md", *PICTURES}
+    return path if as_it_is else path.with_name(path.name + ".md")
 
 
 def follow(page: Path, target: str) -> Path | None:
@@ -158,6 +159,8 @@ class Pages:
             text = listing(path)
         copy = self.folder / page_name(path).relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
+        if copy.with_suffix(".html").exists():
+            raise SystemExit(f"{path.with_suffix('.html').name} and {path.name} would be one page")
         copy.write_text(text, encoding="utf-8")
 
     def write_all(self) -> None:

@@ -88,9 +88,9 @@ def test_nothing_of_the_site_comes_from_another_host(site, pages):
 def test_every_link_of_the_site_leads_to_a_file_and_an_anchor(pages):
     dead = []
     for path, page in pages.items():
-        for link in page.links:
+        for link in page.links + page.loaded:
             parts = urllib.parse.urlsplit(link)
-            if parts.scheme in ("http", "https"):
+            if parts.scheme in ("data", "http", "https"):
                 continue
             target = (
                 (path.parent / urllib.parse.unquote(parts.path)).resolve() if parts.path else path
@@ -197,6 +197,13 @@ def test_all_code_is_monospaced_and_formulas_need_no_script(site, driver):
 
 
 # ---- The parts of the program ----
+
+
+def test_a_page_that_would_replace_another_is_refused(program, tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "faq.html").touch()
+    with pytest.raises(SystemExit, match=r"faq\.html and faq\.md would be one page"):
+        program["Pages"](tmp_path).write(ROOT / "docs" / "faq.md")
 
 
 def test_formulas_become_mathml_but_not_in_code(program):
