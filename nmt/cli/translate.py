@@ -83,7 +83,7 @@ def add_flags(parser: ArgumentParser) -> None:
     add_sampling_flags(parser)
     parser.add_argument(
         "--split", action=argparse.BooleanOptionalAction, default=True,
-        help="translate each sentence of a line by itself (default: yes)",
+        help="translate each sentence of a line independently (default: yes)",
     )  # fmt: skip
     translate_lines.add_file_flags(parser)
 

@@ -118,7 +118,7 @@ class Model:
           tokenizer: the Tokenizer of the run.
           options: of its search; None for those of the run.
           protecting: what must not change, and terms, in the same languages.
-          split: translate each sentence of a line by itself.
+          split: translate each sentence of a line independently.
           rows, workers: see `translator`.
           languages: codes of source and target; None for those of the run.
         """

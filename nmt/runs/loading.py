@@ -230,7 +230,7 @@ def load_translator(
       checkpoint: "final", "newest" or "best"; see `load`.
       rows: sentences per batch; None for as many as suit their length.
       workers: batches translated in parallel; None for one per core (TensorFlow: at most four).
-      split: translate each sentence of a line by itself.
+      split: translate each sentence of a line independently.
       protect: copy numbers, placeholders and the like, if the run has learned to; see
         docs/protecting.md.
       patterns: regular expressions of what must not change, either.
