@@ -4,7 +4,8 @@
 // page -> names of the parts to draw, numbers: -> what its text is filled with, needsNoWord: whether it
 // can be shown while the translation is unfinished}.
 
-const quote = (text) => `“\u2068${text}\u2069”`;
+const MAX_QUOTED = 90; // characters of a sentence that the card repeats
+const quote = (text) => `“\u2068${text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text}\u2069”`;
 const blockOf = (stack, kind, isKey = () => true) => // the number of the first such block
   data.blocks[stack].findIndex((block) => block.kind === kind && isKey(block));
 const blockElement = (stack, number) => at("architecture").querySelector(`[data-stack="${stack}"][data-number="${number}"]`);
@@ -13,10 +14,10 @@ const ELIGIBLE = { // units (of `unitsOf`) that a tour can follow, the best kind
   wholeWord: ({ tokens, closed }) => !closed && tokens.length === 1, word: ({ closed }) => !closed, any: () => true,
 };
 
-// The pair that the tour follows: a generated token and a source token to which a head of the last
-// cross-attention attends there, and which itself attends to another word in the encoder; rather late in
+// The pair that the tour follows: a generated token and a source token to which the heads of the last
+// cross-attention attend there, and which itself attends to another word in the encoder; rather late in
 // the translation, where the mask leaves something to see.
-// -> {step, source (positions), head, weight, other (of `strongestOther`)}, or null
+// -> {step, source (positions), head (the strongest), weight, other (of `strongestOther`)}, or null
 function tourWord() {
   const heads = translation?.state ? translation.attention("cross", layersOf("cross")) : [];
   const sourceIds = heads.length ? translation.encoded.ids : [], targetIds = translation?.target.slice(1) ?? [];
@@ -27,10 +28,9 @@ function tourWord() {
     let best = null;
     for (const step of eligible(targetIds, kind)) {
       for (const source of eligible(sourceIds, kind)) {
-        heads.forEach((rows, head) => {
-          const weight = rows[step]?.[source] ?? 0, other = others[source], score = weight * other.weight * (step + 1);
-          if (score > (best?.score ?? 0)) best = { step, source, head, weight, other, score };
-        });
+        const weights = heads.map((rows) => rows[step]?.[source] ?? 0), head = highest(weights), other = others[source];
+        const score = total(weights) * other.weight * (step + 1);
+        if (score > (best?.score ?? 0)) best = { step, source, head, weight: weights[head], other, score };
       }
     }
     if (best) return best;
