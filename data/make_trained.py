@@ -4,8 +4,9 @@
 
 It trains preset quick on the bundled corpus for more passes, with dropout, or resumes that in DIR,
 by default runs/trained, and writes to OUT, by default `trained/` beside this file, what translating
-needs: the parameters, the tokenizer, the final weights (without the optimizer's state), the history
-and the scores. On two idle CPU cores it takes about a quarter of an hour.
+needs: the parameters, the tokenizer, the final weights (without the optimizer's state), and what
+pictures need: the history, the scores and the test translations. On two idle CPU cores it takes
+about a quarter of an hour.
 """
 
 import argparse
@@ -18,7 +19,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 FLAGS = ("--preset", "quick", "--epochs", "20", "--dropout-rate", "0.1", "--no-plots")
-FILES = ("params.json", "tokenizer.model", "history.json")
+FILES = ("params.json", "tokenizer.model", "history.json", "translations.txt")
 
 
 def write_weights(run, out):
