@@ -866,6 +866,10 @@ def test_a_block_of_attention_leads_to_its_weights(browser, run):
     browser.ask("document.querySelector('#architecture [data-stack=\"0\"].attention').click()")
     browser.choose("block-layer", "0")
     assert browser.ask("return document.activeElement.id") == "block-layer"
+    browser.choose("block-position", "2")
+    followed = "return ['kind', 'layer'].map(id => at(id).value).concat(flowQuery(view.held))"
+    browser.choose("units", "tokens")
+    assert browser.ask(followed) == ["encoder", "0", 2]
     browser.ask("document.querySelector('#block a[href=\"#by-hand\"]').click()")
     values = "return ['kind', 'layer', 'hand-numbers'].map(id => document.getElementById(id).value)"
     assert browser.ask(values) == ["encoder", "0", "run"]

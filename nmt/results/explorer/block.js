@@ -76,6 +76,7 @@ function choice(name, labels, chosen, change) { // a select with a name, of numb
   box.value = chosen;
   box.addEventListener("change", () => {
     change(Number(box.value));
+    followBlock();
     show(["block"]);
   });
   return box;
@@ -117,17 +118,25 @@ function drawNumbers(tensors) {
   return details;
 }
 
-function seeAlso(block, { stack, number, layer }) { // links to the sections that explain a block
+// Lets "Attention" show the chosen block, its layer and its position, if it is one of attention.
+function followBlock() {
+  const { stack, number, layer } = view.block;
+  if (data.blocks[stack][number].kind !== "attention") return;
+  const { part } = layeredBlocks(stack).find((one) => one.number === number);
+  at("kind").value = part === "cross" ? "cross" : STACKS[stack];
+  showLayers();
+  at("layer").value = layer - 1;
+  view.held = null;
+  show(["attention", "hand"]);
+}
+
+function seeAlso(block) { // links to the sections that explain a block
   const links = SECTIONS[block.kind].map((section) => element("a", { href: `#${section}`, textContent: say(section) }));
   for (const link of links) {
     link.addEventListener("click", () => {
       if (block.kind !== "attention") return;
-      const { part } = layeredBlocks(stack).find((one) => one.number === number);
-      at("kind").value = part === "cross" ? "cross" : STACKS[stack];
-      showLayers();
-      at("layer").value = layer - 1;
+      followBlock();
       at("hand-numbers").value = "run";
-      show(["attention"]);
       showHand();
       chooseStrongestKey();
     });
@@ -160,6 +169,6 @@ function* showBlock() {
     ...(tensors.length ? [drawNumbers(tensors)] : []),
     element("p", { className: "faint", id: "parameters", textContent: block.shared ? say("block-shared")
       : parameters.length ? say("block-parameters", { list: parameters.join(", ") }) : say("block-none") }),
-    seeAlso(block, view.block));
+    seeAlso(block));
   if (focused) at(focused)?.focus();
 }

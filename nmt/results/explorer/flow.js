@@ -9,7 +9,8 @@ const weightSize = () => (NARROW.matches ? 40 : 22); // the width of a weight of
 function flowQuery(chosen) { // the number of the unit whose attention is drawn
   const units = sides.units.queries, kind = at("kind").value;
   if (chosen?.side === "queries") return chosen.number;
-  const token = kind === "encoder" ? sourceOf(view.step) : view.step;
+  const ofBlock = view.block.stack === 0 ? view.block.position : sourceOf(view.step);
+  const token = kind === "encoder" ? ofBlock : view.step;
   return Math.max(0, units.findIndex(({ tokens }) => tokens.includes(token)));
 }
 

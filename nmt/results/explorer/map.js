@@ -41,6 +41,7 @@ function blockButton(block, stack, number) {
   button.addEventListener("click", () => {
     const layer = Math.min(view.block.layer, block.layers || Infinity);
     view.block = { ...view.block, stack, number, layer };
+    followBlock();
     show(["block"]);
   });
   return button;
