@@ -5,7 +5,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from nmt import UserError, output
-from nmt.cli import flags, line_io, trained_runs
+from nmt.cli import flags, line_io, startup, trained_runs
 from nmt.messages import log, plural
 from nmt.results.run_report import read_translations
 from nmt.text import spelling
@@ -42,6 +42,7 @@ def run(args: Namespace) -> None:
     runs = trained_runs.find_runs(args)
     lines = read_lines(args)
     run, tokenizer, model = trained_runs.load_runs(args, runs)
+    startup.import_tensorflow()  # quietly: the modules below import it
     from nmt.exports.browser import browser_model
     from nmt.results.explorer import page
 

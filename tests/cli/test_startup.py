@@ -259,3 +259,10 @@ assert signal.getsignal(signal.SIGTERM) is handler
     done = run_process([sys.executable, "-c", code], cwd=ROOT)
     assert done.returncode == 0, done.stderr
     assert not done.stderr
+
+
+def test_explore_says_what_it_uses_and_nothing_of_tensorflow(finished, tmp_path):
+    page = tmp_path / "page.html"
+    done = run_process([*PROGRAM, "explore", "um.", "--run", finished / "run", "--to", page])
+    assert done.stdout == f"{page}\n"
+    assert [line.split()[0] for line in done.stderr.splitlines()] == ["Using", "Device:"]
