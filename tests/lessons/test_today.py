@@ -334,7 +334,7 @@ def test_one_stack_is_trained_tried_and_kept(miniature, capsys, monkeypatch, com
 
 
 def test_the_caches_are_compared(monkeypatch, capsys):
-    monkeypatch.setattr(ablation, "SIZES", SIZES)
+    monkeypatch.setattr(today, "STACK", SIZES)
     today.compare_caches(lengths=(5,), heads=(4, 1))
     rows = capsys.readouterr().out.splitlines()[4:]
     assert [row.split(" | ")[0] for row in rows] == ["| 4", "| 1"]
