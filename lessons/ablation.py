@@ -418,11 +418,11 @@ def row(name: str, results: list) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def draw_losses(axes: Any, results: list, label: str, color: str) -> None:
+def draw_losses(axes: Any, results: list, color: str, label: str | None = None) -> None:
     """Draws training losses into axes: their mean, and from lowest to highest."""
     losses = np.array([result.losses for result in results])  # (seeds, measured)
     steps = MEASURED_EVERY * np.arange(1, losses.shape[1] + 1)
-    axes.plot(steps, losses.mean(axis=0), label=label, color=color)
+    axes.plot(steps, losses.mean(axis=0), color=color, label=label)
     axes.fill_between(
         steps, losses.min(axis=0), losses.max(axis=0), alpha=0.25, color=color, linewidth=0
     )
@@ -430,6 +430,8 @@ def draw_losses(axes: Any, results: list, label: str, color: str) -> None:
 
 def draw(path: Path, title: str, results: dict) -> Path:
     """Draws the losses of the first ablation, in gray, beside those of each other one."""
+    from matplotlib.ticker import LogLocator, NullLocator
+
     (first, first_results), *others = results.items()
     panels = others or [(first, first_results)]
     columns = min(len(panels), 4)
@@ -440,13 +442,19 @@ def draw(path: Path, title: str, results: dict) -> Path:
     )  # fmt: skip
     for axes in grid.flat[len(panels) :]:
         axes.remove()
+    for axes in grid.flat[max(len(panels) - columns, 0) : len(panels)]:
+        axes.tick_params(labelbottom=True)  # also above a removed one
     for axes, (name, ablation_results) in zip(grid.flat, panels, strict=False):
         if others:
-            draw_losses(axes, first_results, first, "gray")
-        draw_losses(axes, ablation_results, name, "C0")
+            draw_losses(axes, first_results, "gray", label=first)
+            axes.legend()
+        draw_losses(axes, ablation_results, "C0")
         axes.set(title=name, yscale="log")
+        axes.yaxis.set(
+            major_locator=LogLocator(subs=(1, 2, 5)), minor_locator=NullLocator(),
+            major_formatter="{x:g}",
+        )  # fmt: skip
         axes.grid(alpha=0.3)
-        axes.legend()
     figure.suptitle(title)
     figure.supxlabel("Step")
     figure.supylabel("training loss, nats per token (logarithmic)")
@@ -487,7 +495,7 @@ def run(plan: Plan) -> None:
         messages.log.info(f"{name}: {ablation.question}")
         results[name] = [result_of(plan, name, seed) for seed in range(1, plan.seeds + 1)]
         print(row(name, results[name]), flush=True)
-    title = f"{plan.name}: {plan.seeds} seeds, the mean and from lowest to highest"
+    title = f"{plan.name}: mean, lowest and highest of {plan.seeds} seeds"
     print(f"\n{draw(plan.folder / f'{plan.name}.png', title, results)}")
 
 

@@ -326,10 +326,14 @@ def likeliest(logits: np.ndarray) -> np.ndarray:
     return logits.argmax(axis=-1)
 
 
-def sampled(seed: int) -> Callable:
-    """Returns a function that draws ids (B,) with the probabilities that logits (B, V) mean."""
+def sampled(seed: int, temperature: float = 0.7) -> Callable:
+    """Returns a function that draws ids (B,) with probabilities softmax(logits / temperature).
+
+    Gumbel noise on the logits does it. At a temperature of 1.0, these are the probabilities that
+    the network predicts; below, likely tokens become likelier.
+    """
     random = np.random.default_rng(seed)
-    return lambda logits: (logits + random.gumbel(size=logits.shape)).argmax(axis=-1)
+    return lambda logits: (logits / temperature + random.gumbel(size=logits.shape)).argmax(axis=-1)
 
 
 def generate(
@@ -465,7 +469,7 @@ def prompts(width: int, everything: bool = False) -> Corpus:
 
 
 MASK = VOCAB_SIZE  # the id of a gap, after those of the tokenizer
-MASKED_SHARE = 0.15  # of the tokens, as BERT has it
+MASKED_SHARE = 0.3  # of the tokens; BERT's is 0.15, but short sentences then have a single gap
 
 
 def gaps(ids: np.ndarray, random) -> tuple:
@@ -492,7 +496,7 @@ def english_with_gaps(width: int) -> Corpus:
 
 # ---- Training one stack ----
 
-STACK_STEPS = 1000
+STACK_STEPS = 2000
 SEED = 1
 
 

@@ -264,7 +264,7 @@ def test_gaps_hide_words_and_ask_for_them_only():
     assert not is_gap[rows <= END].any()
     long = np.full((50, 200), 9)
     share = np.mean(today.gaps(long, np.random.default_rng(1))[0] == today.MASK)
-    assert 0.13 < share < 0.17
+    assert share == pytest.approx(today.MASKED_SHARE, abs=0.02)
 
 
 def test_a_text_with_gaps_has_masks_in_their_positions():
@@ -302,6 +302,7 @@ def miniature(monkeypatch, tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_table_and_a_picture_are_made_and_kept(miniature, capsys, monkeypatch):
     command = ["2017", "rope+muon", "--seeds", "1", "--steps", "20"]
     today.main(command)
@@ -318,11 +319,16 @@ def test_a_table_and_a_picture_are_made_and_kept(miniature, capsys, monkeypatch)
     [
         (["gpt", "--text", "qr"], "likeliest: qr"),
         (["prompt"], "of 3 sentences right, BLEU"),
-        (["prompt", "--whole-loss", "--with", "llama"], "of 3 sentences right, BLEU"),
+        pytest.param(
+            ["prompt", "--whole-loss", "--with", "llama"], "of 3 sentences right, BLEU",
+            marks=pytest.mark.slow,
+        ),
         (["bert", "--text", "q___"], "q___   "),
-        (["bert", "--text", "q___", "--causal"], "q___   "),
+        pytest.param(
+            ["bert", "--text", "q___", "--causal"], "q___   ", marks=pytest.mark.slow
+        ),
     ],
-)
+)  # fmt: skip
 def test_one_stack_is_trained_tried_and_kept(miniature, capsys, monkeypatch, command, expected):
     monkeypatch.setattr(Letters, "tokens", lambda self, ids: [*map(str, ids)], raising=False)
     today.main([*command, "--steps", "20"])
