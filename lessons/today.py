@@ -554,7 +554,7 @@ def trained_stack(task: StackTask, args: argparse.Namespace) -> Iterator[Decoder
 
 GAP = "___"  # in a text that `bert` is to fill
 BEGINS = ("The nurse", "I would like", "My brother")
-GAPPED = ("I drink ___ every morning.", "___ brother is a teacher.", "The ___ is red.")
+GAPPED = ("___ brother is a teacher.", "I would ___ to go home.", "The ___ is red.")
 
 
 def frequency_loss(corpus: Corpus) -> float:

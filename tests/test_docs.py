@@ -142,6 +142,8 @@ def test_commands_are_those_of_the_program(page):
                 recipe["parse_training"](args, [*training_flags, *own_flags])
         else:
             options = (ROOT / program).read_text(encoding="utf-8")
+            for lesson in re.findall(r"^from lessons import (\w+)", options, re.M):
+                options += (ROOT / "lessons" / f"{lesson}.py").read_text(encoding="utf-8")
             for flag in (word for word in arguments if word.startswith("--")):
                 assert f'"{flag}"' in options, (program, flag)
     assert page_commands or page not in (ENGLISH, CHINESE)
