@@ -27,7 +27,7 @@ from nmt.network.variants import Variant, network_of
 from nmt.results.explorer import page
 from nmt.runs import loading
 from nmt.text import spelling
-from nmt.text.protected import DEFAULT, restore
+from nmt.text.protected import DEFAULT, KINDS, restore
 from transformer_model import END, dtype_policy_scope, greedy_translate
 
 SIZES = dict(num_layers=2, d_model=16, num_heads=2, dff=24)
@@ -123,6 +123,29 @@ def test_a_tag_of_any_punctuation_is_a_regular_expression_of_javascript():
     assert browser_model.in_javascript(re.compile(r"[\w-]\d\w"))[0] == (
         r"[\p{L}\p{N}_-]\p{Nd}[\p{L}\p{N}_]"
     )
+
+
+def test_punctuation_in_a_class_keeps_its_backslash_only_where_javascript_allows_it():
+    pattern = re.compile(r"""[^\s\\/\"\-\]\#]""")
+    assert browser_model.in_javascript(pattern)[0] == r"""[^\s\\/"\-\]#]"""
+
+
+@pytest.mark.slow
+def test_each_kind_of_span_is_a_regular_expression_of_the_browser(browser, tokenizer):
+    browser.open(random_network(tokenizer.vocab_size), tokenizer)
+    spans = {
+        "path": r"C:\Users\ana",
+        "handle": "@ana",
+        "email": "ana@a.org",
+        "url": "https://a.org",
+    }
+    for kind, pattern in KINDS.items():
+        source, flags = browser_model.in_javascript(pattern)
+        text = f"um {spans.get(kind, '')} dois"
+        match = browser.ask(
+            "return arguments[0].match(new RegExp(arguments[1], arguments[2]))", text, source, flags
+        )
+        assert (match is not None) == (pattern.search(text) is not None), kind
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])

@@ -25,6 +25,7 @@ from transformer_model import DecoderLayer, EncoderLayer, MultiHeadAttention, Tr
 FOLDER = Path(__file__).parent
 ENGINE = ("tokenizer.js", "protected.js", "network.js", "search.js", "slices.js")
 Tensors = dict[str, np.ndarray]  # weights by name
+JAVASCRIPT_SYNTAX = r"^$\.*+?()[]{}|/"  # what a backslash may precede in a regular expression
 KINDS = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}  # of SentencePiece models
 
 
@@ -136,15 +137,21 @@ def in_javascript(pattern: re.Pattern[str]) -> tuple[str, str]:
     only punctuation that has a meaning may follow a backslash, where re.escape writes others.
     """
     word = r"\p{L}\p{N}_"
-    escapes = {r"\d": r"\p{Nd}", r"\w": f"[{word}]"} | {f"\\{sign}": sign for sign in "-#&~ "}
+
+    def escaped(match: re.Match[str]) -> str:  # in a class of characters
+        part = match[0]
+        has_meaning = part[1].isalnum() or part[1] in JAVASCRIPT_SYNTAX + "-"
+        return {r"\w": word, r"\d": r"\p{Nd}"}.get(part, part if has_meaning else part[1])
 
     def translated(match: re.Match[str]) -> str:
         part = match[0]
         if part.startswith("["):  # a class
-            return part.replace(r"\w", word).replace(r"\d", r"\p{Nd}")
+            return re.sub(r"\\.", escaped, part)
         if not part.startswith("\\"):  # a possessive quantifier, which JavaScript lacks
             return part[0]
-        return escapes.get(part, part)
+        if part == r"\w":
+            return f"[{word}]"
+        return "-" if part == r"\-" else re.sub(r"\\.", escaped, part)
 
     source = re.sub(r"\\.|\[(?:\\.|[^\]\\])*\]|[*+?}]\+", translated, pattern.pattern)
     return source, "iu" if pattern.flags & re.IGNORECASE else "u"
