@@ -1003,7 +1003,7 @@ TOUR_NUMBERS = {
     "embedding": "network.embed('encoder', [ids[word.source]], {})[0][0].toFixed(2)",
     "positions": "Math.sin(word.source).toFixed(2)",
     "self": "translation.attention('encoder', layer)[head][word.source][key].toFixed(2)",
-    "heads": "percent(Math.max(...headShares('encoder', layer, [word.source])))",
+    "heads": "percent(headShares('encoder', layer, [word.source])[head])",
     "hand": "Number(at('hand-weight').textContent.split('=')[1]).toFixed(2)",
     "norm": "spread(encoderLayer.self[word.source]).toFixed(2)",
     "ffn": "encoderLayer.ffn[word.source].hidden.filter(isPositive).length",
