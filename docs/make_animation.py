@@ -1,4 +1,5 @@
-"""Draws translating.svg: a sentence is typed, split, attended to and translated; it moves.
+"""Draws translating.svg and translating.zh-CN.svg: a sentence is typed, split, attended to and
+translated; they move.
 
 python docs/make_animation.py [--run DIR] [--sentence TEXT]
 
@@ -19,10 +20,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from nmt.decoding.attention import Attention
 from nmt.runs import listing, loading
 
-PICTURE = Path(__file__).parent / "translating.svg"
+HERE = Path(__file__).parent
+ATTENDS = "“{query}” attends to “{key}”: {weight:.0%}"
+CHINESE = {
+    "You type": "输入", "tokens": "词元", "generated": "生成", "translation": "译文",
+    ATTENDS: "“{query}” 关注 “{key}”：{weight:.0%}",
+}  # fmt: skip
 SENTENCE = "Meu irmão acabou de comprar um carro vermelho."
 WIDTH, HEIGHT = 960, 372  # pixels, as all lengths below
-CHARACTER = 9.6  # width of one, in a font of one width
+CHARACTER, HAN = 9.6, 16  # width of a letter, in a font of one width, and of a Chinese character
 SOURCE_Y, TARGET_Y, BOX, GAP = 104, 262, 30, 8  # tops of the rows of boxes, their height, between
 TYPING, SPLITTING, STEP, PAUSE = 2.6, 1.4, 0.9, 4.0  # seconds; STEP is of one generated token
 MAX_RIBBON = 15  # width of a ribbon whose weight is 1
@@ -40,6 +46,11 @@ class Box(NamedTuple):
     @property
     def middle(self) -> float:
         return self.x + self.width / 2
+
+
+def width_of(label: str) -> float:
+    """Returns the width of a text."""
+    return sum(HAN if character >= "\u2e80" else CHARACTER for character in label)
 
 
 def row_of_boxes(tokens: list[str]) -> list[Box]:
@@ -89,7 +100,7 @@ class Film:
 
     def text(self, label: str, x: float, y: float, fill: str, *moments: Moment) -> None:
         """Adds a line of text that begins at `x`."""
-        length = f'textLength="{len(label) * CHARACTER:.1f}" lengthAdjust="spacingAndGlyphs"'
+        length = f'textLength="{width_of(label):.1f}" lengthAdjust="spacingAndGlyphs"'
         place = f'x="{x:.1f}" y="{y:.1f}" fill="{fill}" {length}'
         element = f"<text {place}>{escape(label)}</text>"
         self.add(element, *moments) if moments else self.parts.append(element)
@@ -148,8 +159,14 @@ class Film:
         return "\n".join([*parts, *self.parts, frame, "</svg>\n"])
 
 
-def film_of(attention: Attention) -> Film:
-    """Returns the film of a translated sentence."""
+def film_of(attention: Attention, texts: dict[str, str] | None = None) -> Film:
+    """Returns the film of a translated sentence.
+
+    Args:
+      attention: of the sentence.
+      texts: translations of the labels; None for English.
+    """
+    say = (texts or {}).get
     weights, generated, source = attention.select("cross")  # (H, T, S), T and S tokens
     weights = weights.mean(axis=0)  # (T, S)
     # START and END take what a head does not need: the picture shows the words alone.
@@ -160,9 +177,9 @@ def film_of(attention: Attention) -> Film:
     first = TYPING + SPLITTING
     end = first + STEP * len(queries)
     film = Film(end + PAUSE)
-    film.text("You type", 24, 40, FAINT)
+    film.text(say("You type", "You type"), 24, 40, FAINT)
     film.typed(attention.texts[0], 24 + 13 * CHARACTER, 40)
-    film.text("tokens", 24, SOURCE_Y - 14, FAINT, (TYPING, 1))
+    film.text(say("tokens", "tokens"), 24, SOURCE_Y - 14, FAINT, (TYPING, 1))
     for step, query in enumerate(queries):
         start, stop = first + STEP * step, first + STEP * (step + 1)
         row = weights[step, 1:-1]
@@ -170,27 +187,28 @@ def film_of(attention: Attention) -> Film:
             if weight >= MIN_WEIGHT:
                 film.ribbon(key, query, weight, (start, 0.8), (stop, 0.12), (end, 0.35))
         strongest = keys[int(row.argmax())].text
-        label = f"“{query.text}” attends to “{strongest}”: {row.max():.0%}"
+        label = say(ATTENDS, ATTENDS).format(query=query.text, key=strongest, weight=row.max())
         film.text(label, 24, TARGET_Y + BOX + 62, BLUE, (start, 1), (stop - 0.2, 0))
         film.box(query, TARGET_Y, (start + 0.3, 1))
     for number, key in enumerate(keys):
         film.box(key, SOURCE_Y, (TYPING + 0.1 * number, 1))
-    film.text("generated", 24, TARGET_Y - 14, FAINT, (first, 1))
-    film.text("translation", 24, TARGET_Y + BOX + 62, FAINT, (end, 1))
+    film.text(say("generated", "generated"), 24, TARGET_Y - 14, FAINT, (first, 1))
+    film.text(say("translation", "translation"), 24, TARGET_Y + BOX + 62, FAINT, (end, 1))
     film.text(attention.texts[1], 24 + 13 * CHARACTER, TARGET_Y + BOX + 62, INK, (end, 1))
     return film
 
 
 def main() -> None:
-    """Writes PICTURE."""
+    """Writes both pictures."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--run", default=listing.SHIPPED, help="folder of a trained run")
     parser.add_argument("--sentence", default=SENTENCE)
     args = parser.parse_args()
     trained = loading.load(args.run)
     attention = trained.model.text_translator(trained.tokenizer).attend(args.sentence)
-    picture = film_of(attention).svg(f"{args.sentence} {attention.texts[1]}")
-    PICTURE.write_text(picture, encoding="utf-8")
+    for name, texts in (("translating.svg", None), ("translating.zh-CN.svg", CHINESE)):
+        picture = film_of(attention, texts).svg(f"{args.sentence} {attention.texts[1]}")
+        (HERE / name).write_text(picture, encoding="utf-8")
 
 
 if __name__ == "__main__":

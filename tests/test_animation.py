@@ -10,7 +10,7 @@ from helpers import ROOT
 
 from nmt.decoding.attention import Attention
 
-PICTURE = ROOT / "docs" / "translating.svg"
+PICTURES = [ROOT / "docs" / name for name in ("translating.svg", "translating.zh-CN.svg")]
 TAG = "{http://www.w3.org/2000/svg}"
 
 
@@ -25,16 +25,20 @@ def labels(root):
     return [text.text for text in root.iter(f"{TAG}text")]
 
 
-def test_the_picture_shows_the_sentence_of_the_readme_and_its_translation(script):
-    texts = labels(ET.parse(PICTURE).getroot())
+@pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.name)
+def test_the_picture_shows_the_sentence_of_the_readme_and_its_translation(script, picture):
+    texts = labels(ET.parse(picture).getroot())
     assert script["SENTENCE"] in texts
     assert "My brother has just bought a red car." in texts
     assert {"My", "brother", "red", "car", "Meu", "carro"} < {*texts}
-    assert any(re.fullmatch(r"“car” attends to “carro”: [5-9]\d%", text) for text in texts)
+    car = r"“car” (attends to|关注) “carro”(: |：)[5-9]\d%"
+    assert any(re.fullmatch(car, text) for text in texts)
+    assert ("You type" in texts) != ("输入" in texts)
 
 
-def test_the_picture_is_small_and_needs_nothing_else():
-    text = PICTURE.read_text(encoding="utf-8")
+@pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.name)
+def test_the_picture_is_small_and_needs_nothing_else(picture):
+    text = picture.read_text(encoding="utf-8")
     assert len(text) < 1_000_000
     assert not re.search(r"<script|href|url\(|@import", text)
     assert "prefers-reduced-motion" in text

@@ -21,7 +21,9 @@ def run(args: Namespace) -> None:
     """Prints a table of all trained runs in a folder, the newest first."""
     runs = listing.trained(Path(args.folder))
     if not runs:
-        raise UserError(f"{args.folder}: no trained run there; name a folder that holds runs")
+        raise UserError(
+            f"{args.folder}: no trained run there; train one, or name a folder that holds runs"
+        )
     rows: list[tuple[str, ...]] = [TITLES]
     for run in runs:
         try:
