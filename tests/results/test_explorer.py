@@ -1006,7 +1006,7 @@ TOUR_NUMBERS = {
     "heads": "percent(headShares('encoder', layer, [word.source])[head])",
     "hand": "Number(at('hand-weight').textContent.split('=')[1]).toFixed(2)",
     "norm": "spread(encoderLayer.self[word.source]).toFixed(2)",
-    "ffn": "encoderLayer.ffn[word.source].hidden.filter(isPositive).length",
+    "ffn": "Math.max(...translation.encoded.layers.map(firing))",
     "encoded": "ids.length",
     "masked": "word.step + 1",
     "crossing": "translation.attention('cross', 2)[word.head][word.step][word.source].toFixed(2)",
@@ -1018,6 +1018,7 @@ TOUR_NUMBERS = {
 TOUR_NUMBER = """
 const { word } = tour, { layer, head, key } = word.other, { ids } = translation.encoded;
 const encoderLayer = translation.encoded.layers[layer - 1], isPositive = (x) => x > 0;
+const firing = ({ ffn }) => ffn[word.source].hidden.filter(isPositive).length;
 const spread = ({ input, output }) => {
   const sum = input.map((x, n) => x + output[n]), mean = sum.reduce((a, b) => a + b) / sum.length;
   return Math.sqrt(sum.reduce((all, x) => all + (x - mean) ** 2, 0) / sum.length);
@@ -1059,6 +1060,23 @@ def test_the_tour_lights_each_block_with_numbers_of_the_sentence(browser, tokeni
         browser.settle()
         assert not browser.at("tour").is_displayed()  # the last step ends it
         browser.click("language")
+
+
+@pytest.mark.slow
+def test_the_tour_shows_the_feed_forward_layer_where_most_units_fire(browser, tokenizer):
+    browser.open(random_network(tokenizer.vocab_size), tokenizer, "um dois três quatro.")
+    browser.click("start-tour")
+    number = [*TOUR_NUMBERS].index("ffn")
+    for layer, silent in ((1, 2), (2, 1)):
+        browser.ask(
+            "const { layers } = translation.encoded;"
+            "layers[arguments[0] - 1].ffn[tour.word.source].hidden = Float32Array.of(1, 1, 0, 1);"
+            "layers[arguments[1] - 1].ffn[tour.word.source].hidden = Float32Array.of(0, 1, 0, 0);"
+            "goTo(arguments[2])",
+            layer, silent, number,
+        )  # fmt: skip
+        assert f"in layer {layer} than in any other: 3 of 4" in browser.at("tour-text").text
+        assert browser.at("block-layer").get_property("value") == str(layer - 1)
 
 
 @pytest.mark.slow

@@ -69,13 +69,13 @@ const chooseAttention = (kind, layer, head, token) => () => {
 
 const sourceLabel = () => quote(label(translation.encoded.ids[tour.word.source]));
 const targetLabel = () => quote(label(translation.target[tour.word.step + 1]));
-const encoderTrace = (part) => translation.encoded.layers[tour.word.other.layer - 1][part][tour.word.source];
+const encoderTrace = (part, layer = tour.word.other.layer) => translation.encoded.layers[layer - 1][part][tour.word.source];
 const otherNumbers = () => { // of the encoder's self-attention
   const { layer, head, key, weight } = tour.word.other;
   return { word: sourceLabel(), key: quote(label(translation.encoded.ids[key])), layer, head: head + 1, weight: weight.toFixed(2) };
 };
 const inEncoder = chooseAttention("encoder", () => tour.word.other.layer, () => tour.word.other.head, () => tour.word.source);
-const encoderBlock = (kind) => () => chooseBlock(0, blockOf(0, kind), tour.word.other.layer)();
+const encoderBlock = (kind, layer = () => tour.word.other.layer) => () => chooseBlock(0, blockOf(0, kind), layer())();
 
 function chooseHand() { // the weight of `otherNumbers`
   const parts = inEncoder(), { head, key } = tour.word.other;
@@ -98,6 +98,9 @@ function handElements() { // from the sum of the products to the weight
   const parts = [...at("hand").children];
   return parts.slice(2, parts.indexOf(at("hand-weight")) + 1);
 }
+
+const firing = (layer) => encoderTrace("ffn", layer).hidden.filter((value) => value > 0).length;
+const busiestLayer = () => 1 + highest(translation.encoded.layers.map((_, n) => firing(n + 1))); // where most units fire
 
 function enteringStream() { // the vector that enters the layer of `otherNumbers`
   const before = translation.encoded.layers[tour.word.other.layer - 2];
@@ -155,9 +158,9 @@ const TOUR = [
   { name: "norm", target: () => [blockElement(0, blockOf(0, "norm"))], prepare: encoderBlock("norm"),
     numbers: () => { const { mean, deviation } = normalized(encoderTrace("self"), enteringStream());
       return { word: sourceLabel(), mean: figure(mean), deviation: deviation.toFixed(2) }; } },
-  { name: "ffn", target: () => [blockElement(0, blockOf(0, "ffn"))], prepare: encoderBlock("ffn"),
-    numbers: () => { const { hidden } = encoderTrace("ffn");
-      return { width: data.sizes.d_model, dff: hidden.length, word: sourceLabel(), active: hidden.filter((value) => value > 0).length }; } },
+  { name: "ffn", target: () => [blockElement(0, blockOf(0, "ffn"))], prepare: encoderBlock("ffn", busiestLayer),
+    numbers: () => { const layer = busiestLayer(), dff = encoderTrace("ffn", layer).hidden.length;
+      return { width: data.sizes.d_model, dff, word: sourceLabel(), layer, active: firing(layer) }; } },
   { name: "encoded", target: () => [at("architecture").querySelector(".stack")],
     numbers: () => ({ layers: layersOf("encoder"), number: translation.encoded.ids.length, width: data.sizes.d_model }) },
   { name: "masked", target: () => [blockElement(1, blockOf(1, "attention"))], prepare: () => chooseBlock(1, blockOf(1, "attention"), decoderOther().layer)(),
