@@ -1080,6 +1080,29 @@ def test_the_tour_shows_the_feed_forward_layer_where_most_units_fire(browser, to
 
 
 @pytest.mark.slow
+def test_the_head_that_the_texts_name_is_the_one_that_is_lit(browser, tokenizer):
+    browser.open(random_network(tokenizer.vocab_size), tokenizer, "um dois três quatro.")
+    browser.click("start-tour")
+    browser.ask("goTo(arguments[0])", [*TOUR_NUMBERS].index("heads"))
+    followed = browser.ask("return tour.word.other.head + 1")
+    shares = browser.ask("return headShares('encoder', tour.word.other.layer, [tour.word.source])")
+    most = 1 + int(np.argmax(shares))
+    for head in (followed, 3 - followed):  # of two; each is chosen, and then none
+        browser.ask("at('head').value = arguments[0]; show(['attention'])", str(head - 1))
+        check_named_head(browser, head)
+    browser.ask("at('head').value = MEAN; show(['attention'])")
+    check_named_head(browser, most)
+
+
+def check_named_head(browser, head):
+    """Checks that a head is lit, and that the tour and the text below the ribbons name it."""
+    browser.settle()
+    assert browser.texts("#flow button.chosen") == [str(head)]
+    assert f"Head {head}, lit here" in browser.at("tour-text").text
+    assert f"In head {head}," in browser.at("flow-description").get_property("textContent")
+
+
+@pytest.mark.slow
 def test_the_tour_goes_back_follows_a_new_sentence_and_waits_without_one(browser, tokenizer):
     from selenium.webdriver import Keys
 

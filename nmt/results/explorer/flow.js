@@ -32,6 +32,9 @@ function headShares(kind, layer, tokens) {
   return lengths.map((length) => length / (total(lengths) || 1));
 }
 
+// The head that the texts name and the picture lights: the chosen one, or the one that adds most.
+const namedHead = (shares) => (at("head").value === MEAN ? highest(shares) : Number(at("head").value));
+
 // -> {keys: [{label, weights (by head)}], shares, label} of a query unit; null if attention is switched off
 function flowOf(number) {
   const query = sides.units.queries[number], kind = at("kind").value, layer = Number(at("layer").value) + 1;
@@ -106,12 +109,12 @@ function drawFlow(chosen) {
   labels.push(text(right + 6, height / 2, "start", shortened(flow.label, width - right)));
   svg.replaceChildren(...ribbons, ...labels);
   at("flow").style.height = `${height}px`;
-  drawHeads(buttons, headSpans, middle);
+  drawHeads(buttons, headSpans, middle, namedHead(shares));
 }
 
 const shortened = (text, width) => (text.length > width / 9 ? `${text.slice(0, Math.max(3, width / 9 - 1))}…` : text);
 
-function drawHeads(buttons, spans, x) { // one button per head, which chooses it in the menu above
+function drawHeads(buttons, spans, x, named) { // one button per head, which chooses it in the menu above
   const chosen = at("head").value;
   if (buttons.length !== spans.length) {
     for (const button of buttons) button.remove();
@@ -128,14 +131,15 @@ function drawHeads(buttons, spans, x) { // one button per head, which chooses it
     button.style.cssText = `left:${x}px;top:${spans[head][0]}px;width:${FLOW.head}px;height:${spans[head][1] - spans[head][0]}px`;
     button.setAttribute("aria-label", `${say("head")} ${head + 1}`);
     button.setAttribute("aria-pressed", chosen === `${head}`);
+    button.classList.toggle("chosen", head === named);
   });
   for (const path of at("flow").querySelectorAll(".ribbon")) {
     path.classList.toggle("faded", chosen !== MEAN && path.dataset.head !== chosen);
   }
 }
 
-function describeFlow({ keys, shares, label: name }) { // of the chosen head, or of the one that adds most
-  const head = at("head").value === MEAN ? highest(shares) : Number(at("head").value);
+function describeFlow({ keys, shares, label: name }) {
+  const head = namedHead(shares);
   const strongest = [...keys].sort((a, b) => b.weights[head] - a.weights[head])[0];
   return say("flow-description", { unit: `\u2068${name}\u2069`, head: head + 1, key: `\u2068${strongest.label}\u2069`,
     weight: strongest.weights[head].toFixed(2), share: percent(shares[head]) });

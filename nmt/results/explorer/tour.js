@@ -152,7 +152,7 @@ const TOUR = [
       list: beginning(positionalEncoding(tour.word.source, data.sizes.d_model)) }) },
   { name: "self", target: () => [blockElement(0, blockOf(0, "attention"))], prepare: encoderBlock("attention"), numbers: otherNumbers },
   { name: "heads", target: () => [at("flow")], prepare: inEncoder,
-    numbers: () => { const { layer, head } = tour.word.other, shares = headShares("encoder", layer, [tour.word.source]);
+    numbers: () => { const shares = headShares("encoder", tour.word.other.layer, [tour.word.source]), head = namedHead(shares);
       return { heads: shares.length, word: sourceLabel(), head: head + 1, share: percent(shares[head]) }; } },
   { name: "hand", target: handElements, prepare: chooseHand, numbers: handNumbers },
   { name: "norm", target: () => [blockElement(0, blockOf(0, "norm"))], prepare: encoderBlock("norm"),
