@@ -172,6 +172,7 @@ def test_sentences_are_explored_where_it_is_said(finished, capsys, tmp_path):
     held = data(path.read_text(encoding="utf-8"))
     assert held["run"] == "run"
     assert [one["text"] for one in held["examples"]] == ["um dois.", "três."]
+    assert held["sentences"]["language"] == "en"  # of a run without languages
     assert call("translate", "um dois.", "três.", "--run", finished / "run") == 0
     translations = capsys.readouterr().out.splitlines()
     assert [one["translation"] for one in held["examples"]] == translations
@@ -208,10 +209,11 @@ class Page:
     def __init__(self, driver, folder):
         self.driver, self.folder = driver, folder
 
-    def open(self, transformer, tokenizer, *texts, name="my run"):
+    def open(self, transformer, tokenizer, *texts, name="my run", language=None):
         examples = [page.Example(text, "", []) for text in texts]
         path = self.folder / "page.html"
-        path.write_text(page.assemble(name, transformer, tokenizer, examples), encoding="utf-8")
+        html = page.assemble(name, transformer, tokenizer, examples, language)
+        path.write_text(html, encoding="utf-8")
         self.driver.get(path.as_uri())
 
     def settle(self):
@@ -516,6 +518,21 @@ def test_a_word_that_is_typed_is_translated_and_stepped_through(browser, run):
     assert browser.target() == wanted[:2].tolist()
     browser.click("all")
     assert browser.target() == wanted.tolist()
+
+
+@pytest.mark.slow
+def test_a_text_of_several_sentences_is_named_in_both_languages(browser, tokenizer):
+    text = "O Sr. Silva viu um carro. Onde fica?"
+    browser.open(random_network(tokenizer.vocab_size), tokenizer, text, language="pt")
+    assert "one sentence at a time" in browser.at("warning").text
+    browser.click("language")
+    assert "一次只翻译一个句子" in browser.at("warning").text
+    for sentence in ("O Sr. Silva viu um carro.", "Um!", "3.5 ou 4", "um dois\n", ""):
+        browser.type(sentence)
+        assert browser.at("warning").text == "", sentence
+    for several in ("Um dois!  Três?", "um\ndois"):
+        browser.type(several)
+        assert browser.at("warning").text, several
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 const data = read("data");
 const MEAN = "mean", MAX_TOKENS = 200;
 const tokenizer = new Tokenizer(data.vocabulary), protector = new Protector(data.protection);
+const sentences = data.sentences && new Sentences(data.sentences); // as `translate` divides a text
 
 const view = { // what the reader has chosen
   source: "", forced: [], step: 0, what: asTrained(), held: null,
@@ -38,10 +39,14 @@ function sampling() {
 
 const isSampled = () => sampling().temperature > 0;
 
+const isText = () => // whether the source has several sentences
+  sentences && view.source.split("\n").flatMap((line) => sentences.split(line)).filter(({ text }) => text).length > 1;
+
 function readSource() { // -> {ids, given (of `protect`)}
   const given = protector.protect(view.source), ids = tokenizer.encode(given.text);
   const tooLong = ids.length > MAX_TOKENS;
-  at("warning").textContent = tooLong ? say("too-long", { number: MAX_TOKENS }) : "";
+  const notes = [isText() && say("several-sentences"), tooLong && say("too-long", { number: MAX_TOKENS })];
+  at("warning").textContent = notes.filter(Boolean).join(" ");
   return { given, ids: tooLong ? ids.slice(0, MAX_TOKENS) : ids };
 }
 
@@ -177,7 +182,9 @@ function setLanguage(number) {
   showLayers();
   options(at("head"), [...heads.map((n) => `${n + 1}`), say("mean")], [...heads, MEAN]);
   options(at("hand-head"), heads.map((n) => `${n + 1}`));
-  if (network) show([...OF_TRANSLATION, "map", "switches", "positions"]);
+  if (!network) return;
+  readSource(); // its notes
+  show([...OF_TRANSLATION, "map", "switches", "positions"]);
 }
 
 for (const id of ["kind", "layer", "head", "units"]) {

@@ -1,7 +1,8 @@
 """The page that runs a model in the browser: one HTML file with weights, vocabulary and program.
 
 page.html is the frame, style.css the look, texts.json what is said in each language. What computes
-is in nmt/exports/browser/, which is read first. The rest is read in the order of SCRIPTS:
+is in nmt/exports/browser/, which is read first; sentences.js of nmt/exports/html/ divides text into
+sentences. The rest is read in the order of SCRIPTS:
 by_hand.js explains a single attention weight, drawing.js draws; attention.js, flow.js, decoding.js,
 map.js, block.js, what_if.js and inside.js are parts of the page; sections.js folds them, tour.js
 leads through them; page.js connects all with the frame.
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 from nmt import UserError
 from nmt.decoding import tokens
 from nmt.decoding.translator import Translator
+from nmt.exports import html_file
 from nmt.exports.browser import browser_model
 from nmt.messages import log, plural
 from nmt.results import architecture, texts
@@ -89,7 +91,11 @@ def blocks(transformer: Transformer) -> list[list[dict[str, Any]]]:
 
 
 def assemble(
-    run: str, transformer: Transformer, tokenizer: Tokenizer, examples: Sequence[Example]
+    run: str,
+    transformer: Transformer,
+    tokenizer: Tokenizer,
+    examples: Sequence[Example],
+    language: str | None = None,
 ) -> str:
     """Returns the page as HTML.
 
@@ -98,6 +104,8 @@ def assemble(
       transformer: a built Transformer.
       tokenizer: the Tokenizer of the run.
       examples: Examples that the page offers.
+      language: code of the source, by whose rules the page recognizes a text of several sentences;
+        None: of no text.
 
     Raises:
       UserError: a weight is NaN or infinite.
@@ -107,6 +115,10 @@ def assemble(
         parameters=transformer.count_params(),
         blocks=blocks(transformer),
         examples=[example._asdict() for example in examples],
+        sentences=html_file.sentence_rules(tokenizer, language) if language else None,
     )
-    program = browser_model.scripts(FOLDER, SCRIPTS)
-    return browser_model.fill_page(FOLDER, transformer, tokenizer, data, {"PROGRAM": program})
+    programs = {
+        "SENTENCES": browser_model.scripts(html_file.FOLDER, ["sentences.js"]),
+        "PROGRAM": browser_model.scripts(FOLDER, SCRIPTS),
+    }
+    return browser_model.fill_page(FOLDER, transformer, tokenizer, data, programs)
