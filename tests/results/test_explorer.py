@@ -82,7 +82,7 @@ def test_a_page_holds_the_run_and_nothing_that_is_markup(run):
     assert held["vocabulary"]["pieces"] == tokenizer.tokens(np.arange(tokenizer.vocab_size))
     sizes = [int(np.prod(tensor["shape"])) for tensor in held["tensors"]]
     assert sum(sizes) == held["parameters"] == transformer.count_params()
-    assert html.count("</script>") == 4
+    assert html.count("</script>") == 5
     assert "<b>" not in html
     assert "http" not in html.replace("http://www.w3.org/2000/svg", "")
     assert not re.search(r"innerHTML|insertAdjacentHTML|document\.write|eval\(", html)
@@ -97,7 +97,7 @@ def test_texts_are_in_both_languages_and_all_are_used():
         assert sorted(places.findall(english)) == sorted(places.findall(chinese)), name
     used = {*re.findall(r'data-(?:text|label)="([\w-]+)"', (page.FOLDER / "page.html").read_text())}
     assert used <= texts.keys()
-    program = browser_model.scripts(page.FOLDER, page.SCRIPTS)
+    program = browser_model.scripts(page.FOLDER, [page.STARTING, *page.SCRIPTS])
     assert {*re.findall(r'say\("([\w-]+)"', program)} <= texts.keys()
     asked = {name for name in texts if re.match("(what|ask|expect|menu)-", name)}
     steps = re.findall(r'name: "(\w+)", target', program)
@@ -518,6 +518,36 @@ def test_a_word_that_is_typed_is_translated_and_stepped_through(browser, run):
     assert browser.target() == wanted[:2].tolist()
     browser.click("all")
     assert browser.target() == wanted.tolist()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("before", "after", "error"),
+    [
+        ("\nopen();\n", "\nabsent();\n", "ReferenceError: absent is not defined"),
+        ("\nopen();\n", "\nopen(;\n", "SyntaxError"),
+        ("async function open() {", "async function open() { absent();", "ReferenceError"),
+    ],
+    ids=["throws", "is unreadable", "rejects"],
+)
+def test_a_page_that_cannot_start_says_so(driver, tmp_path, tokenizer, before, after, error):
+    html = page.assemble("my run", random_network(tokenizer.vocab_size), tokenizer, [])
+    assert html.count(before) == 1
+    path = tmp_path / "page.html"
+    path.write_text(html.replace(before, after), encoding="utf-8")
+    driver.get(path.as_uri())
+    about = driver.find_element("id", "about")
+    assert about.is_displayed()
+    assert f"This page cannot start: {error}" in about.text
+    (logged,) = driver.get_log("browser")  # which no other test may leave
+    assert error in logged["message"]
+
+
+@pytest.mark.slow
+def test_an_error_of_a_started_page_leaves_its_description(browser, tokenizer):
+    browser.open(random_network(tokenizer.vocab_size), tokenizer, "um.")
+    browser.ask("dispatchEvent(new ErrorEvent('error', { error: new Error('late') }))")
+    assert "my run" in browser.at("about").text
 
 
 @pytest.mark.slow

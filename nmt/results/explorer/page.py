@@ -3,6 +3,7 @@
 page.html is the frame, style.css the look, texts.json what is said in each language. What computes
 is in nmt/exports/browser/, which is read first; sentences.js of nmt/exports/html/ divides text into
 sentences. The rest is read in the order of SCRIPTS:
+starting.js, in a script of its own before all others, reports what they cannot read or start;
 by_hand.js explains a single attention weight, drawing.js draws; attention.js, flow.js, decoding.js,
 map.js, block.js, what_if.js and inside.js are parts of the page; sections.js folds them, tour.js
 leads through them; page.js connects all with the frame.
@@ -26,6 +27,7 @@ SCRIPTS = (
     "by_hand.js", "drawing.js", "attention.js", "flow.js", "decoding.js", "map.js", "block.js",
     "what_if.js", "inside.js", "sections.js", "tour.js", "page.js",
 )  # fmt: skip
+STARTING = "starting.js"
 MAX_TOKENS = 200  # of a sentence: its weights are their square, per head and layer
 
 
@@ -118,6 +120,7 @@ def assemble(
         sentences=html_file.sentence_rules(tokenizer, language) if language else None,
     )
     programs = {
+        "STARTING": browser_model.scripts(FOLDER, [STARTING]),
         "SENTENCES": browser_model.scripts(html_file.FOLDER, ["sentences.js"]),
         "PROGRAM": browser_model.scripts(FOLDER, SCRIPTS),
     }
