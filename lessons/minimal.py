@@ -16,6 +16,7 @@ to), H heads, D = D_MODEL, V = VOCAB_SIZE. Masks are 1.0 where a token must not 
 """
 
 import io
+import math
 import os
 import random
 import sys
@@ -38,7 +39,7 @@ NUM_HEADS = 8  # as in the paper
 DFF = 512  # width of the hidden layer in the feed-forward network; paper: 2048
 VOCAB_SIZE = 3000  # subword tokens, of both languages together; paper: 37000
 BATCH_SIZE = 64  # sentence pairs
-EPOCHS = 6  # passes over all pairs
+EPOCHS = 5  # passes over all pairs
 WARMUP_STEPS = 400  # in which the learning rate grows; paper: 4000
 MAX_TOKENS = 50  # of a translation
 PAD, UNKNOWN, START, END = 0, 1, 2, 3  # ids of the special tokens
@@ -208,12 +209,16 @@ def translate(transformer, tokenizer, sentences):
 # ---- Training ----
 
 
-class CustomSchedule(keras.optimizers.schedules.LearningRateSchedule):
-    """Grows for WARMUP_STEPS, then decays with the inverse square root of the step (5.3)."""
+def learning_rate(steps):
+    """Grows for WARMUP_STEPS to the paper's peak (5.3), then falls to 0 at the last of `steps`.
 
-    def __call__(self, step):
-        step = tf.cast(step, tf.float32) + 1  # Keras counts from 0
-        return D_MODEL**-0.5 * tf.minimum(step**-0.5, step * WARMUP_STEPS**-1.5)
+    The paper's rate falls with the inverse square root of the step, which takes more epochs.
+    """
+    warmup_steps = min(WARMUP_STEPS, steps // 2)
+    return keras.optimizers.schedules.CosineDecay(
+        initial_learning_rate=0.0, warmup_steps=warmup_steps, decay_steps=steps - warmup_steps,
+        warmup_target=(D_MODEL * WARMUP_STEPS) ** -0.5,
+    )  # fmt: skip
 
 
 def loss_function(real, logits):
@@ -225,7 +230,8 @@ def loss_function(real, logits):
 
 def train(transformer, tokenizer, pairs):
     """Trains on pairs of ids; prints, after each epoch, the mean loss and a translation."""
-    optimizer = keras.optimizers.Adam(CustomSchedule(), beta_1=0.9, beta_2=0.98, epsilon=1e-9)
+    rate = learning_rate(EPOCHS * math.ceil(len(pairs) / BATCH_SIZE))
+    optimizer = keras.optimizers.Adam(rate, beta_1=0.9, beta_2=0.98, epsilon=1e-9)
 
     @tf.function(input_signature=[tf.TensorSpec((None, None), tf.int32)] * 2)  # for all shapes
     def train_step(inp, tar):

@@ -44,7 +44,7 @@ def load_lesson():
 def trained(tmp_path_factory):
     lesson = load_lesson()
     lesson.NUM_LAYERS, lesson.D_MODEL, lesson.NUM_HEADS, lesson.DFF = 2, 32, 4, 48
-    lesson.VOCAB_SIZE, lesson.BATCH_SIZE, lesson.EPOCHS, lesson.WARMUP_STEPS = 72, 6, 12, 200
+    lesson.VOCAB_SIZE, lesson.BATCH_SIZE, lesson.EPOCHS, lesson.WARMUP_STEPS = 72, 6, 40, 300
     lesson.MAX_TOKENS = 12
     lesson.DATA, lesson.EXAMPLE = tmp_path_factory.mktemp("data"), SOURCES[0]
     (lesson.DATA / "pt_en").mkdir()
@@ -71,12 +71,12 @@ def network_of_story(trained):
 
 def test_it_prints_the_loss_of_each_epoch_bleu_and_translations(trained):
     losses = [
-        float(loss) for loss in re.findall(r"epoch \d+ of 12: loss ([\d.]+), \d+ s", trained.output)
+        float(loss) for loss in re.findall(r"epoch \d+ of 40: loss ([\d.]+), \d+ s", trained.output)
     ]
-    assert len(losses) == 12
+    assert len(losses) == 40
     assert losses[-1] < 0.1 < 1 < losses[0]
     lines = trained.output.splitlines()
-    assert lines[23:] == [
+    assert lines[79:] == [
         "    the cat sleeps.",
         "BLEU 100.0 on the 9 sentences of the test split",
         "a menina dorme. -> the girl sleeps.",
@@ -109,11 +109,14 @@ def test_a_translation_without_an_end_is_cut_off(trained):
     assert translation == trained.tokenizer.decode([5] * trained.lesson.MAX_TOKENS)
 
 
-def test_its_learning_rate_is_that_of_the_story():
+def test_its_learning_rate_grows_to_the_peak_of_the_story_and_ends_at_zero():
     lesson = load_lesson()
-    schedule = story.CustomSchedule(lesson.D_MODEL, lesson.WARMUP_STEPS)
-    for step in (1, 10, lesson.WARMUP_STEPS, 5000):
-        assert float(lesson.CustomSchedule()(step - 1)) == pytest.approx(float(schedule(step)))
+    peak = float(story.CustomSchedule(lesson.D_MODEL, lesson.WARMUP_STEPS)(lesson.WARMUP_STEPS))
+    rate = lesson.learning_rate(steps=2000)
+    assert float(rate(lesson.WARMUP_STEPS)) == pytest.approx(peak)
+    assert float(rate(lesson.WARMUP_STEPS // 2)) == pytest.approx(peak / 2)
+    assert float(rate(1200)) == pytest.approx(peak / 2)  # halfway from the peak to the end
+    assert float(rate(2000)) == pytest.approx(0.0, abs=1e-9)
 
 
 def test_its_loss_is_that_of_the_story():
@@ -167,7 +170,7 @@ def test_it_imports_nothing_of_the_program():
 def test_the_command_trains_and_leaves_python_open(tmp_path):
     """With one epoch of a fifth of the corpus."""
     (tmp_path / "lessons").mkdir()
-    text = FILE.read_text(encoding="utf-8").replace("EPOCHS = 6", "EPOCHS = 1")
+    text = FILE.read_text(encoding="utf-8").replace("EPOCHS = 5", "EPOCHS = 1")
     (tmp_path / "lessons" / "minimal.py").write_text(text, encoding="utf-8")
     (tmp_path / "data" / "pt_en").mkdir(parents=True)
     shutil.copy(ROOT / "data" / "sentences_to_try.tsv", tmp_path / "data")
