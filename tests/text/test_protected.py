@@ -247,11 +247,11 @@ def test_other_vocabularies_are_what_they_were_before_there_were_symbols():
     assert not Tokenizer(train_tokenizer(as_dataset(NUMBERED), 330, protect="off")).symbol_ids
 
 
-def test_the_bundled_corpus_has_no_symbols():
+def test_the_bundled_corpus_holds_numbers_enough_to_learn_symbols():
     sample = LineSample()
     for pair in corpora.trained_on(corpora.built_in("bundled").train):
         sample.add(*pair)
-    assert sample.pairs_with_spans < MIN_PAIRS / 2
+    assert sample.pairs_with_spans > MIN_PAIRS * 1.5
 
 
 def test_training_pairs_have_symbols_on_both_sides_and_evaluation_leaves_none_out(symbol_tokenizer):
