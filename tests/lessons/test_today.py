@@ -308,7 +308,7 @@ def test_a_table_and_a_picture_are_made_and_kept(miniature, capsys, monkeypatch)
     today.main(command)
     first = capsys.readouterr().out
     assert "| rope+muon | " in first
-    assert (miniature / "today.png").stat().st_size > 10_000
+    assert (miniature / "today.png").stat().st_size > 5_000
     monkeypatch.setattr(ablation, "train", None)  # nothing is trained again
     today.main([*command, "--resume"])
     assert capsys.readouterr().out == first
