@@ -510,7 +510,7 @@ def draw_stream(drawing: Drawing, x: float, pre_norm: bool) -> None:
 
 
 def residual_stream(say: Say) -> Drawing:
-    """Post-norm and pre-norm, side by side."""
+    """Post-norm, and pre-norm beside it."""
     drawing = Drawing(
         "The residual stream",
         "The 128 numbers of a token run upwards through all layers. A sub-layer reads them, and "
@@ -549,8 +549,8 @@ CROSS_SCORES = (-1.0, 0.5, 1.2, 3.4, -1.0, -0.5)
 
 def next_token_probabilities() -> tuple[dict[str, float], float]:
     """Returns the probabilities of LOGITS, and those of all other tokens together."""
-    others = [OTHER_LOGIT] * (VOCABULARY - len(LOGITS))
-    shares = softmax([*LOGITS.values(), *others])
+    other_logits = [OTHER_LOGIT] * (VOCABULARY - len(LOGITS))
+    shares = softmax([*LOGITS.values(), *other_logits])
     return dict(zip(LOGITS, shares, strict=False)), sum(shares[len(LOGITS) :])
 
 
@@ -570,9 +570,9 @@ def draw_tokens(
 
 def draw_probabilities(drawing: Drawing, x: float, y: float) -> None:
     """Draws the likeliest tokens with bars."""
-    likeliest, others = next_token_probabilities()
+    likeliest, other_share = next_token_probabilities()
     drawing.text(x, y, "probability of the next token", Style(weight="bold"))
-    rows = [*likeliest.items(), (None, others)]
+    rows = [*likeliest.items(), (None, other_share)]
     for number, (token, share) in enumerate(rows):
         middle = y + 36 + 34 * number
         if token is None:
@@ -655,7 +655,7 @@ def draw_row(
     drawing: Drawing, x: float, y: float, tokens: Sequence[str], fill: str, step: float = 92,
     noticed: str = "",
 ) -> None:  # fmt: skip
-    """Draws tokens side by side, one each `step` pixels."""
+    """Draws tokens in a row, one each `step` pixels."""
     for number, token in enumerate(tokens):
         color = NOTICED if token == noticed else INK
         style = CENTERED._replace(color=color, size=16)

@@ -97,8 +97,8 @@ def notebook(path: Path, change: Callable[[str], str]) -> str:
         else:
             blocks += [fence("python", source), *output_blocks(cell["outputs"], picture)]
     download = "下载这个 notebook" if chinese else "Download this notebook"
-    title, _, rest = blocks[0].partition("\n")
-    blocks[0] = f"{title}\n\n[{download}]({path.name})\n{rest}"
+    title, _, body = blocks[0].partition("\n")
+    blocks[0] = f"{title}\n\n[{download}]({path.name})\n{body}"
     return "\n\n".join(blocks)
 
 

@@ -432,8 +432,8 @@ def draw(path: Path, title: str, results: dict) -> Path:
     """Draws the losses of the first ablation, in gray, beside those of each other one."""
     from matplotlib.ticker import LogLocator, NullLocator
 
-    (first, first_results), *others = results.items()
-    panels = others or [(first, first_results)]
+    (first, first_results), *compared = results.items()
+    panels = compared or [(first, first_results)]
     columns = min(len(panels), 4)
     rows = -(-len(panels) // columns)
     figure, grid = subplots(
@@ -445,7 +445,7 @@ def draw(path: Path, title: str, results: dict) -> Path:
     for axes in grid.flat[max(len(panels) - columns, 0) : len(panels)]:
         axes.tick_params(labelbottom=True)  # also above a removed one
     for axes, (name, ablation_results) in zip(grid.flat, panels, strict=False):
-        if others:
+        if compared:
             draw_losses(axes, first_results, "gray", label=first)
             axes.legend()
         draw_losses(axes, ablation_results, "C0")

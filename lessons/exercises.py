@@ -83,8 +83,8 @@ def _merge(ids, pair, new_id):
 
 def _merge_first(ids, pair, new_id):
     """Returns ids with the first occurrence of a pair merged."""
-    for place, found in enumerate(itertools.pairwise(ids)):
-        if found == tuple(pair):
+    for place, neighbors in enumerate(itertools.pairwise(ids)):
+        if neighbors == tuple(pair):
             return [*ids[:place], new_id, *ids[place + 2 :]]
     return ids
 
@@ -92,7 +92,7 @@ def _merge_first(ids, pair, new_id):
 def _merge_overlapping(ids, pair, new_id):
     """Returns a new id for each occurrence of a pair, of those that overlap, too."""
     pairs = [*itertools.pairwise(ids)]
-    starts = [found == tuple(pair) for found in pairs] + [False]
+    starts = [neighbors == tuple(pair) for neighbors in pairs] + [False]
     merged = []
     for place, token in enumerate(ids):
         if starts[place]:

@@ -31,7 +31,7 @@ def without_accents(text):
 
 
 def bare(text):
-    """A line without what tells its forms with other capitals and marks apart."""
+    """A line in lower case, without its end mark: the same for all its typed forms."""
     return text.lower().rstrip(".!")
 
 

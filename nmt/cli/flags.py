@@ -158,7 +158,8 @@ def add_removed(parser: argparse.ArgumentParser, flag: str, instead: str) -> Non
 
 def add_run(parser: argparse.ArgumentParser, several: bool = False) -> None:
     """Adds the flags that choose a trained run, or `several`."""
-    text = "run folder (default: the newest in runs/, if all are of one corpus)"
+    text = "run folder (default: the newest in runs/, if all are of one corpus; if there is none, "
+    text += "the one that comes with the program)"
     if several:
         text += "; repeated (translate, evaluate, score): an ensemble, the mean of their "
         text += "probabilities"

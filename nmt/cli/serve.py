@@ -44,8 +44,9 @@ EXAMPLES = 5  # sentences of the test split that the page and the explorer offer
 def add_flags(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--run", type=flags.filled, metavar="DIR", action="append", default=[], dest="runs",
-        help="run folder (default: the newest in runs/, if all are of one corpus); repeated: "
-        "several directions, or for the same languages an ensemble",
+        help="run folder (default: the newest in runs/, if all are of one corpus; if there is "
+        "none, the one that comes with the program); repeated: several directions, or for the "
+        "same languages an ensemble",
     )  # fmt: skip
     parser.add_argument(
         "--languages", type=flags.filled, metavar="A-B", action="append", default=[],
