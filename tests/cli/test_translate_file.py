@@ -174,7 +174,7 @@ def test_a_translation_depends_on_the_weights_and_on_the_content_of_the_glossary
     finished, tmp_path
 ):
     terms = tmp_path / "terms.tsv.gz"
-    terms.write_bytes(gzip.compress(b"um\tuno\n"))
+    terms.write_bytes(gzip.compress(b"um\tuno\n", mtime=0))
     command = ["translate-file", "a.html", "b.html", "--glossary", str(terms)]
 
     def settings(*flags):
@@ -187,9 +187,9 @@ def test_a_translation_depends_on_the_weights_and_on_the_content_of_the_glossary
     assert saved == settings()
     assert saved == settings("--columns", "1", "--fuzzy", "--check")
     assert saved != settings("--no-protect")
-    terms.write_bytes(gzip.compress(b"um\tum\n"))
+    terms.write_bytes(gzip.compress(b"um\tum\n", mtime=0))
     assert saved != settings()
-    terms.write_bytes(gzip.compress(b"um\tuno\n"))
+    terms.write_bytes(gzip.compress(b"um\tuno\n", mtime=0))
     assert saved == settings()
     digests = ["b"]
     assert saved != settings()
