@@ -185,9 +185,9 @@ def choices_of(args: Namespace, picture: Picture) -> dict[str, Any]:
 
 def planned_steps(run: Run) -> int:
     """Returns the optimizer steps of a whole training run, from its checkpoint."""
-    from nmt.runs import loading
+    from nmt.training import checkpoints
 
-    return int(loading.load(run).model.steps)
+    return checkpoints.planned_steps(choose_weights(run).path)
 
 
 def _path(text: str) -> Path:

@@ -82,11 +82,22 @@ class Position(NamedTuple):
 
 def position(path: str) -> Position:
     """Returns the Position of a checkpoint."""
+    return Position(_counter(path, "epoch"), _counter(path, "position"))
+
+
+def planned_steps(path: str) -> int:
+    """Returns the optimizer steps of the whole training run that a checkpoint is of."""
+    try:
+        return _counter(path, "steps")
+    except UNREADABLE as error:
+        raise UserError(f"{path}: damaged ({reason(error)}); restore or remove it") from None
+
+
+def _counter(path: str, name: str) -> int:
+    """Returns a counter of a NamedState, without the network."""
     with readable_path(path) as readable:
         reader = tf.train.load_checkpoint(readable)
-        epoch = reader.get_tensor("epoch/.ATTRIBUTES/VARIABLE_VALUE")
-        batch = reader.get_tensor("position/.ATTRIBUTES/VARIABLE_VALUE")
-        return Position(int(epoch), int(batch))
+        return int(reader.get_tensor(f"{name}/.ATTRIBUTES/VARIABLE_VALUE"))
 
 
 def restore(checkpoint: State, path: str) -> None:

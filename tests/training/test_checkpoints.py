@@ -163,6 +163,15 @@ def unignored():
 
 
 @pytest.mark.usefixtures("unignored")
+def test_the_steps_of_a_whole_run_are_read_without_its_network(tmp_path):
+    path = str(tmp_path / "ckpt-3")
+    tf.train.Checkpoint(epoch=tf.Variable(3), steps=tf.Variable(4711)).write(path)
+    assert checkpoints.planned_steps(path) == 4711
+    Path(f"{path}.index").write_bytes(b"no index")
+    with pytest.raises(UserError, match="ckpt-3: damaged"):
+        checkpoints.planned_steps(path)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_waits_until_the_training_is_saved(tmp_path, number):
     keeper, before = State(tmp_path).keeper, signal.getsignal(number)
