@@ -20,11 +20,11 @@ from unittest import mock
 import keras
 import numpy as np
 import tensorflow as tf
-from matplotlib import colormaps
 from matplotlib.patches import Rectangle
 
 import transformer_model as model
 from nmt.results.figures import labels, save, subplots
+from nmt.results.plots import WEIGHTS
 from nmt.text.tokenizer import Tokenizer
 
 # ---- Byte-pair encoding, by steps (Sennrich et al. 2016, arXiv 1508.07909) ----
@@ -315,7 +315,7 @@ def draw_grid(
     """
     figure, axes = subplots(figsize=(0.75 * len(columns) + 2.2, 0.42 * len(rows) + 1.4))
     limit = limit or float(values.max())
-    axes.imshow(values, cmap="Blues", vmin=0, vmax=limit, aspect="auto")
+    axes.imshow(values, cmap=WEIGHTS, vmin=0, vmax=limit, aspect="auto")
     for (row, column), value in np.ndenumerate(values):
         axes.text(
             column, row, f"{value:.{digits}f}", ha="center", va="center", fontsize=9,
@@ -336,7 +336,7 @@ def draw_tokens(
     limit = max(map(max, values))
     for row, (tokens, numbers) in enumerate(zip(lines, values, strict=True)):
         for column, (token, number) in enumerate(zip(labels(tokens), numbers, strict=True)):
-            color = colormaps["Blues"](number / limit * 0.8)
+            color = WEIGHTS(number / limit * 0.8)
             axes.add_patch(Rectangle((column, row), 0.96, 0.92, fc=color, ec="silver"))
             text = f"{token}\n{number:.2f}"
             axes.text(
