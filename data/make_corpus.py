@@ -1,12 +1,15 @@
 """Write the bundled Portuguese-English corpus: a seeded bilingual grammar.
 
-Run `python data/make_corpus.py [--out DIR]`. It writes `train.tsv`, `validation.tsv` and `test.tsv`
-(one `Portuguese TAB English` pair per line) to DIR, by default `pt_en/` beside this file. The pairs
-are the hand-written ones of `beginner.tsv` and `everyday.tsv`, and sentences of the grammar in
-`grammar/`, from the words in `lexicon/`. In the training split, the hand-written ones of
-`phrases.tsv`, copies with digits and copies without accents then take the place of as many of the
-grammar. The same bytes come out on every run and Python version. All text was written for this
-project.
+Run `python data/make_corpus.py [--out DIR]`. It writes `train.tsv`, `validation.tsv`, `test.tsv`
+and `conversation.tsv` (a `Portuguese TAB English` pair per line) to DIR, by default `pt_en/` beside
+this file.
+
+The first three hold the hand-written pairs of `beginner.tsv` and `everyday.tsv`, and sentences of
+the grammar in `grammar/`, from the words in `lexicon/`. In the training split, the hand-written
+ones of `phrases.tsv`, copies with digits and copies without accents then take the place of as many
+of the grammar. The fourth, which corpus `bundled-conversation` adds to the training split, holds
+the hand-written pairs of the table of that name, and copies of some as they are typed in a hurry.
+The same bytes come out on every run and Python version. All text was written for this project.
 """
 
 import argparse
@@ -14,7 +17,14 @@ from importlib import import_module
 from pathlib import Path
 
 from grammar.phrases import DRAW
-from grammar.typed import accentless, bare, typed, typed_forms, with_digits
+from grammar.typed import (
+    accentless,
+    bare,
+    hurried_questions,
+    typed,
+    typed_forms,
+    with_digits,
+)
 from grammar.writing import generate
 
 # Importing a family registers its sentences; their order is part of the corpus.
@@ -38,6 +48,7 @@ for family in FAMILIES:
 
 SIZES = {"validation": 1000, "test": 1000, "train": 32000}
 DIGIT_COPIES, ACCENTLESS_COPIES, ACCENTLESS_SHARE = 1300, 2500, 0.25  # of the training pairs
+QUESTION_SHARE = 0.4  # of questions that are typed in a hurry, too
 HERE = Path(__file__).resolve().parent
 
 
@@ -70,6 +81,19 @@ def extended(pairs, held_out, written):
     return pairs
 
 
+def conversation(other_pairs):
+    """The pairs of `conversation.tsv`, shuffled, of which no source is one of `other_pairs`."""
+    pairs = list(read_pairs("conversation").items())
+    copies = accentless(pairs, ACCENTLESS_SHARE) + hurried_questions(pairs, QUESTION_SHARE)
+    taken = {bare(pt) for pt, _ in other_pairs}
+    kept = []
+    for pt, en in [*pairs, *copies]:
+        if bare(pt) not in taken:
+            taken.add(bare(pt))
+            kept.insert(DRAW.below(len(kept) + 1), (pt, en))
+    return kept
+
+
 def main():
     """Write the three splits."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -90,6 +114,7 @@ def main():
     for split, size in SIZES.items():
         splits[split], pairs = pairs[:size], pairs[size:]
     splits["train"] = extended(splits["train"], splits["validation"] + splits["test"], written)
+    splits["conversation"] = conversation([pair for part in splits.values() for pair in part])
     for split, part in splits.items():
         text = "".join(f"{pt}\t{en}\n" for pt, en in part)
         (out / f"{split}.tsv").write_text(text, encoding="utf-8", newline="\n")

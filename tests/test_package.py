@@ -40,7 +40,8 @@ def test_the_wheel_has_every_file_of_nmt_and_the_text_of_the_corpora():
     assert {path for path in files if path.is_file() and path.suffix != ".py"} <= packed
     from nmt.corpus import corpora
 
-    bundled = {path for paths in corpora.BUILT_IN_CORPORA.values() for path in paths}
+    splits = [split for corpus in corpora.BUILT_IN_CORPORA.values() for split in corpus]
+    bundled = {path for split in splits for path in split}
     assert bundled <= packed
     assert ROOT / "data" / "sentences_to_try.tsv" in packed
 

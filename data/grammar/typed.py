@@ -16,6 +16,9 @@ NUMBER_WORDS = {  # of both languages, by value
     90: "noventa ninety",
 }  # fmt: skip
 VALUES = {word: value for value, words in NUMBER_WORDS.items() for word in words.split()}
+QUESTION_WORD = re.compile(
+    r"(o que|que|quem|qual|quais|quando|quant[oa]s?|onde|como|por que)\b", re.IGNORECASE
+)
 UNFIT_FOR_DIGITS = re.compile(r"\b(cento|mil|hundred|thousand)\b|\d|-feira|nt[ae] e |ty-")
 
 
@@ -89,3 +92,18 @@ def accentless(pairs, share):
             lower = plain[-1] == "." and DRAW.chance(0.6)
             copies.append((without_mark(plain) if lower else plain, en))
     return copies
+
+
+def hurried_questions(pairs, share):
+    """Copies of a share of the short questions that begin with a question word, in small letters.
+
+    They have neither accents nor a mark; the English keeps its mark, because it is a question.
+    """
+    return [
+        (without_mark(without_accents(pt).rstrip("?")), en)
+        for pt, en in pairs
+        if pt[-1] == "?"
+        and pt.count(" ") <= 7
+        and QUESTION_WORD.match(without_accents(pt))
+        and DRAW.chance(share)
+    ]

@@ -21,10 +21,12 @@ if TYPE_CHECKING:  # which takes seconds to import
 
 DATA = data_folder()
 SPLIT_NAMES = ("train", "validation", "test")
-BUILT_IN_CORPORA = {  # training, validation and test pairs
-    "bundled": [DATA / "pt_en" / f"{split}.tsv" for split in SPLIT_NAMES],
-    "bundled-zh": [DATA / "zh_en" / f"{split}.tsv" for split in SPLIT_NAMES],
-    "winter-games": [DATA / "winter_games.tsv"] * 3,  # one pair, to be memorized
+BUNDLED = [[DATA / "pt_en" / f"{split}.tsv"] for split in SPLIT_NAMES]
+BUILT_IN_CORPORA = {  # files of training, validation and test pairs
+    "bundled": BUNDLED,
+    "bundled-conversation": [[*BUNDLED[0], DATA / "pt_en" / "conversation.tsv"], *BUNDLED[1:]],
+    "bundled-zh": [[DATA / "zh_en" / f"{split}.tsv"] for split in SPLIT_NAMES],
+    "winter-games": [[DATA / "winter_games.tsv"]] * 3,  # one pair, to be memorized
 }
 HELD_OUT_SHARE, MAX_HELD_OUT = 0.02, 1000  # pairs, for each of validation and test
 SPARE_SOURCES = 100  # drawn in case that a part would get none
@@ -262,7 +264,7 @@ def from_files(source: CorpusSource, seed: int, only: str | None = None) -> Corp
 def built_in(name: str) -> Corpus:
     """Returns one of BUILT_IN_CORPORA."""
     splits = zip(SPLIT_NAMES, BUILT_IN_CORPORA[name], strict=True)
-    return complete(name, {split: text_dataset([path]) for split, path in splits}, seed=0)
+    return complete(name, {split: text_dataset(paths) for split, paths in splits}, seed=0)
 
 
 def sentences_to_try(name: str) -> list[str]:

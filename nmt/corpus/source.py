@@ -16,6 +16,7 @@ from nmt.text.languages import target_language as target_of
 
 BUILT_IN_LANGUAGES = {  # of corpora.BUILT_IN_CORPORA
     "bundled": Pair("pt", "en"),
+    "bundled-conversation": Pair("pt", "en"),
     "bundled-zh": Pair("zh", "en"),
     "winter-games": Pair("en", "zh"),
 }

@@ -18,7 +18,7 @@ NAMES = ("train", "validation", "test")
 def pairs():
     """All pairs of strings, by split."""
     named = zip(NAMES, corpora.BUILT_IN_CORPORA["bundled-zh"], strict=True)
-    return {split: list(files.read_pairs([path])) for split, path in named}
+    return {split: list(files.read_pairs(paths)) for split, paths in named}
 
 
 def test_no_source_is_twice_or_in_two_splits(pairs):

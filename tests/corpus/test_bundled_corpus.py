@@ -15,7 +15,7 @@ SPLITS = ("train", "validation", "test")
 def pairs():
     """All pairs of strings, by split."""
     named = zip(SPLITS, corpora.BUILT_IN_CORPORA["bundled"], strict=True)
-    return {split: list(files.read_pairs([path])) for split, path in named}
+    return {split: list(files.read_pairs(paths)) for split, paths in named}
 
 
 def words(text):
@@ -206,10 +206,58 @@ def test_training_pairs_hold_sentences_that_are_typed_without_accents(pairs):
     assert share(pairs, r"(?i)\b(nao|voce|irmao|amanha|estao|cafe)\b") >= 500
 
 
+# ---- What bundled-conversation adds ----
+
+
+@pytest.fixture(scope="module")
+def conversation():
+    """The pairs that it adds to the training split."""
+    return list(files.read_pairs([corpora.DATA / "pt_en" / "conversation.tsv"]))
+
+
+def test_conversation_is_added_to_training_alone(pairs, conversation):
+    corpus = corpora.built_in("bundled-conversation")
+    assert sorted(corpus.train) == sorted(pairs["train"] + conversation)
+    assert [*corpus.test] == pairs["test"]
+    written = {*files.read_pairs([corpora.DATA / "conversation.tsv"])}
+    assert len(written) >= 9000
+    assert len(written & {*conversation}) >= 0.95 * len(written)  # others are in it already
+
+
+def bare(source):
+    return source.lower().rstrip(".!?")
+
+
+def test_no_source_of_conversation_is_elsewhere_but_for_its_mark(pairs, conversation):
+    others = {source.lower().rstrip(".!") for split in SPLITS for source, _ in pairs[split]}
+    sources = [source.lower().rstrip(".!") for source, _ in conversation]
+    assert len({*sources}) == len(sources)
+    assert others.isdisjoint(sources)
+
+
+@pytest.mark.parametrize("name", ["independent", "learners"])
+def test_no_sentence_of_the_benchmarks_is_in_conversation(conversation, name):
+    path = corpora.DATA.parent / "benchmarks" / f"{name}_sentences.tsv"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    asked = {bare(line.split("\t")[0]) for line in lines}
+    assert len(asked) >= 100
+    assert asked.isdisjoint(bare(source) for source, _ in conversation)
+
+
+def test_conversation_is_well_formed(conversation):
+    for source, target in conversation:
+        assert source == " ".join(source.split())
+        assert target == " ".join(target.split())
+        assert target[0].isupper() or target[0].isdigit(), target
+        assert target[-1] in ".?!", target
+        assert sorted(re.findall(r"\d+", source)) == sorted(re.findall(r"\d+", target)), source
+        assert source[-1] == target[-1] or source[-1] not in ".?!", source
+
+
 @pytest.mark.slow
 def test_the_grammar_writes_the_committed_files_byte_for_byte(tmp_path):
     script = corpora.DATA / "make_corpus.py"
     run_process([sys.executable, script, "--out", tmp_path], check=True)
-    for split in SPLITS:
+    for split in (*SPLITS, "conversation"):
         name = f"{split}.tsv"
         assert (tmp_path / name).read_bytes() == (corpora.DATA / "pt_en" / name).read_bytes(), name

@@ -318,7 +318,7 @@ def test_the_run_that_comes_with_the_program_is_small_and_of_the_bundled_corpus(
     names = ("params.json", "tokenizer.model", "history.json", "scores.json")
     files = [*run.final.iterdir(), *(run.path / name for name in names)]
     assert sum(path.stat().st_size for path in files) < 6_500_000
-    text = corpora.BUILT_IN_CORPORA["bundled"][0].read_bytes()
+    text = corpora.BUILT_IN_CORPORA["bundled"][0][0].read_bytes()
     assert run.parameters.options.data_path == "bundled"
     assert run.parameters.hashes["train_sha256"] == hashlib.sha256(text).hexdigest()
 
