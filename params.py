@@ -60,6 +60,20 @@ TIE_EMBEDDINGS: Annotated[
 NON_AUTOREGRESSIVE: Annotated[
     bool, Flag("predict all tokens in parallel, not one by one (arXiv 2012.15833); paper: no")
 ] = False
+ACTIVATION: Annotated[
+    str,
+    Flag(
+        "function within the feed-forward layers; paper and tutorial: relu; OPUS-MT: swish (arXiv "
+        "1710.05941)",
+        choices=("relu", "swish"),
+    ),
+] = "relu"
+NORM_EPSILON: Annotated[
+    float, Flag("layer normalization's epsilon; tutorial: 1e-6; Marian: 1e-5", 1e-12, 0.1)
+] = 1e-6
+LOGITS_BIAS: Annotated[
+    bool, Flag("with tied embeddings, add a bias to the logits, as without; paper and tutorial: no")
+] = False
 
 TRAINING = Section("Training")
 

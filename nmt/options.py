@@ -32,6 +32,9 @@ class Options:
     pre_norm: bool = params.PRE_NORM
     tie_embeddings: bool = params.TIE_EMBEDDINGS
     non_autoregressive: bool = params.NON_AUTOREGRESSIVE
+    activation: str = params.ACTIVATION
+    norm_epsilon: float = params.NORM_EPSILON
+    logits_bias: bool = params.LOGITS_BIAS
     epochs: int = params.EPOCHS
     schedule: str = params.SCHEDULE
     warmup_steps: int = params.WARMUP_STEPS
@@ -91,11 +94,12 @@ class Options:
         """The number of logits of the decoder for each token that it is given."""
         return OUTPUTS_IN_ONE_PASS if self.non_autoregressive else 1
 
-    def parameters(self, vocab_size: int) -> int:
+    def parameters(self, vocab_size: int, target_vocab_size: int | None = None) -> int:
         """Returns the number of trained weights of a network, as `count_params` of Keras does.
 
         Args:
-          vocab_size: vocabulary entries, shared by both languages.
+          vocab_size: vocabulary entries.
+          target_vocab_size: of the target's vocabulary; None if both languages share one.
         """
         width = self.d_model
         attention = 4 * (width**2 + width)
@@ -104,9 +108,12 @@ class Options:
         encoder = self.num_layers * (attention + feed_forward + 2 * norm)
         decoder = self.layers_of_decoder * (2 * attention + feed_forward + 3 * norm)
         last_norms = 2 * norm if self.pre_norm else 0
-        table = vocab_size * width
-        tables = table if self.tie_embeddings else 3 * table + vocab_size  # logits have a bias
-        return encoder + decoder + last_norms + tables
+        target_size = target_vocab_size or vocab_size
+        bias = target_size if self.logits_bias or not self.tie_embeddings else 0
+        tables = vocab_size * width
+        if not self.tie_embeddings:
+            tables += 2 * target_size * width
+        return encoder + decoder + last_norms + tables + bias
 
     def by_name(self, *sections: params.Section) -> dict[str, Any]:
         """Returns values by name, as JSON, messages and flags need them.

@@ -471,6 +471,29 @@ def test_pre_norm_normalizes_what_sub_layers_take():
     assert_close(output, x + ffn(norm3(x)), 1e-5)
 
 
+def test_the_form_of_marian_networks_is_swish_another_epsilon_and_a_bias_of_logits():
+    network = variants.TransformerVariant(
+        1, 8, 2, 16, 11, 11, tie_embeddings=True, activation="swish", norm_epsilon=0.5,
+        logits_bias=True,
+    )  # fmt: skip
+    network.build(((None, None), (None, None)))
+    randomized(network)
+    x = random(3, 5, 8)
+    layer = network.encoder.enc_layers[0]
+    hidden = layer.ffn.layers[0].kernel
+    first = x @ tf.convert_to_tensor(hidden) + layer.ffn.layers[0].bias
+    second = (first / (1 + tf.exp(-first))) @ tf.convert_to_tensor(layer.ffn.layers[1].kernel)
+    assert_close(layer.ffn(x), second + layer.ffn.layers[1].bias, 1e-5)
+
+    norm = network.decoder.dec_layers[0].layernorm3
+    mean, variance = tf.nn.moments(x, [-1], keepdims=True)
+    normal = (x - mean) / tf.sqrt(variance + 0.5)
+    assert_close(norm(x), normal * tf.convert_to_tensor(norm.gamma) + norm.beta, 1e-5)
+
+    logits = x @ tf.transpose(network.encoder.embedding.embeddings) + network.final_layer.bias
+    assert_close(network.final_layer(x), logits, 1e-5)
+
+
 def test_a_decoder_layer_equals_one_of_keras_parts():
     x, enc_output = random(3, 4, 8), random(3, 5, 8, seed=1)
     _, look_ahead_mask, padding_mask = tm.create_masks(INP, TAR)

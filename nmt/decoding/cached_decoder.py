@@ -200,7 +200,8 @@ class CachedDecoder:
         layer = self._transformer.final_layer
         transposed = variant_of(self._transformer).tie_embeddings
         kernel = tf.convert_to_tensor(layer.embedding.embeddings if transposed else layer.kernel)
-        bias = tf.zeros(kernel.shape[:1]) if transposed else tf.convert_to_tensor(layer.bias)
+        has_bias = layer.bias is not None
+        bias = tf.convert_to_tensor(layer.bias) if has_bias else tf.zeros(kernel.shape[:1])
         if transposed and (self.beam > 1 or self.cache_length is None):
             kernel, transposed = tf.transpose(kernel), False
         if extra_entries:

@@ -59,28 +59,26 @@ class PlainForward:
         return tf.reduce_sum(tf.cast(real != PAD, tf.float32))
 
 
-def build_transformer(options: Options, vocab_size: int, plain: bool = False) -> Transformer:
+def build_transformer(
+    options: Options, vocab_size: int, plain: bool = False, target_vocab_size: int | None = None
+) -> Transformer:
     """Returns a Transformer of the sizes in `options`, with newly initialized weights.
 
     Args:
       options: of the run.
-      vocab_size: vocabulary entries, shared by both languages.
+      vocab_size: vocabulary entries.
       plain: leave it as the story has it; otherwise engine.py accelerates it.
+      target_vocab_size: entries of the target's vocabulary; None if both languages share one.
     """
     with dtype_policy_scope("mixed_bfloat16" if options.mixed_precision else "float32"):
         transformer = network_of(
-            Variant(
-                options.pre_norm,
-                options.tie_embeddings,
-                options.non_autoregressive,
-                options.decoder_layers,
-            ),
+            Variant(**{name: getattr(options, name) for name in Variant._fields}),
             num_layers=options.num_layers,
             d_model=options.d_model,
             num_heads=options.num_heads,
             dff=options.dff,
             input_vocab_size=vocab_size,
-            target_vocab_size=vocab_size,
+            target_vocab_size=target_vocab_size or vocab_size,
             rate=options.dropout_rate,
         )
     transformer.build(((None, None), (None, None)))

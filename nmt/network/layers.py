@@ -139,4 +139,6 @@ class TiedLogits(variants.TiedLogits):
         """(B, L, D) -> (B, L, V)."""
         embeddings = self.embedding.embeddings  # (V, D)
         logits = tf.matmul(matrix(x), embeddings, transpose_b=True)  # (B L, V)
+        if self.bias is not None:
+            logits = tf.nn.bias_add(logits, self.bias)
         return tf.reshape(logits, (*leading(x), embeddings.shape[0]))

@@ -6,6 +6,8 @@
   stack has one more normalization, of its output.
 - Tied embeddings: one matrix for source, target and logits (paper 3.4).
 - Another number of layers in the decoder (Kasai et al. 2020, arXiv 2006.10369).
+- What networks trained by Marian have: x sigmoid(x), called swish (Ramachandran et al. 2017, arXiv
+  1710.05941), in place of max(0, x); another epsilon; a bias of logits beside tied embeddings.
 - Non-autoregressive: no look-ahead mask in the decoder; see parallel_tokens.py.
 
 Shapes in comments as in transformer_model.py.
@@ -24,6 +26,7 @@ from transformer_model import (
     EncoderLayer,
     Transformer,
     TransformerLayer,
+    parts_of,
     rebuild,
 )
 
@@ -73,15 +76,29 @@ class PreNormDecoderLayer(DecoderLayer):
 
 @register
 class TiedLogits(keras.layers.Layer):
-    """Logits as products with the matrix (V, D) of a shared Keras `embedding` (paper 3.4)."""
+    """Logits as products with the matrix (V, D) of a shared Keras `embedding` (paper 3.4).
 
-    def __init__(self, embedding: keras.layers.Embedding, **kwargs: Any):
+    Args:
+      embedding: a Keras Embedding.
+      has_bias: whether a bias (V,) is added.
+    """
+
+    def __init__(
+        self, embedding: keras.layers.Embedding, has_bias: bool = False, **kwargs: Any
+    ):  # fmt: skip
         super().__init__(**kwargs)
-        self.embedding = embedding
+        self.embedding, self.has_bias = embedding, has_bias
+        self.bias = None
+
+    def build(self, input_shape: Any) -> None:
+        if self.has_bias:
+            entries = (self.embedding.input_dim,)
+            self.bias = self.add_weight(entries, "zeros", name="bias")
 
     def call(self, x: tf.Tensor) -> tf.Tensor:
         """(B, L, D) -> (B, L, V)."""
-        return tf.matmul(x, self.embedding.embeddings, transpose_b=True)
+        logits = tf.matmul(x, self.embedding.embeddings, transpose_b=True)
+        return logits if self.bias is None else logits + self.bias
 
 
 # ---- The two stacks ----
@@ -172,6 +189,9 @@ class Variant(NamedTuple):
     tie_embeddings: bool = False  # has one matrix for source, target and logits
     non_autoregressive: bool = False  # has no look-ahead mask in the decoder
     decoder_layers: int = 0  # in the decoder; 0 for as many as in the encoder
+    activation: str = "relu"  # within the feed-forward networks, by Keras's name
+    norm_epsilon: float = 1e-6  # of layer normalization
+    logits_bias: bool = False  # has a bias (V,) beside tied embeddings
 
     @property
     def limitation(self) -> str:
@@ -187,6 +207,7 @@ class TransformerVariant(Transformer):
         self, num_layers: int, d_model: int, num_heads: int, dff: int, input_vocab_size: int,
         target_vocab_size: int, rate: float = 0.1, pre_norm: bool = False,
         tie_embeddings: bool = False, non_autoregressive: bool = False, decoder_layers: int = 0,
+        activation: str = "relu", norm_epsilon: float = 1e-6, logits_bias: bool = False,
         **kwargs: Any,
     ):  # fmt: skip
         keras.Model.__init__(self, **kwargs)  # Transformer's would create the story's stacks
@@ -197,6 +218,7 @@ class TransformerVariant(Transformer):
             input_vocab_size=input_vocab_size, target_vocab_size=target_vocab_size, rate=rate,
             pre_norm=pre_norm, tie_embeddings=tie_embeddings,
             non_autoregressive=non_autoregressive, decoder_layers=decoder_layers,
+            activation=activation, norm_epsilon=norm_epsilon, logits_bias=logits_bias,
         )  # fmt: skip
         embedding = None  # each stack has its own
         if tie_embeddings:
@@ -209,9 +231,20 @@ class TransformerVariant(Transformer):
             non_autoregressive, embedding,
         )  # fmt: skip
         if tie_embeddings:
-            self.final_layer = TiedLogits(embedding, dtype="float32")
+            self.final_layer = TiedLogits(embedding, logits_bias, dtype="float32")
         else:
             self.final_layer = keras.layers.Dense(target_vocab_size, dtype="float32")
+        for layer in (*self.encoder.enc_layers, *self.decoder.dec_layers):
+            layer.ffn.layers[0].activation = keras.activations.get(activation)
+        set_epsilon(self, norm_epsilon)
+
+
+def set_epsilon(layer: keras.Layer, epsilon: float) -> None:
+    """Sets the epsilon of each layer normalization within a layer."""
+    for part in parts_of(layer):
+        if isinstance(part, keras.layers.LayerNormalization):
+            part.epsilon = epsilon
+        set_epsilon(part, epsilon)
 
 
 def shared_embedding(

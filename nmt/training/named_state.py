@@ -43,6 +43,8 @@ def _walk(layer: keras.Layer, path: str) -> Iterator[tuple[str, keras.Variable]]
     for name, value in attributes.items():
         if isinstance(value, keras.Layer):
             yield from _walk(value, f"{path}{name}/")
+        elif isinstance(value, keras.Variable) and parts_of(layer):  # beside those of its parts
+            yield f"{path}{name}", value
         elif isinstance(value, list):
             for number, part in enumerate(value, start=1):
                 if isinstance(part, keras.Layer):

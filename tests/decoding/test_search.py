@@ -42,6 +42,8 @@ def next_log_probabilities(model, source, tokens):
         (3, EXTRA, {}),
         (3, None, dict(pre_norm=True, tie_embeddings=True, input_vocab_size=13)),
         (3, None, dict(num_layers=3, decoder_layers=1)),
+        (3, None, dict(activation="swish", norm_epsilon=0.1)),
+        (1, EXTRA, dict(tie_embeddings=True, logits_bias=True, input_vocab_size=13)),
     ],
 )
 def test_a_cached_step_equals_a_call_of_the_whole_model(beam, extra_positions, variant):

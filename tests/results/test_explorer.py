@@ -467,6 +467,7 @@ CONFIGURATIONS = [
     dict(), dict(num_heads=1, num_layers=1), dict(num_layers=3, decoder_layers=1),
     dict(non_autoregressive=True),
     dict(dtype="mixed_bfloat16", pre_norm=True),
+    dict(tie_embeddings=True, activation="swish", norm_epsilon=0.1, logits_bias=True),
 ]  # fmt: skip
 
 

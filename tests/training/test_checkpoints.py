@@ -598,13 +598,14 @@ def test_a_training_killed_again_and_again_ends_bit_for_bit_as_one_never_killed(
 
 
 def test_a_checkpoint_names_every_variable_by_the_way_of_attributes_to_it(tmp_path):
-    training = tiny_training(pre_norm=True, tie_embeddings=True, dropout_rate=0.1)
+    training = tiny_training(pre_norm=True, tie_embeddings=True, dropout_rate=0.1, logits_bias=True)
     checkpoints.write(training.checkpoint, tmp_path / "ckpt-1")
     suffix = "/.ATTRIBUTES/VARIABLE_VALUE"
     shapes = tf.train.load_checkpoint(str(tmp_path / "ckpt-1")).get_variable_to_shape_map()
     shapes = {name.removesuffix(suffix): shape for name, shape in shapes.items()}
     assert shapes["model/encoder/enc_layers/1/mha/wq/kernel"] == [8, 8]
     assert shapes["model/decoder/dec_layers/1/ffn/layers/2/kernel"] == [16, 8]
+    assert shapes["model/final_layer/bias"] == [training.vocab_size]
     assert shapes["optimizer/velocity/decoder/dec_layers/1/layernorm3/gamma"] == [8]
     shared = [name for name in shapes if name.startswith("model/") and "embedding" in name]
     assert shared == ["model/encoder/embedding/embeddings"]

@@ -79,6 +79,8 @@ def named_tensors(transformer: Transformer) -> Tensors:
     if not variant_of(transformer).tie_embeddings:
         (tensors["decoder.embedding"],) = decoder.embedding.get_weights()
         tensors |= dense_tensors("final", transformer.final_layer)
+    elif transformer.final_layer.bias is not None:
+        tensors["final.bias"] = np.asarray(transformer.final_layer.bias)
     for number, layer in enumerate(encoder.enc_layers, start=1):
         tensors |= layer_tensors(f"encoder.{number}", layer, {"self": "mha"}, norms=2)
     attentions = {"self": "mha1", "cross": "mha2"}

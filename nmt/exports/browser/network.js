@@ -48,6 +48,9 @@ function dot(a, b, length, offsetA = 0, offsetB = 0) {
   return s0 + s1 + s2 + s3;
 }
 
+// Of the feed-forward networks, by Keras's names.
+const ACTIVATIONS = { relu: (x) => Math.max(0, x), swish: (x) => x / (1 + Math.exp(-x)) };
+
 const add = (a, b) => a.map((value, n) => value + b[n]);
 const norm = (x) => Math.sqrt(dot(x, x, x.length));
 
@@ -104,7 +107,8 @@ class Network {
     let mean = 0, variance = 0;
     for (const value of x) mean += value / x.length;
     for (const value of x) variance += (value - mean) ** 2 / x.length;
-    return x.map((value, n) => ((value - mean) / Math.sqrt(variance + 1e-6)) * gamma[n] + beta[n]);
+    const deviation = Math.sqrt(variance + this.sizes.norm_epsilon);
+    return x.map((value, n) => ((value - mean) / deviation) * gamma[n] + beta[n]);
   }
 
   embed(stack, ids, what, first = 0) { // -> sqrt(D) times the embeddings, plus positions
@@ -145,7 +149,7 @@ class Network {
   }
 
   feedForward(name, row) {
-    const hidden = this.dense(`${name}.first`, row).map((value) => Math.max(0, value));
+    const hidden = this.dense(`${name}.first`, row).map(ACTIVATIONS[this.sizes.activation]);
     return { hidden, output: this.dense(`${name}.second`, hidden) };
   }
 
@@ -237,7 +241,10 @@ class Network {
     if (!tied) return this.dense("final", row);
     const { shape: [entries, width], values } = this.tensors["decoder.embedding"];
     const logits = new Float32Array(entries);
-    for (let id = 0; id < entries; id++) logits[id] = dot(values, row, width, id * width);
+    const bias = this.tensors["final.bias"]?.values;
+    for (let id = 0; id < entries; id++) {
+      logits[id] = dot(values, row, width, id * width) + (bias ? bias[id] : 0);
+    }
     return logits;
   }
 }

@@ -7,6 +7,8 @@ const SECTIONS = { // where else a block is explained
 
 // ---- The tensors of a block ----
 
+const HIDDEN = { relu: "max(0, x W₁ + b₁)", swish: "swish(x W₁ + b₁)" }; // by activation
+
 const stackIds = (stack) => (stack ? translation.state : translation.encoded).ids;
 
 function blockPosition({ stack, position }) { // the row of each tensor that is written out
@@ -39,7 +41,7 @@ function blockTensors(chosen) {
   if (block.kind === "norm") return whole(rows(data.sizes.pre_norm ? "input" : "stream"));
   const output = [tensor(say("block-output"), rows("output"))];
   if (data.sizes.pre_norm) output.push(tensor(say("block-sum"), rows("stream")));
-  if (part === "ffn") return [...output, tensor("max(0, x W₁ + b₁)", rows("hidden"))];
+  if (part === "ffn") return [...output, tensor(HIDDEN[data.sizes.activation], rows("hidden"))];
   const { keys, values } = (part === "cross" ? trace?.source : trace) ?? { keys: [], values: [] };
   const weights = rows("weights"), labels = stackIds(part === "cross" ? 0 : stack).map(label);
   const inner = [["q", rows("q")], ["k", keys], ["v", values]].map(([name, vectors]) => ({ ...tensor(name, vectors), inner: true }));
