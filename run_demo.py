@@ -53,18 +53,19 @@ class Training:
     Args:
       options: of the run; `data_path` is the name of the corpus, and `xla` is
         "on" or "off" ("auto" counts as off).
-      vocab_size: vocabulary entries, shared by both languages.
+      vocab_size: vocabulary entries.
       strategy: the tf.distribute.Strategy of the devices.
       parts: number of parts that a device's share of a batch is split into, computed in parallel.
       workers: the cluster.Cluster that the strategy spans; None for this machine alone.
       plain: without the faster methods of nmt/network/engine.py; of a network as the paper has it,
         transformer_model.py then computes all.
       scheme: by which random numbers are drawn; an old run resumes by its own, see nmt/seeds.py.
+      target_vocab_size: entries of the target's vocabulary; None if both languages share one.
     """
 
     def __init__(
         self, options, vocab_size, strategy, parts=1, workers=None, plain=False,
-        scheme=seeds.TRAINING_SCHEME,
+        scheme=seeds.TRAINING_SCHEME, target_vocab_size=None,
     ):  # fmt: skip
         self.options, self.vocab_size, self.scheme = options, vocab_size, scheme
         self.strategy, self.workers = strategy, workers or cluster.ALONE
@@ -72,7 +73,7 @@ class Training:
         with strategy.scope():
             # Steps of all epochs, for a schedule that ends; known once the batches are.
             self.total_steps = tf.Variable(1, dtype=tf.int64)
-            self.transformer = build_transformer(options, vocab_size, plain)
+            self.transformer = build_transformer(options, vocab_size, plain, target_vocab_size)
 
             if options.schedule == "inverse-sqrt":  # the paper's
                 learning_rate = CustomSchedule(
@@ -166,7 +167,7 @@ def train(args):
     # 2. Network and optimizer.
     training = Training(
         options, tokenizer.vocab_size, session.devices.strategy, session.devices.parts,
-        session.workers, args.plain, session.scheme,
+        session.workers, args.plain, session.scheme, tokenizer.target.vocab_size,
     )  # fmt: skip
 
     # 3. Weights: those of another run, if this one begins with it (--from).

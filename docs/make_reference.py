@@ -30,8 +30,8 @@ all other commands: [commands](commands.md).""",
     "commands.md": """# What does this flag of a command do?
 
 `python docs/make_reference.py` writes this page from the program itself. A command comes before
-its flags. All commands except `runs` and `data` accept the flags of the first table, and several
-commands those of the second. The flags of training, which needs no command:
+its flags. All commands except `runs`, `data` and `import` accept the flags of the first table, and
+several commands those of the second. The flags of training, which needs no command:
 [reference](reference.md).""",
     "api.md": """# How do I call it from Python, and what stays as it is?
 
@@ -97,12 +97,15 @@ def numbered(text):
     return re.sub(r"\[`(\w+)`\]\(\.\./(\w+\.py)#L\d+\)", link, text)
 
 
+WITHOUT_RUN = ("runs", "data", "import")  # commands that take no trained run
+
+
 def command_lines():
     """Returns the lines of commands.md after its head."""
     common = argparse.ArgumentParser(add_help=False)
     flags.add_run(common, several=True)
     command_rows = {
-        name: rows(main.parser(name), () if name in ("runs", "data") else ("run", "checkpoint"))
+        name: rows(main.parser(name), () if name in WITHOUT_RUN else ("run", "checkpoint"))
         for name in main.COMMANDS
         if name != "train"
     }

@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import io
 import json
 import os
 import random
@@ -13,7 +14,9 @@ from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
+import sentencepiece
 import tensorflow as tf
+from safetensors.numpy import save_file
 
 import run_demo
 import transformer_model as tm
@@ -26,8 +29,9 @@ from nmt.decoding.restrictions import Restrictions
 from nmt.decoding.search import search
 from nmt.decoding.search_options import Protecting, SearchOptions
 from nmt.decoding.translator import TextOptions, Translator
+from nmt.network import marian
 from nmt.network.engine import ParallelForward
-from nmt.network.variants import Variant, network_of
+from nmt.network.variants import TransformerVariant, Variant, network_of
 from nmt.options import Options
 from nmt.training import devices
 from transformer_model import END, PAD, START
@@ -104,12 +108,11 @@ def as_dataset(pairs):
     return Dataset(lambda: iter(pairs), len(pairs))
 
 
-def in_graph(tokenizer, texts):
-    """Returns the ids of strings by the Tokenizer of exported graphs."""
-    from nmt.exports import graph_tokenizer
+def in_graph(tokenizer, text):
+    """Returns the ids of a string by the Tokenizer of exported graphs."""
+    from nmt.exports.graph_tokenizer import GraphTokenizer, normal
 
-    operators = graph_tokenizer.graph_tokenizer(tokenizer.model)
-    return operators.tokenize(graph_tokenizer.normal(tf.constant(texts)))
+    return GraphTokenizer(tokenizer).encode_normal(normal(tf.constant([text]))).to_list()[0]
 
 
 def call(*arguments):
@@ -468,3 +471,110 @@ def check_contrasts(driver, scheme):
         assert (light[1] + 0.05) / (light[0] + 0.05) >= 4.5, (text, color, behind)  # WCAG 1.4.3
     assert (luminance(background) > 0.5) == (scheme == "light")
     return [text for text, *_ in texts]
+
+
+# ---- Folders of Marian models as transformers stores them, made without it: random weights ----
+
+MARIAN_TAGS = (">>por<<", ">>nld<<")
+MARIAN_WIDTH = 16
+
+
+def unigram_model(lines, entries):
+    """Returns a SentencePiece model of unigrams, as OPUS-MT has them."""
+    output = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(lines), model_writer=output, vocab_size=entries, minloglevel=2,
+        hard_vocab_limit=False,
+    )  # fmt: skip
+    return output.getvalue()
+
+
+def pieces_of(model):
+    processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+    return [processor.id_to_piece(number) for number in range(3, processor.vocab_size())]
+
+
+def marian_configuration(entries, target_entries, **changes):
+    """Returns config.json, as that of OPUS-MT but for the sizes."""
+    sizes = dict(layers=1, attention_heads=2, ffn_dim=24)
+    stacks = {f"{stack}_{k}": v for stack in ("encoder", "decoder") for k, v in sizes.items()}
+    return {
+        "architectures": ["MarianMTModel"], "model_type": "marian", "d_model": MARIAN_WIDTH,
+        **stacks,
+        "vocab_size": entries, "decoder_vocab_size": target_entries, "dropout": 0.1,
+        "activation_function": "swish", "scale_embedding": True, "normalize_before": False,
+        "normalize_embedding": False, "static_position_embeddings": True,
+        "max_position_embeddings": 512, "share_encoder_decoder_embeddings": True,
+        "tie_word_embeddings": True, "pad_token_id": entries - 1, "bos_token_id": 0,
+        "eos_token_id": 0, "decoder_start_token_id": entries - 1, "init_std": 0.1,
+    } | changes  # fmt: skip
+
+
+def marian_weights(config):
+    """Returns random tensors by the names of transformers, PAD's embedding 0."""
+    tied = config["share_encoder_decoder_embeddings"]
+    network = TransformerVariant(
+        config["encoder_layers"], config["d_model"], config["encoder_attention_heads"],
+        config["encoder_ffn_dim"], config["vocab_size"], config["decoder_vocab_size"],
+        tie_embeddings=tied, decoder_layers=config["decoder_layers"], logits_bias=tied,
+    )  # fmt: skip
+    network.build(((None, None), (None, None)))
+    tensors = {
+        tensor.name: tensor.to_transformers() for tensor in marian.tensors(randomized(network))
+    }
+    tensors["final_logits_bias"] = tensors["final_logits_bias"].reshape(1, -1)
+    for name, tensor in tensors.items():
+        if "embed" in name or "shared" in name:
+            tensor[-1] = 0
+    return tensors
+
+
+def write_marian_folder(path, tags=(), separate=False, without=0, **changes):
+    """Writes a folder of a model. Returns its path.
+
+    Args:
+      path: of the new folder.
+      tags: of its target languages, if it has several.
+      separate: whether each language has a vocabulary of its own.
+      without: of so many pieces, the table of ids lacks one; 0 for none.
+      changes: of config.json.
+    """
+    path.mkdir(parents=True)
+    pairs = sentences(200)
+    models = [unigram_model(side, 60) for side in zip(*pairs, strict=True)]
+    kept = [
+        [p for n, p in enumerate(pieces_of(m), 1) if not without or n % without] for m in models
+    ]
+    if separate:
+        tables = [["</s>", "<unk>", *side] for side in kept]
+        size = max(map(len, tables)) + 1  # of both, so that PAD and START have one id
+        tables = [[*t, *(f"_{n}" for n in range(size - 1 - len(t))), "<pad>"] for t in tables]
+    else:
+        tables = [["</s>", "<unk>", *tags, *dict.fromkeys(kept[0] + kept[1]), "<pad>"]]
+    config = marian_configuration(*map(len, (tables[0], tables[-1])), **changes)
+    if separate:
+        config |= {"share_encoder_decoder_embeddings": False, "tie_word_embeddings": False}
+    files = {"config.json": config}
+    for name, table in zip(("vocab.json", "target_vocab.json"), tables, strict=False):
+        files[name] = {piece: number for number, piece in enumerate(table)}
+    pad = config["pad_token_id"]
+    files["generation_config.json"] = {
+        "num_beams": 4, "bad_words_ids": [[pad]], "pad_token_id": pad, "eos_token_id": 0,
+        "decoder_start_token_id": pad,
+    }  # fmt: skip
+    files["tokenizer_config.json"] = {
+        "source_lang": "no", "target_lang": "en", "separate_vocabs": separate,
+        "tokenizer_class": "MarianTokenizer",
+    }  # fmt: skip
+    for name, content in files.items():
+        (path / name).write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
+    for name, model in zip(("source.spm", "target.spm"), models, strict=True):
+        (path / name).write_bytes(model)
+    save_file(marian_weights(config), path / "model.safetensors", {"format": "pt"})
+    (path / "README.md").write_text("---\nlanguage: no\nlicense: cc-by-4.0\n---\n# model\n")
+    return path
+
+
+def ids_of_transformers(side, ids):
+    """Returns ids as transformers has them, of a Side of the vocabulary."""
+    return [side.rows[number] for number in np.asarray(ids).tolist()]

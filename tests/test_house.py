@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # Each room may use those before it; training and decoding do not use each other.
 ROOMS = [
     "text", "corpus", "documents", "network", "decoding", "exports", "training", "results", "runs",
-    "serving", "cli",
+    "imports", "serving", "cli",
 ]  # fmt: skip
 STORY = ["params", "transformer_model", "run_demo"]
 PRODUCT = [*(ROOT / f"{name}.py" for name in STORY), *sorted((ROOT / "nmt").rglob("*.py"))]

@@ -47,7 +47,7 @@ def run(args: Namespace) -> None:
     from nmt.results.explorer import page
 
     translator = model.text_translator(tokenizer)  # as `translate` does
-    browser_model.check_size(run.path.name, model.transformer, "explore")
+    browser_model.check_page(run.path.name, model.transformer, tokenizer, "explore")
     are_chosen = bool(lines)
     lines = lines or [source for source, *_ in read_translations(run, SAMPLES)]
     examples = page.examples(translator, lines, are_chosen)

@@ -116,6 +116,7 @@ def model_card(run: Run, weights: Weights, options: Options, languages: Sequence
     scores = run.read("scores.json", {})  # none before the run has ended
     of_weights = scores if scores_are_of(scores, weights) else {}
     metrics = {name: score for name, score in of_weights.items() if isinstance(score, dict)}
+    imported = run.parameters.imported
     return ModelCard(
         name=run.path.name,
         corpus=scores.get("dataset", ModelCard.corpus),
@@ -128,6 +129,8 @@ def model_card(run: Run, weights: Weights, options: Options, languages: Sequence
         },
         languages=tuple(languages),
         example=next((line.source for line in run_report.read_translations(run, 1)), ""),
+        base_model=imported.model if imported else "",
+        license=imported.license if imported else "",
     )
 
 

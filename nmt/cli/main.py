@@ -20,6 +20,7 @@ from nmt.cli import (
     exit_codes,
     explore,
     export,
+    import_model,
     plot,
     runs,
     score,
@@ -52,7 +53,6 @@ most used flags of train (all of them, in groups: train --help):
   --dataset NAME      bundled, a TFDS translation dataset, or a .tsv file
   --train FILE FILE   your own source and target files
   --preset NAME       {presets}
-  --epochs N          passes over the training pairs
 
 Results go to stdout, all else to stderr. Exit code 2: a mistake you can fix.
 """.strip()
@@ -60,11 +60,12 @@ Results go to stdout, all else to stderr. Exit code 2: a mistake you can fix.
 
 MODULES = (
     train, translate, translate_file, evaluate, score, align, plot, explore, export, serve, data,
-    runs,
+    runs, import_model,
 )  # fmt: skip
-COMMANDS = {
-    module.__name__.rpartition(".")[2].replace("_", "-"): module for module in MODULES
-}  # by name
+COMMANDS = {  # by name: that of the module, unless it is a word of Python
+    getattr(module, "NAME", module.__name__.rpartition(".")[2].replace("_", "-")): module
+    for module in MODULES
+}
 
 
 # ---- Running ----

@@ -108,7 +108,7 @@ class Session:
             options, self.corpus, text.tokenizer, replicas, run.cache, scheme
         )
         tokens = batches.buckets.tokens / replicas
-        devices.check_logits(options, tokens, text.tokenizer.vocab_size)
+        devices.check_logits(options, tokens, text.tokenizer.target.vocab_size)
         steps_per_epoch = loop.steps_per_epoch(batches, options.accumulate)
         train_messages.announce(
             self.args, run, options, self.corpus, self.source, text, steps_per_epoch, batches
@@ -182,7 +182,8 @@ class Session:
         if not self.args.no_plots:
             sentence = lines[0].source
             RunPictures(self.run, model, self.tokenizer, sentence, lambda: batches).draw_all()
-        explorable = self.options.parameters(self.tokenizer.vocab_size) <= MAX_PARAMETERS
+        sizes = self.tokenizer.vocab_size, self.tokenizer.target.vocab_size
+        explorable = self.options.parameters(*sizes) <= MAX_PARAMETERS
         sources = (line.source for line in lines)
         train_messages.suggest_commands(self.run, sources, self.corpus.name, explorable)
 
@@ -240,13 +241,15 @@ def prepare(args: Namespace) -> Session:
 
     # One pass over the text, and the vocabulary: learned from it, or that of the parent.
     text = train_corpus.read_text(run, workers, corpus, options, start.parent)
-    check_size(options, text.tokenizer.vocab_size)
+    entries, target_entries = text.tokenizer.vocab_size, text.tokenizer.target.vocab_size
+    check_size(options, entries, target_vocab_size=target_entries)
     hashes = text.survey.hashes | {"tokenizer": text.tokenizer.sha256}
 
     # What identifies the run: a resumed one must be the same.
     origin = start.parent.origin if start.parent else None
     protection, parts = text.tokenizer.protection, start.devices.parts
-    claimed = claim(run, options, source, hashes, parts, origin, protection)
+    imported = start.parent.imported if start.parent else None
+    claimed = claim(run, options, source, hashes, parts, origin, protection, imported)
     train_options.check_same(claimed.identity, workers)
     train_corpus.write_held_out(run, corpus, source)
     return Session(

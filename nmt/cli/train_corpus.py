@@ -221,15 +221,18 @@ def read_text(
         protection = count.protection(options.protect)
         if parent:
             protection = parent.protection(protection)
+    imported = parent.imported if parent else None
     if count is not None and workers.chief and not run.trained:
         run.write(run.tokenizer.name, _vocabulary(count, options, parent))
+        if parent and imported and parent.tokenizer.has_two_models:
+            run.write(run.target_tokenizer.name, parent.tokenizer.target.model)
     workers.barrier()
     if not (workers.chief or run.tokenizer.exists()):
         raise UserError(
             f"{run.path}: does not contain the chief's files; name a --run on a disk that all "
             "workers see"
         )
-    tokenizer = run_tokenizer.load_tokenizer(run, options.protect, protection)
+    tokenizer = run_tokenizer.load_tokenizer(run, options.protect, protection, imported)
     return TrainingText(text_survey, tokenizer, count)
 
 
@@ -237,7 +240,12 @@ def _vocabulary(count: SpanCount, options: Options, parent: Parent | None) -> by
     """Returns the vocabulary of a new run: learned from a LineSample, or that of the Parent."""
     if parent:
         symbols = tokenizing.all_symbols(options.symbols, options.protect, count)
-        return tokenizing.with_symbols(parent.tokenizer, symbols)
+        if symbols and parent.imported:
+            raise UserError(
+                "the vocabulary of an imported model takes no symbols; leave --symbols and "
+                "--protect out (numbers and the like are protected when translating all the same)"
+            )
+        return tokenizing.with_symbols(parent.tokenizer.model, symbols)
     assert isinstance(count, LineSample)
     arguments = {name: getattr(options, name) for name in tokenizing.PARAMETERS}
     return tokenizing.learn_vocabulary(count, **arguments)

@@ -257,9 +257,10 @@ def warn_of_other_letters(parent: str, corpus: corpora.Corpus, tokenizer: Tokeni
       corpus: a Corpus.
       tokenizer: the parent's Tokenizer.
     """
+    tokenizers = tokenizer, tokenizer.target
     sample = [*evaluation.texts(corpus.train.take(SAMPLE_PAIRS))]
-    for side, lines in zip(("source", "target"), sample, strict=True):
-        share = tokenizer.share_without_entry(lines)
+    for side, lines, of_side in zip(("source", "target"), sample, tokenizers, strict=True):
+        share = of_side.share_without_entry(lines)
         if share > MAX_SHARE_WITHOUT_ENTRY:
             log.warning(
                 f"The tokenizer of {parent} lacks letters of the {side} text: {share:.0%} of the "

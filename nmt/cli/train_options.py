@@ -35,6 +35,7 @@ def resumed_parameters(args: Namespace) -> Parameters | None:
     if args.train and not run.trained:
         return None
     check_links(run)
+    run.check_can_train()
     return run.saved_parameters
 
 

@@ -28,7 +28,6 @@ MAX_BUCKETS = 20
 MAX_COMPILED_BUCKETS = 6  # where XLA compiles each shape: half a minute and more on a GPU
 ENCODED_PAIRS = 4096  # at a time, by all threads of SentencePiece
 EVALUATION_TOKENS = 2048  # per batch, padding included
-TOKENS_OF_NOTHING = 2  # START and END
 EVALUATION_LENGTHS = (8, 12, 16, 24, 32, 48, 64, 128, 256, 512, 1024)  # of buckets
 
 
@@ -52,8 +51,10 @@ def encoded_chunks(
         protect = protector.training_pair if training else protector.protect_pair
         normal_pairs = (protect(*pair) for pair in normal_pairs)
     while chunk := [*itertools.islice(normal_pairs, ENCODED_PAIRS)]:
-        ids = tokenizer.encode([side for pair in chunk for side in pair], max_tokens)
-        yield PairIds(ids[::2], ids[1::2])
+        sources, targets = zip(*chunk, strict=True)
+        yield PairIds(
+            tokenizer.encode(sources, max_tokens), tokenizer.target.encode(targets, max_tokens)
+        )
 
 
 def side_lengths(ids: PairIds) -> np.ndarray:
@@ -109,7 +110,7 @@ class Batches:
             for ids in encoded_chunks(pairs, tokenizer, max_tokens, training=True):
                 of_sides = side_lengths(ids)
                 lengths = of_sides.max(0)
-                filled = (of_sides.min(0) > TOKENS_OF_NOTHING) | (scheme == 1)
+                filled = (of_sides > of_nothing).all(0) | (scheme == 1)
                 chosen = filled & (lengths <= max_length)
                 self.dropped_counts.update(lengths[filled & ~chosen].tolist())
                 self.empty += int(np.count_nonzero(~filled))
@@ -117,11 +118,13 @@ class Batches:
                 yield PairIds(*([*itertools.compress(side, chosen)] for side in ids))
 
         self.replicas, self.scheme = replicas, scheme
+        of_nothing = [[tokenizer.empty_length], [tokenizer.target.empty_length]]
         max_tokens = max(max_length, MAX_SOURCE_TOKENS)
         self.dropped_counts: collections.Counter[int] = collections.Counter()
         self.empty = 0
         lengths_of_chunks: list[np.ndarray] = []
-        self.store = PairStore(short_pairs(), tokenizer.vocab_size, folder)
+        entries = max(tokenizer.vocab_size, tokenizer.target.vocab_size)
+        self.store = PairStore(short_pairs(), entries, folder)
         lengths = np.concatenate(lengths_of_chunks)  # (pairs,)
         self.counts = np.bincount(lengths, minlength=max_length + 1)
         self.kept, self.dropped = len(lengths), self.dropped_counts.total()

@@ -35,7 +35,7 @@ def search(
     asked = [
         (sentence, rank)
         for sentence in chunk
-        if len(sentence.source) > 2  # START, END
+        if len(sentence.source) > context.tokenizer.empty_length
         for rank in range(samples)
     ]
     requests = [
@@ -49,7 +49,7 @@ def search(
     on_token = on_text and asked and _report_text(context, chunk[0], on_text)
     results = context.engine.search(requests, scored, on_token or None) if requests else []
     all_ids = [hypothesis.ids for hypotheses in results for hypothesis in hypotheses]
-    texts = iter(context.tokenizer.decode(all_ids))
+    texts = iter(context.tokenizer.target.decode(all_ids))
     for (sentence, _), hypotheses in zip(asked, results, strict=True):
         candidates = [_candidate(next(texts), hypothesis) for hypothesis in hypotheses]
         # Texts with other symbols may be equal once originals stand in their place.
@@ -82,7 +82,7 @@ def _report_text(context: Context, sentence: Sentence, on_text: OnText) -> OnTok
     """Returns a function that calls `on_text` with the text of ids."""
 
     def report(ids: list[int]) -> bool:
-        (text,) = context.tokenizer.decode([ids])
+        (text,) = context.tokenizer.target.decode([ids])
         text = text.rstrip("\ufffd")  # the first bytes of a character
         return on_text(restored_text(text, sentence.protected))
 
@@ -95,9 +95,9 @@ def find_targets(context: Context, chunk: Sequence[Sentence]) -> None:
     for sentence in chunk:
         ids = sentence.candidates[0].ids
         sentence.target = ids or []
-        if ids is None and len(sentence.source) > 2:
+        if ids is None and len(sentence.source) > context.tokenizer.empty_length:
             changed.append(sentence)
     texts = [sentence.translation for sentence in changed]
-    encoded = context.tokenizer.encode(texts, MAX_SOURCE_TOKENS) if texts else []
+    encoded = context.tokenizer.target.encode(texts, MAX_SOURCE_TOKENS) if texts else []
     for sentence, target in zip(changed, encoded, strict=True):
         sentence.target = target[:MAX_SOURCE_TOKENS]

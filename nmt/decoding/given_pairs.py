@@ -109,7 +109,7 @@ def _span_links(tokenizer: Tokenizer, pair: _Attended) -> list[SpanLink]:
     source = alignment.unit_numbers(pair.source)
     target = alignment.unit_numbers(pair.target)
     source_spans = _spans(tokenizer, pair.ids.source, pair.source, source)
-    target_spans = _spans(tokenizer, pair.ids.target, pair.target, target)
+    target_spans = _spans(tokenizer.target, pair.ids.target, pair.target, target)
     links = alignment.link_groups(pair.weights, source, target)
     return [SpanLink(source_spans[i], target_spans[j]) for i, j in links]
 
@@ -120,8 +120,8 @@ def _spans(
     """Returns where in their text each group of tokens begins and ends.
 
     Args:
-      tokenizer: the Tokenizer.
-      ids: of a text, without START and END.
+      tokenizer: the Tokenizer of the text.
+      ids: of a text, without those around it.
       surfaces: of the ids.
       numbers: the number of the group of each, from 0.
     """
@@ -156,25 +156,28 @@ def _without_ends(
     tokenizer: Tokenizer, texts: TextPair, ids: IdPair, cross: np.ndarray
 ) -> _Attended:
     """Returns the attention of a pair, (T, S) with START and END, without them."""
-    source, target = (
-        _surfaces(tokenizer, text, side) for text, side in zip(texts, ids, strict=True)
-    )
-    weights = cross[: len(target), 1 : 1 + len(source)]
-    return _Attended(texts, weights, source, target, IdPair(ids.source[1:-1], ids.target[1:-1]))
+    sides = tokenizer, tokenizer.target
+    source, target = map(_surfaces, sides, texts, ids)
+    first = len(tokenizer.before)
+    weights = cross[: len(target), first : first + len(source)]
+    text_ids = IdPair(tokenizer.text_ids(ids.source), tokenizer.target.text_ids(ids.target))
+    return _Attended(texts, weights, source, target, text_ids)
 
 
 def _surfaces(tokenizer: Tokenizer, text: str, ids: list[int]) -> list[str]:
-    """Returns the surfaces of the ids of a text, without START and END."""
-    return tokenizer.surfaces(spelling.trimmed(text), MAX_SOURCE_TOKENS)[: len(ids) - 2]
+    """Returns the surfaces of the ids of a text, without those around it."""
+    surfaces = tokenizer.surfaces(spelling.trimmed(text), MAX_SOURCE_TOKENS)
+    return surfaces[: len(ids) - tokenizer.empty_length]
 
 
 def _encode(context: Context, pairs: Iterable[TextPair], cut: bool) -> Iterator[_Chunk]:
     """Yields pairs in chunks, with their ids; for arguments and errors, see `align`."""
     first_number = 1
     for chunk in chunks(pairs, CHUNK_LINES):
+        sides = context.tokenizer, context.tokenizer.target
         sources, targets = (
-            context.tokenizer.encode([*map(spelling.trimmed, side)], MAX_SOURCE_TOKENS)
-            for side in zip(*chunk, strict=True)
+            tokenizer.encode([*map(spelling.trimmed, side)], MAX_SOURCE_TOKENS)
+            for tokenizer, side in zip(sides, zip(*chunk, strict=True), strict=True)
         )
         ids = []
         for number, (source, target) in enumerate(zip(sources, targets, strict=True), first_number):

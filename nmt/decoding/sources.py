@@ -102,9 +102,9 @@ def begin_lines(context: Context, lines: list[list[Sentence]], prefixes: Sequenc
         protect_prefix(context, first)
     firsts = [first for first, _ in begun]
     texts = [first.prefix_text for first in firsts]
-    ids = context.tokenizer.encode(texts, MAX_SOURCE_TOKENS)
+    ids = context.tokenizer.target.encode(texts, MAX_SOURCE_TOKENS)
     for first, prefix_ids in zip(firsts, ids, strict=True):
-        first.prefix = prefix_ids[1:-1]  # without START and END
+        first.prefix = context.tokenizer.target.text_ids(prefix_ids)
 
 
 def protect_prefix(context: Context, sentence: Sentence) -> None:
@@ -123,5 +123,5 @@ def protect_prefix(context: Context, sentence: Sentence) -> None:
 def begin_with_ids(context: Context, sentence: Sentence, ids: list[int]) -> None:
     """Fills in the ids that the translation of a Sentence begins with, without START."""
     if ids:
-        (sentence.prefix_text,) = context.tokenizer.decode([ids])
+        (sentence.prefix_text,) = context.tokenizer.target.decode([ids])
         sentence.prefix = ids

@@ -10,7 +10,7 @@ from nmt.decoding.context import Context
 from nmt.decoding.engines.engine import IdPair, TokenLikelihood
 from nmt.decoding.sentence import Sentence, TokenScore
 from nmt.text import spelling
-from nmt.text.tokenizer import MAX_SOURCE_TOKENS
+from nmt.text.tokenizer import MAX_SOURCE_TOKENS, Tokenizer
 
 
 def id_pair(sentence: Sentence) -> IdPair:
@@ -31,23 +31,29 @@ def _token_scores(
     context: Context, target: list[int], likelihoods: list[TokenLikelihood]
 ) -> list[TokenScore]:
     """Returns the TokenScores of ids, START first."""
-    names = context.tokenizer.tokens(target[1:])
+    names = context.tokenizer.target.tokens(target[1:])
     scores = []
     for name, likelihood in zip(names, likelihoods, strict=True):
         ids = [number for number, _ in likelihood.alternatives]
         alternatives = [
             (other, math.exp(log_probability))
             for other, (_, log_probability) in zip(
-                context.tokenizer.tokens(ids), likelihood.alternatives, strict=True
+                context.tokenizer.target.tokens(ids), likelihood.alternatives, strict=True
             )
         ]
         scores.append(TokenScore(name, likelihood.log_probability, alternatives))
     return scores
 
 
-def shown_names(context: Context, sentence: Sentence, ids: Sequence[int]) -> list[str]:
-    """Returns the tokens of ids; what a symbol stands for in its place."""
-    names, symbols = context.tokenizer.tokens(ids), context.tokenizer.symbol_ids
+def shown_names(tokenizer: Tokenizer, sentence: Sentence, ids: Sequence[int]) -> list[str]:
+    """Returns the tokens of ids of a source or a target; what a symbol stands for in its place.
+
+    Args:
+      tokenizer: of that side.
+      sentence: the Sentence.
+      ids: of one side of it.
+    """
+    names, symbols = tokenizer.tokens(ids), tokenizer.symbol_ids
     if not (symbols and sentence.protected):
         return names
     originals = sentence.protected.originals
@@ -66,12 +72,13 @@ def attention(context: Context, line: str, sentence: Sentence) -> Attention:
       line: what was translated as this one sentence.
       sentence: the Sentence.
     """
-    (empty,) = context.tokenizer.encode([""])  # for a line that is not translated: START, END
+    tokenizer = context.tokenizer
+    (empty,) = tokenizer.target.encode([""])  # for a line that is not translated: START, END
     pair = IdPair(sentence.source[:MAX_SOURCE_TOKENS], sentence.target or empty)
     (attended,) = context.engine.attend([pair], every_layer=True)
     return Attention(
-        shown_names(context, sentence, pair.source),
-        shown_names(context, sentence, attended.outputs),
+        shown_names(tokenizer, sentence, pair.source),
+        shown_names(tokenizer.target, sentence, attended.outputs),
         attended.weights,
         (spelling.trimmed(line), sentence.translation),
     )
@@ -86,4 +93,4 @@ def ids_of_translation(context: Context, sentence: Sentence) -> list[int]:
     if not (sentence.hidden.spans or sentence.verbatim) or sentence.protected is None:
         return sentence.target
     text = context.protector.protect_prefix(sentence.translation, sentence.protected).text
-    return context.tokenizer.encode([text])[0]
+    return context.tokenizer.target.encode([text])[0]

@@ -29,11 +29,17 @@ def write(path: Path, export: Export) -> None:
     if path.suffix != ".argosmodel":
         raise UserError(f"--to {path}: a package for Argos Translate must end in .argosmodel")
     languages = as_pair(export.card.languages)
+    if export.tokenizer.tag:
+        raise UserError(
+            f"a package for Argos Translate cannot put {export.tokenizer.tag} before each source, "
+            "which this model needs; choose another --format"
+        )
     name = f"translate-{languages.source}_{languages.target}"
     with output.new(path) as unfinished, tempfile.TemporaryDirectory() as folder:
         model = Path(folder) / "model"
         ctranslate2_model.write(model, export)
         (model / "tokenizer.model").rename(Path(folder) / "sentencepiece.model")
+        (model / "target.model").unlink(missing_ok=True)  # Argos joins tokens without it
         metadata = json.dumps(package_metadata(languages, export.package_version), indent=1)
         (Path(folder) / "metadata.json").write_text(metadata, encoding="utf-8")
         with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as package:

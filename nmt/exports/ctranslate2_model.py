@@ -11,6 +11,7 @@ import tensorflow as tf
 from nmt import UserError, output
 from nmt.decoding.search_options import EXTRA_TOKENS
 from nmt.exports.exported_model import Export
+from nmt.messages import log
 from nmt.network.variants import sizes_of, variant_of
 from nmt.text.tokenizer import MAX_SOURCE_TOKENS, Tokenizer
 from transformer_model import (
@@ -48,6 +49,7 @@ def transformer_spec(
     """
     try:
         from ctranslate2.specs import TransformerSpec
+        from ctranslate2.specs.common_spec import Activation
     except ImportError:
         raise UserError(
             "exporting to CTranslate2 needs its package; install it (pip install ctranslate2)"
@@ -55,8 +57,9 @@ def transformer_spec(
     config = sizes_of(transformer)
     layers = config["num_layers"], config["decoder_layers"]
     spec = TransformerSpec.from_config(
-        layers, config["num_heads"], pre_norm=config["pre_norm"], alignment_heads=0
-    )
+        layers, config["num_heads"], pre_norm=config["pre_norm"], alignment_heads=0,
+        activation=getattr(Activation, config["activation"].upper()),
+    )  # fmt: skip
     positions = positional_encoding(max_tokens, config["d_model"])[0].numpy()  # (max_tokens, D)
     spec.encoder.position_encodings.encodings = positions
     spec.decoder.position_encodings.encodings = positions
@@ -64,9 +67,11 @@ def transformer_spec(
     _set_decoder(spec.decoder, transformer.decoder, config["pre_norm"])
     if config["tie_embeddings"]:
         spec.decoder.projection.weight = spec.decoder.embeddings.weight
+        if config["logits_bias"]:
+            spec.decoder.projection.bias = transformer.final_layer.bias.numpy()
     else:
         _set_linear(spec.decoder.projection, transformer.final_layer)
-    spec.config.layer_norm_epsilon = transformer.encoder.enc_layers[0].layernorm1.epsilon
+    spec.config.layer_norm_epsilon = config["norm_epsilon"]
     _set_vocabulary(spec, tokenizer)
     spec.validate()
     return spec
@@ -124,17 +129,19 @@ def _set_norm(spec: LayerSpec, layer: keras.layers.LayerNormalization) -> None:
 
 def _set_vocabulary(spec: TransformerSpec, tokenizer: Tokenizer) -> None:
     """Registers the entries, and what begins and ends a source and a translation."""
-    vocabulary = tokenizer.tokens(range(tokenizer.vocab_size))
-    spec.register_source_vocabulary(vocabulary)
+    target = tokenizer.target
+    vocabulary = target.tokens(range(target.vocab_size))
+    spec.register_source_vocabulary(tokenizer.tokens(range(tokenizer.vocab_size)))
     spec.register_target_vocabulary(vocabulary)
     spec.config.unk_token = vocabulary[UNKNOWN]
     spec.config.bos_token = spec.config.decoder_start_token = vocabulary[START]
     spec.config.eos_token = vocabulary[END]
-    spec.config.add_source_bos = spec.config.add_source_eos = True
+    spec.config.add_source_bos = START in tokenizer.before
+    spec.config.add_source_eos = True
 
 
 def write(path: Path, export: Export) -> None:
-    """Writes a CTranslate2 model, with vocabulary and the run's tokenizer.model.
+    """Writes a CTranslate2 model, with vocabulary and the run's SentencePiece models.
 
     Its sources and targets have at most MAX_TOKENS tokens.
 
@@ -150,7 +157,19 @@ def write(path: Path, export: Export) -> None:
     with output.new(path) as unfinished:
         unfinished.mkdir()
         spec.save(str(unfinished))
-        (unfinished / "tokenizer.model").write_bytes(export.tokenizer.model)
+        write_tokenizer(unfinished, export.tokenizer)
+
+
+def write_tokenizer(folder: Path, tokenizer: Tokenizer) -> None:
+    """Writes tokenizer.model, of both languages or of sources, and target.model, if there is one.
+
+    A tag that each source begins with is named, because SentencePiece does not add it.
+    """
+    (folder / "tokenizer.model").write_bytes(tokenizer.model)
+    if tokenizer.has_two_models:
+        (folder / "target.model").write_bytes(tokenizer.target.model)
+    if tag := tokenizer.tag:
+        log.info(f"Put {tag} before the tokens of each source: the model needs it.")
 
 
 def save(path: Path, transformer: Transformer, tokenizer: Tokenizer) -> None:

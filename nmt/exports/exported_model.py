@@ -29,6 +29,8 @@ class ModelCard:
     scores: dict[str, Score] = field(default_factory=dict)  # by name of the metric: BLEU, chrF
     languages: tuple[str, ...] = ()  # codes of the source and the targets, if they are known
     example: str = ""  # a line of the source; "" if none is known
+    base_model: str = ""  # the name of the imported model that it was made of, if it was
+    license: str = ""  # of that model; "" if it names none
 
 
 @dataclass(frozen=True)

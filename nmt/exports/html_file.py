@@ -53,7 +53,7 @@ def write(path: Path, export: Export) -> None:
     """
     if path.suffix not in ENDINGS:
         raise UserError(f"--to {path}: a page must end in .html")
-    browser_model.check_size(export.card.name, export.transformer, "export")
+    browser_model.check_page(export.card.name, export.transformer, export.tokenizer, "export")
     with output.new(path) as unfinished:
         unfinished.write_text(page(export), encoding="utf-8")
 

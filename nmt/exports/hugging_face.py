@@ -1,10 +1,8 @@
 """Export for Hugging Face's transformers: the same network, weights renamed and reordered.
 
-A post-norm network becomes a MarianMTModel, a pre-norm one a PegasusForConditionalGeneration. Both
-have the paper's positional encoding with all sines before all cosines, where the tutorial
-alternates them. Nothing else in the network depends on the order of the dimensions of the residual
-stream, so that moving its even dimensions to the front, in every variable that reads or writes it,
-gives the same logits.
+A post-norm network becomes a MarianMTModel, a pre-norm one a PegasusForConditionalGeneration; see
+network/marian.py. A run's own vocabulary becomes a tokenizer.json; that of an imported Marian model
+has the files of a MarianTokenizer. `import` reads both.
 """
 
 import json
@@ -12,28 +10,15 @@ import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import keras
 import numpy as np
-import tensorflow as tf
 
 from nmt import UserError, output
 from nmt.exports.exported_model import Export, ModelCard
-from nmt.exports.hugging_face_tokenizer import (
-    CODE,
-    tokenizer_configuration,
-    tokenizer_description,
-)
+from nmt.exports.hugging_face_tokenizer import CODE, marian_files, tokenizer_files
+from nmt.network.marian import halves, tensors
 from nmt.network.variants import sizes_of, variant_of
-from transformer_model import (
-    END,
-    PAD,
-    START,
-    DecoderLayer,
-    EncoderLayer,
-    MultiHeadAttention,
-    Transformer,
-    positional_encoding,
-)
+from nmt.text.tokenizer import Tokenizer
+from transformer_model import END, PAD, START, Transformer, positional_encoding
 
 MAX_TOKENS = 1024  # the length of the table of positions
 
@@ -67,21 +52,27 @@ def write(path: Path, export: Export) -> None:
         raise UserError(
             "exporting to Hugging Face needs a package; install it (pip install safetensors)"
         ) from None
-    files = {
+    has_start = START in tokenizer.before  # a run's own vocabulary, or one that it exported
+    files: dict[str, Any] = {
         "config.json": configuration(transformer),
-        "generation_config.json": generation(card, tokenizer.symbol_ids),
-        "tokenizer.json": tokenizer_description(tokenizer),
-        "tokenizer_config.json": tokenizer_configuration(tokenizer, MAX_TOKENS),
+        "generation_config.json": generation(card, tokenizer),
     }
+    as_files = tokenizer_files if has_start else marian_files
+    files |= as_files(tokenizer, MAX_TOKENS, card.languages)
     with output.new(path) as unfinished:
         unfinished.mkdir()
         for name, content in files.items():
-            text = json.dumps(content, ensure_ascii=False, indent=1)
-            (unfinished / name).write_text(f"{text}\n", encoding="utf-8")
-        tensors: bytes = save(weights(transformer), {"format": "pt"})
-        (unfinished / "model.safetensors").write_bytes(tensors)  # save_file makes it private
-        shutil.copyfile(CODE, unfinished / CODE.name)
-        (unfinished / "README.md").write_text(card_text(card, transformer), encoding="utf-8")
+            if not isinstance(content, bytes):
+                text = json.dumps(content, ensure_ascii=False, indent=1)
+                content = f"{text}\n".encode()
+            (unfinished / name).write_bytes(content)
+        contents: bytes = save(weights(transformer), {"format": "pt"})
+        (unfinished / "model.safetensors").write_bytes(contents)  # save_file makes it private
+        if has_start:
+            shutil.copyfile(CODE, unfinished / CODE.name)
+        (unfinished / "README.md").write_text(
+            card_text(card, transformer, tokenizer), encoding="utf-8"
+        )
 
 
 def architecture(transformer: Transformer) -> Architecture:
@@ -92,103 +83,19 @@ def architecture(transformer: Transformer) -> Architecture:
 # ---- Weights ----
 
 
-def halves(d_model: int) -> np.ndarray:
-    """Returns the order of D dimensions, (D,), with the even ones, those of the sines, first."""
-    return np.concatenate([np.arange(0, d_model, 2), np.arange(1, d_model, 2)])
-
-
-class Weights:
-    """Collects the tensors of a model by the names that transformers gives them.
-
-    Args:
-      d_model: the width of the residual stream.
-    """
-
-    def __init__(self, d_model: int):
-        self.order = halves(d_model)
-        self.tensors: dict[str, np.ndarray] = {}
-
-    def add(self, name: str, value: tf.Tensor | np.ndarray) -> None:
-        """Adds a tensor as it is."""
-        self.tensors[name] = np.ascontiguousarray(value, np.float32)
-
-    def add_stream(self, name: str, value: tf.Tensor | np.ndarray) -> None:
-        """Adds a tensor (..., D) whose last axis is the residual stream."""
-        self.add(name, np.asarray(value)[..., self.order])
-
-    def add_reader(self, name: str, dense: keras.layers.Dense) -> None:
-        """Adds a Dense layer of the residual stream: kernel (D, outputs), bias (outputs,)."""
-        self.add_stream(f"{name}.weight", tf.transpose(dense.kernel))  # (outputs, D)
-        self.add(f"{name}.bias", dense.bias)
-
-    def add_writer(self, name: str, dense: keras.layers.Dense) -> None:
-        """Adds a Dense layer whose outputs are the stream's: kernel (inputs, D), bias (D,)."""
-        kernel = np.asarray(dense.kernel)[:, self.order]  # (inputs, D)
-        self.add(f"{name}.weight", kernel.T)  # (D, inputs)
-        self.add_stream(f"{name}.bias", dense.bias)
-
-    def add_norm(self, name: str, norm: keras.layers.LayerNormalization) -> None:
-        self.add_stream(f"{name}.weight", norm.gamma)
-        self.add_stream(f"{name}.bias", norm.beta)
-
-    def add_attention(self, name: str, mha: MultiHeadAttention) -> None:
-        self.add_reader(f"{name}.q_proj", mha.wq)
-        self.add_reader(f"{name}.k_proj", mha.wk)
-        self.add_reader(f"{name}.v_proj", mha.wv)
-        self.add_writer(f"{name}.out_proj", mha.dense)
-
-    def add_feed_forward(self, name: str, ffn: keras.Sequential) -> None:
-        self.add_reader(f"{name}.fc1", ffn.layers[0])
-        self.add_writer(f"{name}.fc2", ffn.layers[-1])
-
-
 def weights(transformer: Transformer) -> dict[str, np.ndarray]:
     """Returns the float32 tensors of a network by transformers' names."""
     sizes = sizes_of(transformer)
-    collected = Weights(sizes["d_model"])
-    stacks = {"model.encoder": transformer.encoder, "model.decoder": transformer.decoder}
-    positions = positional_encoding(MAX_TOKENS, sizes["d_model"])[0]  # (MAX_TOKENS, D)
-    for name, stack in stacks.items():
-        collected.add_stream(f"{name}.embed_positions.weight", positions)
-        if sizes["pre_norm"]:
-            collected.add_norm(f"{name}.layer_norm", stack.layernorm)
-    for number, layer in enumerate(transformer.encoder.enc_layers):
-        add_encoder_layer(collected, f"model.encoder.layers.{number}", layer)
-    for number, layer in enumerate(transformer.decoder.dec_layers):
-        add_decoder_layer(collected, f"model.decoder.layers.{number}", layer)
-    add_embeddings(collected, transformer)
-    return collected.tensors
-
-
-def add_encoder_layer(collected: Weights, name: str, layer: EncoderLayer) -> None:
-    collected.add_attention(f"{name}.self_attn", layer.mha)
-    collected.add_norm(f"{name}.self_attn_layer_norm", layer.layernorm1)
-    collected.add_feed_forward(name, layer.ffn)
-    collected.add_norm(f"{name}.final_layer_norm", layer.layernorm2)
-
-
-def add_decoder_layer(collected: Weights, name: str, layer: DecoderLayer) -> None:
-    collected.add_attention(f"{name}.self_attn", layer.mha1)
-    collected.add_norm(f"{name}.self_attn_layer_norm", layer.layernorm1)
-    collected.add_attention(f"{name}.encoder_attn", layer.mha2)
-    collected.add_norm(f"{name}.encoder_attn_layer_norm", layer.layernorm2)
-    collected.add_feed_forward(name, layer.ffn)
-    collected.add_norm(f"{name}.final_layer_norm", layer.layernorm3)
-
-
-def add_embeddings(collected: Weights, transformer: Transformer) -> None:
-    """Adds the embeddings (V, D), and what turns vectors into logits."""
-    source = transformer.encoder.embedding.embeddings  # (V, D)
-    if variant_of(transformer).tie_embeddings:
-        collected.add_stream("model.shared.weight", source)
-        return
-    if variant_of(transformer).pre_norm:  # Pegasus has this entry even where nothing is shared
-        collected.add_stream("model.shared.weight", source)
-    collected.add_stream("model.encoder.embed_tokens.weight", source)
-    target = transformer.decoder.embedding.embeddings  # (V, D)
-    collected.add_stream("model.decoder.embed_tokens.weight", target)
-    collected.add_stream("lm_head.weight", tf.transpose(transformer.final_layer.kernel))  # (V, D)
-    collected.add("final_logits_bias", transformer.final_layer.bias[None])  # (1, V)
+    named = {tensor.name: tensor.to_transformers() for tensor in tensors(transformer)}
+    if "final_logits_bias" in named:
+        named["final_logits_bias"] = named["final_logits_bias"][None]  # (1, V)
+    if sizes["pre_norm"] and not sizes["tie_embeddings"]:  # which Pegasus has in any case
+        named["model.shared.weight"] = named["model.encoder.embed_tokens.weight"]
+    positions = positional_encoding(MAX_TOKENS, sizes["d_model"])[0].numpy()  # (MAX_TOKENS, D)
+    positions = np.ascontiguousarray(positions[:, halves(sizes["d_model"])])
+    for stack in ("encoder", "decoder"):
+        named[f"model.{stack}.embed_positions.weight"] = positions
+    return named
 
 
 def configuration(transformer: Transformer) -> dict[str, Any]:
@@ -208,8 +115,10 @@ def configuration(transformer: Transformer) -> dict[str, Any]:
         "d_model": sizes["d_model"],
         **stacks,
         "vocab_size": sizes["input_vocab_size"],
+        "decoder_vocab_size": sizes["target_vocab_size"],
         "max_position_embeddings": MAX_TOKENS,
-        "activation_function": "relu",
+        "activation_function": sizes["activation"],
+        "layer_norm_epsilon": sizes["norm_epsilon"],  # which transformers does not read: 1e-5
         "dropout": sizes["rate"],
         "scale_embedding": True,  # by sqrt(D)
         "share_encoder_decoder_embeddings": tied,
@@ -224,15 +133,18 @@ def configuration(transformer: Transformer) -> dict[str, Any]:
     }
 
 
-def generation(card: ModelCard, symbol_ids: range) -> dict[str, Any]:
+def generation(card: ModelCard, tokenizer: Tokenizer) -> dict[str, Any]:
     """Returns generation_config.json, which never generates a symbol: no text is protected here.
 
     Args:
       card: of the model.
-      symbol_ids: of the vocabulary's symbols.
+      tokenizer: the Tokenizer, with symbols or without.
     """
     of_beam = {"length_penalty": card.length_penalty} if card.beam > 1 else {}  # else a warning
-    of_symbols = {"suppress_tokens": list(symbol_ids)} if symbol_ids else {}
+    never = [*tokenizer.symbol_ids]
+    if tokenizer.tag or tokenizer.has_two_models:  # an imported network has learned neither
+        never += [PAD, START]
+    of_symbols = {"suppress_tokens": never} if never else {}
     return {
         "num_beams": card.beam,
         **of_beam,
@@ -261,11 +173,13 @@ def metadata(card: ModelCard) -> str:
         }
     ]
     fields: dict[str, Any] = {
-        "license": "unknown",
+        "license": card.license or "unknown",
         "library_name": "transformers",
         "pipeline_tag": "translation",
         "tags": ["translation"],
     }
+    if card.base_model:
+        fields["base_model"] = card.base_model
     if card.languages:
         fields = {"language": list(card.languages)} | fields
     if card.scores:
@@ -274,7 +188,7 @@ def metadata(card: ModelCard) -> str:
     return "\n".join(lines)
 
 
-def card_text(card: ModelCard, transformer: Transformer) -> str:
+def card_text(card: ModelCard, transformer: Transformer, tokenizer: Tokenizer) -> str:
     """Returns README.md."""
     sizes = sizes_of(transformer)
     rows = ""
@@ -292,21 +206,35 @@ def card_text(card: ModelCard, transformer: Transformer) -> str:
 A Transformer (Vaswani et al. 2017) for translation, trained on {card.corpus}:
 {sizes["num_layers"]} layers in the encoder and {sizes["decoder_layers"]} in the decoder,
 width {sizes["d_model"]}, {sizes["num_heads"]} heads,
-{transformer.count_params():,} parameters, {sizes["input_vocab_size"]:,} vocabulary entries.
-Before you publish it, write the license of its data into the first lines above.
+{transformer.count_params():,} parameters, {sizes["target_vocab_size"]:,} vocabulary entries.
+{publishing(card)}
 
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained("FOLDER")
     model = AutoModelForSeq2SeqLM.from_pretrained("FOLDER")
-    sentences = ["..."]
+    sentences = ["{f"{tokenizer.tag} " if tokenizer.tag else ""}..."]
     ids = model.generate(**tokenizer(sentences, return_tensors="pt", padding=True))
     print(tokenizer.batch_decode(ids, skip_special_tokens=True))
 
 Translate one sentence at a time: it was trained on sentences, and texts are not split here.
 Numbers, placeholders and tags are neither protected nor repaired here, and there is no glossary.
+{FINE_TUNING if START in tokenizer.before else ""}{table}"""
 
+
+FINE_TUNING = f"""
 To fine-tune it, load the tokenizer with `trust_remote_code=True`: the few lines of
 `{CODE.name}` leave the start token out of the labels, where transformers adds it itself.
 Without them, drop the first label of each `text_target`, or the model unlearns to translate.
-{table}"""
+"""
+
+
+def publishing(card: ModelCard) -> str:
+    """Returns what is to be done before the model is published."""
+    if not card.base_model:
+        return "Before you publish it, write the license of its data into the first lines above."
+    license_of_base = f"the license {card.license}" if card.license else "a license not named here"
+    return (
+        f"Its weights began as those of {card.base_model}, under {license_of_base}.\n"
+        "Before you publish it, name that model and its authors, and add the license of your data."
+    )

@@ -4,6 +4,7 @@ It gives any text the ids that the program gives it: spelling, bytes for charact
 entry, and symbols that are never split included.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -59,6 +60,50 @@ def vocabulary(tokenizer: Tokenizer) -> Vocabulary:
         [number for number, entry in enumerate(entries) if entry.type == kind.NORMAL],
         [entry.piece for entry in entries if entry.type == kind.USER_DEFINED],
     )
+
+
+def tokenizer_files(
+    tokenizer: Tokenizer, max_tokens: int, languages: Sequence[str]
+) -> dict[str, Any]:
+    """Returns the files of a vocabulary of a run by name: JSON, or bytes.
+
+    Texts have at most `max_tokens`. Of `languages`, the codes, `import` reads the first two.
+    """
+    return {
+        "tokenizer.json": tokenizer_description(tokenizer),
+        "tokenizer_config.json": tokenizer_configuration(tokenizer, max_tokens)
+        | language_names(languages),
+        "tokenizer.model": tokenizer.model,  # which `import` reads
+    }
+
+
+def marian_files(
+    tokenizer: Tokenizer, max_tokens: int, languages: Sequence[str]
+) -> dict[str, Any]:  # fmt: skip
+    """Returns what `tokenizer_files` does, of an imported vocabulary, for a MarianTokenizer."""
+    target = tokenizer.target
+    sides = {"": tokenizer, "target_": target}
+    names = {side: of_side.tokens(range(of_side.vocab_size)) for side, of_side in sides.items()}
+    is_separate = names[""] != names["target_"]
+    files: dict[str, Any] = {"source.spm": tokenizer.model, "target.spm": target.model}
+    for side, entries in names.items():
+        if is_separate or not side:
+            ids = {name: number for number, name in enumerate(entries)}
+            files[f"{side}vocab.json"] = ids
+    files["tokenizer_config.json"] = language_names(languages) | {
+        "tokenizer_class": "MarianTokenizer",
+        "unk_token": names[""][UNKNOWN],
+        "eos_token": names[""][END],
+        "pad_token": names[""][PAD],
+        "model_max_length": max_tokens,
+        "separate_vocabs": is_separate,
+    }
+    return files
+
+
+def language_names(languages: Sequence[str]) -> dict[str, str]:
+    """Returns the codes of two languages by the names that MarianTokenizer has for them."""
+    return dict(zip(("source_lang", "target_lang"), languages, strict=False))
 
 
 def tokenizer_description(tokenizer: Tokenizer) -> dict[str, Any]:

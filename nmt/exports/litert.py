@@ -14,6 +14,7 @@ from nmt import UserError, output
 from nmt.decoding.copied_symbols import CopiedSymbols
 from nmt.decoding.restrictions import Restrictions
 from nmt.decoding.search import simplest_search
+from nmt.exports.ctranslate2_model import write_tokenizer
 from nmt.exports.exported_model import Export
 from transformer_model import Transformer
 
@@ -51,10 +52,11 @@ class FixedWidths(tf.Module):
 
 
 def write(path: Path, export: Export) -> None:
-    """Writes a folder with model.tflite and the run's tokenizer.model.
+    """Writes a folder with model.tflite and the run's SentencePiece models.
 
-    The signature `translate_W` takes ids (1, W) of a source, START first, END last, then PAD, and
-    returns ids (1, T) of its translation by greedy search, with END.
+    The signature `translate_W` takes ids (1, W) of a source, START first (but of an imported
+    model), END last, then PAD, and returns ids (1, T) of its translation by greedy search, END
+    included.
 
     The quantization "int8" is for weights of 8 bits, None for float32.
 
@@ -74,4 +76,4 @@ def write(path: Path, export: Export) -> None:
         model = converter.convert()
         unfinished.mkdir()
         (unfinished / "model.tflite").write_bytes(model)
-        (unfinished / "tokenizer.model").write_bytes(export.tokenizer.model)
+        write_tokenizer(unfinished, export.tokenizer)

@@ -13,7 +13,7 @@ from nmt.decoding.restrictions import Restrictions
 from nmt.decoding.search import beam_search, sample, simplest_search
 from nmt.decoding.search_options import Sampling
 from nmt.exports.exported_model import Export
-from nmt.exports.graph_tokenizer import graph_tokenizer, printed, trimmed
+from nmt.exports.graph_tokenizer import GraphTokenizer, printed
 from nmt.messages import reason
 from nmt.network.variants import variant_of
 from nmt.text.tokenizer import MAX_SOURCE_TOKENS, Tokenizer
@@ -45,7 +45,8 @@ class SavedTranslator(tf.Module):
         # By a function: of a Keras model, TensorFlow would save the weights a second time.
         self.transformer = lambda: transformer
         self.tokenizer = tokenizer
-        self.graph_tokenizer = graph_tokenizer(tokenizer.model)  # tracked: its model is saved, too
+        self.sources = GraphTokenizer(tokenizer)
+        self.targets = GraphTokenizer(tokenizer.target)
         symbols = CopiedSymbols(tokenizer.symbol_ids) if tokenizer.symbol_ids else None
         self.restrictions = Restrictions(symbols=symbols)
         self.search: Search = simplest_search(transformer, self.restrictions)
@@ -74,7 +75,7 @@ class SavedTranslator(tf.Module):
         )
         with tf.control_dependencies([is_one_each]):
             prefixes = tf.identity(prefixes)
-        ids = self.graph_tokenizer.tokenize(trimmed(prefixes))  # ragged (B, P + 2)
+        ids = self.targets.encode(prefixes)  # ragged (B, P + 2)
         ids = ids[:, 1:-1].to_tensor()  # no START, no END
         restrictions = dataclasses.replace(self.restrictions, prefix=ids)
 
@@ -109,11 +110,10 @@ class SavedTranslator(tf.Module):
         Scores are log-probabilities, as `translate --score` prints them. What shows nothing
         stays as it is, with a score of 0; control characters become spaces.
         """
-        ids = self.graph_tokenizer.tokenize(trimmed(sentences))  # ragged (B, S)
+        ids = self.sources.encode(sentences)  # ragged (B, S)
         hypotheses = search(self.transformer(), ids[:, :MAX_SOURCE_TOKENS].to_tensor())
-        blank = ids.row_lengths() <= 2  # START and END alone
-        # Without START, after which tensorflow-text would drop spaces.
-        translations = self.graph_tokenizer.detokenize(hypotheses.ids[:, 0, 1:])
+        blank = ids.row_lengths() <= self.sources.empty_length
+        translations = self.targets.decode(hypotheses.ids[:, 0, 1:])  # without START
         unchanged = tf.strings.strip(printed(sentences))
         translations = tf.where(blank, unchanged, printed(translations))
         scores = tf.where(blank, 0.0, hypotheses.log_probabilities[:, 0])

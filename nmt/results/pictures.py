@@ -201,8 +201,12 @@ class RunPictures(Pictures):
         if self.translation is None:
             source, target = self.weights.source, self.weights.target
         else:
-            ids = self.tokenizer.encode([self.line, self.translation])
-            source, target = map(self.tokenizer.tokens, ids)
+            sides = self.tokenizer, self.tokenizer.target
+            texts = self.line, self.translation
+            source, target = (
+                tokenizer.tokens(tokenizer.encode([text])[0])
+                for tokenizer, text in zip(sides, texts, strict=True)
+            )
             use_fonts_for(*source, *target, language=self.language)
         if self.options.limitation:
             repeated = self.options.outputs_per_token

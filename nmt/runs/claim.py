@@ -11,6 +11,7 @@ from nmt.options import Options
 from nmt.runs.folder import Run
 from nmt.runs.parameters import Parameters, in_effect
 from nmt.text.protected import Protection
+from nmt.text.tokenizer import Imported
 from nmt.training.run_folder import RunFolder
 
 # A run may be resumed with other values of these; all others identify the run. So do its data, by
@@ -75,6 +76,7 @@ def claim(
     parts: int = 1,
     origin: Origin | None = None,
     protection: Protection | None = None,
+    imported: Imported | None = None,
 ) -> Claim:
     """Saves the parameters of a new run, or checks that those of a resumed one are the same.
 
@@ -86,6 +88,7 @@ def claim(
       parts: of a batch on a device; see `devices.configure`. They are saved, not compared.
       origin: of the weights that the run begins with, if they are not new.
       protection: what the run learns about what must not change.
+      imported: the model that it, or the first of its parents, was made of.
 
     Raises:
       UserError: the folder holds another run; the message lists the differences.
@@ -95,8 +98,9 @@ def claim(
         hashes["parent_sha256"] = origin.sha256
     parent = origin.path if origin else None
     claimed = Parameters(
-        options, corpus, hashes, parts, parent, machine.versions(), protection=protection
-    )
+        options, corpus, hashes, parts, parent, machine.versions(), protection=protection,
+        imported=imported,
+    )  # fmt: skip
     if run.lost_parameters:
         log.warning(
             f"{run.lost_parameters}: rebuilt from this command, which must be the one that "
@@ -126,7 +130,10 @@ def as_begun(saved: Parameters, claimed: Parameters) -> Parameters:
     A resumed run may do without its parent: the command that resumes it need not name it.
     """
     claimed = dataclasses.replace(
-        claimed, training_scheme=saved.training_scheme, protection=saved.protection
+        claimed,
+        training_scheme=saved.training_scheme,
+        protection=saved.protection,
+        imported=saved.imported,
     )
     if not saved.parent:
         return claimed

@@ -162,9 +162,12 @@ def describe(run: Run, weights: Weights | None = None) -> str:
 
 def origin(run: Run) -> str:
     """Returns in words where a run comes from, if the user has not trained it; else ""."""
-    if run.path != SHIPPED:
+    if run.path == SHIPPED:
+        return "; it comes with the program, and your own runs take precedence"
+    imported = run.parameters.imported
+    if imported is None:
         return ""
-    return "; it comes with the program, and your own runs take precedence"
+    return f"; made of {imported.model}, license {imported.license or 'not named'}"
 
 
 def shipped() -> Run:

@@ -84,7 +84,7 @@ def _read(
     if wrong := parameters.error_in_options(options.by_name()):
         raise UserError(wrong)
     tokenizer = load_tokenizer(run, options.protect)
-    check_size(options, tokenizer.vocab_size, weight_bytes=4)
+    check_size(options, tokenizer.vocab_size, 4, tokenizer.target.vocab_size)
     return run, options, tokenizer
 
 
@@ -106,7 +106,8 @@ def load_without_weights(
     def networks() -> Networks:
         from nmt.runs.restoring import new_networks
 
-        return new_networks(options, tokenizer.vocab_size)
+        sizes = tokenizer.vocab_size, tokenizer.target.vocab_size
+        return new_networks(options, sizes[0], target_vocab_size=sizes[1])
 
     model = Model(options, networks, run.parameters.corpus.languages)
     return TrainedRun(run, tokenizer, model)
@@ -146,7 +147,8 @@ def load(
         before_tensorflow()
         from nmt.runs.restoring import restored_networks
 
-        return restored_networks(options, tokenizer.vocab_size, chosen, plain)
+        sizes = tokenizer.vocab_size, tokenizer.target.vocab_size
+        return restored_networks(options, sizes[0], chosen, plain, sizes[1])
 
     @functools.cache
     def converted() -> Converted:

@@ -38,11 +38,7 @@ class LockedRun(Run):
             raise UserError(
                 f"{self.path}: {error.strerror}; name a writable folder with --run"
             ) from None
-        if self.has_final_weights and not self.trained:
-            raise UserError(
-                f"{self.path}: holds the final weights of a run, and none to resume; name another "
-                f"--run, perhaps one that begins with these: --from {self.path}"
-            )
+        self.check_can_train()
 
     def _reserve(self) -> None:
         """Locks the folder; removes what a process left that was killed while writing."""

@@ -12,6 +12,7 @@ from nmt.corpus.source import CorpusSource
 from nmt.neighbors import params
 from nmt.options import Options
 from nmt.text.protected import KINDS, Protection
+from nmt.text.tokenizer import Imported
 
 MAX_INTEGER = 2**31 - 1  # unless a flag has another maximum
 MAX_PARTS = 64  # of a batch on a device, that params.json may name
@@ -36,6 +37,7 @@ class Parameters:
     versions: dict[str, str] = field(default_factory=dict)  # of the libraries that trained it last
     training_scheme: int = seeds.TRAINING_SCHEME  # that it began with; see seeds.py
     protection: Protection | None = None  # what it has learned; None of a run older than that
+    imported: Imported | None = None  # the model that it, or the first of its parents, was made of
 
     @property
     def identity(self) -> int:
@@ -54,7 +56,9 @@ class Parameters:
             "corpus": self.corpus.to_json(),
         }
         protection = {"protection": self.protection._asdict()} if self.protection else {}
-        return parent | self.options.by_name() | self.hashes | source | protection | versions
+        imported = {"imported": self.imported._asdict()} if self.imported else {}
+        what = self.options.by_name() | self.hashes | source | protection | imported
+        return parent | what | versions
 
 
 def as_now(content: dict[str, Any]) -> dict[str, Any]:
@@ -99,6 +103,7 @@ def parse(content: Any) -> Parameters:
         versions=_versions_in(values),
         training_scheme=scheme,
         protection=_protection_in(values),
+        imported=_imported_in(values),
     )
 
 
@@ -114,6 +119,23 @@ def _protection_in(values: dict[str, Any]) -> Protection | None:
     except (TypeError, KeyError, ValueError):
         raise UserError(f"protection is {protection!r}") from None
     return Protection(tuple(learned), spells_numbers)
+
+
+def _imported_in(values: dict[str, Any]) -> Imported | None:
+    """Returns the Imported model that params.json names, if any; a UserError if it is damaged."""
+    if "imported" not in values:
+        return None
+    try:
+        imported = Imported(**values["imported"])
+        sizes = imported.entries, imported.target_entries
+        texts = imported.model, imported.license, imported.tag
+        if not (
+            all(type(n) is int and n > 0 for n in sizes) and all(type(t) is str for t in texts)
+        ):
+            raise ValueError
+    except (TypeError, ValueError):
+        raise UserError(f"imported is {values['imported']!r}") from None
+    return imported
 
 
 def _versions_in(values: dict[str, Any]) -> dict[str, str]:

@@ -19,7 +19,7 @@ from nmt.runs.parameters import Parameters, in_effect
 from nmt.runs.run_tokenizer import load_tokenizer
 from nmt.runs.weights import choose_weights
 from nmt.text.protected import Protection
-from nmt.text.tokenizer import Tokenizer
+from nmt.text.tokenizer import Imported, Tokenizer
 from nmt.training import checkpoints
 from nmt.training.checkpoint_files import paths as checkpoint_paths
 from nmt.training.named_state import NamedState
@@ -27,6 +27,7 @@ from transformer_model import Transformer
 
 SIZES = (  # the same in both runs, as is the tokenizer
     "num_layers", "decoder_layers", "d_model", "dff", "num_heads", "pre_norm", "tie_embeddings",
+    "activation", "norm_epsilon", "logits_bias",
 )  # fmt: skip
 FIXED = (*SIZES, *params.names(params.TEXT))  # but for more symbols
 
@@ -47,9 +48,14 @@ class Parent(NamedTuple):
         return Origin(str(self.run.path), self.sha256)
 
     @property
-    def tokenizer(self) -> bytes:
-        """SentencePiece's model, as bytes; a UserError if it is not that of the run."""
-        return load_tokenizer(self.run).model
+    def imported(self) -> Imported | None:
+        """The imported model that it, or the first of its parents, was made of."""
+        return self.run.parameters.imported
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The Tokenizer; a UserError if it is not that of the run."""
+        return load_tokenizer(self.run)
 
     def protection(self, of_text: Protection) -> Protection:
         """Returns what a run learns that begins with this one: its symbols mean what they did.
@@ -66,7 +72,10 @@ class Parent(NamedTuple):
         Its vocabulary may have more entries, which follow the parent's.
         """
         # All variables of a network are in its checkpoint: with other dropout rates, other ones.
-        parent_network = build_transformer(self.options, Tokenizer(self.tokenizer).vocab_size)
+        tokenizer = self.tokenizer
+        parent_network = build_transformer(
+            self.options, tokenizer.vocab_size, target_vocab_size=tokenizer.target.vocab_size
+        )
         checkpoints.restore(NamedState(parent_network), self.weights)
         both = zip(transformer.trainable_variables, parent_network.trainable_variables, strict=True)
         for variable, weights in both:

@@ -11,29 +11,31 @@ from nmt.training import checkpoints, devices
 from nmt.training.named_state import NamedState
 
 
-def new_networks(options: Options, vocab_size: int, plain: bool = False) -> Networks:
+def new_networks(
+    options: Options, vocab_size: int, plain: bool = False, target_vocab_size: int | None = None
+) -> Networks:
     """Returns the Networks of a run, with newly initialized weights.
 
     Args:
       options: of the run.
-      vocab_size: vocabulary entries, shared by both languages.
-      plain: without the engine; see `build_transformer`.
+      vocab_size, plain, target_vocab_size: see `build_transformer`.
     """
     parts = devices.configure(mirrored=False).parts
-    transformer = build_transformer(options, vocab_size, plain)
+    transformer = build_transformer(options, vocab_size, plain, target_vocab_size)
     epoch, steps = tf.Variable(0), tf.Variable(0, dtype=tf.int64)
     return Networks(transformer, forward_pass(transformer, plain=plain), parts, epoch, steps)
 
 
 def restored_networks(
-    options: Options, vocab_size: int, weights: Weights, plain: bool = False
-) -> Networks:
+    options: Options, vocab_size: int, weights: Weights, plain: bool = False,
+    target_vocab_size: int | None = None,
+) -> Networks:  # fmt: skip
     """Returns the Networks of a run, restored; for the arguments see `new_networks`.
 
     Raises:
       UserError: the checkpoint is damaged.
     """
-    networks = new_networks(options, vocab_size, plain)
+    networks = new_networks(options, vocab_size, plain, target_vocab_size)
     state = NamedState(networks.transformer, epoch=networks.epoch, steps=networks.steps)
     try:
         checkpoints.restore(state, weights.path)

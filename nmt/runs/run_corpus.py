@@ -5,6 +5,8 @@ from nmt.corpus import corpora
 from nmt.runs.claim import HASH_LABELS
 from nmt.runs.folder import Run
 
+HASHED_TEXT = {"train_sha256", "validation_sha256", "test_sha256"}
+
 
 def load_corpus_of(
     run: Run, split: str, moved: dict[str, list[str] | None] | None = None
@@ -16,6 +18,10 @@ def load_corpus_of(
       split: "train" or "test", the one that is needed.
       moved: lists of files by split, where they are now if not where they were.
     """
+    if not run.parameters.hashes.keys() & HASHED_TEXT:
+        raise UserError(
+            f"{run.path}: an imported model comes without text; name files: evaluate FILE FILE"
+        )
     source = run.parameters.corpus.with_files(**(moved or {}))
     if not source.is_of_files and moved and moved.get("test"):
         raise UserError(

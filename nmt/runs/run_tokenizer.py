@@ -5,11 +5,13 @@ from nmt.machine import memory
 from nmt.options import Options
 from nmt.runs.folder import Run
 from nmt.text.protected import Protection
-from nmt.text.tokenizer import Tokenizer
+from nmt.text.tokenizer import Imported, Tokenizer
 from nmt.training.run_folder import read_file
 
 
-def check_size(options: Options, vocab_size: int, weight_bytes: int = 16) -> None:
+def check_size(
+    options: Options, vocab_size: int, weight_bytes: int = 16, target_vocab_size: int | None = None
+) -> None:
     """Raises a UserError if a Transformer of these sizes cannot fit into memory.
 
     Args:
@@ -17,8 +19,9 @@ def check_size(options: Options, vocab_size: int, weight_bytes: int = 16) -> Non
       vocab_size: vocabulary entries.
       weight_bytes: memory per weight; in training, with its gradient and Adam's two moments, 16
         (Muon has one of a matrix within a layer, but its products take memory, too).
+      target_vocab_size: of the target's vocabulary; None if both languages share one.
     """
-    needed = weight_bytes * options.parameters(vocab_size)
+    needed = weight_bytes * options.parameters(vocab_size, target_vocab_size)
     if needed > memory():
         raise UserError(
             f"a network of these sizes takes {needed / 2**30:,.0f} GiB at least, and this "
@@ -28,19 +31,27 @@ def check_size(options: Options, vocab_size: int, weight_bytes: int = 16) -> Non
 
 
 def load_tokenizer(
-    run: Run, protect: str = "auto", protection: Protection | None = None
-) -> Tokenizer:
+    run: Run, protect: str = "auto", protection: Protection | None = None,
+    imported: Imported | None = None,
+) -> Tokenizer:  # fmt: skip
     """Returns the Tokenizer of a run; a UserError if its file is missing or damaged.
 
     Args:
       run: the folder.Run.
       protect: its option `protect`.
       protection: of a new run; None for that of its parameters.
+      imported: of a new run, the model whose vocabulary it inherits; None for that of its
+        parameters.
     """
     if protection is None and run.has_weights and run.saved_parameters:
         protection = run.saved_parameters.protection
+    if imported is None and run.has_weights and run.saved_parameters:
+        imported = run.saved_parameters.imported
     try:
-        tokenizer = Tokenizer(read_file(run.tokenizer), protect != "off", protection)
+        model, target_model = read_file(run.tokenizer), None
+        if imported and run.target_tokenizer.exists():
+            target_model = read_file(run.target_tokenizer)
+        tokenizer = Tokenizer(model, protect != "off", protection, imported, target_model)
     except (OSError, RuntimeError, ValueError):
         tokenizer = None
     saved = (

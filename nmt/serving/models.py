@@ -103,7 +103,8 @@ class ServedModel:
     @property
     def parameters(self) -> int:
         """The number of trained weights of the network; of several, of the first."""
-        return self.model.options.parameters(self.tokenizer.vocab_size)
+        sizes = self.tokenizer.vocab_size, self.tokenizer.target.vocab_size
+        return self.model.options.parameters(*sizes)
 
     @property
     def beam(self) -> int:

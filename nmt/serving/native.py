@@ -259,7 +259,7 @@ async def stream(request: Request) -> Response:
     served = service.models.by_name[text_query.query.model]
     if served.model.options.limitation:
         raise RefusedError(400, f"{served.model.options.limitation}: all tokens come together")
-    prefixes = PREFIXES.read(values, served.tokenizer.vocab_size)
+    prefixes = PREFIXES.read(values, served.tokenizer.target.vocab_size)
     service.count(text_query.query, [text])
     # A refusal, if any, comes before the answer begins.
     events = service.stream(text_query.query, text_query.notices, text, prefixes)

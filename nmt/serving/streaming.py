@@ -75,20 +75,21 @@ def finished(translator: Translator, number: int, sentence: Sentence) -> Finishe
     (score,) = context.engine.score([pair], tokens=True, alternatives=MAX_ALTERNATIVES)
     (attended,) = context.engine.attend([pair])
     target = pair.target[1:]
-    names = tokens.shown_names(context, sentence, target)
+    tokenizer = context.tokenizer
+    names = tokens.shown_names(tokenizer.target, sentence, target)
     streamed = []
     for token, name, likelihood in zip(target, names, score.tokens, strict=True):
         ids = [other for other, _ in likelihood.alternatives]
+        others = tokens.shown_names(tokenizer.target, sentence, ids)
         alternatives = [
             {"id": other, "token": other_name, "probability": round(math.exp(logarithm), 4)}
-            for (other, logarithm), other_name in zip(
-                likelihood.alternatives, tokens.shown_names(context, sentence, ids), strict=True
-            )
+            for (other, logarithm), other_name in zip(likelihood.alternatives, others, strict=True)
         ]
         probability = round(math.exp(likelihood.log_probability), 4)
         streamed.append(StreamedToken(token, name, probability, alternatives))
-    weights = np.round(attended.cross[:, 1:-1].astype(float), 3).tolist()  # no START, no END
-    source = tokens.shown_names(context, sentence, pair.source[1:-1])
+    of_text = attended.cross[:, len(tokenizer.before) : -1]  # neither START nor END
+    weights = np.round(of_text.astype(float), 3).tolist()
+    source = tokens.shown_names(tokenizer, sentence, tokenizer.text_ids(pair.source))
     return Finished(number, sentence.space, sentence.translation, streamed, source, weights)
 
 

@@ -11,6 +11,7 @@ import re
 import tempfile
 from collections.abc import Iterable, Sequence
 from io import BytesIO
+from typing import NamedTuple
 
 import numpy as np
 import sentencepiece
@@ -312,6 +313,16 @@ def coverages(lines: Iterable[str]) -> list[float]:
     return shares
 
 
+class Imported(NamedTuple):
+    """An imported model, and how its vocabulary is used."""
+
+    model: str  # its name
+    license: str  # of its weights; "" if it names none
+    entries: int  # of the source's vocabulary, of those that SentencePiece knows
+    target_entries: int
+    tag: str = ""  # the token that each source begins with, which names the target language
+
+
 MIN_LIST = 32  # lines, for which SentencePiece starts a thread: of fewer, one by one is faster
 MAX_SOURCE_TOKENS = 2048  # of a sentence; attention takes memory by the square of their number
 CUT_MARGIN = 100  # tokens: where a line is cut, the last ones may be others than in the whole line
@@ -327,8 +338,16 @@ class Tokenizer:
       protects: whether its symbols stand for what must not change. They do not in a
         non-autoregressive run, which may have inherited them.
       protection: the Protection of the run.
+      imported: the Imported model whose vocabulary it is; None of a run's own.
+      target_model: bytes of the SentencePiece model of the target's language; None if it is the
+        same.
 
     Attributes:
+      target: the Tokenizer of the target's language, which may be this one. Ids of sources are this
+        one's.
+      before: the ids that each text begins with: START; of an imported model a tag, or none.
+      tag: that tag, or "".
+      table: ids of tokens by their text; None if they are SentencePiece's.
       vocab_size: vocabulary entries.
       protection: what the run has learned about what must not change; see protected.py.
       symbol_ids: the ids of protected.SYMBOLS; none if the vocabulary lacks them, or does not use
@@ -336,12 +355,27 @@ class Tokenizer:
     """
 
     def __init__(
-        self, model: bytes, protects: bool = True, protection: protected.Protection | None = None
+        self,
+        model: bytes,
+        protects: bool = True,
+        protection: protected.Protection | None = None,
+        imported: Imported | None = None,
+        target_model: bytes | None = None,
     ):
         self.protection = protection or protected.Protection()
-        self.model, self.sha256 = model, hashlib.sha256(model).hexdigest()
+        self.model = model
+        self.sha256 = hashlib.sha256(model + (target_model or b"")).hexdigest()
         self.processor = sentencepiece.SentencePieceProcessor(model_proto=model, num_threads=1)
         self.vocab_size = self.processor.vocab_size()
+        self.before = [START] if self.processor.bos_id() == START else []
+        self.target, self.tag = self, ""
+        self.table: dict[str, int] | None = None
+        if imported and target_model:
+            self._use_table(imported.entries)
+            self.tag = imported.tag
+            self.before += [self.processor.piece_to_id(self.tag)] if self.tag else []
+            self.target = Tokenizer(target_model)
+            self.target._use_table(imported.target_entries)
         first_id = self.processor.piece_to_id(protected.SYMBOLS[0])  # UNKNOWN if it is no entry
         has_symbols = protects and first_id != UNKNOWN
         if not has_symbols:
@@ -353,7 +387,7 @@ class Tokenizer:
     @functools.cached_property
     def words(self) -> list[str]:
         """The words of --symbols that are never split."""
-        pieces = ModelProto.FromString(self.model).pieces
+        pieces = ModelProto.FromString(self.model).pieces[: self.vocab_size]
         symbols = [piece.piece for piece in pieces if piece.type == piece.USER_DEFINED]
         return [symbol for symbol in symbols if symbol not in protected.SYMBOLS]
 
@@ -369,8 +403,18 @@ class Tokenizer:
         pieces = map(self.processor.id_to_piece, ids)
         return max(len(piece.replace(spelling.MARK_OF_SPACE, " ").encode()) for piece in pieces)
 
+    def _use_table(self, entries: int) -> None:
+        """Looks tokens up by their text, in a table of the first `entries` of the model.
+
+        Marian does so: what one language's model does not know, the other's may.
+        """
+        self.vocab_size = entries
+        names = enumerate(self.tokens(range(entries)))
+        special = (PAD, START, END)
+        self.table = {name: number for number, name in names if number not in special}
+
     def encode(self, lines: Sequence[str], max_tokens: int | None = None) -> list[list[int]]:
-        """Strings -> a list of lists of ids, START first and END last.
+        """Strings -> a list of lists of ids, those of `before` first and END last.
 
         Args:
           lines: strings.
@@ -382,10 +426,31 @@ class Tokenizer:
         lines = [spelling.normal(line) for line in lines]
         check_characters(lines)
         lines = [self._cut(line, max_tokens) for line in lines]
+        if self.table is not None:
+            return [[*self.before, *self._looked_up(line), END] for line in lines]
         if len(lines) >= MIN_LIST:
             ids: list[list[int]] = self.processor.encode(lines, add_bos=True, add_eos=True)
             return ids
         return [self.processor.encode(line, add_bos=True, add_eos=True) for line in lines]
+
+    def _looked_up(self, line: str) -> list[int]:
+        """Returns the ids of a text by the table of an imported model."""
+        table = self.table or {}
+        return [table.get(token, UNKNOWN) for token in self.processor.encode(line, out_type=str)]
+
+    def text_ids(self, ids: list[int]) -> list[int]:
+        """Returns the ids of a whole text without those around it; see `before`."""
+        return ids[len(self.before) : -1]
+
+    @property
+    def has_two_models(self) -> bool:
+        """Whether the target's language has a SentencePiece model of its own."""
+        return self.target is not self
+
+    @property
+    def empty_length(self) -> int:
+        """The number of ids of an empty text."""
+        return len(self.before) + 1
 
     def _cut(self, line: str, max_tokens: int | None) -> str:
         """Returns a line without what is beyond `max_tokens` in any case; see `encode`."""
@@ -395,7 +460,8 @@ class Tokenizer:
 
     def share_without_entry(self, lines: Sequence[str]) -> float:
         """Returns the share of the tokens of `lines` (strings) that are single bytes or UNKNOWN."""
-        tokens = [number for ids in self.encode(lines, MAX_CHARACTERS) for number in ids[1:-1]]
+        encoded = self.encode(lines, MAX_CHARACTERS)
+        tokens = [number for ids in encoded for number in self.text_ids(ids)]
         without = sum(
             self.processor.is_byte(number) or self.processor.is_unknown(number) for number in tokens
         )

@@ -73,7 +73,6 @@ class Trainable(Protocol):
     """What is trained: a network with its optimizer and its step."""
 
     options: Options
-    vocab_size: int  # vocabulary entries, shared by both languages
     scheme: int  # the training scheme of the run; see seeds.py
     strategy: tf.distribute.Strategy
     workers: cluster.Cluster  # that the strategy spans
@@ -251,7 +250,7 @@ class Epochs:
           where: epoch and batch, or validation, as text.
           loss: in nats.
         """
-        guessing = math.log(self.training.vocab_size)
+        guessing = math.log(self.training.transformer.config["target_vocab_size"])
         guessing *= self.training.options.outputs_per_token  # all of them count
         if self._warned or loss <= FAR_ABOVE * guessing:
             return

@@ -6,6 +6,7 @@ logs/              TensorBoard                       plots/             PNG
 engine/            final/ again, for CTranslate2
 cache/             tokenized text, while it trains   lock               held while it trains
 translations.txt   source, reference, hypothesis     scores.json        test scores
+target.model       SentencePiece of the target, of a model imported with two
 progress.json      seconds of an epoch that was interrupted
 held-out-validation.tsv, held-out-test.tsv           pairs that are not trained on
 """
@@ -38,6 +39,7 @@ class RunFolder:
     def __init__(self, path: str | Path, worker_folder: str | Path | None = None):
         self.path, self.worker_folder = Path(path), Path(worker_folder or path)
         self.tokenizer = self.path / "tokenizer.model"
+        self.target_tokenizer = self.path / "target.model"  # of some imported models
         self.checkpoints = self.path / "checkpoints"  # of epochs
         self.timed = self.checkpoints / "timed"  # within an epoch
         self.best = self.checkpoints / "best"  # of the best validation, by loss or BLEU
@@ -62,6 +64,14 @@ class RunFolder:
     def has_weights(self) -> bool:
         """Whether there are any weights to translate with."""
         return self.trained or self.has_final_weights
+
+    def check_can_train(self) -> None:
+        """Raises a UserError if the folder holds final weights alone: a copy, or an import."""
+        if self.has_final_weights and not self.trained:
+            raise UserError(
+                f"{self.path}: holds the final weights of a run, and none to resume; name another "
+                f"--run, perhaps one that begins with these: --from {self.path}"
+            )
 
     def remove_cache(self) -> None:
         """Removes the tokenized text, and nothing else."""

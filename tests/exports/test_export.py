@@ -167,7 +167,13 @@ else:
 
 
 @pytest.mark.parametrize(
-    "variant", [Variant(), Variant(pre_norm=True, tie_embeddings=True, decoder_layers=1)], ids=str
+    "variant",
+    [
+        Variant(),
+        Variant(pre_norm=True, tie_embeddings=True, decoder_layers=1),
+        Variant(tie_embeddings=True, activation="swish", norm_epsilon=0.1, logits_bias=True),
+    ],
+    ids=str,
 )
 def test_ctranslate2_scores_two_layers_as_we_do(folder, tmp_path, variant):
     tokenizer = run_demo.Tokenizer((folder / "run" / "tokenizer.model").read_bytes())

@@ -78,7 +78,7 @@ def front_matter(text):
 
 
 def test_the_card_names_corpus_and_scores(tokenizer):
-    text = hugging_face.card_text(CARD, network(tokenizer, decoder_layers=1))
+    text = hugging_face.card_text(CARD, network(tokenizer, decoder_layers=1), tokenizer)
     assert "neither protected nor repaired here" in text
     assert "2 layers in the encoder and 1 in the decoder" in text
     assert "spelled-out numbers" in text
@@ -91,7 +91,9 @@ def test_the_card_names_corpus_and_scores(tokenizer):
         "type": "spelled-out numbers", "name": "spelled-out numbers", "split": "test",
     }  # fmt: skip
     assert result["metrics"] == [{"type": "bleu", "name": "BLEU", "value": 99.0}]
-    unscored = hugging_face.card_text(dataclasses.replace(CARD, scores={}), network(tokenizer))
+    unscored = hugging_face.card_text(
+        dataclasses.replace(CARD, scores={}), network(tokenizer), tokenizer
+    )
     assert "Not scored yet." in unscored
     assert "model-index" not in front_matter(unscored)
 

@@ -105,7 +105,9 @@ class CTranslate2Engine:
         self.options = options
         self._workers = settings.workers or cores()
         self._translator = load(converted, self._workers)
-        self._names = tokenizer.tokens(range(tokenizer.vocab_size))  # by id
+        target = tokenizer.target
+        self._source_names = tokenizer.tokens(range(tokenizer.vocab_size))  # by id
+        self._names = target.tokens(range(target.vocab_size))  # of targets
         self._ids = {name: number for number, name in enumerate(self._names)}
         self._symbols = frozenset(tokenizer.symbol_ids)
         self._space = [self._ids["▁"]] if "▁" in self._ids else []  # before a symbol
@@ -178,7 +180,7 @@ class CTranslate2Engine:
         if on_token is not None and beam == 1:
             report = self._reporter(on_token)
         return self._translator.translate_batch(
-            [self._tokens(request.source) for request in batch],
+            [self._source_tokens(request.source) for request in batch],
             target_prefix=[self._tokens(request.prefix) for request in batch],
             beam_size=beam,
             patience=patience,
@@ -291,7 +293,7 @@ class CTranslate2Engine:
             range(len(pairs)), lambda n: pairs[n].length, self._workers
         ):
             results = self._translator.score_batch(
-                [self._tokens(pairs[n].source) for n in batch],
+                [self._source_tokens(pairs[n].source) for n in batch],
                 [self._tokens(without_ends(pairs[n].target)) for n in batch],
                 max_input_length=0,
                 asynchronous=True,
@@ -347,7 +349,7 @@ class CTranslate2Engine:
         for length, numbers in numbers_by_length.items():
             for batch in self._pair_batching.batches(numbers, lambda n: pairs[n].length):
                 results = self._translator.translate_batch(
-                    [self._tokens(pairs[n].source) for n in batch],
+                    [self._source_tokens(pairs[n].source) for n in batch],
                     target_prefix=[self._tokens(pairs[n].target[1:-1]) for n in batch],
                     beam_size=1,
                     max_input_length=0,
@@ -362,6 +364,9 @@ class CTranslate2Engine:
         return [results[number] for number in range(len(pairs))]
 
     # ---- Names of tokens ----
+
+    def _source_tokens(self, ids: Iterable[int]) -> list[str]:
+        return [*map(self._source_names.__getitem__, ids)]
 
     def _tokens(self, ids: Iterable[int]) -> list[str]:
         return [*map(self._names.__getitem__, ids)]

@@ -183,14 +183,20 @@ def in_script(value: object) -> str:
     return text.replace("<", "\\u003c")
 
 
-def check_size(run: str, transformer: Transformer, verb: str) -> None:
-    """Raises a UserError if a Transformer has more than MAX_PARAMETERS parameters.
+def check_page(run: str, transformer: Transformer, tokenizer: Tokenizer, verb: str) -> None:
+    """Raises a UserError if a page cannot hold a model: it is too large, or tokenizes otherwise.
 
     Args:
       run: the name of the run.
       transformer: a built Transformer.
+      tokenizer: its Tokenizer.
       verb: what the user does with the run: "explore".
     """
+    if tokenizer.table is not None:
+        raise UserError(
+            f"run {run}: a page cannot tokenize as an imported model does; {verb} a run that was "
+            "trained here (plot attention draws this one)"
+        )
     parameters = transformer.count_params()
     if parameters > MAX_PARAMETERS:
         raise UserError(

@@ -1,0 +1,51 @@
+"""The command `import`."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from nmt import output
+from nmt.cli import flags, startup
+from nmt.cli.program import COMMAND
+from nmt.messages import log
+from nmt.runs import listing
+
+NAME = "import"
+HELP = "make a run of a model of others: OPUS-MT, Marian"
+
+
+def add_flags(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "folder", type=Path, metavar="FOLDER",
+        help="of a MarianMTModel: config.json, model.safetensors, source.spm, vocab.json, ...",
+    )  # fmt: skip
+    parser.add_argument(
+        "--run", metavar="DIR", action=flags.Once,
+        help="a new run folder (default runs/<name of FOLDER>)",
+    )  # fmt: skip
+    flags.add_languages(parser, "of source and target (default: those that its files name)")
+    parser.add_argument(
+        "--tag", metavar="NAME", action=flags.Once,
+        help="of a model for several languages: the one to translate into, such as por",
+    )  # fmt: skip
+
+
+def run(args: Namespace) -> None:
+    """Makes a run of a model, and prints its folder."""
+    path = Path(args.run) if args.run else listing.default(args.folder.resolve().name)
+    output.refuse_existing(path, "another folder with --run")
+    startup.import_tensorflow()
+    from nmt.imports.imported_model import read_model
+    from nmt.imports.imported_run import write_run
+
+    model = read_model(args.folder, tuple(args.languages or ()) or None, args.tag)
+    transformer = write_run(path, model)
+    options, languages = model.options, "-".join(model.languages) or "languages unknown"
+    log.info(
+        f"Imported {model.name}: {languages}, {options.num_layers}+{options.layers_of_decoder} "
+        f"layers, width {options.d_model}, {transformer.count_params():,} parameters, "
+        f"{len(model.vocabulary.target.rows):,} entries; license {model.license or 'not named'}."
+    )
+    log.info(f"Translate with it: {' '.join(COMMAND)} translate --run {path}")
+    print(path)

@@ -1,0 +1,65 @@
+"""A run made of an imported model: with it, all commands work as with a trained one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import tensorflow as tf
+
+from nmt import UserError, machine, output
+from nmt.imports.imported_model import ImportedModel, corpus_of, log_left_out
+from nmt.network import marian
+from nmt.network.factory import build_transformer
+from nmt.runs.folder import Run
+from nmt.runs.parameters import Parameters
+from nmt.text.tokenizer import Tokenizer
+from nmt.training.named_state import NamedState
+from transformer_model import Transformer
+
+EPOCH = 1  # that the weights are said to be of
+
+
+def write_run(path: Path, model: ImportedModel) -> Transformer:
+    """Writes the run folder of an imported model, whole or not at all. Returns its network.
+
+    Raises:
+      UserError: a tensor is missing or of another shape; or the folder cannot be written.
+    """
+    vocabulary = model.vocabulary
+    imported = vocabulary.imported(model.name, model.license)
+    source, target = vocabulary.source.model, vocabulary.target.model
+    tokenizer = Tokenizer(source, False, None, imported, target if target != source else None)
+    transformer = build_transformer(
+        model.options, imported.entries, target_vocab_size=imported.target_entries
+    )
+    assign(transformer, model)
+    hashes = {"tokenizer_sha256": tokenizer.sha256}
+    parameters = Parameters(
+        model.options, corpus_of(model), hashes, versions=machine.versions(), imported=imported
+    )
+    with output.new(path) as unfinished:
+        run = Run(unfinished)
+        run.final.mkdir(parents=True)
+        run.write(run.tokenizer.name, source)
+        if tokenizer.has_two_models:
+            run.write(run.target_tokenizer.name, target)
+        run.write("params.json", parameters.content)
+        counters = {"epoch": tf.Variable(EPOCH), "steps": tf.Variable(0, dtype=tf.int64)}
+        NamedState(transformer, **counters).write(str(run.final / f"ckpt-{EPOCH}"))
+    return transformer
+
+
+def assign(transformer: Transformer, model: ImportedModel) -> None:
+    """Sets the variables of a Transformer to the weights of a model."""
+    waiting = dict(model.weights)
+    for tensor in marian.tensors(transformer):
+        if tensor.name not in waiting:
+            raise UserError(f"{model.name}: its weights lack {tensor.name}; name a whole model")
+        value = tensor.from_transformers(waiting.pop(tensor.name))
+        if value.shape != tuple(tensor.variable.shape):
+            raise UserError(
+                f"{model.name}: {tensor.name} has the shape {value.shape}, and by config.json "
+                f"{tuple(tensor.variable.shape)}; name the folder of a whole model"
+            )
+        tensor.variable.assign(value)
+    log_left_out({*waiting})

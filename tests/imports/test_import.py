@@ -1,0 +1,511 @@
+"""What must hold of an imported model: numbers, tokens and translations are those of its makers."""
+
+import io
+import json
+import pickle
+import re
+import zipfile
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from helpers import (
+    MARIAN_TAGS,
+    call,
+    ids_of_transformers,
+    in_graph,
+    marian_weights,
+    sentences,
+    write_marian_folder,
+)
+from safetensors.numpy import load_file, save_file
+
+from nmt.exports import ctranslate2_model, hugging_face, saved_model
+from nmt.exports.exported_model import Export
+from nmt.imports.imported_model import describe, read_model
+from nmt.imports.imported_run import write_run
+from nmt.imports.imported_vocabulary import read_vocabulary
+from nmt.imports.model_folder import ModelFolder
+from nmt.runs import loading
+from nmt.text.special_tokens import END, START, UNKNOWN
+
+LINES = [source for source, _ in sentences(30, seed=3)]
+TEXTS = [*LINES, "", "  ", "Tom's 3 cats…", "¼ ﬁ", "Привет, мир!", "你好", "नमस्ते", "a" * 300]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The folder of a model like those of OPUS-MT."""
+    return write_marian_folder(tmp_path_factory.mktemp("marian") / "opus-mt-no-en")
+
+
+@pytest.fixture(scope="module")
+def run(folder):
+    """The run made of it."""
+    path = folder.parent / "run"
+    write_run(path, read_model(folder))
+    return path
+
+
+def change(folder, name, **changes):
+    """Changes values of a JSON file; None removes one."""
+    content = json.loads((folder / name).read_text()) | changes
+    content = {key: value for key, value in content.items() if value is not None}
+    (folder / name).write_text(json.dumps(content))
+
+
+def vocabulary_of(folder, tag=None):
+    """Returns the Vocabulary that `import` reads."""
+    model_folder = ModelFolder(folder)
+    return read_vocabulary(model_folder, describe(model_folder).ids, tag)
+
+
+# ---- The run ----
+
+
+def test_a_run_remembers_what_it_was_made_of(run):
+    trained, tokenizer, model = loading.load(run)
+    imported = trained.parameters.imported
+    assert (imported.model, imported.license) == ("opus-mt-no-en", "cc-by-4.0")
+    assert model.languages == ("no", "en")
+    assert model.options.activation == "swish"
+    assert model.options.beam == 4
+    assert imported.entries == tokenizer.vocab_size == model.transformer.config["input_vocab_size"]
+
+
+def test_each_weight_is_read_and_start_is_never_predicted(folder, run):
+    tensors = load_file(folder / "model.safetensors")
+    exported = hugging_face.weights(loading.load(run).model.transformer)
+    side = vocabulary_of(folder).target
+    for name, tensor in tensors.items():
+        value = exported[name]
+        if name in ("model.shared.weight", "final_logits_bias"):
+            table = value.T if name == "final_logits_bias" else value
+            theirs = tensor.T if name == "final_logits_bias" else tensor
+            kept = [number for number in range(len(side.rows)) if number != START]
+            np.testing.assert_array_equal(table[kept], theirs[np.array(side.rows)[kept]])
+        else:
+            np.testing.assert_array_equal(value, tensor, err_msg=name)
+    assert exported["final_logits_bias"][0, START] < -1e8
+
+
+def test_a_source_begins_with_its_text_and_a_target_with_start(run):
+    tokenizer = loading.load(run).tokenizer
+    (source,), (target,) = tokenizer.encode(["um."]), tokenizer.target.encode(["one."])
+    assert START not in source
+    assert source[-1] == target[-1] == END
+    assert target[0] == START
+    assert tokenizer.target.decode([target]) == ["one."]
+    assert tokenizer.text_ids(source) == source[:-1]
+
+
+@pytest.mark.parametrize("engine", ["tensorflow", "ctranslate2"])
+def test_both_engines_translate_score_and_align_alike(run, engine):
+    options = dict(alignments=True, token_scores=True, beam=1, split=False)
+    other = loading.load_translator(run, engine="tensorflow", **options)
+    translate = loading.load_translator(run, engine=engine, **options)
+    for ours, theirs in zip(translate.hypotheses(LINES), other.hypotheses(LINES), strict=True):
+        assert ours[0].text == theirs[0].text
+        assert ours[0].log_probability == pytest.approx(theirs[0].log_probability, abs=1e-3)
+        assert ours[0].links == theirs[0].links
+    assert translate.attend("um dois.").source[0].startswith("▁")  # no START
+
+
+def test_attention_and_links_leave_out_nothing_of_the_text(run):
+    translate = loading.load_translator(run, alignments=True)
+    (links,) = translate.align([("um dois três.", "one two three.")])
+    assert all(source < 3 and target < 3 for source, target in links)
+
+
+def test_numbers_and_placeholders_are_protected_by_placement(run):
+    (translation,) = loading.load_translator(run)(["um {name} dois."])
+    assert "{name}" in translation
+
+
+# ---- Fine-tuning ----
+
+
+@pytest.mark.usefixtures("undrawn", "unscored", "eagerly")
+def test_a_run_that_begins_with_it_has_its_vocabulary_license_and_rate(run, tmp_path, capsys):
+    pairs = "".join(f"{source}\t{target}\n" for source, target in sentences(60, seed=5))
+    (tmp_path / "new.tsv").write_text(pairs)
+    command = ["--from", run, "--dataset", tmp_path / "new.tsv", "--run", tmp_path / "tuned"]
+    assert call(*command, "--epochs", 3, "--seed", 1) == 0  # the first step changes nothing
+    tuned, tokenizer, model = loading.load(tmp_path / "tuned")
+    parent = loading.load(run)
+    assert tuned.parameters.imported == parent.run.parameters.imported
+    assert tokenizer.sha256 == parent.tokenizer.sha256
+    assert tokenizer.table == parent.tokenizer.table
+    before = parent.model.transformer.encoder.enc_layers[0].mha.wq.kernel
+    after = model.transformer.encoder.enc_layers[0].mha.wq.kernel
+    difference = np.abs(np.asarray(before) - np.asarray(after)).max()
+    assert 0 < difference < 1e-3  # small steps
+    assert call(*command[:-1], tmp_path / "other", "--symbols", "<a>") == 2
+    assert "takes no symbols" in capsys.readouterr().err
+
+
+# ---- Exports ----
+
+
+def test_the_graph_tokenizer_gives_the_same_ids(run):
+    tokenizer = loading.load(run).tokenizer
+    texts = [text for text in TEXTS if text.strip()]
+    assert [in_graph(tokenizer, text) for text in texts] == tokenizer.encode(texts)
+
+
+def test_an_export_to_hugging_face_is_imported_again_to_the_bit(run, tmp_path):
+    _, tokenizer, model = loading.load(run)
+    hugging_face.write(tmp_path / "out", Export(model.transformer, tokenizer))
+    write_run(tmp_path / "again", read_model(tmp_path / "out"))
+    again = loading.load(tmp_path / "again")
+    assert again.tokenizer.encode(TEXTS) == tokenizer.encode(TEXTS)
+    assert_same_weights(again.model.transformer, model.transformer)
+
+
+def test_the_card_of_an_export_carries_name_and_license_on(run, tmp_path, capsys):
+    command = "export", "--run", run, "--format", "huggingface", "--to", tmp_path / "out"
+    assert call(*command) == 0
+    card = (tmp_path / "out" / "README.md").read_text()
+    assert 'license: "cc-by-4.0"' in card
+    assert 'base_model: "opus-mt-no-en"' in card
+    assert "name that model and its authors" in " ".join(card.split())
+    assert "trust_remote_code" not in card  # a MarianTokenizer needs no code of ours
+    assert "made of opus-mt-no-en, license cc-by-4.0" in capsys.readouterr().err
+
+
+def test_our_own_export_of_a_trained_run_is_imported_again_to_the_bit(finished, tmp_path):
+    assert call("export", "--run", finished / "run", "--format", "huggingface",
+                "--to", tmp_path / "out") == 0  # fmt: skip
+    assert call("import", tmp_path / "out", "--run", tmp_path / "again") == 0
+    before, again = loading.load(finished / "run"), loading.load(tmp_path / "again")
+    assert again.tokenizer.encode(TEXTS) == before.tokenizer.encode(TEXTS)
+    assert_same_weights(again.model.transformer, before.model.transformer)
+
+
+def test_what_a_page_cannot_tokenize_is_said(run, tmp_path, capsys):
+    for command in (["explore", "um."], ["export", "--format", "html"]):
+        assert call(*command, "--run", run, "--to", tmp_path / "page.html") == 2
+        assert "cannot tokenize as an imported model does" in capsys.readouterr().err
+
+
+def test_training_goes_on_in_another_folder(run, capsys):
+    assert call("--run", run) == 2
+    assert f"perhaps one that begins with these: --from {run}" in capsys.readouterr().err
+
+
+def test_evaluating_without_files_says_that_there_is_no_text(run, capsys):
+    assert call("evaluate", "--run", run) == 2
+    assert "comes without text" in capsys.readouterr().err
+
+
+# ---- Vocabularies ----
+
+
+def test_a_model_for_several_languages_needs_a_tag(tmp_path, capsys):
+    folder = write_marian_folder(tmp_path / "model", tags=MARIAN_TAGS)
+    assert call("import", folder, "--run", tmp_path / "run") == 2
+    assert "name one: --tag (por, nld)" in capsys.readouterr().err
+    assert call("import", folder, "--run", tmp_path / "run", "--tag", "fra") == 2
+    assert "has por, nld" in capsys.readouterr().err
+    assert call("import", folder, "--run", tmp_path / "run", "--tag", "nld") == 0
+    _, tokenizer, model = loading.load(tmp_path / "run")
+    assert model.languages == ("no", "nl")
+    (ids,) = tokenizer.encode(["um."])
+    assert tokenizer.tokens(ids)[:2] == [">>nld<<", "▁um"]
+    assert tokenizer.tokens(tokenizer.text_ids(ids))[0] == "▁um"
+    path = tmp_path / "a.argosmodel"
+    assert call("export", "--run", tmp_path / "run", "--format", "argos", "--to", path) == 2
+    assert "cannot put >>nld<<" in capsys.readouterr().err
+
+
+def test_two_vocabularies_have_ids_and_sizes_of_their_own(tmp_path):
+    folder = write_marian_folder(tmp_path / "model", separate=True)
+    write_run(tmp_path / "run", read_model(folder))
+    tokenizer = loading.load(tmp_path / "run").tokenizer
+    assert tokenizer.tokens(range(4, 20)) != tokenizer.target.tokens(range(4, 20))
+    translations = [
+        [*loading.load_translator(tmp_path / "run", engine=engine, beam=1)(LINES)]
+        for engine in ("tensorflow", "ctranslate2")
+    ]
+    assert translations[0] == translations[1]
+
+
+def test_a_piece_that_the_table_lacks_is_unknown(tmp_path):
+    folder = write_marian_folder(tmp_path / "model", without=7)
+    write_run(tmp_path / "run", read_model(folder))
+    tokenizer = loading.load(tmp_path / "run").tokenizer
+    ids = [number for line in tokenizer.encode(LINES) for number in line]
+    assert UNKNOWN in ids
+    assert max(ids) < tokenizer.vocab_size < tokenizer.processor.vocab_size()
+
+
+def test_a_saved_model_and_ctranslate2_take_text_as_the_program_does(run, tmp_path):
+    _, tokenizer, model = loading.load(run)
+    export = Export(model.transformer, tokenizer)
+    saved_model.write(tmp_path / "saved", export)
+    loaded = tf.saved_model.load(str(tmp_path / "saved")).signatures["serving_default"]
+    expected = [*loading.load_translator(run, beam=1, protect=False, split=False)(LINES[:3])]
+    results = loaded(sentences=tf.constant(LINES[:3]))["translations"].numpy()
+    assert [text.decode() for text in results] == expected
+    ctranslate2_model.write(tmp_path / "ct2", export)
+    assert {path.name for path in (tmp_path / "ct2").iterdir()} >= {
+        "tokenizer.model",
+        "target.model",
+    }
+
+
+# ---- Against transformers and the converter of CTranslate2 ----
+
+
+CONFIGURATIONS = {
+    "opus": {},
+    "relu": dict(activation_function="relu", encoder_layers=3),
+    "big": dict(d_model=24, encoder_attention_heads=4, decoder_attention_heads=4),
+    "separate": dict(separate=True),
+    "tags": dict(tags=MARIAN_TAGS),
+    "lacking": dict(without=7),
+}
+
+
+@pytest.mark.slow  # imports PyTorch and transformers
+@pytest.mark.parametrize("name", CONFIGURATIONS)
+def test_tokens_logits_and_searches_are_those_of_transformers(name, tmp_path):
+    import torch
+    from transformers import MarianMTModel, MarianTokenizer
+
+    torch.set_num_threads(1)
+    folder = write_marian_folder(tmp_path / "model", **CONFIGURATIONS[name])
+    tag = "por" if name == "tags" else None
+    before = f">>{tag}<< " if tag else ""
+    write_run(tmp_path / "run", read_model(folder, tag=tag))
+    _, tokenizer, model = loading.load(tmp_path / "run")
+    vocabulary = vocabulary_of(folder, tag)
+    theirs = MarianTokenizer.from_pretrained(folder)
+    for text in TEXTS:
+        (ids,) = tokenizer.encode([text])
+        assert ids_of_transformers(vocabulary.source, ids) == theirs(before + text)["input_ids"]
+        (ids,) = tokenizer.target.encode([text])
+        expected = theirs(text_target=text)["input_ids"]
+        assert ids_of_transformers(vocabulary.target, ids[1:]) == expected
+
+    network = MarianMTModel.from_pretrained(folder).eval()
+    batch = theirs([before + line for line in LINES], return_tensors="pt", padding=True)
+    inp = tf.ragged.constant(tokenizer.encode(LINES)).to_tensor()
+    tar = tf.constant([[START, 5, 6, 7, 8]] * len(LINES))
+    logits, _ = model.transformer((inp, tar))
+    ids = torch.tensor([ids_of_transformers(vocabulary.target, row) for row in tar.numpy()])
+    with torch.no_grad():
+        other = network(**batch, decoder_input_ids=ids).logits.numpy()
+    kept = [number for number in range(len(vocabulary.target.rows)) if number != START]
+    other = other[..., [vocabulary.target.rows[number] for number in kept]]
+    np.testing.assert_allclose(logits.numpy()[..., kept], other, atol=1e-4)
+
+    greedy = loading.load_translator(tmp_path / "run", beam=1, engine="tensorflow", split=False)
+    with torch.no_grad():
+        generated = network.generate(**batch, num_beams=1, max_new_tokens=20).numpy()
+    ours = [found[0].ids for found in greedy.context.engine.search(requests(tokenizer))]
+    for ids, expected in zip(ours, generated, strict=True):
+        length = min(len(ids), len(expected))
+        named = ids_of_transformers(vocabulary.target, ids[1:length])
+        assert named == expected[1:length].tolist()
+
+
+def requests(tokenizer):
+    """Returns the Requests of LINES."""
+    from nmt.decoding.engines.engine import Request
+
+    return [Request(ids, [], 0) for ids in tokenizer.encode(LINES)]
+
+
+@pytest.mark.slow  # imports PyTorch and transformers
+def test_the_converter_of_ctranslate2_translates_alike(folder, run, tmp_path):
+    import ctranslate2
+    from ctranslate2.converters import TransformersConverter
+    from transformers import MarianTokenizer
+
+    TransformersConverter(str(folder)).convert(str(tmp_path / "theirs"))
+    translator = ctranslate2.Translator(str(tmp_path / "theirs"))
+    theirs = MarianTokenizer.from_pretrained(folder)
+    tokens = [theirs.convert_ids_to_tokens(theirs(line)["input_ids"]) for line in LINES]
+    results = translator.translate_batch(tokens, beam_size=1, max_decoding_length=20)
+    translate = loading.load_translator(run, beam=1, engine="ctranslate2")
+    tokenizer = translate.tokenizer
+    found = translate.context.engine.search(requests(tokenizer))
+    for (hypothesis, *_), result in zip(found, results, strict=True):
+        length = len(result.hypotheses[0])
+        assert tokenizer.target.tokens(hypothesis.ids)[1 : 1 + length] == result.hypotheses[0]
+
+
+# ---- What does not fit, is damaged or hostile ----
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (dict(model_type="t5"), "is of the family 't5'; marian and pegasus can be imported"),
+        (dict(model_type="pegasus"), "a Pegasus of others"),
+        (dict(normalize_before=True), "normalize_before: this network has no such form"),
+        (dict(normalize_embedding=True), "normalize_embedding: this network"),
+        (dict(decoder_ffn_dim=99), "ffn_dim: this network"),
+        (dict(decoder_attention_heads=1), "heads: this network"),
+        (dict(activation_function="gelu"), "activation: 'gelu' is not one of relu, swish"),
+        (dict(scale_embedding=False), "scale_embedding: this network"),
+        (dict(d_model=10**9), "d_model"),
+        (dict(d_model="512"), "d_model is '512', not of type int"),
+        (dict(encoder_layers=None), "num_layers is None"),
+        (dict(pad_token_id=None), "pad_token_id is None, no number"),
+        (dict(eos_token_id=10**6), "are none of vocab.json"),
+        (dict(d_model=32), "has the shape"),
+        (dict(encoder_layers=5), "its weights lack model.encoder.layers.1"),
+    ],
+)
+def test_a_configuration_that_does_not_fit_is_one_line(folder, tmp_path, changes, message, capsys):
+    copy = copied(folder, tmp_path)
+    change(copy, "config.json", **changes)
+    refused(copy, tmp_path, capsys, message)
+
+
+@pytest.mark.parametrize("name", ["config.json", "vocab.json", "source.spm", "target.spm",
+                                  "model.safetensors"])  # fmt: skip
+@pytest.mark.parametrize("content", [None, b"", b"\xff\x00{", b"[1]", b"[" * 100_000])
+def test_a_missing_or_damaged_file_is_named(folder, tmp_path, name, content, capsys):
+    copy = copied(folder, tmp_path)
+    (copy / name).unlink()
+    if content is not None:
+        (copy / name).write_bytes(content)
+    missing_weights = content is None and name == "model.safetensors"
+    refused(copy, tmp_path, capsys, "no model.safetensors or" if missing_weights else name)
+
+
+@pytest.mark.parametrize("table", [{"a": 0, "b": 0}, {"a": 1, "b": 2}, {"a": "0"}, {"a": True}])
+def test_a_table_of_ids_that_contradicts_itself_is_named(folder, tmp_path, table, capsys):
+    copy = copied(folder, tmp_path)
+    (copy / "vocab.json").write_text(json.dumps(table))
+    refused(copy, tmp_path, capsys, "its numbers are not those from 0 on")
+
+
+def test_a_vocabulary_that_is_not_that_of_the_weights_is_one_line(folder, tmp_path, capsys):
+    copy = copied(folder, tmp_path)
+    table = json.loads((copy / "vocab.json").read_text())
+    change(copy, "vocab.json", further=len(table))
+    refused(copy, tmp_path, capsys, "a vocabulary of")
+
+
+def test_learned_positions_are_refused_and_those_of_the_paper_are_not(folder, tmp_path, capsys):
+    from nmt.network.marian import halves
+    from transformer_model import positional_encoding
+
+    copy = copied(folder, tmp_path)
+    tensors = load_file(copy / "model.safetensors")
+    positions = positional_encoding(8, 16)[0].numpy()[:, halves(16)]
+    name = "model.encoder.embed_positions.weight"
+    save_file(tensors | {name: np.ascontiguousarray(positions)}, copy / "model.safetensors")
+    read_model(copy)
+    save_file(tensors | {name: np.ones((8, 16), np.float32)}, copy / "model.safetensors")
+    refused(copy, tmp_path, capsys, "is learned, and this network computes them")
+
+
+def test_a_tensor_without_a_place_is_named(folder, tmp_path, capsys):
+    copy = copied(folder, tmp_path)
+    tensors = load_file(copy / "model.safetensors")
+    save_file(tensors | {"model.adapter": np.ones(3, np.float32)}, copy / "model.safetensors")
+    assert call("import", copy, "--run", tmp_path / "run") == 0
+    assert "Left out, because the network has no place for it: model.adapter." in (
+        capsys.readouterr().err
+    )
+
+
+def test_words_that_are_never_to_come_do_not(folder, tmp_path):
+    copy = copied(folder, tmp_path)
+    plain = read_model(copy).weights["final_logits_bias"]
+    change(copy, "generation_config.json", bad_words_ids=[[7]])
+    banned = read_model(copy).weights["final_logits_bias"]
+    assert (banned < -1e8).sum() == (plain < -1e8).sum() + 1
+
+
+class Harmful:
+    """What a hostile pickle does when it is read."""
+
+    def __reduce__(self):
+        return exec, ("open('harm', 'w').close()",)
+
+
+@pytest.mark.slow  # imports PyTorch
+def test_a_pickle_runs_no_code(folder, tmp_path, capsys, monkeypatch):
+    import torch
+
+    monkeypatch.chdir(tmp_path)
+    copy = copied(folder, tmp_path)
+    (copy / "model.safetensors").unlink()
+    harmful = copy / "pytorch_model.bin"
+    harmful.write_bytes(pickle.dumps(Harmful()))
+    refused(copy, tmp_path, capsys, "holds more than weights, or is damaged")
+    with zipfile.ZipFile(harmful, "w") as archive:
+        archive.writestr("archive/data.pkl", pickle.dumps(Harmful()))
+        archive.writestr("archive/version", "3")
+    refused(copy, tmp_path, capsys, "holds more than weights, or is damaged")
+    assert not (tmp_path / "harm").exists()
+    tensors = load_file(folder / "model.safetensors")
+    content = io.BytesIO()
+    torch.save({name: torch.from_numpy(tensor) for name, tensor in tensors.items()}, content)
+    harmful.write_bytes(content.getvalue())
+    for name, value in read_model(copy).weights.items():
+        np.testing.assert_array_equal(value, read_model(folder).weights[name])
+
+
+def test_an_index_of_files_of_weights_leads_to_none_elsewhere(folder, tmp_path, capsys):
+    copy = copied(folder, tmp_path)
+    tensors = load_file(copy / "model.safetensors")
+    (copy / "model.safetensors").unlink()
+    names = [*tensors]
+    parts = {"a.safetensors": names[::2], "b.safetensors": names[1::2]}
+    for file, kept in parts.items():
+        save_file({name: tensors[name] for name in kept}, copy / file)
+    weight_map = {name: file for file, kept in parts.items() for name in kept}
+    index = copy / "model.safetensors.index.json"
+    index.write_text(json.dumps({"weight_map": weight_map}))
+    assert read_model(copy).weights.keys() == read_model(folder).weights.keys()
+    index.write_text(json.dumps({"weight_map": {"x": "../../secret.safetensors"}}))
+    refused(copy, tmp_path, capsys, "names no files of weights beside it")
+
+
+def test_an_existing_folder_is_not_touched(folder, tmp_path, capsys):
+    (tmp_path / "run").mkdir()
+    assert call("import", folder, "--run", tmp_path / "run") == 2
+    assert "exists already" in capsys.readouterr().err
+    assert not [*(tmp_path / "run").iterdir()]
+
+
+def assert_same_weights(transformer, other):
+    pairs = zip(transformer.trainable_variables, other.trainable_variables, strict=True)
+    for ours, theirs in pairs:
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def copied(folder, tmp_path):
+    """Returns a copy of the folder of a model."""
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    for path in folder.iterdir():
+        (copy / path.name).write_bytes(path.read_bytes())
+    return copy
+
+
+def refused(folder, tmp_path, capsys, message):
+    """Checks that the import of a folder ends in one line, and leaves nothing."""
+    capsys.readouterr()
+    assert call("import", folder, "--run", tmp_path / "run") == 2
+    errors = capsys.readouterr().err.splitlines()
+    assert len(errors) == 1
+    assert message in errors[0]
+    assert re.search(r"; [a-z]", errors[0])  # how to mend it
+    assert not (tmp_path / "run").exists()
+
+
+def test_weights_of_the_helper_are_those_of_a_marian_model():
+    config = dict(
+        encoder_layers=1, decoder_layers=2, d_model=4, encoder_attention_heads=1,
+        encoder_ffn_dim=6, vocab_size=9, decoder_vocab_size=9,
+        share_encoder_decoder_embeddings=True,
+    )  # fmt: skip
+    assert marian_weights(config)["model.decoder.layers.1.fc1.weight"].shape == (6, 4)
