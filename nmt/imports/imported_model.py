@@ -24,7 +24,7 @@ from nmt.runs.run_tokenizer import check_size
 FAMILIES = {"marian": False, "pegasus": True}  # by name, whether they normalize first
 TWINS = ("heads", "ffn_dim")  # of encoder and decoder, which are alike here
 UNSUPPORTED = ("normalize_embedding", "add_bias_logits", "extra_pos_embeddings")
-NEVER = -1e9  # the bias of what is never predicted
+NEVER = -100.0  # the bias of what is not to be predicted; label smoothing expects a little of it
 POSITIONS = "embed_positions.weight"
 TOLERANCE = 1e-3  # of positions in a file, which were rounded to float16, perhaps
 

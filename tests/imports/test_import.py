@@ -22,7 +22,7 @@ from safetensors.numpy import load_file, save_file
 
 from nmt.exports import ctranslate2_model, hugging_face, saved_model
 from nmt.exports.exported_model import Export
-from nmt.imports.imported_model import describe, read_model
+from nmt.imports.imported_model import NEVER, describe, read_model
 from nmt.imports.imported_run import write_run
 from nmt.imports.imported_vocabulary import read_vocabulary
 from nmt.imports.model_folder import ModelFolder
@@ -86,7 +86,15 @@ def test_each_weight_is_read_and_start_is_never_predicted(folder, run):
             np.testing.assert_array_equal(table[kept], theirs[np.array(side.rows)[kept]])
         else:
             np.testing.assert_array_equal(value, tensor, err_msg=name)
-    assert exported["final_logits_bias"][0, START] < -1e8
+    assert exported["final_logits_bias"][0, START] == NEVER
+
+
+def test_the_loss_of_fine_tuning_is_finite_with_label_smoothing(run):
+    """What is never predicted has a share of it."""
+    model = loading.load(run).model
+    ids = tf.constant([[START, 5, 6, END]])
+    loss = model.forward.loss_function(ids[:, 1:], model.forward.predict((ids, ids[:, :-1])), 0.1)
+    assert float(loss) < 100
 
 
 def test_a_source_begins_with_its_text_and_a_target_with_start(run):
@@ -420,7 +428,7 @@ def test_words_that_are_never_to_come_do_not(folder, tmp_path):
     plain = read_model(copy).weights["final_logits_bias"]
     change(copy, "generation_config.json", bad_words_ids=[[7]])
     banned = read_model(copy).weights["final_logits_bias"]
-    assert (banned < -1e8).sum() == (plain < -1e8).sum() + 1
+    assert (banned == NEVER).sum() == (plain == NEVER).sum() + 1
 
 
 class Harmful:
