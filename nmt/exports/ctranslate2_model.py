@@ -181,6 +181,7 @@ def save(path: Path, transformer: Transformer, tokenizer: Tokenizer) -> None:
     max_tokens = MAX_SOURCE_TOKENS + EXTRA_TOKENS + 1  # of a translation, START included
     spec = transformer_spec(transformer, tokenizer, max_tokens)
     spec.config.add_source_bos = spec.config.add_source_eos = False
+    spec.optimize()  # shared embeddings are stored once
     with output.new(path) as unfinished:
         unfinished.mkdir()
         spec.save(str(unfinished))
