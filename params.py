@@ -136,8 +136,8 @@ DATA = Section("Data")
 DATA_PATH: Annotated[
     str,
     Flag(
-        "a TFDS translation dataset, 'bundled', 'bundled-zh', 'winter-games', or a file of pairs "
-        "(.tsv, .csv, .xlsx, .tmx, .xlf); tutorial's TED talks",
+        "a TFDS translation dataset, 'bundled', 'bundled-conversation', 'bundled-zh', "
+        "'winter-games', or a file of pairs (.tsv, .csv, .xlsx, .tmx, .xlf); tutorial's TED talks",
         alias="dataset",
     ),
 ] = "ted_hrlr_translate/pt_to_en"
