@@ -10,6 +10,7 @@ from nmt.cli import flags, startup
 from nmt.cli.program import COMMAND
 from nmt.messages import log
 from nmt.runs import listing
+from nmt.text.languages import as_pair
 
 NAME = "import"
 HELP = "make a run of a model of others: OPUS-MT, Marian"
@@ -35,15 +36,19 @@ def run(args: Namespace) -> None:
     """Makes a run of a model, and prints its folder."""
     path = Path(args.run) if args.run else listing.default(args.folder.resolve().name)
     output.refuse_existing(path, "another folder with --run")
+    languages = as_pair(args.languages) if args.languages else None
     startup.import_tensorflow()
+    from nmt.cli.train_corpus import check_encoding
     from nmt.imports.imported_model import read_model
     from nmt.imports.imported_run import write_run
 
-    model = read_model(args.folder, tuple(args.languages or ()) or None, args.tag)
+    for name in (args.folder, path):
+        check_encoding(name)
+    model = read_model(args.folder, languages, args.tag)
     transformer = write_run(path, model)
-    options, languages = model.options, "-".join(model.languages) or "languages unknown"
+    options, codes = model.options, "-".join(model.languages) or "languages unknown"
     log.info(
-        f"Imported {model.name}: {languages}, {options.num_layers}+{options.layers_of_decoder} "
+        f"Imported {model.name}: {codes}, {options.num_layers}+{options.layers_of_decoder} "
         f"layers, width {options.d_model}, {transformer.count_params():,} parameters, "
         f"{len(model.vocabulary.target.rows):,} entries; license {model.license or 'not named'}."
     )

@@ -224,7 +224,7 @@ def read_text(
     imported = parent.imported if parent else None
     if count is not None and workers.chief and not run.trained:
         run.write(run.tokenizer.name, _vocabulary(count, options, parent))
-        if parent and imported and parent.tokenizer.has_two_models:
+        if parent and imported and imported.has_two_models:
             run.write(run.target_tokenizer.name, parent.tokenizer.target.model)
     workers.barrier()
     if not (workers.chief or run.tokenizer.exists()):

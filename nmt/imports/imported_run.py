@@ -7,7 +7,8 @@ from pathlib import Path
 import tensorflow as tf
 
 from nmt import UserError, machine, output
-from nmt.imports.imported_model import ImportedModel, corpus_of, log_left_out
+from nmt.imports.imported_model import ImportedModel, corpus_of
+from nmt.messages import log
 from nmt.network import marian
 from nmt.network.factory import build_transformer
 from nmt.runs.folder import Run
@@ -28,7 +29,8 @@ def write_run(path: Path, model: ImportedModel) -> Transformer:
     vocabulary = model.vocabulary
     imported = vocabulary.imported(model.name, model.license)
     source, target = vocabulary.source.model, vocabulary.target.model
-    tokenizer = Tokenizer(source, False, None, imported, target if target != source else None)
+    two = vocabulary.has_two_models
+    tokenizer = Tokenizer(source, False, None, imported, target if two else None)
     transformer = build_transformer(
         model.options, imported.entries, target_vocab_size=imported.target_entries
     )
@@ -41,7 +43,7 @@ def write_run(path: Path, model: ImportedModel) -> Transformer:
         run = Run(unfinished)
         run.final.mkdir(parents=True)
         run.write(run.tokenizer.name, source)
-        if tokenizer.has_two_models:
+        if two:
             run.write(run.target_tokenizer.name, target)
         run.write("params.json", parameters.content)
         counters = {"epoch": tf.Variable(EPOCH), "steps": tf.Variable(0, dtype=tf.int64)}
@@ -62,4 +64,11 @@ def assign(transformer: Transformer, model: ImportedModel) -> None:
                 f"{tuple(tensor.variable.shape)}; name the folder of a whole model"
             )
         tensor.variable.assign(value)
-    log_left_out({*waiting})
+    if deeper := [name for name in waiting if ".layers." in name]:
+        raise UserError(
+            f"{model.name}: its weights have more layers than config.json says ({deeper[0]}); name "
+            "a whole model"
+        )
+    if waiting:
+        left_out = ", ".join(sorted(waiting))
+        log.warning(f"Left out, because the network has no place for it: {left_out}.")

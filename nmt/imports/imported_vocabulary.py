@@ -15,22 +15,16 @@ from typing import NamedTuple
 from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[attr-defined]
 
 from nmt import UserError
+from nmt.imports.model_configuration import SpecialIds
 from nmt.imports.model_folder import ModelFolder
+from nmt.messages import log
+from nmt.text.protected import SYMBOLS
 from nmt.text.special_tokens import END, PAD, START, UNKNOWN
 from nmt.text.tokenizer import Imported
 
 KIND = ModelProto.SentencePiece
 USED = (KIND.NORMAL, KIND.USER_DEFINED, KIND.BYTE)
 SHOWN_TAGS = 12
-
-
-class SpecialIds(NamedTuple):
-    """The ids, in a model of transformers, of what has the first four here."""
-
-    pad: int
-    unknown: int
-    start: int
-    end: int
 
 
 class Side(NamedTuple):
@@ -50,9 +44,13 @@ class Vocabulary(NamedTuple):
 
     def imported(self, model: str, model_license: str) -> Imported:
         """Returns what a run remembers of the imported model."""
-        return Imported(
-            model, model_license, len(self.source.rows), len(self.target.rows), self.tag
-        )
+        sizes = len(self.source.rows), len(self.target.rows)
+        return Imported(model, model_license, *sizes, self.tag, self.has_two_models)
+
+    @property
+    def has_two_models(self) -> bool:
+        """Whether each language has a SentencePiece model of its own."""
+        return self.source.model != self.target.model
 
 
 def read_vocabulary(folder: ModelFolder, ids: SpecialIds, tag: str | None) -> Vocabulary:
@@ -67,15 +65,21 @@ def read_vocabulary(folder: ModelFolder, ids: SpecialIds, tag: str | None) -> Vo
       UserError: a file is missing or damaged, or the tag is none.
     """
     if folder.has("tokenizer.model"):  # this program's own
+        if ids != (PAD, UNKNOWN, START, END):
+            raise folder.error("tokenizer.model", "is not of an export of this program")
         model = folder.bytes_of("tokenizer.model")
         names = [piece.piece for piece in parse(folder, "tokenizer.model").pieces]
         side = Side(names, [*range(len(names))], model)
         check_tag(folder, [], tag)
+        if SYMBOLS[0] in names:
+            log.warning(
+                "What it has learned to copy by symbols is kept by placement in an imported model."
+            )
         return Vocabulary(side, side)
     entries = read_entries(folder, "vocab.json")
     separate = folder.json_of("tokenizer_config.json", is_optional=True).get("separate_vocabs")
     targets = read_entries(folder, "target_vocab.json") if separate is True else entries
-    tag = check_tag(folder, [] if separate is True else tags_in(entries), tag)
+    tag = check_tag(folder, tags_in(entries), tag)
     return Vocabulary(
         side_of(folder, "source.spm", entries, ids, has_start=False),
         side_of(folder, "target.spm", targets, ids, has_start=True),

@@ -20,6 +20,8 @@ SAFETENSORS, PICKLE = "model.safetensors", "pytorch_model.bin"
 INDEX = f"{SAFETENSORS}.index.json"  # of weights in several files
 FILE_NAME = re.compile(r"[\w.-]+\.safetensors")
 NO_WEIGHTS = f"no {SAFETENSORS} or {PICKLE}"
+CACHE_NAME = re.compile(r"models--([\w.-]+?)--([\w.-]+)")  # of a folder in the cache of the hub
+HUB_NAME = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 LICENSE = re.compile(r"^license:\s*[\"']?([\w.+ -]+)", re.MULTILINE)
 
 
@@ -63,12 +65,23 @@ class ModelFolder:
         return (self.path / name).is_file()
 
     @property
+    def model_name(self) -> str:
+        """The name of the model: on the hub, where the folder or config.json tells it."""
+        for folder in self.path.resolve().parents:
+            if match := CACHE_NAME.fullmatch(folder.name):
+                return f"{match[1]}/{match[2]}"
+        named = self.json_of("config.json").get("_name_or_path")
+        if isinstance(named, str) and HUB_NAME.fullmatch(named):
+            return named
+        return self.path.resolve().name
+
+    @property
     def license(self) -> str:
         """The license that the front matter of README.md names; "" if there is none."""
         if not self.has("README.md"):
             return ""
         text = self.bytes_of("README.md").decode(errors="replace")
-        front_matter = re.match(r"---\n(.*?)\n---", text, re.DOTALL)
+        front_matter = re.match(r"---\r?\n(.*?)\n---", text, re.DOTALL)
         match = LICENSE.search(front_matter[1]) if front_matter else None
         return match[1].strip() if match else ""
 

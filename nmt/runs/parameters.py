@@ -129,9 +129,12 @@ def _imported_in(values: dict[str, Any]) -> Imported | None:
         imported = Imported(**values["imported"])
         sizes = imported.entries, imported.target_entries
         texts = imported.model, imported.license, imported.tag
-        if not (
-            all(type(n) is int and n > 0 for n in sizes) and all(type(t) is str for t in texts)
-        ):
+        is_valid = (
+            all(type(size) is int and size > 0 for size in sizes)
+            and all(type(text) is str for text in texts)
+            and type(imported.has_two_models) is bool
+        )
+        if not is_valid:
             raise ValueError
     except (TypeError, ValueError):
         raise UserError(f"imported is {values['imported']!r}") from None

@@ -8,10 +8,13 @@ from nmt.text.protected import Protection
 from nmt.text.tokenizer import Imported, Tokenizer
 from nmt.training.run_folder import read_file
 
+LOWER = "lower --d-model, --dff, --num-layers, --decoder-layers or --vocab-size"
+
 
 def check_size(
-    options: Options, vocab_size: int, weight_bytes: int = 16, target_vocab_size: int | None = None
-) -> None:
+    options: Options, vocab_size: int, weight_bytes: int = 16,
+    target_vocab_size: int | None = None, advice: str = LOWER,
+) -> None:  # fmt: skip
     """Raises a UserError if a Transformer of these sizes cannot fit into memory.
 
     Args:
@@ -20,13 +23,13 @@ def check_size(
       weight_bytes: memory per weight; in training, with its gradient and Adam's two moments, 16
         (Muon has one of a matrix within a layer, but its products take memory, too).
       target_vocab_size: of the target's vocabulary; None if both languages share one.
+      advice: what the user is to do.
     """
     needed = weight_bytes * options.parameters(vocab_size, target_vocab_size)
     if needed > memory():
         raise UserError(
             f"a network of these sizes takes {needed / 2**30:,.0f} GiB at least, and this "
-            f"machine has {memory() / 2**30:,.0f}; lower --d-model, --dff, --num-layers, "
-            "--decoder-layers or --vocab-size"
+            f"machine has {memory() / 2**30:,.0f}; {advice}"
         )
 
 
@@ -49,18 +52,21 @@ def load_tokenizer(
         imported = run.saved_parameters.imported
     try:
         model, target_model = read_file(run.tokenizer), None
-        if imported and run.target_tokenizer.exists():
+        if imported and imported.has_two_models:
             target_model = read_file(run.target_tokenizer)
         tokenizer = Tokenizer(model, protect != "off", protection, imported, target_model)
-    except (OSError, RuntimeError, ValueError):
+    except (OSError, RuntimeError, ValueError, IndexError):
         tokenizer = None
     saved = (
         run.saved_parameters if run.has_weights else None
     )  # else the file is of the newest start
     trained_with = saved and saved.hashes.get("tokenizer_sha256")
     if tokenizer is None or trained_with not in (None, tokenizer.sha256):
+        files = str(run.tokenizer)
+        if imported and imported.has_two_models:
+            files += f" and {run.target_tokenizer.name}"
         raise UserError(
-            f"{run.tokenizer}: not the SentencePiece model that the run was trained with; restore "
-            "the file, or name another run"
+            f"{files}: not the SentencePiece model that the run was trained with; restore the "
+            "file, or name another run"
         )
     return tokenizer

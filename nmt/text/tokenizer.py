@@ -321,6 +321,7 @@ class Imported(NamedTuple):
     entries: int  # of the source's vocabulary, of those that SentencePiece knows
     target_entries: int
     tag: str = ""  # the token that each source begins with, which names the target language
+    has_two_models: bool = False  # of SentencePiece, one for each language
 
 
 MIN_LIST = 32  # lines, for which SentencePiece starts a thread: of fewer, one by one is faster
@@ -373,7 +374,10 @@ class Tokenizer:
         if imported and target_model:
             self._use_table(imported.entries)
             self.tag = imported.tag
-            self.before += [self.processor.piece_to_id(self.tag)] if self.tag else []
+            if self.tag:
+                self.before.append(self.processor.piece_to_id(self.tag))
+                if self.before[-1] == UNKNOWN:
+                    raise ValueError(f"{self.tag} is no entry of the vocabulary")
             self.target = Tokenizer(target_model)
             self.target._use_table(imported.target_entries)
         first_id = self.processor.piece_to_id(protected.SYMBOLS[0])  # UNKNOWN if it is no entry

@@ -4,6 +4,7 @@ import io
 import json
 import pickle
 import re
+import shutil
 import zipfile
 
 import numpy as np
@@ -22,9 +23,10 @@ from safetensors.numpy import load_file, save_file
 
 from nmt.exports import ctranslate2_model, hugging_face, saved_model
 from nmt.exports.exported_model import Export
-from nmt.imports.imported_model import NEVER, describe, read_model
+from nmt.imports.imported_model import NEVER, read_model
 from nmt.imports.imported_run import write_run
 from nmt.imports.imported_vocabulary import read_vocabulary
+from nmt.imports.model_configuration import describe
 from nmt.imports.model_folder import ModelFolder
 from nmt.runs import loading
 from nmt.text.special_tokens import END, START, UNKNOWN
@@ -57,7 +59,7 @@ def change(folder, name, **changes):
 def vocabulary_of(folder, tag=None):
     """Returns the Vocabulary that `import` reads."""
     model_folder = ModelFolder(folder)
-    return read_vocabulary(model_folder, describe(model_folder).ids, tag)
+    return read_vocabulary(model_folder, describe(model_folder, "").ids, tag)
 
 
 # ---- The run ----
@@ -365,6 +367,8 @@ def test_the_converter_of_ctranslate2_translates_alike(folder, run, tmp_path):
         (dict(eos_token_id=10**6), "are none of vocab.json"),
         (dict(d_model=32), "has the shape"),
         (dict(encoder_layers=5), "its weights lack model.encoder.layers.1"),
+        (dict(model_type=["marian"]), "is of the family ['marian']"),
+        (dict(dropout="x"), "dropout_rate is 'x'"),
     ],
 )
 def test_a_configuration_that_does_not_fit_is_one_line(folder, tmp_path, changes, message, capsys):
@@ -421,6 +425,84 @@ def test_a_tensor_without_a_place_is_named(folder, tmp_path, capsys):
     assert "Left out, because the network has no place for it: model.adapter." in (
         capsys.readouterr().err
     )
+
+
+def test_weights_of_more_layers_than_the_configuration_has_are_refused(tmp_path, capsys):
+    folder = write_marian_folder(tmp_path / "model", encoder_layers=2)
+    change(folder, "config.json", encoder_layers=1)
+    refused(folder, tmp_path, capsys, "its weights have more layers than config.json says")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (dict(num_beams=None, length_penalty="x"), "length_penalty is 'x'"),
+        (dict(num_beams=[4]), "beam is [4]"),
+        (dict(bad_words_ids=5), "are no lists of ids"),
+        (dict(bad_words_ids=[5]), "are no lists of ids"),
+        (dict(bad_words_ids=[[[1]]]), "are no lists of ids"),
+        (dict(bad_words_ids=[["x"], [3]]), "are no lists of ids"),
+        (dict(suppress_tokens=[{}]), "are no lists of ids"),
+    ],
+)
+def test_a_search_that_does_not_fit_is_one_line(folder, tmp_path, changes, message, capsys):
+    copy = copied(folder, tmp_path)
+    change(copy, "generation_config.json", **changes)
+    refused(copy, tmp_path, capsys, message)
+
+
+def test_an_older_folder_has_its_search_in_the_configuration(folder, tmp_path):
+    copy = copied(folder, tmp_path)
+    (copy / "generation_config.json").unlink()
+    change(copy, "config.json", num_beams=6, bad_words_ids=[[7]])
+    model = read_model(copy)
+    assert model.options.beam == 6
+    assert (model.weights["final_logits_bias"] == NEVER).sum() == 2
+
+
+def test_words_of_several_tokens_that_are_never_to_come_are_said(folder, tmp_path, capsys):
+    copy = copied(folder, tmp_path)
+    change(copy, "generation_config.json", bad_words_ids=[[7, 8], [9]])
+    read_model(copy)
+    assert "1 row of several tokens" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("place", ["cache", "config"])
+def test_the_name_is_that_of_the_hub(folder, tmp_path, place):
+    snapshot = tmp_path / "models--Helsinki-NLP--opus-mt-no-en" / "snapshots"
+    copy = copied(folder, tmp_path)
+    if place == "config":
+        change(copy, "config.json", _name_or_path="Helsinki-NLP/opus-mt-no-en")
+    else:
+        snapshot.mkdir(parents=True)
+        copy = copy.rename(snapshot / "0f1e2d")
+    assert read_model(copy).name == "Helsinki-NLP/opus-mt-no-en"
+
+
+def test_languages_keep_their_regions(folder, tmp_path):
+    copy = copied(folder, tmp_path)
+    change(copy, "tokenizer_config.json", source_lang="pt_BR", target_lang="eng")
+    assert read_model(copy).languages == ("pt-BR", "en")
+
+
+def test_a_copy_of_a_run_without_the_model_of_the_target_names_it(run, tmp_path, capsys):
+    shutil.copytree(run, tmp_path / "run")
+    (tmp_path / "run" / "target.model").unlink()
+    assert call("translate", "--run", tmp_path / "run", "um.") == 2
+    assert "tokenizer.model and target.model: not the SentencePiece model" in (
+        capsys.readouterr().err
+    )
+
+
+@pytest.mark.parametrize("change_of", [dict(entries=10**6), dict(tag=">>xx<<"), dict(entries="3")])
+def test_damaged_parameters_of_an_import_are_one_line(run, tmp_path, capsys, change_of):
+    shutil.copytree(run, tmp_path / "run")
+    path = tmp_path / "run" / "params.json"
+    content = json.loads(path.read_text())
+    content["imported"] |= change_of
+    path.write_text(json.dumps(content))
+    assert call("translate", "--run", tmp_path / "run", "um.") == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
 
 
 def test_words_that_are_never_to_come_do_not(folder, tmp_path):
