@@ -228,7 +228,7 @@ def prepare(args: Namespace) -> Session:
     )
     if start.choice.is_replaced_by(corpus):  # the default could not be downloaded
         start = _replace_run(start, train_corpus.run_of(args, corpus.name, workers))
-    source = start.choice.loaded_source(corpus)
+    source = start.choice.loaded_source(corpus, start.parent)
     run = LockedRun(start.run)
     args.resume = train_corpus.resuming_command(args, start.choice, corpus)
     options = dataclasses.replace(

@@ -38,13 +38,19 @@ class CorpusChoice(NamedTuple):
         """Returns whether a loaded Corpus is another one: the default may be replaced."""
         return not self.explicit and corpus.name != self.name
 
-    def loaded_source(self, corpus: corpora.Corpus) -> CorpusSource:
-        """Returns the source with what is known once the Corpus is loaded, for params.json."""
+    def loaded_source(self, corpus: corpora.Corpus, parent: Parent | None = None) -> CorpusSource:
+        """Returns the source with what is known once the Corpus is loaded, for params.json.
+
+        Languages that neither flags nor files name are those of the `parent`.
+        """
         source = self.source
         if not self.explicit:
             dataset = corpus.name.removesuffix(REVERSED)
             source = dataclasses.replace(source, dataset=dataset)
-        return source.with_known_languages()
+        source = source.with_known_languages()
+        if parent and not source.languages:
+            return dataclasses.replace(source, languages=parent.run.parameters.corpus.languages)
+        return source
 
 
 def choose(args: Namespace, resumed: Parameters | None = None) -> CorpusChoice:

@@ -16,7 +16,7 @@ TWINS = ("attention_heads", "ffn_dim")  # of encoder and decoder, which are alik
 UNSUPPORTED = ("normalize_embedding", "add_bias_logits", "extra_pos_embeddings")
 
 # Fine-tuning of a network that knows much: small steps, with a short warm-up, over few epochs.
-PEAK_RATE, WARMUP_STEPS, EPOCHS = 3e-4, 50, 5
+PEAK_RATE, WARMUP_STEPS, EPOCHS = 1e-4, 50, 5
 LABEL_SMOOTHING = 0.1  # OPUS-MT was trained with it
 MAX_LENGTH, BATCH_TOKENS = 256, 1024
 

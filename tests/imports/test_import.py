@@ -144,6 +144,7 @@ def test_a_run_that_begins_with_it_has_its_vocabulary_license_and_rate(run, tmp_
     tuned, tokenizer, model = loading.load(tmp_path / "tuned")
     parent = loading.load(run)
     assert tuned.parameters.imported == parent.run.parameters.imported
+    assert tuned.parameters.corpus.languages == parent.run.parameters.corpus.languages != ()
     assert tokenizer.sha256 == parent.tokenizer.sha256
     assert tokenizer.table == parent.tokenizer.table
     before = parent.model.transformer.encoder.enc_layers[0].mha.wq.kernel
