@@ -18,9 +18,9 @@ from nmt import UserError
 from nmt.imports.model_configuration import SpecialIds
 from nmt.imports.model_folder import ModelFolder
 from nmt.messages import log
+from nmt.text.imported import Imported
 from nmt.text.protected import SYMBOLS
 from nmt.text.special_tokens import END, PAD, START, UNKNOWN
-from nmt.text.tokenizer import Imported
 
 KIND = ModelProto.SentencePiece
 USED = (KIND.NORMAL, KIND.USER_DEFINED, KIND.BYTE)

@@ -234,8 +234,9 @@ class TransformerVariant(Transformer):
             self.final_layer = TiedLogits(embedding, logits_bias, dtype="float32")
         else:
             self.final_layer = keras.layers.Dense(target_vocab_size, dtype="float32")
-        for layer in (*self.encoder.enc_layers, *self.decoder.dec_layers):
-            layer.ffn.layers[0].activation = keras.activations.get(activation)
+        if activation != "relu":  # which the story's layers have
+            for layer in (*self.encoder.enc_layers, *self.decoder.dec_layers):
+                layer.ffn.layers[0].activation = keras.activations.get(activation)
         set_epsilon(self, norm_epsilon)
 
 

@@ -10,8 +10,8 @@ from nmt.neighbors import params
 from nmt.options import Options
 from nmt.runs.folder import Run
 from nmt.runs.parameters import Parameters, in_effect
+from nmt.text.imported import Imported
 from nmt.text.protected import Protection
-from nmt.text.tokenizer import Imported
 from nmt.training.run_folder import RunFolder
 
 # A run may be resumed with other values of these; all others identify the run. So do its data, by

@@ -11,8 +11,8 @@ from nmt import UserError, seeds
 from nmt.corpus.source import CorpusSource
 from nmt.neighbors import params
 from nmt.options import Options
+from nmt.text.imported import Imported
 from nmt.text.protected import KINDS, Protection
-from nmt.text.tokenizer import Imported
 
 MAX_INTEGER = 2**31 - 1  # unless a flag has another maximum
 MAX_PARTS = 64  # of a batch on a device, that params.json may name

@@ -18,8 +18,9 @@ from nmt.runs.folder import Run
 from nmt.runs.parameters import Parameters, in_effect
 from nmt.runs.run_tokenizer import load_tokenizer
 from nmt.runs.weights import choose_weights
+from nmt.text.imported import Imported
 from nmt.text.protected import Protection
-from nmt.text.tokenizer import Imported, Tokenizer
+from nmt.text.tokenizer import Tokenizer
 from nmt.training import checkpoints
 from nmt.training.checkpoint_files import paths as checkpoint_paths
 from nmt.training.named_state import NamedState

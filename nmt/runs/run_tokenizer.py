@@ -4,8 +4,9 @@ from nmt import UserError
 from nmt.machine import memory
 from nmt.options import Options
 from nmt.runs.folder import Run
+from nmt.text.imported import Imported
 from nmt.text.protected import Protection
-from nmt.text.tokenizer import Imported, Tokenizer
+from nmt.text.tokenizer import Tokenizer
 from nmt.training.run_folder import read_file
 
 LOWER = "lower --d-model, --dff, --num-layers, --decoder-layers or --vocab-size"

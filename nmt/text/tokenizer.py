@@ -11,9 +11,8 @@ import re
 import tempfile
 from collections.abc import Iterable, Sequence
 from io import BytesIO
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
-import numpy as np
 import sentencepiece
 from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[attr-defined]
 
@@ -21,8 +20,12 @@ from nmt import UserError
 from nmt.messages import reason
 from nmt.text import protected, spelling
 from nmt.text.encoding import check_characters
+from nmt.text.imported import Imported
 from nmt.text.special_tokens import END, PAD, START, UNKNOWN
 from nmt.text.words import word_count
+
+if TYPE_CHECKING:  # what takes long to import
+    import numpy as np
 
 MAX_LINES = 1_000_000  # that the vocabulary is learned from
 MAX_CHARACTERS = 1000  # in a piece of a line: SentencePiece skips lines of more than 4,192 bytes
@@ -313,17 +316,6 @@ def coverages(lines: Iterable[str]) -> list[float]:
     return shares
 
 
-class Imported(NamedTuple):
-    """An imported model, and how its vocabulary is used."""
-
-    model: str  # its name
-    license: str  # of its weights; "" if it names none
-    entries: int  # of the source's vocabulary, of those that SentencePiece knows
-    target_entries: int
-    tag: str = ""  # the token that each source begins with, which names the target language
-    has_two_models: bool = False  # of SentencePiece, one for each language
-
-
 MIN_LIST = 32  # lines, for which SentencePiece starts a thread: of fewer, one by one is faster
 MAX_SOURCE_TOKENS = 2048  # of a sentence; attention takes memory by the square of their number
 CUT_MARGIN = 100  # tokens: where a line is cut, the last ones may be others than in the whole line
@@ -476,7 +468,7 @@ class Tokenizer:
 
         No reader of lines finds an end of a line in them: control characters become spaces.
         """
-        rows = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+        rows = list(ids) if isinstance(ids, Sequence) else ids.tolist()
         if len(rows) >= MIN_LIST:
             return [*map(spelling.printed, self.processor.decode(rows))]
         return [spelling.printed(self.processor.decode(row)) for row in rows]

@@ -243,6 +243,8 @@ def test_n_best_are_of_all_hypotheses_of_the_beam_where_several_are_one_text(mod
         encode=tokenizer.encode,
         decode=lambda ids: [text[:2] for text in tokenizer.decode(ids)],
         words=[],
+        empty_length=tokenizer.empty_length,
+        target=tokenizer,
         symbol_ids=range(0),
         protection=Protection(learned=()),
     )

@@ -99,8 +99,8 @@ def test_the_card_names_corpus_and_scores(tokenizer):
 
 
 @pytest.mark.parametrize(("beam", "names"), [(1, set()), (4, {"length_penalty"})])
-def test_the_length_penalty_is_named_for_a_beam_alone(beam, names):
-    generation = hugging_face.generation(dataclasses.replace(CARD, beam=beam), range(0))
+def test_the_length_penalty_is_named_for_a_beam_alone(beam, names, tokenizer):
+    generation = hugging_face.generation(dataclasses.replace(CARD, beam=beam), tokenizer)
     assert {"length_penalty"} & set(generation) == names
 
 

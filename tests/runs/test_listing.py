@@ -1,7 +1,6 @@
 """What must hold of run folders: a run is known by its folder, and can be moved."""
 
 import contextlib
-import hashlib
 import json
 import os
 import re
@@ -33,6 +32,7 @@ from nmt.corpus.source import CorpusSource
 from nmt.results import evaluation
 from nmt.runs import listing, loading
 from nmt.runs.folder import Run
+from nmt.runs.run_corpus import load_corpus_of
 from nmt.runs.weights import choose_weights, scores_are_of
 from nmt.training import checkpoints, devices
 
@@ -310,7 +310,7 @@ def test_without_any_run_a_command_says_so(shipped, capsys):
     assert f"no trained run there, nor in {shipped}; train one first" in said
 
 
-def test_the_run_that_comes_with_the_program_is_small_and_of_the_bundled_corpus():
+def test_the_run_that_comes_with_the_program_is_small_and_of_bundled_text():
     run = Run(listing.SHIPPED)
     weights = choose_weights(run)
     assert weights.kind == "final"
@@ -318,9 +318,8 @@ def test_the_run_that_comes_with_the_program_is_small_and_of_the_bundled_corpus(
     names = ("params.json", "tokenizer.model", "history.json", "scores.json")
     files = [*run.final.iterdir(), *(run.path / name for name in names)]
     assert sum(path.stat().st_size for path in files) < 6_500_000
-    text = corpora.BUILT_IN_CORPORA["bundled"][0][0].read_bytes()
-    assert run.parameters.options.data_path == "bundled"
-    assert run.parameters.hashes["train_sha256"] == hashlib.sha256(text).hexdigest()
+    assert run.parameters.options.data_path == "bundled-conversation"
+    load_corpus_of(run, "train")  # which is what it was trained on
 
 
 def test_the_run_that_comes_with_the_program_translates(tmp_path, capsys):
