@@ -188,6 +188,7 @@ def train(args):
     )  # fmt: skip
     session.write_validation(validation_metrics)
     session.convert(training.model)  # for CTranslate2, which translates on a CPU
+    session.calibrate(training.model)  # how sure it is of a translation
 
     # 7. Translating and scoring the test split.
     scores, lines = evaluation.evaluate(training.model, tokenizer, corpus)

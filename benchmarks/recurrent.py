@@ -154,7 +154,7 @@ class Network(NamedTuple):
 def recurrent_builder(units, attends):
     """Returns what builds a Recurrent as run_demo.build_transformer builds a Transformer."""
 
-    def build(options, vocab_size, plain):
+    def build(options, vocab_size, plain, target_vocab_size=None):
         model = Recurrent(vocab_size, options.d_model, units, 2, options.dropout_rate, attends)
         model.build()
         return model

@@ -26,7 +26,7 @@ FILES = ("params.json", "tokenizer.model", "history.json", "translations.txt")
 
 
 def write_weights(run, out):
-    """Write the final weights of a run into another, and the scores, which name them."""
+    """Write the final weights of a run into another, and what names them: scores, confidence."""
     from nmt.runs import loading, weights
     from nmt.runs.folder import Run
     from nmt.training.named_state import NamedState
@@ -34,10 +34,11 @@ def write_weights(run, out):
     model = loading.load(run, checkpoint="final").model
     state = NamedState(model.transformer, epoch=model.epoch, steps=model.steps)
     state.write(str(out / "checkpoints" / "final" / f"ckpt-{int(model.epoch)}"))
-    scores = Run(run).read("scores.json")
-    scores["checkpoint"] = weights.choose_weights(Run(out), "final").record
-    text = json.dumps(scores, indent=2, ensure_ascii=False) + "\n"
-    (out / "scores.json").write_text(text, encoding="utf-8")
+    for name in ("scores.json", "confidence.json"):
+        content = Run(run).read(name)
+        content["checkpoint"] = weights.choose_weights(Run(out), "final").record
+        text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+        (out / name).write_text(text, encoding="utf-8")
 
 
 def main():

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmt import UserError
-from nmt.cli import flags, startup, trained_runs
+from nmt.cli import evaluate_confidence, flags, startup, trained_runs
 from nmt.corpus import bleu_tokenizer, files
 from nmt.decoding.engines.choice import AUTO
 from nmt.messages import log, plural
@@ -49,6 +49,7 @@ def add_flags(parser: ArgumentParser) -> None:
         help="score the translations in this file, one per line, instead of a run's; with a second "
         "file or --against: test the significance of the difference",
     )  # fmt: skip
+    evaluate_confidence.add_confidence_flags(parser)
     where = "where the run's {} files are now, if they have moved"
     flags.add_data(parser, test=where.format("test"), train=where.format("training"))
     flags.add_parameters(parser, params.names(params.SEARCH, params.SCORING), flags.THE_RUNS)
@@ -63,7 +64,9 @@ def run(args: Namespace) -> None:
     given = [f"--{name}" for name, value in of_files.items() if value]
     if given and not args.files:
         raise UserError(f"{given[0]} is for files; name them, or leave it out")
-    if args.hypotheses:
+    if args.confidence or args.calibrate:
+        score_confidence(args)
+    elif args.hypotheses:
         score_hypotheses(args)
     else:
         score_runs(args)
@@ -123,6 +126,23 @@ def score_runs(args: Namespace) -> None:
     if rival:
         systems.append(system_of(rival, str(rival.run.path), sources))
     print_scores(text, systems, args.ter)
+
+
+def score_confidence(args: Namespace) -> None:
+    """Says how sure a run is of the text of files, or of its own, and whether it is right."""
+    evaluate_confidence.check_flags(args)
+    (run,) = trained_runs.find_runs(args)
+    columns = read_references(args) if args.files else []
+    trained = trained_runs.load_runs(args, [run])
+    from nmt.results import evaluation
+    from nmt.runs.run_corpus import load_corpus_of
+
+    if not columns and args.calibrate:
+        corpus = load_corpus_of(run, "validation", {"train": args.train})
+        columns = [*evaluation.texts(corpus.validation)]
+    elif not columns:
+        columns = [*evaluation.texts(load_test_split(args, [run]).test)]
+    evaluate_confidence.report(args, trained, columns)
 
 
 def with_tokenizer(model: Model, references: Sequence[str]) -> Model:

@@ -141,11 +141,12 @@ class Layout(NamedTuple):
     log_probabilities: bool
     links: bool
     translations: int
+    confidence: bool = False
 
     @property
     def has_columns(self) -> bool:
         """Whether a line of text is more than one translation as it is."""
-        return self.log_probabilities or self.links or self.translations > 1
+        return self.log_probabilities or self.links or self.confidence or self.translations > 1
 
 
 def as_text(number: int, translations: list[Translation], layout: Layout) -> Iterator[str]:
@@ -168,6 +169,8 @@ def as_text(number: int, translations: list[Translation], layout: Layout) -> Ite
 def as_tsv(number: int, translations: list[Translation], layout: Layout) -> Iterator[str]:
     """Yields line number, rank, log-probability, translation and links, separated by tabs.
 
+    The confidence, if it is asked for, follows the log-probability.
+
     Args:
       number, translations, layout: see `as_text`.
     """
@@ -189,6 +192,8 @@ def as_jsonl(number: int, translations: list[Translation], layout: Layout) -> It
             "log_probability": round(translation.log_probability or 0.0, 4),
             "translation": translation.text,
         }
+        if translation.confidence is not None:
+            values["confidence"] = round(translation.confidence, 1)
         if translation.links is not None:
             values["alignment"] = translation.links
         if translation.tokens is not None:
@@ -203,6 +208,8 @@ def _columns(translation: Translation, log_probability: bool) -> list[str]:
     columns = []
     if log_probability:
         columns.append(f"{translation.log_probability:.4f}")
+    if translation.confidence is not None:
+        columns.append(f"{translation.confidence:.0f}")
     columns.append(_one_line(translation.text))
     if translation.links is not None:
         columns.append(pharaoh(translation.links))

@@ -153,6 +153,25 @@ class Session:
         except UserError as error:
             log.warning(f"{error}. The weights are converted for CTranslate2 when it needs them.")
 
+    def calibrate(self, model: Model) -> None:
+        """Fits how sure a translation is to the validation split; see results/calibration.py."""
+        if not self.workers.chief or self.options.limitation:
+            return
+        from nmt.results import calibration, evaluation
+
+        number = len(self.corpus.validation)
+        if number < calibration.MIN_PAIRS:
+            log.info(
+                f"Confidence: the run learns no measure of how sure it is, which takes at least "
+                f"{calibration.MIN_PAIRS} validation pairs, and there are {number}."
+            )
+            return
+        sources, references = evaluation.texts(self.corpus.validation.take(calibration.MAX_PAIRS))
+        translator = model.translator(self.tokenizer, model.search_options)
+        measured = calibration.measure(translator, sources, references)
+        weights = choose_weights(self.run).record
+        calibration.calibrate(self.run, weights, measured)
+
     def report(
         self, model: Model, scores: dict[str, Any], lines: list[run_report.TranslatedLine]
     ) -> OSError | None:

@@ -94,6 +94,11 @@ def add_output_flags(parser: ArgumentParser) -> None:
         "--score", action="store_true", help="log-probability and tab before each translation"
     )
     parser.add_argument(
+        "--confidence", action="store_true",
+        help="how sure it is, and tab before each translation: the chrF that is expected of it, 0 "
+        "to 100",
+    )  # fmt: skip
+    parser.add_argument(
         "--format", choices=(*FORMATS, *translate_file.MARKUP), default="text",
         help="text: one line each. tsv: line number, rank, log-probability, translation. jsonl: "
         "the same as one JSON object per line. html, xml: the arguments, or all of stdin, are "
@@ -221,6 +226,7 @@ def layout_of(args: Namespace) -> Layout:
         log_probabilities=args.score,
         links=args.alignments,
         translations=1 if args.mbr else args.n_best,
+        confidence=args.confidence,
     )
 
 
@@ -298,6 +304,7 @@ def search_options(args: Namespace, model: Model) -> SearchOptions:
         alignments=args.alignments,
         token_scores=args.token_scores,
         alternatives=args.alternatives,
+        confidence=args.confidence,
     )
 
 

@@ -182,6 +182,7 @@ def check_markup_flags(args: Namespace) -> None:
     """Raises a UserError for flags that markup has no place for."""
     flags = {
         "--score": args.score,
+        "--confidence": args.confidence,
         "--alignments": args.alignments,
         "--n-best": args.n_best > 1,
         "--mbr": args.mbr,

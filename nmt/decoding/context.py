@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from nmt.decoding.confidence import Estimator
     from nmt.decoding.engines.engine import Engine
     from nmt.decoding.search_options import SearchOptions
     from nmt.text.protected import Protector
@@ -24,3 +25,4 @@ class Context:
     language: str | None  # code of the source language, to split lines by; None to leave them whole
     tags: re.Pattern[str]  # matches the language tags that begin a line, or nothing
     options: SearchOptions  # of the engine's search; and of what is reported of its translations
+    estimator: Estimator | None = None  # of confidence; None if the run is not calibrated

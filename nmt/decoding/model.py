@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from nmt.decoding.confidence import Estimator
 from nmt.decoding.engines.choice import (
     AUTO,
     TENSORFLOW,
@@ -40,6 +41,7 @@ class Model:
     members: int = 1  # networks of an ensemble
     converted: Callable[[], Converted] | None = None  # for CTranslate2; None if it cannot be used
     engine: str = AUTO  # one of choice.ENGINES
+    estimator: Estimator | None = None  # of confidence; None if the run is not calibrated
     _translators: dict[Any, Translator] = dataclasses.field(  # of these options and languages
         default_factory=dict, init=False, repr=False
     )
@@ -99,7 +101,7 @@ class Model:
             engine = choose_engine(
                 options, settings, tokenizer, self.networks, self.converted, self.engine
             )
-            self._translators[key] = Translator(engine, tokenizer, protecting, text)
+            self._translators[key] = Translator(engine, tokenizer, protecting, text, self.estimator)
         return self._translators[key]
 
     def text_translator(

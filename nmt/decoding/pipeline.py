@@ -4,6 +4,7 @@
     search                    candidates.py       translations with symbols
     repair                    number_repair.py    numbers whose digits came out wrong
     place                     placement.py        terms, and symbols that came too late
+    estimate                  confidence.py       how sure it is, if that is asked for
     score tokens              tokens.py           if they are asked for
     put in                    hidden_spans.py     what the network has not read
     restore                   n_best.py           what symbols stand for
@@ -20,6 +21,7 @@ from collections.abc import Sequence
 from nmt.decoding import (
     alignment,
     candidates,
+    confidence,
     consensus,
     given_pairs,
     hidden_spans,
@@ -46,10 +48,13 @@ def translate(
       on_text: called with the text so far, after each step of the first search; see OnText. Then
         the chunk is one sentence.
     """
+    scored = scored or context.options.confidence
     candidates.search(context, chunk, scored, on_text)
     number_repair.repair_numbers(context, chunk, scored)
     placement.place_phrases(context, chunk)
     candidates.find_targets(context, chunk)
+    if context.options.confidence:
+        confidence.estimate(context.estimator, chunk)
     if context.options.scores_tokens:
         tokens.score_tokens(context, chunk)
     hidden_spans.put_in_spans(context, chunk)
@@ -110,6 +115,8 @@ def join(context: Context, text: str, line: list[Sentence], scored: bool) -> lis
     if options.scores_tokens:
         line_tokens = [token for sentence in line for token in sentence.tokens]
         best = best._replace(tokens=line_tokens)
+    if options.confidence:
+        best = best._replace(confidence=confidence.of_line(line))
     translations[0] = best
     if not scored:
         translations = [translation._replace(log_probability=None) for translation in translations]

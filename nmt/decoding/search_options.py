@@ -91,6 +91,7 @@ class SearchOptions(NamedTuple):
     alignments: bool = False  # report its word links; see alignment.py
     token_scores: bool = False  # report its tokens with log-probabilities; see tokens.py
     alternatives: int = 0  # report this many of the likeliest tokens per position, too
+    confidence: bool = False  # report the chrF that is expected of it; see confidence.py
 
     @property
     def scores_tokens(self) -> bool:
@@ -155,17 +156,22 @@ class SearchOptions(NamedTuple):
 
     def check_reports_of(self, limitation: str) -> None:
         """Raises a UserError if an engine of a limitation cannot report what is asked for."""
-        if limitation and (self.alignments or self.scores_tokens):
+        if limitation and (self.alignments or self.scores_tokens or self.confidence):
             raise UserError(
-                f"{limitation}: it has no alignments and no scores of tokens; leave out "
-                "--alignments, --token-scores, --alternatives"
+                f"{limitation}: it has no alignments, no scores of tokens and no confidence; leave "
+                "out --alignments, --token-scores, --alternatives, --confidence"
             )
 
     def _check_reports(self) -> None:
-        if (self.alignments or self.scores_tokens) and self.n_best > 1:
+        if (self.alignments or self.scores_tokens or self.confidence) and self.n_best > 1:
             raise UserError(
-                "only the best translation has alignments and scores of tokens: leave out --n-best "
-                "and --mbr"
+                "only the best translation has alignments, scores of tokens and a confidence: "
+                "leave out --n-best and --mbr"
+            )
+        if self.confidence and (self.sampling or self.repetition):
+            raise UserError(
+                "confidence is of what a search finds by probability alone: leave out --sample, "
+                "--repetition-penalty and --no-repeat-ngram, or --confidence"
             )
         if self.mbr and self.n_best == 1:
             raise UserError("mbr chooses one of several: it needs n_best (--n-best) of 2 or more")

@@ -46,6 +46,7 @@ class Translation(NamedTuple):
     log_probability: float | None  # natural, of all its tokens; None if no score was asked for
     links: Links | None = None  # None without `alignments`
     tokens: list[TokenScore] | None = None  # None without `token_scores` and `alternatives`
+    confidence: float | None = None  # the expected chrF, 0 to 100; None without `confidence`
 
 
 class HiddenSpan(NamedTuple):
@@ -102,6 +103,8 @@ class Sentence:
     target: list[int] = field(default_factory=list)
     tokens: list[TokenScore] = field(default_factory=list)
     links: Links = field(default_factory=list)
+    # Of the best candidate, if it is asked for: from 0 to 100; see confidence.py.
+    confidence: float = 0.0
 
     def become(self, other: Sentence) -> None:
         """Becomes equal to another Sentence."""

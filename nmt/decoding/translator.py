@@ -19,6 +19,7 @@ from nmt.decoding import batch_sizes, given_pairs, pipeline, sources, tokens
 from nmt.decoding.attention import Attention
 from nmt.decoding.batch_sizes import CHUNK_LINES
 from nmt.decoding.candidates import OnText
+from nmt.decoding.confidence import NOT_CALIBRATED, Estimator, Signs, signs_of
 from nmt.decoding.context import Context
 from nmt.decoding.engines.engine import Engine
 from nmt.decoding.line_counts import LineCounts
@@ -65,6 +66,7 @@ class Translator:
       tokenizer: a Tokenizer.
       protecting: what must not change, and terms.
       text: how lines are read.
+      estimator: of confidence; None if the run is not calibrated.
 
     Attributes:
       context: what all stages of the pipeline share.
@@ -79,17 +81,20 @@ class Translator:
         tokenizer: Tokenizer,
         protecting: Protecting = Protecting(),  # noqa: B008  # immutable
         text: TextOptions = WHOLE_LINES,
+        estimator: Estimator | None = None,
     ):
         protect, patterns, glossary = protecting
         if patterns and not protect:
             raise UserError("patterns of what must not change contradict protect=False")
         if glossary and engine.limitation:
             raise UserError(f"{engine.limitation}: leave --glossary out")
+        if engine.options.confidence and estimator is None:
+            raise UserError(NOT_CALIBRATED)
         learned, _ = tokenizer.protection
         protector = Protector(patterns, glossary, tokenizer.words, learned if protect else ())
         tags = sentences.tags(text.symbols)
         self.context = Context(
-            engine, tokenizer, protector, protect, text.language, tags, engine.options
+            engine, tokenizer, protector, protect, text.language, tags, engine.options, estimator
         )
         self.trained_length = text.trained_length
 
@@ -250,18 +255,24 @@ class Translator:
         other.context = dataclasses.replace(self.context, protector=protector)
         return other
 
-    def with_reports(self, alignments: bool = False, alternatives: int = 0) -> Translator:
+    def with_reports(
+        self, alignments: bool = False, alternatives: int = 0, confidence: bool = False
+    ) -> Translator:
         """Returns this Translator, which reports more of the best translation; of a list, too.
 
         The engine is shared, so that what it says is said of what the same search finds.
 
         Args:
-          alignments, alternatives: see SearchOptions.
+          alignments, alternatives, confidence: see SearchOptions.
 
         Raises:
-          UserError: the run is non-autoregressive.
+          UserError: the run is non-autoregressive, or not calibrated.
         """
-        options = self.options._replace(alignments=alignments, alternatives=alternatives)
+        if confidence and self.context.estimator is None:
+            raise UserError(NOT_CALIBRATED)
+        options = self.options._replace(
+            alignments=alignments, alternatives=alternatives, confidence=confidence
+        )
         options.check_reports_of(self.context.engine.limitation)
         other = copy.copy(self)
         other.context = dataclasses.replace(self.context, options=options)
@@ -299,6 +310,14 @@ class Translator:
         context = dataclasses.replace(self.context, language=None)
         (((sentence,)),) = pipeline.translate_lines(context, [line], [""], scored=False)
         return sentence
+
+    def signs(self, lines: Iterable[str]) -> Iterator[tuple[str, Signs | None]]:
+        """Yields the translation of each of `lines`, whole, and the Signs of how sure it is."""
+        context = dataclasses.replace(self.context, language=None)
+        for chunk in batch_sizes.chunks(lines, CHUNK_LINES):
+            prefixes = [""] * len(chunk)
+            for (sentence,) in pipeline.translate_lines(context, chunk, prefixes, scored=True):
+                yield sentence.translation, signs_of(sentence)
 
     def attend(self, line: str) -> Attention:
         """Translates a line as one sentence. Returns its Attention.

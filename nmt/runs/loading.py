@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nmt import UserError
+from nmt.decoding.confidence import Estimator
 from nmt.decoding.engines.choice import AUTO, CTRANSLATE2, ENGINES, QUANTIZATIONS, TENSORFLOW
 from nmt.decoding.engines.engine import Converted
 from nmt.decoding.model import Model
@@ -24,7 +25,7 @@ from nmt.runs import listing, parameters
 from nmt.runs.conversion import convert
 from nmt.runs.folder import Run
 from nmt.runs.run_tokenizer import check_size, load_tokenizer
-from nmt.runs.weights import choose_weights
+from nmt.runs.weights import Weights, choose_weights
 from nmt.text.glossary import read_glossary
 from nmt.text.tokenizer import Tokenizer
 
@@ -158,11 +159,23 @@ def load(
     can_convert = not (plain or options.limitation)
     model = Model(
         options, networks, codes, converted=converted if can_convert else None,
-        engine=engine.decided,
+        engine=engine.decided, estimator=estimator_of(run, chosen),
     )  # fmt: skip
     summary = f"{listing.describe(run, chosen)}; {chosen.reason}{listing.origin(run)}"
     log.info(f"Using {chosen.path}: {summary}")
     return TrainedRun(run, tokenizer, model)
+
+
+def estimator_of(run: Run, weights: Weights) -> Estimator | None:
+    """Returns the Estimator of confidence; None if the run, or these weights, have none."""
+    try:
+        content = run.read("confidence.json", {})
+        if not isinstance(content, dict) or content.get("checkpoint") != weights.record:
+            return None
+        return Estimator.from_json(content)
+    except UserError as error:
+        log.warning(f"{run.path / 'confidence.json'}: {error}")
+        return None
 
 
 def load_ensemble(
@@ -194,7 +207,9 @@ def load_ensemble(
         transformers = tuple(member.transformer for member in members)
         return dataclasses.replace(first_networks, ensemble=transformers)
 
-    model = dataclasses.replace(first.model, networks=networks, members=len(paths), converted=None)
+    model = dataclasses.replace(
+        first.model, networks=networks, members=len(paths), converted=None, estimator=None
+    )
     return first._replace(model=model)
 
 
@@ -219,6 +234,7 @@ def load_translator(
     alignments: bool = False,
     token_scores: bool = False,
     alternatives: int = 0,
+    confidence: bool = False,
     engine: str = AUTO,
     quantization: str | None = None,
 ) -> Translator:
@@ -247,6 +263,7 @@ def load_translator(
       alignments: report the word links of the best translation.
       token_scores: report the tokens of the best translation with log-probabilities.
       alternatives: report this many of the likeliest tokens per position, too.
+      confidence: report the chrF that is expected of the best translation, from 0 to 100.
       engine: "ctranslate2", "tensorflow", or "auto": the former on a CPU, where it can do all that
         is asked.
       quantization: "int8" for weights of 8 bits in CTranslate2: faster, some translations differ.
@@ -276,6 +293,7 @@ def load_translator(
         alignments=alignments,
         token_scores=token_scores,
         alternatives=alternatives,
+        confidence=confidence,
     )
     terms = read_glossary(glossary) if glossary else None
     return model.text_translator(

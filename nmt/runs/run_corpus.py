@@ -15,7 +15,7 @@ def load_corpus_of(
 
     Args:
       run: the folder.Run.
-      split: "train" or "test", the one that is needed.
+      split: "train", "validation" or "test", the one that is needed.
       moved: lists of files by split, where they are now if not where they were.
     """
     if not run.parameters.hashes.keys() & HASHED_TEXT:
