@@ -1,15 +1,17 @@
-"""What the user reads on stderr: one logger, and no noise from libraries."""
+"""What the user reads on stderr: one logger, as text or as JSON, and no noise from libraries."""
 
 import contextlib
+import datetime
 import difflib
 import functools
+import json
 import logging
 import os
 import re
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 log = logging.getLogger("nmt")  # silent where the host program does not configure logging
 
@@ -23,6 +25,17 @@ CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # a terminal would obey 
 # In the message of an error in a graph, the lines on where it was: files, code, and empty lines.
 PLACE = re.compile(r"Detected at node |<stack traces unavailable>|\s|$")
 
+LEVELS = {name: getattr(logging, name.upper()) for name in ("debug", "info", "warning", "error")}
+TEXT, JSON = "text", "json"
+FORMATS = (TEXT, JSON)
+
+
+class Style(NamedTuple):
+    """Which messages are shown, and how."""
+
+    level: str = "info"  # the least one, of LEVELS
+    form: str = TEXT  # one of FORMATS
+
 
 class Stderr:
     """A stream of messages whose loss is no error: a closed terminal, an ended reader, a full disk.
@@ -35,6 +48,11 @@ class Stderr:
 
     def __init__(self, stream: TextIO):
         self.stream = stream
+        self.has_bars = True  # whether progress bars may be drawn on a terminal
+
+    def isatty(self) -> bool:
+        """Returns whether the stream is a terminal: what a progress bar asks before it is drawn."""
+        return self.has_bars and self.stream.isatty()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.stream, name)
@@ -78,19 +96,75 @@ class Terminal(logging.Handler):
             print(text, file=sys.stderr)
 
 
-def show() -> None:
-    """Makes the messages of this project visible on stderr, as the command line does."""
+class JsonLines(logging.Formatter):
+    """A message as an object of JSON in a line of ASCII: time, level, message, and its fields.
+
+    The fields are what a caller of the logger gives as `extra={"fields": {...}}`.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        time = datetime.datetime.fromtimestamp(record.created, datetime.UTC)
+        content = {
+            "time": time.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "level": record.levelname.lower(),
+            "message": record.getMessage(),
+            **getattr(record, "fields", {}),
+        }
+        if record.exc_info:
+            content["exception"] = self.formatException(record.exc_info)
+        return json.dumps({name: encodable(value) for name, value in content.items()})
+
+
+def encodable(value: Any) -> Any:
+    """Returns a value in which no text has half a surrogate pair, which strict readers refuse."""
+    if not isinstance(value, str):
+        return value
+    return value.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+_terminal = Terminal()
+_style = Style()
+
+
+def style() -> Style:
+    """Returns the Style that messages are shown in."""
+    return _style
+
+
+def show(style: Style = Style()) -> None:  # noqa: B008  # immutable
+    """Makes the messages of this project visible on stderr, as the command line does.
+
+    As JSON, those of libraries and the traceback of an error of the program are lines of JSON,
+    too, and there are no progress bars.
+    """
+    global _style
+    _style = style
     if sys.stderr is None:  # closed by the parent process
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115  # open until the end
     if not isinstance(sys.stderr, Stderr):
         sys.stderr = Stderr(sys.stderr)
+    is_json = style.form == JSON
+    sys.stderr.has_bars = not is_json
+    _terminal.setFormatter(JsonLines() if is_json else None)
     # Where HOME cannot be written to, matplotlib warns that it keeps its fonts elsewhere.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
-    if not any(isinstance(handler, Terminal) for handler in log.handlers):
-        log.addHandler(Terminal())
-        log.setLevel(logging.INFO)
-        log.propagate = False
+    log.addHandler(_terminal)
+    log.setLevel(LEVELS[style.level])
+    log.propagate = False
+    logging.captureWarnings(is_json)
+    if is_json:
+        logging.getLogger().addHandler(_terminal)  # of libraries, whose level is "warning"
+        sys.excepthook = log_failure
+    else:
+        logging.getLogger().removeHandler(_terminal)
+        if sys.excepthook is log_failure:
+            sys.excepthook = sys.__excepthook__
+
+
+def log_failure(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+    """Logs what ends the program with a traceback: an error of its own."""
+    log.critical("the program failed", exc_info=(kind, error, trace))
 
 
 @functools.cache

@@ -1,6 +1,8 @@
 """What must hold of messages: that nobody can read them ends nothing."""
 
+import contextlib
 import io
+import json
 import os
 import pty
 import sys
@@ -68,3 +70,38 @@ def test_the_reason_of_an_error_is_not_where_it_was():
     assert messages.reason(RuntimeError("Graph execution error:")) == "Graph execution error"
     assert messages.reason(RuntimeError("{{node a}} first:\nsecond")) == "first"
     assert messages.reason(RuntimeError()) == ""
+
+
+AS_JSON = """
+import logging, sys, warnings
+from tqdm import tqdm
+from nmt import messages
+messages.show(messages.Style("warning", "json"))
+messages.log.info("not shown")
+messages.log.warning("a \\x1b\\udcff \\n line", extra={"fields": {"route": "/a", "characters": 3}})
+warnings.warn("of Python")
+logging.getLogger("uvicorn.error").error("of a library")
+for _ in tqdm(range(3), file=sys.stderr, disable=None, mininterval=0):
+    pass
+raise RuntimeError("of the program")
+"""
+
+
+def test_as_json_each_line_is_an_object_and_nothing_else_is_written():
+    here, there = pty.openpty()  # a terminal, on which a bar would be drawn
+    process = start_process([sys.executable, "-c", AS_JSON], cwd=ROOT, stdin=PIPE, stderr=there)
+    os.close(there)
+    content = b""
+    with contextlib.suppress(OSError):  # how a terminal says that the process has ended
+        while part := os.read(here, 65_536):
+            content += part
+    os.close(here)
+    assert process.wait(timeout=60) == 1
+    first, *others = [json.loads(line) for line in content.decode("ascii").splitlines()]
+    assert first.pop("time").endswith("Z")
+    assert first == {
+        "level": "warning", "message": "a \x1b\\udcff \n line", "route": "/a", "characters": 3,
+    }  # fmt: skip
+    assert [line["level"] for line in others] == ["warning", "error", "critical"]
+    assert "of Python" in others[0]["message"]
+    assert others[2]["exception"].endswith("RuntimeError: of the program")

@@ -78,6 +78,7 @@ def exit_code(command: Callable[[], None], args: Namespace) -> int:
 def report(error: UserError | CheckFailed | WorkersLost) -> int:
     """Reports an exception of this project. Returns its exit code."""
     log.error(f"{PROGRAM}: {error}")
+    log.debug("where that was noticed:", exc_info=error)
     return error.exit_code
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from nmt import UserError
+from nmt import UserError, messages
 from nmt.corpus import files
 from nmt.corpus.formats.format import Selection
 from nmt.decoding.engines.choice import AUTO, ENGINES, QUANTIZATIONS
@@ -260,6 +260,23 @@ def add_engine(parser: argparse.ArgumentParser) -> None:
         "--quantization", choices=QUANTIZATIONS,
         help="weights of 8 bits for ctranslate2: faster, and some translations differ",
     )  # fmt: skip
+
+
+def add_messages(parser: argparse.ArgumentParser) -> None:
+    """Adds the flags of what is written to stderr; see `message_style`."""
+    parser.add_argument(
+        "--log-level", choices=messages.LEVELS, default=messages.Style().level,
+        help="the least important messages that are shown (default info)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--log-format", choices=messages.FORMATS, default=messages.TEXT,
+        help="messages as text, or as lines of JSON without progress bars (default text)",
+    )  # fmt: skip
+
+
+def message_style(args: argparse.Namespace) -> messages.Style:
+    """Returns how messages are shown."""
+    return messages.Style(args.log_level, args.log_format)
 
 
 def add_data(parser: argparse.ArgumentParser, **splits: str) -> None:

@@ -5,6 +5,8 @@ imports TensorFlow itself, after all that can be checked without, so that a mist
 once. The function of `train` is in run_demo.py. A module may set VARYING_SHAPES; see startup.py.
 """
 
+import argparse
+import contextlib
 import importlib
 import platform
 import shlex
@@ -12,7 +14,7 @@ from argparse import Namespace
 from collections.abc import Callable
 from importlib import metadata
 
-from nmt import UserError, __version__
+from nmt import UserError, __version__, messages
 from nmt.cli import (
     align,
     data,
@@ -20,6 +22,7 @@ from nmt.cli import (
     exit_codes,
     explore,
     export,
+    flags,
     import_model,
     plot,
     runs,
@@ -122,7 +125,16 @@ def parser(name: str) -> Parser:
     description = f"{module.HELP[0].upper()}{module.HELP[1:]}."
     command_parser = Parser(f"{PROGRAM} {name}", description=description)
     module.add_flags(command_parser)
+    flags.add_messages(command_parser)
     return command_parser
+
+
+def show_messages(arguments: list[str]) -> None:
+    """Shows messages as the arguments of a command say, that they are wrong among them."""
+    style_parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    flags.add_messages(style_parser)
+    with contextlib.suppress(argparse.ArgumentError):  # which the command's parser reports
+        messages.show(flags.message_style(style_parser.parse_known_args(arguments)[0]))
 
 
 def overview() -> str:
@@ -158,8 +170,10 @@ def parse_command_line(arguments: list[str], args: Namespace | None = None) -> N
     name = "train" if without_command else first
     if name not in COMMANDS:
         raise UserError(f"{name!r} is not a command{meant(arguments)}; see {PROGRAM} --help")
+    words = arguments if without_command else arguments[1:]
+    show_messages(words)
     parser(name).parse_in_any_order(
-        arguments if without_command else arguments[1:],
+        words,
         explain=lambda _: misplaced_command(arguments if without_command else []),
         args=args,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
 import functools
 import importlib.util
 import ipaddress
@@ -57,6 +58,10 @@ def add_flags(parser: ArgumentParser) -> None:
     add_access_flags(parser)
     flags.add_protection(parser, checks=False)
     flags.add_engine(parser)
+    parser.add_argument(
+        "--no-access-log", action="store_false", dest="access_log",
+        help="log no line for each request",
+    )  # fmt: skip
     add_number(parser, "max-chars", 1, 1_000_000, 5000, "characters per request")
     add_number(parser, "rate", 0, 1_000_000, 0, "requests per client and minute; 0 for any number")
     add_number(parser, "max-waiting", 1, 100_000, 1000, "requests that wait; others are refused")
@@ -281,8 +286,10 @@ def serve(service: Service, listener: socket.socket, args: Namespace) -> None:
       listener: a socket that listens.
       args: of the command line.
     """
+    from nmt.serving.access_log import access_log
     from nmt.serving.process import Server
 
+    access_log.disabled = not args.access_log
     host, port = listener.getsockname()[:2]
     address = f"[{host}]" if ":" in host else host
     is_loopback = ipaddress.ip_address(host).is_loopback
@@ -319,6 +326,7 @@ def configuration(service: Service, is_loopback: bool, args: Namespace) -> uvico
     """Returns what uvicorn is to know of a Service."""
     import uvicorn
 
+    from nmt.serving.access_log import new_access
     from nmt.serving.app import application
     from nmt.serving.process import GRACE_SECONDS
     from nmt.serving.prometheus_metrics import CONNECTION
@@ -330,11 +338,13 @@ def configuration(service: Service, is_loopback: bool, args: Namespace) -> uvico
         application(service, None if is_called_by_any_name else args.host_names, args.origins),
         http=functools.partial(  # type: ignore[arg-type]  # is called like a class
             PatientProtocol,
-            count=lambda status: service.metrics.count(CONNECTION, status, 0.0),
+            refused=lambda status: service.answered(
+                dataclasses.replace(new_access("-", {}), route=CONNECTION, status=status), 0.0
+            ),
             max_connections=files // 2,
         ),
         ws="none",
-        access_log=False,
+        access_log=False,  # it would show texts, which are in the addresses of some clients
         log_config=None,
         log_level="error",  # a line for each client that does not speak HTTP would fill the log
         server_header=False,

@@ -90,7 +90,7 @@ class Workers:
             connection, other_end = context.Pipe()
             process = context.Process(
                 target=run_worker,
-                args=(other_end, self._load, self._number, index),
+                args=(other_end, self._load, self._number, index, messages.style()),
                 daemon=True,
             )
             process.start()
@@ -167,7 +167,11 @@ class Workers:
 
 
 def run_worker(
-    connection: Connection, load: Callable[[], Translate], number: int, index: int
+    connection: Connection,
+    load: Callable[[], Translate],
+    number: int,
+    index: int,
+    style: messages.Style,
 ) -> None:
     """Is the process of a worker; see `Workers`.
 
@@ -176,12 +180,13 @@ def run_worker(
       load: see `Workers`.
       number: of workers.
       index: of this one. The first one's messages are shown; the others' would be the same.
+      style: of messages.
     """
     for signal_number in machine.END_SIGNALS:  # the program ends, and with it its workers
         signal.signal(signal_number, signal.SIG_IGN)
     threading.Thread(target=end_with_parent, daemon=True).start()
     machine.share_cores(number)
-    messages.show()
+    messages.show(style)
     log.disabled = index > 0
     answer_parts(connection, load)
 

@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nmt import UserError
 from nmt.results.explorer import page_files as explorer_files
-from nmt.serving import hosts, openapi
+from nmt.serving import access_log, hosts, openapi
 from nmt.serving.errors import RefusedError
 from nmt.serving.limits import Reservation
 from nmt.serving.prometheus_metrics import OTHER
@@ -46,8 +46,9 @@ PREFLIGHT_SECONDS = 86_400  # for which a browser remembers what it may send
 class CommonAnswers:
     """What all requests have in common, whatever they ask for.
 
-    Refuses other hosts, lets the pages of some origins read answers, adds security headers, counts,
-    releases what a request has reserved, and answers 503 when the time of a server that ends is up.
+    Refuses other hosts, lets the pages of some origins read answers, adds security headers and the
+    request's id, counts and logs, releases what a request has reserved, and answers 503 when the
+    time of a server that ends is up.
 
     Args:
       app: the application within.
@@ -72,7 +73,8 @@ class CommonAnswers:
                 app,
                 allow_origins=origins,
                 allow_methods=["GET", "POST"],
-                allow_headers=["Authorization", "Content-Type"],
+                allow_headers=["Authorization", "Content-Type", access_log.HEADER],
+                expose_headers=[access_log.HEADER],
                 max_age=PREFLIGHT_SECONDS,
             )
 
@@ -82,6 +84,7 @@ class CommonAnswers:
             return
         scope = hosts.origin_form(scope)
         start, status = time.monotonic(), 0
+        access = scope["access"] = access_log.new_access(scope["method"], Headers(scope=scope))
 
         async def send_with_headers(message: Message) -> None:
             nonlocal status
@@ -90,6 +93,7 @@ class CommonAnswers:
                 headers = MutableHeaders(scope=message)
                 for name, value in SECURITY_HEADERS.items():
                     headers.setdefault(name, value)
+                headers[access_log.HEADER] = access.request
             await send(message)
 
         body = scope["reservation"] = Reservation(self.service.bodies)
@@ -110,7 +114,8 @@ class CommonAnswers:
         finally:
             self.service.requests.discard(request_task)
             body.release()
-            self.service.metrics.count(self._path(scope), status or 500, time.monotonic() - start)
+            access.route, access.status = self._path(scope), status or 500
+            self.service.answered(access, time.monotonic() - start)
 
     def _app_of(self, scope: Scope) -> ASGIApp:
         """Returns what answers a request: a refusal, or the application."""

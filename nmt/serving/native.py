@@ -260,7 +260,7 @@ async def stream(request: Request) -> Response:
     if served.model.options.limitation:
         raise RefusedError(400, f"{served.model.options.limitation}: all tokens come together")
     prefixes = PREFIXES.read(values, served.tokenizer.target.vocab_size)
-    service.count(text_query.query, [text])
+    service.count(request, text_query.query, [text])
     # A refusal, if any, comes before the answer begins.
     events = service.stream(text_query.query, text_query.notices, text, prefixes)
     return StreamingResponse(events, media_type="text/event-stream", headers=STREAM_HEADERS)
@@ -294,6 +294,7 @@ async def attention(request: Request) -> Response:
         raise RefusedError(400, f"{text_query.notices[0].message}; name its source")
     kind = KIND.read(values)
     result = await service.attend(text_query.query, text)
+    service.count(request, text_query.query, [text])
     layer = LAYER.read_within(values, result.layers(kind))
     weights, queries, keys = result.select(kind, layer)
     return JSONResponse({

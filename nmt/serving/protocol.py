@@ -21,7 +21,7 @@ class PatientProtocol(H11Protocol):
     """A connection that is closed if a header does not come, or an answer is not read.
 
     Args:
-      count: a function of the HTTP status of a connection that is refused.
+      refused: a function of the HTTP status of a connection that is refused.
       max_connections: at a time; those beyond are refused.
       header_seconds: in which the header of a request must have come.
       args, options: of uvicorn's protocol.
@@ -33,13 +33,13 @@ class PatientProtocol(H11Protocol):
     def __init__(
         self,
         *args: Any,
-        count: Callable[[int], None] = lambda status: None,
+        refused: Callable[[int], None] = lambda status: None,
         max_connections: int = MAX_CONNECTIONS,
         header_seconds: float = HEADER_SECONDS,
         **options: Any,
     ):
         super().__init__(*args, **options)
-        self._count, self._max_connections = count, max_connections
+        self._refused, self._max_connections = refused, max_connections
         self._header_seconds = header_seconds
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's
@@ -91,7 +91,7 @@ class PatientProtocol(H11Protocol):
 
     def _refuse(self, status: http.HTTPStatus, message: str) -> None:
         """Answers a request that is incomplete, and closes the connection."""
-        self._count(status.value)
+        self._refused(status.value)
         content = json.dumps({"error": message}).encode()
         head = (
             f"HTTP/1.1 {status.value} {status.phrase}\r\nConnection: close\r\n"

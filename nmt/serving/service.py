@@ -15,6 +15,7 @@ from nmt.decoding.search_options import Sampling
 from nmt.exports.browser.page_size import MAX_PARAMETERS
 from nmt.messages import log, log_once
 from nmt.serving import bodies, detection, notices, streaming
+from nmt.serving.access_log import Access, access_of
 from nmt.serving.batching import MAX_WAITING, Batcher, Item
 from nmt.serving.detection import Detection
 from nmt.serving.disposable import Processes
@@ -201,7 +202,7 @@ class Service:
         results = [[Result(item.text, 0.0)] for item in items]
         answers = await while_connected(request, work)
         for (query, numbers), group_results in zip(groups.items(), answers, strict=True):
-            self.count(query, [items[number].text for number in numbers])
+            self.count(request, query, [items[number].text for number in numbers])
             for number, result in zip(numbers, group_results, strict=True):
                 results[number] = result
         return results
@@ -240,9 +241,16 @@ class Service:
         log_once(LOADING)
         await self._loader.load((served.name, key), load)
 
-    def count(self, query: Query, texts: list[str]) -> None:
-        """Adds the characters of texts to the figures."""
+    def answered(self, access: Access, seconds: float) -> None:
+        """Counts and logs a request that was answered, or refused, after so many seconds."""
+        self.metrics.count(access.route, access.status, seconds)
+        access.milliseconds = round(1000 * seconds, 1)
+        access.log()
+
+    def count(self, request: Request, query: Query, texts: list[str]) -> None:
+        """Adds the characters of texts of a request to the figures."""
         number = sum(map(len, texts))
+        access_of(request.scope).characters += number
         self.characters += number
         direction = query.direction
         self.metrics.characters.labels(direction.source, direction.target).inc(number)
