@@ -2,12 +2,14 @@
 
 A command is a module of this package: HELP, a line; `add_flags(parser)`; and `run(args)`, which
 imports TensorFlow itself, after all that can be checked without, so that a mistake is reported at
-once. The function of `train` is in run_demo.py. A module may set VARYING_SHAPES; see startup.py.
+once. The function of `train` is in run_demo.py. A module may set VARYING_SHAPES, see startup.py,
+and READS_ENVIRONMENT, see environment.py.
 """
 
 import argparse
 import contextlib
 import importlib
+import os
 import platform
 import shlex
 from argparse import Namespace
@@ -18,6 +20,7 @@ from nmt import UserError, __version__, messages
 from nmt.cli import (
     align,
     data,
+    environment,
     evaluate,
     exit_codes,
     explore,
@@ -171,8 +174,14 @@ def parse_command_line(arguments: list[str], args: Namespace | None = None) -> N
     if name not in COMMANDS:
         raise UserError(f"{name!r} is not a command{meant(arguments)}; see {PROGRAM} --help")
     words = arguments if without_command else arguments[1:]
+    command_parser = parser(name)
+    reads_environment = getattr(COMMANDS[name], "READS_ENVIRONMENT", False)
+    if reads_environment:
+        words = environment.with_environment(command_parser, words, os.environ)
     show_messages(words)
-    parser(name).parse_in_any_order(
+    if reads_environment:
+        environment.check(command_parser, os.environ)
+    command_parser.parse_in_any_order(
         words,
         explain=lambda _: misplaced_command(arguments if without_command else []),
         args=args,

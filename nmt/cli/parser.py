@@ -46,6 +46,15 @@ class Parser(argparse.ArgumentParser):
             allow_abbrev=False,
         )  # fmt: skip
 
+    @property
+    def flags(self) -> dict[str, argparse.Action]:
+        """All flags, but for -h, --help and those of earlier versions: the action by name."""
+        return {
+            name: action
+            for name, action in self._option_string_actions.items()
+            if action.dest != "help" and action.help != argparse.SUPPRESS
+        }
+
     def error(self, message: str) -> NoReturn:
         raise UserError(f"{message}; see {self.prog} --help")
 
@@ -94,9 +103,7 @@ class Parser(argparse.ArgumentParser):
         """Raises a UserError that names the first unknown flag, or else the first word."""
         wrong = next((word for word in unknown if word.startswith("-")), unknown[0])
         wrong = wrong.partition("=")[0]
-        actions = self._option_string_actions
-        flags = [flag for flag in actions if actions[flag].help != argparse.SUPPRESS]
-        if close := closest(wrong, flags):
+        if close := closest(wrong, [*self.flags, "--help"]):
             self.error(f"unknown {wrong} (did you mean {close}?)")
         advice = explain(unknown)
         self.error(f"unknown {wrong}" + (f"; {advice}" if advice else ""))

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from nmt import Terminated, UserError
-from nmt.cli import flags, startup
+from nmt.cli import environment, flags, startup
 from nmt.cli.program import PROGRAM
 from nmt.corpus.line_languages import check_temporary_folder
 from nmt.decoding.engines.choice import CTRANSLATE2
@@ -36,13 +36,13 @@ if TYPE_CHECKING:  # what imports TensorFlow, or may be missing
     from nmt.serving.service import Service
 
 HELP = "translate for other programs: a page, and APIs over HTTP"
-VARYING_SHAPES = True
+VARYING_SHAPES = READS_ENVIRONMENT = True
 PACKAGES = "starlette", "uvicorn", "python_multipart", "prometheus_client", "py3langid"
-KEY_VARIABLE = "NMT_API_KEY"  # of the environment; a flag is seen by all users of the machine
 EXAMPLES = 5  # sentences of the test split that the page and the explorer offer
 
 
 def add_flags(parser: ArgumentParser) -> None:
+    parser.epilog = environment.HELP
     parser.add_argument(
         "--run", type=flags.filled, metavar="DIR", action="append", default=[], dest="runs",
         help="run folder (default: the newest in runs/, if all are of one corpus; if there is "
@@ -76,8 +76,9 @@ def add_access_flags(parser: ArgumentParser) -> None:
     )  # fmt: skip
     add_number(parser, "port", 0, 65_535, 8765, "port to listen on; 0 for any")
     parser.add_argument(
-        "--api-key", type=flags.filled, metavar="KEY", action=flags.Once,
-        help=f"what clients must send (default: the environment's {KEY_VARIABLE}, or none)",
+        "--api-key", type=api_key, metavar="KEY", action=flags.Once,
+        help="what clients must send; better in the environment, as NMT_API_KEY: a flag is seen by "
+        "all users of the machine (default: none)",
     )  # fmt: skip
     parser.add_argument(
         "--allow-host", type=host_name, metavar="NAME", action="append", default=[],
@@ -95,6 +96,16 @@ def add_access_flags(parser: ArgumentParser) -> None:
         "any, whose X-Forwarded-For names the client, for --rate and files, and whose "
         "X-Forwarded-Proto is the scheme of files' addresses (repeatable; default: none)",
     )  # fmt: skip
+
+
+def api_key(text: str) -> str:
+    """Returns a key; an ArgumentTypeError if no client could send it."""
+    if not re.fullmatch(r"[!-~]+", text):
+        raise ArgumentTypeError(
+            "the key is empty, or holds a space or another character than printable ASCII; choose "
+            "another one, or none"
+        )
+    return text
 
 
 def origin(text: str) -> str:
@@ -161,12 +172,6 @@ def run(args: Namespace) -> None:
         raise UserError(
             "--glossary has terms of two languages; serve one direction, or leave it out"
         )
-    api_key = args.api_key or os.environ.get(KEY_VARIABLE)
-    if api_key is not None and not re.fullmatch(r"[!-~]+", api_key):
-        raise UserError(
-            f"{'--api-key' if args.api_key else KEY_VARIABLE}: the key is empty, or holds a space "
-            "or another character than printable ASCII; choose another one, or none"
-        )
     check_temporary_folder()
     listener = listen(args.host, args.port)
     from nmt.serving.limits import Limits
@@ -174,7 +179,7 @@ def run(args: Namespace) -> None:
     from nmt.serving.service import Service
 
     served = [load(codes, runs, args, protecting) for codes, runs in groups.items()]
-    limits = Limits(api_key, args.max_chars, args.rate)
+    limits = Limits(args.api_key, args.max_chars, args.rate)
     service = Service(Models(served), limits, args.workers, args.max_waiting)
     serve(service, listener, args)
 
@@ -297,7 +302,7 @@ def serve(service: Service, listener: socket.socket, args: Namespace) -> None:
     pairs = described_directions(service.models)
     log.info(f"Serving {pairs} at http://{address}:{port}/ (API: /docs). Ctrl-C ends it.")
     if not is_loopback and service.limits.api_key is None:
-        log.warning(f"Whoever reaches {host} may translate: there is no key; set {KEY_VARIABLE}.")
+        log.warning(f"Whoever reaches {host} may translate: there is no key; set NMT_API_KEY.")
     try:
         server.run(sockets=[listener])
     except (KeyboardInterrupt, Terminated) as end:

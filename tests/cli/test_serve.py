@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from nmt import UserError
+from nmt import UserError, messages
 from nmt.cli import serve
 from nmt.cli.main import parse_command_line
 from nmt.corpus.source import CorpusSource
@@ -115,3 +115,58 @@ def test_hosts_and_proxies_are_names_addresses_and_networks():
     )  # fmt: skip
     assert args.host_names == ["mt.org", "a_b-c", "::1"]
     assert args.proxies == ["10.0.0.0/8", "::1"]
+
+
+# ---- The environment ----
+
+
+@pytest.fixture
+def set_environment(monkeypatch):
+    """A function that sets variables of the environment, whose names begin with NMT_."""
+    yield lambda **values: [monkeypatch.setenv(f"NMT_{name}", values[name]) for name in values]
+    messages.show()  # as text again
+
+
+def test_each_flag_can_be_set_in_the_environment(set_environment):
+    set_environment(
+        MAX_CHARS="7", RUN="a,b/c", LANGUAGES=r"en-de\,fr,de-en", NO_PROTECT="1", NO_ACCESS_LOG="0",
+        ALLOW_HOST="MT.org", API_KEY="-k", LOG_FORMAT="json", ENGINE="ctranslate2",
+    )  # fmt: skip
+    args = parsed()
+    assert (args.max_chars, args.runs, args.languages) == (7, ["a", "b/c"], ["en-de,fr", "de-en"])
+    assert (args.protection, args.access_log, args.host_names) == (False, True, ["mt.org"])
+    assert (args.api_key, args.log_format, args.engine) == ("-k", "json", "ctranslate2")
+
+
+def test_flags_take_precedence_over_the_environment(set_environment):
+    set_environment(MAX_CHARS="7", RUN="a,b", API_KEY="k", HOST="::1")
+    args = parsed("--max-chars=8", "--run", "c", "--api-key", "l")
+    assert (args.max_chars, args.runs, args.api_key, args.host) == (8, ["c"], "l", "::1")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("MAX_CHARS", "x", "NMT_MAX_CHARS, in the environment: invalid int value: 'x'"),
+        ("RATE", "", "NMT_RATE, in the environment: invalid int value"),
+        ("API_KEY", "", "NMT_API_KEY, in the environment: the key is empty"),
+        ("ENGINE", "cpu", "NMT_ENGINE, in the environment: invalid choice: 'cpu'"),
+        ("NO_PROTECT", "yes", "NMT_NO_PROTECT=yes: write 1 or 0"),
+        ("FORWARDED_ALLOW_IPS", "10.0.0.0/8,x", "NMT_FORWARDED_ALLOW_IPS, in the environment: 'x'"),
+    ],
+)
+def test_a_wrong_value_in_the_environment_is_named(set_environment, name, value, message):
+    set_environment(**{name: value})
+    with pytest.raises(UserError, match=re.escape(message)):
+        parsed()
+
+
+def test_what_sets_no_flag_is_named(set_environment, capsys):
+    set_environment(MAX_CHAR="7", SOMETHING="1")
+    parsed()
+    said = capsys.readouterr().err
+    assert "NMT_MAX_CHAR, in the environment, is no setting" in said
+    assert "did you mean NMT_MAX_CHARS?" in said
+    assert "NMT_SOMETHING" in said
+    parse_command_line(["runs"])
+    assert not capsys.readouterr().err
