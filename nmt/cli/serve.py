@@ -14,6 +14,7 @@ import signal
 import socket
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmt import Terminated, UserError
@@ -26,6 +27,7 @@ from nmt.neighbors import how_to_install
 from nmt.results.run_report import read_translations
 from nmt.runs import listing
 from nmt.runs.folder import Run
+from nmt.serving.keys import PRINTABLE, Keys
 from nmt.text.languages import parse_direction
 
 if TYPE_CHECKING:  # what imports TensorFlow, or may be missing
@@ -81,6 +83,15 @@ def add_access_flags(parser: ArgumentParser) -> None:
         "all users of the machine (default: none)",
     )  # fmt: skip
     parser.add_argument(
+        "--api-keys", type=key_file, metavar="FILE", action=flags.Once,
+        help="file of further keys, a line for each: its name, which the log shows, and the key; # "
+        "begins a comment; read again when it changes",
+    )  # fmt: skip
+    parser.add_argument(
+        "--open-metrics", action="store_true",
+        help="answer GET /metrics without a key, too",
+    )  # fmt: skip
+    parser.add_argument(
         "--allow-host", type=host_name, metavar="NAME", action="append", default=[],
         dest="host_names", help="name that clients may call the server by, besides localhost and "
         "addresses (repeatable; default: on the loopback address none, else any)",
@@ -100,12 +111,17 @@ def add_access_flags(parser: ArgumentParser) -> None:
 
 def api_key(text: str) -> str:
     """Returns a key; an ArgumentTypeError if no client could send it."""
-    if not re.fullmatch(r"[!-~]+", text):
+    if not PRINTABLE.fullmatch(text):
         raise ArgumentTypeError(
             "the key is empty, or holds a space or another character than printable ASCII; choose "
             "another one, or none"
         )
     return text
+
+
+def key_file(text: str) -> Path:
+    """Returns the path of a file of keys."""
+    return Path(flags.filled(text))
 
 
 def origin(text: str) -> str:
@@ -172,6 +188,7 @@ def run(args: Namespace) -> None:
         raise UserError(
             "--glossary has terms of two languages; serve one direction, or leave it out"
         )
+    keys = Keys(args.api_key, args.api_keys)
     check_temporary_folder()
     listener = listen(args.host, args.port)
     from nmt.serving.limits import Limits
@@ -179,7 +196,7 @@ def run(args: Namespace) -> None:
     from nmt.serving.service import Service
 
     served = [load(codes, runs, args, protecting) for codes, runs in groups.items()]
-    limits = Limits(args.api_key, args.max_chars, args.rate)
+    limits = Limits(keys, args.max_chars, args.rate, open_metrics=args.open_metrics)
     service = Service(Models(served), limits, args.workers, args.max_waiting)
     serve(service, listener, args)
 
@@ -301,8 +318,10 @@ def serve(service: Service, listener: socket.socket, args: Namespace) -> None:
     server = Server(configuration(service, is_loopback, args), service)
     pairs = described_directions(service.models)
     log.info(f"Serving {pairs} at http://{address}:{port}/ (API: /docs). Ctrl-C ends it.")
-    if not is_loopback and service.limits.api_key is None:
-        log.warning(f"Whoever reaches {host} may translate: there is no key; set NMT_API_KEY.")
+    if not is_loopback and not service.limits.keys:
+        log.warning(
+            f"Whoever reaches {host} may translate: no key is set; see NMT_API_KEY, --api-keys."
+        )
     try:
         server.run(sockets=[listener])
     except (KeyboardInterrupt, Terminated) as end:

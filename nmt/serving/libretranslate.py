@@ -139,7 +139,7 @@ async def settings(request: Request) -> Response:
     """Answers with what LibreTranslate's page, and some clients, ask before they begin."""
     service: Service = request.app.state.service
     (source, target), *_ = service.models.by_languages
-    has_key = service.limits.api_key is not None
+    has_key = bool(service.limits.keys)
     return JSONResponse({
         "apiKeys": has_key,
         "keyRequired": has_key,

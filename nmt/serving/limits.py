@@ -2,14 +2,15 @@
 
 import collections
 import dataclasses
-import hmac
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from starlette.requests import Request
 
+from nmt.serving.access_log import access_of
 from nmt.serving.errors import RefusedError
+from nmt.serving.keys import Keys
 
 MAX_CHARS = 5000  # of the texts of a request
 MAX_TEXTS = 500  # of a request
@@ -42,26 +43,29 @@ class Limits:
     """The limits of a server.
 
     Args:
-      api_key: what clients must send; None for none.
+      keys: of which clients must send one, unless there are none.
       max_chars: Unicode characters of the texts of a request.
       rate: requests per client and minute; 0 for any number.
       clock: a function that returns seconds.
       max_clients: whose rates are remembered.
       body_seconds: in which a client must send the next `body_step` bytes of its body.
       body_step: bytes.
+      open_metrics: whether the figures are for clients without a key, too.
     """
 
     def __init__(
         self,
-        api_key: str | None = None,
+        keys: Keys | None = None,
         max_chars: int = MAX_CHARS,
         rate: int = 0,
         clock: Callable[[], float] = time.monotonic,
         max_clients: int = MAX_CLIENTS,
         body_seconds: float = BODY_SECONDS,
         body_step: int = BODY_STEP,
+        open_metrics: bool = False,
     ):
-        self.api_key, self.max_chars, self.rate = api_key, max_chars, rate
+        self.keys = Keys() if keys is None else keys
+        self.max_chars, self.rate, self.open_metrics = max_chars, rate, open_metrics
         self.body_seconds, self.body_step = body_seconds, body_step
         self._clock, self._max_clients = clock, max_clients
         self.buckets: collections.OrderedDict[str, Bucket] = collections.OrderedDict()
@@ -72,20 +76,20 @@ class Limits:
         return 65_536 + JSON_BYTES * self.max_chars
 
     def has_key(self, request: Request, fields: Mapping[str, Any]) -> bool:
-        """Returns whether a request has the key of the server, if there is one.
+        """Returns whether a request has a key of the server, if there are any.
 
         It is the field `api_key`, as LibreTranslate's clients send it, or the last word of the
         header Authorization ("DeepL-Auth-Key KEY", "Bearer KEY").
         """
-        if self.api_key is None:
+        if not self.keys:
             return True
         header = request.headers.get("authorization", "").rpartition(" ")[2]
-        key = fields.get("api_key") or header
-        # In constant time: how long the answer takes says nothing of the key.
-        return hmac.compare_digest(str(key).encode("utf-8", "replace"), self.api_key.encode())
+        name = self.keys.name_of(str(fields.get("api_key") or header))
+        access_of(request.scope).key = name
+        return name is not None
 
     def check_key(self, request: Request, fields: Mapping[str, Any]) -> None:
-        """Raises a RefusedError unless a request has the key of the server."""
+        """Raises a RefusedError unless a request has a key of the server."""
         if not self.has_key(request, fields):
             raise RefusedError(403, "the API key is missing or wrong; ask the server's operator")
 

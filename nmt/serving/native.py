@@ -326,7 +326,7 @@ async def runs(request: Request) -> Response:
             "ensemble": served.model.members,
             "streams": not served.model.options.limitation,
             "explorer": service.has_explorer(served),
-            "examples": served.examples if service.limits.api_key is None else [],
+            "examples": [] if service.limits.keys else served.examples,
         })  # fmt: skip
     return JSONResponse(answer)
 
@@ -345,7 +345,8 @@ async def explore(request: Request) -> Response:
 async def prometheus(request: Request) -> Response:
     """Answers with the figures that Prometheus collects."""
     service: Service = request.app.state.service
-    service.limits.check_key(request, dict(request.query_params))
+    if not service.limits.open_metrics:
+        service.limits.check_key(request, dict(request.query_params))
     return Response(service.metrics.text(), media_type=prometheus_metrics.CONTENT_TYPE)
 
 

@@ -12,6 +12,7 @@ from starlette.routing import Route
 from nmt import __version__
 from nmt.serving import deepl, file_routes, libretranslate, native, notices
 from nmt.serving.fields import INTEGER, NUMBER, STRING, Field, Schema
+from nmt.serving.limits import Limits
 from nmt.serving.operations import Operation
 
 OPERATIONS = (
@@ -58,16 +59,13 @@ SECURITY_SCHEMES = {
 }  # fmt: skip
 
 
-def document(has_key: bool = False) -> dict[str, Any]:
-    """Returns the OpenAPI document.
-
-    Args:
-      has_key: the server asks for a key.
-    """
+def document(limits: Limits) -> dict[str, Any]:
+    """Returns the OpenAPI document of a server with these limits."""
     paths: dict[str, dict[str, Any]] = {}
     for operation in OPERATIONS:
         description = described(operation)
-        if has_key and operation.takes_key:
+        is_open = operation.path == "/metrics" and limits.open_metrics
+        if limits.keys and operation.takes_key and not is_open:
             description["security"] = [{name: []} for name in SECURITY_SCHEMES]
         paths.setdefault(operation.path, {})[operation.method] = description
     return {
@@ -181,7 +179,7 @@ list that may be empty. An asterisk marks what is required; ADDRESS is that of t
 
 async def openapi_json(request: Request) -> Response:
     """Answers with the OpenAPI document."""
-    return JSONResponse(document(request.app.state.service.limits.api_key is not None))
+    return JSONResponse(document(request.app.state.service.limits))
 
 
 async def docs(request: Request) -> Response:

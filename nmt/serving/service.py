@@ -297,7 +297,7 @@ class Service:
 
     def why_no_explorer(self, served: ServedModel) -> str | None:
         """Returns why there is no page that holds a run; None if there is one."""
-        if self.limits.api_key is not None:
+        if self.limits.keys:
             return "a server with a key has no explorer: a link sends no key"
         if served.stays_without_tensorflow:
             return "the explorer needs TensorFlow; start without --engine ctranslate2"

@@ -7,8 +7,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from nmt.serving import bodies
+from nmt.serving.access_log import new_access
 from nmt.serving.app import application
 from nmt.serving.errors import RefusedError
+from nmt.serving.keys import Keys
 from nmt.serving.limits import Bodies, Limits, Reservation
 from nmt.serving.models import BEAMS, Models
 from nmt.serving.service import Service
@@ -100,12 +102,15 @@ def test_every_answer_has_security_headers(client):
 
 
 def test_the_figures_of_a_server_with_a_key_want_it(client):
-    with client(api_key="k") as asking:
+    with client(keys=Keys("k")) as asking:
         assert asking.get("/metrics").status_code == 403
         assert asking.get("/metrics?api_key=k").status_code == 200
         header = {"Authorization": "Bearer k"}
         assert asking.get("/metrics", headers=header).status_code == 200
         assert asking.get("/health").status_code == 200
+    with client(keys=Keys("k"), open_metrics=True) as asking:
+        assert asking.get("/metrics").status_code == 200
+        assert "security" not in asking.get("/openapi.json").json()["paths"]["/metrics"]["get"]
 
 
 # ---- Bodies ----
@@ -120,7 +125,7 @@ class Sender:
         self.scope = {
             "type": "http", "path": "/", "query_string": query, "server": ("localhost", 80),
             "headers": [(name.encode(), value.encode()) for name, value in dict(headers).items()],
-            "reservation": Reservation(self.bodies),
+            "reservation": Reservation(self.bodies), "access": new_access("POST", {}),
         }  # fmt: skip
 
     async def receive(self):
@@ -147,20 +152,20 @@ def test_a_key_may_be_in_the_header_the_query_or_the_body():
         Sender([json.dumps(ASKED).encode()], {"authorization": "Bearer k"}),
         Sender([json.dumps(ASKED).encode()], query=b"api_key=k"),
     ):
-        assert sender.read(api_key="k")["q"] == "um"
+        assert sender.read(keys=Keys("k"))["q"] == "um"
 
 
 def test_a_client_without_the_key_takes_no_memory():
     sender = Sender([b" " * 60_000] * 30)
     with pytest.raises(RefusedError, match="API key") as refusal:
-        sender.read(api_key="k")
+        sender.read(keys=Keys("k"))
     assert refusal.value.status == 403
     assert sender.sent == 30  # else the client would not see the answer
     assert sender.keyless.bytes == sender.bodies.bytes == 0
     crowded = Sender([b" " * 60_000] * 2)
     crowded.keyless.most = 500_000
     with pytest.raises(RefusedError, match="too many large requests"):
-        crowded.read(api_key="k")
+        crowded.read(keys=Keys("k"))
 
 
 def test_a_large_form_has_the_key_before_its_file():
@@ -168,10 +173,10 @@ def test_a_large_form_has_the_key_before_its_file():
     file = b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n'
     content = [b"x" * 60_000] * 5 + [b"\r\n"]
     headers = {"content-type": "multipart/form-data; boundary=b"}
-    fields = Sender([key, file, *content, b"--b--\r\n"], headers).read(api_key="k")
+    fields = Sender([key, file, *content, b"--b--\r\n"], headers).read(keys=Keys("k"))
     assert len(fields["file"].content) == 300_000
     with pytest.raises(RefusedError, match="API key"):
-        Sender([file, *content, key, b"--b--\r\n"], headers).read(api_key="k")
+        Sender([file, *content, key, b"--b--\r\n"], headers).read(keys=Keys("k"))
 
 
 def test_the_bodies_of_all_requests_have_a_limit_together():

@@ -8,6 +8,7 @@ from starlette.testclient import TestClient
 from nmt import messages
 from nmt.messages import Style
 from nmt.serving.app import application
+from nmt.serving.keys import Keys
 from nmt.serving.limits import Limits
 from nmt.serving.models import Models
 from nmt.serving.service import Service
@@ -17,7 +18,7 @@ ASKED = {"q": "segredo", "source": "pt", "target": "en", "api_key": "k"}
 
 @pytest.fixture
 def client(capitals):
-    service = Service(Models([capitals()]), Limits(api_key="k"))
+    service = Service(Models([capitals()]), Limits(keys=Keys("k")))
     with TestClient(application(service)) as test_client:
         yield test_client
 
@@ -41,6 +42,7 @@ def test_a_request_is_a_line_without_its_text_and_key(client, lines):
         "method": "GET", "route": "/translate", "status": 200, "characters": 7,
     }  # fmt: skip
     assert (translated["request"], translated["level"]) == ("a-7", "info")
+    assert (translated["key"], fetched["key"]) == ("default", None)
     assert (fetched["route"], fetched["status"]) == ("/download_file/{key}/{name}", 404)
     assert (lost["route"], lost["status"]) == ("other", 404)
     written = json.dumps([translated, fetched, lost])

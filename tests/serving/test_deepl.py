@@ -8,6 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from nmt.serving.app import application
+from nmt.serving.keys import Keys
 from nmt.serving.limits import Limits
 from nmt.serving.models import Models
 from nmt.serving.service import Service
@@ -24,7 +25,7 @@ WEBLATE = {
 
 @pytest.fixture(scope="module")
 def client(capitals):
-    service = Service(Models([capitals(), capitals("de", "en")]), Limits(api_key="k:fx"))
+    service = Service(Models([capitals(), capitals("de", "en")]), Limits(keys=Keys("k:fx")))
     with TestClient(application(service)) as test_client:
         test_client.headers["Authorization"] = "DeepL-Auth-Key k:fx"
         yield test_client

@@ -4,12 +4,14 @@ from types import SimpleNamespace
 
 import pytest
 
+from nmt.serving.access_log import new_access
 from nmt.serving.errors import RefusedError
+from nmt.serving.keys import Keys
 from nmt.serving.limits import Limits
 
 
 def request(**headers):
-    return SimpleNamespace(headers=headers)
+    return SimpleNamespace(headers=headers, scope={"access": new_access("POST", {})})
 
 
 @pytest.mark.parametrize(
@@ -21,16 +23,16 @@ def request(**headers):
     ],
 )
 def test_the_key_is_a_field_or_a_header(fields, headers):
-    Limits(api_key="söcret").check_key(request(**headers), fields)
+    Limits(keys=Keys("söcret")).check_key(request(**headers), fields)
     with pytest.raises(RefusedError, match="API key") as refusal:
-        Limits(api_key="other").check_key(request(**headers), fields)
+        Limits(keys=Keys("other")).check_key(request(**headers), fields)
     assert refusal.value.status == 403
 
 
 @pytest.mark.parametrize("key", [None, "", ["a"], {"a": 1}, "\ud800", 0])
 def test_no_other_key_will_do(key):
     with pytest.raises(RefusedError):
-        Limits(api_key="a").check_key(request(), {"api_key": key})
+        Limits(keys=Keys("a")).check_key(request(), {"api_key": key})
 
 
 def test_a_client_may_make_so_many_requests_per_minute():

@@ -5,6 +5,7 @@ from starlette.testclient import TestClient
 
 from nmt.serving import openapi
 from nmt.serving.app import application
+from nmt.serving.keys import Keys
 from nmt.serving.limits import Limits
 from nmt.serving.models import Models
 from nmt.serving.service import Service
@@ -28,7 +29,7 @@ def client(capitals):
 
 @pytest.fixture(scope="module")
 def locked(capitals):
-    service = Service(Models([capitals()]), Limits(api_key="k"))
+    service = Service(Models([capitals()]), Limits(keys=Keys("k")))
     with TestClient(application(service)) as test_client:
         yield test_client
 

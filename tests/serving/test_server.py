@@ -15,6 +15,7 @@ from nmt.options import Options
 from nmt.serving import app, openapi
 from nmt.serving import service as service_module
 from nmt.serving.app import application
+from nmt.serving.keys import Keys
 from nmt.serving.limits import Limits
 from nmt.serving.models import Direction, Models, ServedModel
 from nmt.serving.service import Service
@@ -186,7 +187,7 @@ def test_a_failure_is_an_answer_and_the_server_lives(client, served, monkeypatch
 
 
 def test_a_server_with_a_key_wants_it(served):
-    locked = client_of(served, api_key="k", rate=4)
+    locked = client_of(served, keys=Keys("k"), rate=4)
     assert locked.post("/detect", json=ASKED).status_code == 403
     assert locked.post("/detect", json=ASKED | {"api_key": "k"}).status_code == 200
     message = "the API key is missing or wrong; ask the server's operator"
@@ -368,7 +369,7 @@ def test_a_run_can_be_explored(client):
 
 
 def test_a_server_with_a_key_gives_its_weights_to_nobody(served):
-    locked = client_of(served, api_key="k")
+    locked = client_of(served, keys=Keys("k"))
     (run,) = locked.get("/runs").json()
     assert (run["explorer"], run["examples"]) == (False, [])
     refused = locked.get("/explorer/numbers")

@@ -8,6 +8,7 @@ import pytest
 from nmt.cli import serve
 from nmt.cli.main import parse_command_line
 from nmt.serving import process
+from nmt.serving.keys import Keys
 from nmt.serving.limits import Limits
 from nmt.serving.models import Models
 from nmt.serving.service import Service
@@ -36,9 +37,9 @@ def test_other_machines_without_a_key_and_an_ensemble_are_named(
     monkeypatch.setattr(os, "_exit", lambda code: None)
     ensemble = capitals("pt", "en")
     ensemble.model.members = 2
-    service = Service(Models([ensemble, capitals("en", "pt")]), Limits(api_key))
+    service = Service(Models([ensemble, capitals("en", "pt")]), Limits(Keys(api_key)))
     with socket.create_server((host, 0)) as listener:
         serve.serve(service, listener, parse_command_line(["serve"]))
     said = capsys.readouterr().err
     assert "Serving pt-en (an ensemble of 2 runs), en-pt at http://" in said
-    assert ("there is no key; set NMT_API_KEY" in said) == warns
+    assert ("no key is set; see NMT_API_KEY, --api-keys" in said) == warns

@@ -1,0 +1,99 @@
+"""What must hold of keys in a file: they come and go while the server runs, and none is shown."""
+
+import os
+import re
+
+import pytest
+
+from nmt import UserError
+from nmt.serving.keys import Keys
+
+FILE = "# of our clients\nmobile k-1\n\n  web\tk-2\n"
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "keys.txt"
+    path.write_text(FILE)
+    path.chmod(0o600)
+    return path
+
+
+def rewrite(path, content):
+    """Writes a file anew, as an editor does: it has another inode."""
+    other = path.with_suffix(".new")
+    other.write_text(content)
+    other.chmod(0o600)
+    os.replace(other, path)
+
+
+def test_each_key_has_its_name_and_nothing_else_will_do(path):
+    keys = Keys("k-0", path)
+    assert [keys.name_of(f"k-{number}") for number in range(4)] == [
+        "default",
+        "mobile",
+        "web",
+        None,
+    ]
+    assert keys.name_of("") is keys.name_of("mobile") is keys.name_of("\ud800") is None
+    assert keys
+    assert not Keys()
+
+
+def test_a_file_that_changes_is_read_again(path, capsys):
+    now = 0.0
+    keys = Keys(path=path, clock=lambda: now)
+    rewrite(path, "web k-2\ndesk k-3\n")
+    assert keys.name_of("k-1") == "mobile"  # until a second has passed
+    now = 1.0
+    assert [keys.name_of(f"k-{number}") for number in (1, 2, 3)] == [None, "web", "desk"]
+    rewrite(path, "desk k-4\n")
+    keys.reload()
+    assert keys.name_of("k-4") == "desk"
+    assert capsys.readouterr().err.count("API keys are read again") == 2
+
+
+@pytest.mark.parametrize("content", [None, "web k 2", "# none", "a k\nb k"])
+def test_a_file_that_becomes_wrong_changes_nothing_and_is_named_once(path, content, capsys):
+    now = 0.0
+    keys = Keys(path=path, clock=lambda: now)
+    if content is None:
+        path.unlink()
+    else:
+        rewrite(path, content)
+    for now in (1.0, 2.0):  # noqa: B007  # what the clock says
+        assert keys.name_of("k-1") == "mobile"
+    assert capsys.readouterr().err.count("the API keys of before stay valid\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("web s3cret x", "line 1: is not a name"),
+        ("\ns3cret", "line 2: is not a name"),
+        ("w/b s3cret", "is not a name"),
+        ("web s3crét", "is not a name"),
+        ("web s3cret\nweb t", "line 2: there is another key with the name web"),
+        ("web s3cret\nmobile s3cret", "line 2: the key of mobile has another name, too"),
+        ("default s3cret", "another key with the name default"),
+        ("# none", "0 keys; write 1 to 1000"),
+    ],
+)
+def test_what_is_no_key_is_named_without_it(path, content, message):
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(UserError, match=re.escape(message)) as error:
+        Keys("k-0", path)
+    assert "s3cret" not in str(error.value)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path):
+    with pytest.raises(UserError, match="No such file"):
+        Keys(path=tmp_path / "none")
+
+
+def test_a_file_that_all_can_read_is_named(path, capsys):
+    Keys(path=path)
+    assert not capsys.readouterr().err
+    path.chmod(0o644)
+    Keys(path=path)
+    assert "all users of this machine can read the keys" in capsys.readouterr().err
