@@ -15,13 +15,14 @@ import socket
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nmt import Terminated, UserError
 from nmt.cli import environment, flags, startup
 from nmt.cli.program import PROGRAM
 from nmt.corpus.line_languages import check_temporary_folder
 from nmt.decoding.engines.choice import CTRANSLATE2
+from nmt.decoding.search_options import Protecting
 from nmt.messages import log
 from nmt.neighbors import how_to_install
 from nmt.results.run_report import read_translations
@@ -33,7 +34,6 @@ from nmt.text.languages import parse_direction
 if TYPE_CHECKING:  # what imports TensorFlow, or may be missing
     import uvicorn
 
-    from nmt.decoding.search_options import Protecting
     from nmt.serving.models import Models, ServedModel
     from nmt.serving.service import Service
 
@@ -63,6 +63,11 @@ def add_flags(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--no-access-log", action="store_false", dest="access_log",
         help="log no line for each request",
+    )  # fmt: skip
+    parser.add_argument(
+        "--reload", action="store_true",
+        help="at SIGHUP, or POST /reload with a key, load the newest weights and the glossary, and "
+        "exchange them without refusing a request",
     )  # fmt: skip
     add_number(parser, "max-chars", 1, 1_000_000, 5000, "characters per request")
     add_number(parser, "rate", 0, 1_000_000, 0, "requests per client and minute; 0 for any number")
@@ -182,26 +187,53 @@ def check_packages(names: Iterable[str]) -> None:
 def run(args: Namespace) -> None:
     """Serves translations until a signal ends the process."""
     check_packages(PACKAGES)
+    if args.reload:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until the server hears it
+    read_settings(args)  # so that mistakes are named before the server listens
+    keys = Keys(args.api_key, args.api_keys)
+    check_temporary_folder()
+    listener = listen(args.host, args.port)
+    from nmt.serving.limits import Limits
+    from nmt.serving.service import Service
+
+    limits = Limits(keys, args.max_chars, args.rate, open_metrics=args.open_metrics)
+    service = Service(
+        None, limits, args.workers, args.max_waiting, lambda: load_all(args), args.reload
+    )
+    serve(service, listener, args)
+
+
+# ---- Runs ----
+
+
+class Settings(NamedTuple):
+    """What a server is to translate with."""
+
+    groups: dict[tuple[str, ...], list[Run]]  # by languages: source, and targets
+    protecting: Protecting
+
+
+def read_settings(args: Namespace) -> Settings:
+    """Returns what is to be served, as the flags and the disk say now. Without TensorFlow.
+
+    Raises:
+      UserError: they are wrong.
+    """
     groups = grouped_runs(args)
     protecting = flags.read_protection(args)
     if args.glossary and len(groups) > 1:
         raise UserError(
             "--glossary has terms of two languages; serve one direction, or leave it out"
         )
-    keys = Keys(args.api_key, args.api_keys)
-    check_temporary_folder()
-    listener = listen(args.host, args.port)
-    from nmt.serving.limits import Limits
+    return Settings(groups, protecting)
+
+
+def load_all(args: Namespace) -> Models:
+    """Returns all runs of a server, with the newest weights that they have, and the glossary."""
     from nmt.serving.models import Models
-    from nmt.serving.service import Service
 
-    served = [load(codes, runs, args, protecting) for codes, runs in groups.items()]
-    limits = Limits(keys, args.max_chars, args.rate, open_metrics=args.open_metrics)
-    service = Service(Models(served), limits, args.workers, args.max_waiting)
-    serve(service, listener, args)
-
-
-# ---- Runs ----
+    groups, protecting = read_settings(args)
+    return Models([load(codes, runs, args, protecting) for codes, runs in groups.items()])
 
 
 def grouped_runs(args: Namespace) -> dict[tuple[str, ...], list[Run]]:
@@ -274,7 +306,7 @@ def load(
         run.path.resolve().name, model, tokenizer, directions, examples, protecting,
         stays_without_tensorflow=args.engine == CTRANSLATE2,
     )  # fmt: skip
-    served.translator(Query(served.name, directions[0]))  # refuses what the run cannot protect
+    served.translator(Query(served, directions[0]))  # refuses what the run cannot protect
     return served
 
 
@@ -316,8 +348,10 @@ def serve(service: Service, listener: socket.socket, args: Namespace) -> None:
     address = f"[{host}]" if ":" in host else host
     is_loopback = ipaddress.ip_address(host).is_loopback
     server = Server(configuration(service, is_loopback, args), service)
-    pairs = described_directions(service.models)
-    log.info(f"Serving {pairs} at http://{address}:{port}/ (API: /docs). Ctrl-C ends it.")
+    service.announce = lambda models: log.info(
+        f"Serving {described_directions(models)} at http://{address}:{port}/ (API: /docs). "
+        "Ctrl-C ends it."
+    )
     if not is_loopback and not service.limits.keys:
         log.warning(
             f"Whoever reaches {host} may translate: no key is set; see NMT_API_KEY, --api-keys."
@@ -330,6 +364,8 @@ def serve(service: Service, listener: socket.socket, args: Namespace) -> None:
         if server.signal_number is None:
             raise
         log.exception("the server did not end in order")
+    if server.signal_number is None and service.loaded.error is not None:
+        raise service.loaded.error
     what = "ended while a batch was being translated" if service.busy else "interrupted"
     log.error(f"{PROGRAM}: {what}")
     # A batch's thread cannot be interrupted, and Python takes seconds to free a network.
@@ -340,7 +376,7 @@ def described_directions(models: Models) -> str:
     """Returns the directions of a server as text, and which an ensemble translates."""
     directions = []
     for (source, target), query in models.by_languages.items():
-        members = models.by_name[query.model].model.members
+        members = query.served.model.members
         ensemble = f" (an ensemble of {members} runs)" if members > 1 else ""
         directions.append(f"{source}-{target}{ensemble}")
     return ", ".join(directions)

@@ -39,7 +39,7 @@ SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
 }
-PRIVATE_PATHS = ("/explorer/", "/runs", "/metrics")  # for no page of another origin
+PRIVATE_PATHS = ("/explorer/", "/runs", "/metrics", "/reload")  # for no page of another origin
 PREFLIGHT_SECONDS = 86_400  # for which a browser remembers what it may send
 
 

@@ -45,7 +45,7 @@ async def translate_file(request: Request) -> Response:
         content, report, warnings = file.content, text_query.notices[0].message, []
     else:
         translations = await translations_of(request, text_query.query, texts)
-        protector = service.models.by_name[text_query.query.model].protector
+        protector = text_query.query.served.protector
         plain = [uploads.Translation(one.text, one.links) for one in translations]
         written = await service.in_process(uploads.write, upload, plain, protector)
         content, report = written.content, str(written.report)
@@ -68,16 +68,15 @@ def client_of(request: Request) -> str:
 
 async def translations_of(request: Request, query: Query, texts: uploads.Texts) -> list[Result]:
     """Returns the translation of each text of a file."""
-    service: Service = request.app.state.service
     if texts.has_markup:
-        query = _with_links(service, query)
+        query = _with_links(query)
     results = await translate_texts(request, [*dict.fromkeys((query, one) for one in texts.texts)])
     return [results[query, text] for text in texts.texts]
 
 
-def protector_of(service: Service, query: Query | None) -> Protector:
+def protector_of(query: Query | None) -> Protector:
     """Returns what finds what must not change in texts of a Query."""
-    return service.models.by_name[query.model].protector if query else DEFAULT
+    return query.served.protector if query else DEFAULT
 
 
 def too_long(translations: Sequence[Result]) -> list[Notice]:
@@ -163,7 +162,7 @@ async def translate_documents(
     """
     service: Service = request.app.state.service
     if any(segment.has_markup for document in documents for segment in document.segments):
-        queries = [query and _with_links(service, query) for query in queries]
+        queries = [query and _with_links(query) for query in queries]
     texts = [
         (query, segment.text)
         for query, document in zip(queries, documents, strict=True)
@@ -173,7 +172,7 @@ async def translate_documents(
 
     def report(query: Query | None, document: DocumentType) -> TranslatedDocument[DocumentType]:
         translations = [results[query, segment.text] for segment in document.segments]
-        protector = protector_of(service, query)
+        protector = protector_of(query)
         return TranslatedDocument(
             document, translations, make_report(document, translations, protector)
         )
@@ -183,10 +182,9 @@ async def translate_documents(
     )
 
 
-def _with_links(service: Service, query: Query) -> Query:
+def _with_links(query: Query) -> Query:
     """Returns a Query that asks for word links, too, if its run has any."""
-    options = service.models.by_name[query.model].model.options
-    return query._replace(links=not options.limitation)
+    return query._replace(links=not query.served.model.options.limitation)
 
 
 async def translate_texts(

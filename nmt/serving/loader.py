@@ -30,6 +30,10 @@ class Loader:
                 del self._loads[key]
             raise
 
+    def forget(self) -> None:
+        """Forgets what was loaded, so that the next request loads it anew."""
+        self._loads.clear()
+
     def close(self) -> None:
         """Loads nothing more; nobody waits for what is being loaded."""
         self._thread.shutdown(wait=False, cancel_futures=True)

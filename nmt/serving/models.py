@@ -49,9 +49,12 @@ class Direction(NamedTuple):
 
 
 class Query(NamedTuple):
-    """What is asked of a run, beside the texts. Texts of one Query are translated together."""
+    """What is asked of a run, beside the texts. Texts of one Query are translated together.
 
-    model: str  # name of a ServedModel
+    It holds its run: a request ends on the run that it began with, whatever is loaded meanwhile.
+    """
+
+    served: ServedModel
     direction: Direction
     n_best: int = 1  # translations per text, or samples
     sampling: Sampling | None = None  # None for a search
@@ -114,7 +117,7 @@ class ServedModel:
     @property
     def protector(self) -> Protector:
         """What finds what must not change."""
-        return self.translator(Query(self.name, self.directions[0])).protector
+        return self.translator(Query(self, self.directions[0])).protector
 
     def translate(self, query: Query, items: Sequence[Item]) -> list[list[Result]]:
         """Returns the translations of each item, the best first.
@@ -213,6 +216,11 @@ def size_of_beam(n_best: int) -> int:
     return next(beam for beam in BEAMS if beam >= n_best)
 
 
+def translate(query: Query, items: Sequence[Item]) -> list[list[Result]]:
+    """Returns the translations of each item; see ServedModel.translate."""
+    return query.served.translate(query, items)
+
+
 class Models:
     """All runs of a server, by direction.
 
@@ -226,7 +234,7 @@ class Models:
         for model in served:
             for direction in model.directions:
                 pair = direction.source, direction.target
-                self.by_languages[pair] = Query(model.name, direction)
+                self.by_languages[pair] = Query(model, direction)
         self.detect = Detector([*self.sources, *self.targets])
 
     @property
@@ -294,9 +302,9 @@ class Models:
         asked = "translation into " if source is None else f"{source[:40]} to "
         return RefusedError(400, f"{asked}{target[:40]} is not available; this server has {known}")
 
-    def translate(self, query: Query, items: Sequence[Item]) -> list[list[Result]]:
-        """Returns the translations of each item; see ServedModel.translate."""
-        return self.by_name[query.model].translate(query, items)
+    def holds(self, served: ServedModel) -> bool:
+        """Returns whether a run is one of these, not one that was served before."""
+        return self.by_name.get(served.name) is served
 
     def warm_up(self, goes_on: Callable[[], bool] = lambda: True) -> None:
         """Translates a few words: with TensorFlow, which traces each search, in every way.
@@ -304,16 +312,16 @@ class Models:
         Args:
           goes_on: asked before each way that a route may ask for.
         """
-        for name, served in self.by_name.items():
-            usual = Query(name, served.directions[0])
-            self.translate(usual, [Item(WARM_UP_TEXT)])  # the most usual one first
+        for served in self.by_name.values():
+            usual = Query(served, served.directions[0])
+            translate(usual, [Item(WARM_UP_TEXT)])  # the most usual one first
             if not served.model.searches_by_tensorflow:
                 continue
             for query in itertools.takewhile(lambda _: goes_on(), queries_of(usual)):
                 with contextlib.suppress(UserError):  # a search that the run does not have
-                    self.translate(query, [Item(WARM_UP_TEXT)])
+                    translate(query, [Item(WARM_UP_TEXT)])
                     if query == usual._replace(scored=True):
-                        self.translate(query, [Item(WARM_UP_TEXT, "1")])  # a prefix
+                        translate(query, [Item(WARM_UP_TEXT, "1")])  # a prefix
 
 
 def queries_of(query: Query) -> list[Query]:

@@ -256,7 +256,7 @@ async def stream(request: Request) -> Response:
     if text_query.query is None:
         unchanged = unchanged_events(text, text_query)
         return StreamingResponse(unchanged, media_type="text/event-stream", headers=STREAM_HEADERS)
-    served = service.models.by_name[text_query.query.model]
+    served = text_query.query.served
     if served.model.options.limitation:
         raise RefusedError(400, f"{served.model.options.limitation}: all tokens come together")
     prefixes = PREFIXES.read(values, served.tokenizer.target.vocab_size)
@@ -350,6 +350,33 @@ async def prometheus(request: Request) -> Response:
     return Response(service.metrics.text(), media_type=prometheus_metrics.CONTENT_TYPE)
 
 
+# ---- The state of the server ----
+
+
+async def live(request: Request) -> Response:
+    """Answers that the process listens."""
+    return JSONResponse({"status": "ok"})
+
+
+async def ready(request: Request) -> Response:
+    """Answers whether new requests are to come here."""
+    request.app.state.service.check_ready()
+    return JSONResponse({"status": "ok"})
+
+
+async def reload(request: Request) -> Response:
+    """Loads the runs anew, and answers when they are used."""
+    service: Service = request.app.state.service
+    check_names(await service.admit(request), (KEY,))
+    if not service.can_reload:
+        raise RefusedError(403, "the server does not reload; start it with --reload")
+    if not service.limits.keys:
+        raise RefusedError(403, "a server without a key reloads by SIGHUP alone")
+    await service.reload()
+    return JSONResponse({"status": "ok"})
+
+
+STATUS = Field("status", "ok", STRING, required=True)
 TRANSLATION_EXAMPLE = {"text": "Bom dia.", "source": "pt", "target": "en"}
 OPERATIONS = (
     Operation(
@@ -391,6 +418,17 @@ OPERATIONS = (
     Operation(
         "get", "/explorer/{name}", explore, "A page that runs a run in the browser.",
         media_type="text/html",
+    ),
+    Operation("get", "/live", live, "Does the process listen?", answer_fields=(STATUS,)),
+    Operation(
+        "get", "/ready", ready,
+        "Are new requests to come here? 503 until the runs are loaded, and while the server ends.",
+        answer_fields=(STATUS,),
+    ),
+    Operation(
+        "post", "/reload", reload,
+        "Load the runs and their glossary anew, of a server with --reload and a key.", (KEY,),
+        answer_fields=(STATUS,),
     ),
     Operation(
         "get", "/metrics", prometheus, "Figures for Prometheus.", (KEY,), media_type="text/plain",

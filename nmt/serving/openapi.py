@@ -29,7 +29,7 @@ ERRORS = {
     413: "the text or the body is too long",
     429: "too many requests; Retry-After says when to try again",
     500: "the server failed",
-    503: "the server ends, or has too many connections or no room on its disk",
+    503: "the server ends, loads its runs, or has too many connections or no room on its disk",
 }
 SCHEMAS: dict[str, Schema] = {
     "Detection": {

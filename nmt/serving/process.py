@@ -31,22 +31,35 @@ class Server(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self.signal_number = sig
+        self._service.is_ending = True
         super().handle_exit(sig, frame)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Within the block, SIGHUP, too, ends the server; nohup's stays ignored."""
+        """Within the block, SIGHUP reloads a server that can; else it ends it, but for nohup's."""
         with super().capture_signals():
             handler = signal.getsignal(signal.SIGHUP)
             is_heard = threading.current_thread() is threading.main_thread()
-            if not is_heard or handler == signal.SIG_IGN:
+            can_reload = self._service.can_reload
+            if not is_heard or (handler == signal.SIG_IGN and not can_reload):
                 yield
                 return
-            signal.signal(signal.SIGHUP, self.handle_exit)
+            signal.signal(signal.SIGHUP, self._reload if can_reload else self.handle_exit)
             try:
                 yield
             finally:
                 signal.signal(signal.SIGHUP, handler)
+
+    def _reload(self, number: int, frame: FrameType | None) -> None:
+        self._loop.call_soon_threadsafe(self._service.reload_soon)
+
+    async def on_tick(self, counter: int) -> bool:
+        """Returns whether the server is to end: also if its first runs cannot be loaded."""
+        return await super().on_tick(counter) or self._service.loaded.error is not None
+
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        self._loop = asyncio.get_running_loop()
+        await super().serve(sockets)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         timer = asyncio.get_running_loop().call_later(GRACE_SECONDS, self._end_requests)

@@ -43,6 +43,17 @@ class Metrics:
         self.batch = prometheus.Histogram(
             "nmt_batch_texts", "Texts per batch.", buckets=SENTENCES, registry=self.registry
         )
+        self.reloads = prometheus.Counter(
+            "nmt_reloads_total", "Reloads of the runs by result.", ["result"],
+            registry=self.registry,
+        )  # fmt: skip
+        for result in ("done", "failed"):
+            self.reloads.labels(result)
+        self.loaded_at = prometheus.Gauge(
+            "nmt_loaded_timestamp_seconds",
+            "When the runs that translate now were loaded; 0 before.",
+            registry=self.registry,
+        )
         waiting_requests = prometheus.Gauge(
             "nmt_waiting_requests", "Requests in the queue.", registry=self.registry
         )

@@ -29,10 +29,12 @@ from nmt.serving.models import (
     Result,
     ServedModel,
     size_of_beam,
+    translate,
 )
 from nmt.serving.notices import Notice
 from nmt.serving.operations import AUTO
 from nmt.serving.prometheus_metrics import Metrics
+from nmt.serving.reloading import LoadedModels
 from nmt.serving.stored_files import StoredBytes, TranslatedFiles
 from nmt.text import sentences
 from nmt.text.tokenizer import MAX_SOURCE_TOKENS
@@ -59,29 +61,41 @@ class Service:
     """A server without its routes.
 
     Args:
-      models: its runs.
+      models: its runs; None if `load` is to return the first ones, too.
       limits: its Limits.
       threads: batches translated in parallel.
       max_waiting: requests in the queue, at most.
+      load: returns its runs, loaded anew.
+      can_reload: whether clients with a key may ask for that.
     """
 
     def __init__(
-        self, models: Models, limits: Limits, threads: int = 1, max_waiting: int = MAX_WAITING
+        self,
+        models: Models | None,
+        limits: Limits,
+        threads: int = 1,
+        max_waiting: int = MAX_WAITING,
+        load: Callable[[], Models] | None = None,
+        can_reload: bool = False,
     ):
-        self.models, self.limits = models, limits
+        self.limits, self.can_reload = limits, can_reload
         self._batch_threads, self._max_waiting = threads, max_waiting
         self.metrics = Metrics(lambda: self.batcher.waiting if self.batcher else 0)
+        self.loaded = LoadedModels(models, load, self._prepare, self.metrics)
+        self.loaded.on_change = self._begin_with
+        self.announce: Callable[[Models], None] = lambda models: None  # the first that are loaded
         self.batcher: Batcher | None = None  # while the server runs
         self._threads: ThreadPoolExecutor | None = None  # for all but batches and files
         self._processes: Processes | None = None  # for files, while the server runs
         self._loader = Loader()  # of what TensorFlow needs
-        self._explorers: dict[str, StoredBytes] = {}  # by name of the ServedModel
+        self._explorers: dict[ServedModel, StoredBytes] = {}
         self._explorer_lock = threading.Lock()
         self._calls: set[Future[Any]] = set()  # in these threads, even if nobody waits for them now
         self.files = TranslatedFiles()
         self.characters = 0  # translated since the start
         self.bodies, self.keyless_bodies = Bodies(MAX_BODIES_BYTES), Bodies(MAX_KEYLESS_BYTES)
         self.requests: set[asyncio.Task[Any]] = set()  # that are being answered
+        self.is_ending = False  # whether new ones go elsewhere
         self.is_over = False  # whether the time to finish them has passed
         self.warm = False  # whether the first translation would be as fast as the others
 
@@ -89,46 +103,82 @@ class Service:
     async def running(self) -> AsyncIterator[None]:
         """Within the block, requests are answered; the runs warm up meanwhile."""
         self.batcher = Batcher(
-            self.models.translate,
+            translate,
             self._batch_threads,
             self._max_waiting,
             self.metrics.batch.observe,
         )
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="serve")
         self._processes = Processes()
-        self._start(self._warm_up)
+        self.loaded.start()
         try:
             yield
         finally:
             self.is_over = True
+            self.loaded.close()
             await self.batcher.close()
             self._processes.close()
             self._loader.close()
             self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _warm_up(self) -> None:
+    @property
+    def models(self) -> Models:
+        """The runs that requests begin with; a RefusedError before they are loaded."""
+        return self.loaded.current
+
+    def check_ready(self) -> None:
+        """Raises a RefusedError unless new requests are to come here."""
+        if self.is_ending:
+            raise RefusedError(503, "the server ends; ask another one", retry_after=5)
+        self.loaded.current  # noqa: B018  # raises
+
+    def _begin_with(self, models: Models) -> None:
+        """Lets requests begin with runs, and forgets what belongs to those of before."""
+        pages = self._explorers.items()
+        self._explorers = {served: page for served, page in pages if models.holds(served)}
+        self._loader.forget()
+        self.announce(models)
+        self.announce = lambda models: None
+        if not self.warm:  # later ones come warm
+            self._start(lambda: self._warm_up(models))
+
+    def _warm_up(self, models: Models) -> None:
         try:
-            self.models.warm_up(lambda: not self.is_over)
-            for name, served in self.models.by_name.items():
-                if self.is_over:
-                    return
-                if not served.model.searches_by_tensorflow:
-                    continue
-                if not served.model.options.limitation:
-                    translator = served.translator(Query(name, served.directions[0]))
-                    streaming.events(translator, WARM_UP_TEXT, [], lambda name, data: True)
-                    translator.attend(WARM_UP_TEXT)
-                if self.has_explorer(served):
-                    self._make_explorer(served)
-            self.models.detect.load()
+            self._prepare(models)
             self.warm = True
         except Exception:
             log.exception("warming up failed")
+
+    def _prepare(self, models: Models) -> None:
+        """Does what would make the first requests of runs slower."""
+        models.warm_up(lambda: not self.is_over)
+        for served in models.by_name.values():
+            if self.is_over:
+                return
+            if not served.model.searches_by_tensorflow:
+                continue
+            if not served.model.options.limitation:
+                translator = served.translator(Query(served, served.directions[0]))
+                streaming.events(translator, WARM_UP_TEXT, [], lambda name, data: True)
+                translator.attend(WARM_UP_TEXT)
+            if self.has_explorer(served):
+                self._make_explorer(served)
+        models.detect.load()
 
     @property
     def busy(self) -> bool:
         """Whether something is being translated."""
         return bool(self._calls or (self.batcher and self.batcher.running))
+
+    async def reload(self) -> None:
+        """Exchanges the runs for those that are loaded now, and the keys, whoever waits for it."""
+        self.limits.keys.reload()
+        await asyncio.shield(asyncio.create_task(self.loaded.reload()))
+
+    def reload_soon(self) -> None:
+        """Reloads in the background. Within the event loop."""
+        self.limits.keys.reload()
+        self.loaded.reload_soon()
 
     def end(self) -> None:
         """Ends all requests that are still being answered: the application answers 503."""
@@ -212,7 +262,7 @@ class Service:
         if self.batcher is None:
             raise RuntimeError(NOT_RUNNING)
         if query.sampling is not None:
-            served = self.models.by_name[query.model]
+            served = query.served
             usual = query._replace(terms=(), n_best=size_of_beam(query.n_best), sampling=Sampling())
 
             def load() -> None:
@@ -239,7 +289,7 @@ class Service:
         if served.stays_without_tensorflow:
             raise RefusedError(400, WITHOUT_TENSORFLOW)
         log_once(LOADING)
-        await self._loader.load((served.name, key), load)
+        await self._loader.load((served, key), load)
 
     def answered(self, access: Access, seconds: float) -> None:
         """Counts and logs a request that was answered, or refused, after so many seconds."""
@@ -283,7 +333,7 @@ class Service:
 
     async def attend(self, query: Query, text: str) -> Attention:
         """Returns the Attention of a text, translated as one sentence."""
-        served = self.models.by_name[query.model]
+        served = query.served
         line = query.direction.tagged(text)
         if len(served.tokenizer.encode([line])[0]) > MAX_ATTENTION_TOKENS:
             raise RefusedError(413, f"more than {MAX_ATTENTION_TOKENS} tokens; send a part of it")
@@ -309,7 +359,7 @@ class Service:
 
     async def explorer(self, served: ServedModel) -> StoredBytes:
         """Returns the explorer of a run, a page with some sentences of its test split."""
-        if page := self._explorers.get(served.name):
+        if page := self._explorers.get(served):
             return page
         await self._loaded(served, "networks", served.model.networks)
         return await self.in_thread(lambda: self._make_explorer(served))
@@ -319,14 +369,14 @@ class Service:
         from nmt.results.explorer import page as explorer
 
         with self._explorer_lock:
-            if served.name not in self._explorers:
-                translator = served.translator(Query(served.name, served.directions[0]))
+            if served not in self._explorers:
+                translator = served.translator(Query(served, served.directions[0]))
                 examples = explorer.examples(translator, served.examples, are_chosen=False)
                 page = explorer.assemble(
                     served.name, served.model.transformer, served.tokenizer, examples
                 )
-                self._explorers[served.name] = StoredBytes(page.encode())
-            return self._explorers[served.name]
+                self._explorers[served] = StoredBytes(page.encode())
+            return self._explorers[served]
 
     def stream(
         self, query: Query, text_notices: Sequence[Notice], text: str, prefixes: list[list[int]]
@@ -347,9 +397,8 @@ class Service:
 
         def work() -> None:
             if not queue.is_closed:
-                served = self.models.by_name[query.model]
                 line = query.direction.tagged(text)
-                streaming.events(served.translator(query), line, prefixes, queue.put)
+                streaming.events(query.served.translator(query), line, prefixes, queue.put)
 
         task = asyncio.wrap_future(self._start(work))
         task.add_done_callback(lambda done: queue.end())
@@ -392,11 +441,10 @@ class Service:
           query, text: what was asked.
           translated: the translation of each sentence, and the white space after it.
         """
-        served = self.models.by_name[query.model]
         translation = sentences.join(*zip(*translated, strict=True)) if translated else ""
-        translator = served.translator(query)
+        translator = query.served.translator(query)
         parts = [sentence for sentence, _ in translator.parts(text)]
-        longest = max(map(len, served.tokenizer.encode(parts, MAX_SOURCE_TOKENS)))
+        longest = max(map(len, query.served.tokenizer.encode(parts, MAX_SOURCE_TOKENS)))
         is_cut, trained = longest > MAX_SOURCE_TOKENS, translator.trained_length
         is_long = trained is not None and longest > trained
         too_long = notices.of_length(is_cut, is_long, MAX_SOURCE_TOKENS, trained)

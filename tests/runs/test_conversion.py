@@ -173,7 +173,7 @@ def test_a_server_translates_by_the_engine_that_is_named(finished, engine):
     runs = [Run(finished / "run")]
     args = Namespace(checkpoint=None, engine=engine, quantization=None)
     served = serve.load(("en", "fr"), runs, args, Protecting())
-    query = Query(served.name, served.directions[0])
+    query = Query(served, served.directions[0])
     used = type(served.translator(query).context.engine)
     assert used is (CTranslate2Engine if engine == "ctranslate2" else TensorFlowEngine)
 

@@ -91,10 +91,10 @@ class Server(NamedTuple):
         return socket.create_connection(("127.0.0.1", self.port), timeout=60)
 
 
-def start(run, folder):
+def start(run, folder, *flags):
     """Returns a Server of a run, once its first translation is prepared."""
     log = folder / "stderr.txt"
-    command = [*PROGRAM, "serve", "--run", run, "--languages", "pt-en", "--port", "0"]
+    command = [*PROGRAM, "serve", "--run", run, "--languages", "pt-en", "--port", "0", *flags]
     with log.open("w") as stderr:
         hears_sighup = functools.partial(signal.signal, signal.SIGHUP, signal.SIG_DFL)
         process = start_lasting_process(  # which ignores it if the tests do, under nohup
@@ -125,6 +125,17 @@ def servers(finished, tmp_path_factory):
     for server in started:
         server.process.kill()
         server.process.wait()
+
+
+@pytest.fixture
+def reloading(finished, tmp_path):
+    """The Server of a run with --reload, and with the glossary tmp_path / "terms.tsv"."""
+    terms = tmp_path / "terms.tsv"
+    terms.write_text("um\talpha\n")
+    server = start(finished / "run", tmp_path, "--reload", "--glossary", str(terms))
+    yield server
+    server.process.kill()
+    server.process.wait()
 
 
 @pytest.fixture

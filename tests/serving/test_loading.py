@@ -104,6 +104,6 @@ def test_only_several_translations_are_searched_for_as_a_list(finished):
     served = served_run(finished / "run")
     options = dataclasses.replace(served.model.options, beam=5)
     served.model = dataclasses.replace(served.model, options=options)
-    query = Query(served.name, served.directions[0])
+    query = Query(served, served.directions[0])
     found = [served.translator(query._replace(n_best=number)).options for number in (1, 3, 8)]
     assert [(one.beam, one.n_best) for one in found] == [(5, 1), (5, 5), (8, 8)]

@@ -20,9 +20,10 @@ class UnstartedServer:
     signal_number = None
 
     def __init__(self, config, service):
-        pass
+        self.service = service
 
     def run(self, sockets):
+        self.service.announce(self.service.models)
         raise KeyboardInterrupt
 
 

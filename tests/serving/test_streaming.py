@@ -28,7 +28,7 @@ def served():
 
 def test_what_must_not_change_does_not_and_is_shown(served):
     text, received = "um 4711 dois {name}.", []
-    translate = served.translator(Query("numbers", served.directions[0]))
+    translate = served.translator(Query(served, served.directions[0]))
     streaming.events(translate, text, [], lambda *event: bool(received.append(event)) or True)
     *partial, (name, finished) = received
     assert name == "sentence"
