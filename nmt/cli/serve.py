@@ -72,6 +72,7 @@ def add_flags(parser: ArgumentParser) -> None:
     add_number(parser, "max-chars", 1, 1_000_000, 5000, "characters per request")
     add_number(parser, "rate", 0, 1_000_000, 0, "requests per client and minute; 0 for any number")
     add_number(parser, "max-waiting", 1, 100_000, 1000, "requests that wait; others are refused")
+    add_number(parser, "cache", 0, 10_000_000, 0, "texts whose translations are kept in memory")
     add_number(parser, "workers", 1, 64, 1, "batches translated in parallel")
 
 
@@ -198,7 +199,13 @@ def run(args: Namespace) -> None:
 
     limits = Limits(keys, args.max_chars, args.rate, open_metrics=args.open_metrics)
     service = Service(
-        None, limits, args.workers, args.max_waiting, lambda: load_all(args), args.reload
+        None,
+        limits,
+        args.workers,
+        args.max_waiting,
+        lambda: load_all(args),
+        args.reload,
+        args.cache,
     )
     serve(service, listener, args)
 

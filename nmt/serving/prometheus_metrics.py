@@ -49,6 +49,12 @@ class Metrics:
         )  # fmt: skip
         for result in ("done", "failed"):
             self.reloads.labels(result)
+        self.cached = prometheus.Counter(
+            "nmt_cache_texts_total", "Texts that the cache was asked for, by result.", ["result"],
+            registry=self.registry,
+        )  # fmt: skip
+        for result in ("hit", "miss"):
+            self.cached.labels(result)
         self.loaded_at = prometheus.Gauge(
             "nmt_loaded_timestamp_seconds",
             "When the runs that translate now were loaded; 0 before.",

@@ -36,6 +36,7 @@ from nmt.serving.operations import AUTO
 from nmt.serving.prometheus_metrics import Metrics
 from nmt.serving.reloading import LoadedModels
 from nmt.serving.stored_files import StoredBytes, TranslatedFiles
+from nmt.serving.translation_cache import TranslationCache
 from nmt.text import sentences
 from nmt.text.tokenizer import MAX_SOURCE_TOKENS
 
@@ -67,6 +68,7 @@ class Service:
       max_waiting: requests in the queue, at most.
       load: returns its runs, loaded anew.
       can_reload: whether clients with a key may ask for that.
+      cached_texts: whose translations are kept, at most.
     """
 
     def __init__(
@@ -77,8 +79,10 @@ class Service:
         max_waiting: int = MAX_WAITING,
         load: Callable[[], Models] | None = None,
         can_reload: bool = False,
+        cached_texts: int = 0,
     ):
         self.limits, self.can_reload = limits, can_reload
+        self.cache = TranslationCache(cached_texts)
         self._batch_threads, self._max_waiting = threads, max_waiting
         self.metrics = Metrics(lambda: self.batcher.waiting if self.batcher else 0)
         self.loaded = LoadedModels(models, load, self._prepare, self.metrics)
@@ -137,6 +141,7 @@ class Service:
         pages = self._explorers.items()
         self._explorers = {served: page for served, page in pages if models.holds(served)}
         self._loader.forget()
+        self.cache.clear()
         self.announce(models)
         self.announce = lambda models: None
         if not self.warm:  # later ones come warm
@@ -270,7 +275,19 @@ class Service:
                 served.translate(usual, [Item(WARM_UP_TEXT)])  # traces the search
 
             await self._loaded(served, usual, load)
-        return await self.batcher.submit(query, items)
+        if not self.cache.keeps(query):
+            return await self.batcher.submit(query, items)
+        known = {item: results for item in items if (results := self.cache.get(query, item))}
+        missing = [item for item in dict.fromkeys(items) if item not in known]
+        self.metrics.cached.labels("hit").inc(len(items) - len(missing))
+        self.metrics.cached.labels("miss").inc(len(missing))
+        if missing:
+            translated = await self.batcher.submit(query, missing)
+            known.update(zip(missing, translated, strict=True))
+            if self.models.holds(query.served):  # else nothing would ask for them again
+                for item in missing:
+                    self.cache.put(query, item, known[item])
+        return [known[item] for item in items]
 
     async def _loaded(self, served: ServedModel, key: Hashable, load: Callable[[], object]) -> None:
         """Waits until what TensorFlow needs for a run is loaded.
