@@ -1,13 +1,14 @@
-# The server in a container; see docs/operations.md. The run comes as a volume: /runs/NAME.
+# The server in a container, without TensorFlow; see docs/operations.md. The run comes as a volume,
+# /runs/NAME, with its folder engine/: translate with it once before.
 #
 #     docker build -t translator .
-#     docker run -p 8765:8765 -v ./runs:/runs:ro translator --run /runs/mine
+#     docker run -p 8765:8765 -v ./runs:/runs:ro -e NMT_RUN=/runs/mine translator
 
 FROM python:3.11-slim-bookworm AS packages
 RUN python -m venv /venv
-COPY requirements.txt requirements-serve.txt requirements-documents.txt constraints.txt /
-RUN /venv/bin/pip install --no-cache-dir -r /requirements.txt -r /requirements-serve.txt \
-    -r /requirements-documents.txt -c /constraints.txt
+COPY requirements-image.txt requirements-serve.txt requirements-documents.txt constraints.txt /
+RUN /venv/bin/pip install --no-cache-dir -r /requirements-image.txt -r /requirements-documents.txt \
+    -c /constraints.txt
 
 FROM python:3.11-slim-bookworm
 RUN useradd --system --no-create-home --uid 10001 translator
@@ -16,10 +17,11 @@ WORKDIR /app
 COPY params.py transformer_model.py run_demo.py ./
 COPY nmt nmt
 COPY data data
-ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
+ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 \
+    NMT_HOST=0.0.0.0 NMT_ENGINE=ctranslate2 NMT_LOG_FORMAT=json NMT_RELOAD=1
 USER translator
 EXPOSE 8765
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s --retries=3 \
-    CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8765/health', timeout=4)"]
-ENTRYPOINT ["python", "run_demo.py", "serve", "--host", "0.0.0.0"]
+    CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8765/ready', timeout=4)"]
+ENTRYPOINT ["python", "run_demo.py", "serve"]

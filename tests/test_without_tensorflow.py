@@ -3,6 +3,7 @@
 Each script runs in a process of its own, in which importing TensorFlow or Keras fails.
 """
 
+import shutil
 import sys
 import textwrap
 from pathlib import Path
@@ -65,6 +66,20 @@ SERVE = """
     """
 
 
+NOT_CONVERTED = """
+    from nmt import UserError
+    from nmt.cli import main, serve
+
+    run = sys.argv[1]
+    args = main.parse_command_line(["serve", "--engine", "ctranslate2", "--run", run])
+    args.languages = ["pt-en"]
+    try:
+        serve.load_all(args)
+    except UserError as error:
+        print(error)
+    """
+
+
 def without_tensorflow(script, *arguments):
     """Returns what a script prints in a process that cannot import TensorFlow."""
     command = [sys.executable, "-c", BLOCKED + textwrap.dedent(script), *map(str, arguments)]
@@ -84,3 +99,10 @@ def test_lines_are_translated_by_another_engine(finished):
 
 def test_a_server_answers(finished):
     assert "17" in without_tensorflow(SERVE, finished / "run")
+
+
+def test_a_run_whose_weights_are_not_converted_is_one_line(finished, tmp_path):
+    shutil.copytree(finished / "run", tmp_path / "run", ignore=shutil.ignore_patterns("engine"))
+    said = without_tensorflow(NOT_CONVERTED, tmp_path / "run")
+    assert said.count("\n") == 1
+    assert "engine/ does not hold these weights" in said

@@ -149,8 +149,11 @@ def overview() -> str:
 
 def version() -> str:
     """Returns the versions of this program and of what it runs on."""
-    libraries = ", ".join(f"{name} {metadata.version(name)}" for name in ("tensorflow", "keras"))
-    return f"{PROGRAM} {__version__} (Python {platform.python_version()}, {libraries})"
+    libraries = [f"Python {platform.python_version()}"]
+    for name in ("tensorflow", "keras", "ctranslate2"):
+        with contextlib.suppress(metadata.PackageNotFoundError):  # an image that serves has not all
+            libraries.append(f"{name} {metadata.version(name)}")
+    return f"{PROGRAM} {__version__} ({', '.join(libraries)})"
 
 
 def parse_command_line(arguments: list[str], args: Namespace | None = None) -> Namespace:

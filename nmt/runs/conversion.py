@@ -36,11 +36,23 @@ def convert(
       weights: of the run, to be converted.
       tokenizer: of the run.
       networks: returns the networks that hold the weights.
+
+    Raises:
+      UserError: they are missing, and TensorFlow is not installed.
     """
     folder = converted_folder(run, weights)
     if folder.exists():
         return folder
-    transformer = networks().transformer
+    try:
+        transformer = networks().transformer
+    except ModuleNotFoundError as error:
+        if error.name not in ("tensorflow", "keras"):
+            raise
+        raise UserError(
+            f"{run.path}: engine/ does not hold these weights for CTranslate2, and TensorFlow, "
+            "which writes it, is not installed; translate with the run where it is, and copy "
+            "engine/, too"
+        ) from None
     try:
         return write(run, weights, tokenizer, transformer)
     except UserError as error:

@@ -92,7 +92,8 @@ def test_the_help_of_train_has_the_groups_of_params(capsys):
 def test_the_version_names_what_the_program_runs_on(capsys):
     assert call("--version") == 0
     assert re.fullmatch(
-        r"run_demo.py \d+\.\d+\.\d+ \(Python 3\.\d+\.\d+, tensorflow 2\.21\.\d+, keras \S+\)\n",
+        r"run_demo.py \d+\.\d+\.\d+ \(Python 3\.\d+\.\d+, tensorflow 2\.21\.\d+, keras \S+, "
+        r"ctranslate2 \S+\)\n",
         capsys.readouterr().out,
     )
 

@@ -5,6 +5,9 @@ import re
 import pytest
 from helpers import ROOT, run_process
 
+from nmt import messages
+from nmt.cli.main import parse_command_line
+from nmt.serving import openapi
 from nmt.serving.process import GRACE_SECONDS
 
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
@@ -22,7 +25,7 @@ def test_the_last_stage_has_what_the_server_needs_and_no_root():
     final = instructions()[names.index("FROM", 1) :]
     assert ("USER", "translator") in final
     assert names[-1] == "ENTRYPOINT"
-    assert any(name == "HEALTHCHECK" and "/health" in text for name, text in final)
+    assert any(name == "HEALTHCHECK" and "/ready" in text for name, text in final)
     assert not any("pip install" in text for _, text in final)
 
 
@@ -33,6 +36,7 @@ def test_all_that_is_copied_exists_and_all_modules_are_copied():
             sources.update(text.split()[:-1])
     assert all((ROOT / source).exists() for source in sources)
     assert {path.name for path in ROOT.glob("*.py")} | {"nmt", "data"} <= sources
+    assert {"requirements-image.txt", "requirements-serve.txt"} <= sources
     tracked = run_process(["git", "ls-files", *sources], cwd=ROOT).stdout.split("\n")
     assert sum((ROOT / path).stat().st_size for path in tracked if path) < 30_000_000
 
@@ -44,3 +48,44 @@ def test_the_compose_file_gives_the_server_time_to_end_and_a_key():
     assert int(service["stop_grace_period"].rstrip("s")) > GRACE_SECONDS
     assert "NMT_API_KEY" in service["environment"]
     assert service["read_only"]
+
+
+def lines_of(name):
+    """Returns the requirements in a file."""
+    lines = [line.partition("#")[0].strip() for line in (ROOT / name).read_text().splitlines()]
+    return {line for line in lines if line}
+
+
+def test_the_image_has_the_tested_packages_without_tensorflow():
+    image = lines_of("requirements-image.txt") - {"-r requirements-serve.txt"}
+    assert image
+    assert image < lines_of("requirements.txt")
+    assert not any("tensorflow" in line or "keras" in line for line in image)
+
+
+def settings_of_files():
+    """Returns the settings in the environment of Dockerfile, compose.yaml and Kubernetes."""
+    yaml = pytest.importorskip("yaml")
+    settings = dict(re.findall(r"\b(NMT_\w+)=(\S+)", DOCKERFILE.partition("FROM")[2]))
+    (service,) = yaml.safe_load((ROOT / "compose.yaml").read_text("utf-8"))["services"].values()
+    _, deployment = yaml.safe_load_all((ROOT / "recipes/kubernetes-serve.yaml").read_text("utf-8"))
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    pod = {variable["name"]: variable["value"] for variable in container["env"]}
+    return settings | service["environment"] | pod | {"NMT_API_KEY": "k"}
+
+
+def test_the_settings_of_the_files_are_those_of_the_server(monkeypatch, capsys):
+    for name, value in settings_of_files().items():
+        monkeypatch.setenv(name, value)
+    args = parse_command_line(["serve"])
+    assert (args.host, args.engine, args.reload) == ("0.0.0.0", "ctranslate2", True)
+    assert (args.runs, args.log_format) == (["/runs/mine"], "json")
+    assert not capsys.readouterr().err
+    messages.show()  # as text again
+
+
+def test_probes_ask_routes_of_the_server():
+    manifest = (ROOT / "recipes" / "kubernetes-serve.yaml").read_text("utf-8")
+    paths = set(re.findall(r"httpGet: {path: (\S+),", manifest))
+    assert paths == {"/live", "/ready"}
+    assert paths <= {operation.path for operation in openapi.OPERATIONS}
