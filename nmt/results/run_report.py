@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nmt import UserError, machine
 from nmt.messages import plural
 from nmt.options import Options
+from nmt.training.epoch_metrics import validation_metrics
 from nmt.training.run_folder import RunFolder, read_file
 
 if TYPE_CHECKING:  # what imports TensorFlow
@@ -99,8 +100,6 @@ def write_validation(
       checkpoint: the `record` of the runs.weights.Weights.
       validation: the metrics of the validation split, by name.
     """
-    from nmt.training.metrics import validation_metrics
-
     content = saved_scores(folder, checkpoint) | {
         "pairs": {split: len(split_pairs) for split, split_pairs in corpus.splits().items()},
         "checkpoint": checkpoint,

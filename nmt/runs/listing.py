@@ -5,7 +5,6 @@ import os
 import re
 import stat
 import time
-from datetime import datetime
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from nmt.neighbors import data_folder
 from nmt.runs.folder import Run
 from nmt.runs.weights import Weights, choose_weights, scores_are_of
 from nmt.training.checkpoint_files import paths
+from nmt.training.epoch_metrics import validation_metrics
 
 FOLDER = Path("runs")  # of all runs that --run does not name
 SHIPPED = data_folder() / "trained"  # a run that comes with the program; data/make_trained.py
@@ -37,6 +37,9 @@ class Summary:
         options, saved_scores = run.parameters.options, run.read("scores.json", {})
         scores = saved_scores if weights and scores_are_of(saved_scores, weights) else {}
         self.weights = weights.label if weights else ""
+        self.scores = {name: scores[name] for name in scores if name in REPORTED_SCORES}
+        self.validation = validation(run, weights, scores)
+        self.options = options
         self.corpus = options.data_path
         self.languages = "-".join(run.parameters.corpus.languages)
         self.epochs, self.planned = len(run.history()), options.epochs
@@ -44,7 +47,7 @@ class Summary:
         self.bleu = bleu.get("score")
         self.scoring = scoring(bleu.get("signature", ""), scores.get("options", {}))
         self.parameters = saved_scores.get("parameters")
-        self.megabytes = size(run.path) / 1e6
+        self.bytes = size(run.path)
         self.trained_at = trained_at(run, weights)
 
     def __str__(self) -> str:
@@ -55,21 +58,10 @@ class Summary:
         parts = [self.corpus, self.languages, bleu, f"trained {age(self.trained_at)}"]
         return ", ".join(part for part in parts if part)
 
-    def row(self) -> tuple[str, ...]:
-        """Returns the columns of TITLES, as text."""
-        number = f"{self.parameters / 1e6:.1f} M" if self.parameters else ""
-        when = datetime.fromtimestamp(trained_at(self.run))
-        return (
-            str(self.run.path), self.corpus, self.languages, f"{self.epochs}/{self.planned}",
-            "" if self.bleu is None else f"{self.bleu:.1f}", number, f"{self.megabytes:.0f} MB",
-            f"{when:%Y-%m-%d %H:%M}", self.weights, self.scoring,
-        )  # fmt: skip
-
 
 DEFAULT_SCORING = "13a"  # sacreBLEU's, with greedy search
-TITLES = (
-    "run", "corpus", "languages", "epochs", "BLEU", "parameters", "size", "trained", "weights",
-    "scored by",
+REPORTED_SCORES = (  # of scores.json, those of the test split
+    "lines", "loss", "accuracy", "BLEU", "BLEU, lower-cased", "chrF", "chrF, lower-cased", "TER",
 )  # fmt: skip
 DAMAGED = (UserError, AttributeError, TypeError, OSError, ValueError)  # of files of other content
 
@@ -88,6 +80,23 @@ def scoring(signature: str, options: dict[str, Any]) -> str:
     if options.get("beam", 1) > 1:
         words.append(f"beam {options['beam']}")
     return ", ".join(words)
+
+
+def validation(run: Run, weights: Weights | None, scores: dict[str, Any]) -> dict[str, float]:
+    """Returns the validation result of the weights, by metric; {} if it is not known.
+
+    Args:
+      run: of the weights.
+      weights: the Weights; None without any.
+      scores: what scores.json holds of them.
+    """
+    if "validation" in scores:
+        return dict(scores["validation"])
+    rows = run.history()
+    of_epoch = [row for row in rows if weights and row["epoch"] == weights.epoch]
+    if not of_epoch or (weights and weights.kind == "final"):  # which may be a mean of epochs
+        return {}
+    return validation_metrics(of_epoch[-1])
 
 
 def size(folder: Path) -> int:

@@ -11,7 +11,7 @@ from nmt.messages import log
 from nmt.training import checkpoints
 from nmt.training.checkpoint_files import number as epoch_of
 from nmt.training.checkpoint_files import paths
-from nmt.training.metrics import metrics_text, value_to_minimize
+from nmt.training.epoch_metrics import metrics_text, value_to_minimize
 
 
 class Candidate(NamedTuple):

@@ -20,13 +20,13 @@ from nmt.text.tokenizer import Tokenizer
 from nmt.training import checkpoints, cluster, devices, tensorboard
 from nmt.training.checkpoint_files import number as epoch_of
 from nmt.training.checkpoint_files import paths
-from nmt.training.estimate import BatchTimer, RunTimes, duration
-from nmt.training.metrics import (
+from nmt.training.epoch_metrics import (
     metrics_text,
     validation_metrics,
     value_for_early_stopping,
     value_to_minimize,
 )
+from nmt.training.estimate import BatchTimer, RunTimes, duration
 from nmt.training.optimizer import SharedOptimizer
 from nmt.training.progress import ProgressBar
 from nmt.training.run_folder import RunFolder

@@ -66,11 +66,55 @@ def test_runs_are_listed_with_what_is_known_of_them(folder, capsys):
     assert title[0].strip() == "run"
     assert rows.keys() == {"first", "second", "broken", "bare"}
     bleu = json.loads((folder / "first" / "scores.json").read_text())["BLEU"]["score"]
-    assert rows["first"][:4] == ["numbers.tsv", "2/2", f"{bleu:.1f}", "0.0 M"]
+    assert rows["first"][:2] == ["numbers.tsv", "2/2"]
+    assert rows["first"][2].startswith("loss ")
+    assert rows["first"][3:5] == [f"{bleu:.1f}", "0.0 M"]
     assert rows["second"][:3] == ["pt en", "pt-en", "2/2"]
     assert rows["broken"] == rows["bare"] == ["damaged"]
     assert call("runs", folder / "empty") == 2
     assert "no trained run there" in capsys.readouterr().err
+
+
+def test_the_list_has_columns_for_what_differs_between_runs(folder, capsys):
+    for name, values in (("wide", {"dff": 64}), ("slow", {"dff": 16, "learning_rate_scale": 0.1})):
+        change(shutil.copytree(folder / "first", folder / name), **values)
+    assert call("runs", folder) == 0
+    printed = capsys.readouterr()
+    title, *lines = printed.out.splitlines()
+    names = re.split("  +", title)
+    assert names[-2:] == ["dff", "learning-rate-scale"]  # three values before two
+    rows = {Path(line.split()[0]).name: line.split()[-2:] for line in lines}
+    assert rows == {"first": ["32", "0.5"], "wide": ["64", "0.5"], "slow": ["16", "0.1"]}
+    assert "differ" not in printed.err
+    change(folder / "wide", seed=1, clip_norm=1.0, average=2, accumulate=2, dropout_rate=0.2)
+    assert call("runs", folder) == 0
+    printed = capsys.readouterr()
+    assert len(re.split("  +", printed.out.splitlines()[0])) == len(names) - 2 + 5
+    assert "differ in these options, too (--json shows them): average, seed." in printed.err
+
+
+def test_the_list_is_written_as_json_for_programs(folder, capsys):
+    shutil.copytree(folder / "first", folder / "broken")
+    (folder / "broken" / "history.json").write_text("[3]")
+    (folder / "broken" / "scores.json").unlink()
+    assert call("runs", folder, "--json") == 0
+    runs = {Path(run["folder"]).name: run for run in json.loads(capsys.readouterr().out)}
+    assert "does not hold the metrics of epochs" in runs["broken"]["damaged"]
+    first, saved = runs["first"], json.loads((folder / "first" / "scores.json").read_text())
+    assert first["validation"] == saved["validation"]
+    assert {*first["validation"]} == {"loss", "accuracy"}
+    assert first["scores"]["chrF"] == saved["chrF"]
+    assert (first["epochs"], first["planned"], first["corpus"]) == (2, 2, "numbers.tsv")
+    assert first["options"]["dff"] == 32
+    assert "dropout_rate" not in first["options"]  # it has its default
+    assert first["parameters"] == saved["parameters"]
+    (folder / "first" / "scores.json").unlink()
+    shutil.rmtree(folder / "first" / "checkpoints" / "final")  # as while it trains
+    assert call("runs", folder, "--json") == 0
+    runs = {Path(run["folder"]).name: run for run in json.loads(capsys.readouterr().out)}
+    rows = json.loads((folder / "first" / "history.json").read_text())
+    assert runs["first"]["validation"]["loss"] == min(row["val_loss"] for row in rows)
+    assert runs["first"]["scores"] == {}
 
 
 @pytest.mark.usefixtures("eagerly")

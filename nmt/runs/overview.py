@@ -1,0 +1,105 @@
+"""All runs of a folder at a glance: as a table with what differs between them, and as JSON."""
+
+import contextlib
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from nmt.messages import reason
+from nmt.options import Options
+from nmt.runs.folder import Run
+from nmt.runs.listing import DAMAGED, Summary, trained_at
+from nmt.runs.parameters import in_effect
+
+TITLES = (
+    "run", "corpus", "languages", "epochs", "validation", "BLEU", "parameters", "size", "trained",
+    "weights", "scored by",
+)  # fmt: skip
+IN_OTHER_COLUMNS = ("data_path", "epochs", "beam", "tokenize", "lowercase")
+MAX_COLUMNS = 5  # of options that differ
+
+
+def differing_options(options: Sequence[Options]) -> list[str]:
+    """Returns the names of options that differ between runs and have no column in TITLES.
+
+    Those with the most values come first: they distinguish runs best.
+    """
+    numbers = {
+        name: len({in_effect(name, run_options) for run_options in options})
+        for name in Options().by_name()
+        if name not in IN_OTHER_COLUMNS
+    }
+    names = [name for name, number in numbers.items() if number > 1]
+    return sorted(names, key=lambda name: -numbers[name])  # stable: else in the order of params.py
+
+
+def validation_text(validation: dict[str, float]) -> str:
+    """Returns the validation result that epochs are compared by: "BLEU 35.2", or "loss 1.234"."""
+    if "bleu" in validation:
+        return f"BLEU {validation['bleu']:.1f}"
+    return f"loss {validation['loss']:.3f}" if "loss" in validation else ""
+
+
+def row(summary: Summary, names: Sequence[str]) -> list[str]:
+    """Returns the columns of TITLES, and those of the named options, as text."""
+    number = f"{summary.parameters / 1e6:.1f} M" if summary.parameters else ""
+    when = datetime.fromtimestamp(trained_at(summary.run))
+    values = (in_effect(name, summary.options) for name in names)
+    return [
+        str(summary.run.path), summary.corpus, summary.languages,
+        f"{summary.epochs}/{summary.planned}", validation_text(summary.validation),
+        "" if summary.bleu is None else f"{summary.bleu:.1f}", number,
+        f"{summary.bytes / 1e6:.0f} MB", f"{when:%Y-%m-%d %H:%M}", summary.weights,
+        summary.scoring, *map(str, values),
+    ]  # fmt: skip
+
+
+def table(runs: Sequence[Run]) -> tuple[list[list[str]], list[str]]:
+    """Returns rows of text, the titles first, and the names of differing options without a column.
+
+    Args:
+      runs: in the order of the rows.
+    """
+    summaries = {}
+    for run in runs:
+        with contextlib.suppress(*DAMAGED):
+            summaries[run.path] = Summary(run)
+    differing = differing_options([summary.options for summary in summaries.values()])
+    names, left_out = differing[:MAX_COLUMNS], differing[MAX_COLUMNS:]
+    rows = [[*TITLES, *(name.replace("_", "-") for name in names)]]
+    for run in runs:
+        cells = [str(run.path), "damaged", *[""] * (len(rows[0]) - 2)]
+        with contextlib.suppress(*DAMAGED):  # a score may be no number
+            if run.path in summaries:
+                cells = row(summaries[run.path], names)
+        rows.append(cells)
+    return rows, left_out
+
+
+def to_json(run: Run) -> dict[str, Any]:
+    """Returns what is known of a run, as `runs --json` prints it; see docs/runs.md."""
+    try:
+        summary = Summary(run)
+        trained = datetime.fromtimestamp(trained_at(run)).astimezone()
+    except DAMAGED as error:
+        return {"folder": str(run.path), "damaged": reason(error)}
+    defaults = Options().by_name()
+    options = {
+        name: value
+        for name, value in summary.options.by_name().items()
+        if value != defaults[name] and name != "data_path"
+    }
+    return {
+        "folder": str(run.path),
+        "corpus": summary.corpus,
+        "languages": summary.languages,
+        "epochs": summary.epochs,
+        "planned": summary.planned,
+        "weights": summary.weights,
+        "validation": summary.validation,
+        "scores": summary.scores,
+        "parameters": summary.parameters,
+        "bytes": summary.bytes,
+        "date": trained.isoformat(timespec="seconds"),
+        "options": options,
+    }
