@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # what imports TensorFlow
     from nmt.decoding.model import Model
     from nmt.runs.loading import TrainedRun
 
-HELP = "score a run, or translations in a file; compare two"
+HELP = "score runs, or translations in files; compare them"
 VARYING_SHAPES = True
 
 
@@ -41,13 +41,13 @@ def add_flags(parser: ArgumentParser) -> None:
         "--ter", action="store_true", help="translation edit rate, too (lower is better)"
     )
     parser.add_argument(
-        "--against", type=flags.filled, metavar="DIR", action=flags.Once,
-        help="another run: test the significance of the difference",
+        "--against", nargs="+", type=flags.filled, metavar="DIR", action=flags.Once, default=[],
+        help="other runs: test the significance of the differences",
     )  # fmt: skip
     parser.add_argument(
         "--hypotheses", nargs="+", type=flags.filled, metavar="FILE", action=flags.Once,
-        help="score the translations in this file, one per line, instead of a run's; with a second "
-        "file or --against: test the significance of the difference",
+        help="score the translations in this file, one per line, instead of a run's; with further "
+        "files or --against: test the significance of the differences",
     )  # fmt: skip
     evaluate_confidence.add_confidence_flags(parser)
     where = "where the run's {} files are now, if they have moved"
@@ -56,7 +56,7 @@ def add_flags(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> None:
-    """Scores a trained run on its test split or on files, alone or against another run."""
+    """Scores a trained run on its test split or on files, alone or against other runs."""
     if args.files and (args.test or args.train):
         flag = "--test" if args.test else "--train"
         raise UserError(f"{flag} is for the run's own test split; leave it or the files out")
@@ -91,7 +91,7 @@ class System(NamedTuple):
 def score_runs(args: Namespace) -> None:
     """Scores the run or the ensemble of --run; writes the report of a run's own test split."""
     runs = trained_runs.find_runs(args)
-    against = listing.find(args.against) if args.against else None
+    against = [listing.find(path) for path in args.against]
     columns = read_references(args) if args.files else []
     weights = choose_weights(runs[0], args.checkpoint)
     digests = [trained_runs.digest(run) for run in runs]
@@ -100,18 +100,17 @@ def score_runs(args: Namespace) -> None:
     from nmt.results import evaluation, run_report, scores
     from nmt.runs import loading
 
-    rival = loading.load(against, args.checkpoint, **flags.given(args)) if against else None
-    if args.quantization and not rival:  # says what it costs
-        rival = loading.load(runs[0], args.checkpoint, **flags.given(args))
+    if args.quantization and not against:  # says what it costs
+        against = [runs[0]]
     name = " ".join(args.files)
     if not columns:
-        corpus = load_test_split(args, [*runs, against] if against else runs)
+        corpus = load_test_split(args, [*runs, *against])
         name = f"the test split of {corpus.name}"
         columns = [*evaluation.texts(corpus.test)]
     sources, *references = columns
     model = with_tokenizer(trained.model, references[0])
     trained = trained._replace(model=model)
-    is_report = not (args.files or rival or model.members > 1 or args.checkpoint)
+    is_report = not (args.files or against or model.members > 1 or args.checkpoint)
     if is_report and weights.kind == "final":  # scores.json is of the final weights
         test_scores, lines = evaluation.evaluate(model, trained.tokenizer, corpus, args.ter)
         run_report.report(trained.run, corpus, model, weights.record, test_scores, lines)
@@ -123,8 +122,9 @@ def score_runs(args: Namespace) -> None:
     paths = " and ".join(map(str, (trained.run.path, *args.ensemble)))
     quantized = f" with weights in {args.quantization}" if args.quantization else ""
     systems = [system_of(trained, paths + quantized, sources)]
-    if rival:
-        systems.append(system_of(rival, str(rival.run.path), sources))
+    for run in against:  # one in memory at a time
+        rival = loading.load(run, args.checkpoint, **flags.given(args))
+        systems.append(system_of(rival, str(run.path), sources))
     print_scores(text, systems, args.ter)
 
 
@@ -173,7 +173,7 @@ def system_of(trained: TrainedRun, paths: str, sources: Sequence[str]) -> System
 
 
 def print_scores(text: TestText, systems: list[System], ter: bool) -> None:
-    """Prints the scores of one System; of two, and whether they differ by more than chance."""
+    """Prints the scores of one System; of several, and which differ by more than chance."""
     from nmt.results import scores
 
     references: Sequence[Sequence[str | None]] = text.references
@@ -184,9 +184,17 @@ def print_scores(text: TestText, systems: list[System], ter: bool) -> None:
     if len(systems) == 1:
         print(scores.table(scores.score(*translations, *references, **scoring)))
         return
-    names = " against ".join(system.name for system in systems)
-    print(f"{plural(len(text.sources), 'line')} of {text.name}: {names}")
-    print(scores.comparison(*translations, *references, **scoring))
+    comparisons = scores.compare(translations, *references, **scoring)
+    size = plural(len(text.sources), "line")
+    if len(systems) == 2:
+        names = " against ".join(system.name for system in systems)
+        print(f"{size} of {text.name}: {names}")
+    else:
+        print(f"{size} of {text.name}:")
+        for number, system in enumerate(systems, start=1):
+            print(f"{number:>3}  {system.name}")
+        print()
+    print(scores.comparison_table(comparisons))
 
 
 def read_references(args: Namespace) -> list[Sequence[str]]:
@@ -208,8 +216,8 @@ def score_hypotheses(args: Namespace) -> None:
                 f"{path}: has {plural(len(lines), 'line')}, but {text.name} has "
                 f"{plural(len(text.sources), 'line')}; give one translation for each"
             )
-    if args.against:
-        systems.append(System(args.against, translate_with(args.against, args, text.sources)))
+    for path in args.against:
+        systems.append(System(path, translate_with(path, args, text.sources)))
     from nmt.results import scores
 
     scores.warn_of_tokenized_text(text.references[0], **text.scoring)
@@ -217,11 +225,9 @@ def score_hypotheses(args: Namespace) -> None:
 
 
 def check_hypotheses(args: Namespace) -> None:
-    """Raises a UserError if other flags contradict --hypotheses, or it names too many files."""
-    if len({*args.hypotheses, args.against} - {None}) != len(args.hypotheses) + bool(args.against):
+    """Raises a UserError if other flags contradict --hypotheses, or a system is named twice."""
+    if len({*args.hypotheses, *args.against}) != len(args.hypotheses) + len(args.against):
         raise UserError("--hypotheses: a system is named twice; name each once")
-    if len(args.hypotheses) + bool(args.against) > 2:
-        raise UserError("--hypotheses: compare two files, or one file and the run of --against")
     search_flags = flags.given(args).keys() & {*params.names(params.SEARCH)}
     if not args.against and (search_flags or args.checkpoint):
         names = ", ".join(f"--{name.replace('_', '-')}" for name in sorted(search_flags))
@@ -256,7 +262,7 @@ def text_of_run(args: Namespace) -> TestText:
     from nmt.training import devices
 
     devices.configure(mirrored=False)
-    corpus = load_test_split(args, [run, *([listing.find(args.against)] if args.against else [])])
+    corpus = load_test_split(args, [run, *map(listing.find, args.against)])
     sources, references = evaluation.texts(corpus.test)
     language = run.parameters.corpus.target_language
     options = dataclasses.replace(run.parameters.options, **flags.given(args))

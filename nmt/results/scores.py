@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import sacrebleu
 from sacrebleu.metrics.base import Metric, Score
@@ -13,6 +13,7 @@ from nmt.messages import log
 from nmt.text import spelling
 
 BOOTSTRAP_SAMPLES = 1000  # Koehn 2004
+SIGNIFICANT = 0.05  # below this p-value, a difference is commonly called significant
 TOKENIZED_SHARE = 0.3  # of the references, at least, that end so
 Lines = Sequence[str] | Sequence[str | None]  # None where a line has no reference in a set
 
@@ -198,44 +199,109 @@ def table(rows: Mapping[str, Mapping[str, Any]]) -> str:
     )
 
 
-def comparison(
-    hypotheses: Sequence[str], other_hypotheses: Sequence[str], *references: Lines, **options: Any
-) -> str:
-    """Returns as text, one line per metric: both scores and the p-value of their difference.
+class Comparison(NamedTuple):
+    """The scores of several systems by one metric, and which differences are due to chance."""
 
-    By paired bootstrap resampling (Koehn 2004), as sacreBLEU does it. Scores as in `table`.
+    name: str  # of the metric
+    signature: str  # sacreBLEU's
+    scores: list[float]
+    intervals: list[float]  # half of the 95% confidence interval of each
+    p_values: list[list[float]]  # of the difference of two systems
+    lower_is_better: bool
+
+    def is_better(self, system: int, other: int) -> bool:
+        """Returns whether a system is significantly better than another one, by their numbers."""
+        difference = self.scores[system] - self.scores[other]
+        difference = -difference if self.lower_is_better else difference
+        return difference > 0 and self.p_values[system][other] < SIGNIFICANT
+
+    def line(self) -> str:
+        """Returns the comparison of two systems as text."""
+        this, other = (
+            f"{score:.1f} ± {interval:.1f}"
+            for score, interval in zip(self.scores, self.intervals, strict=True)
+        )
+        p_value = f"p = {self.p_values[0][1]:.3f}"
+        return f"{self.name} {this} against {other}, {p_value}   ({self.signature})"
+
+    def matrix(self) -> str:
+        """Returns the comparison of more systems as text: a row and a column for each."""
+        numbers = range(len(self.scores))
+        lines = [f"{self.name}   ({self.signature})"]
+        lines.append(f"{'':20}" + "".join(f"{number + 1:>9}" for number in numbers))
+        for row in numbers:
+            score = f"{self.scores[row]:.1f} ± {self.intervals[row]:.1f}"
+            cells = (self._cell(row, column) for column in numbers)
+            lines.append(f"{row + 1:>3}  {score:<15}" + "".join(f"{cell:>9}" for cell in cells))
+        return "\n".join(lines)
+
+    def _cell(self, row: int, column: int) -> str:
+        """Returns the p-value of two systems as text, with > where that of the row is better."""
+        if row == column:
+            return "."
+        sign = "> " if self.is_better(row, column) else ""
+        sign = "< " if self.is_better(column, row) else sign
+        return f"{sign}{self.p_values[row][column]:.3f}"
+
+
+def compare(
+    systems: Sequence[Sequence[str]], *references: Lines, **options: Any
+) -> list[Comparison]:
+    """Returns a Comparison of all systems for each metric, by paired bootstrap resampling.
+
+    That is Koehn 2004, as sacreBLEU does it.
 
     Args:
-      hypotheses, other_hypotheses: the translations of two systems.
+      systems: the translations of two systems or more.
       references, options: see `score`.
     """
     note_spelling(references)
-    translations, other_translations, *normal_references = in_normal_form(
-        hypotheses, other_hypotheses, *references
-    )
-    lines = []
-    for texts in (translations, other_translations):
+    normal_systems = in_normal_form(*systems)
+    normal_references = in_normal_form(*references)
+    for translations in normal_systems:
         note_zeros(
             {
-                name: metric.corpus_score(texts, normal_references)
+                name: metric.corpus_score(translations, normal_references)
                 for name, metric in metrics(**options).items()
                 if "BLEU" in name
             }
         )
-    for name, metric in metrics(**options).items():
-        systems: list[tuple[str, Sequence[str]]] = [
-            ("other", other_translations),
-            ("this", translations),
+    return [
+        _comparison(name, metric, normal_systems, normal_references)
+        for name, metric in metrics(**options).items()
+    ]
+
+
+def _comparison(
+    name: str, metric: Metric, systems: list[list[str]], references: list[list[Any]]
+) -> Comparison:
+    """Returns the Comparison of systems by a metric of that name."""
+    numbers = range(len(systems))
+    p_values = [[1.0 for _ in numbers] for _ in numbers]
+    scores: list[float] = []
+    intervals: list[float] = []
+    signature = ""
+    for baseline in numbers[:-1]:  # sacreBLEU compares all that follow with the first one
+        named: list[tuple[str, Sequence[str]]] = [
+            (str(number), systems[number]) for number in numbers[baseline:]
         ]
-        signatures, test_rows = PairedTest(
-            systems, {name: metric}, normal_references, "bs", BOOTSTRAP_SAMPLES
-        )()
-        (signature,) = signatures.values()
-        other, this = (row for row in [*test_rows.values()][1] if isinstance(row, Result))
-        # sacreBLEU counts samples with a larger difference; identical outputs have none.
-        p_value = 1.0 if translations == other_translations else this.p_value
-        lines.append(
-            f"{name} {this.score:.1f} ± {this.ci:.1f} against {other.score:.1f} ± {other.ci:.1f}, "
-            f"p = {p_value:.3f}   ({signature})"
-        )
-    return "\n".join(lines)
+        test = PairedTest(named, {name: metric}, references, "bs", BOOTSTRAP_SAMPLES)
+        signatures, test_rows = test()
+        results = [row for row in [*test_rows.values()][1] if isinstance(row, Result)]
+        if baseline == 0:
+            scores, intervals = [row.score for row in results], [row.ci or 0.0 for row in results]
+            signature = str(*signatures.values())
+        for number, result in zip(numbers[baseline:], results, strict=True):
+            # sacreBLEU counts samples with a larger difference; identical outputs have none.
+            if systems[number] != systems[baseline]:
+                p_values[baseline][number] = p_values[number][baseline] = result.p_value or 0.0
+    is_error = name == "TER"
+    return Comparison(name, signature, scores, intervals, p_values, lower_is_better=is_error)
+
+
+def comparison_table(comparisons: Sequence[Comparison]) -> str:
+    """Returns as text a line per metric for two systems, or a matrix per metric for more."""
+    if len(comparisons[0].scores) == 2:
+        return "\n".join(comparison.line() for comparison in comparisons)
+    matrices = "\n\n".join(comparison.matrix() for comparison in comparisons)
+    return f"{matrices}\n\n> the row is better than the column, < worse, with p < {SIGNIFICANT}"

@@ -49,7 +49,7 @@ from nmt.results.validation import Validator
 from nmt.runs import loading, run_tokenizer
 from nmt.runs.claim import claim
 from nmt.runs.folder import Run
-from nmt.training import estimate, loop, metrics
+from nmt.training import epoch_metrics, estimate, loop
 from nmt.training.loop import Epochs
 
 
@@ -306,10 +306,14 @@ def test_translations_of_others_are_scored_and_compared_as_those_of_a_run(capsys
     title, line, *_ = capsys.readouterr().out.splitlines()
     assert title == f"40 lines of {source} {reference}: {good} against {other}"
     assert re.match(rf"BLEU 100\.0 ± 0\.0 against {bleu:.1f} ± \S+, p = 0\.00", line)
+    (tmp_path / "worst").write_text("won\n" * 40)
+    assert call(*command, good, other, tmp_path / "worst") == 0
+    printed = capsys.readouterr().out
+    assert f"40 lines of {source} {reference}:\n  1  {good}\n  2  {other}\n" in printed
+    assert printed.count("  1  100.0 ± 0.0") == 3  # for each metric
     for words, said in (
         ([few], "few: has 39 lines, but"),
         ([good, good], "named twice"),
-        ([good, other, "--against", "runs/a"], "compare two files"),
         ([good, "--run", "runs/a"], "goes without --run"),
         ([good, "--beam", "4"], "are translations already: leave out --beam"),
         ([good, "--checkpoint", "best"], "leave out --checkpoint"),
@@ -767,7 +771,7 @@ def test_epochs_are_compared_by_the_bleu_of_the_runs_scoring_options(monkeypatch
     judged = training.validator.validate(corpus, None)
     assert judged["val_bleu"] == pytest.approx(100.0)
     less = training.validator.validate(corpus, None)
-    value = metrics.value_to_minimize
+    value = epoch_metrics.value_to_minimize
     assert value(less) < value(judged)  # of equal BLEU, the lower loss
     training = tiny_training(validate_by="bleu", tokenize="none", lowercase=False)
     worse = training.validator.validate(corpus, None)

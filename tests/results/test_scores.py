@@ -1,6 +1,5 @@
 """What must hold of scores: they are sacreBLEU's, and say how sure they are."""
 
-import re
 import unicodedata
 
 import pytest
@@ -49,16 +48,34 @@ def test_tokenized_text_is_warned_of_once_unless_it_is_said_to_be(monkeypatch, c
 
 
 def test_a_difference_is_distinguished_from_chance():
-    def chances(hypotheses, others):
-        return [
-            float(p)
-            for p in re.findall(r"p = (\S+)", scores.comparison(hypotheses, others, REFERENCES))
-        ]
+    def chances(*systems):
+        return [comparison.p_values[0][1] for comparison in scores.compare(systems, REFERENCES)]
 
     assert all(p < 0.01 for p in chances(GOOD, BAD))
     assert all(p < 0.01 for p in chances(BAD, GOOD))  # either way
     assert all(p > 0.05 for p in chances(SHUFFLED, GOOD))
     assert chances(GOOD, GOOD) == [1, 1, 1]
+
+
+def test_of_many_systems_a_matrix_says_which_is_better():
+    systems = [GOOD, BAD, SHUFFLED, GOOD]
+    comparisons = scores.compare(systems, REFERENCES, ter=True)
+    bleu, ter = comparisons[0], comparisons[-1]
+    for comparison in (bleu, ter):  # of which a lower score is better
+        better = {
+            (one, other) for one in range(4) for other in range(4)
+            if comparison.is_better(one, other)
+        }  # fmt: skip
+        assert better == {(0, 1), (2, 1), (3, 1)}
+    (two,) = (one for one in scores.compare([BAD, SHUFFLED], REFERENCES) if one.name == "BLEU")
+    assert bleu.p_values[1][2] == two.p_values[0][1]  # as of two alone
+    assert bleu.scores[1:3] == two.scores
+    assert bleu.p_values[0][3] == 1
+    _, head, first, second, *_ = bleu.matrix().splitlines()
+    assert head.split() == ["1", "2", "3", "4"]
+    assert first.split()[4:7] == [".", ">", f"{bleu.p_values[0][1]:.3f}"]
+    assert second.split()[4:7] == ["<", f"{bleu.p_values[0][1]:.3f}", "."]
+    assert "> the row is better" in scores.comparison_table(comparisons)
 
 
 FEW_MATCHES = {  # hypotheses and references
@@ -81,9 +98,8 @@ def test_a_split_of_few_matching_lines_is_scored_and_compared(name):
     for row in result.values():
         assert 0 <= row["interval"] <= 50
         assert type(row["score"]) is type(row["interval"]) is float
-    assert f"chrF {result['chrF']['score']:.1f} ±" in scores.comparison(
-        hypotheses, hypotheses[::-1], references
-    )
+    *_, chrf = scores.compare([hypotheses, hypotheses[::-1]], references)
+    assert chrf.scores[0] == result["chrF"]["score"]
 
 
 def test_several_references_are_scored_as_sacrebleu_does():
@@ -95,7 +111,8 @@ def test_several_references_are_scored_as_sacrebleu_does():
     assert result["chrF"]["score"] == sacrebleu.corpus_chrf(GOOD, streams).score
     assert result["TER"]["score"] == sacrebleu.corpus_ter(GOOD, streams).score
     assert all("nrefs:2" in row["signature"] for row in result.values())
-    said = scores.comparison(GOOD, BAD, REFERENCES, others, ter=True)
+    comparisons = scores.compare([GOOD, BAD], REFERENCES, others, ter=True)
+    said = scores.comparison_table(comparisons)
     assert said.count("nrefs:2") == 4
     assert f"BLEU {result['BLEU']['score']:.1f} ±" in said
 
@@ -139,7 +156,7 @@ def test_references_are_scored_in_the_spelling_that_translations_have(monkeypatc
     for references in (decomposed, marked):
         result = scores.score(hypotheses, references, [None, hypotheses[1]], ter=True)
         assert [round(row["score"], 6) for row in result.values()] == [100, 100, 100, 0]
-        text = scores.comparison(hypotheses, references, references)
+        text = scores.comparison_table(scores.compare([hypotheses, references], references))
         assert text.count("100.0 ± 0.0 against 100.0 ± 0.0") == 3
     assert [line.partition(" have")[0] for line in said] == [
         "2 of 3 references", "2 of 2 references"
@@ -162,7 +179,7 @@ def test_a_bleu_of_zero_comes_with_its_reason(
     monkeypatch.setattr(scores.log, "propagate", True)
     for evaluate in (
         lambda: scores.score(translations, references),
-        lambda: scores.comparison(translations, translations, references),
+        lambda: scores.compare([translations, translations], references),
     ):
         caplog.clear()
         evaluate()
