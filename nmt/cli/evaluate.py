@@ -14,10 +14,13 @@ from nmt.decoding.engines.choice import AUTO
 from nmt.messages import log, plural
 from nmt.neighbors import params
 from nmt.options import Options
+from nmt.results.error_report import Part, count_table, find_errors
+from nmt.results.run_report import TranslatedLine
 from nmt.runs import listing
 from nmt.runs.folder import Run
-from nmt.runs.weights import choose_weights
+from nmt.runs.weights import Weights, choose_weights
 from nmt.text import encoding
+from nmt.text.glossary import Glossary, read_glossary
 from nmt.text.languages import target_language
 
 if TYPE_CHECKING:  # what imports TensorFlow
@@ -34,7 +37,7 @@ def add_flags(parser: ArgumentParser) -> None:
     flags.add_engine(parser)
     flags.add_pairs(
         parser, "*",
-        "a file of pairs, or source and references (several files of references may follow), to "
+        "files of pairs, or source and references (several files of references may follow), to "
         "score instead of the test split; only prints",
     )  # fmt: skip
     parser.add_argument(
@@ -50,6 +53,16 @@ def add_flags(parser: ArgumentParser) -> None:
         "files or --against: test the significance of the differences",
     )  # fmt: skip
     evaluate_confidence.add_confidence_flags(parser)
+    parser.add_argument(
+        "--errors", action="store_true",
+        help="a report of errors by kind, with examples: numbers, placeholders, copies, lengths, "
+        "repeats; by file, if several are named",
+    )  # fmt: skip
+    parser.add_argument(
+        "--glossary", type=flags.filled, metavar="FILE", action=flags.Once,
+        help="with --errors: terms that translations must hold, lines of source TAB target; they "
+        "are made without it",
+    )  # fmt: skip
     where = "where the run's {} files are now, if they have moved"
     flags.add_data(parser, test=where.format("test"), train=where.format("training"))
     flags.add_parameters(parser, params.names(params.SEARCH, params.SCORING), flags.THE_RUNS)
@@ -64,6 +77,8 @@ def run(args: Namespace) -> None:
     given = [f"--{name}" for name, value in of_files.items() if value]
     if given and not args.files:
         raise UserError(f"{given[0]} is for files; name them, or leave it out")
+    if args.glossary and not args.errors:
+        raise UserError("--glossary is for --errors, which counts the terms that are missing")
     if args.confidence or args.calibrate:
         score_confidence(args)
     elif args.hypotheses:
@@ -79,6 +94,8 @@ class TestText(NamedTuple):
     sources: Sequence[str]
     references: list[Sequence[str]]  # as many sets as files of references
     scoring: dict[str, Any]  # the parameters of the scores, by name
+    parts: list[Part]  # the files of pairs, or the text as one
+    glossary: Glossary | None = None  # for the report of errors
 
 
 class System(NamedTuple):
@@ -92,12 +109,13 @@ def score_runs(args: Namespace) -> None:
     """Scores the run or the ensemble of --run; writes the report of a run's own test split."""
     runs = trained_runs.find_runs(args)
     against = [listing.find(path) for path in args.against]
-    columns = read_references(args) if args.files else []
+    columns, parts = read_references(args) if args.files else ([], [])
+    glossary = glossary_of(args)
     weights = choose_weights(runs[0], args.checkpoint)
     digests = [trained_runs.digest(run) for run in runs]
     trained = trained_runs.load_runs(args, runs)
     trained_runs.check_unchanged(runs, digests)
-    from nmt.results import evaluation, run_report, scores
+    from nmt.results import evaluation, scores
     from nmt.runs import loading
 
     if args.quantization and not against:  # says what it costs
@@ -107,17 +125,19 @@ def score_runs(args: Namespace) -> None:
         corpus = load_test_split(args, [*runs, *against])
         name = f"the test split of {corpus.name}"
         columns = [*evaluation.texts(corpus.test)]
+        parts = [Part(name, len(columns[0]))]
     sources, *references = columns
     model = with_tokenizer(trained.model, references[0])
     trained = trained._replace(model=model)
     is_report = not (args.files or against or model.members > 1 or args.checkpoint)
     if is_report and weights.kind == "final":  # scores.json is of the final weights
-        test_scores, lines = evaluation.evaluate(model, trained.tokenizer, corpus, args.ter)
-        run_report.report(trained.run, corpus, model, weights.record, test_scores, lines)
+        report_run(args, trained, corpus, weights, glossary)
         return
     if is_report:
         log.info("scores.json stays as it is: it is for the final weights, at the end of training.")
-    text = TestText(name, sources, references, evaluation.scoring_options(model, references[0]))
+    scoring = evaluation.scoring_options(model, references[0])
+    glossary = in_languages(glossary, model.languages)
+    text = TestText(name, sources, references, scoring, parts, glossary)
     scores.warn_of_tokenized_text(references[0], **text.scoring)
     paths = " and ".join(map(str, (trained.run.path, *args.ensemble)))
     quantized = f" with weights in {args.quantization}" if args.quantization else ""
@@ -125,7 +145,29 @@ def score_runs(args: Namespace) -> None:
     for run in against:  # one in memory at a time
         rival = loading.load(run, args.checkpoint, **flags.given(args))
         systems.append(system_of(rival, str(run.path), sources))
-    print_scores(text, systems, args.ter)
+    print_scores(text, systems, args.ter, args.errors)
+
+
+def report_run(
+    args: Namespace,
+    trained: TrainedRun,
+    corpus: Corpus,
+    weights: Weights,
+    glossary: Glossary | None,
+) -> None:
+    """Prints the scores of the final weights on the test split; writes them into the run folder."""
+    from nmt.results import evaluation, run_report
+
+    model = trained.model
+    test_scores, lines = evaluation.evaluate(model, trained.tokenizer, corpus, args.ter)
+    parts = [Part(corpus.name, len(lines))]
+    errors = None
+    if args.errors:
+        errors = find_errors(lines, parts, in_languages(glossary, model.languages))
+        test_scores["errors"] = errors.to_json()
+    run_report.report(trained.run, corpus, model, weights.record, test_scores, lines)
+    if errors:
+        print(f"\n{errors.text()}")
 
 
 def score_confidence(args: Namespace) -> None:
@@ -172,37 +214,102 @@ def system_of(trained: TrainedRun, paths: str, sources: Sequence[str]) -> System
     return System(name, evaluation.translate_all(trained.model, trained.tokenizer, sources))
 
 
-def print_scores(text: TestText, systems: list[System], ter: bool) -> None:
-    """Prints the scores of one System; of several, and which differ by more than chance."""
+def glossary_of(args: Namespace) -> Glossary | None:
+    """Returns the Glossary of --glossary, if it is given."""
+    return read_glossary(args.glossary) if args.glossary else None
+
+
+def in_languages(glossary: Glossary | None, languages: Sequence[str]) -> Glossary | None:
+    """Returns a glossary, if there is one, with the case of letters of a run's languages."""
+    return glossary.in_languages(languages) if glossary and languages else glossary
+
+
+def print_scores(text: TestText, systems: list[System], ter: bool, errors: bool = False) -> None:
+    """Prints the scores of one System, by file; of several, and which differ by more than chance.
+
+    Args:
+      text, systems: what is scored.
+      ter: translation edit rate, too.
+      errors: a report of errors, too.
+    """
     from nmt.results import scores
 
     references: Sequence[Sequence[str | None]] = text.references
     if len(references) > 1:
         references = scores.without_missing(text.references)
     scoring = text.scoring | {"ter": ter}
-    translations = [system.translations for system in systems]
     if len(systems) == 1:
-        print(scores.table(scores.score(*translations, *references, **scoring)))
-        return
-    comparisons = scores.compare(translations, *references, **scoring)
-    size = plural(len(text.sources), "line")
-    if len(systems) == 2:
-        names = " against ".join(system.name for system in systems)
-        print(f"{size} of {text.name}: {names}")
+        print_scores_by_file(text.parts, systems[0].translations, references, scoring)
     else:
-        print(f"{size} of {text.name}:")
-        for number, system in enumerate(systems, start=1):
-            print(f"{number:>3}  {system.name}")
-        print()
-    print(scores.comparison_table(comparisons))
+        comparisons = scores.compare([s.translations for s in systems], *references, **scoring)
+        size = plural(len(text.sources), "line")
+        if len(systems) == 2:
+            names = " against ".join(system.name for system in systems)
+            print(f"{size} of {text.name}: {names}")
+        else:
+            print(f"{size} of {text.name}:")
+            for number, system in enumerate(systems, start=1):
+                print(f"{number:>3}  {system.name}")
+            print()
+        print(scores.comparison_table(comparisons))
+    if errors:
+        print_errors(text, systems)
 
 
-def read_references(args: Namespace) -> list[Sequence[str]]:
-    """Returns the sources of the named files, and sets of references; a UserError without any."""
-    lines = list(files.read_references(args.files, flags.selection(args)))
-    if not lines:
-        raise files.without_pairs(args.files[0])
-    return list(zip(*lines, strict=True))
+def print_scores_by_file(
+    parts: list[Part],
+    translations: list[str],
+    references: Sequence[Sequence[str | None]],
+    scoring: dict[str, Any],
+) -> None:
+    """Prints the scores of translations: of each file, if there are several, and of all lines."""
+    from nmt.results import scores
+
+    start = 0
+    for part in parts if len(parts) > 1 else ():
+        end = start + part.lines
+        of_part = [lines[start:end] for lines in references]
+        print(f"{part.name}, {plural(part.lines, 'line')}:")
+        print(scores.table(scores.score(translations[start:end], *of_part, **scoring)), end="\n\n")
+        start = end
+    if len(parts) > 1:
+        print("all:")
+    print(scores.table(scores.score(translations, *references, **scoring)))
+
+
+def print_errors(text: TestText, systems: list[System]) -> None:
+    """Prints the report of errors of each System, after a table of several."""
+    reports = []
+    for system in systems:
+        columns = zip(text.sources, text.references[0], system.translations, strict=True)
+        lines = [TranslatedLine(*line) for line in columns]
+        reports.append(find_errors(lines, text.parts, text.glossary))
+    if len(systems) > 1:
+        totals = {str(number): report.totals() for number, report in enumerate(reports, start=1)}
+        print(f"\n{count_table(totals)}")
+    for number, (system, report) in enumerate(zip(systems, reports, strict=True), start=1):
+        title = f"{number}  {system.name}: " if len(systems) > 1 else ""
+        print(f"\n{title}{report.text()}")
+
+
+def read_references(args: Namespace) -> tuple[list[Sequence[str]], list[Part]]:
+    """Returns the sources of the named files and sets of references, and the files as Parts.
+
+    Several files of pairs are scored together, one after the other.
+
+    Raises:
+      UserError: a file cannot be read, or has no pairs.
+    """
+    several = len(args.files) > 1 and all(map(files.is_table, args.files))
+    lines: list[tuple[str, ...]] = []
+    parts = []
+    for paths in [[path] for path in args.files] if several else [args.files]:
+        of_file = list(files.read_references(paths, flags.selection(args)))
+        if not of_file:
+            raise files.without_pairs(paths[0])
+        lines += of_file
+        parts.append(Part(" ".join(paths), len(of_file)))
+    return list(zip(*lines, strict=True)), parts
 
 
 def score_hypotheses(args: Namespace) -> None:
@@ -221,7 +328,7 @@ def score_hypotheses(args: Namespace) -> None:
     from nmt.results import scores
 
     scores.warn_of_tokenized_text(text.references[0], **text.scoring)
-    print_scores(text, systems, args.ter)
+    print_scores(text, systems, args.ter, args.errors)
 
 
 def check_hypotheses(args: Namespace) -> None:
@@ -246,12 +353,13 @@ def check_hypotheses(args: Namespace) -> None:
 
 def text_of_files(args: Namespace) -> TestText:
     """Returns the TestText of the named files."""
-    sources, *references = read_references(args)
+    (sources, *references), parts = read_references(args)
     pair = flags.selection(args).languages
     named = files.kind(args.files[1]) if len(args.files) > 1 else None
     language = pair[1] if pair else named
     scoring = scoring_of(flags.chosen(args), references[0], language)
-    return TestText(" ".join(args.files), sources, references, scoring)
+    glossary = in_languages(glossary_of(args), pair or ())
+    return TestText(" ".join(args.files), sources, references, scoring, parts, glossary)
 
 
 def text_of_run(args: Namespace) -> TestText:
@@ -267,7 +375,10 @@ def text_of_run(args: Namespace) -> TestText:
     language = run.parameters.corpus.target_language
     options = dataclasses.replace(run.parameters.options, **flags.given(args))
     scoring = scoring_of(options, references, language)
-    return TestText(f"the test split of {corpus.name}", sources, [references], scoring)
+    name = f"the test split of {corpus.name}"
+    glossary = in_languages(glossary_of(args), run.parameters.corpus.languages)
+    parts = [Part(name, len(sources))]
+    return TestText(name, sources, [references], scoring, parts, glossary)
 
 
 def scoring_of(options: Options, references: Sequence[str], language: str | None) -> dict[str, Any]:

@@ -37,6 +37,7 @@ def check_flags(args: Namespace) -> None:
         "--against": args.against,
         "--hypotheses": args.hypotheses,
         "--ter": args.ter,
+        "--errors": args.errors,
         "--run": args.ensemble,  # several
         "--quantization": args.quantization,
     }

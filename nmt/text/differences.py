@@ -80,8 +80,18 @@ class DifferenceCount:
         return f"{text}; the first: {noun} {self.first[0]}, {self.first[1]}" if self.first else text
 
 
-def difference(source: str, translation: str, protector: Protector = DEFAULT) -> Difference:
-    """Returns the Difference between a source and its translation: two empty lists if none.
+class DifferencesByKind(NamedTuple):
+    """The Differences between a source and its translation."""
+
+    terms: Difference  # of the glossary
+    spans: Difference  # placeholders, URLs, addresses, tags, codes
+    numbers: Difference
+
+
+def differences_by_kind(
+    source: str, translation: str, protector: Protector = DEFAULT
+) -> DifferencesByKind:
+    """Returns the Differences between a source and its translation: empty lists if none.
 
     Args:
       source, translation: texts of any length.
@@ -89,20 +99,27 @@ def difference(source: str, translation: str, protector: Protector = DEFAULT) ->
         must hold the translations.
     """
     if not any(map(protector.may_hold_spans, (source, translation))):
-        return Difference([], [])
+        return DifferencesByKind(*(Difference([], []) for _ in range(3)))
     spans = protector.spans(source)
     terms = [span for span in spans if span.kind == "term"]
     translation, missing_terms = take_out_terms(translation, terms)
-    missing = [term.original for term in missing_terms]
     other_text, other_spans = _without_spans(source, spans)
     translation, translated_spans = _without_spans(translation, protector.spans(translation))
     missing_spans, added_spans = _compare(other_spans, translated_spans, key=_key)
-    missing_numbers, added_numbers = _compare(
-        _numbers(other_text), _numbers(translation), key=digits
+    return DifferencesByKind(
+        Difference([term.original for term in missing_terms], []),
+        Difference(
+            [span.original for span in missing_spans], [span.original for span in added_spans]
+        ),
+        Difference(*_compare(_numbers(other_text), _numbers(translation), key=digits)),
     )
-    missing += [span.original for span in missing_spans]
-    added = [span.original for span in added_spans]
-    return Difference(missing + missing_numbers, added + added_numbers)
+
+
+def difference(source: str, translation: str, protector: Protector = DEFAULT) -> Difference:
+    """Returns all of `differences_by_kind` as one Difference; for arguments see there."""
+    by_kind = differences_by_kind(source, translation, protector)
+    missing = [text for kind in by_kind for text in kind.missing]
+    return Difference(missing, [text for kind in by_kind for text in kind.added])
 
 
 def digits(number: str) -> str:

@@ -323,6 +323,38 @@ def test_translations_of_others_are_scored_and_compared_as_those_of_a_run(capsys
         assert said in capsys.readouterr().err
 
 
+def test_errors_are_reported_by_file_and_system(capsys, tmp_path):
+    pairs = [("2 cães", "2 dogs"), ("um gato", "a cat")]
+    first, second = write_tsv(tmp_path / "a.tsv", pairs), write_tsv(tmp_path / "b.tsv", pairs[:1])
+    (tmp_path / "good").write_text("2 dogs\na cat\n2 dogs\n")
+    (tmp_path / "bad").write_text("3 dogs\na a a\n2 dogs\n")
+    command = ["evaluate", first, second, "--errors", "--hypotheses"]
+    assert call(*command, tmp_path / "bad") == 0
+    printed = capsys.readouterr().out
+    for text in (f"{first}, 2 lines:\nBLEU", f"{second}, 1 line:\nBLEU", "\nall:\nBLEU"):
+        assert text in printed
+    assert "2 lines of 3 with an error (66.7%)" in printed
+    assert re.search(r"\nany +2 +0 +2\n", printed)
+    assert f"  {first}, line 1: missing 2; added 3\n" in printed
+    assert call(*command, tmp_path / "bad", tmp_path / "good") == 0
+    printed = capsys.readouterr().out
+    assert re.search(r"\nlines with +1 +2\nany +2 +0\nnumbers +1 +0\n", printed)
+    (tmp_path / "terms").write_text("gato\tkitten\n")
+    glossary = ["--glossary", tmp_path / "terms"]
+    assert call(*command, tmp_path / "good", *glossary) == 0
+    assert "terms: 1 (33.3%)" in capsys.readouterr().out
+    assert call("evaluate", first, "--hypotheses", tmp_path / "good", *glossary) == 2
+    assert "--glossary is for --errors" in capsys.readouterr().err
+
+
+def test_errors_of_the_test_split_are_reported_and_saved(finished, capsys, tmp_path):
+    shutil.copytree(finished / "run", tmp_path / "run")
+    assert call("evaluate", "--run", tmp_path / "run", "--errors") == 0
+    errors = json.loads((tmp_path / "run" / "scores.json").read_text())["errors"]
+    assert errors["lines"] == 23
+    assert f"{errors['wrong_lines']} lines of 23 with an error" in capsys.readouterr().out
+
+
 def test_a_run_to_compare_with_is_loaded_before_anything_is_translated(
     finished, capsys, monkeypatch, tmp_path
 ):

@@ -1,0 +1,26 @@
+"""Parts of a text that repeat themselves in a row, as those of a network that is in a loop."""
+
+import re
+
+from nmt.text.scripts import WORD
+
+UNIT = re.compile(WORD)
+MAX_UNITS = 8  # of a part
+SHORT_PART, SHORT_TIMES, LONG_TIMES = 2, 3, 2  # "very, very" and "day by day by" are language
+
+
+def repeated_part(text: str) -> str:
+    """Returns the first part of a text that repeats itself; "" if none does.
+
+    A part is one or two words three times in a row, or up to eight words twice; of a script without
+    spaces, letters. Signs between them and case do not count.
+    """
+    words = list(UNIT.finditer(text))
+    keys = [word[0].casefold() for word in words]
+    for start in range(len(keys)):
+        for size in range(1, MAX_UNITS + 1):
+            times = SHORT_TIMES if size <= SHORT_PART else LONG_TIMES
+            part = keys[start : start + size]
+            if keys[start : start + times * size] == times * part:
+                return text[words[start].start() : words[start + size - 1].end()]
+    return ""
