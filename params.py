@@ -230,6 +230,15 @@ XLA: Annotated[
 ] = "auto"
 
 
+TRACKER: Annotated[
+    str,
+    Flag(
+        "a tracker of experiments that gets options and curves, besides TensorBoard",
+        choices=("none", "mlflow", "trackio", "wandb"),
+    ),
+] = "none"
+
+
 class Preset(NamedTuple):
     """A named row of values that differ from the defaults above."""
 

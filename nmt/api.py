@@ -69,7 +69,8 @@ def train(
       preset: one of params.PRESETS, for the parameters that are not given.
       parent: the folder of a run to begin with (--from).
       plots: whether to draw the pictures of the run at the end.
-      on_epoch: called after each epoch with its row of the history.
+      on_epoch: called after each validation with its row of the history; what it raises ends
+        training, after the epoch is saved, and reaches the caller.
       parameters: any constant of params.py by its name in lower case, such as `epochs`.
 
     Returns:

@@ -67,6 +67,7 @@ class Options:
     seed: int = params.SEED
     mixed_precision: bool = params.MIXED_PRECISION
     xla: str = params.XLA
+    tracker: str = params.TRACKER
     # End of fields.
 
     @classmethod

@@ -174,7 +174,7 @@ def score_confidence(args: Namespace) -> None:
     """Says how sure a run is of the text of files, or of its own, and whether it is right."""
     evaluate_confidence.check_flags(args)
     (run,) = trained_runs.find_runs(args)
-    columns = read_references(args) if args.files else []
+    columns = read_references(args)[0] if args.files else []
     trained = trained_runs.load_runs(args, [run])
     from nmt.results import evaluation
     from nmt.runs.run_corpus import load_corpus_of

@@ -14,7 +14,7 @@ from nmt.runs.weights import Weights, choose_weights, scores_are_of
 from nmt.training.loop import is_finished
 
 # Options that change neither the scores nor the pictures of a run that is finished.
-WITHOUT_EFFECT = ("data_path", "epochs", "patience", "checkpoint_minutes")
+WITHOUT_EFFECT = ("data_path", "epochs", "patience", "checkpoint_minutes", "tracker")
 
 
 def is_complete(run: Run, options: Options, test_sha256: str, no_plots: bool) -> bool:

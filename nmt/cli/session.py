@@ -32,6 +32,10 @@ from nmt.runs.run_tokenizer import check_size
 from nmt.runs.weights import choose_weights
 from nmt.text.tokenizer import Tokenizer
 from nmt.training import checkpoints, cluster, devices, loop
+from nmt.training.epoch_metrics import validation_metrics
+from nmt.training.listeners import FinalRecord, Function, Listener, Listeners
+from nmt.training.tensorboard import TensorBoard
+from nmt.training.trackers import tracker
 from transformer_model import Transformer
 
 __all__ = [
@@ -46,7 +50,9 @@ class Host(NamedTuple):
 
     prints: bool = True  # scores and samples on stdout
     handles_signals: bool = True  # while epochs are trained
-    on_epoch: Callable[[dict[str, Any]], object] | None = None  # called with the row of an epoch
+    on_epoch: Callable[[dict[str, Any]], object] | None = (
+        None  # called with the row of each validation
+    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,6 +70,7 @@ class Session:
     devices: devices.Devices
     workers: cluster.Cluster
     parent: parents.Parent | None  # the run to begin with
+    listeners: Listeners  # get the records of training
 
     @property
     def host(self) -> Host:
@@ -129,13 +136,15 @@ class Session:
         """Logs what is left to train, once the newest checkpoint is restored."""
         if self.args.no_plots:
             epochs.times.picture_seconds = 0  # of the time that a run is estimated to take
-        epochs.on_epoch = self.host.on_epoch
+        epochs.listeners = self.listeners
         train_messages.announce_training(self.run, self.corpus, epochs, batches)
 
     # ---- After training: what the chief writes, prints and draws ----
 
     def write_validation(self, validation: dict[str, float]) -> None:
-        """Writes the metrics of the final weights to scores.json."""
+        """Writes the metrics of the final weights to scores.json, and for the listeners."""
+        self.listeners.take(FinalRecord(validation_metrics(validation)))
+        self.listeners.close()
         if self.workers.chief:
             final = choose_weights(self.run).record
             run_report.write_validation(self.run, self.corpus, final, validation)
@@ -273,8 +282,19 @@ def prepare(args: Namespace) -> Session:
     train_corpus.write_held_out(run, corpus, source)
     return Session(
         args, run, claimed, options, corpus, text, hashes, source, start.devices, workers,
-        start.parent,
+        start.parent, listeners(args, options, workers),
     )  # fmt: skip
+
+
+def listeners(args: Namespace, options: Options, workers: cluster.Cluster) -> Listeners:
+    """Returns what gets the records of training: TensorBoard, a tracker, the host's function."""
+    host: Host = getattr(args, "host", Host())
+    chosen: list[Listener] = [TensorBoard()]
+    if options.tracker != "none" and workers.chief:
+        chosen.append(tracker(options.tracker))
+    if host.on_epoch:
+        chosen.append(Function(host.on_epoch))
+    return Listeners(chosen)
 
 
 def _choose(args: Namespace, workers: cluster.Cluster) -> _Start:

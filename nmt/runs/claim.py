@@ -18,7 +18,7 @@ from nmt.training.run_folder import RunFolder
 # content, not by name.
 CHANGEABLE_PARAMETERS = (
     "data_path", "epochs", "patience", "checkpoint_minutes", "average", "beam", "length_penalty",
-    "tokenize", "lowercase", "test_sha256",
+    "tokenize", "lowercase", "tracker", "test_sha256",
 )  # fmt: skip
 
 # The names of hashed contents in messages.

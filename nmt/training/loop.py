@@ -22,18 +22,18 @@ from nmt.training.checkpoint_files import number as epoch_of
 from nmt.training.checkpoint_files import paths
 from nmt.training.epoch_metrics import (
     metrics_text,
-    validation_metrics,
     value_for_early_stopping,
     value_to_minimize,
 )
 from nmt.training.estimate import BatchTimer, RunTimes, duration
+from nmt.training.listeners import EpochRecord, Listeners, RunRecord, StepRecord
 from nmt.training.optimizer import SharedOptimizer
 from nmt.training.progress import ProgressBar
 from nmt.training.run_folder import RunFolder
 from transformer_model import Transformer
 
 REFRESH_BATCHES = 20  # between two updates of the progress bar, each of which waits for the device
-TENSORBOARD_SAMPLES = 3  # validation sentences whose translations are logged after each epoch
+SAMPLES = 3  # validation sentences whose translations are recorded after each epoch
 FAR_ABOVE = 3  # times the loss of guessing all tokens alike, from which on a loss is reported
 
 
@@ -105,7 +105,7 @@ class Epochs:
       history: the metrics of finished epochs.
       position: the number of batches of the current epoch that are done.
       sums_so_far: the sum of their TokenSums.
-      on_epoch: called with the row of each epoch that is validated; None for nothing.
+      listeners: what gets the records of training.
     """
 
     def __init__(self, training: Trainable):
@@ -113,9 +113,8 @@ class Epochs:
         self.epoch = tf.Variable(0)
         self.history: list[dict[str, Any]] = []
         self.position, self.sums_so_far = tf.Variable(0), tf.Variable(tf.zeros(3, tf.float64))
-        self.times, self.tensorboard = RunTimes(), tensorboard.TensorBoard()
+        self.times, self.listeners = RunTimes(), Listeners([tensorboard.TensorBoard()])
         self._warned = False  # that the loss is far too high
-        self.on_epoch: Callable[[dict[str, Any]], object] | None = None
 
     @property
     def step(self) -> int:
@@ -234,10 +233,12 @@ class Epochs:
         new_loss, new_hits, new_tokens = new_sums
         if new_tokens:  # there are none if no target fits a non-autoregressive decoder
             self.warn_of_loss(f"{title}, batch {number}", new_loss / new_tokens)
-            self.tensorboard.log(
-                self.step, "training", loss=new_loss / new_tokens, accuracy=new_hits / new_tokens,
-                gradient_norm=self.training.optimizer.gradient_norm.numpy(), tokens_per_second=rate,
-                learning_rate=self.training.optimizer.learning_rate,
+            self.listeners.take(
+                StepRecord(
+                    self.step, new_loss / new_tokens, new_hits / new_tokens,
+                    float(self.training.optimizer.gradient_norm), rate,
+                    float(self.training.optimizer.learning_rate),
+                )
             )  # fmt: skip
         loss, hits, tokens = self.sums_so_far.numpy()
         tokens = max(tokens, 1)
@@ -334,8 +335,25 @@ class Epochs:
         )  # restoring changes it
         if announce:
             announce()
-        self.tensorboard = tensorboard.TensorBoard(run.logs)
+        self.listeners.begin(RunRecord(run, self.training.options.by_name(), self.step))
         self.times.begin_epoch(self.saved_seconds(run))
+        with self.listeners:
+            self.train_epochs(keeper, corpus, tokenizer, batches)
+        if int(self.epoch) < epochs:
+            log.info(
+                f"Stopped after epoch {int(self.epoch)}: the best validation is that of epoch "
+                f"{self.best_epoch} (--patience {self.training.options.patience})."
+            )
+
+    def train_epochs(
+        self,
+        keeper: checkpoints.Keeper,
+        corpus: Corpus,
+        tokenizer: Tokenizer,
+        batches: batching.Batches,
+    ) -> None:
+        """Trains, saves and validates what is left to do; for arguments see `fit`."""
+        run, epochs = keeper.run, self.training.options.epochs
         if not int(self.position) and not self.is_validated():  # validation was interrupted
             self.end_epoch(keeper, corpus, tokenizer)
         while not self.finished:
@@ -355,11 +373,6 @@ class Epochs:
             keeper.agree_on_signals()
             keeper.raise_if_interrupted()
             self.end_epoch(keeper, corpus, tokenizer, rate)
-        if int(self.epoch) < epochs:
-            log.info(
-                f"Stopped after epoch {int(self.epoch)}: the best validation is that of epoch "
-                f"{self.best_epoch} (--patience {self.training.options.patience})."
-            )
 
     @property
     def best_epoch(self) -> int:
@@ -443,11 +456,8 @@ class Epochs:
         if self.best_epoch == epoch:
             keeper.save(run.best, epoch)
         run.write("history.json", self.history)
-        self.tensorboard.log(self.step, "validation", **validation_metrics(row))
-        samples = corpus.validation.take(TENSORBOARD_SAMPLES)
-        self.tensorboard.log_translations(
-            self.step, self.training.validator.translations_of(samples, tokenizer)
-        )
+        samples = corpus.validation.take(SAMPLES)
+        translations = self.training.validator.translations_of(samples, tokenizer)
         test_share = len(corpus.test) / len(corpus.validation)
         left = self.times.time_left(self.training.options, epochs - epoch, test_share)
         speed = f"; {rate:,.0f} tokens/s, {row['seconds']:.0f} s" if rate else ""
@@ -455,7 +465,6 @@ class Epochs:
             f"Epoch {epoch}/{epochs}: loss {row['loss']:.3f}, accuracy {row['accuracy']:.3f}; "
             f"validation {metrics_text(row)}{speed}{left}"
         )
-        if self.on_epoch:
-            self.on_epoch(row)
+        self.listeners.take(EpochRecord(self.step, row, translations))
         keeper.agree_on_signals()
         keeper.raise_if_interrupted()

@@ -1,4 +1,4 @@
-"""What a training run writes for TensorBoard: curves by optimizer step, and translations."""
+"""What a training run writes for TensorBoard: options, curves by optimizer step, translations."""
 
 import contextlib
 from collections.abc import Iterable
@@ -6,40 +6,55 @@ from pathlib import Path
 from typing import Any
 
 import tensorflow as tf
+from tensorboard.plugins.hparams import api as hparams_api
+from tensorboard.plugins.hparams.metadata import SESSION_START_INFO_TAG
 
 from nmt import UserError, output
 from nmt.messages import reason
+from nmt.training.listeners import (
+    EpochRecord,
+    FinalRecord,
+    Listener,
+    Record,
+    RunRecord,
+    StepRecord,
+    curves,
+)
 
 
-class TensorBoard:
-    """Writes event files.
+class TensorBoard(Listener):
+    """Writes event files: curves, options for the HParams dashboard, and translations."""
 
-    Args:
-      folder: for the files; None to write nothing.
-    """
+    def __init__(self) -> None:
+        self._writer = tf.summary.create_noop_writer()
+        self._step = 0
 
-    def __init__(self, folder: Path | None = None):
-        self._writer = (
-            tf.summary.create_file_writer(str(folder))
-            if folder
-            else tf.summary.create_noop_writer()
-        )
+    def begin(self, run: RunRecord) -> None:
+        self._writer, self._step = tf.summary.create_file_writer(str(run.folder.logs)), run.step
+        with self._writer.as_default(step=run.step):
+            hparams_api.hparams(run.options)
 
-    def log(self, step: int, group: str, **metrics: Any) -> None:
-        """Writes metrics as curves `group`/name, at an optimizer step."""
-        with self._writer.as_default(step=step):
-            for name, value in metrics.items():
-                tf.summary.scalar(f"{group}/{name}", value)
+    def take(self, record: Record) -> None:
+        self._step = self._step if isinstance(record, FinalRecord) else record.step
+        with self._writer.as_default(step=self._step):
+            for name, value in curves(record).items():
+                tf.summary.scalar(name, value)
+            if isinstance(record, EpochRecord):
+                tf.summary.text("translations", translation_table(record.samples))
+        if not isinstance(record, StepRecord):
+            self._writer.flush()
 
-    def log_translations(self, step: int, rows: Iterable[tuple[str, str, str]]) -> None:
-        """Writes rows of (source, reference, translation) as a table."""
-        table = ["|source|reference|translation|", "|---|---|---|"]
-        for row in rows:
-            cells = [text.replace("|", "\\|") for text in row]
-            table.append(f"|{'|'.join(cells)}|")
-        with self._writer.as_default(step=step):
-            tf.summary.text("translations", "\n".join(table))
-        self._writer.flush()
+    def close(self) -> None:
+        self._writer.close()
+
+
+def translation_table(rows: Iterable[tuple[str, str, str]]) -> str:
+    """Returns rows of (source, reference, translation) as a table of Markdown."""
+    table = ["|source|reference|translation|", "|---|---|---|"]
+    for row in rows:
+        cells = [text.replace("|", "\\|") for text in row]
+        table.append(f"|{'|'.join(cells)}|")
+    return "\n".join(table)
 
 
 def drop_later_events(logs: Path, step: int) -> None:
@@ -65,7 +80,7 @@ def drop_later_events(logs: Path, step: int) -> None:
             ):
                 for record in tf.data.TFRecordDataset(str(path)).as_numpy_iterator():
                     event = Event.FromString(record)
-                    if event.step <= step or event.HasField("file_version"):
+                    if _is_kept(event, step):
                         writer.write(record)
                     else:
                         dropped += 1
@@ -77,3 +92,10 @@ def drop_later_events(logs: Path, step: int) -> None:
             raise UserError(
                 f"{logs}: cannot be written ({reason(error)}); free some space"
             ) from None
+
+
+def _is_kept(event: Any, step: int) -> bool:
+    """Returns whether an event is not written again by a run that resumes from `step`."""
+    if any(value.tag == SESSION_START_INFO_TAG for value in event.summary.value):
+        return False  # the options, of which TensorBoard reads the first
+    return event.step <= step or event.HasField("file_version")

@@ -56,7 +56,7 @@ def test_a_non_autoregressive_run_may_begin_with_a_higher_loss(capsys):
 
 def test_batches_of_which_no_target_fits_are_reported_without_a_mean(capsys):
     training = tiny_training(vocab_size=20)
-    training.epochs.tensorboard = None  # which gets nothing
+    training.epochs.listeners = None  # which get nothing
     assert training.epochs.report("Epoch 1/2", 1, np.zeros(3), 10.0) == (
         "loss 0.000, accuracy 0.000, 10 tokens/s"
     )
