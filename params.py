@@ -78,6 +78,21 @@ LOGITS_BIAS: Annotated[
 TRAINING = Section("Training")
 
 EPOCHS: Annotated[int, Flag("passes over the training pairs; tutorial (1 for a quick try)", 1)] = 20
+MAX_STEPS: Annotated[
+    int,
+    Flag("optimizer steps of the whole run, instead of --epochs (paper 5.2: 100,000); 0: off", 0),
+] = 0
+VALIDATE_EVERY: Annotated[
+    int,
+    Flag(
+        "steps between validations: an epoch of the run ends after so many, wherever a pass is; 0: "
+        "after each pass",
+        0,
+    ),
+] = 0
+SAVE_EVERY: Annotated[
+    int, Flag("steps between checkpoints within an epoch, besides --checkpoint-minutes; 0: off", 0)
+] = 0
 SCHEDULE: Annotated[
     str,
     Flag(

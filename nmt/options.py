@@ -36,6 +36,9 @@ class Options:
     norm_epsilon: float = params.NORM_EPSILON
     logits_bias: bool = params.LOGITS_BIAS
     epochs: int = params.EPOCHS
+    max_steps: int = params.MAX_STEPS
+    validate_every: int = params.VALIDATE_EVERY
+    save_every: int = params.SAVE_EVERY
     schedule: str = params.SCHEDULE
     warmup_steps: int = params.WARMUP_STEPS
     learning_rate_scale: float = params.LEARNING_RATE_SCALE

@@ -6,7 +6,8 @@ from nmt import UserError
 from nmt.cli import train_messages
 from nmt.corpus.corpora import Corpus
 from nmt.exports.browser.page_size import MAX_PARAMETERS
-from nmt.messages import log, plural
+from nmt.messages import log
+from nmt.neighbors import params
 from nmt.options import Options
 from nmt.results import pictures, run_report
 from nmt.runs.folder import Run
@@ -14,7 +15,9 @@ from nmt.runs.weights import Weights, choose_weights, scores_are_of
 from nmt.training.loop import is_finished
 
 # Options that change neither the scores nor the pictures of a run that is finished.
-WITHOUT_EFFECT = ("data_path", "epochs", "patience", "checkpoint_minutes", "tracker")
+WITHOUT_EFFECT = (
+    "data_path", "epochs", "max_steps", "save_every", "patience", "checkpoint_minutes", "tracker",
+)  # fmt: skip
 
 
 def is_complete(run: Run, options: Options, test_sha256: str, no_plots: bool) -> bool:
@@ -50,13 +53,13 @@ def is_scored(scores: Any, weights: Weights, options: Options, test_sha256: str)
     """Returns whether scores.json holds all scores of the weights, computed with these options."""
     if not isinstance(scores, dict) or not scores_are_of(scores, weights):
         return False
-    scored_with = scores.get("options", {})
+    scored_with = params.values() | scores.get("options", {})  # a newer option had its default
     current = options.by_name()
     names = current.keys() - {*WITHOUT_EFFECT}
     return (
         "validation" in scores
         and scores.get("test_sha256") == test_sha256
-        and all(name in scored_with and scored_with[name] == current[name] for name in names)
+        and all(scored_with[name] == current[name] for name in names)
     )
 
 
@@ -75,9 +78,11 @@ def report(run: Run, corpus: Corpus) -> None:
     """Prints the scores that the run has, as its training did, and logs what can follow."""
     scores = run.read("scores.json")
     lines = run_report.read_translations(run, run_report.REPORTED_SAMPLES)
-    run_report.print_report(corpus.name, scores["epochs"], run.parameters.options, scores, lines)
+    options = run.parameters.options
+    length = run_report.training_length(run, scores["epochs"], options)
+    run_report.print_report(corpus.name, length, options, scores, lines)
     log.info(
-        f"Complete: {plural(scores['epochs'], 'epoch')}; nothing is left to do. To score it in "
+        f"Complete: {length}; nothing is left to do. To score it in "
         "another way: evaluate; to draw a picture again: plot."
     )
     explorable = scores["parameters"] <= MAX_PARAMETERS

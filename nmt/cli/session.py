@@ -34,6 +34,7 @@ from nmt.text.tokenizer import Tokenizer
 from nmt.training import checkpoints, cluster, devices, loop
 from nmt.training.epoch_metrics import validation_metrics
 from nmt.training.listeners import FinalRecord, Function, Listener, Listeners
+from nmt.training.plan import Plan
 from nmt.training.tensorboard import TensorBoard
 from nmt.training.trackers import tracker
 from transformer_model import Transformer
@@ -116,7 +117,7 @@ class Session:
         )
         tokens = batches.buckets.tokens / replicas
         devices.check_logits(options, tokens, text.tokenizer.target.vocab_size)
-        steps_per_epoch = loop.steps_per_epoch(batches, options.accumulate)
+        steps_per_epoch = Plan.of(options, batches.per_epoch).steps_per_pass
         train_messages.announce(
             self.args, run, options, self.corpus, self.source, text, steps_per_epoch, batches
         )
@@ -129,7 +130,7 @@ class Session:
         minutes = self.options.checkpoint_minutes
         return checkpoints.Keeper(
             checkpoint, self.run, kept_epochs, minutes, self.workers, confirm,
-            self.host.handles_signals,
+            self.host.handles_signals, self.claimed.parameters.changes,
         )  # fmt: skip
 
     def announce(self, epochs: loop.Epochs, batches: batching.Batches) -> None:
@@ -277,7 +278,7 @@ def prepare(args: Namespace) -> Session:
     origin = start.parent.origin if start.parent else None
     protection, parts = text.tokenizer.protection, start.devices.parts
     imported = start.parent.imported if start.parent else None
-    claimed = claim(run, options, source, hashes, parts, origin, protection, imported)
+    claimed = claim(run, options, source, hashes, parts, origin, protection, imported, args.change)
     train_options.check_same(claimed.identity, workers)
     train_corpus.write_held_out(run, corpus, source)
     return Session(

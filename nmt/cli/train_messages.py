@@ -37,10 +37,11 @@ class Steps(NamedTuple):
     per_epoch: int
     epochs: int
     warmup: int
+    most: int = 0  # --max-steps
 
     @property
     def total(self) -> int:
-        return self.per_epoch * self.epochs
+        return self.most or self.per_epoch * self.epochs
 
 
 # ---- Before training ----
@@ -90,7 +91,7 @@ def announce(
     warn_of_repeated_pairs(text.survey, source)
     report_protection(options.protect, text)
     batching.warn_of_truncation(corpus.validation, text.tokenizer, "validation")
-    steps = Steps(steps_per_epoch, options.epochs, options.warmup_steps)
+    steps = Steps(steps_per_epoch, options.epochs, options.warmup_steps, options.max_steps)
     if steps.total < steps.warmup:
         tiny = flags.chosen(args, "tiny")  # flags that are given stay
         warn_of_few_steps(steps, how_to_train_longer(steps, batches, corpus, tiny))
@@ -167,7 +168,8 @@ def how_to_train_longer(
     """
     if batches.dropped > batches.kept:  # first of all: the steps are then others
         return f"--max-length {batches.length_of(KEPT_SHARE)}, which drops fewer pairs"
-    advice = f"--epochs {-(-ENOUGH_STEPS * steps.warmup // steps.per_epoch)}"
+    enough = ENOUGH_STEPS * steps.warmup
+    advice = f"--max-steps {enough}" if steps.most else f"--epochs {-(-enough // steps.per_epoch)}"
     mean_length = float(np.average(range(len(batches.counts)), weights=batches.counts))
     if steps_with(tiny, batches, mean_length) >= tiny.warmup_steps:
         # Another vocabulary makes sentences shorter, but a word takes a token in any.
@@ -192,7 +194,7 @@ def steps_with(options: Options, batches: batching.Batches, mean_length: float) 
     if options.batch_tokens:
         number = pairs * mean_length / options.batch_tokens
     per_epoch = int(FULL_BATCHES * number) // options.accumulate
-    return per_epoch * options.epochs
+    return options.max_steps or per_epoch * options.epochs
 
 
 def report_protection(protect: str, text: TrainingText) -> None:
@@ -230,16 +232,17 @@ def announce_training(
     if epochs.finished:
         log.info(f"Training is finished: {scoring}.")
         return
-    epochs_to_train = options.epochs - int(epochs.epoch)
-    steps_done = -(-int(epochs.position) // options.accumulate)  # of this epoch
-    steps = loop.steps_per_epoch(batches, options.accumulate) * epochs_to_train
-    steps -= steps_done
-    begun = int(epochs.epoch) or steps_done
-    epochs_left = plural(epochs_to_train, "more epoch" if begun else "epoch")
+    plan, progress = epochs.plan, epochs.progress
+    steps = plan.total_steps(progress) - progress.step
+    begun = progress.epoch or progress.position
+    length = plural(steps, "more step" if begun else "step")
+    if not plan.counts_steps:
+        epochs_left = plural(plan.epochs_left(progress), "more epoch" if begun else "epoch")
+        length = f"{epochs_left} ({plural(steps, 'step')})"
     parameters = epochs.training.transformer.count_params()
     log.info(
         f"Training a Transformer with {parameters:,} parameters for "
-        f"{epochs_left} ({plural(steps, 'step')}), then {scoring}. To follow the curves: "
+        f"{length}, then {scoring}. To follow the curves: "
         f"tensorboard --logdir {shlex.quote(str(run.logs))}"
     )
     if options.xla == "on":

@@ -305,7 +305,7 @@ def draw_learning_rates(axes: Axes, curves: dict[str, Curve], say: Say) -> None:
     """Draws the schedule of each run by step, and a point for what was recorded of each epoch."""
     alone, recorded = len(curves) == 1, say("at the end of each epoch")
     for number, (name, curve) in enumerate(curves.items()):
-        ends = [row["epoch"] * curve.steps_per_epoch for row in curve.history]
+        ends = [row.get("step", row["epoch"] * curve.steps_per_epoch) for row in curve.history]
         step = np.linspace(0, max(ends, default=0), 1000)  # no epoch may be finished yet
         axes.plot(
             step, curve.schedule(step), color=f"C{number}", label=say("schedule") if alone else name

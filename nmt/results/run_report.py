@@ -56,9 +56,25 @@ def search_name(options: Options) -> str:
     return f"a beam of {options.beam}" if options.beam > 1 else "greedy search"
 
 
+def training_length(folder: RunFolder, epochs: int, options: Options) -> str:
+    """Returns how long a run was trained, as text: in epochs, or in steps if these are validated.
+
+    Args:
+      folder: of the run.
+      epochs: that are finished.
+      options: of the run.
+    """
+    if options.max_steps or options.validate_every:
+        with contextlib.suppress(UserError):
+            steps = [row["step"] for row in folder.history() if row["epoch"] == epochs]
+            if steps:
+                return plural(steps[0], "step")
+    return plural(epochs, "epoch")
+
+
 def print_report(
     corpus_name: str,
-    epochs: int,
+    length: str,
     options: Options,
     test_scores: Scores,
     lines: list[TranslatedLine],
@@ -67,7 +83,7 @@ def print_report(
 
     Args:
       corpus_name: of the corpus.
-      epochs: that the run was trained for.
+      length: of the training run, as text.
       options: of the run, for its search.
       test_scores, lines: what `evaluate` returned.
     """
@@ -77,7 +93,7 @@ def print_report(
         print(f"Source:     {line.source}\nReference:  {line.reference}")
         print(f"Hypothesis: {line.hypothesis}\n")
     size, search = plural(test_scores["lines"], "line"), search_name(options)
-    print(f"Test split of {corpus_name}, {size}, {plural(epochs, 'epoch')}, {search}:")
+    print(f"Test split of {corpus_name}, {size}, {length}, {search}:")
     print(f"loss {test_scores['loss']:.3f}, accuracy {test_scores['accuracy']:.3f}")
     metrics_by_name = {
         name: score
@@ -141,7 +157,8 @@ def report(
       UserError: the folder could not be written to.
     """
     try:
-        print_report(corpus.name, int(model.epoch), model.options, test_scores, lines)
+        length = training_length(folder, int(model.epoch), model.options)
+        print_report(corpus.name, length, model.options, test_scores, lines)
     finally:
         write_report(folder, corpus, model, checkpoint, test_scores, lines)
 

@@ -1,7 +1,7 @@
 """Claiming a run folder for a training run: a new one, or the same as the one that it resumes."""
 
 import dataclasses
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nmt import UserError, machine
 from nmt.corpus.source import CorpusSource
@@ -12,13 +12,14 @@ from nmt.runs.folder import Run
 from nmt.runs.parameters import Parameters, in_effect
 from nmt.text.imported import Imported
 from nmt.text.protected import Protection
+from nmt.training.changes import ON_REQUEST, Change
 from nmt.training.run_folder import RunFolder
 
 # A run may be resumed with other values of these; all others identify the run. So do its data, by
 # content, not by name.
 CHANGEABLE_PARAMETERS = (
-    "data_path", "epochs", "patience", "checkpoint_minutes", "average", "beam", "length_penalty",
-    "tokenize", "lowercase", "tracker", "test_sha256",
+    "data_path", "epochs", "max_steps", "save_every", "patience", "checkpoint_minutes", "average",
+    "beam", "length_penalty", "tokenize", "lowercase", "tracker", "test_sha256",
 )  # fmt: skip
 
 # The names of hashed contents in messages.
@@ -31,7 +32,7 @@ HASH_LABELS = {
 }
 
 NOTES = {  # why a parameter of CHANGEABLE_PARAMETERS identifies this run
-    "epochs": " (a cosine schedule depends on the number of epochs)",
+    **dict.fromkeys(("epochs", "max_steps"), " (a cosine schedule depends on the number of steps)"),
     **dict.fromkeys(
         params.names(params.SCORING),
         " (--validate-by bleu compares epochs by it; to score otherwise: evaluate)",
@@ -77,6 +78,7 @@ def claim(
     origin: Origin | None = None,
     protection: Protection | None = None,
     imported: Imported | None = None,
+    change: bool = False,
 ) -> Claim:
     """Saves the parameters of a new run, or checks that those of a resumed one are the same.
 
@@ -89,6 +91,7 @@ def claim(
       origin: of the weights that the run begins with, if they are not new.
       protection: what the run learns about what must not change.
       imported: the model that it, or the first of its parents, was made of.
+      change: whether values of changes.ON_REQUEST may differ, which is recorded.
 
     Raises:
       UserError: the folder holds another run; the message lists the differences.
@@ -109,23 +112,52 @@ def claim(
         return Claim(run, claimed, claimed.identity, is_confirmed=False)
     saved = run.resumable
     if saved:
-        check_same(run, saved, claimed)
-    accepted = Claim(run, as_begun(saved, claimed) if saved else claimed, claimed.identity)
+        changed = check_same(run, saved, claimed, change)
+        claimed = as_begun(saved, claimed, changed)
+    accepted = Claim(run, claimed, claimed.identity)
     accepted.confirm()
     return accepted
 
 
-def check_same(folder: RunFolder, saved: Parameters, claimed: Parameters) -> None:
-    """Raises a UserError if a parameter that identifies a run differs from the saved one."""
-    if differing := differences(saved, claimed):
-        raise UserError(
-            f"{folder.path}: holds another run ({'; '.join(differing)}); name another --run, "
-            "or remove the folder"
+def check_same(
+    folder: RunFolder, saved: Parameters, claimed: Parameters, change: bool = False
+) -> tuple[Change, ...]:
+    """Returns the Change that `change` allows, if there is one.
+
+    Raises:
+      UserError: a parameter that identifies a run differs from the saved one.
+    """
+    differing = differences(saved, claimed)
+    if not differing:
+        return ()
+    can_change = differing.keys() <= ON_REQUEST
+    if change and can_change:
+        values = _values(saved), _values(claimed)
+        changed = Change.now(
+            folder, {name: [side.get(name) for side in values] for name in differing}
         )
+        log.info(f"Changed from here on: {'; '.join(differing.values())}.")
+        return (changed,)
+    instead = "or remove the folder"
+    if can_change:
+        instead = f"go on with what is given here by --change, {instead}"
+    raise UserError(
+        f"{folder.path}: holds another run ({'; '.join(differing.values())}); name another --run, "
+        f"{instead}"
+    )
 
 
-def as_begun(saved: Parameters, claimed: Parameters) -> Parameters:
+def _values(parameters: Parameters) -> dict[str, Any]:
+    """Returns what may differ, by name."""
+    return parameters.options.by_name() | parameters.hashes
+
+
+def as_begun(
+    saved: Parameters, claimed: Parameters, changed: tuple[Change, ...] = ()
+) -> Parameters:
     """Returns `claimed` with the training scheme, protection and parent, if any, of the saved.
+
+    And with the changes of both.
 
     A resumed run may do without its parent: the command that resumes it need not name it.
     """
@@ -134,6 +166,7 @@ def as_begun(saved: Parameters, claimed: Parameters) -> Parameters:
         training_scheme=saved.training_scheme,
         protection=saved.protection,
         imported=saved.imported,
+        changes=(*saved.changes, *changed),
     )
     if not saved.parent:
         return claimed
@@ -143,24 +176,23 @@ def as_begun(saved: Parameters, claimed: Parameters) -> Parameters:
     return dataclasses.replace(claimed, parent=saved.parent, hashes=hashes)
 
 
-def differences(saved: Parameters, claimed: Parameters) -> list[str]:
-    """Returns as text each parameter that identifies a run and differs from the saved one."""
+def differences(saved: Parameters, claimed: Parameters) -> dict[str, str]:
+    """Returns by name, as text, what identifies a run and differs from what is saved."""
     changeable = set(CHANGEABLE_PARAMETERS)
-    if claimed.options.schedule == "cosine":  # which was scheduled for a number of epochs
-        changeable.remove("epochs")
+    if claimed.options.schedule == "cosine":  # which was scheduled for a number of steps
+        changeable -= {"epochs", "max_steps"}
     if claimed.options.validate_by == "bleu":  # which these define
         changeable -= {*params.names(params.SCORING)}
     saved_values = saved.options.by_name()
-    differing = [
-        f"{name} is {saved_values[name]!r} there, {value!r} here{NOTES.get(name, '')}"
+    differing = {
+        name: f"{name} is {saved_values[name]!r} there, {value!r} here{NOTES.get(name, '')}"
         for name, value in claimed.options.by_name().items()
         if name not in changeable
         and value != saved_values[name]
         and in_effect(name, claimed.options) != in_effect(name, saved.options)
-    ]
-    differing += [
-        f"the {HASH_LABELS[name]} differs"
+    }
+    return differing | {
+        name: f"the {HASH_LABELS[name]} differs"
         for name, value in claimed.hashes.items()
         if name not in changeable and value != saved.hashes.get(name)
-    ]
-    return differing
+    }

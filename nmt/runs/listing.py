@@ -42,7 +42,10 @@ class Summary:
         self.options = options
         self.corpus = options.data_path
         self.languages = "-".join(run.parameters.corpus.languages)
-        self.epochs, self.planned = len(run.history()), options.epochs
+        history = run.history()
+        self.epochs, self.planned = len(history), options.epochs
+        self.steps = history[-1].get("step") if history else 0
+        self.passes = history[-1].get("passes", self.epochs) if history else 0
         bleu = scores.get("BLEU", scores.get("BLEU, lower-cased", {}))
         self.bleu = bleu.get("score")
         self.scoring = scoring(bleu.get("signature", ""), scores.get("options", {}))

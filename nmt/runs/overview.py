@@ -15,7 +15,7 @@ TITLES = (
     "run", "corpus", "languages", "epochs", "validation", "BLEU", "parameters", "size", "trained",
     "weights", "scored by",
 )  # fmt: skip
-IN_OTHER_COLUMNS = ("data_path", "epochs", "beam", "tokenize", "lowercase")
+IN_OTHER_COLUMNS = ("data_path", "epochs", "max_steps", "beam", "tokenize", "lowercase")
 MAX_COLUMNS = 5  # of options that differ
 
 
@@ -40,6 +40,15 @@ def validation_text(validation: dict[str, float]) -> str:
     return f"loss {validation['loss']:.3f}" if "loss" in validation else ""
 
 
+def length(summary: Summary) -> str:
+    """Returns what is trained of what is planned: "3/7" epochs, "2000/9000 steps", "1.5/7"."""
+    if summary.options.max_steps:
+        return f"{summary.steps}/{summary.options.max_steps} steps"
+    if summary.options.validate_every:
+        return f"{summary.passes:.1f}/{summary.planned}"
+    return f"{summary.epochs}/{summary.planned}"
+
+
 def row(summary: Summary, names: Sequence[str]) -> list[str]:
     """Returns the columns of TITLES, and those of the named options, as text."""
     number = f"{summary.parameters / 1e6:.1f} M" if summary.parameters else ""
@@ -47,7 +56,7 @@ def row(summary: Summary, names: Sequence[str]) -> list[str]:
     values = (in_effect(name, summary.options) for name in names)
     return [
         str(summary.run.path), summary.corpus, summary.languages,
-        f"{summary.epochs}/{summary.planned}", validation_text(summary.validation),
+        length(summary), validation_text(summary.validation),
         "" if summary.bleu is None else f"{summary.bleu:.1f}", number,
         f"{summary.bytes / 1e6:.0f} MB", f"{when:%Y-%m-%d %H:%M}", summary.weights,
         summary.scoring, *map(str, values),
@@ -95,6 +104,7 @@ def to_json(run: Run) -> dict[str, Any]:
         "languages": summary.languages,
         "epochs": summary.epochs,
         "planned": summary.planned,
+        "steps": summary.steps,
         "weights": summary.weights,
         "validation": summary.validation,
         "scores": summary.scores,

@@ -4,7 +4,7 @@ import contextlib
 import functools
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,7 +17,7 @@ from nmt.corpus.datasets import Dataset
 from nmt.messages import log, plural
 from nmt.options import Options
 from nmt.text.tokenizer import Tokenizer
-from nmt.training import checkpoints, cluster, devices, tensorboard
+from nmt.training import changes, checkpoints, cluster, devices, tensorboard
 from nmt.training.checkpoint_files import number as epoch_of
 from nmt.training.checkpoint_files import paths
 from nmt.training.epoch_metrics import (
@@ -28,6 +28,7 @@ from nmt.training.epoch_metrics import (
 from nmt.training.estimate import BatchTimer, RunTimes, duration
 from nmt.training.listeners import EpochRecord, Listeners, RunRecord, StepRecord
 from nmt.training.optimizer import SharedOptimizer
+from nmt.training.plan import Plan, Progress
 from nmt.training.progress import ProgressBar
 from nmt.training.run_folder import RunFolder
 from transformer_model import Transformer
@@ -50,23 +51,29 @@ def workers_agree_after(number: int, accumulate: int) -> bool:
 
 
 def is_finished(epoch: int, history: list[dict[str, Any]], options: Options) -> bool:
-    """Returns whether no epoch is left to train: all are done, or too many improved nothing.
+    """Returns whether a run was trained to its end, as far as its history says.
 
     Args:
       epoch: finished epochs.
       history: their metrics, see `metrics_of_epoch`.
       options: of the run.
     """
-    patience, waited = options.patience, 0
-    if history:
-        improved = min(history, key=value_for_early_stopping)
-        waited = epoch - improved["epoch"]
-    return epoch >= options.epochs or 0 < patience <= waited
+    newest = next((row for row in history if row["epoch"] == epoch), {})
+    if options.max_steps:
+        is_done = newest.get("step", 0) >= options.max_steps
+    elif options.validate_every:
+        is_done = newest.get("passes", 0.0) >= options.epochs
+    else:
+        is_done = epoch >= options.epochs
+    return is_done or is_patience_over(epoch, history, options.patience)
 
 
-def steps_per_epoch(batches: batching.Batches, accumulate: int) -> int:
-    """Returns the number of optimizer steps for a pass over `batches`."""
-    return -(-batches.per_epoch // accumulate)
+def is_patience_over(epoch: int, history: list[dict[str, Any]], patience: int) -> bool:
+    """Returns whether more than `patience` epochs in a row, if it is not 0, improved nothing."""
+    if not history:
+        return False
+    improved = min(history, key=value_for_early_stopping)
+    return 0 < patience <= epoch - improved["epoch"]
 
 
 class Trainable(Protocol):
@@ -78,7 +85,7 @@ class Trainable(Protocol):
     workers: cluster.Cluster  # that the strategy spans
     transformer: Transformer
     optimizer: SharedOptimizer
-    total_steps: tf.Variable  # of all epochs
+    total_steps: tf.Variable  # of the whole run
     checkpoint: checkpoints.State  # of all that a resumed run needs
     train_batch: Any  # a tf.function: (inp, tar, ends_step=True) -> TokenSums, (3,)
     validator: "Validator"
@@ -94,6 +101,35 @@ class Validator(Protocol):
         """Returns (source, reference, translation) of each of a few pairs."""
 
 
+class Stream:
+    """The batches of passes over the training pairs, one after the other, without an end.
+
+    Args:
+      read: returns the replicas' shares of the batches of a pass, from its number and the number of
+        batches that are left out.
+      number: of the first pass.
+      first: batches of it that are left out.
+    """
+
+    def __init__(
+        self, read: Callable[[int, int], tf.distribute.DistributedDataset], number: int, first: int
+    ):
+        self._read, self._number = read, number
+        self._rest = read(number, first)
+
+    @property
+    def element_spec(self) -> Any:
+        """The types of a batch."""
+        return self._rest.element_spec
+
+    def __iter__(self) -> Iterator[Any]:
+        rest, number = self._rest, self._number
+        while True:
+            yield from rest
+            number += 1
+            rest = self._read(number, 0)
+
+
 class Epochs:
     """The epochs of a training run: what is done of them, and how the next ones are trained.
 
@@ -106,6 +142,7 @@ class Epochs:
       position: the number of batches of the current epoch that are done.
       sums_so_far: the sum of their TokenSums.
       listeners: what gets the records of training.
+      per_pass: the number of batches of a pass over the training pairs, once they are known.
     """
 
     def __init__(self, training: Trainable):
@@ -114,7 +151,18 @@ class Epochs:
         self.history: list[dict[str, Any]] = []
         self.position, self.sums_so_far = tf.Variable(0), tf.Variable(tf.zeros(3, tf.float64))
         self.times, self.listeners = RunTimes(), Listeners([tensorboard.TensorBoard()])
+        self.per_pass = 1
         self._warned = False  # that the loss is far too high
+
+    @property
+    def plan(self) -> Plan:
+        """What the run is to do."""
+        return Plan.of(self.training.options, self.per_pass)
+
+    @property
+    def progress(self) -> Progress:
+        """What is done of it."""
+        return Progress(self.step, int(self.epoch), int(self.position))
 
     @property
     def step(self) -> int:
@@ -125,7 +173,7 @@ class Epochs:
 
     def train_epoch(
         self,
-        batches: tf.distribute.DistributedDataset | tf.data.Dataset,
+        batches: "tf.distribute.DistributedDataset | tf.data.Dataset | Stream",
         batches_per_epoch: int,
         title: str,
         keeper: checkpoints.Keeper | None = None,
@@ -133,7 +181,7 @@ class Epochs:
         """Trains on the batches of an epoch from `position` on. Returns real tokens per second.
 
         Args:
-          batches: the replicas' shares of the batches from `position` on.
+          batches: the replicas' shares of the batches from `position` on, and perhaps more.
           batches_per_epoch: the number of all batches of the epoch.
           title: the title of the progress bar.
           keeper: the Keeper that saves within the epoch when that is due; None to save nothing.
@@ -142,6 +190,7 @@ class Epochs:
           UserError: the loss is NaN or infinite.
         """
         first, accumulate = int(self.position), self.training.options.accumulate
+        save_every, step = self.training.options.save_every, self.step
         if not first:
             self.sums_so_far.assign(tf.zeros(3, tf.float64))
         for ends_step in {True, accumulate == 1}:  # one trace of each for all shapes
@@ -156,7 +205,8 @@ class Epochs:
 
         pending = []  # TokenSums of the batches since the bar was refreshed
         with ProgressBar(title, batches_per_epoch, first) as bar:
-            for number, (inp, tar) in enumerate(batches, start=first + 1):
+            numbers = range(first + 1, batches_per_epoch + 1)
+            for number, (inp, tar) in zip(numbers, batches, strict=False):
                 is_last = number == batches_per_epoch
                 ends_step = is_last or number % accumulate == 0
                 pending.append(self.training.train_batch(inp, tar, ends_step=ends_step))
@@ -165,6 +215,9 @@ class Epochs:
                 may_save = self.training.workers.alone or workers_agree_after(number, accumulate)
                 if keeper and ends_step and not is_last and may_save:
                     save = keeper.agree_to_save()
+                step += ends_step
+                if keeper and ends_step and not is_last and save_every:
+                    save = save or step % save_every == 0
                 if refresh or save:
                     new_sums = self.advance(title, pending)
                     pending.clear()
@@ -178,12 +231,30 @@ class Epochs:
         return rate()
 
     def rest_of_epoch(
-        self, batches: batching.Batches, epoch: int
+        self, batches: batching.Batches
+    ) -> "tf.distribute.DistributedDataset | Stream":
+        """Returns the replicas' shares of the batches of this epoch, from `position` on.
+
+        Where the epoch may end within a pass, or reach into the next one, more batches follow.
+        """
+        number, first = self.plan.first_batch(self.progress)
+        if self.training.options.validate_every:
+            return Stream(functools.partial(self.rest_of_pass, batches), number, first)
+        return self.rest_of_pass(batches, number, first)
+
+    def rest_of_pass(
+        self, batches: batching.Batches, number: int, first: int
     ) -> tf.distribute.DistributedDataset:
-        """Returns the replicas' shares of the batches of an epoch, from `position` on."""
+        """Returns the replicas' shares of the batches of a pass.
+
+        Args:
+          batches: the Batches to train on.
+          number: of the pass, from 0.
+          first: the number of batches that are left out at the beginning.
+        """
         buffer_size = self.training.options.buffer_size
-        seed = seeds.of_epoch(self.training.options.seed, epoch, self.training.scheme)
-        read_shares = functools.partial(batches.epoch, buffer_size, seed, int(self.position))
+        seed = seeds.of_epoch(self.training.options.seed, number + 1, self.training.scheme)
+        read_shares = functools.partial(batches.epoch, buffer_size, seed, first)
         return devices.distribute_shares(self.training.strategy, read_shares)
 
     def save_within_epoch(self, keeper: checkpoints.Keeper) -> None:
@@ -272,13 +343,13 @@ class Epochs:
         if self.times.estimated or not timer.is_measured(number):
             return
         self.times.estimated = True
-        epochs = self.training.options.epochs - int(self.epoch)  # this one included
-        batches_left = epochs * self.times.batches - number
+        plan, progress = self.plan, self.progress
+        batches_left = plan.epochs_left(progress) * self.times.batches - number
+        if plan.counts_steps:
+            batches_left = (plan.total_steps(progress) - progress.step) * plan.accumulate
         seconds = timer.seconds_per_batch(number) * batches_left
         then = "scores and pictures" if self.times.picture_seconds else "scores"
-        log.info(
-            f"{plural(epochs, 'epoch')} will take about {duration(seconds)}, then come {then}."
-        )
+        log.info(f"{plan.left(progress)} will take about {duration(seconds)}, then come {then}.")
 
     # ---- Seconds of an epoch that is interrupted ----
 
@@ -320,30 +391,42 @@ class Epochs:
           batches: the Batches to train on.
           announce: called without arguments once it is known what is left to do, or None.
         """
-        run, epochs = keeper.run, self.training.options.epochs
+        run, self.per_pass = keeper.run, batches.per_epoch
         self.training.workers.barrier()  # until the chief has written, so that all find the same
         if newest := keeper.restore_newest():
-            within = f" and {plural(int(self.position), 'batch')}" if int(self.position) else ""
-            log.info(f"Resuming from {newest}: {plural(int(self.epoch), 'epoch')}{within} done.")
-        if int(self.epoch) > epochs:
-            log.info(f"Already trained for {int(self.epoch)} epochs; --epochs is {epochs}.")
+            log.info(f"Resuming from {newest}: {self.done()} done.")
+            if int(self.position) and changes.begin_again(keeper.changes, newest):
+                log.info("The epoch begins again, because its batches were changed.")
+                self.position.assign(0)
+                self.sums_so_far.assign(tf.zeros(3, tf.float64))
+        if int(self.epoch) > self.plan.passes and not self.plan.counts_steps:
+            log.info(
+                f"Already trained for {int(self.epoch)} epochs; --epochs is {self.plan.passes}."
+            )
         tensorboard.drop_later_events(run.logs, self.step if newest else -1)
         self.history = [row for row in run.history() if row["epoch"] <= int(self.epoch)]
         self.recover_best(keeper, corpus, tokenizer, newest)
-        self.training.total_steps.assign(
-            steps_per_epoch(batches, self.training.options.accumulate) * epochs
-        )  # restoring changes it
+        total_steps = self.plan.total_steps(self.progress)
+        self.training.total_steps.assign(total_steps)  # restoring changes it
         if announce:
             announce()
         self.listeners.begin(RunRecord(run, self.training.options.by_name(), self.step))
         self.times.begin_epoch(self.saved_seconds(run))
         with self.listeners:
             self.train_epochs(keeper, corpus, tokenizer, batches)
-        if int(self.epoch) < epochs:
+        if not self.plan.is_done(self.progress):
+            unit = "validation" if self.plan.counts_steps else "epoch"
             log.info(
-                f"Stopped after epoch {int(self.epoch)}: the best validation is that of epoch "
+                f"Stopped after {unit} {int(self.epoch)}: the best validation is that of {unit} "
                 f"{self.best_epoch} (--patience {self.training.options.patience})."
             )
+
+    def done(self) -> str:
+        """Returns what is done as text: "2 epochs and 30 batches", or "1,200 steps"."""
+        if self.plan.counts_steps:
+            return plural(self.step, "step")
+        within = f" and {plural(int(self.position), 'batch')}" if int(self.position) else ""
+        return f"{plural(int(self.epoch), 'epoch')}{within}"
 
     def train_epochs(
         self,
@@ -353,7 +436,7 @@ class Epochs:
         batches: batching.Batches,
     ) -> None:
         """Trains, saves and validates what is left to do; for arguments see `fit`."""
-        run, epochs = keeper.run, self.training.options.epochs
+        run = keeper.run
         if not int(self.position) and not self.is_validated():  # validation was interrupted
             self.end_epoch(keeper, corpus, tokenizer)
         while not self.finished:
@@ -361,9 +444,9 @@ class Epochs:
             if not int(self.position):
                 self.times.begin_epoch()
             rate = self.train_epoch(
-                self.rest_of_epoch(batches, epoch),
-                batches.per_epoch,
-                f"Epoch {epoch}/{epochs}",
+                self.rest_of_epoch(batches),
+                self.plan.batches_of_epoch(self.progress),
+                self.plan.title(self.progress),
                 keeper,
             )
             self.position.assign(0)
@@ -381,8 +464,10 @@ class Epochs:
 
     @property
     def finished(self) -> bool:
-        """Whether all epochs are done, or too many in a row did not improve validation."""
-        return is_finished(int(self.epoch), self.history, self.training.options)
+        """Whether all is done, or too many epochs in a row did not improve validation."""
+        patience = self.training.options.patience
+        is_over = is_patience_over(int(self.epoch), self.history, patience)
+        return is_over or self.plan.is_done(self.progress)
 
     def is_validated(self) -> bool:
         """Returns whether the last finished epoch has its metrics, or there is no such epoch."""
@@ -401,7 +486,8 @@ class Epochs:
         tokens = max(tokens, 1)
         metrics = self.training.validator.validate(corpus, tokenizer, self.times)
         return dict(
-            epoch=int(self.epoch), loss=loss / tokens, accuracy=hits / tokens, **metrics,
+            epoch=int(self.epoch), step=self.step, passes=self.plan.passes_done(self.progress),
+            loss=loss / tokens, accuracy=hits / tokens, **metrics,
             tokens_per_second=rate, learning_rate=float(self.training.optimizer.learning_rate),
             seconds=self.times.epoch_seconds, ended=time.time(),
         )  # fmt: skip
@@ -449,9 +535,12 @@ class Epochs:
           keeper, corpus, tokenizer: see `fit`.
           rate: tokens per second in training; None if the epoch was trained before a restart.
         """
-        run, epoch, epochs = keeper.run, int(self.epoch), self.training.options.epochs
+        run, epoch = keeper.run, int(self.epoch)
+        title = self.plan.finished_title(self.progress)
         row = self.metrics_of_epoch(corpus, tokenizer, rate)
-        self.warn_of_loss(f"Epoch {epoch}/{epochs}, validation", row["val_loss"])
+        if changed := changes.values_of(keeper.changes, epoch):
+            row["changed"] = changed
+        self.warn_of_loss(f"{title}, validation", row["val_loss"])
         self.history.append(row)
         if self.best_epoch == epoch:
             keeper.save(run.best, epoch)
@@ -459,10 +548,12 @@ class Epochs:
         samples = corpus.validation.take(SAMPLES)
         translations = self.training.validator.translations_of(samples, tokenizer)
         test_share = len(corpus.test) / len(corpus.validation)
-        left = self.times.time_left(self.training.options, epochs - epoch, test_share)
+        left = self.times.time_left(
+            self.training.options, self.plan.epochs_left(self.progress), test_share
+        )
         speed = f"; {rate:,.0f} tokens/s, {row['seconds']:.0f} s" if rate else ""
         log.info(
-            f"Epoch {epoch}/{epochs}: loss {row['loss']:.3f}, accuracy {row['accuracy']:.3f}; "
+            f"{title}: loss {row['loss']:.3f}, accuracy {row['accuracy']:.3f}; "
             f"validation {metrics_text(row)}{speed}{left}"
         )
         self.listeners.take(EpochRecord(self.step, row, translations))

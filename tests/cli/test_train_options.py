@@ -28,6 +28,7 @@ from nmt.runs import listing
 from nmt.runs.claim import differences
 from nmt.runs.folder import Run
 from nmt.runs.parameters import Parameters
+from nmt.training.plan import Plan, Progress
 
 
 def test_a_flag_that_is_equal_in_effect_is_no_difference_between_runs(finished):
@@ -39,7 +40,7 @@ def test_a_flag_that_is_equal_in_effect_is_no_difference_between_runs(finished):
         )
         assert len(differences(saved, claimed)) == number
     claimed = dataclasses.replace(saved, options=dataclasses.replace(saved.options, num_layers=2))
-    assert differences(saved, claimed) == ["num_layers is 1 there, 2 here"]
+    assert differences(saved, claimed) == {"num_layers": "num_layers is 1 there, 2 here"}
 
 
 def test_held_out_pairs_with_tabs_are_written_as_two_columns(tmp_path):
@@ -177,7 +178,8 @@ def test_a_run_says_what_it_trains_for_how_long_and_what_follows(capsys):
         options=Options(epochs=6, accumulate=2, xla="off"),
         transformer=SimpleNamespace(count_params=lambda: 1_310_208),
     )
-    epochs = SimpleNamespace(training=training, epoch=0, position=0, finished=False)
+    plan, progress = Plan.of(training.options, 1000), Progress(0, 0, 0)
+    epochs = SimpleNamespace(training=training, plan=plan, progress=progress, finished=False)
     corpus = corpora.Corpus("n", None, None, as_dataset(sentences(9)))
     batches = SimpleNamespace(lengths=[10, 20], per_epoch=1000)
 
@@ -187,12 +189,14 @@ def test_a_run_says_what_it_trains_for_how_long_and_what_follows(capsys):
 
     begins = "Training a Transformer with 1,310,208 parameters for "
     assert f"{begins}6 epochs (3000 steps), then scoring 9 test lines." in announced()
-    epochs.epoch, epochs.position = 4, 100  # 50 of the steps of epoch 5
+    epochs.progress = Progress(2050, 4, 100)  # 50 of the steps of epoch 5
     assert f"{begins}2 more epochs (950 steps), then scoring 9 test lines." in announced()
     assert "XLA" not in announced()
     training.options = Options(epochs=6, accumulate=2, xla="on")
     assert "XLA compiles the step for 2 shapes of batches" in announced()
-    epochs.epoch, epochs.position, epochs.finished = 6, 0, True
+    epochs.plan = Plan.of(Options(max_steps=5000, validate_every=500), 1000)
+    assert f"{begins}2950 more steps, then scoring 9 test lines." in announced()
+    epochs.finished = True
     assert announced() == "Training is finished: scoring 9 test lines.\n"
 
 
