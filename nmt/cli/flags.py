@@ -141,19 +141,17 @@ class Once(argparse.Action):
         setattr(namespace, self.dest, value)
 
 
-class Removed(argparse.Action):
-    """A flag of an earlier version: whoever gives it reads what to do instead."""
-
-    def __call__(
-        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, value: Any,
-        option: str | None = None,
-    ) -> None:  # fmt: skip
-        raise argparse.ArgumentError(self, f"was removed in version 4.0.0; {self.metavar}")
+def is_repeatable(action: argparse.Action) -> bool:
+    """Returns whether a flag may be given several times: --run of an ensemble, --protect."""
+    return isinstance(action, FirstAndOthers | argparse._AppendAction)
 
 
-def add_removed(parser: argparse.ArgumentParser, flag: str, instead: str) -> None:
-    """Adds a flag that is no longer there, with what to do `instead`, which --help leaves out."""
-    parser.add_argument(flag, nargs="?", action=Removed, metavar=instead, help=argparse.SUPPRESS)
+def add_config(parser: argparse.ArgumentParser) -> None:
+    """Adds the flag of a file of flags, which every command has; see configuration.py."""
+    parser.add_argument(
+        "--config", type=filled, metavar="FILE", action=Once,
+        help="a YAML file of flags, lines of flag: value; those given here take precedence",
+    )  # fmt: skip
 
 
 def add_run(parser: argparse.ArgumentParser, several: bool = False) -> None:

@@ -19,6 +19,7 @@ from importlib import metadata
 from nmt import UserError, __version__, messages
 from nmt.cli import (
     align,
+    configuration,
     data,
     environment,
     evaluate,
@@ -129,6 +130,7 @@ def parser(name: str) -> Parser:
     command_parser = Parser(f"{PROGRAM} {name}", description=description)
     module.add_flags(command_parser)
     flags.add_messages(command_parser)
+    flags.add_config(command_parser)
     return command_parser
 
 
@@ -181,6 +183,7 @@ def parse_command_line(arguments: list[str], args: Namespace | None = None) -> N
     reads_environment = getattr(COMMANDS[name], "READS_ENVIRONMENT", False)
     if reads_environment:
         words = environment.with_environment(command_parser, words, os.environ)
+    words = configuration.expand(command_parser, words)
     show_messages(words)
     if reads_environment:
         environment.check(command_parser, os.environ)

@@ -58,6 +58,15 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise UserError(f"{message}; see {self.prog} --help")
 
+    def action_of(self, word: str) -> argparse.Action | None:
+        """Returns what a word of a command line, "--flag" or "--flag=value", sets; None if none."""
+        return self._option_string_actions.get(word.partition("=")[0])
+
+    def check_values(self, action: argparse.Action, values: list[str]) -> None:
+        """Raises an argparse.ArgumentError if an action does not take one of `values`."""
+        for value in values:
+            self._get_values(action, [value])
+
     def _before_flags(self, arguments: list[str]) -> list[str]:
         """Returns the arguments without "--", after which all words are marked as no flags.
 

@@ -27,7 +27,6 @@ def add_flags(parser: ArgumentParser) -> None:
         help="values of all flags not given, listed below (default: the one named as the data set, "
         "or tutorial)",
     )  # fmt: skip
-    flags.add_removed(parser, "--config", "give its values as flags, or choose a --preset")
     parser.add_argument(
         "--from", dest="parent", type=flags.filled, metavar="DIR", action=flags.Once,
         help="begin with the weights, the tokenizer and the sizes of that run, in a new one",

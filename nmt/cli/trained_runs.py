@@ -56,6 +56,7 @@ def digest(run: Run) -> str:
 NOT_COMPARED = {
     "input", "output", "workers", "text", "source", "target", "columns", "mark", "fuzzy", "check",
     "strict", "run", "ensemble", "glossary", "prefixes", "command", "given",
+    "config",
 }  # fmt: skip
 
 

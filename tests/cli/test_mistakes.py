@@ -43,10 +43,8 @@ from nmt.training import devices
         (["--dataset", "good.tsv", "--reverse", "yes"], "unknown yes"),
         (["data", "bad.tsv.gz"], "bad.tsv.gz: is not compressed by gzip"),
         (["--train", "good.tsv", "--train", "good.tsv"], "--train: is given twice"),
-        (
-            ["--config", "a.json"],
-            "--config: was removed in version 4.0.0; give its values",
-        ),
+        (["--config", "missing.yaml"], "missing.yaml: No such file"),
+        (["--config", ""], "--config: must not be empty"),
         (["plot", "curves", "--beside", "a", "--beside", "b"], "--beside: is given twice"),
         (["data", "good.tsv", "--to", "", "--drop", "all"], "--to: must not be empty"),
         (["evaluate", "--against", ""], "--against: must not be empty"),
