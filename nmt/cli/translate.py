@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nmt import UserError
 from nmt.cli import flags, line_io, trained_runs, translate_file, translate_lines
 from nmt.cli.line_io import CHECK_ADVICE, FORMATS, Layout, TranslationCheck
-from nmt.decoding.consensus import UTILITIES
+from nmt.decoding.consensus import UTILITIES, closest
 from nmt.decoding.search_options import Repetition, Sampling, SearchOptions
 from nmt.decoding.workers import Part, Translate, TranslatedPart
 from nmt.neighbors import params
@@ -216,6 +216,9 @@ def translate_part(args: Namespace, translator: Translator, part: Part) -> Trans
         [part.lines], iter(part.prefixes), is_scored(args), counts
     )
     for number, translations in enumerate(results, start=part.first):
+        if part.references:
+            reference = part.references[number - part.first]
+            translations = [closest(translations, reference)]
         lines += FORMATS[args.format](number, translations, layout_of(args))
     return TranslatedPart(part.first, "".join(f"{line}\n" for line in lines), counts)
 
@@ -225,7 +228,7 @@ def layout_of(args: Namespace) -> Layout:
     return Layout(
         log_probabilities=args.score,
         links=args.alignments,
-        translations=1 if args.mbr else args.n_best,
+        translations=1 if args.mbr or args.closest_to else args.n_best,
         confidence=args.confidence,
     )
 

@@ -6,7 +6,7 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from nmt import UserError, output
 from nmt.cli import flags, trained_runs
@@ -23,7 +23,14 @@ from nmt.text import encoding
 # same, and so are the last bits of all numbers.
 PART_LINES = CHUNK_LINES
 MAX_WORKERS = 1024
-Row = tuple[str, str]  # a line, and what its translation begins with
+
+
+class Row(NamedTuple):
+    """A line of the input, and what goes with it."""
+
+    line: str
+    prefix: str  # what its translation begins with
+    reference: str = ""  # what its translation is to be like
 
 
 def add_file_flags(parser: ArgumentParser) -> None:
@@ -36,6 +43,11 @@ def add_file_flags(parser: ArgumentParser) -> None:
         "--output", type=flags.filled, metavar="FILE", action=flags.Once,
         help="a new file, instead of stdout, which appears when it is complete; until then, what "
         "is translated stands in FILE.partial, and the same command resumes it",
+    )  # fmt: skip
+    group.add_argument(
+        "--closest-to", type=flags.filled, metavar="FILE", action=flags.Once,
+        help="of the --n-best translations of each line of --input, write the one most like the "
+        "line of this file, by chrF",
     )  # fmt: skip
     group.add_argument(
         "--workers", type=flags.number(int, 1, MAX_WORKERS), metavar="N",
@@ -51,8 +63,9 @@ def check_flags(args: Namespace, documents: bool) -> None:
       documents: whether --format is markup.
     """
     if not (args.input or args.output):
-        if args.workers:
-            raise UserError("--workers goes with --input FILE and --output FILE; add them")
+        for flag, value in (("--workers", args.workers), ("--closest-to", args.closest_to)):
+            if value:
+                raise UserError(f"{flag} goes with --input FILE and --output FILE; add them")
         return
     if not (args.input and args.output):
         missing = "--output" if args.input else "--input"
@@ -73,7 +86,11 @@ def check_flags(args: Namespace, documents: bool) -> None:
         encoding.check_characters([args.prefix or ""])
     except UserError as error:
         raise UserError(f"--prefix {error}") from None
-    for name in filter(None, (args.input, args.prefixes)):
+    if args.closest_to and (args.n_best == 1 or args.mbr):
+        raise UserError(
+            "--closest-to chooses one of several translations: add --n-best N, and leave --mbr out"
+        )
+    for name in filter(None, (args.input, args.prefixes, args.closest_to)):
         files.check_is_stored(name)
     output_path = Path(args.output)
     if output_path.is_dir():
@@ -99,10 +116,11 @@ def run(args: Namespace, runs: list[Run], load: Callable[[], Translate]) -> None
 
 
 def read_rows(args: Namespace) -> Iterator[Row]:
-    """Returns an iterator of the lines and their prefixes."""
-    if args.prefixes:
-        return ((line, prefix) for line, prefix in files.read_aligned(args.input, args.prefixes))
-    return ((line, args.prefix or "") for line in encoding.read_lines(args.input))
+    """Yields the lines, their prefixes and references."""
+    paths = [path for path in (args.input, args.prefixes, args.closest_to) if path]
+    for line, *columns in files.read_aligned(*paths):
+        prefix = columns.pop(0) if args.prefixes else args.prefix or ""
+        yield Row(line, prefix, columns[0] if args.closest_to else "")
 
 
 def read_parts(args: Namespace) -> Iterator[Part]:
@@ -112,12 +130,16 @@ def read_parts(args: Namespace) -> Iterator[Part]:
         part_rows = list(itertools.islice(rows, PART_LINES))
         if not part_rows:
             return
-        lines, prefixes = map(list, zip(*part_rows, strict=True))
-        yield Part(first, lines, prefixes)
+        yield Part(
+            first,
+            [row.line for row in part_rows],
+            [row.prefix for row in part_rows],
+            [row.reference for row in part_rows] if args.closest_to else [],
+        )
 
 
 def count_lines(args: Namespace) -> tuple[int, str]:
-    """Returns the number of lines of the input, and the SHA-256 of it and the prefixes.
+    """Returns the number of lines of the input, and the SHA-256 of it and what goes with it.
 
     All of it is read before anything is translated: a damaged line would be found hours later.
 
@@ -125,9 +147,11 @@ def count_lines(args: Namespace) -> tuple[int, str]:
       UserError: the input, or a line of it, cannot be read; or there are fewer or more prefixes.
     """
     digest, lines = hashlib.sha256(), 0
-    for line, prefix in read_rows(args):
+    for row in read_rows(args):
         lines += 1
-        digest.update(f"{line}\n{prefix}\n".encode())
+        digest.update(f"{row.line}\n{row.prefix}\n".encode())
+        if args.closest_to:
+            digest.update(f"{row.reference}\n".encode())
     return lines, digest.hexdigest()
 
 

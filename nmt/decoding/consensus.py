@@ -1,4 +1,6 @@
-"""Minimum Bayes risk decoding: of several translations, the one that is most like the others.
+"""One of several translations: the one most like the others, or most like a reference.
+
+The former is minimum Bayes risk decoding:
 
 Kumar and Byrne 2004; with samples, Eikema and Aziz 2020 (arXiv 2005.10283). The utility of a
 translation is the mean chrF of all candidates as if each were the reference.
@@ -12,6 +14,17 @@ import math
 from nmt.decoding.sentence import Translation
 
 UTILITIES = ("chrf",)
+
+
+def closest(candidates: list[Translation], reference: str) -> Translation:
+    """Returns the candidate of the highest chrF against a reference; the first of equals.
+
+    Kim and Rush 2016 (arXiv 1606.07947), section 3.3, with chrF in place of BLEU.
+    """
+    import sacrebleu
+
+    score = sacrebleu.CHRF().sentence_score
+    return max(candidates, key=lambda candidate: score(candidate.text, [reference]).score)
 
 
 def choose(candidates: list[Translation], sampled: bool = True) -> Translation:

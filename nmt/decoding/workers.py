@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from multiprocessing import connection as connections
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -31,6 +31,9 @@ class Part(NamedTuple):
     first: int  # the number of the first line, from 1
     lines: list[str]
     prefixes: list[str]  # what the translation of each line begins with
+    references: Sequence[
+        str
+    ] = ()  # what the translation of each line is to be like; none: whatever
 
 
 class TranslatedPart(NamedTuple):

@@ -210,6 +210,24 @@ def test_a_flag_with_the_value_of_the_run_changes_nothing(finished, source):
     assert settings("--beam", "2") != settings()
 
 
+def test_of_several_translations_the_one_like_the_line_of_a_file_is_written(finished, tmp_path):
+    source, target, other = (tmp_path / name for name in ("a.pt", "a.en", "closest.en"))
+    source.write_text("".join(f"{line}\n" for line in LINES[:6]))
+    command = ["translate", "--run", finished / "run", "--beam", "3", "--n-best", "3"]
+    command += ["--input", source, "--output"]
+    assert call(*command, target) == 0
+    lines = target.read_text().splitlines()
+    third = lines[2::3]  # the third best translation of each line
+    (tmp_path / "references").write_text("".join(f"{line}\n" for line in third))
+    closest = ["--closest-to", tmp_path / "references"]
+    assert call(*command, other, *closest) == 0
+    assert other.read_text().splitlines() == third
+    (tmp_path / "references").write_text("one.\n")
+    assert call(*command, tmp_path / "c.en", *closest) == 2  # has fewer lines
+    command[command.index("--n-best") + 1] = "1"
+    assert call(*command, tmp_path / "c.en", *closest) == 2
+
+
 def test_a_run_is_recognized_by_its_weights(finished, tmp_path):
     run = Run(tmp_path)
     names = "params.json", "tokenizer.model", "checkpoints/final/ckpt-1.index"

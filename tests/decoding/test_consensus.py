@@ -39,3 +39,10 @@ def test_translations_of_a_search_count_by_their_probabilities():
 def test_probabilities_too_small_to_be_numbers_can_be_compared():
     candidates = [Translation(A, -2000.0), Translation(B, -2001.0), Translation(C, -5000.0)]
     assert consensus.choose(candidates, sampled=False) == candidates[0]
+
+
+def test_the_candidate_closest_to_a_reference_is_the_first_of_the_highest_chrf():
+    candidates = [Translation(C, -1.0), Translation(B, -2.0), Translation(A, -3.0)]
+    assert consensus.closest(candidates, A) == candidates[2]
+    assert consensus.closest(candidates, "dogs") == candidates[0]
+    assert consensus.closest(candidates, "xyz") == candidates[0]  # all are equal
