@@ -60,6 +60,10 @@ def add_flags(parser: ArgumentParser) -> None:
         action=flags.Once,
     )
     parser.add_argument(
+        "--ranking", type=flags.filled, metavar="FILE", action=flags.Once,
+        help="for sweep: the ranking.tsv of recipes/sweep.smk",
+    )  # fmt: skip
+    parser.add_argument(
         "--lang",
         choices=texts.LANGUAGES,
         default="en",

@@ -17,6 +17,7 @@ from nmt import UserError, output
 from nmt.messages import log, plural
 from nmt.options import Options
 from nmt.results import texts
+from nmt.results.ranking import read_ranking
 from nmt.training.run_folder import RunFolder
 
 if TYPE_CHECKING:
@@ -105,6 +106,18 @@ class Pictures:
                 f"most {MAX_ENCODING_VALUES:,} are drawn; lower one of them"
             )
         return plots.positional_encoding(path, positions, depth, position, self.say)
+
+    def sweep(self, path: Path, ranking: str | None) -> Path:
+        """Of the runs of a search, as the file `ranking` holds them.
+
+        Raises:
+          UserError: there is no such file, or it holds something else.
+        """
+        from nmt.results import plots
+
+        if ranking is None:
+            raise UserError("plot sweep: name the runs: --ranking FILE")
+        return plots.sweep(path, read_ranking(ranking), self.say)
 
     def scaling(self, path: Path) -> Path:
         from nmt.results import plots
@@ -281,7 +294,7 @@ class Picture:
         """
         name = self.name
         for choice, value in choices.items():
-            if choice != "beside" and value != self.flags[choice]:
+            if choice not in ("beside", "ranking") and value != self.flags[choice]:
                 text = value if isinstance(value, str) else f"{choice}{value}"
                 name += "-mean" if value is True else f"-{text}"
         return f"{name}.png" if language == "en" else f"{name}-{language}.png"
@@ -296,6 +309,7 @@ PICTURES = (  # in the order drawn
     Picture("masks", RunPictures.masks, needs_weights=False, needs_sentence=True),
     Picture("scaling", Pictures.scaling, needs_run=False),
     Picture("schedule", Pictures.schedule, needs_run=False),
+    Picture("sweep", Pictures.sweep, flags=dict(ranking=None), needs_run=False, drawn=()),
     Picture("lengths", RunPictures.lengths),
     Picture("curves", RunPictures.curves, flags=dict(beside=())),
     Picture(

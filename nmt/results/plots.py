@@ -19,6 +19,7 @@ from matplotlib.ticker import MaxNLocator
 import transformer_model as model
 from nmt.decoding.attention import KINDS, Attention
 from nmt.results.figures import explained, labels, limited, notes, save, subplots
+from nmt.results.ranking import Ranking
 from nmt.results.texts import Say, english
 from transformer_model import CustomSchedule
 
@@ -385,6 +386,46 @@ def confidence(
         ylabel=say("translations"), xlim=(0, 100),
     )  # fmt: skip
     return save(figure, path)
+
+
+LOG_SPREAD = 30  # a flag whose highest value is so many times the lowest has a logarithmic axis
+
+
+def sweep(path: Path, ranking: Ranking, say: Say = english) -> Path:
+    """The validation result of all runs of a search, by the value of each flag.
+
+    Args:
+      path: of the file.
+      ranking: the runs, the best first.
+    """
+    number = len(ranking.flags)
+    figure, panels = subplots(
+        1, number, figsize=(max(4 * number, 7), 4), sharey=True, squeeze=False
+    )
+    results = [run.result for run in ranking.runs]
+    for column, (flag, axes) in enumerate(zip(ranking.flags, panels[0], strict=True)):
+        values = positions_of([run.values[column] for run in ranking.runs], axes)
+        axes.plot(values, results, "o", color=BLUE, alpha=0.6, label=say("a run"))
+        axes.plot(values[:1], results[:1], "o", color=ORANGE, label=say("the best run"))
+        axes.set_xlabel(f"--{flag}")
+        axes.grid(alpha=0.3)
+    panels[0, 0].set_ylabel(say("validation: {metric}", metric=say(ranking.metric)))
+    panels[0, 0].legend()
+    figure.suptitle(say("{number} runs by the value of each flag", number=len(ranking.runs)))
+    return save(figure, path)
+
+
+def positions_of(values: Sequence[str], axes: Axes) -> list[float]:
+    """Returns the positions of values on the x-axis: numbers as such, words in their order."""
+    try:
+        numbers = [float(value) for value in values]
+    except ValueError:
+        words = list(dict.fromkeys(values))
+        axes.set_xticks(range(len(words)), words, parse_math=False)
+        return [float(words.index(value)) for value in values]
+    if min(numbers) > 0 and max(numbers) >= LOG_SPREAD * min(numbers):
+        axes.set_xscale("log")
+    return numbers
 
 
 def lengths(

@@ -60,6 +60,14 @@ CHINESE = {
     "all reach {peak:.2e} at step {step:,}": "三者都在第 {step:,} 步达到 {peak:.2e}",
     "Step": "步数",
     "Learning rate": "学习率",
+    # search for hyperparameters
+    "{number} runs by the value of each flag": "{number} 次训练，按每个参数的取值",
+    "a run": "一次训练",
+    "the best run": "最好的一次",
+    "validation: {metric}": "验证集：{metric}",
+    "bleu": "BLEU",
+    "loss": "损失",
+    "accuracy": "准确率",
     # scaling
     "Why scores are scaled: random queries and {keys} keys of d_k values each": (
         "为什么要缩放分数：随机的查询与 {keys} 个键，各有 d_k 个分量"

@@ -17,7 +17,7 @@ from nmt import UserError
 from nmt.decoding.attention import Attention
 from nmt.network.variants import TransformerVariant
 from nmt.options import Options
-from nmt.results import architecture, figures, pictures, plots, texts
+from nmt.results import architecture, figures, pictures, plots, ranking, texts
 from nmt.results.figures import labels
 from nmt.training.run_folder import RunFolder
 
@@ -200,7 +200,9 @@ def test_equal_peaks_of_the_learning_rate_are_marked_once_and_the_scale_is_named
 
 
 @pytest.mark.parametrize("suffix", pictures.FORMATS)
-@pytest.mark.parametrize("what", [row.name for row in pictures.PICTURES if not row.needs_run])
+@pytest.mark.parametrize(
+    "what", [row.name for row in pictures.PICTURES if row.drawn and not row.needs_run]
+)
 def test_some_pictures_need_no_run(what, suffix, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     path = tmp_path / f"mine{suffix}"
@@ -211,6 +213,38 @@ def test_some_pictures_need_no_run(what, suffix, tmp_path, monkeypatch, capsys):
     if suffix == ".png":
         assert call("plot", what) == 0
         assert capsys.readouterr().out.strip() == f"plots/{what}.png"
+
+
+def test_a_search_is_drawn_by_the_value_of_each_flag(monkeypatch, tmp_path):
+    drawn = []
+    monkeypatch.setattr(plots, "save", lambda figure, path: drawn.append(figure))
+    table = tmp_path / "ranking.tsv"
+    rows = ["rank\tloss\tepochs\txla\trun", "1\t2.5\t100\toff\ta", "2\t3.5\t2\ton\tb"]
+    table.write_text("\n".join(rows) + "\n")
+    plots.sweep(tmp_path / "a.png", ranking.read_ranking(table))
+    epochs, xla = drawn[0].axes
+    assert epochs.lines[0].get_xydata().tolist() == [[100, 2.5], [2, 3.5]]
+    assert epochs.lines[1].get_xydata().tolist() == [[100, 2.5]]  # the best
+    assert (epochs.get_xscale(), xla.get_xscale()) == ("log", "linear")
+    assert [label.get_text() for label in xla.get_xticklabels()] == ["off", "on"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a\tb\n", "is no ranking"),
+        ("rank\tloss\tepochs\trun\n", "ranks no run"),
+        ("rank\tloss\tepochs\trun\n1\tx\t2\ta\n", ":2: is no row of a ranking"),
+    ],
+)
+def test_what_is_no_ranking_is_not_drawn(content, message, tmp_path, capsys):
+    (tmp_path / "a.tsv").write_text(content)
+    path = tmp_path / "a.png"
+    assert call("plot", "sweep", "--ranking", tmp_path / "a.tsv", "--to", path) == 2
+    assert message in capsys.readouterr().err
+    assert call("plot", "sweep", "--to", path) == 2
+    assert "--ranking FILE" in capsys.readouterr().err
+    assert not path.exists()
 
 
 @pytest.mark.usefixtures("eagerly")
@@ -313,7 +347,7 @@ def test_training_draws_every_picture_and_attention_of_each_kind(monkeypatch, tm
     )
     model = SimpleNamespace(options=Options(), steps=1)
     pictures.RunPictures(RunFolder(tmp_path), model, None, "", None).draw_all()
-    assert {*drawn} == {row.name for row in pictures.PICTURES}
+    assert {*drawn} == {row.name for row in pictures.PICTURES if row.drawn}
     assert drawn.count("attention") == 3
 
 
