@@ -11,7 +11,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[1]
-LISTS = ("", "-serve", "-data", "-documents")  # requirements*.txt, but for developers'
+LISTS = ("", "-serve", "-data", "-documents", "-recipes")  # requirements*.txt, but for developers'
 CONSTRAINTS = ROOT / "constraints.txt"
 
 

@@ -135,11 +135,6 @@ def test_commands_are_those_of_the_program(page):
         if program == "run_demo.py":
             with contextlib.suppress(SystemExit):  # as --help ends; what is wrong is a UserError
                 main.parse_command_line(arguments)
-        elif program.startswith("recipes/"):  # whose other flags are those of training
-            recipe = runpy.run_path(str(ROOT / program))
-            args, training_flags = recipe["parser"]().parse_known_args(arguments)
-            for own_flags in (args.teacher_flags, args.student_flags):
-                recipe["parse_training"](args, [*training_flags, *own_flags])
         else:
             options = (ROOT / program).read_text(encoding="utf-8")
             for lesson in re.findall(r"^from lessons import (\w+)", options, re.M):
