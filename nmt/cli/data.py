@@ -35,6 +35,7 @@ def add_flags(parser: ArgumentParser) -> None:
     flags.add_pairs(
         parser, "+", "a file of pairs (.tsv, .csv, .xlsx, .tmx, .xlf), or source and target"
     )
+    flags.add_encoding(parser)
     flags.add_data(parser, test="test files: reports lines of theirs that occur in the text")
     flags.add_to(parser, "FILE", "a new .tsv for the pairs that are not dropped")
     parser.add_argument(
@@ -52,14 +53,13 @@ def run(args: Namespace) -> None:
     """Prints the report on the files; writes the pairs without dropped problems to --to."""
     check_flags(args)
     files.check_one_corpus(args.files)
-    if "encoding" not in (args.drop or ()):
-        for path in filter(files.is_text, args.files):
-            check_is_utf_8(path)
+    check_encoding(args, args.files)
     selection = flags.selection(args)
     rows = cleaning.read(args.files, selection)
     sample = read_sample(rows, args.files, selection)
     pair = files.languages_of(args.files, selection)
-    test = files.read_pairs(args.test, selection) if args.test else ()
+    test_selection = selection._replace(encoding=None)
+    test = files.read_pairs(args.test, test_selection) if args.test else ()
     checker = cleaning.Checker(
         sample, (source for source, _ in test), check_of_languages(args, pair)
     )
@@ -84,6 +84,29 @@ def check_flags(args: Namespace) -> None:
         raise UserError("--drop test: needs the test text; name it by --test")
     if args.to and files.kind(args.to) in FORMATS.keys() - {"tsv"}:
         raise UserError(f"--to {args.to}: pairs are written as a .tsv; name one")
+
+
+def check_encoding(args: Namespace, paths: Iterable[str]) -> None:
+    """Checks that text files are UTF-8, unless --encoding says what they are.
+
+    Where lines that are not UTF-8 are dropped, a warning says that a file has hardly any others.
+
+    Raises:
+      UserError: one is in another encoding, or --encoding is given and none is a text file.
+    """
+    text_files = [path for path in paths if files.is_text(path)]
+    if args.encoding and not text_files:
+        raise UserError(
+            f"--encoding {args.encoding}: no text file is named, and the formats of those that are "
+            "say their encoding; leave it out"
+        )
+    for path in [] if args.encoding else text_files:
+        try:
+            check_is_utf_8(path)
+        except UserError as error:
+            if "encoding" not in (args.drop or ()):
+                raise
+            log.warning(str(error))
 
 
 def dropped_problems(args: Namespace) -> set[str]:

@@ -17,6 +17,7 @@ from nmt.options import Options
 from nmt.runs.parameters import error_in
 from nmt.runs.weights import KINDS
 from nmt.text import languages
+from nmt.text.encoding import known_encoding
 from nmt.text.glossary import read_glossary
 from nmt.text.protected import compile_pattern
 
@@ -205,7 +206,15 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--sheet", type=filled, metavar="NAME", action=Once,
-        help="the sheet of an .xlsx (default: the one with the most text in two columns)",
+        help="the sheet of an .xlsx (default: one whose first row names the sides, else the one "
+        "with the most text in two columns)",
+    )  # fmt: skip
+
+
+def add_encoding(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--encoding", type=text_encoding, metavar="NAME", action=Once,
+        help="of text files that are not UTF-8, such as cp1252; what is written is UTF-8",
     )  # fmt: skip
 
 
@@ -214,6 +223,16 @@ def add_languages(parser: argparse.ArgumentParser, text: str) -> None:
         "--languages", type=languages.parse_direction, metavar="A-B", action=Once,
         help=f"source and target language, as in pt-en or pt-BR-en: {text}",
     )  # fmt: skip
+
+
+def text_encoding(text: str) -> str:
+    """Returns the name of an encoding of text."""
+    try:
+        return known_encoding(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no encoding; name one such as cp1252, latin1, gb18030 or utf-16"
+        ) from None
 
 
 def column_pair(text: str) -> tuple[str, str]:
@@ -235,7 +254,8 @@ def selection(args: argparse.Namespace) -> Selection:
     if hasattr(args, "files"):
         check_sheet(args, args.files)
     pair = languages.as_pair(args.languages) if args.languages else None
-    return Selection(pair, args.columns, args.sheet, not args.no_header)
+    encoding = getattr(args, "encoding", None)
+    return Selection(pair, args.columns, args.sheet, not args.no_header, encoding)
 
 
 def add_plain(parser: argparse.ArgumentParser, text: str) -> None:

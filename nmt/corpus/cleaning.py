@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nmt.corpus import files
-from nmt.corpus.formats.format import Row, Selection
+from nmt.corpus.formats.format import Row, Selection, lenient_reader
 from nmt.corpus.lengths import Lengths
 from nmt.corpus.line_languages import LineLanguages
 from nmt.corpus.percentile import percentile
 from nmt.messages import log, plural
 from nmt.text import spelling
 from nmt.text.differences import with_common_digits
-from nmt.text.encoding import damaged_lines, without_surrogates
+from nmt.text.encoding import without_surrogates
 from nmt.text.protected import DEFAULT, Span
 from nmt.text.scripts import main_script
 from nmt.text.words import word_count
@@ -89,11 +89,12 @@ def read(paths: Sequence[str | Path], selection: Selection = files.WHOLE_FILE) -
       UserError: a file cannot be read, or they are neither.
     """
     files.check_one_corpus(paths)
+    read_lines = lenient_reader(selection)
     if len(paths) == 1:
-        yield from files.rows(paths[0], selection, damaged_lines)
+        yield from files.rows(paths[0], selection, read_lines)
         return
     are_even = True
-    for number, sides in enumerate(itertools.zip_longest(*map(damaged_lines, paths)), start=1):
+    for number, sides in enumerate(itertools.zip_longest(*map(read_lines, paths)), start=1):
         if None in sides and are_even:
             are_even = False
             short = sides.index(None)

@@ -13,11 +13,11 @@ from typing import NamedTuple
 from nmt import UserError
 from nmt.corpus.formats import table, tsv
 from nmt.corpus.formats.comma_separated import CSV
-from nmt.corpus.formats.format import Format, ReadLines, Row, Selection
+from nmt.corpus.formats.format import Format, ReadLines, Row, Selection, lenient_reader
 from nmt.corpus.formats.registry import FORMATS
 from nmt.messages import plural
 from nmt.text import languages
-from nmt.text.encoding import GZIP, damaged_lines, read_lines
+from nmt.text.encoding import GZIP, read_lines
 from nmt.text.languages import Pair
 
 MAX_WEIGHT = 1000  # of a corpus
@@ -168,7 +168,7 @@ def wrong_columns(path: str | Path, row: Row, selection: Selection = WHOLE_FILE)
         )
     sample = [row]
     if is_file(path):  # not a pipe
-        all_rows = rows(path, selection, damaged_lines)
+        all_rows = rows(path, selection, lenient_reader(selection))
         sample = [*itertools.islice(all_rows, table.SAMPLE_ROWS)]
     columns = table.advised_columns(sample)
     if is_tsv:

@@ -7,6 +7,7 @@ that mends it; or, for a report on the damages, lines are read as they are.
 import codecs
 import contextlib
 import gzip
+import io
 import itertools
 import re
 import zlib
@@ -164,26 +165,30 @@ def decode_lines(file: Iterable[bytes], name: str | Path, first: int = 1) -> Ite
             yield text.removeprefix(BOM)
 
 
-def conversion(lines: Iterable[bytes]) -> str:
-    """Returns in words how to convert lines that are not UTF-8.
+def likely_encoding(content: bytes) -> str | None:
+    """Returns the encoding of Western text that is not UTF-8; None if it is of other letters.
 
     Bytes from 0x80 to 0x9F are control characters in Latin-1, which no text holds: where they
     occur, it is windows-1252, as Windows and its office programs write it. Where letters are hardly
     ASCII, it is neither.
     """
-    content = b"".join(lines)
     text = content.decode(errors="surrogateescape")
     other_bytes = "".join(BYTE_OF_OTHER_ENCODING.findall(text)).encode(errors="surrogateescape")
-    if not other_bytes:
-        return "it is UTF-8: correct the encoding that it declares"
     source = "cp1252" if CONTROLS_OF_LATIN_1.search(other_bytes) else "latin1"
     try:
         content.decode(source)
-        ascii_letters = sum(map(str.isalpha, filter(str.isascii, text)))
-        is_western = len(other_bytes) <= MAX_ACCENTS * ascii_letters
     except UnicodeDecodeError:
-        is_western = False
-    if is_western:
+        return None
+    ascii_letters = sum(map(str.isalpha, filter(str.isascii, text)))
+    return source if len(other_bytes) <= MAX_ACCENTS * ascii_letters else None
+
+
+def conversion(lines: Iterable[bytes]) -> str:
+    """Returns in words how to convert lines that are not UTF-8."""
+    content = b"".join(lines)
+    if is_utf_8(content):
+        return "it is UTF-8: correct the encoding that it declares"
+    if source := likely_encoding(content):
         return f"convert the text first (for example: iconv -f {source} -t utf-8)"
     return "convert the text first from its encoding: iconv -f ENCODING -t utf-8 (see iconv -l)"
 
@@ -225,7 +230,40 @@ def _encoding_fix(name: str | Path, line: bytes) -> str:
 def check_is_utf_8(path: str | Path) -> None:
     """Raises a UserError if a file as a whole is in another encoding than UTF-8."""
     if Path(path).is_file() and (damaged := _damaged_lines_of(path)):
-        raise UserError(f"{path}: is not UTF-8; {conversion(damaged)}")
+        source = likely_encoding(b"".join(damaged)) or "NAME"
+        raise UserError(
+            f"{path}: is not UTF-8; add --encoding {source} to the command data, or "
+            f"{conversion(damaged)}"
+        )
+
+
+def known_encoding(name: str) -> str:
+    """Returns the name of an encoding of text as Python knows it; a ValueError if it does not."""
+    try:
+        "".encode(name)
+    except (LookupError, ValueError):
+        raise ValueError(name) from None
+    return codecs.lookup(name).name
+
+
+def lines_in(encoding: str, path: str | Path) -> Iterator[str]:
+    """Yields the lines of a text file in another encoding than UTF-8.
+
+    Args:
+      encoding: one that Python knows.
+      path: of the file; one that ends in .gz is decompressed.
+
+    Raises:
+      UserError: it cannot be read, or is not text in this encoding.
+    """
+    with opened(path, encoded=True) as file:
+        text = io.TextIOWrapper(file, encoding=encoding, newline="\n")
+        try:
+            for number, line in enumerate(text):
+                line = line.rstrip("\r\n")
+                yield line if number else line.removeprefix(BOM)
+        except UnicodeError:
+            raise UserError(f"{path}: is not {encoding}; name another --encoding") from None
 
 
 def read_lines(path: str | Path) -> Iterator[str]:

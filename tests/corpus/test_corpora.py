@@ -534,6 +534,26 @@ def test_the_encoding_that_a_message_names_restores_the_text(
         decoded(line)
 
 
+def test_a_file_in_another_encoding_is_read_by_a_flag_which_the_message_names(tmp_path, capsys):
+    pairs = "português;English\nAção “já” – 5 €;“Now” – 5 €\nnão;no\n"
+    path, clean = write(tmp_path / "a.csv", pairs.encode("cp1252")), tmp_path / "clean.tsv"
+    assert call("data", path) == 2
+    assert "a.csv: is not UTF-8; add --encoding cp1252 to the command" in capsys.readouterr().err
+    assert call("data", path, "--drop", "encoding", "--to", tmp_path / "b.tsv") == 0
+    assert "a.csv: is not UTF-8; add --encoding cp1252" in capsys.readouterr().err
+    assert call("data", path, "--encoding", "windows-1252", "--to", clean) == 0
+    assert "Languages: pt and en." in capsys.readouterr().err  # of the header, in that encoding
+    assert clean.read_text("utf-8") == "Ação “já” – 5 €\t“Now” – 5 €\nnão\tno\n"
+    utf_16 = [
+        write(tmp_path / f"a.{side}", "\ufeffsó\n".encode("utf-16-le")) for side in ("x", "y")
+    ]
+    assert call("data", *utf_16, "--encoding", "utf-16-le") == 0
+    assert "só | só" in capsys.readouterr().out
+    for name, said in (("ascii", "is not ascii"), ("rot13", "no encoding"), ("x", "no encoding")):
+        assert call("data", path, "--encoding", name) == 2
+        assert said in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
     [

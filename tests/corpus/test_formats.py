@@ -333,13 +333,33 @@ def test_the_names_of_columns_are_advised_where_there_are_some(tmp_path, caplog)
     assert call("data", path, "--columns", "Original text,Übersetzung") == 0
     chosen = Selection(columns=("Original text", "Übersetzung"))
     assert [*files.read_pairs([path], chosen)] == TEXTS * 2
+    caplog.clear()
+    messages.log_once.cache_clear()
     by_numbers = Selection(columns=("2", "3"))
-    assert [*files.read_pairs([path], by_numbers)] == [tuple(rows[0][1:3]), *TEXTS * 2]
-    assert "its first line is read as a pair. If it names the columns, name them" in caplog.text
-    assert "--columns 'Original text,Übersetzung'" in caplog.text
+    assert [*files.read_pairs([path], by_numbers)] == TEXTS * 2
+    assert ": columns Original text and Übersetzung, by its first line. (If" in caplog.text
+    with_first_row = by_numbers._replace(has_header=False)
+    assert [*files.read_pairs([path], with_first_row)] == [tuple(rows[0][1:3]), *TEXTS * 2]
     plain = workbook(tmp_path / "b.xlsx", Texts=rows[1:])
     with pytest.raises(UserError, match="choose two: --columns 2,3"):
         [*files.read_pairs([plain])]
+
+
+def test_a_sheet_whose_first_row_names_the_sides_comes_before_one_with_more_text(tmp_path, caplog):
+    caplog.set_level("INFO", "nmt")
+    notes = [
+        ["what was exported here", f"{'a long note on it ' * 5}{number}"] for number in range(9)
+    ]
+    texts = [["Nr", "Deutsch", "English"], *([number, *pair] for number, pair in enumerate(TEXTS))]
+    path = workbook(tmp_path / "a.xlsx", Info=notes, Texts=texts)
+    assert [*files.read_pairs([path])] == TEXTS
+    assert f"{path}: sheet 'Texts' of 'Info', 'Texts'. To choose another:" in caplog.text
+    named = [["Nr", "Was?", "What?"], *texts[1:]]
+    path = workbook(tmp_path / "b.xlsx", Info=notes, Texts=named)
+    assert [*files.read_pairs([path], Selection(columns=("Was?", "what?")))] == TEXTS
+    repeated = [["Version 3 of the export", "made in our office"]] * 50  # is no more text than once
+    path = workbook(tmp_path / "c.xlsx", Info=repeated, Texts=[[*pair] for pair in TEXTS * 2])
+    assert [*files.read_pairs([path])] == TEXTS * 2
 
 
 @pytest.mark.parametrize(

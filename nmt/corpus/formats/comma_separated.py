@@ -11,9 +11,9 @@ from pathlib import Path
 
 from nmt import UserError
 from nmt.corpus.formats import table
-from nmt.corpus.formats.format import Format, ReadLines, Row, Selection
+from nmt.corpus.formats.format import Format, ReadLines, Row, Selection, lenient_reader
 from nmt.messages import log_once
-from nmt.text.encoding import damaged_lines, return_within_line
+from nmt.text.encoding import return_within_line
 from nmt.text.languages import Pair
 
 SEPARATOR = re.compile("sep=(.)", re.IGNORECASE)  # a first line for Excel alone
@@ -70,7 +70,7 @@ def rows(path: str | Path, selection: Selection, read: ReadLines) -> Iterator[Ro
 
 def languages(path: str | Path, selection: Selection) -> Pair | None:
     """Returns the languages that the first row names; see a Format."""
-    first = next(parse(damaged_lines(path), path), None)
+    first = next(parse(lenient_reader(selection)(path), path), None)
     return first and table.languages(first.cells, path, selection)
 
 

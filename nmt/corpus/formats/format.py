@@ -1,5 +1,6 @@
 """What a format of parallel text is: a way to read rows, and what a reader may choose of them."""
 
+import functools
 import importlib.util
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import NamedTuple
 
 from nmt import UserError
 from nmt.neighbors import how_to_install
+from nmt.text.encoding import damaged_lines, lines_in
 from nmt.text.languages import Pair
 
 
@@ -17,6 +19,7 @@ class Selection(NamedTuple):
     columns: tuple[str, str] | None = None  # of a table: names in its first row, or numbers from 1
     sheet: str | None = None  # of a spreadsheet
     has_header: bool = True  # False if the first row of a table is a pair, whatever it looks like
+    encoding: str | None = None  # of a text file; None for UTF-8
 
 
 class Row(NamedTuple):
@@ -26,7 +29,14 @@ class Row(NamedTuple):
     cells: list[str]  # a source and a target, unless the row is damaged
 
 
-ReadLines = Callable[[str | Path], Iterator[str]]  # encoding.read_lines or encoding.damaged_lines
+ReadLines = Callable[[str | Path], Iterator[str]]  # such as encoding.read_lines
+
+
+def lenient_reader(selection: Selection) -> ReadLines:
+    """Returns what reads the lines of a text file, damaged ones too, in the selected encoding."""
+    if selection.encoding:
+        return functools.partial(lines_in, selection.encoding)
+    return damaged_lines
 
 
 class Format(NamedTuple):

@@ -14,6 +14,7 @@ from nmt.text.languages import Pair, canonical, is_known, matches, overlap
 
 SAMPLE_ROWS = 100  # by which columns of text, and names of columns, are recognized
 MAX_NAME_WORDS = 4  # of a column
+NUMBERS_OF_ROWS = ("id", "nr")  # names of columns, not Indonesian and Southern Ndebele
 SIDE_NAMES = ({"source", "src"}, {"target", "tgt", "translation"})  # of columns
 
 
@@ -21,7 +22,7 @@ class Choice(NamedTuple):
     """The columns of source and target."""
 
     indices: tuple[int, int]  # from 0
-    has_header: bool  # the first row names the columns
+    has_header: bool  # the first row names the columns; else it may still look like names
 
 
 def select(rows: Iterator[Row], path: str | Path, selection: Selection) -> Iterator[Row]:
@@ -42,23 +43,32 @@ def select(rows: Iterator[Row], path: str | Path, selection: Selection) -> Itera
         yield first
         yield from rows
         return
-    if choice.has_header:
+    has_header = choice.has_header
+    if not has_header:
+        sample = [first, *itertools.islice(rows, SAMPLE_ROWS)]
+        has_header = selection.has_header and looks_like_header(sample)
+        rows = itertools.chain(sample[1:] if has_header else sample, rows)
+    if has_header:
         names = " and ".join(first.cells[index].strip() for index in choice.indices)
         log_once(
             f"{path}: columns {names}, by its first line. (If that is a pair of texts: --no-header)"
         )
-    else:
-        sample = [first, *itertools.islice(rows, SAMPLE_ROWS)]
-        if selection.has_header and looks_like_header(sample):
-            names = ",".join(first.cells[index].strip() for index in choice.indices)
-            log_once(
-                f"{path}: its first line is read as a pair. If it names the columns, name them, "
-                f"too: --columns {shlex.quote(names)}"
-            )
-        rows = itertools.chain(sample, rows)
     for row in rows:
         cells = [row.cells[index] for index in choice.indices if index < len(row.cells)]
         yield Row(row.number, cells)
+
+
+def names_in(cells: Iterable[str]) -> list[str]:
+    """Returns the cells of a first row in the form in which names of columns are compared."""
+    return [cell.strip().lower() for cell in cells]
+
+
+def names_sides(cells: Sequence[str], selection: Selection) -> bool:
+    """Returns whether a first row names the columns that are selected, or two sides of a text."""
+    names = names_in(cells)
+    if selection.columns and not all(map(str.isdecimal, selection.columns)):
+        return all(column.lower() in names for column in selection.columns)
+    return bool(_sides_by_name(names) or _codes_by_column(names))
 
 
 def choose(cells: Sequence[str], path: str | Path, selection: Selection) -> Choice | None:
@@ -70,7 +80,7 @@ def choose(cells: Sequence[str], path: str | Path, selection: Selection) -> Choi
     Raises:
       UserError: the selected columns are not there, or the row names more than two languages.
     """
-    names = [cell.strip().lower() for cell in cells]
+    names = names_in(cells)
     if not selection.has_header:
         columns = selection.columns
         return _numbered_columns(names, path, columns) if columns else None
@@ -168,8 +178,9 @@ def _sides_by_name(names: list[str]) -> tuple[int, int] | None:
 def _codes_by_column(names: list[str]) -> dict[int, str]:
     """Returns the codes of different languages that are names of columns, if there are two."""
     codes = {column: code for column, name in enumerate(names) if (code := _code(name))}
-    if len(codes) > 2 and "id" in names:  # the number of a row, not Indonesian
-        del codes[names.index("id")]
+    for number_of_row in NUMBERS_OF_ROWS:
+        if len(codes) > 2 and number_of_row in names:
+            del codes[names.index(number_of_row)]
     return codes if 2 <= len(codes) == len({*codes.values()}) else {}
 
 

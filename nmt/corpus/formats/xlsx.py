@@ -1,4 +1,7 @@
-"""Spreadsheets (.xlsx): the sheet with most text in two columns, read by openpyxl row by row."""
+"""Spreadsheets (.xlsx), read by openpyxl row by row: the sheet that names two sides of a text.
+
+If none does, or several do, the one of them with the most text in two columns.
+"""
 
 import datetime
 import itertools
@@ -39,7 +42,7 @@ def raw_rows(path: str | Path, selection: Selection) -> Iterator[Row]:
                 raise UserError(f"{path}: is larger than 1 GiB when unpacked; save it as a .csv")
         book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
         try:
-            yield from _rows_of_sheet(_choose_sheet(book, path, selection.sheet))
+            yield from _rows_of_sheet(_choose_sheet(book, path, selection))
         finally:
             book.close()
     except OSError as error:
@@ -51,26 +54,31 @@ def raw_rows(path: str | Path, selection: Selection) -> Iterator[Row]:
         ) from None
 
 
-def _choose_sheet(book: Any, path: str | Path, name: str | None) -> Any:
-    """Returns a sheet of an openpyxl workbook: that of a name, or else the likeliest.
+def _choose_sheet(book: Any, path: str | Path, selection: Selection) -> Any:
+    """Returns a sheet of an openpyxl workbook: the selected one, or else the likeliest.
 
-    That is the one whose second longest column has the most words: notes on a text have fewer.
+    A sheet whose first row names the columns comes before all others. Of several, or if there is
+    none, that whose second longest column has the most words: notes on a text have fewer. Rows that
+    occur again do not count.
 
     Raises:
-      UserError: there is no sheet of that name.
+      UserError: there is no sheet of the selected name.
     """
-    sheets = {sheet.title: sheet for sheet in book.worksheets}
+    name, sheets = selection.sheet, {sheet.title: sheet for sheet in book.worksheets}
     names = ", ".join(map(repr, sheets))
     if name is not None and name not in sheets:
         raise UserError(f"--sheet {name}: {path} has no such sheet, but {names}; name one of them")
     if name is not None:
         return sheets[name]
 
-    def words_of_shorter_side(sheet: Any) -> int:
-        words = table.words_of_columns(itertools.islice(_rows_of_sheet(sheet), SAMPLE_ROWS))
-        return sorted(words)[-2] if len(words) > 1 else 0
+    def likelihood(sheet: Any) -> tuple[bool, int]:
+        sample = [*itertools.islice(_rows_of_sheet(sheet), SAMPLE_ROWS)]
+        different_rows = {tuple(row.cells): row for row in sample}
+        words = table.words_of_columns(different_rows.values())
+        words_of_shorter_side = sorted(words)[-2] if len(words) > 1 else 0
+        return bool(sample) and table.names_sides(sample[0].cells, selection), words_of_shorter_side
 
-    sheet = max(sheets.values(), key=words_of_shorter_side)
+    sheet = max(sheets.values(), key=likelihood)
     if len(sheets) > 1:
         log_once(f"{path}: sheet {sheet.title!r} of {names}. To choose another: --sheet NAME")
     return sheet
