@@ -5,26 +5,26 @@ See nmt/corpus/cleaning.py.
 
 from __future__ import annotations
 
+import collections
 import contextlib
-import gzip
 import itertools
 import re
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple, TextIO
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
-from nmt import UserError, output
+from nmt import UserError
 from nmt.cli import flags, startup
-from nmt.corpus import cleaning, files, line_languages
+from nmt.corpus import cleaning, corpora, files, line_languages, pair_files
 from nmt.corpus.cleaning import PROBLEMS
 from nmt.corpus.formats.format import Row, Selection
-from nmt.corpus.formats.registry import FORMATS
 from nmt.corpus.line_languages import LineLanguages
-from nmt.messages import log
+from nmt.corpus.pair_files import WritePair
+from nmt.messages import log, plural
 from nmt.neighbors import how_to_install
 from nmt.runs import listing
-from nmt.text.encoding import GZIP, check_is_utf_8, has_surrogates, without_surrogates
+from nmt.text.encoding import check_is_utf_8, has_surrogates, without_surrogates
 from nmt.text.languages import Pair, overlap
 
 HELP = "report on parallel text, and filter it"
@@ -33,11 +33,15 @@ VARYING_SHAPES = True  # of --by-run
 
 def add_flags(parser: ArgumentParser) -> None:
     flags.add_pairs(
-        parser, "+", "a file of pairs (.tsv, .csv, .xlsx, .tmx, .xlf), or source and target"
-    )
+        parser, "+", "a file of pairs (.tsv, .csv, .xlsx, .tmx, .xlf), or source and target; data "
+        "takes several corpora, one after another, perhaps with weights, as --train: a.tsv:2"
+    )  # fmt: skip
     flags.add_encoding(parser)
     flags.add_data(parser, test="test files: reports lines of theirs that occur in the text")
-    flags.add_to(parser, "FILE", "a new .tsv for the pairs that are not dropped")
+    flags.add_to(
+        parser, "FILE", "a new .tsv or .tmx for the pairs that are not dropped, or two files for "
+        "their sides; each pair as often as its weight", nargs="+"
+    )  # fmt: skip
     parser.add_argument(
         "--drop", nargs="+", choices=(*PROBLEMS, "all"), metavar="PROBLEM", action=flags.Once,
         help=f"pairs with these problems are not written: {', '.join(PROBLEMS)}, or all",
@@ -49,28 +53,65 @@ def add_flags(parser: ArgumentParser) -> None:
     )  # fmt: skip
 
 
+class ParallelText(NamedTuple):
+    """One of the corpora, of which the first rows are read."""
+
+    group: files.Group
+    rows: Iterator[Row]  # all of them
+    sample: list[Row]  # the first ones
+    pair: Pair | None  # the languages, if they are known
+
+    @property
+    def name(self) -> str:
+        """The files, and their weight unless it is 1."""
+        weight = f":{self.group.weight}" if self.group.weight > 1 else ""
+        return " ".join(self.group.paths) + weight
+
+
+class Outcome(NamedTuple):
+    """What became of the pairs of a corpus, or of several."""
+
+    report: cleaning.Report
+    written: int  # pairs, each counted once
+    lines: int  # that they are written as: each pair as often as its weight
+    left_out: collections.Counter[str]  # pairs by the first problem for which they are dropped
+
+    def __str__(self) -> str:
+        text = f"{self.written:,} of {plural(self.report.pairs, 'pair')}"
+        if self.lines != self.written:
+            text += f", by weight {self.lines:,},"
+        return text
+
+    @property
+    def reasons(self) -> str:
+        """What is left out, and why, as the end of a line; "" if nothing is."""
+        counts = [f"{number:,} {name}" for name, number in self.left_out.most_common()]
+        return f"; left out: {', '.join(counts)}" if counts else ""
+
+
 def run(args: Namespace) -> None:
-    """Prints the report on the files; writes the pairs without dropped problems to --to."""
+    """Prints the report on the corpora; writes the pairs without dropped problems to --to."""
     check_flags(args)
-    files.check_one_corpus(args.files)
-    check_encoding(args, args.files)
+    groups = files.grouped(args.files)
+    check_encoding(args, [path for group in groups for path in group.paths])
     selection = flags.selection(args)
-    rows = cleaning.read(args.files, selection)
-    sample = read_sample(rows, args.files, selection)
-    pair = files.languages_of(args.files, selection)
-    test_selection = selection._replace(encoding=None)
-    test = files.read_pairs(args.test, test_selection) if args.test else ()
-    checker = cleaning.Checker(
-        sample, (source for source, _ in test), check_of_languages(args, pair)
-    )
-    judged_rows = judge(args, itertools.chain(sample, rows), pair)
-    report = cleaning.Report(checker)
+    texts = [open_text(group, selection) for group in groups]
+    pairs = [text.pair for text in texts]
+    corpora.warn_of_both_directions(groups, pairs)
+    tests = test_hashes(args, selection)
+    checks = {pair: check_of_languages(args, pair) for pair in dict.fromkeys(pairs)}
+    seen, score, outcomes = cleaning.SeenPairs(), run_scorer(args, texts), []
     with contextlib.ExitStack() as stack:
-        cleaned = stack.enter_context(_new_text_file(args.to)) if args.to else None
-        written_pairs = report_and_write(judged_rows, report, dropped_problems(args), cleaned)
-    print("\n".join(report.lines()))
-    if args.to:
-        print(f"\n{written_pairs:,} of {report.pairs:,} pairs written to {args.to}")
+        write = None
+        if args.to:
+            write = stack.enter_context(pair_files.new_pairs(args.to, one_direction(args, pairs)))
+        for text in texts:
+            checker = cleaning.Checker(text.sample, tests, checks[text.pair], seen)
+            judged_rows = judge(text.rows, score)
+            outcome = report_and_write(text, judged_rows, checker, dropped_problems(args), write)
+            outcomes.append(outcome)
+            print_report(text.name if len(texts) > 1 else "", outcome.report)
+    print_sum(args, texts, outcomes)
 
 
 # ---- What is asked for ----
@@ -82,8 +123,8 @@ def check_flags(args: Namespace) -> None:
         raise UserError("--drop needs --to: the file for the pairs without these problems")
     if args.drop and "test" in args.drop and not args.test:
         raise UserError("--drop test: needs the test text; name it by --test")
-    if args.to and files.kind(args.to) in FORMATS.keys() - {"tsv"}:
-        raise UserError(f"--to {args.to}: pairs are written as a .tsv; name one")
+    if args.to:
+        pair_files.check_names(args.to)
 
 
 def check_encoding(args: Namespace, paths: Iterable[str]) -> None:
@@ -117,14 +158,44 @@ def dropped_problems(args: Namespace) -> set[str]:
     return dropped
 
 
-def read_sample(rows: Iterator[Row], paths: Sequence[str], selection: Selection) -> list[Row]:
-    """Returns the first rows of a corpus; a UserError if it has none, or none of two columns."""
+def open_text(group: files.Group, selection: Selection) -> ParallelText:
+    """Returns the text of a Group, of which the first rows are read.
+
+    Raises:
+      UserError: it cannot be read, or has no row, or none of two columns.
+    """
+    rows = cleaning.read(group.paths, selection)
     sample = list(itertools.islice(rows, cleaning.SAMPLE))
     if not sample:
-        raise files.without_pairs(paths[0])
-    if len(paths) == 1 and all(len(row.cells) != 2 for row in sample):
-        raise files.wrong_columns(paths[0], sample[0], selection)
-    return sample
+        raise files.without_pairs(group.paths[0])
+    if len(group.paths) == 1 and all(len(row.cells) != 2 for row in sample):
+        raise files.wrong_columns(group.paths[0], sample[0], selection)
+    pair = files.languages_of(group.paths, selection)
+    return ParallelText(group, itertools.chain(sample, rows), sample, pair)
+
+
+def test_hashes(args: Namespace, selection: Selection) -> set[int]:
+    """Returns the hashes of the sources of all test files, which are UTF-8."""
+    selection = selection._replace(encoding=None)
+    groups = files.grouped(args.test) if args.test else []
+    return cleaning.source_hashes(
+        source for group in groups for source, _ in files.read_pairs(group.paths, selection)
+    )
+
+
+def one_direction(args: Namespace, pairs: Sequence[Pair | None]) -> Pair | None:
+    """Returns the languages of the corpora that are written; None if they are unknown.
+
+    Raises:
+      UserError: a .tmx is to be written, and the corpora have different languages.
+    """
+    known = [pair for pair in dict.fromkeys(pairs) if pair]
+    if files.kind(args.to[0]).lower() == "tmx" and len(known) > 1:
+        raise UserError(
+            f"--to {args.to[0]}: the corpora are in {' and '.join(map('-'.join, known))}, which "
+            "this file would not tell apart; name one: --languages A-B"
+        )
+    return known[0] if known else None
 
 
 def check_of_languages(args: Namespace, pair: Pair | None) -> LineLanguages | None:
@@ -165,23 +236,38 @@ class JudgedRow(NamedTuple):
     misaligned: bool | None = None  # None without a run
 
 
-def judge(args: Namespace, rows: Iterator[Row], pair: Pair | None) -> Iterator[JudgedRow]:
-    """Yields rows, judged by --by-run if it is given."""
+Score = Callable[[Iterable[tuple[str, str]]], Iterator[float]]
+
+
+def run_scorer(args: Namespace, texts: Sequence[ParallelText]) -> Score | None:
+    """Returns what scores pairs by the run of --by-run; None without one.
+
+    Raises:
+      UserError: it cannot score, or is of other languages than one of the corpora.
+    """
     if args.by_run is None:
-        yield from map(JudgedRow, rows)
-        return
+        return None
     trained_run = listing.find(args.by_run)
     if limitation := trained_run.parameters.options.limitation:
         raise UserError(
             f"--by-run {args.by_run}: {limitation}, so scores only targets that its sources have "
             "room for; name another run"
         )
-    check_direction(trained_run.parameters.corpus.languages, args.by_run, pair)
-    from nmt.decoding.misaligned import misaligned
+    for text in texts:
+        check_direction(trained_run.parameters.corpus.languages, args.by_run, text.pair)
     from nmt.runs import loading
 
     _, tokenizer, model = loading.load(trained_run, before_tensorflow=startup.import_tensorflow)
-    score = model.translator(tokenizer).score
+    return model.translator(tokenizer).score
+
+
+def judge(rows: Iterator[Row], score: Score | None) -> Iterator[JudgedRow]:
+    """Yields rows, judged by the scores of a trained run if there is one."""
+    if score is None:
+        yield from map(JudgedRow, rows)
+        return
+    from nmt.decoding.misaligned import misaligned
+
     rows, rows_ahead = itertools.tee(rows)  # the run reads a chunk ahead
     verdicts = misaligned(score, (texts_of(row) for row in rows_ahead if is_translated(row)))
     for row in rows:
@@ -217,47 +303,91 @@ def check_direction(codes: Sequence[str] | None, path: str, pair: Pair | None) -
 
 
 def report_and_write(
+    text: ParallelText,
     judged_rows: Iterable[JudgedRow],
-    report: cleaning.Report,
+    checker: cleaning.Checker,
     dropped: set[str],
-    cleaned: TextIO | None,
-) -> int:
-    """Adds rows to a report, and writes those without dropped problems. Returns their number.
+    write: WritePair | None,
+) -> Outcome:
+    """Reports on the rows of a corpus, and writes those without dropped problems.
 
     Args:
-      judged_rows: all rows.
-      report: the Report.
+      text: the corpus.
+      judged_rows: all its rows.
+      checker: of the corpus.
       dropped: names of problems.
-      cleaned: the file to write to; None for none.
+      write: writes a pair; None for none.
     """
     from tqdm import tqdm  # here, so that a Python without it can say what is missing
 
-    written_pairs = 0
+    report, written_pairs = cleaning.Report(), 0
+    left_out: collections.Counter[str] = collections.Counter()
     for row, misaligned in tqdm(
         judged_rows, unit="pair", file=sys.stderr, disable=None, leave=False
     ):
-        names, source, target = report.add(row, misaligned)
-        if cleaned and not dropped & {*names}:
-            if len(row.cells) != 2 or re.search("[\t\r\n]", source + target):
-                raise UserError(
-                    f"line {row.number}: not one source and one target; add columns to --drop"
-                )
-            if any(map(has_surrogates, row.cells)):
-                raise UserError(
-                    f"line {row.number}: is not UTF-8, and would be written with U+FFFD; add "
-                    "encoding to --drop"
-                )
-            cleaned.write(f"{source}\t{target}\n")
+        names, sides = checker.problems(row.cells, misaligned)
+        report.add(row.number, names, sides)
+        reason = next((name for name in names if name in dropped), None)
+        if reason:
+            left_out[reason] += 1
+        elif write:
+            write_row(text, row, sides, write)
             written_pairs += 1
-    return written_pairs
+    return Outcome(report, written_pairs, written_pairs * text.group.weight, left_out)
 
 
-@contextlib.contextmanager
-def _new_text_file(path: str) -> Iterator[TextIO]:
-    """Yields a new text file, compressed if its name ends in .gz; see output.new."""
-    write = gzip.open if path.endswith(GZIP) else open
-    with (
-        output.new(path) as unfinished,
-        write(unfinished, "wt", encoding="utf-8", newline="\n") as file,
-    ):
-        yield file
+def write_row(text: ParallelText, row: Row, sides: Sequence[str], write: WritePair) -> None:
+    """Writes a pair as often as its weight; a UserError if it cannot be written."""
+    source, target = sides
+    where = f"{text.name}: line {row.number}"
+    if len(row.cells) != 2 or re.search("[\t\r\n]", source + target):
+        raise UserError(f"{where}: not one source and one target; add columns to --drop")
+    if any(map(has_surrogates, row.cells)):
+        raise UserError(
+            f"{where}: is not UTF-8, and would be written with U+FFFD; add encoding to --drop"
+        )
+    try:
+        for _ in range(text.group.weight):
+            write(source, target)
+    except ValueError as error:
+        raise UserError(f"{where}: {error}; add control to --drop, or write a .tsv") from None
+
+
+# ---- The report ----
+
+
+def print_report(title: str, report: cleaning.Report) -> None:
+    """Prints the report on a corpus, under its title if there are several."""
+    if title:
+        print(f"{title}\n")
+    print("\n".join(report.lines()))
+    if title:
+        print()
+
+
+def print_sum(args: Namespace, texts: Sequence[ParallelText], outcomes: Sequence[Outcome]) -> None:
+    """Prints the report on all corpora if there are several, and what was written of each."""
+    whole = sum_of(outcomes)
+    if len(texts) > 1:
+        print(f"All {len(texts)} corpora\n")
+        print("\n".join(whole.report.lines()))
+    if not args.to:
+        return
+    print()
+    if len(texts) > 1:
+        for text, outcome in zip(texts, outcomes, strict=True):
+            print(f"{text.name}: {outcome} written{outcome.reasons}")
+    print(f"{whole} written to {' and '.join(args.to)}{whole.reasons}")
+
+
+def sum_of(outcomes: Sequence[Outcome]) -> Outcome:
+    """Returns the sum of what became of several corpora."""
+    left_out: collections.Counter[str] = collections.Counter()
+    for outcome in outcomes:
+        left_out += outcome.left_out
+    return Outcome(
+        cleaning.total(outcome.report for outcome in outcomes),
+        sum(outcome.written for outcome in outcomes),
+        sum(outcome.lines for outcome in outcomes),
+        left_out,
+    )

@@ -182,9 +182,10 @@ def add_sentences(parser: argparse.ArgumentParser) -> None:
 
 
 def add_to(
-    parser: argparse.ArgumentParser, metavar: str, text: str, kind: Callable[[str], Any] = filled
-) -> None:
-    parser.add_argument("--to", type=kind, metavar=metavar, help=text, action=Once)
+    parser: argparse.ArgumentParser, metavar: str, text: str, kind: Callable[[str], Any] = filled,
+    nargs: str | None = None,
+) -> None:  # fmt: skip
+    parser.add_argument("--to", type=kind, metavar=metavar, help=text, action=Once, nargs=nargs)
 
 
 def add_pairs(parser: argparse.ArgumentParser, nargs: str, text: str) -> None:

@@ -3,11 +3,13 @@
 Nothing is decided here: every problem has a name, and what is dropped is up to the caller.
 """
 
+from __future__ import annotations
+
 import collections
 import itertools
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -205,29 +207,57 @@ CHECKS: dict[str, Callable[[TextPair], bool]] = {  # by problem: whether a pair 
 # ---- The problems of a pair within its text ----
 
 
+def source_hashes(lines: Iterable[str]) -> set[int]:
+    """Returns what a Checker compares sources with, for lines of a test text."""
+    return {hash(spelling.trimmed(line)) for line in lines}
+
+
+class SeenPairs:
+    """The pairs of one or several corpora so far, by their hashes."""
+
+    def __init__(self) -> None:
+        self._pairs: set[int] = set()
+        self._pairs_with_controls: set[int] = set()
+
+    def is_repeated(self, pair: TextPair) -> bool:
+        """Returns whether a pair was there before; remembers it.
+
+        A pair without control characters does not repeat one with them: it is the better one.
+        """
+        key = hash(pair.normal)
+        if any(map(CONTROL.search, pair.texts)):
+            is_repeated = key in self._pairs or key in self._pairs_with_controls
+            self._pairs_with_controls.add(key)
+        else:
+            is_repeated = key in self._pairs
+            self._pairs.add(key)
+        return is_repeated
+
+
 class Checker:
     """Finds the PROBLEMS of pairs, one after the other.
 
     Args:
       sample: Rows by which the script of each side is decided, and what lengths are usual.
-      test_sources: lines of the test text, as strings.
+      test_sources: hashes of the lines of the test text; see `source_hashes`.
       languages: recognizes lines in another language; None if languages are not checked.
+      seen: pairs of other corpora, which this one may not repeat either; they are added to.
     """
 
     def __init__(
         self,
         sample: Sequence[Row],
-        test_sources: Iterable[str] = (),
+        test_sources: Container[int] = (),
         languages: LineLanguages | None = None,
+        seen: SeenPairs | None = None,
     ):
-        self.test_sources = {hash(spelling.trimmed(line)) for line in test_sources}
+        self.test_sources = test_sources
         self.languages = languages
         self.lengths = Lengths(row.cells for row in sample if len(row.cells) == 2)
         self.usual_scripts = usual_scripts(sample)
-        self.seen: set[int] = set()  # hashes of pairs
-        self.seen_with_controls: set[int] = set()
+        self.seen = SeenPairs() if seen is None else seen
         self._checks = CHECKS | {
-            "duplicate": self._is_repeated,
+            "duplicate": self.seen.is_repeated,
             "script": self._is_in_other_script,
             "language": lambda pair: languages is not None and languages.differ(pair.normal),
             "test": lambda pair: hash(pair.normal[0]) in self.test_sources and bool(pair.normal[0]),
@@ -254,20 +284,6 @@ class Checker:
             problems.add("misaligned")
         return [name for name in PROBLEMS if name in problems], texts
 
-    def _is_repeated(self, pair: TextPair) -> bool:
-        """Returns whether a pair was there before; remembers it.
-
-        A pair without control characters does not repeat one with them: it is the better one.
-        """
-        key = hash(pair.normal)
-        if any(map(CONTROL.search, pair.texts)):
-            is_repeated = key in self.seen or key in self.seen_with_controls
-            self.seen_with_controls.add(key)
-        else:
-            is_repeated = key in self.seen
-            self.seen.add(key)
-        return is_repeated
-
     def _is_in_other_script(self, pair: TextPair) -> bool:
         """Returns whether a side has another script than is usual there."""
         scripts = map(main_script, pair.normal)
@@ -288,28 +304,23 @@ def usual_scripts(sample: Iterable[Row]) -> list[str | None]:
 
 
 class Report:
-    """Counts pairs, words and problems, and keeps the first examples of each.
+    """Counts pairs, words and problems, and keeps the first examples of each."""
 
-    Args:
-      checker: a Checker.
-    """
-
-    def __init__(self, checker: Checker):
-        self.checker = checker
+    def __init__(self) -> None:
         self.pairs = self.clean = 0
         # Lines of each side by number of words.
         self.words: list[collections.Counter[int]] = [collections.Counter(), collections.Counter()]
         self.counts: collections.Counter[str] = collections.Counter()  # pairs by problem
         self.examples: dict[str, list[tuple[Any, ...]]] = collections.defaultdict(list)
 
-    def add(self, row: Row, misaligned: bool | None = None) -> tuple[list[str], str, str]:
-        """Takes a Row. Returns the names of its problems, its source and its target.
+    def add(self, number: int, names: Sequence[str], texts: Sequence[str]) -> None:
+        """Takes a pair.
 
         Args:
-          row: the Row.
-          misaligned: see `Checker.problems`.
+          number: of its line, row or unit.
+          names: of its problems.
+          texts: its source and its target.
         """
-        names, texts = self.checker.problems(row.cells, misaligned)
         self.pairs += 1
         self.clean += HARMLESS.issuperset(names)
         for words, text in zip(self.words, texts, strict=True):
@@ -317,9 +328,7 @@ class Report:
         for name in names:
             self.counts[name] += 1
             if len(self.examples[name]) < EXAMPLES:
-                self.examples[name].append((row.number, *texts))
-        source, target = texts
-        return names, source, target
+                self.examples[name].append((number, *texts))
 
     def lines(self) -> Iterator[str]:
         """Yields the report as lines of text."""
@@ -340,6 +349,17 @@ class Report:
                 yield f"{name}: {self.counts[name]:,} ({share:.1%}): {text}"
                 for number, *texts in self.examples[name]:
                     yield f"  {number}: " + " | ".join(excerpt(text) for text in texts)
+
+
+def total(reports: Iterable[Report]) -> Report:
+    """Returns the sum of the Reports on several corpora, without examples."""
+    whole = Report()
+    for report in reports:
+        whole.pairs += report.pairs
+        whole.clean += report.clean
+        whole.counts += report.counts
+        whole.words = [a + b for a, b in zip(whole.words, report.words, strict=True)]
+    return whole
 
 
 def excerpt(text: str) -> str:

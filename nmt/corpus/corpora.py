@@ -193,7 +193,7 @@ def warn_of_both_directions(
         if other := by_direction.get(Pair(direction.target, direction.source)):
             log.warning(
                 f"{file_names(group.paths)} is {direction.source} to {direction.target}, "
-                f"{file_names(other.paths)} the other direction: both are learned."
+                f"{file_names(other.paths)} the other direction: both are read as they are."
             )
             return
 

@@ -12,7 +12,7 @@ import pytest
 from helpers import call, sentences
 
 from nmt import UserError
-from nmt.corpus import cleaning, line_languages
+from nmt.corpus import cleaning, files, line_languages
 from nmt.corpus.formats.format import Row
 from nmt.corpus.lengths import Lengths
 from nmt.corpus.line_languages import LineLanguages
@@ -98,16 +98,71 @@ def test_aligned_files_are_read_as_a_tsv_is_and_the_longer_one_is_named(tmp_path
     assert lines[-1] == "  3: três | "
 
 
+def test_several_corpora_are_cleaned_together_and_what_is_left_out_has_its_reason(
+    damaged, tmp_path, capsys
+):
+    repeated = [tuple(side.encode() for side in pair) for pair in GOOD[:3]]
+    first, second = write(tmp_path / "a.tsv", repeated), write(tmp_path / "b.tsv", repeated[:2])
+    (tmp_path / "c.pt").write_text("novo texto\n\nisto vem do teste\n")
+    (tmp_path / "c.en").write_text("new text\nempty\nthis is from the test\n")
+    sides = tmp_path / "c.pt", f"{tmp_path / 'c.en'}:3"
+    tests = [second, tmp_path / "test.tsv"]
+    other = write(tmp_path / "d.tsv", [(b"outro", b"other")])
+    new = [tmp_path / "new.pt", tmp_path / "new.en.gz"]
+    drop = ["--drop", "duplicate", "empty", "test"]
+    assert (
+        call("data", first, second, *sides, other, "--test", *tests[1:], "--to", *new, *drop) == 0
+    )
+    out = capsys.readouterr().out
+    assert new[0].read_text().splitlines() == [*(source for source, _ in GOOD[:3]),
+        *["novo texto"] * 3, "outro"]  # fmt: skip
+    assert gzip.decompress(new[1].read_bytes()).decode().splitlines()[3:] == [
+        *["new text"] * 3, "other"]  # fmt: skip
+    assert out.splitlines()[-5:] == [
+        f"{first}: 3 of 3 pairs written",
+        f"{second}: 0 of 2 pairs written; left out: 2 duplicate",
+        f"{sides[0]} {sides[1]}: 1 of 3 pairs, by weight 3, written; left out: 1 empty, 1 test",
+        f"{other}: 1 of 1 pair written",
+        f"5 of 9 pairs, by weight 7, written to {new[0]} and {new[1]}; left out: 2 duplicate, "
+        "1 empty, 1 test",
+    ]
+    assert f"{second}\n\n2 pairs, 0 without a problem\n" in out
+    assert "All 4 corpora\n\n9 pairs, 5 without a problem\n" in out
+    assert "\nduplicate: 2 (22.2%)" in out
+    assert call("data", first, "--test", *tests, "--to", tmp_path / "e.tsv", "--drop", "test") == 0
+    assert "1 of 3 pairs written" in capsys.readouterr().out  # two are in the first test file
+
+
+def test_a_translation_memory_is_written_that_is_read_as_the_same_pairs(tmp_path, capsys):
+    pairs = [("1 < 2 & 3", 'he said "no"'), ("está  bem \U0001f600", "fine]]>")]
+    tsv = write(tmp_path / "a.pt-BR-en.tsv", [tuple(map(str.encode, pair)) for pair in pairs])
+    assert call("data", tsv, "--to", tmp_path / "a.tmx.gz") == 0
+    assert "2 of 2 pairs written" in capsys.readouterr().out
+    content = gzip.decompress((tmp_path / "a.tmx.gz").read_bytes()).decode()
+    assert '<tuv xml:lang="pt-BR"><seg>1 &lt; 2 &amp; 3</seg></tuv>' in content
+    assert [tuple(row.cells) for row in cleaning.read([tmp_path / "a.tmx.gz"])] == pairs
+    assert files.languages_of([tmp_path / "a.tmx.gz"]) == Pair("pt", "en")
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["gone.tsv"], "gone.tsv: No such file"),
         (["empty.tsv"], "empty.tsv: holds no pair"),
         (["empty.tsv", "--to", "x.tsv", "--drop", "all"], "empty.tsv: holds no pair"),
-        (["a.tsv", "a.tsv", "a.tsv"], "3 files named"),
-        (["a.tsv", "a.tsv"], "2 files named"),
-        (["a.tsv", "--test", "a.tsv", "a.tsv"], "2 files named"),
-        (["cut.gz", "a.tsv"], "2 files named"),
+        (["a.tsv", "tabs", "a.tsv"], "tabs: is not followed by the file of its translations"),
+        (["a.tsv", "--test", "a.tsv", "tabs"], "tabs: is not followed by the file of its transl"),
+        (["cut.gz", "a.tsv"], "cut.gz: is not followed by the file of its translations"),
+        (["a.tsv", "a.tsv:0"], "a.tsv:0: a weight is a whole number from 1 to 1000"),
+        (["a.tsv", "empty.tsv", "--to", "x.tsv"], "empty.tsv: holds no pair"),
+        (["a.tsv", "tabs.tsv", "--to", "x.pt", "x.en"], "tabs.tsv: line 2: not one source and one"),
+        (["a.tsv", "--to", "x.pt", "x.pt"], "--to x.pt x.pt: name one .tsv or .tmx, or a source"),
+        (["a.tsv", "--to", "x.pt", "x.en", "x.fr"], "name one .tsv or .tmx, or a source"),
+        (["a.tsv", "--to", "x.tsv", "x.en"], "--to x.tsv x.en: pairs are written as a .tsv or"),
+        (["a.tsv", "--to", "x.pt", "tabs"], "tabs: exists already"),
+        (["a.tsv", "--to", "x.tmx"], "--to x.tmx: needs the languages; name them: --languages"),
+        (["a.pt-en.tsv", "a.en-pt.tsv", "--to", "x.tmx"], "in pt-en and en-pt, which this file"),
+        (["bell.tsv", "--to", "x.tmx", "--languages", "pt-en"], "line 1: U+0007 is no character"),
         (["cut.gz", "tabs"], "cut.gz: is not a whole gzip file"),
         (["a.tsv", "--drop", "all"], "--drop needs --to"),
         (["a.tsv", "--to", "a.tsv", "--drop", "all"], "a.tsv: exists already"),
@@ -121,6 +176,9 @@ def test_a_mistake_is_one_line_and_leaves_no_file(arguments, said, tmp_path, mon
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.tsv").write_text("um\tone\n")
     (tmp_path / "tabs.tsv").write_text("um\tone\num\tdois\tone\n")
+    for name in ("a.pt-en.tsv", "a.en-pt.tsv"):
+        (tmp_path / name).write_text("um\tone\n")
+    (tmp_path / "bell.tsv").write_text("u\x07m\tone\n")
     (tmp_path / "empty.tsv").write_text("")
     (tmp_path / "tabs").write_text("um\tdois\n" * 2)
     (tmp_path / "cut.gz").write_bytes(gzip.compress(b"um\ndois\n")[:-4])
@@ -199,7 +257,7 @@ def test_cells_in_quotation_marks_are_a_problem_and_quoted_words_are_not(tmp_pat
     out = capsys.readouterr().out
     assert "quotes: 2 (50.0%): in quotation marks, as spreadsheets write cells" in out
     assert call("data", path, "--drop", "quotes", "--to", tmp_path / "b.csv") == 2
-    assert "written as a .tsv" in capsys.readouterr().err
+    assert "written as a .tsv or .tmx" in capsys.readouterr().err
 
 
 def test_pairs_are_duplicates_and_test_text_however_they_are_spelled(tmp_path, capsys):

@@ -1,10 +1,13 @@
 """Translation memories (TMX 1.1 to 1.4b): units of one text in two or more languages."""
 
-from collections.abc import Iterable, Iterator
+import contextlib
+import re
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TextIO
+from xml.sax.saxutils import escape, quoteattr
 
-from nmt import UserError
+from nmt import UserError, __version__
 from nmt.corpus.formats import xml_elements
 from nmt.corpus.formats.format import Format, ReadLines, Row, Selection
 from nmt.messages import log_once, plural
@@ -14,6 +17,7 @@ if TYPE_CHECKING:
     from lxml.etree import _Element as Element
 
 CODES = {"bpt", "ept", "it", "ph", "ut"}  # what they hold is markup of the original document
+NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 ANY_SOURCE = "*all*"  # srclang of a memory whose units have no direction
 
 
@@ -128,6 +132,39 @@ def _choose(given: list[str], source_language: str, path: str | Path) -> Pair:
     if matches(codes[1], source) and not matches(codes[0], source):
         codes.reverse()
     return Pair(*codes)
+
+
+@contextlib.contextmanager
+def unit_writer(file: TextIO, pair: Pair) -> Iterator[Callable[[str, str], None]]:
+    """Yields what writes a source and a target as a unit of a translation memory, TMX 1.4.
+
+    Args:
+      file: a new text file in UTF-8, to which the head and the end are written, too.
+      pair: the languages.
+
+    Raises:
+      ValueError: from what writes: a text has a character that XML lacks.
+    """
+    languages = [quoteattr(code) for code in pair]
+    file.write(
+        '<?xml version="1.0" encoding="UTF-8"?>\n<tmx version="1.4">\n'
+        f'<header creationtool="transformer-tutorial" creationtoolversion="{__version__}" '
+        f'segtype="sentence" o-tmf="tsv" adminlang="en" srclang={languages[0]} '
+        'datatype="plaintext"/>\n<body>\n'
+    )
+
+    def write(*texts: str) -> None:
+        for text in texts:
+            if match := NO_XML.search(text):
+                raise ValueError(f"U+{ord(match[0]):04X} is no character of XML")
+        variants = "".join(
+            f"<tuv xml:lang={language}><seg>{escape(text)}</seg></tuv>"
+            for language, text in zip(languages, texts, strict=True)
+        )
+        file.write(f"<tu>{variants}</tu>\n")
+
+    yield write
+    file.write("</body>\n</tmx>\n")
 
 
 TMX = Format("TMX", rows, languages)

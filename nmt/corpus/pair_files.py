@@ -1,0 +1,75 @@
+"""New files of pairs: a .tsv, a .tmx, or a source and a target file (Moses format)."""
+
+import contextlib
+import gzip
+from collections.abc import Callable, Iterator, Sequence
+from typing import TextIO
+
+from nmt import UserError, output
+from nmt.corpus import files
+from nmt.corpus.formats import tmx
+from nmt.corpus.formats.registry import FORMATS
+from nmt.text.encoding import GZIP
+from nmt.text.languages import Pair
+
+WRITTEN_FORMATS = ("tsv", "tmx")
+
+WritePair = Callable[[str, str], None]  # of a source and a target, without tabs and line ends
+
+
+def check_names(paths: Sequence[str]) -> None:
+    """Raises a UserError unless pairs can be written to files of such names."""
+    named = f"--to {' '.join(paths)}"
+    if len(paths) > 2 or len({*paths}) < len(paths):
+        raise UserError(f"{named}: name one .tsv or .tmx, or a source and a target file")
+    for path in paths:
+        kind = files.kind(path).lower()
+        if kind in FORMATS and (len(paths) == 2 or kind not in WRITTEN_FORMATS):
+            raise UserError(f"{named}: pairs are written as a .tsv or .tmx, or as two other files")
+        output.refuse_existing(path)
+
+
+@contextlib.contextmanager
+def new_pairs(paths: Sequence[str], pair: Pair | None) -> Iterator[WritePair]:
+    """Yields what writes a pair to new files, which appear when the block ends without an error.
+
+    Args:
+      paths: of a .tsv or .tmx, or of a source and a target file; each may end in .gz.
+      pair: the languages, which a .tmx names; None if unknown.
+
+    Raises:
+      UserError: a file cannot be written, or the languages of a .tmx are unknown. From what writes:
+        a ValueError for a character that the format lacks.
+    """
+    check_names(paths)
+    is_tmx = files.kind(paths[0]).lower() == "tmx"
+    if is_tmx and pair is None:
+        raise UserError(f"--to {paths[0]}: needs the languages; name them: --languages A-B")
+    with contextlib.ExitStack() as stack:
+        new_files = [stack.enter_context(_new_text_file(path)) for path in paths]
+        if is_tmx and pair:
+            yield stack.enter_context(tmx.unit_writer(new_files[0], pair))
+        elif len(new_files) == 1:
+            yield lambda source, target: _write_line(new_files[0], f"{source}\t{target}")
+        else:
+            yield lambda source, target: _write_lines(new_files, source, target)
+
+
+@contextlib.contextmanager
+def _new_text_file(path: str) -> Iterator[TextIO]:
+    """Yields a new text file, compressed if its name ends in .gz; see output.new."""
+    write = gzip.open if path.endswith(GZIP) else open
+    with (
+        output.new(path) as unfinished,
+        write(unfinished, "wt", encoding="utf-8", newline="\n") as file,
+    ):
+        yield file
+
+
+def _write_line(file: TextIO, line: str) -> None:
+    file.write(f"{line}\n")
+
+
+def _write_lines(new_files: Sequence[TextIO], *lines: str) -> None:
+    for file, line in zip(new_files, lines, strict=True):
+        _write_line(file, line)
