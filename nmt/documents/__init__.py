@@ -37,6 +37,11 @@ FORMATS = {  # the ending of a file's name: the module of its format
     ".xlf": "xliff_files",
     ".csv": "tables",
     ".tsv": "tables",
+    ".json": "json_files",
+    ".yaml": "yaml_files",
+    ".yml": "yaml_files",
+    ".strings": "apple_strings",
+    ".properties": "java_properties",
 }
 TABLES = (".csv", ".tsv")  # whose option is `columns`
 MESSAGES = (".po", ".xliff", ".xlf")  # whose options are `mark`, one of MARKS, and `fuzzy`

@@ -139,15 +139,14 @@ class Message:
             self._texts.append(_MessageText(nodes, markup, before, after))
         return markup
 
-    def segments(self, spans: list[Span]) -> list[Segment]:
+    def segments(self, spans: list[Span], has_target: bool = True) -> list[Segment]:
         """Returns the segments of the message, those of branches first.
 
         Args:
           spans: what the translated message replaces, and what `finish` returns texts for.
+          has_target: whether the spans are not the source.
         """
-        return [
-            Segment(text.nodes, spans, self._writer(text), has_target=True) for text in self._texts
-        ]
+        return [Segment(text.nodes, spans, self._writer(text), has_target) for text in self._texts]
 
     def _writer(self, text: _MessageText) -> Callable[[list[Node]], list[str]]:
         """Returns the function that writes a text: the whole message, as far as translated."""
