@@ -44,7 +44,11 @@ def add_flags(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--columns", type=flags.filled, metavar="COLUMNS", action=flags.Once,
         help="of a table, what to translate: names in the first line, which then stays, or "
-        "numbers from 1, with commas between them",
+        "numbers from 1, with commas between them (of an .xlsx by default all)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--sheet", type=flags.filled, metavar="NAME", action=flags.Once,
+        help="of an .xlsx, the only sheet to translate (default: all)",
     )  # fmt: skip
     parser.add_argument(
         "--mark", choices=documents.MARKS, action=flags.Once,
@@ -113,14 +117,14 @@ def format_options(ending: str, args: Namespace) -> FormatOptions:
     Raises:
       UserError: a flag is one of other formats.
     """
-    names = {"columns": documents.TABLES} | dict.fromkeys(("mark", "fuzzy"), documents.MESSAGES)
-    for name in names:
+    kinds = {"columns": "table", "sheet": "spreadsheet"}
+    for name, endings in documents.OPTIONS.items():
         value = getattr(args, name)
-        if value and ending not in names[name]:
+        if value and ending not in endings:
             flag = f"--{name}" if value is True else f"--{name} {value}"
-            kind = "table" if name == "columns" else "file of messages"
+            kind = kinds.get(name, "file of messages")
             raise UserError(f"{flag}: {args.source} is no {kind}; leave it out")
-    return FormatOptions(args.columns, args.mark or "review", bool(args.fuzzy))
+    return FormatOptions(args.columns, args.mark or "review", bool(args.fuzzy), args.sheet)
 
 
 def translate_texts(document: Document, translator: Translator, partial: ResumableTexts) -> None:

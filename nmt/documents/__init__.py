@@ -37,15 +37,18 @@ FORMATS = {  # the ending of a file's name: the module of its format
     ".xlf": "xliff_files",
     ".csv": "tables",
     ".tsv": "tables",
+    ".xlsx": "spreadsheets",
     ".json": "json_files",
     ".yaml": "yaml_files",
     ".yml": "yaml_files",
     ".strings": "apple_strings",
     ".properties": "java_properties",
 }
-TABLES = (".csv", ".tsv")  # whose option is `columns`
+TABLES = (".csv", ".tsv", ".xlsx")  # whose option is `columns`
+SPREADSHEETS = (".xlsx",)  # whose option is `sheet`
 MESSAGES = (".po", ".xliff", ".xlf")  # whose options are `mark`, one of MARKS, and `fuzzy`
 MARKS = ("review", "comment", "none")
+OPTIONS = {"columns": TABLES, "sheet": SPREADSHEETS, "mark": MESSAGES, "fuzzy": MESSAGES}
 DEFAULT_OPTIONS = FormatOptions()
 
 
@@ -99,6 +102,7 @@ def translate_document(
     columns: str | None = None,
     mark: str | None = None,
     fuzzy: bool | None = None,
+    sheet: str | None = None,
     target_language: str | None = None,
 ) -> bytes:
     """Returns the content of a file with its text translated; logs a warning if text stays.
@@ -110,10 +114,11 @@ def translate_document(
         `load_translator` returns: a string, or a Translation, whose links say where tags belong
         (docs/documents.md); without them, tags keep their relative positions.
       columns: of a table, what to translate: names in the first line, or numbers from 1, with
-        commas between them; None for all.
+        commas between them. A .csv and a .tsv need it; of an .xlsx, None is for all.
       mark: of .po and XLIFF, how a translation is marked as that of a machine: "review" (None),
         "comment" or "none".
       fuzzy: of .po and XLIFF, whether to translate what is marked as fuzzy anew.
+      sheet: of an .xlsx, the only one to translate; None for all.
       target_language: its code, for XLIFF 2 that does not name it.
 
     Raises:
@@ -121,12 +126,12 @@ def translate_document(
         option.
       TypeError: there is no such argument.
     """
-    given = {"columns": columns, "mark": mark, "fuzzy": fuzzy}
+    given = {"columns": columns, "mark": mark, "fuzzy": fuzzy, "sheet": sheet}
     for option in (option for option, value in given.items() if value is not None):
-        endings = TABLES if option == "columns" else MESSAGES
+        endings = OPTIONS[option]
         if format_of(name) not in endings:
             raise UserError(f"{name}: {option} is for {', '.join(endings)}; leave it out")
-    options = FormatOptions(columns, mark or "review", bool(fuzzy))
+    options = FormatOptions(columns, mark or "review", bool(fuzzy), sheet)
     document = parse_document(name, content, options)
     name_language(document, target_language)
     translations = list(translate([segment.text for segment in document.segments]))

@@ -84,6 +84,7 @@ class FormatOptions(NamedTuple):
     columns: str | None = None  # of tables: names or numbers of those to translate
     mark: str = "review"  # of messages: how a translation is marked, one of MARKS
     fuzzy: bool = False  # of messages: whether those that ask for a review are translated anew
+    sheet: str | None = None  # of spreadsheets: the name of the only one that is translated
 
 
 class Left(NamedTuple):

@@ -9,23 +9,18 @@ archive, and what is not in a paragraph that changes, stay as they are.
 from __future__ import annotations
 
 import dataclasses
-import io
 import itertools
-import lzma
-import posixpath
 import re
-import urllib.parse
 import zipfile
-import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from nmt import UserError
+from nmt.documents.archive import ArchiveDocument, main_part, opened, relations
 from nmt.documents.document import FormatOptions, Left, Segment, Span, TextDocument, has_words
 from nmt.documents.markup import MAX_DEPTH, Token, escape_text, find_partners, unescape_text
 from nmt.documents.nodes import Element, Fixed, Node, Text, outer_spaces, plain_text
-from nmt.documents.tag_placement import TranslatedText
 from nmt.documents.xml_files import XmlTokens, decode_xml
 
 MAIN_PART = "word/document.xml"  # where _rels/.rels names no other
@@ -33,12 +28,6 @@ TEXT_PARTS = "header", "footer", "footnotes", "endnotes"  # types of relationshi
 UNTRANSLATED = re.compile(r"word/(?:(comments)|(charts)/chart\w*|(diagrams)/data\w*)\.xml")
 TEXT = re.compile(r"<(?:w|a):t(?:\s[^<>]*)?>([^<]*)</")
 PARAGRAPH = re.compile(r"<w:p[ >]")
-MAX_BYTES = 500_000_000  # of an unpacked archive
-MAX_FILES = 20_000  # in it
-CORRUPT = (
-    zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, EOFError, NotImplementedError,
-    RuntimeError, ValueError,
-)  # fmt: skip
 
 CONTAINERS = {  # of runs, within a paragraph
     "w:hyperlink", "w:ins", "w:moveTo", "w:smartTag", "w:customXml", "w:fldSimple", "w:dir",
@@ -413,66 +402,16 @@ def write_runs(nodes: Iterable[Node], usual: str) -> Iterator[str]:
 # ---- The archive ----
 
 
-class WordDocument:
-    """A Word document.
-
-    Args:
-      content: of the file.
-      parts: its XML files with text, by name.
-    """
-
-    def __init__(self, content: bytes, parts: dict[str, TextDocument]):
-        self._content, self._parts = content, parts  # the main one first
-        self.segments = [segment for part in parts.values() for segment in part.segments]
-        self.left = [text for part in parts.values() for text in part.left]
+class WordDocument(ArchiveDocument):
+    """A Word document, whose first part is the main one."""
 
     def place(self, text: Segment | Left) -> str:
         """Returns the paragraph of a text; of a part other than the main one, with its name."""
-        for name, part in self._parts.items():
-            if any(text is other for other in itertools.chain(part.segments, part.left)):
-                number = sum(1 for _ in PARAGRAPH.finditer(part.text, 0, text.start))
-                is_main = part is next(iter(self._parts.values()))
-                paragraph = f"paragraph {number}" if number else ""
-                return paragraph if is_main else f"{paragraph} of {name}".removeprefix(" of ")
-        raise ValueError("the text is of another document")
-
-    def write(self, translations: Sequence[TranslatedText]) -> bytes:
-        """Returns the archive with the translations of its segments."""
-        new_parts, first = {}, 0
-        for name, part in self._parts.items():
-            last = first + len(part.segments)
-            text = part.translated_text(translations[first:last])
-            if text != part.text:
-                new_parts[name] = part.encode(text)
-            first = last
-        if not new_parts:
-            return self._content
-        stream = io.BytesIO()
-        with (
-            zipfile.ZipFile(io.BytesIO(self._content)) as source,
-            zipfile.ZipFile(stream, "w") as target,
-        ):
-            for member in source.infolist():
-                target.writestr(member, new_parts.get(member.filename) or source.read(member))
-        return stream.getvalue()
-
-
-def related_parts(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[str, str]]:
-    """Yields the type of relationship and the name of each part that a part refers to.
-
-    Args:
-      archive: the document.
-      name: of the part; "" for the archive itself.
-    """
-    folder, file = posixpath.split(name)
-    relations = posixpath.join(folder, "_rels", f"{file}.rels")
-    if relations not in archive.namelist():
-        return
-    for token in XmlTokens(decode_xml(archive.read(relations)).text).tokens:
-        target = urllib.parse.unquote(token.attributes.get("Target") or "")
-        if target and token.attributes.get("TargetMode") != "External":
-            path = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
-            yield (token.attributes.get("Type") or "").rpartition("/")[2], path
+        name = self.part_of(text)
+        number = sum(1 for _ in PARAGRAPH.finditer(self._parts[name].text, 0, text.start))
+        paragraph = f"paragraph {number}" if number else ""
+        is_main = name == next(iter(self._parts))
+        return paragraph if is_main else f"{paragraph} of {name}".removeprefix(" of ")
 
 
 def find_parts(archive: zipfile.ZipFile) -> dict[str, str]:
@@ -484,14 +423,13 @@ def find_parts(archive: zipfile.ZipFile) -> dict[str, str]:
       UserError: there is no main one.
     """
     names = set(archive.namelist())
-    main_parts = [path for kind, path in related_parts(archive, "") if kind == "officeDocument"]
-    main = next((path for path in main_parts if path in names), MAIN_PART)
-    if main not in names:
-        raise UserError(f"is not a Word document: it holds no {main}")
+    main = main_part(archive, MAIN_PART)
+    if main is None:
+        raise UserError(f"is not a Word document: it holds no {MAIN_PART}")
     parts = {main: "officeDocument"}
-    for kind, path in related_parts(archive, main):
-        if path in names and kind in TEXT_PARTS:
-            parts.setdefault(path, kind)
+    for part in relations(archive, main):
+        if part.path in names and part.kind in TEXT_PARTS:
+            parts.setdefault(part.path, part.kind)
     untranslated = filter(None, map(UNTRANSLATED.fullmatch, archive.namelist()))
     return parts | {match[0]: match[match.lastindex or 0] for match in untranslated}
 
@@ -502,22 +440,8 @@ def read_parts(content: bytes) -> dict[str, tuple[str, bytes]]:
     Raises:
       UserError: it is no Word document, is damaged, or is too large unpacked.
     """
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            members = archive.infolist()
-            total = sum(member.file_size for member in members)
-            if total > MAX_BYTES or len(members) > MAX_FILES:
-                raise UserError(f"holds {total:,} bytes, unpacked; the limit is {MAX_BYTES:,}")
-            for member in members:  # damage is found before anything is translated
-                with archive.open(member) as file:
-                    while file.read(1 << 20):
-                        pass
-            names = find_parts(archive)
-            return {name: (kind, archive.read(name)) for name, kind in names.items()}
-    except CORRUPT as error:
-        raise UserError(
-            f"is not a Word document, or is damaged ({error}); open and save it"
-        ) from None
+    with opened(content, "a Word document") as archive:
+        return {name: (kind, archive.read(name)) for name, kind in find_parts(archive).items()}
 
 
 def parse_part(kind: str, content: bytes) -> TextDocument:

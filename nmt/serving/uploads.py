@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from nmt import UserError
 from nmt.documents import TABLES, format_of, name_language, parse_document
+from nmt.documents.archive import CORRUPT
 from nmt.documents.document import Document, FormatOptions
 from nmt.documents.report import Report, make_report
-from nmt.documents.word import CORRUPT
 from nmt.serving.errors import RefusedError
 from nmt.serving.fields import UploadedFile
 from nmt.serving.limits import check_characters
