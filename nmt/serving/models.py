@@ -61,6 +61,7 @@ class Query(NamedTuple):
     details: bool = False  # of the best: tokens with scores and alternatives, and word links
     links: bool = False  # word links alone
     scored: bool = False  # log-probabilities, which greedy search does without
+    confidence: bool = False  # of the best, if the run knows it
     terms: tuple[tuple[str, str], ...] = ()  # of the request's own glossary, and translations
 
 
@@ -70,6 +71,7 @@ class Result:
 
     text: str
     log_probability: float | None  # natural, of all its tokens; None without Query.scored
+    confidence: float | None = None  # 0 to 100, with Query.confidence
     tokens: list[TokenScore] = dataclasses.field(default_factory=list)  # with Query.details
     links: list[tuple[int, int]] | None = None  # (source, target) words, if they are asked for
     missing: list[str] = dataclasses.field(default_factory=list)  # of what must not change
@@ -139,9 +141,13 @@ class ServedModel:
     def translator(self, query: Query) -> Translator:
         """Returns the Translator of a query. There are few engines, each made once."""
         translator = self._shared_translator(query)
-        if query.details or query.links:
-            alternatives = MAX_ALTERNATIVES if query.details else 0
-            translator = translator.with_reports(alignments=True, alternatives=alternatives)
+        confidence = query.confidence and self.model.estimator is not None
+        if query.details or query.links or confidence:
+            translator = translator.with_reports(
+                alignments=query.details or query.links,
+                alternatives=MAX_ALTERNATIVES if query.details else 0,
+                confidence=confidence,
+            )
         if not query.terms:
             return translator
         languages = query.direction.source, query.direction.target
@@ -203,12 +209,13 @@ class ServedModel:
 
 def _result(translation: Translation, query: Query) -> Result:
     """Returns the Result of what a Translator yields for a line."""
+    result = Result(translation.text, translation.log_probability, translation.confidence)
     if not query.details and not query.links:
-        return Result(translation.text, translation.log_probability)
+        return result
     links = translation.links
     if links and query.direction.tag:  # the first word of the source, which the client has not sent
         links = [(source - 1, target) for source, target in links if source]
-    return Result(translation.text, translation.log_probability, translation.tokens or [], links)
+    return dataclasses.replace(result, tokens=translation.tokens or [], links=links)
 
 
 def size_of_beam(n_best: int) -> int:

@@ -149,7 +149,12 @@ async def n_best(request: Request) -> Response:
     queries = [
         one.query
         and one.query._replace(
-            n_best=number, scored=True, sampling=sampling, terms=terms, details=details
+            n_best=number,
+            scored=True,
+            sampling=sampling,
+            terms=terms,
+            details=details,
+            confidence=sampling is None,
         )
         for one in text_queries
     ]
@@ -181,8 +186,14 @@ def _n_best_answer(text_query: TextQuery, results: list[Result]) -> dict[str, An
         "source": text_query.source,
         "target": query.direction.target if query else text_query.source,
         "translations": [_translation(result) for result in results],
+        "confidence": _rounded(results[0].confidence),
         "warnings": notices.answers([*text_query.notices, *results[0].notices]),
     }
+
+
+def _rounded(confidence: float | None) -> float | None:
+    """Returns a confidence as answers name it; None stays None."""
+    return None if confidence is None else round(confidence, 1)
 
 
 def _translation(result: Result) -> dict[str, Any]:
@@ -262,13 +273,14 @@ async def stream(request: Request) -> Response:
     prefixes = PREFIXES.read(values, served.tokenizer.target.vocab_size)
     service.count(request, text_query.query, [text])
     # A refusal, if any, comes before the answer begins.
-    events = service.stream(text_query.query, text_query.notices, text, prefixes)
+    query = text_query.query._replace(confidence=True)
+    events = service.stream(query, text_query.notices, text, prefixes)
     return StreamingResponse(events, media_type="text/event-stream", headers=STREAM_HEADERS)
 
 
 def unchanged_events(text: str, text_query: TextQuery) -> Iterator[str]:
     """Yields the server-sent events of a text that stays as it is."""
-    sentence = dataclasses.asdict(streaming.Finished(0, "", text, [], [], []))
+    sentence = dataclasses.asdict(streaming.Finished(0, "", text, None, [], [], []))
     warnings = {"warnings": notices.answers(text_query.notices)}
     for name, data in (("sentence", sentence), ("end", warnings)):
         yield from streaming.lines(name, json.dumps(data, ensure_ascii=False))
@@ -389,6 +401,11 @@ OPERATIONS = (
                 "translations", "text, log_probability, probability, missing and added numbers, "
                 "placeholders, URLs, tags and terms; of a list of texts, the answer is a list",
                 OBJECTS, required=True,
+            ),
+            Field(
+                "confidence", "the chrF that is expected of the best translation, 0 to 100; null "
+                "for samples, and for a run that is not calibrated", {"type": ["number", "null"]},
+                required=True,
             ),
             Field("tokens", "with details: of the best translation", ARRAY),
             Field("alignment", "with details: of its words", {"type": ["array", "null"]}),

@@ -39,6 +39,7 @@ class Finished:
     sentence: int  # its number, from 0
     space: str  # the white space after it
     text: str
+    confidence: float | None  # 0 to 100; None if the run is not calibrated
     tokens: list[StreamedToken]
     source: list[str]  # tokens of the sentence
     attention: list[
@@ -69,8 +70,10 @@ def events(translator: Translator, text: str, prefixes: list[list[int]], send: S
 def finished(translator: Translator, number: int, sentence: Sentence) -> Finished:
     """Returns what is known of a translated Sentence of a number: one pass over its tokens."""
     context = translator.context
+    text = sentence.space, sentence.translation
+    confidence = round(sentence.confidence, 1) if context.options.confidence else None
     if not sentence.target:
-        return Finished(number, sentence.space, sentence.translation, [], [], [])
+        return Finished(number, *text, confidence, [], [], [])
     pair = tokens.id_pair(sentence)
     (score,) = context.engine.score([pair], tokens=True, alternatives=MAX_ALTERNATIVES)
     (attended,) = context.engine.attend([pair])
@@ -90,7 +93,7 @@ def finished(translator: Translator, number: int, sentence: Sentence) -> Finishe
     of_text = attended.cross[:, len(tokenizer.before) : -1]  # neither START nor END
     weights = np.round(of_text.astype(float), 3).tolist()
     source = tokens.shown_names(tokenizer, sentence, tokenizer.text_ids(pair.source))
-    return Finished(number, sentence.space, sentence.translation, streamed, source, weights)
+    return Finished(number, *text, confidence, streamed, source, weights)
 
 
 def lines(name: str, data: str) -> Iterator[str]:

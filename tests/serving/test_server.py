@@ -9,6 +9,7 @@ from helpers import make_translator, networks_of
 from starlette.testclient import TestClient
 
 from nmt.decoding import translator as translator_module
+from nmt.decoding.confidence import Estimator
 from nmt.decoding.model import Model
 from nmt.network.factory import build_transformer
 from nmt.options import Options
@@ -222,6 +223,20 @@ def test_a_translation_is_streamed_as_it_is_generated(client, served, translatio
     texts = [data for name, data in again if name == "sentence"]
     assert texts[0]["tokens"][0]["id"] == chosen
     assert texts[1]["text"] == translation
+
+
+def test_a_calibrated_run_says_how_sure_it_is(client, served):
+    asked = {"text": TEXT, "source": "pt", "target": "en"}
+    assert client.post("/n-best", json=asked).json()["confidence"] is None
+    estimator = Estimator((2.0, -1.0, 0.0, 0.0), (0.0, 9.0), (-9.0, 9.0), ((0, 0), (100, 100)))
+    calibrated = dataclasses.replace(served.model, estimator=estimator)
+    with client_of(dataclasses.replace(served, model=calibrated)) as sure:
+        answer = sure.post("/n-best", json=asked).json()
+        assert 0 < answer["confidence"] < 89  # 100 / (1 + exp(-2)) without any surprise
+        received = dict(events(sure.post("/stream", json=asked)))
+        assert received["sentence"]["confidence"] == answer["confidence"]
+        translated = sure.post("/translate", json=ASKED)
+        assert translated.json().keys() == {"translatedText", "warnings"}
 
 
 @pytest.mark.slow

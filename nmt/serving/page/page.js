@@ -6,6 +6,7 @@ const WORD_START = "\u2581"; // SentencePiece's mark of a space; drawing.js read
 const FIRST_TOKEN = 4; // ids below stand for no text
 const PAUSE = 250; // ms after the last key, before the text is sent
 const UNLIKELY = 0.25, UNSURE = 0.6; // probabilities below which a token is marked
+const DOUBTFUL = 40; // confidence below which a sentence is marked
 const LINKED = 0.2; // share of attention from which a word is marked
 const FEWEST = 4, LEAST = 0.001; // choices that are offered, however unlikely; and probability of others
 const N_BEST = 4;
@@ -193,8 +194,9 @@ function piecesOf(tokens) { // [{tokens: [number], text}]
 }
 
 function show(partial) { // the finished sentences, and what there is of the next one
-  const parts = [];
+  const all = [];
   state.sentences.forEach((sentence, number) => {
+    const parts = []; // of the sentence
     let begin = 0; // in the text, which holds more than the network has read and written
     for (const piece of piecesOf(sentence.tokens)) {
       const from = sentence.text.indexOf(piece.text, begin);
@@ -203,11 +205,21 @@ function show(partial) { // the finished sentences, and what there is of the nex
       begin = from + piece.text.length;
     }
     parts.push(sentence.text.slice(begin));
+    const shown = element("span", {}, ...parts);
+    if (isDoubtful(sentence)) {
+      shown.className = "doubtful";
+      shown.title = say("doubtful-label", { confidence: Math.round(sentence.confidence) });
+    }
+    all.push(shown);
     const isLast = number === state.sentences.length - 1 && !partial;
-    if (!isLast) parts.push(sentence.space || " ");
+    if (!isLast) all.push(sentence.space || " ");
   });
-  if (partial) parts.push(element("span", { className: "partial" }, partial));
-  output.replaceChildren(...parts);
+  if (partial) all.push(element("span", { className: "partial" }, partial));
+  output.replaceChildren(...all);
+}
+
+function isDoubtful({ confidence }) { // null where the run does not know how sure it is
+  return confidence !== null && confidence < DOUBTFUL;
 }
 
 function tokenSpan(number, sentence, piece) {
@@ -228,7 +240,9 @@ function tokenSpan(number, sentence, piece) {
 
 function finish() {
   const tokens = state.sentences.reduce((sum, sentence) => sum + sentence.tokens.length, 0);
-  showStatus(say("done", { tokens, ms: Math.round(performance.now() - state.began) }));
+  const doubtful = state.sentences.filter(isDoubtful).length;
+  const done = say("done", { tokens, ms: Math.round(performance.now() - state.began) });
+  showStatus(doubtful ? `${done}. ${say("doubtful", { number: doubtful })}` : done);
   at("legend").hidden = !tokens;
   at("copy").hidden = !output.textContent;
   const first = output.querySelector(".token");
