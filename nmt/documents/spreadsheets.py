@@ -33,27 +33,34 @@ WHAT = "an Excel file"
 MAIN_PART = "xl/workbook.xml"  # where _rels/.rels names no other
 UNTRANSLATED = re.compile(r"xl/(comments|charts|drawings)[^_]*\.xml")
 DRAWN_TEXT = re.compile(r"<(?:\w+:)?t(?:\s[^<>]*)?>([^<]*)</")
-STRING = re.compile(r"<((?:\w+:)?)si(?:\s[^<>]*)?(?:/>|>(.*?)</\1si>)", re.DOTALL)
+
+
+def content_of(name: str) -> str:
+    """Returns the expression of the content of an element, up to the next tag of that name."""
+    return rf"(?:[^<]++|<(?!/?(?:\w+:)?{name}[\s/>]))*+"
+
+
+STRING = re.compile(rf"<((?:\w+:)?)si(?:\s[^<>]*)?(?:/>|>({content_of('si')})</\1si>)")
 ROW_OR_CELL = re.compile(
     r"<(?:\w+:)?row(?=[\s>/])[^<>]*>"
-    r"|<(?P<prefix>(?:\w+:)?)c(?=[\s/>])(?P<attributes>[^<>]*?)(?:/>|>(?P<content>.*?)</(?P=prefix)c>)",
-    re.DOTALL,
+    r"|<(?P<prefix>(?:\w+:)?)c(?=[\s/>])(?P<attributes>[^<>]*?)"
+    rf"(?:/>|>(?P<content>{content_of('c')})</(?P=prefix)c>)"
 )
 ATTRIBUTE = re.compile(r'\b([rt])="([^"]*)"')
 ADDRESS = re.compile(r"([A-Z]{1,3})(\d{1,7})")
 VALUE = re.compile(r"<(?:\w+:)?v(?:\s[^<>]*)?>([^<]*)</")
 TEXT_NUMBER = re.compile(r"\d{1,9}")
 FORMULA = re.compile(r"<(?:\w+:)?f[\s>/]")
-PHONETIC = re.compile(r"<((?:\w+:)?)rPh\b.*?</\1rPh>", re.DOTALL)  # the reading of Japanese
+PHONETIC = re.compile(  # the reading of Japanese
+    rf"<((?:\w+:)?)rPh(?=[\s>]){content_of('rPh')}</\1rPh>"
+)
 PIECE = re.compile(
-    r"<((?:\w+:)?)r>\s*(?P<properties><\1rPr\s*/>|<\1rPr>.*?</\1rPr>)?\s*"
+    rf"<((?:\w+:)?)r>\s*+(?P<properties><\1rPr\s*/>|<\1rPr>{content_of('rPr')}</\1rPr>)?\s*+"
     r"<\1t(?:\s[^<>]*)?(?:/>|>(?P<text>[^<]*)</\1t>)\s*</\1r>"
-    r"|<((?:\w+:)?)t(?:\s[^<>]*)?>(?P<plain>[^<]*)</\4t>",
-    re.DOTALL,
+    r"|<((?:\w+:)?)t(?:\s[^<>]*)?>(?P<plain>[^<]*)</\4t>"
 )
 CODE = re.compile(r"_x([0-9A-Fa-f]{4})_")  # of a character that XML lacks
-COLUMN_TABLE = re.compile(r'<(?:\w+:)?table\s[^<>]*?\bref="([A-Z]+)(\d+):([A-Z]+)\d+"[^<>]*>')
-NO_HEADER = re.compile(r'\bheaderRowCount="0"')
+AREA = re.compile(r"([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})\d{1,7}")
 
 FORMULAS = "formulas"
 OTHER_SHEETS = "on other sheets"
@@ -253,10 +260,11 @@ def find_headers(archive: zipfile.ZipFile, path: str) -> Iterator[tuple[int, int
     names = {*archive.namelist()}
     for part in relations(archive, path):
         if part.kind == "table" and part.path in names:
-            table = COLUMN_TABLE.search(decode_xml(archive.read(part.path)).text)
-            if table and not NO_HEADER.search(table[0]):
-                first, last = column_number(table[1]), column_number(table[3])
-                yield from ((int(table[2]), column) for column in range(first, last + 1))
+            table = XmlTokens(decode_xml(archive.read(part.path)).text).tokens[0].attributes
+            area = AREA.fullmatch(table.get("ref") or "")
+            if area and table.get("headerRowCount") != "0":
+                first, last = column_number(area[1]), column_number(area[3])
+                yield from ((int(area[2]), column) for column in range(first, last + 1))
 
 
 # ---- What is translated ----

@@ -25,6 +25,8 @@ TEXT_TAG = "tag:yaml.org,2002:str"
 PROPERTIES = re.compile(r"(?:[&!]\S*+\s++)*+")  # the anchor and the tag before a value
 SWITCHES = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}  # of YAML 1.1, in any case
 MAY_BE_SWITCH = "that may be switches: yes, no, on, off (quote those that are text)"
+PLAIN = re.compile(r"[^\W\d_](?:[\w .!?;()/%'-]*[\w.!?)])?")  # words, which read as such
+MAX_CHARACTERS = 2_000_000  # of a file, which take half a minute
 BLOCK = re.compile(r"([|>][^\r\n]*)(\r\n|\r|\n)(.*?)(\s*)\Z", re.DOTALL)
 
 
@@ -69,15 +71,16 @@ def quoted(value: str) -> str:
 
 def plain(value: str) -> str:
     """Returns a text as a plain value, or quoted if that would read otherwise."""
-    if not value or value.lower() in SWITCHES or "\n" in value or not reads_as(value, value):
+    if value.lower() in SWITCHES:
         return quoted(value)
-    return value
+    if PLAIN.fullmatch(value):  # which saves the time to read it
+        return value
+    return value if value and "\n" not in value and reads_as(value, value) else quoted(value)
 
 
 def single_quoted(value: str) -> str:
-    """Returns a text in single quotes, or quoted if that would read otherwise."""
-    markup = "'" + value.replace("'", "''") + "'"
-    return markup if "\n" not in value and reads_as(markup, value) else quoted(value)
+    """Returns a text in single quotes; one with line ends or control characters in double ones."""
+    return "'" + value.replace("'", "''") + "'" if value.isprintable() else quoted(value)
 
 
 def block_writer(markup: str) -> Callable[[str], str]:
@@ -154,6 +157,8 @@ def parse(content: bytes, ending: str, options: FormatOptions) -> TextDocument:
     """
     reader()
     decoded = decode(content)
+    if len(decoded.text) > MAX_CHARACTERS:
+        raise UserError(f"has more than {MAX_CHARACTERS:,} characters; divide it")
     text, texts, seen = decoded.text, ResourceTexts(), set[int]()
     scalars = [scalar for root in compose(text) for scalar in values(root, seen)]
     for scalar in sorted(scalars, key=lambda scalar: scalar.start_mark.index):

@@ -204,6 +204,7 @@ def test_any_value_reads_as_it_was_written(value, style):
         ("a.json", "[" * 100_000, "a.json: is nested too deep"),
         ("a.yml", "a: b\nc: [d", "a.yml: line 2: is not YAML (expected ',' or ']'"),
         ("a.yml", "[" * 100_000, "a.yml: is nested too deep"),
+        ("a.yml", "a: b\n" * 400_001, "a.yml: has more than 2,000,000 characters; divide it"),
         ("a.strings", '"a" = "b";\n"c" = {d = e;};', 'a.strings: line 2: is not "key" = "value"'),
         ("a.properties", "a=\0", "a.properties: holds NUL characters"),
     ],
