@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # what imports TensorFlow
     from nmt.decoding.translator import Translator
     from nmt.runs.loading import TrainedRun
 
-HELP = "translate a document: .html, .docx, .srt, .csv, .json and others"
+HELP = "translate a document: .html, .docx, .xlsx, .srt, .json, ..."
 VARYING_SHAPES = True
 
 MARKUP = {"html": html_pages.document, "xml": xml_files.fragment}  # of --format

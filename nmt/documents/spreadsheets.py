@@ -50,7 +50,7 @@ ATTRIBUTE = re.compile(r'\b([rt])="([^"]*)"')
 ADDRESS = re.compile(r"([A-Z]{1,3})(\d{1,7})")
 VALUE = re.compile(r"<(?:\w+:)?v(?:\s[^<>]*)?>([^<]*)</")
 TEXT_NUMBER = re.compile(r"\d{1,9}")
-FORMULA = re.compile(r"<(?:\w+:)?f[\s>/]")
+FORMULA_ELEMENT = re.compile(r"<(?:\w+:)?f[\s>/]")
 PHONETIC = re.compile(  # the reading of Japanese
     rf"<((?:\w+:)?)rPh(?=[\s>]){content_of('rPh')}</\1rPh>"
 )
@@ -92,7 +92,7 @@ class Cell(NamedTuple):
     @property
     def is_formula(self) -> bool:
         """Whether its value is computed."""
-        return FORMULA.search(self.content) is not None
+        return FORMULA_ELEMENT.search(self.content) is not None
 
     @property
     def text_number(self) -> int | None:
@@ -436,7 +436,7 @@ def document_of(decoded: DecodedText) -> TextDocument:
 
 def inline(cell: Cell) -> Callable[[str], str]:
     """Returns what writes a text into a cell itself."""
-    attributes = re.sub(r'\s*\bt="[^"]*"', "", cell.attributes)
+    attributes = re.sub(r'(?<!\s)\s*+\bt="[^"]*"', "", cell.attributes)
     tag, within = f"{cell.prefix}c", f"{cell.prefix}is"
     return lambda markup: f'<{tag}{attributes} t="inlineStr"><{within}>{markup}</{within}></{tag}>'
 

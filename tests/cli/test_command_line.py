@@ -124,7 +124,7 @@ def test_the_version_names_what_the_program_runs_on(capsys):
         ("translate --run= um", "argument --run: must not be empty"),
         ("align --run R --run S x.tsv", "argument --run: is given twice; give it once"),
         ("translate --n-best 0 um", "argument --n-best: 0 is less than 1"),
-        ("data a.tsv b.tsv", "2 files named (a.tsv b.tsv)"),
+        ("score a.tsv b.tsv", "2 files named (a.tsv b.tsv)"),
         (
             "data a.tsv --to b.tsv --drop test",
             "--drop test: needs the test text; name it by --test",

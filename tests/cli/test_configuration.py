@@ -46,7 +46,7 @@ def test_a_flag_of_the_command_line_takes_precedence(tmp_path):
 
 def test_sentences_and_files_are_no_values_of_its_flags(tmp_path):
     args = parse(tmp_path, "drop: [empty, ratio]\nto: b.tsv", "data", "a.tsv")
-    assert (args.files, args.drop, args.to) == (["a.tsv"], ["empty", "ratio"], "b.tsv")
+    assert (args.files, args.drop, args.to) == (["a.tsv"], ["empty", "ratio"], ["b.tsv"])
 
 
 @pytest.mark.parametrize(

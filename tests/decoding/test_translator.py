@@ -158,7 +158,7 @@ def test_a_penalty_gives_the_same_text_whether_it_is_scored_or_not(model):
 def test_a_translation_has_what_was_asked_for_and_else_none(model, beam):
     """0 would be the log-probability of a translation that is certain."""
     (plain,) = next(make_translator(*model, beam=beam).hypotheses(["um dois."], scored=False))
-    assert plain[1:] == (None, None, None)
+    assert set(plain[1:]) == {None}
     reporting = make_translator(*model, beam=beam, alignments=True, token_scores=True)
     (full,) = next(reporting.hypotheses(["um dois."]))
     assert full.text == plain.text
