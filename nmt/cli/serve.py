@@ -73,6 +73,11 @@ def add_flags(parser: ArgumentParser) -> None:
     add_number(parser, "rate", 0, 1_000_000, 0, "requests per client and minute; 0 for any number")
     add_number(parser, "max-waiting", 1, 100_000, 1000, "requests that wait; others are refused")
     add_number(parser, "cache", 0, 10_000_000, 0, "texts whose translations are kept in memory")
+    parser.add_argument(
+        "--suggestions", type=suggestion_file, metavar="FILE", action=flags.Once,
+        help="store the better translations that clients send to POST /suggest in this .tmx, "
+        "which `data` and --train read (default: refuse them)",
+    )  # fmt: skip
     add_number(parser, "workers", 1, 64, 1, "batches translated in parallel")
 
 
@@ -128,6 +133,13 @@ def api_key(text: str) -> str:
 def key_file(text: str) -> Path:
     """Returns the path of a file of keys."""
     return Path(flags.filled(text))
+
+
+def suggestion_file(text: str) -> Path:
+    """Returns the path of a translation memory; an ArgumentTypeError if its name is another."""
+    if Path(text).suffix.lower() != ".tmx":
+        raise ArgumentTypeError(f"{text or 'the name'} does not end in .tmx; name FILE.tmx")
+    return Path(text)
 
 
 def origin(text: str) -> str:
@@ -196,6 +208,7 @@ def run(args: Namespace) -> None:
     listener = listen(args.host, args.port)
     from nmt.serving.limits import Limits
     from nmt.serving.service import Service
+    from nmt.serving.suggestions import SuggestionFile
 
     limits = Limits(keys, args.max_chars, args.rate, open_metrics=args.open_metrics)
     service = Service(
@@ -206,6 +219,7 @@ def run(args: Namespace) -> None:
         lambda: load_all(args),
         args.reload,
         args.cache,
+        SuggestionFile(args.suggestions) if args.suggestions else None,
     )
     serve(service, listener, args)
 

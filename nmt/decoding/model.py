@@ -42,6 +42,7 @@ class Model:
     converted: Callable[[], Converted] | None = None  # for CTranslate2; None if it cannot be used
     engine: str = AUTO  # one of choice.ENGINES
     estimator: Estimator | None = None  # of confidence; None if the run is not calibrated
+    weights: str = ""  # what they are, in a few words; of an ensemble, those of the first run
     _translators: dict[Any, Translator] = dataclasses.field(  # of these options and languages
         default_factory=dict, init=False, repr=False
     )

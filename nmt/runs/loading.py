@@ -160,6 +160,7 @@ def load(
     model = Model(
         options, networks, codes, converted=converted if can_convert else None,
         engine=engine.decided, estimator=estimator_of(run, chosen),
+        weights=f"{chosen.label}, {chosen.sha256[:12]}",
     )  # fmt: skip
     summary = f"{listing.describe(run, chosen)}; {chosen.reason}{listing.origin(run)}"
     log.info(f"Using {chosen.path}: {summary}")

@@ -66,7 +66,7 @@ class CommonAnswers:
         origins: Collection[str],
     ):
         self.app, self.service, self.routes = app, service, routes
-        self._host_names = host_names
+        self._host_names, self._origins = host_names, origins
         self._shared_app = app
         if origins:
             self._shared_app = CORSMiddleware(
@@ -127,7 +127,18 @@ class CommonAnswers:
         if self._host_names is not None and not hosts.is_allowed(host, self._host_names):
             message = f"{host[:100]} is not a name of this server; start it with --allow-host NAME"
             return refuse(request, 403, message)
+        if scope["path"] == "/suggest" and not self._may_store(headers):
+            return refuse(request, 403, "pages of other origins may not suggest translations")
         return self.app if scope["path"].startswith(PRIVATE_PATHS) else self._shared_app
+
+    def _may_store(self, headers: Headers) -> bool:
+        """Returns whether a request comes from no page, from the server's own or an allowed one.
+
+        A browser lets any page post a form: without that, any could change what a run learns.
+        """
+        origin = headers.get("origin", "")
+        is_own = origin.partition("://")[2] == headers.get("host", "")
+        return not origin or is_own or origin in self._origins or "*" in self._origins
 
     def _path(self, scope: Scope) -> str:
         """Returns the path of the route that a request matches; "other" if none does."""

@@ -10,11 +10,13 @@ from starlette.responses import JSONResponse, Response
 
 from nmt.documents import FORMATS as FILE_FORMATS
 from nmt.serving import notices
+from nmt.serving.access_log import access_of
 from nmt.serving.batching import Item
 from nmt.serving.detection import Detection
 from nmt.serving.errors import RefusedError
 from nmt.serving.fields import (
     ARRAY,
+    BOOLEAN,
     STRINGS,
     ChoiceField,
     Field,
@@ -27,7 +29,9 @@ from nmt.serving.models import MAX_N_BEST, Result
 from nmt.serving.notices import Notice
 from nmt.serving.operations import AUTO, DETECTION, KEY, SOURCE, TARGET, WARNINGS, Operation
 from nmt.serving.service import Service, TextQuery
+from nmt.serving.suggestions import Suggestion
 from nmt.text.language_names import language_name
+from nmt.text.languages import Pair
 
 TEXTS = TextsField("q", "a text, or a list of texts", required=True)
 FORMAT = ChoiceField("format", "text (default) or html", ("text", "html"), "text")
@@ -149,17 +153,41 @@ async def settings(request: Request) -> Response:
             "source": {"code": source, "name": language_name(source)},
             "target": {"code": target, "name": language_name(target)},
         },
-        "suggestions": False,
+        "suggestions": service.suggestions is not None,
         "filesTranslation": True,
         "supportedFilesFormat": list(FILE_FORMATS),
     })  # fmt: skip
 
 
+SUGGESTED_SOURCE = TextField("q", "the text", required=True)
+SUGGESTED = TextField("s", "a better translation", required=True)
+PREVIOUS = TextField("previous", "the translation that is corrected (not LibreTranslate's)")
+
+
 async def suggest(request: Request) -> Response:
-    """Refuses suggestions in the words that clients know from LibreTranslate without them."""
+    """Stores a better translation; without --suggestions, refuses it in LibreTranslate's words."""
     service: Service = request.app.state.service
-    await service.admit(request)
-    raise RefusedError(403, "suggestions are disabled on this server")
+    values = await service.admit(request)
+    texts = [field.read(values) for field in (SUGGESTED_SOURCE, SUGGESTED, PREVIOUS)]
+    source, target = SOURCE.read(values), TARGET.read(values)
+    suggestions = service.suggestions
+    if suggestions is None:
+        raise RefusedError(403, "suggestions are disabled on this server")
+    for text in texts:
+        service.limits.check_characters([text])
+    text, corrected, previous = texts
+    if not text.strip() or not corrected.strip():
+        raise RefusedError(400, "q or s is empty; send a text and its translation")
+    query = service.queries(source, target, [text])[0].query
+    if query is None:
+        raise RefusedError(400, "q is in the target language already; name its source")
+    suggestion = Suggestion(
+        Pair(query.direction.source, query.direction.target), text, corrected, query.served.name,
+        query.served.model.weights, previous, access_of(request.scope).key,
+    )  # fmt: skip
+    await service.in_thread(lambda: suggestions.add(suggestion))
+    service.metrics.suggestions.inc()
+    return JSONResponse({"success": True})
 
 
 OPERATIONS = (
@@ -188,11 +216,11 @@ OPERATIONS = (
     ),
     Operation(
         "post", "/suggest", suggest,
-        "Suggest a translation (LibreTranslate's API): refused, with 403.",
-        (
-            TextField("q", "the text"), TextField("s", "its translation"), SOURCE,
-            TextField("target", "code of the target language"), KEY,
-        ),
+        "Suggest a better translation (LibreTranslate's API), which a server with --suggestions "
+        "stores.",
+        (SUGGESTED_SOURCE, SUGGESTED, PREVIOUS, SOURCE, TARGET, KEY),
+        answer_fields=(Field("success", "true", BOOLEAN, required=True),),
+        other_errors=(507,),
     ),
     Operation(
         "get", "/languages", list_languages,

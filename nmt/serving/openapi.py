@@ -23,13 +23,14 @@ OPERATIONS = (
 )
 ERRORS = {
     400: "the request is wrong; the message says how",
-    403: "the API key is missing or wrong; of /suggest, always",
+    403: "the API key is missing or wrong; of /suggest, or suggestions are disabled",
     404: "there is no such path",
     408: "the body took too long",
     413: "the text or the body is too long",
     429: "too many requests; Retry-After says when to try again",
     500: "the server failed",
     503: "the server ends, loads its runs, or has too many connections or no room on its disk",
+    507: "the server cannot store it: its file is full, or cannot be written",
 }
 SCHEMAS: dict[str, Schema] = {
     "Detection": {

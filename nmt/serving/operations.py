@@ -42,6 +42,7 @@ class Operation:
     answer_fields: tuple[Field, ...] = ()  # of a JSON object; required ones are there always
     media_type: str = "application/json"  # of the answer
     other_methods: tuple[str, ...] = ()  # by which clients may ask, too
+    other_errors: tuple[int, ...] = ()  # statuses, beside the usual ones
 
     @property
     def route(self) -> Route:
@@ -61,7 +62,7 @@ class Operation:
     def errors(self) -> list[int]:
         """The statuses of its errors."""
         if self.takes_key:  # those that have a body, or may wait for their turn
-            return [400, 403, 408, 413, 429, 500, 503]
+            return [400, 403, 408, 413, 429, 500, 503, *self.other_errors]
         return [404, 429, 500, 503] if "{" in self.path else [500, 503]
 
 

@@ -55,6 +55,10 @@ class Metrics:
         )  # fmt: skip
         for result in ("hit", "miss"):
             self.cached.labels(result)
+        self.suggestions = prometheus.Counter(
+            "nmt_suggestions_total", "Suggested translations that were stored.",
+            registry=self.registry,
+        )  # fmt: skip
         self.loaded_at = prometheus.Gauge(
             "nmt_loaded_timestamp_seconds",
             "When the runs that translate now were loaded; 0 before.",

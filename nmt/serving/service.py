@@ -36,6 +36,7 @@ from nmt.serving.operations import AUTO
 from nmt.serving.prometheus_metrics import Metrics
 from nmt.serving.reloading import LoadedModels
 from nmt.serving.stored_files import StoredBytes, TranslatedFiles
+from nmt.serving.suggestions import SuggestionFile
 from nmt.serving.translation_cache import TranslationCache
 from nmt.text import sentences
 from nmt.text.tokenizer import MAX_SOURCE_TOKENS
@@ -69,6 +70,7 @@ class Service:
       load: returns its runs, loaded anew.
       can_reload: whether clients with a key may ask for that.
       cached_texts: whose translations are kept, at most.
+      suggestions: where those of clients are stored; None to refuse them.
     """
 
     def __init__(
@@ -80,8 +82,10 @@ class Service:
         load: Callable[[], Models] | None = None,
         can_reload: bool = False,
         cached_texts: int = 0,
+        suggestions: SuggestionFile | None = None,
     ):
         self.limits, self.can_reload = limits, can_reload
+        self.suggestions = suggestions
         self.cache = TranslationCache(cached_texts)
         self._batch_threads, self._max_waiting = threads, max_waiting
         self.metrics = Metrics(lambda: self.batcher.waiting if self.batcher else 0)

@@ -2,8 +2,9 @@
 
 import contextlib
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 from xml.sax.saxutils import escape, quoteattr
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 CODES = {"bpt", "ept", "it", "ph", "ut"}  # what they hold is markup of the original document
 NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 ANY_SOURCE = "*all*"  # srclang of a memory whose units have no direction
+END = "</body>\n</tmx>\n"  # of a memory that this program writes
 
 
 def rows(path: str | Path, selection: Selection, _read: ReadLines) -> Iterator[Row]:
@@ -134,6 +136,53 @@ def _choose(given: list[str], source_language: str, path: str | Path) -> Pair:
     return Pair(*codes)
 
 
+def head(source_language: str, original_format: str) -> str:
+    """Returns what a translation memory, TMX 1.4, begins with.
+
+    Args:
+      source_language: its code, or ANY_SOURCE.
+      original_format: what the units come from, o-tmf.
+    """
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n<tmx version="1.4">\n'
+        f'<header creationtool="transformer-tutorial" creationtoolversion="{__version__}" '
+        f'segtype="sentence" o-tmf="{original_format}" adminlang="en" '
+        f'srclang={quoteattr(source_language)} datatype="plaintext"/>\n<body>\n'
+    )
+
+
+def unit(
+    pair: Pair,
+    texts: Iterable[str],
+    attributes: Mapping[str, str] = MappingProxyType({}),
+    properties: Mapping[str, str] = MappingProxyType({}),
+) -> str:
+    """Returns a unit of a translation memory.
+
+    Args:
+      pair: the languages.
+      texts: in these.
+      attributes: of the unit, by TMX's names.
+      properties: of the unit, by names of this program's own.
+
+    Raises:
+      ValueError: a text has a character that XML lacks.
+    """
+    texts = [*texts]
+    for text in (*texts, *attributes.values(), *properties.values()):
+        if match := NO_XML.search(text):
+            raise ValueError(f"U+{ord(match[0]):04X} is no character of XML")
+    named = "".join(f" {name}={quoteattr(value)}" for name, value in attributes.items())
+    described = "".join(
+        f'<prop type="x-{name}">{escape(value)}</prop>' for name, value in properties.items()
+    )
+    variants = "".join(
+        f"<tuv xml:lang={quoteattr(language)}><seg>{escape(text)}</seg></tuv>"
+        for language, text in zip(pair, texts, strict=True)
+    )
+    return f"<tu{named}>{described}{variants}</tu>\n"
+
+
 @contextlib.contextmanager
 def unit_writer(file: TextIO, pair: Pair) -> Iterator[Callable[[str, str], None]]:
     """Yields what writes a source and a target as a unit of a translation memory, TMX 1.4.
@@ -145,26 +194,13 @@ def unit_writer(file: TextIO, pair: Pair) -> Iterator[Callable[[str, str], None]
     Raises:
       ValueError: from what writes: a text has a character that XML lacks.
     """
-    languages = [quoteattr(code) for code in pair]
-    file.write(
-        '<?xml version="1.0" encoding="UTF-8"?>\n<tmx version="1.4">\n'
-        f'<header creationtool="transformer-tutorial" creationtoolversion="{__version__}" '
-        f'segtype="sentence" o-tmf="tsv" adminlang="en" srclang={languages[0]} '
-        'datatype="plaintext"/>\n<body>\n'
-    )
+    file.write(head(pair.source, "tsv"))
 
     def write(*texts: str) -> None:
-        for text in texts:
-            if match := NO_XML.search(text):
-                raise ValueError(f"U+{ord(match[0]):04X} is no character of XML")
-        variants = "".join(
-            f"<tuv xml:lang={language}><seg>{escape(text)}</seg></tuv>"
-            for language, text in zip(languages, texts, strict=True)
-        )
-        file.write(f"<tu>{variants}</tu>\n")
+        file.write(unit(pair, texts))
 
     yield write
-    file.write("</body>\n</tmx>\n")
+    file.write(END)
 
 
 TMX = Format("TMX", rows, languages)
