@@ -61,7 +61,7 @@ class Recurrent(keras.Model):
 
     def __init__(self, vocab_size, width, units, layers, rate, attends):
         super().__init__()
-        self.config, self.attends = {}, attends  # no variant of the Transformer
+        self.config, self.attends = {"target_vocab_size": vocab_size}, attends
         normal = keras.initializers.RandomNormal(stddev=width**-0.5)
         self.embedding = keras.layers.Embedding(vocab_size, width, embeddings_initializer=normal)
         gru = dict(return_sequences=True, return_state=True, reset_after=True)

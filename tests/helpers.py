@@ -63,8 +63,9 @@ import_tensorflow = startup.import_tensorflow
 def import_and_replace():
     import_tensorflow()
     from nmt.decoding.model import Model
-    from nmt.results import evaluation
+    from nmt.results import calibration, evaluation
     Model.translator = lambda *_, **options: lambda sources: sources
+    calibration.MIN_PAIRS = float("inf")
     evaluation.loss_and_accuracy = lambda *_: (0.0, 0.0)
 
 startup.import_tensorflow = import_and_replace

@@ -44,8 +44,8 @@ def add_flags(parser: ArgumentParser) -> None:
         "--ter", action="store_true", help="translation edit rate, too (lower is better)"
     )
     parser.add_argument(
-        "--against", nargs="+", type=flags.filled, metavar="DIR", action=flags.Once, default=[],
-        help="other runs: test the significance of the differences",
+        "--against", type=flags.filled, metavar="DIR", action="append", default=[],
+        help="another run (repeatable): test the significance of the differences",
     )  # fmt: skip
     parser.add_argument(
         "--hypotheses", nargs="+", type=flags.filled, metavar="FILE", action=flags.Once,

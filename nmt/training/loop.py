@@ -307,7 +307,7 @@ class Epochs:
             self.listeners.take(
                 StepRecord(
                     self.step, new_loss / new_tokens, new_hits / new_tokens,
-                    float(self.training.optimizer.gradient_norm), rate,
+                    float(tf.convert_to_tensor(self.training.optimizer.gradient_norm)), rate,
                     float(self.training.optimizer.learning_rate),
                 )
             )  # fmt: skip
