@@ -12,6 +12,7 @@ import pytest
 from helpers import ROOT, start_process
 
 from nmt import messages
+from nmt.cli.main import parse_command_line
 
 WRITER = """
 import sys
@@ -105,3 +106,15 @@ def test_as_json_each_line_is_an_object_and_nothing_else_is_written():
     assert [line["level"] for line in others] == ["warning", "error", "critical"]
     assert "of Python" in others[0]["message"]
     assert others[2]["exception"].endswith("RuntimeError: of the program")
+
+
+def test_an_application_that_parses_flags_keeps_its_own_logging():
+    """nmt.train does: what it shows, and how, is the application's."""
+    before = messages.style()
+    try:
+        parse_command_line(["--log-level", "error"])
+        assert messages.style() == before
+        parse_command_line(["--log-level", "error"], shows_messages=True)
+        assert messages.style().level == "error"
+    finally:
+        messages.show(before)

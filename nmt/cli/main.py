@@ -89,7 +89,7 @@ def start(arguments: list[str], trained_by: str) -> int:
     args = Namespace()
 
     def run() -> None:
-        parse_command_line(arguments, args)
+        parse_command_line(arguments, args, shows_messages=True)
         module = COMMANDS[args.command]
         startup.set_environment(getattr(module, "VARYING_SHAPES", False))
         if module is train:
@@ -113,7 +113,7 @@ def main(arguments: list[str], run_train: Callable[[Namespace], None]) -> int:
     args = Namespace()
 
     def run() -> None:
-        parse_command_line(arguments, args)
+        parse_command_line(arguments, args, shows_messages=True)
         command = run_train if args.command == "train" else COMMANDS[args.command].run
         command(args)
 
@@ -158,12 +158,16 @@ def version() -> str:
     return f"{PROGRAM} {__version__} ({', '.join(libraries)})"
 
 
-def parse_command_line(arguments: list[str], args: Namespace | None = None) -> Namespace:
+def parse_command_line(
+    arguments: list[str], args: Namespace | None = None, shows_messages: bool = False
+) -> Namespace:
     """Returns the parsed arguments of the program: its `command`, and a value for each flag.
 
     Args:
       arguments: of the program; without a command, they are those of `train`.
       args: the Namespace to fill; None for a new one.
+      shows_messages: whether messages are shown from here on as the arguments say: by the program,
+        not where an application calls it, which configures its own logging.
 
     Raises:
       UserError: they are wrong; the message says what may have been meant.
@@ -184,7 +188,8 @@ def parse_command_line(arguments: list[str], args: Namespace | None = None) -> N
     if reads_environment:
         words = environment.with_environment(command_parser, words, os.environ)
     words = configuration.expand(command_parser, words)
-    show_messages(words)
+    if shows_messages:
+        show_messages(words)
     if reads_environment:
         environment.check(command_parser, os.environ)
     command_parser.parse_in_any_order(
