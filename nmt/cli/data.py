@@ -100,15 +100,16 @@ def run(args: Namespace) -> None:
     corpora.warn_of_both_directions(groups, pairs)
     tests = test_hashes(args, selection)
     checks = {pair: check_of_languages(args, pair) for pair in dict.fromkeys(pairs)}
-    seen, score, outcomes = cleaning.SeenPairs(), run_scorer(args, texts), []
+    seen, dropped = cleaning.SeenPairs(), dropped_problems(args)
+    score, outcomes = run_scorer(args, texts), []
     with contextlib.ExitStack() as stack:
         write = None
         if args.to:
             write = stack.enter_context(pair_files.new_pairs(args.to, one_direction(args, pairs)))
         for text in texts:
-            checker = cleaning.Checker(text.sample, tests, checks[text.pair], seen)
+            checker = cleaning.Checker(text.sample, tests, checks[text.pair], seen, dropped)
             judged_rows = judge(text.rows, score)
-            outcome = report_and_write(text, judged_rows, checker, dropped_problems(args), write)
+            outcome = report_and_write(text, judged_rows, checker, dropped, write)
             outcomes.append(outcome)
             print_report(text.name if len(texts) > 1 else "", outcome.report)
     print_sum(args, texts, outcomes)

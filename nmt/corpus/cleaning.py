@@ -9,7 +9,7 @@ import collections
 import itertools
 import re
 import unicodedata
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -68,7 +68,7 @@ WORD_BEFORE_MARKS = re.compile(
     f"|(?:[ÄÅ]|(?<=[{CAPITALS}])(?<!O)Ã)[{MARKS_OF_COMMON_LEADS}](?![{CAPITALS}{SMALL_LETTERS}]))"
     f"|ß[{MARKS}]|[à-ï][{MARKS}]{{2}}|[ð-ô][{MARKS}]{{3}}"
 )
-CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]")
 OTHER_SPACES = f"\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000{spelling.MARK_OF_SPACE}"
 INVISIBLE = re.compile(f"[{spelling.INVISIBLE}{OTHER_SPACES}]")
 NUMBER = re.compile(r"\d+")
@@ -220,18 +220,21 @@ class SeenPairs:
         self._pairs_with_controls: set[int] = set()
 
     def is_repeated(self, pair: TextPair) -> bool:
-        """Returns whether a pair was there before; remembers it.
+        """Returns whether a pair was there before.
 
         A pair without control characters does not repeat one with them: it is the better one.
         """
         key = hash(pair.normal)
-        if any(map(CONTROL.search, pair.texts)):
-            is_repeated = key in self._pairs or key in self._pairs_with_controls
-            self._pairs_with_controls.add(key)
-        else:
-            is_repeated = key in self._pairs
-            self._pairs.add(key)
-        return is_repeated
+        return key in self._pairs or (_has_controls(pair) and key in self._pairs_with_controls)
+
+    def add(self, pair: TextPair) -> None:
+        """Remembers a pair."""
+        pairs = self._pairs_with_controls if _has_controls(pair) else self._pairs
+        pairs.add(hash(pair.normal))
+
+
+def _has_controls(pair: TextPair) -> bool:
+    return any(map(CONTROL.search, pair.texts))
 
 
 class Checker:
@@ -242,6 +245,7 @@ class Checker:
       test_sources: hashes of the lines of the test text; see `source_hashes`.
       languages: recognizes lines in another language; None if languages are not checked.
       seen: pairs of other corpora, which this one may not repeat either; they are added to.
+      dropped: problems for which a pair is left out: another one does not repeat it then.
     """
 
     def __init__(
@@ -250,12 +254,14 @@ class Checker:
         test_sources: Container[int] = (),
         languages: LineLanguages | None = None,
         seen: SeenPairs | None = None,
+        dropped: Collection[str] = (),
     ):
         self.test_sources = test_sources
         self.languages = languages
         self.lengths = Lengths(row.cells for row in sample if len(row.cells) == 2)
         self.usual_scripts = usual_scripts(sample)
         self.seen = SeenPairs() if seen is None else seen
+        self._dropped = set(dropped)
         self._checks = CHECKS | {
             "duplicate": self.seen.is_repeated,
             "script": self._is_in_other_script,
@@ -282,6 +288,8 @@ class Checker:
             misaligned = self.lengths.differ(pair.normal)
         if misaligned:
             problems.add("misaligned")
+        if not problems & self._dropped:
+            self.seen.add(pair)
         return [name for name in PROBLEMS if name in problems], texts
 
     def _is_in_other_script(self, pair: TextPair) -> bool:

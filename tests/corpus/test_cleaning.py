@@ -302,6 +302,17 @@ def test_a_clean_pair_does_not_repeat_one_with_control_characters():
     ]  # fmt: skip
 
 
+def test_a_pair_that_one_corpus_leaves_out_is_no_duplicate_in_the_next(tmp_path):
+    other_script = [(f"строка {word}".encode(), b"a line") for word in ("а", "б", "в")]
+    pair = (b"um texto", b"a text")  # in another script than the first corpus usually has
+    first = write(tmp_path / "a.tsv", [*other_script, pair])
+    second = write(tmp_path / "b.tsv", [(b"outro texto", b"another text"), pair, pair])
+    drop = ["--drop", "script", "duplicate"]
+    assert call("data", first, second, "--to", tmp_path / "c.tsv", *drop) == 0
+    lines = (tmp_path / "c.tsv").read_text().splitlines()
+    assert lines[3:] == ["outro texto\tanother text", "um texto\ta text"]
+
+
 def test_equal_numbers_are_equal_in_the_digits_of_any_script():
     pairs = [("3 books", "۳ کتاب"), ("３冊", "3 books"), ("5 books", "৪টি বই")]
     _, pair_problems = checker_of([("um dois", "one two")] * 20 + pairs)
@@ -367,6 +378,7 @@ def test_utf_8_that_was_read_in_another_encoding_is_found(text, misread_as):
     ("pair", "problems"),
     [
         (("the work", "l'Å“uvre"), ["encoding"]),  # œ, by Windows-1252
+        (("um\ufffe dois", "one two"), ["control"]),  # no character, which XML cannot hold
         (("the world", "Ð¼Ð¸Ñ€"), ["encoding"]),  # a Cyrillic word, by Windows-1252
         (("Größe", "Ångström"), []),
         (('"a ball"', "une balle"), ["quotes"]),
