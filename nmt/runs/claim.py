@@ -12,7 +12,7 @@ from nmt.runs.folder import Run
 from nmt.runs.parameters import Parameters, in_effect
 from nmt.text.imported import Imported
 from nmt.text.protected import Protection
-from nmt.training.changes import ON_REQUEST, Change
+from nmt.training.changes import OF_BATCHES, ON_REQUEST, Change
 from nmt.training.run_folder import RunFolder
 
 # A run may be resumed with other values of these; all others identify the run. So do its data, by
@@ -130,7 +130,10 @@ def check_same(
     differing = differences(saved, claimed)
     if not differing:
         return ()
-    can_change = differing.keys() <= ON_REQUEST
+    allowed = set(ON_REQUEST)
+    if claimed.options.validate_every and not claimed.options.max_steps:
+        allowed -= OF_BATCHES  # by which this run counts its passes, those that are done, too
+    can_change = differing.keys() <= allowed
     if change and can_change:
         values = _values(saved), _values(claimed)
         changed = Change.now(

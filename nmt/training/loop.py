@@ -115,19 +115,19 @@ class Stream:
         self, read: Callable[[int, int], tf.distribute.DistributedDataset], number: int, first: int
     ):
         self._read, self._number = read, number
-        self._rest = read(number, first)
+        self._batches = read(number, first)
 
     @property
     def element_spec(self) -> Any:
         """The types of a batch."""
-        return self._rest.element_spec
+        return self._batches.element_spec
 
     def __iter__(self) -> Iterator[Any]:
-        rest, number = self._rest, self._number
+        batches, number = self._batches, self._number
         while True:
-            yield from rest
+            yield from batches
             number += 1
-            rest = self._read(number, 0)
+            batches = self._read(number, 0)
 
 
 class Epochs:
@@ -399,6 +399,8 @@ class Epochs:
                 log.info("The epoch begins again, because its batches were changed.")
                 self.position.assign(0)
                 self.sums_so_far.assign(tf.zeros(3, tf.float64))
+        if self.plan.leaves_out(self.progress) and not self.plan.is_done(self.progress):
+            log.info("The pass that --max-steps ended is not finished: a new one begins.")
         if int(self.epoch) > self.plan.passes and not self.plan.counts_steps:
             log.info(
                 f"Already trained for {int(self.epoch)} epochs; --epochs is {self.plan.passes}."

@@ -90,8 +90,18 @@ class Plan(NamedTuple):
 
     def passes_done(self, progress: Progress) -> float:
         """Returns how many passes over the training pairs are done, with their fraction."""
+        if self.max_steps and not self.validate_every:  # the last epoch may end within a pass
+            return progress.step / self.steps_per_pass
         number, batches = self.first_batch(progress)
         return number + batches / self.per_pass
+
+    def leaves_out(self, progress: Progress) -> bool:
+        """Returns whether a run that goes on begins a new pass, though the last was not finished.
+
+        It ended with its --max-steps, which are more now.
+        """
+        is_whole = progress.step % self.steps_per_pass == 0 or progress.position > 0
+        return bool(self.max_steps and not self.validate_every and not is_whole)
 
     def title(self, progress: Progress) -> str:
         """Returns as text where the current epoch ends: "Epoch 3/7", or "Step 3000/7000"."""

@@ -72,3 +72,13 @@ def test_a_cosine_and_its_text_are_extended(tmp_path, capsys):
     assert 0 < third["learning_rate"] < first["learning_rate"]  # that of the longer run
     assert last["step"] - third["step"] > first["step"]  # more text
     assert third["changed"].keys() == {"epochs", "train_sha256"}
+
+
+def test_passes_that_are_counted_by_batches_keep_their_batches(finished, tmp_path, capsys):
+    run = shutil.copytree(finished / "run", tmp_path / "run")
+    saved = json.loads((run / "params.json").read_text())
+    (run / "params.json").write_text(json.dumps(saved | {"validate_every": 50}))
+    assert call("--run", run, "--epochs", 3, "--batch-size", 32, "--change") == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert "batch_size is 4 there, 32 here" in said
+    assert "--change" not in said

@@ -56,6 +56,16 @@ def test_an_interrupted_epoch_ends_where_it_would_have_ended():
         assert plan.total_steps(progress) == plan.total_steps(START)
 
 
+def test_a_pass_that_the_last_step_ended_counts_as_much_as_was_done():
+    plan = Plan(100, 1, 9, 10, 0)
+    assert plan.passes_done(Progress(10, 1, 0)) == 0.1
+    longer = Plan(100, 1, 9, 300, 0)
+    assert longer.leaves_out(Progress(10, 1, 0))
+    assert not longer.leaves_out(Progress(100, 1, 0))
+    assert not longer.leaves_out(Progress(50, 0, 50))  # interrupted: the same pass goes on
+    assert not Plan(100, 1, 9, 300, 7).leaves_out(Progress(10, 1, 0))
+
+
 def test_a_longer_run_continues_after_a_shorter_last_epoch():
     assert course(Plan(10, 1, 9, 30, 8), Progress(20, 3, 0)) == [(2, 0, 4, 24), (2, 4, 6, 30)]
 
