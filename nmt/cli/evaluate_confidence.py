@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nmt import UserError
+from nmt.cli import flags
 from nmt.decoding.confidence import NOT_CALIBRATED
 from nmt.messages import log
+from nmt.neighbors import params
+from nmt.runs.folder import Run
 from nmt.runs.weights import choose_weights
 
 if TYPE_CHECKING:  # what imports TensorFlow
-    from nmt.results.calibration import Measured
     from nmt.runs.loading import TrainedRun
 
 
@@ -33,41 +35,47 @@ def add_confidence_flags(parser: ArgumentParser) -> None:
 def check_flags(args: Namespace) -> None:
     """Raises a UserError if other flags contradict --confidence or --calibrate."""
     flag = "--calibrate" if args.calibrate else "--confidence"
-    given = {
+    wrong = {
         "--against": args.against,
         "--hypotheses": args.hypotheses,
         "--ter": args.ter,
         "--errors": args.errors,
         "--run": args.ensemble,  # several
         "--quantization": args.quantization,
+        "--test": args.calibrate and args.test,
     }
-    if wrong := [name for name, value in given.items() if value]:
-        raise UserError(f"{flag} is of one run and of chrF: leave out {wrong[0]}")
+    names = params.names(params.SCORING)
+    if args.calibrate:  # which is kept for the run's own search
+        names = params.names(params.SEARCH, params.SCORING)
+    given = flags.given(args)
+    wrong |= {f"--{name.replace('_', '-')}": name in given for name in names}
+    if found := [name for name, value in wrong.items() if value]:
+        raise UserError(
+            f"{flag} is of one run, of its own search and of chrF: leave out {found[0]}"
+        )
 
 
-def measure(trained: TrainedRun, sources: Sequence[str], *references: Sequence[str]) -> Measured:
-    """Translates sources with a run's search, and compares the translations with references."""
-    from nmt.results import calibration
-
-    log.info(f"Translating {len(sources)} lines, to compare them with how sure the run is ...")
-    translator = trained.model.text_translator(trained.tokenizer, split=False)
-    return calibration.measure(translator, sources, *references)
+def check_run(run: Run) -> None:
+    """Raises a UserError if a run cannot say how sure it is."""
+    if limitation := run.parameters.options.limitation:
+        raise UserError(f"{run.path}: {limitation}, and has no confidence; name another run")
 
 
 def report(args: Namespace, trained: TrainedRun, columns: Sequence[Sequence[str]]) -> None:
     """Prints how well a run's confidence predicts the chrF of lines; fits it first, if asked to."""
     from nmt.results import calibration, plots
 
+    run, tokenizer, model = trained
     if args.calibrate:
-        weights = choose_weights(trained.run, args.checkpoint).record
-        print(calibration.calibrate(trained.run, weights, measure(trained, *columns)))
-        log.info(f"{trained.run.path / 'confidence.json'}: the confidence of this run's weights")
+        checkpoint = choose_weights(run, args.checkpoint).record
+        print(calibration.calibrate(run, checkpoint, model, tokenizer, *columns))
+        log.info(f"{run.path / 'confidence.json'}: the confidence of this run's weights")
         return
-    if trained.model.estimator is None:
+    if model.estimator is None:
         raise UserError(NOT_CALIBRATED)
-    measured = measure(trained, *columns)
-    print(calibration.judge(trained.model.estimator, measured))
-    path = trained.run.plots / "confidence.png"
+    measured = calibration.measure(model, tokenizer, *columns)
+    print(calibration.judge(model.estimator, measured))
+    path = run.plots / "confidence.png"
     path.parent.mkdir(exist_ok=True)
-    predicted = [trained.model.estimator.confidence(signs) for signs in measured.signs]
+    predicted = [model.estimator.confidence(signs) for signs in measured.signs]
     print(plots.confidence(path, predicted, measured.chrf))

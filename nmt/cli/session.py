@@ -169,18 +169,19 @@ class Session:
             return
         from nmt.results import calibration, evaluation
 
-        number = len(self.corpus.validation)
-        if number < calibration.MIN_PAIRS:
+        pairs = self.corpus.validation.take(calibration.MAX_PAIRS)
+        if len(pairs) < calibration.MIN_PAIRS:
             log.info(
                 f"Confidence: the run learns no measure of how sure it is, which takes at least "
-                f"{calibration.MIN_PAIRS} validation pairs, and there are {number}."
+                f"{calibration.MIN_PAIRS} validation pairs, and there are {len(pairs)}."
             )
             return
-        sources, references = evaluation.texts(self.corpus.validation.take(calibration.MAX_PAIRS))
-        translator = model.translator(self.tokenizer, model.search_options)
-        measured = calibration.measure(translator, sources, references)
-        weights = choose_weights(self.run).record
-        calibration.calibrate(self.run, weights, measured)
+        checkpoint = choose_weights(self.run).record
+        try:
+            columns = evaluation.texts(pairs)
+            calibration.calibrate(self.run, checkpoint, model, self.tokenizer, *columns)
+        except UserError as error:
+            log.warning(f"{error}. The run has no confidence yet: evaluate --calibrate.")
 
     def report(
         self, model: Model, scores: dict[str, Any], lines: list[run_report.TranslatedLine]

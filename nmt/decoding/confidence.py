@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from nmt import UserError
+from nmt.decoding.search_options import SearchOptions
 from nmt.decoding.sentence import Sentence
 
 CERTAIN = 100.0  # of a sentence that is not translated: nothing, or marks alone
@@ -84,6 +85,14 @@ class Estimator(NamedTuple):
         if len(weights) != 1 + len(Signs._fields) or len(curve) < 2 or not rises:
             raise UserError(DAMAGED)
         return cls(weights, lengths, ratios, curve)
+
+
+def needs_scores(options: SearchOptions) -> bool:
+    """Returns whether a search is to be scored for its confidence: a beam knows it anyway.
+
+    So that it is the same search as without: of a scored one, equal texts add up.
+    """
+    return options.beam == 1
 
 
 def signs_of(sentence: Sentence) -> Signs | None:

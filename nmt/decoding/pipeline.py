@@ -48,7 +48,8 @@ def translate(
       on_text: called with the text so far, after each step of the first search; see OnText. Then
         the chunk is one sentence.
     """
-    scored = scored or context.options.confidence
+    if context.options.confidence:
+        scored = scored or confidence.needs_scores(context.options)
     candidates.search(context, chunk, scored, on_text)
     number_repair.repair_numbers(context, chunk, scored)
     placement.place_phrases(context, chunk)

@@ -19,7 +19,7 @@ from nmt.decoding import batch_sizes, given_pairs, pipeline, sources, tokens
 from nmt.decoding.attention import Attention
 from nmt.decoding.batch_sizes import CHUNK_LINES
 from nmt.decoding.candidates import OnText
-from nmt.decoding.confidence import NOT_CALIBRATED, Estimator, Signs, signs_of
+from nmt.decoding.confidence import NOT_CALIBRATED, Estimator, Signs, needs_scores, signs_of
 from nmt.decoding.context import Context
 from nmt.decoding.engines.engine import Engine
 from nmt.decoding.line_counts import LineCounts
@@ -314,9 +314,10 @@ class Translator:
     def signs(self, lines: Iterable[str]) -> Iterator[tuple[str, Signs | None]]:
         """Yields the translation of each of `lines`, whole, and the Signs of how sure it is."""
         context = dataclasses.replace(self.context, language=None)
+        scored = needs_scores(context.options)
         for chunk in batch_sizes.chunks(lines, CHUNK_LINES):
             prefixes = [""] * len(chunk)
-            for (sentence,) in pipeline.translate_lines(context, chunk, prefixes, scored=True):
+            for (sentence,) in pipeline.translate_lines(context, chunk, prefixes, scored):
                 yield sentence.translation, signs_of(sentence)
 
     def attend(self, line: str) -> Attention:

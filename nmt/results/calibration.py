@@ -13,8 +13,9 @@ import numpy as np
 
 from nmt import UserError
 from nmt.decoding.confidence import Estimator, Signs
-from nmt.decoding.translator import Translator
-from nmt.messages import plural
+from nmt.decoding.model import Model
+from nmt.messages import log, plural
+from nmt.text.tokenizer import Tokenizer
 from nmt.training.run_folder import RunFolder
 
 MIN_PAIRS, MAX_PAIRS = 50, 2000  # that confidence is fitted to
@@ -64,16 +65,23 @@ class Reliability(NamedTuple):
         )
 
 
-def measure(translator: Translator, sources: Sequence[str], *references: Sequence[str]) -> Measured:
+def measure(
+    model: Model, tokenizer: Tokenizer, sources: Sequence[str], *references: Sequence[str]
+) -> Measured:
     """Translates sources, whole, and compares the translations with references.
 
     Args:
-      translator: of the run's search.
+      model: of a run, which translates by the search of its options.
+      tokenizer: the Tokenizer of the run.
       sources: strings.
       references: for each set of references, as many strings; "" where one is missing.
     """
     from nmt.results import scores
 
+    log.info(
+        f"Translating {plural(len(sources), 'line')}, to compare them with how sure the run is ..."
+    )
+    translator = model.translator(tokenizer, model.search_options)
     metric, signs, chrf = scores.CHRF(), [], []
     rows = zip(translator.signs(sources), *references, strict=True)
     for (translation, line_signs), *texts in rows:
@@ -232,24 +240,37 @@ def area(predicted: np.ndarray, chrf: np.ndarray) -> float:
     """
     worst = np.zeros(len(chrf), bool)
     worst[np.argsort(chrf, kind="stable")[: max(round(WORST_SHARE * len(chrf)), 1)]] = True
-    number, others = worst.sum(), (~worst).sum()
-    if not others:
+    number, better = worst.sum(), (~worst).sum()
+    if not better:
         return math.nan
     falling = ranks(-predicted)
-    return float((falling[worst].sum() - number * (number + 1) / 2) / (number * others))
+    return float((falling[worst].sum() - number * (number + 1) / 2) / (number * better))
 
 
 # ---- In the run folder ----
 
 
-def calibrate(folder: RunFolder, checkpoint: dict[str, Any], measured: Measured) -> Reliability:
+def calibrate(
+    folder: RunFolder,
+    checkpoint: dict[str, Any],
+    model: Model,
+    tokenizer: Tokenizer,
+    *columns: Sequence[str],
+) -> Reliability:
     """Fits an Estimator, and writes it to confidence.json. Returns how well it fits.
 
     Args:
       folder: of the run.
-      checkpoint: the `record` of the runs.weights.Weights that have translated.
-      measured: their translations.
+      checkpoint: the `record` of the runs.weights.Weights that the model has.
+      model, tokenizer: of the run.
+      columns: sources and sets of references, of which the first MAX_PAIRS count.
+
+    Raises:
+      UserError: there are too few pairs, or the file cannot be written.
     """
+    if len(columns[0]) > MAX_PAIRS:
+        log.info(f"Confidence is fitted to the first {MAX_PAIRS:,} of {len(columns[0]):,} pairs.")
+    measured = measure(model, tokenizer, *(column[:MAX_PAIRS] for column in columns))
     estimator = fit(measured)
     reliability = judge(estimator, measured)
     content = {"checkpoint": checkpoint, **estimator._asdict(), "fit": reliability._asdict()}

@@ -7,10 +7,11 @@ import shutil
 
 import numpy as np
 import pytest
-from helpers import call, make_translator, sentences, write_tsv
+from helpers import LEARNING, call, make_translator, sentences, write_tsv
 
 from nmt import UserError
-from nmt.decoding.confidence import Estimator, Signs
+from nmt.decoding.confidence import Estimator, Signs, needs_scores
+from nmt.decoding.search_options import SearchOptions
 from nmt.results import calibration
 from nmt.results.calibration import Measured
 from nmt.runs import loading
@@ -172,6 +173,9 @@ def test_evaluate_says_how_well_confidence_predicts(finished, calibrated, capsys
         (["translate", "--confidence", "--beam", "4", "--n-best", "2", "um."], "--n-best"),
         (["translate", "--confidence", "--format", "html", "um."], "leave --confidence out"),
         (["evaluate", "--confidence", "--ter"], "leave out --ter"),
+        (["evaluate", "--confidence", "--lowercase"], "leave out --lowercase"),
+        (["evaluate", "--calibrate", "--beam", "2"], "leave out --beam"),
+        (["evaluate", "--calibrate", "--test", "a.tsv"], "leave out --test"),
     ],
 )
 def test_contradictions_are_one_line(finished, calibrated, command, said, capsys):
@@ -192,3 +196,28 @@ def test_a_translator_without_an_estimator_refuses(finished):
     _, tokenizer, model = loading.load(finished / "run")
     with pytest.raises(UserError, match="does not know how sure"):
         make_translator(model.transformer, tokenizer, confidence=True)
+
+
+def test_a_beam_searches_as_without_confidence():
+    """A scored one has more patience, and may end with another translation."""
+    assert needs_scores(SearchOptions(beam=1))
+    assert not needs_scores(SearchOptions(beam=4))
+
+
+def test_a_run_without_an_order_of_tokens_is_not_calibrated(finished, tmp_path, capsys):
+    run = shutil.copytree(finished / "run", tmp_path / "run")
+    saved = json.loads((run / "params.json").read_text())
+    (run / "params.json").write_text(json.dumps(saved | {"non_autoregressive": True}))
+    assert call("evaluate", "--calibrate", "--run", run) == 2
+    assert "has no confidence" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_training_ends_without_confidence_where_there_is_nothing_to_fit(tmp_path, capsys):
+    train = write_tsv(tmp_path / "train.tsv", sentences(60))
+    hidden = write_tsv(tmp_path / "valid.tsv", [("<b>", "<b>")] * 60)  # no token to translate
+    command = ["--train", train, "--valid", hidden, "--test", hidden, "--run", tmp_path / "run"]
+    assert call(*command, *LEARNING, "--epochs", 1) == 0
+    assert "has no confidence yet" in capsys.readouterr().err
+    assert (tmp_path / "run" / "scores.json").exists()
+    assert not (tmp_path / "run" / "confidence.json").exists()
