@@ -56,7 +56,7 @@ def digest(run: Run) -> str:
 NOT_COMPARED = {
     "input", "output", "workers", "text", "source", "target", "columns", "mark", "fuzzy", "check",
     "strict", "run", "ensemble", "glossary", "prefixes", "closest_to", "command",
-    "given", "config",
+    "given", "config", "log_level", "log_format",
 }  # fmt: skip
 
 

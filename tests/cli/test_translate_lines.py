@@ -207,6 +207,7 @@ def test_a_flag_with_the_value_of_the_run_changes_nothing(finished, source):
 
     assert runs[0].parameters.options.beam == 1
     assert settings("--beam", "1") == settings()
+    assert settings("--log-level", "debug", "--log-format", "json") == settings()
     assert settings("--beam", "2") != settings()
 
 
