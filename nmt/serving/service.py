@@ -142,7 +142,7 @@ class Service:
 
     def _begin_with(self, models: Models) -> None:
         """Lets requests begin with runs, and forgets what belongs to those of before."""
-        pages = self._explorers.items()
+        pages = list(self._explorers.items())  # to which another thread may add
         self._explorers = {served: page for served, page in pages if models.holds(served)}
         self._loader.forget()
         self.cache.clear()
@@ -167,7 +167,8 @@ class Service:
             if not served.model.searches_by_tensorflow:
                 continue
             if not served.model.options.limitation:
-                translator = served.translator(Query(served, served.directions[0]))
+                query = Query(served, served.directions[0], confidence=True)
+                translator = served.translator(query)
                 streaming.events(translator, WARM_UP_TEXT, [], lambda name, data: True)
                 translator.attend(WARM_UP_TEXT)
             if self.has_explorer(served):

@@ -21,7 +21,7 @@ from nmt.text.languages import Pair
 MAX_BYTES = 100_000_000  # of the file
 HEAD_BYTES = 1000  # in which the head of a file ends
 ORIGIN = "serve"  # o-tmf, by which a file of suggestions is recognized
-UNIT_END = b"</tu>\n"
+UNIT_END = b"</tu>"
 INSTEAD = "another file with --suggestions"
 
 

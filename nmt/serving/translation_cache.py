@@ -44,10 +44,10 @@ class TranslationCache:
         if (query, item) in self._entries:  # two requests have asked for it at the same time
             return
         self._entries[query, item] = results
-        self.characters += _size(item, results)
+        self.characters += _size(query, item, results)
         while len(self._entries) > self.most or self.characters > self._max_characters:
-            (_, old_item), old_results = self._entries.popitem(last=False)
-            self.characters -= _size(old_item, old_results)
+            key, old_results = self._entries.popitem(last=False)
+            self.characters -= _size(*key, old_results)
 
     def clear(self) -> None:
         """Forgets all translations."""
@@ -55,9 +55,10 @@ class TranslationCache:
         self.characters = 0
 
 
-def _size(item: Item, results: list[Result]) -> int:
+def _size(query: Query, item: Item, results: list[Result]) -> int:
     """Returns the characters that an entry counts as."""
     size = len(item.text) + len(item.prefix)
+    size += sum(len(term) + len(translation) for term, translation in query.terms)
     for result in results:
         size += len(result.text) + TOKEN_CHARACTERS * len(result.tokens)
         size += LINK_CHARACTERS * len(result.links or ())

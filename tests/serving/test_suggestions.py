@@ -2,7 +2,6 @@
 
 import concurrent.futures
 import re
-import threading
 
 import pytest
 from starlette.testclient import TestClient
@@ -101,21 +100,17 @@ def test_a_page_of_another_origin_cannot_change_what_a_run_learns(client, path, 
     assert answer.status_code == status
 
 
-def test_many_at_a_time_are_all_stored_and_the_file_is_whole_after_each(stored, path):
-    seen, is_over = [], threading.Event()
-
-    def watch():
-        while not is_over.is_set():
-            seen.append(path.read_bytes())
-
-    watching = threading.Thread(target=watch)
-    watching.start()
+def test_many_at_a_time_are_all_stored(stored, path):
     with concurrent.futures.ThreadPoolExecutor(8) as threads:
         list(threads.map(lambda n: stored.add(SUGGESTION._replace(source=f"{n}")), range(40)))
-    is_over.set()
-    watching.join()
-    assert all(content.endswith(tmx.END.encode()) for content in seen)
     assert {source for source, _ in pairs(path)} == {f"{n}" for n in range(40)}
+
+
+def test_the_file_is_whole_after_each(stored, path):
+    for number in range(3):
+        stored.add(SUGGESTION._replace(source=f"{number}"))
+        assert path.read_bytes().endswith(tmx.END.encode())
+        assert len(pairs(path)) == number + 1
 
 
 def test_a_file_that_is_full_keeps_what_it_has(path):
@@ -162,6 +157,17 @@ def test_what_a_killed_server_left_is_mended(path, removed, capsys):
     stored.close()
     kept = 2 if removed == 60 else 3
     assert [source for source, _ in pairs(path)] == [*"012"[:kept], "um"]
+
+
+def test_units_that_an_editor_has_joined_in_a_line_are_kept(path):
+    stored = SuggestionFile(path)
+    stored.add(SUGGESTION)
+    stored.close()
+    path.write_bytes(path.read_bytes().replace(b"</tu>\n", b"</tu>").rstrip())
+    stored = SuggestionFile(path)
+    stored.add(SUGGESTION._replace(source="dois"))
+    stored.close()
+    assert [source for source, _ in pairs(path)] == ["um", "dois"]
 
 
 def test_a_file_that_is_moved_away_begins_anew(stored, path, tmp_path):

@@ -90,3 +90,6 @@ def test_the_characters_of_all_entries_have_a_limit(capitals, length):
     assert len(cache) == {1: 33, 40: 2, 1000: 0}[length]
     cache.clear()
     assert cache.characters == len(cache) == 0
+    with_terms = query._replace(terms=(("um", "x" * 100),))
+    cache.put(with_terms, Item("um"), [Result("one", None)])
+    assert len(cache) == 0
