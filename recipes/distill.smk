@@ -124,9 +124,7 @@ rule text:  # all pairs, each once; and both sides of them, a line each
         backward=TO / "text" / "backward.txt",
     shell:
         """
-        cat {input:q} > {output.pairs:q}.all.tsv
-        {PROGRAM} data {output.pairs:q}.all.tsv --to {output.pairs:q} --drop empty duplicate
-        rm {output.pairs:q}.all.tsv
+        {PROGRAM} data {input:q} --to {output.pairs:q} --drop empty duplicate
         cut -f 1 {output.pairs:q} > {output.forward:q}
         cut -f 2 {output.pairs:q} > {output.backward:q}
         """

@@ -66,7 +66,7 @@ class ModelFolder:
 
     @property
     def model_name(self) -> str:
-        """The name of the model: on the hub, where the folder or config.json tells it."""
+        """The name of the model: on the hub, where the folder or config.json says it."""
         for folder in self.path.resolve().parents:
             if match := CACHE_NAME.fullmatch(folder.name):
                 return f"{match[1]}/{match[2]}"
