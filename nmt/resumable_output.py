@@ -247,6 +247,7 @@ class FinishedText(NamedTuple):
 
     text: str
     links: list[tuple[int, int]] | None  # (source word, target word)
+    confidence: float | None = None  # the chrF that is expected of it, if it is asked for
 
 
 class ResumableTexts(ResumableOutput):
@@ -287,7 +288,8 @@ class ResumableTexts(ResumableOutput):
         for values in lines[1:]:
             links = values["links"]
             pairs = None if links is None else [(source, target) for source, target in links]
-            finished[values["source"]] = FinishedText(values["text"], pairs)
+            confidence = values.get("confidence")  # missing in what older versions wrote
+            finished[values["source"]] = FinishedText(values["text"], pairs, confidence)
         return finished
 
     def _write(self, values: Mapping[str, Any]) -> None:
@@ -305,14 +307,14 @@ class ResumableTexts(ResumableOutput):
         if not os.fstat(self._descriptor).st_size:
             self.path.unlink()
 
-    def add(self, source: str, text: str, links: list[tuple[int, int]] | None) -> None:
+    def add(self, source: str, translation: FinishedText) -> None:
         """Writes the translation of a text.
 
         Raises:
           UserError: it cannot be written.
         """
-        self._write({"source": source, "text": text, "links": links})
-        self.finished[source] = FinishedText(text, links)
+        self._write({"source": source, **translation._asdict()})
+        self.finished[source] = translation
 
     def finish(self, content: bytes) -> None:
         """Writes OUT, the document in translation, and removes OUT.partial.

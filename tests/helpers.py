@@ -407,6 +407,7 @@ def of_epoch(training, batches, steps):
 class Translated(NamedTuple):
     text: str
     links: list | None
+    confidence: float | None = None
 
 
 def identity(texts):

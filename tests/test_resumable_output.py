@@ -6,7 +6,7 @@ import resource
 import pytest
 
 from nmt import UserError, output
-from nmt.resumable_output import ResumableLines, ResumableTexts, other_settings
+from nmt.resumable_output import FinishedText, ResumableLines, ResumableTexts, other_settings
 
 RUN_A = {"run": "a"}
 
@@ -41,7 +41,7 @@ def test_what_another_process_has_finished_meanwhile_is_not_begun(kind, tmp_path
 def test_an_output_that_another_process_has_written_is_not_replaced(kind, tmp_path):
     target = tmp_path / "out"
     with kind(target, RUN_A) as partial:
-        values = (1, "um\n") if kind is ResumableLines else ("um", "one", None)
+        values = (1, "um\n") if kind is ResumableLines else ("um", FinishedText("one", None))
         partial.add(*values)
         target.write_text("mine\n")
         with pytest.raises(UserError, match=r"out: exists already"):
@@ -52,13 +52,13 @@ def test_an_output_that_another_process_has_written_is_not_replaced(kind, tmp_pa
 def test_texts_are_used_again_only_with_the_same_settings(tmp_path):
     target = tmp_path / "folder" / "out.html"
     with ResumableTexts(target, RUN_A) as partial:
-        partial.add("um", "one é", [(0, 0)])
-        partial.add("dois", "two", None)
+        partial.add("um", FinishedText("one é", [(0, 0)]))
+        partial.add("dois", FinishedText("two", None, 39.5))
     with partial.path.open("ab") as file:
         file.write(b'{"source": "tr')  # a crash
     with ResumableTexts(target, RUN_A) as again:
-        assert again.finished == {"um": ("one é", [(0, 0)]), "dois": ("two", None)}
-        again.add("três", "three", None)
+        assert again.finished == {"um": ("one é", [(0, 0)], None), "dois": ("two", None, 39.5)}
+        again.add("três", FinishedText("three", None))
     for line in again.path.read_text().splitlines():
         json.loads(line)
     with pytest.raises(UserError, match=r"out.html.partial: was begun with another run; give the"):
@@ -82,14 +82,14 @@ def test_a_full_disk_is_named_by_the_file_which_keeps_what_is_finished(tmp_path)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     try:
         with ResumableTexts(tmp_path / "out.html", RUN_A) as partial:
-            partial.add("um", "one", None)
+            partial.add("um", FinishedText("one", None))
             resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
             with pytest.raises(UserError, match=r"out.html.partial: File too large; name a"):
-                partial.add("dois", "two" * 1000, None)
+                partial.add("dois", FinishedText("two" * 1000, None))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     with ResumableTexts(tmp_path / "out.html", RUN_A) as again:
-        assert again.finished == {"um": ("one", None)}
+        assert again.finished == {"um": ("one", None, None)}
 
 
 def test_a_first_part_that_was_written_as_a_signal_came_is_kept(tmp_path, monkeypatch):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING
 from nmt import CheckFailed, UserError, documents, output
 from nmt.cli import flags, trained_runs
 from nmt.cli.line_io import TranslationCheck
-from nmt.documents import html_pages, xml_files
+from nmt.documents import html_pages, review, xml_files
 from nmt.documents.document import Document, FormatOptions, TextDocument, decode
 from nmt.documents.report import Report, make_report
+from nmt.documents.review import Doubt
 from nmt.documents.tag_placement import written_text
-from nmt.messages import log
+from nmt.messages import log, plural
 from nmt.neighbors import params
-from nmt.resumable_output import ResumableTexts
+from nmt.resumable_output import FinishedText, ResumableTexts
 
 if TYPE_CHECKING:  # what imports TensorFlow
     from nmt.decoding.search_options import Protecting, SearchOptions
@@ -53,11 +54,21 @@ def add_flags(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--mark", choices=documents.MARKS, action=flags.Once,
         help="of .po and XLIFF, how a translation is marked as that of a machine: for review (the "
-        "default: the flag fuzzy, or a state), by a comment (.po), or not",
+        "default: the flag fuzzy, or a state), for review if it is doubtful, by a comment (.po), "
+        "or not",
     )  # fmt: skip
     parser.add_argument(
         "--fuzzy", action="store_true",
         help="of .po and XLIFF, translate anew what is marked as fuzzy, or for review",
+    )  # fmt: skip
+    parser.add_argument(
+        "--review", type=review_file, metavar="FILE", action=flags.Once,
+        help="list doubtful translations in this new .tsv, the worst first",
+    )  # fmt: skip
+    parser.add_argument(
+        "--min-confidence", type=flags.number(float, 0, 100), metavar="N", action=flags.Once,
+        help="of a translation that is not doubtful, 0 to 100 (default "
+        f"{review.MIN_CONFIDENCE:.0f})",
     )  # fmt: skip
     flags.add_parameters(parser, params.names(params.SEARCH), flags.THE_RUNS)
     flags.add_protection(parser)
@@ -68,6 +79,7 @@ def run(args: Namespace) -> None:
     """Translates a document."""
     source, target = Path(args.source), Path(args.target)
     output.refuse_existing(target, "another file")
+    check_review_flags(args)
     document = read_document(source, target, args)
     protecting = flags.read_protection(args)
     runs = trained_runs.find_runs(args)
@@ -76,18 +88,61 @@ def run(args: Namespace) -> None:
     digests = [trained_runs.digest(run) for run in runs]
     loaded = trained_runs.load_runs(args, runs)
     trained_runs.check_unchanged(runs, digests)
-    translator = document_translator(loaded, [document], protecting)
+    is_reviewed = args.review or args.mark == "doubtful"
+    options = loaded.model.search_options._replace(confidence=bool(is_reviewed))
+    translator = document_translator(loaded, [document], protecting, options)
     settings = trained_runs.translation_settings(args, runs, digests)
     settings["links"] = translator.options.alignments
+    if is_reviewed:
+        settings["confidence"] = True
     with ResumableTexts(target, settings) as partial:
         translate_texts(document, translator, partial)
         translations = [partial.finished[segment.text] for segment in document.segments]
+        report = make_report(document, translations, translator.protector)
+        doubts = find_doubts(args, document, translations, report) if is_reviewed else None
         try:
             content = document.write(translations)
         except UserError as error:
             raise UserError(f"{source}: {error}") from None
+        finish(args, partial, content, doubts)
+    report_translation(args, document, report, doubts)
+
+
+def check_review_flags(args: Namespace) -> None:
+    """Raises a UserError if flags of doubtful translations lack another, or FILE is not new."""
+    if args.min_confidence is not None and not args.review and args.mark != "doubtful":
+        raise UserError("--min-confidence is for --review and --mark doubtful; give one of them")
+    if args.review:
+        output.refuse_existing(args.review, "another file with --review")
+        if args.review.absolute() == Path(args.target).absolute():
+            raise UserError(f"{args.review}: is OUT, too; name another file with --review")
+
+
+def find_doubts(
+    args: Namespace, document: Document, translations: Sequence[FinishedText], report: Report
+) -> list[Doubt]:
+    """Returns the doubtful translations, whose messages ask for a review with --mark doubtful."""
+    least = args.min_confidence
+    min_confidence = review.MIN_CONFIDENCE if least is None else least
+    doubts = review.find_doubts(document, translations, report, min_confidence)
+    if args.mark == "doubtful":
+        review.ask_for_reviews(doubts)
+    return doubts
+
+
+def finish(
+    args: Namespace, partial: ResumableTexts, content: bytes, doubts: list[Doubt] | None
+) -> None:
+    """Writes the file of --review, then OUT; neither if one of them cannot be written."""
+    if not args.review or doubts is None:
         partial.finish(content)
-    report_translation(args, document, make_report(document, translations, translator.protector))
+        return
+    review.write(args.review, doubts)
+    try:
+        partial.finish(content)
+    except UserError:
+        args.review.unlink(missing_ok=True)
+        raise
 
 
 def read_document(source: Path, target: Path, args: Namespace) -> Document:
@@ -142,12 +197,28 @@ def translate_texts(document: Document, translator: Translator, partial: Resumab
         unit="text", file=sys.stderr, disable=None, leave=False,
     )  # fmt: skip
     for text, translations in bar:
-        partial.add(text, translations[0].text, translations[0].links)
+        best = translations[0]
+        partial.add(text, FinishedText(best.text, best.links, best.confidence))
     counts.warn(differences=False)
 
 
-def report_translation(args: Namespace, document: Document, report: Report) -> None:
+def review_file(text: str) -> Path:
+    """Returns the path of a table; an ArgumentTypeError if its name is another."""
+    if Path(text).suffix.lower() != ".tsv":
+        raise ArgumentTypeError(f"{text or 'the name'} does not end in .tsv; name FILE.tsv")
+    return Path(text)
+
+
+def report_translation(
+    args: Namespace, document: Document, report: Report, doubts: list[Doubt] | None = None
+) -> None:
     """Says in one line what became of the texts; with --check, names those that lost something.
+
+    Args:
+      args: the parsed command line.
+      document: the source.
+      report: on the translations.
+      doubts: the doubtful ones; None if nobody asked for them.
 
     Raises:
       CheckFailed: with --strict, text stays that should not, or has other numbers.
@@ -157,7 +228,11 @@ def report_translation(args: Namespace, document: Document, report: Report) -> N
             log.warning(f"{document.place(change.segment)}: {change.difference}")
     if args.strict and not report.is_complete:
         raise CheckFailed(f"{args.target}: {report}")
-    log.info(f"{args.target}: {report}")
+    summary = str(report)
+    if doubts is not None:
+        summary += f"; {plural(len(doubts), 'text')} doubtful"
+        summary += f", listed in {args.review}" if args.review else ""
+    log.info(f"{args.target}: {summary}")
 
 
 # ---- Markup, as arguments or on stdin ----

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from nmt import UserError
+from nmt.documents import review
 from nmt.documents.document import Document, FormatOptions
 from nmt.documents.report import make_report
 from nmt.documents.tag_placement import TranslatedText
@@ -47,7 +48,7 @@ FORMATS = {  # the ending of a file's name: the module of its format
 TABLES = (".csv", ".tsv", ".xlsx")  # whose option is `columns`
 SPREADSHEETS = (".xlsx",)  # whose option is `sheet`
 MESSAGES = (".po", ".xliff", ".xlf")  # whose options are `mark`, one of MARKS, and `fuzzy`
-MARKS = ("review", "comment", "none")
+MARKS = ("review", "doubtful", "comment", "none")
 OPTIONS = {"columns": TABLES, "sheet": SPREADSHEETS, "mark": MESSAGES, "fuzzy": MESSAGES}
 DEFAULT_OPTIONS = FormatOptions()
 
@@ -116,14 +117,14 @@ def translate_document(
       columns: of a table, what to translate: names in the first line, or numbers from 1, with
         commas between them. A .csv and a .tsv need it; of an .xlsx, None is for all.
       mark: of .po and XLIFF, how a translation is marked as that of a machine: "review" (None),
-        "comment" or "none".
+        "doubtful" (for review if its confidence is low), "comment" or "none".
       fuzzy: of .po and XLIFF, whether to translate what is marked as fuzzy anew.
       sheet: of an .xlsx, the only one to translate; None for all.
       target_language: its code, for XLIFF 2 that does not name it.
 
     Raises:
       UserError: the format is unknown, the content is not of the format, or the format has no such
-        option.
+        option; or `mark` is none of these, or "doubtful", and the translations have no confidence.
       TypeError: there is no such argument.
     """
     given = {"columns": columns, "mark": mark, "fuzzy": fuzzy, "sheet": sheet}
@@ -131,11 +132,15 @@ def translate_document(
         endings = OPTIONS[option]
         if format_of(name) not in endings:
             raise UserError(f"{name}: {option} is for {', '.join(endings)}; leave it out")
+    if mark not in (None, *MARKS):
+        raise UserError(f"mark={mark!r}: is none of {', '.join(MARKS)}; choose one")
     options = FormatOptions(columns, mark or "review", bool(fuzzy), sheet)
     document = parse_document(name, content, options)
     name_language(document, target_language)
     translations = list(translate([segment.text for segment in document.segments]))
     report = make_report(document, translations)
+    if mark == "doubtful":
+        review.ask_for_reviews(review.find_doubts(document, translations, report))
     if not report.is_complete:
         log.warning(f"{name}: {report}")
     return document.write(translations)

@@ -54,6 +54,13 @@ def has_words(text: str) -> bool:
 
 
 @dataclasses.dataclass
+class Review:
+    """Whether a message asks for a review by a person, which its file then says."""
+
+    is_asked: bool
+
+
+@dataclasses.dataclass
 class Segment:
     """A text that is translated by itself: a paragraph, a cell, a sentence of subtitles."""
 
@@ -61,6 +68,7 @@ class Segment:
     spans: list[Span]  # what its translation replaces, in order; several for a sentence in two cues
     write: Callable[[list[Node]], list[str]]  # translated nodes to the new text of each span
     has_target: bool = False  # the spans are not the source: an equal translation is written, too
+    review: Review | None = None  # of its message, which may have several segments
 
     @property
     def text(self) -> str:

@@ -18,6 +18,7 @@ from nmt.documents import accelerators
 from nmt.documents.document import (
     FormatOptions,
     Left,
+    Review,
     Segment,
     Span,
     TextDocument,
@@ -273,10 +274,11 @@ class EntryTranslator:
             self.left.append(Left(ALREADY_TRANSLATED, entry.start, is_expected=True))
         elif entry.targets:
             try:
+                review = Review(self._mark == "review")
                 segments = [
                     segment
                     for form, span, is_new in self._open_forms(entry, is_fuzzy)
-                    for segment in self._form_segments(entry, form, span, is_new)
+                    for segment in self._form_segments(entry, form, span, is_new, review)
                 ]
             except IcuError:
                 self.left.append(Left(NOT_UNDERSTOOD, entry.start))
@@ -295,28 +297,30 @@ class EntryTranslator:
         for form in range(len(entry.targets), self._forms.count) if entry.plural else ():
             yield form, Span(end, end), True
 
-    def _form_segments(self, entry: Entry, form: int, span: Span, is_new: bool) -> list[Segment]:
+    def _form_segments(
+        self, entry: Entry, form: int, span: Span, is_new: bool, review: Review
+    ) -> list[Segment]:
         """Returns the segments of a form of an entry; see `_open_forms`."""
         syntax = syntax_of(entry.flags, entry.source)
         source = self._forms.source(entry, form, syntax.expressions)
         keyword = f"{self._line_end}msgstr[{form}] " if is_new else ""
-        mark_span, mark = self._marked(entry)
+        mark_span = entry.flag_line or Span(entry.start, entry.start)
 
         def finish(translation: str) -> list[str]:
-            return [keyword + write_literals(translation, self._line_end), mark]
+            literals = write_literals(translation, self._line_end)
+            return [keyword + literals, self._written_mark(entry, review)]
 
         nodes: list[Node] = [Text(source)]
         message = Message(nodes, syntax._replace(marks=self._marks), str, finish)
-        return message.segments([span, mark_span])
+        return message.segments([span, mark_span], review=review)
 
-    def _marked(self, entry: Entry) -> tuple[Span, str]:
-        """Returns where an entry is marked as translated by a machine, and the mark."""
+    def _written_mark(self, entry: Entry, review: Review) -> str:
+        """Returns the line of flags of a translated entry, and the comment before it."""
         flags = [flag for flag in entry.line_flags if flag != "fuzzy"]
-        flags = ["fuzzy", *flags] if self._mark == "review" else flags
-        span = entry.flag_line or Span(entry.start, entry.start)
+        flags = ["fuzzy", *flags] if review.is_asked else flags
         line = f"#, {', '.join(flags)}{self._line_end}" if flags else ""
         comment = f"{COMMENT}{self._line_end}" if self._mark == "comment" else ""
-        return span, comment + line
+        return comment + line
 
 
 def parse(content: bytes, ending: str, options: FormatOptions) -> TextDocument:

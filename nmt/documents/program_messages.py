@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from nmt.documents import accelerators, arguments, icu_messages
-from nmt.documents.document import Segment, Span, has_words
+from nmt.documents.document import Review, Segment, Span, has_words
 from nmt.documents.icu_messages import IcuError
 from nmt.documents.nodes import (
     Element,
@@ -139,14 +139,20 @@ class Message:
             self._texts.append(_MessageText(nodes, markup, before, after))
         return markup
 
-    def segments(self, spans: list[Span], has_target: bool = True) -> list[Segment]:
+    def segments(
+        self, spans: list[Span], has_target: bool = True, review: Review | None = None
+    ) -> list[Segment]:
         """Returns the segments of the message, those of branches first.
 
         Args:
           spans: what the translated message replaces, and what `finish` returns texts for.
           has_target: whether the spans are not the source.
+          review: of the message, if its file can ask for one.
         """
-        return [Segment(text.nodes, spans, self._writer(text), has_target) for text in self._texts]
+        return [
+            Segment(text.nodes, spans, self._writer(text), has_target, review)
+            for text in self._texts
+        ]
 
     def _writer(self, text: _MessageText) -> Callable[[list[Node]], list[str]]:
         """Returns the function that writes a text: the whole message, as far as translated."""

@@ -29,6 +29,10 @@ class TranslatedText(Protocol):
     def links(self) -> list[tuple[int, int]] | None:
         """(source word, target word), numbers in text.split(); None if they are unknown."""
 
+    @property
+    def confidence(self) -> float | None:
+        """The chrF that is expected of it, from 0 to 100; None if it is unknown."""
+
 
 class Range(NamedTuple):
     """Consecutive units; `end` is the first one after them."""

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from nmt import UserError
 from nmt.documents import accelerators
-from nmt.documents.document import FormatOptions, Left, Segment, Span, TextDocument
+from nmt.documents.document import FormatOptions, Left, Review, Segment, Span, TextDocument
 from nmt.documents.icu_messages import IcuError
 from nmt.documents.markup import (
     Token,
@@ -41,6 +41,7 @@ REVIEW_STATES = {
     for review in ("", "-review")
     for what in ("adaptation", "l10n", "translation")
 } - {"needs-translation"}
+DOUBTFUL_STATE = "nmt:doubtful"  # of version 2, whose states cannot ask for a review
 NOT_TRANSLATED = "[NAB: NOT TRANSLATED]"  # of NAB AL Tools, for a target that is none
 UNKNOWN_LANGUAGE = "und"  # of BCP 47
 
@@ -124,6 +125,13 @@ class Target(NamedTuple):
     end_tag: str
     content: str = ""
     state: str = ""
+
+
+class StateTags(NamedTuple):
+    """The start tags that say the state of a translation."""
+
+    unit: str
+    target: str
 
 
 class Units:
@@ -220,10 +228,16 @@ class Units:
     ) -> Iterator[Segment]:
         """Yields the segments of a unit whose target is written; several for a <seg-source>."""
         whole = Tag([])
-        span_of_state, tag_with_state, start_tag = self._marked(unit, target)
+        review = Review(self._mark == "review")
+        state_tags = {
+            is_asked: self._state_tags(unit, target, is_asked) for is_asked in (False, True)
+        }
+        unit_token = self._tokens[unit]
+        span_of_state = Span(unit_token.start, unit_token.end)
 
         def finish(_: str) -> list[str]:
-            return [f"{start_tag}{whole}{target.end_tag}", tag_with_state]
+            tags = state_tags[review.is_asked]
+            return [f"{tags.target}{whole}{target.end_tag}", tags.unit]
 
         segmented = children.get("seg-source")
         if segmented is not None and self._segment_tokens(segmented):
@@ -233,7 +247,7 @@ class Units:
             messages = [message]
             whole.pieces += self._within_mark(children, markup)
         for message in messages:
-            yield from message.segments([target.span, span_of_state])
+            yield from message.segments([target.span, span_of_state], review=review)
 
     def _fill_segments(
         self,
@@ -294,24 +308,27 @@ class Units:
         tag = self._text[token.start : token.end]
         return [tag.removesuffix("/>").rstrip(" >") + ">", *markup, f"</{token.name}>"]
 
-    def _marked(self, unit: int, target: Target) -> tuple[Span, str, str]:
-        """Returns a span, what replaces it, and the start tag of a target: they hold the state.
+    def _state_tags(self, unit: int, target: Target, asks_for_review: bool) -> StateTags:
+        """Returns the start tags that say the state of a translation.
 
-        In version 2, the state is that of the segment, in whose start tag the span is.
+        In version 2, the state is that of the segment. There is none that asks for a review:
+        "translated" stands for it, and that of a doubtful translation among others has a subState.
         """
         token = self._tokens[unit]
         unit_tag = self._text[token.start : token.end]
         is_new = target.state in COPIED_STATES | REVIEW_STATES | {"needs-translation"}
+        has_state = self._mark in ("review", "doubtful") or is_new
         if local_name(token) == "segment":
-            has_state = self._mark == "review" or is_new
             tag = with_attribute(unit_tag, "state", "translated") if has_state else unit_tag
-            return Span(token.start, token.end), tag, target.start_tag
-        state = "needs-review-translation" if self._mark == "review" else "translated"
+            if asks_for_review and self._mark == "doubtful":
+                tag = with_attribute(tag, "subState", DOUBTFUL_STATE)
+            return StateTags(tag, target.start_tag)
+        state = "needs-review-translation" if asks_for_review else "translated"
         tag = target.start_tag.lstrip()
         margin = target.start_tag.removesuffix(tag)
-        if self._mark == "review" or is_new:
+        if has_state:
             tag = with_attribute(tag, "state", state)
-        return Span(token.start, token.end), unit_tag, margin + tag
+        return StateTags(unit_tag, margin + tag)
 
     def _target(self, unit: int, children: dict[str, int]) -> Target:
         """Returns the target of a unit, which may not be there yet.
@@ -430,7 +447,9 @@ def parse(content: bytes, ending: str, options: FormatOptions) -> XliffDocument:
       UserError: it cannot be read, or cannot be marked so.
     """
     if options.mark == "comment":
-        raise UserError("XLIFF has no comments that mark a translation: choose review or none")
+        raise UserError(
+            "XLIFF has no comments that mark a translation: choose review, doubtful or none"
+        )
     decoded = decode_xml(content)
     tokens = join_cdata(XmlTokens(decoded.text).tokens, decoded.text)
     find_partners(tokens, lambda open_name, name: False)

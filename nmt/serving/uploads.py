@@ -42,6 +42,7 @@ class Translation(NamedTuple):
 
     text: str
     links: list[tuple[int, int]] | None  # source and target words
+    confidence: float | None = None  # which nobody asks for here
 
 
 class TranslatedFile(NamedTuple):

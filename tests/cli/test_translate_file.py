@@ -7,7 +7,7 @@ import sys
 from types import SimpleNamespace
 
 import pytest
-from helpers import Translated, call, identity
+from helpers import ROOT, Translated, call, identity
 
 from nmt import CheckFailed, UserError
 from nmt.cli import trained_runs, translate_file
@@ -39,11 +39,16 @@ PAGE = '<p title="um">um <b>dois</b>.</p>\r\n<p class=notranslate>três</p> 42\n
         (["a.html", "b.html", "--fuzzy"], "--fuzzy: a.html is no file of messages; leave it out"),
         (["a.html", "b.html", "--mark", "none"], "--mark none: a.html is no file of messages"),
         (["a.xlf", "b.xlf", "--mark", "comment"], "a.xlf: XLIFF has no comments that mark a"),
+        (["a.html", "b.html", "--min-confidence", "9"], "--min-confidence is for --review and"),
+        (["a.html", "b.html", "--min-confidence", "101"], "101.0 is more than 100; see run_"),
+        (["a.html", "b.html", "--review", "x.csv"], "x.csv does not end in .tsv; name FILE.tsv"),
+        (["a.html", "b.html", "--review", "done.tsv"], "done.tsv: exists already; remove it, or"),
+        (["a.tsv", "b.tsv", "--columns", "1", "--review", "b.tsv"], "b.tsv: is OUT, too; name"),
     ],
 )
 def test_a_mistake_is_one_line_and_writes_nothing(arguments, said, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    for name in ("a.html", "done.html", "a.pdf", "a.xlf"):
+    for name in ("a.html", "done.html", "done.tsv", "a.pdf", "a.xlf"):
         (tmp_path / name).write_text(PAGE)
     (tmp_path / "bad.html").write_bytes(b"\xff")
     (tmp_path / "folder.html").mkdir()
@@ -193,6 +198,44 @@ def test_a_translation_depends_on_the_weights_and_on_the_content_of_the_glossary
     assert saved == settings()
     digests = ["b"]
     assert saved != settings()
+
+
+UNKNOWN_WORDS = "A hiperinflação devastou a economia."  # to the run that comes with the program
+
+
+def test_doubtful_translations_are_listed_and_an_interrupted_list_is_resumed(tmp_path, capsys):
+    (tmp_path / "a.html").write_text(f"<p>Bom dia.</p><p>{UNKNOWN_WORDS}</p>\n")
+    command = ["translate-file", tmp_path / "a.html", tmp_path / "b.html"]
+    command += ["--review", tmp_path / "review.tsv", "--run", ROOT / "data" / "trained"]
+    with pytest.MonkeyPatch.context() as patch:
+
+        def interrupt(path, doubts):
+            raise KeyboardInterrupt
+
+        patch.setattr("nmt.documents.review.write", interrupt)
+        assert call(*command) == 130
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.html", "b.html.partial"]
+    capsys.readouterr()
+    assert call(*command) == 0
+    said = capsys.readouterr().err
+    assert "b.html.partial: holds 2 of 2 texts" in said
+    assert f"2 texts translated; 1 text doubtful, listed in {tmp_path}/review.tsv\n" in said
+    (_, (number, place, source, *_)) = [
+        line.split("\t") for line in (tmp_path / "review.tsv").read_text().splitlines()
+    ]
+    assert (place, source) == ("line 1", UNKNOWN_WORDS)
+    assert 0 < float(number) < 40
+
+
+def test_a_list_of_doubts_goes_if_the_document_cannot_be_written(tmp_path):
+    class Full:
+        def finish(self, content):
+            raise UserError("out: No space left on device; free some space")
+
+    args = SimpleNamespace(review=tmp_path / "review.tsv")
+    with pytest.raises(UserError, match="No space left"):
+        translate_file.finish(args, Full(), b"", [])
+    assert not args.review.exists()
 
 
 @pytest.mark.slow
