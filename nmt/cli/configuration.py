@@ -54,7 +54,7 @@ def expand(parser: Parser, arguments: list[str]) -> list[str]:
     if not any(word.partition("=")[0] == FLAG for word in typed):
         return arguments
     path = _path(typed)
-    given = {action.dest for action in map(parser.action_of, typed) if action}
+    given = parser.destinations(typed)
     words: list[str] = []
     keys: dict[str, str] = {}  # by the destination of their flags
     for entry in read_entries(path) if path else ():

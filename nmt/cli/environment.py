@@ -69,12 +69,7 @@ def with_environment(
       arguments: as they were typed.
       environment: variables by name.
     """
-    end = arguments.index("--") if "--" in arguments else len(arguments)
-    given = {
-        parser.flags[flag].dest
-        for word in arguments[:end]
-        if (flag := word.partition("=")[0]) in parser.flags
-    }
+    given = parser.destinations(arguments)
     words = [
         word
         for variable in variables(parser, environment)

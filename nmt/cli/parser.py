@@ -62,6 +62,11 @@ class Parser(argparse.ArgumentParser):
         """Returns what a word of a command line, "--flag" or "--flag=value", sets; None if none."""
         return self._option_string_actions.get(word.partition("=")[0])
 
+    def destinations(self, arguments: list[str]) -> set[str]:
+        """Returns the names of what the flags before "--" set."""
+        end = arguments.index("--") if "--" in arguments else len(arguments)
+        return {action.dest for action in map(self.action_of, arguments[:end]) if action}
+
     def check_values(self, action: argparse.Action, values: list[str]) -> None:
         """Raises an argparse.ArgumentError if an action does not take one of `values`."""
         for value in values:
