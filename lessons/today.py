@@ -393,11 +393,11 @@ def compare_caches(lengths: tuple, heads: tuple) -> None:
                 sum(multiplications(STACK, groups, 1, keys) for keys in passes),
             )
             tokens = [generate(network, [[START]], length, cache) for cache in (False, True)]
-            kept = 2 * STACK["num_layers"] * groups * STACK["d_model"] // STACK["num_heads"]
+            cached = 2 * STACK["num_layers"] * groups * STACK["d_model"] // STACK["num_heads"]
             print(
                 f"| {groups} | {length} | {sum(passes):,} / {length - 1} "
                 f"| {work[0] / 1e6:,.0f} / {work[1] / 1e6:,.0f} "
-                f"| {kept * (length - 1):,} "
+                f"| {cached * (length - 1):,} "
                 f"| {'yes' if np.array_equal(*tokens) else 'no'} |",
                 flush=True,
             )
@@ -605,8 +605,8 @@ def with_gaps(tokenizer, text: str) -> list:
     """Returns the ids of a text, MASK where GAP stands; without one, raises a UserError."""
     if GAP not in text:
         raise UserError(f"{text!r} has no gap: write {GAP} where a token is missing")
-    first, *others = (ids[1:-1] for ids in tokenizer.encode(text.split(GAP)))
-    return [START, *first, *itertools.chain(*([MASK, *ids] for ids in others)), END]
+    first, *after_gaps = (ids[1:-1] for ids in tokenizer.encode(text.split(GAP)))
+    return [START, *first, *itertools.chain(*([MASK, *ids] for ids in after_gaps)), END]
 
 
 def bert(args: argparse.Namespace) -> None:

@@ -133,8 +133,8 @@ def side_of(
     special = (ids.pad, ids.unknown, ids.start, ids.end)
     if not all(0 <= number < len(entries) for number in special):
         raise folder.error("config.json", f"special tokens {[*special]} are none of vocab.json")
-    others = [number for number in range(len(entries)) if number not in special]
-    rows = [*special, *others]
+    ordinary = [number for number in range(len(entries)) if number not in special]
+    rows = [*special, *ordinary]
     start = entries[ids.start] if ids.start != ids.pad else "<s>"
     while ids.start == ids.pad and start in entries:
         start = f"<{start}>"

@@ -130,64 +130,71 @@ def count_table(columns: Mapping[str, Mapping[str, int]]) -> str:
 # ---- The kinds ----
 
 
-def checks(lines: Sequence[TranslatedLine], glossary: Glossary | None) -> dict[str, Check]:
-    """Returns the Check of each of KINDS; without a glossary, not that of terms.
+class LineChecks:
+    """The Check of each of KINDS.
 
     Args:
       lines: of the test text, by which it is known what lengths are usual.
-      glossary: terms that translations must hold.
+      glossary: terms that translations must hold, if there is one.
     """
-    protector = Protector(glossary=glossary)
-    lengths = Lengths((line.source, line.reference) for line in lines)
 
-    def differ(name: str, line: TranslatedLine) -> str:
-        from_source = getattr(differences_by_kind(line.source, line.hypothesis, protector), name)
+    def __init__(self, lines: Sequence[TranslatedLine], glossary: Glossary | None):
+        self._protector = Protector(glossary=glossary)
+        self._lengths = Lengths((line.source, line.reference) for line in lines)
+        self.by_kind: dict[str, Check] = {
+            "numbers": lambda line: self._difference("numbers", line),
+            "placeholders": lambda line: self._difference("spans", line),
+            "terms": self._missing_terms,
+            "empty": _empty,
+            "copied": _copied,
+            "short": lambda line: self._unusual_length(line, is_short=True),
+            "long": lambda line: self._unusual_length(line, is_short=False),
+            "repeats": _repeats,
+        }
+        if not glossary:
+            del self.by_kind["terms"]
+
+    def _difference(self, name: str, line: TranslatedLine) -> str:
+        """Returns what differs from the source, if anything differs from the reference, too."""
+        differences = differences_by_kind(line.source, line.hypothesis, self._protector)
+        from_source = getattr(differences, name)
         if not from_source:
             return ""
         from_reference = getattr(differences_by_kind(line.reference, line.hypothesis), name)
         return str(from_source) if from_reference else ""
 
-    def missing_terms(line: TranslatedLine) -> str:
-        return str(differences_by_kind(line.source, line.hypothesis, protector).terms)
+    def _missing_terms(self, line: TranslatedLine) -> str:
+        return str(differences_by_kind(line.source, line.hypothesis, self._protector).terms)
 
-    def is_unusual(line: TranslatedLine) -> bool:
-        if spelling.is_blank(line.hypothesis) or spelling.is_blank(line.reference):
-            return False
-        differs = lengths.differ((line.source, line.hypothesis))
-        differs = differs and not lengths.differ((line.source, line.reference))
-        return differs or CHECKS["ratio"](pair_of((line.reference, line.hypothesis)))
-
-    def is_copied(line: TranslatedLine) -> bool:
-        return CHECKS["equal"](pair_of((line.source, line.hypothesis))) and not CHECKS["equal"](
-            pair_of((line.source, line.reference))
-        )
-
-    def size(line: TranslatedLine) -> str:
+    def _unusual_length(self, line: TranslatedLine, is_short: bool) -> str:
+        """Returns both lengths if that of a translation is unusual, and is the shorter or not."""
+        is_shorter = len(line.hypothesis) < len(line.reference)
+        if not self._is_unusual(line) or is_shorter != is_short:
+            return ""
         return f"{len(line.hypothesis)} characters, the reference {len(line.reference)}"
 
-    def length(line: TranslatedLine, is_short: bool) -> str:
-        is_shorter = len(line.hypothesis) < len(line.reference)
-        return size(line) if is_unusual(line) and is_shorter == is_short else ""
+    def _is_unusual(self, line: TranslatedLine) -> bool:
+        if spelling.is_blank(line.hypothesis) or spelling.is_blank(line.reference):
+            return False
+        differs = self._lengths.differ((line.source, line.hypothesis))
+        differs = differs and not self._lengths.differ((line.source, line.reference))
+        return differs or CHECKS["ratio"](pair_of((line.reference, line.hypothesis)))
 
-    def is_empty(line: TranslatedLine) -> bool:
-        return spelling.is_blank(line.hypothesis) and not spelling.is_blank(line.reference)
 
-    def repeats(line: TranslatedLine) -> str:
-        return "" if repeated_part(line.reference) else repeated_part(line.hypothesis)
+def _empty(line: TranslatedLine) -> str:
+    is_empty = spelling.is_blank(line.hypothesis) and not spelling.is_blank(line.reference)
+    return "no text" if is_empty else ""
 
-    all_checks: dict[str, Check] = {
-        "numbers": lambda line: differ("numbers", line),
-        "placeholders": lambda line: differ("spans", line),
-        "terms": missing_terms,
-        "empty": lambda line: "no text" if is_empty(line) else "",
-        "copied": lambda line: "equal to the source" if is_copied(line) else "",
-        "short": lambda line: length(line, is_short=True),
-        "long": lambda line: length(line, is_short=False),
-        "repeats": repeats,
-    }
-    if not glossary:
-        del all_checks["terms"]
-    return all_checks
+
+def _copied(line: TranslatedLine) -> str:
+    is_equal = CHECKS["equal"]
+    is_copied = is_equal(pair_of((line.source, line.hypothesis)))
+    is_copied = is_copied and not is_equal(pair_of((line.source, line.reference)))
+    return "equal to the source" if is_copied else ""
+
+
+def _repeats(line: TranslatedLine) -> str:
+    return "" if repeated_part(line.reference) else repeated_part(line.hypothesis)
 
 
 def find_errors(
@@ -200,7 +207,7 @@ def find_errors(
       parts: of the test text: several files, or one.
       glossary: terms that translations must hold, if there is one.
     """
-    kinds = checks(lines, glossary)
+    kinds = LineChecks(lines, glossary).by_kind
     report = ErrorReport(
         list(parts), [0] * len(parts), {kind: [0] * len(parts) for kind in kinds},
         {kind: [] for kind in kinds},

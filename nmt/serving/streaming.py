@@ -82,11 +82,13 @@ def finished(translator: Translator, number: int, sentence: Sentence) -> Finishe
     names = tokens.shown_names(tokenizer.target, sentence, target)
     streamed = []
     for token, name, likelihood in zip(target, names, score.tokens, strict=True):
-        ids = [other for other, _ in likelihood.alternatives]
-        others = tokens.shown_names(tokenizer.target, sentence, ids)
+        ids = [token_id for token_id, _ in likelihood.alternatives]
+        shown = tokens.shown_names(tokenizer.target, sentence, ids)
         alternatives = [
-            {"id": other, "token": other_name, "probability": round(math.exp(logarithm), 4)}
-            for (other, logarithm), other_name in zip(likelihood.alternatives, others, strict=True)
+            {"id": token_id, "token": shown_name, "probability": round(math.exp(logarithm), 4)}
+            for (token_id, logarithm), shown_name in zip(
+                likelihood.alternatives, shown, strict=True
+            )
         ]
         probability = round(math.exp(likelihood.log_probability), 4)
         streamed.append(StreamedToken(token, name, probability, alternatives))
