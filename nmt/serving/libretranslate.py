@@ -20,14 +20,24 @@ from nmt.serving.fields import (
     STRINGS,
     ChoiceField,
     Field,
+    FlagField,
     IntegerField,
     TextField,
     TextsField,
 )
 from nmt.serving.file_routes import translate_markup
-from nmt.serving.models import MAX_N_BEST, Result
+from nmt.serving.models import MAX_N_BEST
 from nmt.serving.notices import Notice
-from nmt.serving.operations import AUTO, DETECTION, KEY, SOURCE, TARGET, WARNINGS, Operation
+from nmt.serving.operations import (
+    AUTO,
+    CONFIDENCE,
+    DETECTION,
+    KEY,
+    SOURCE,
+    TARGET,
+    WARNINGS,
+    Operation,
+)
 from nmt.serving.service import Service, TextQuery
 from nmt.serving.suggestions import Suggestion
 from nmt.text.language_names import language_name
@@ -42,6 +52,10 @@ ALTERNATIVES = IntegerField(
     highest=MAX_N_BEST - 1,
     default=0,
 )
+# It costs a pass over the translation after a greedy search, which is why it must be asked for.
+WITH_CONFIDENCE = FlagField(
+    "confidence", "whether to answer how sure each translation is (not LibreTranslate's)"
+)
 
 
 class Answer(NamedTuple):
@@ -50,6 +64,7 @@ class Answer(NamedTuple):
     text_query: TextQuery
     translation: str
     alternatives: list[str]
+    confidence: float | None  # 0 to 100, if it is asked for and known
     warnings: list[Notice]
 
 
@@ -60,16 +75,18 @@ async def translate(request: Request) -> Response:
     texts = TEXTS.read(values)
     source, target = SOURCE.read(values), TARGET.read(values)
     is_html = FORMAT.read(values) == "html"
-    number = ALTERNATIVES.read(values)
+    number, confidence = ALTERNATIVES.read(values), WITH_CONFIDENCE.read(values)
     if is_html and number:
         raise RefusedError(400, "alternatives need the format text")
     if is_html:
         answers = await _translate_html(request, source, target, texts)
     else:
-        answers = await _translate_plain(request, source, target, texts, number)
+        answers = await _translate_plain(request, source, target, texts, number, confidence)
     columns: dict[str, list[Any]] = {"translatedText": [one.translation for one in answers]}
     if number:
         columns["alternatives"] = [one.alternatives for one in answers]
+    if confidence:
+        columns["confidence"] = [one.confidence for one in answers]
     if source == AUTO:
         columns["detectedLanguage"] = [_detection(one.text_query.detection) for one in answers]
     columns["warnings"] = [notices.answers(one.warnings) for one in answers]
@@ -82,27 +99,37 @@ async def _translate_html(
     request: Request, source: str, target: str, texts: list[str]
 ) -> list[Answer]:
     translated = await translate_markup(request, source, target, texts)
-    return [Answer(one.text_query, one.text, [], one.notices) for one in translated]
+    return [Answer(one.text_query, one.text, [], None, one.notices) for one in translated]
 
 
 async def _translate_plain(
-    request: Request, source: str, target: str, texts: list[str], alternatives: int
+    request: Request,
+    source: str,
+    target: str,
+    texts: list[str],
+    alternatives: int,
+    confidence: bool,
 ) -> list[Answer]:
     service: Service = request.app.state.service
     text_queries = service.queries(source, target, texts)
     queries = [
-        one.query and one.query._replace(n_best=1 + alternatives, scored=alternatives > 0)
+        one.query
+        and one.query._replace(
+            n_best=1 + alternatives, scored=alternatives > 0, confidence=confidence
+        )
         for one in text_queries
     ]
     results = await service.translate(request, queries, [Item(text) for text in texts])
     return [
-        Answer(one, best[0].text, _other_texts(best), [*one.notices, *best[0].notices])
-        for one, best in zip(text_queries, results, strict=True)
+        Answer(
+            one,
+            best.text,
+            [other.text for other in others],
+            best.confidence,
+            [*one.notices, *best.notices],
+        )
+        for one, (best, *others) in zip(text_queries, results, strict=True)
     ]
-
-
-def _other_texts(best: list[Result]) -> list[str]:
-    return [result.text for result in best[1:]]
 
 
 def _detection(detection: Detection | None) -> dict[str, Any]:
@@ -194,11 +221,17 @@ OPERATIONS = (
     Operation(
         "post", "/translate", translate,
         "Translate (LibreTranslate's API; GET, forms and multipart, too).",
-        (TEXTS, SOURCE, TARGET, FORMAT, ALTERNATIVES, KEY),
+        (TEXTS, SOURCE, TARGET, FORMAT, ALTERNATIVES, WITH_CONFIDENCE, KEY),
         {"q": "Bom dia.", "source": "pt", "target": "en"},
         answer_fields=(
             Field("translatedText", "a string, or a list of them", STRINGS, required=True),
             Field("alternatives", "if they are asked for", ARRAY),
+            Field(
+                "confidence", "if it is asked for: the chrF that is expected of the translation, 0 "
+                "to 100; of a list of texts, a list; null for html, for a text that stays as it "
+                "is, and for a run that is not calibrated",
+                {"oneOf": [CONFIDENCE, {"type": "array", "items": CONFIDENCE}]},
+            ),
             Field(
                 "detectedLanguage", "with source=auto",
                 {"oneOf": [DETECTION, {"type": "array", "items": DETECTION}]},

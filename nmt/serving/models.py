@@ -71,7 +71,7 @@ class Result:
 
     text: str
     log_probability: float | None  # natural, of all its tokens; None without Query.scored
-    confidence: float | None = None  # 0 to 100, with Query.confidence
+    confidence: float | None = None  # 0 to 100, rounded, with Query.confidence
     tokens: list[TokenScore] = dataclasses.field(default_factory=list)  # with Query.details
     links: list[tuple[int, int]] | None = None  # (source, target) words, if they are asked for
     missing: list[str] = dataclasses.field(default_factory=list)  # of what must not change
@@ -209,7 +209,9 @@ class ServedModel:
 
 def _result(translation: Translation, query: Query) -> Result:
     """Returns the Result of what a Translator yields for a line."""
-    result = Result(translation.text, translation.log_probability, translation.confidence)
+    known = translation.confidence
+    confidence = None if known is None else round(known, 1)
+    result = Result(translation.text, translation.log_probability, confidence)
     if not query.details and not query.links:
         return result
     links = translation.links

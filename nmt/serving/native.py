@@ -31,6 +31,7 @@ from nmt.serving.fields import (
 )
 from nmt.serving.models import MAX_N_BEST, Result
 from nmt.serving.operations import (
+    CONFIDENCE,
     KEY,
     SOURCE,
     TARGET,
@@ -186,14 +187,9 @@ def _n_best_answer(text_query: TextQuery, results: list[Result]) -> dict[str, An
         "source": text_query.source,
         "target": query.direction.target if query else text_query.source,
         "translations": [_translation(result) for result in results],
-        "confidence": _rounded(results[0].confidence),
+        "confidence": results[0].confidence,
         "warnings": notices.answers([*text_query.notices, *results[0].notices]),
     }
-
-
-def _rounded(confidence: float | None) -> float | None:
-    """Returns a confidence as answers name it; None stays None."""
-    return None if confidence is None else round(confidence, 1)
 
 
 def _translation(result: Result) -> dict[str, Any]:
@@ -404,8 +400,7 @@ OPERATIONS = (
             ),
             Field(
                 "confidence", "the chrF that is expected of the best translation, 0 to 100; null "
-                "for samples, and for a run that is not calibrated", {"type": ["number", "null"]},
-                required=True,
+                "for samples, and for a run that is not calibrated", CONFIDENCE, required=True,
             ),
             Field("tokens", "with details: of the best translation", ARRAY),
             Field("alignment", "with details: of its words", {"type": ["array", "null"]}),

@@ -24,6 +24,7 @@ TEXT = TextField("text", "the text", required=True)
 
 # ---- Schemas of answers ----
 
+CONFIDENCE: Schema = {"type": ["number", "null"]}
 TOKENS: Schema = {"type": "array", "items": STRING}
 DETECTION: Schema = {"$ref": "#/components/schemas/Detection"}
 WARNINGS: Schema = {"type": "array", "items": {"$ref": "#/components/schemas/Warning"}}

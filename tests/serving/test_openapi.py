@@ -70,7 +70,7 @@ def test_answers_of_files_and_of_auto_have_the_fields_that_are_described(client)
     answer = client.post("/translate_file", data=REQUESTS["/translate"], files=file).json()
     (operation,) = (one for one in openapi.OPERATIONS if one.path == "/translate_file")
     assert answer.keys() == {field.name for field in operation.answer_fields}
-    asked = REQUESTS["/translate"] | {"source": "auto", "alternatives": 1}
+    asked = REQUESTS["/translate"] | {"source": "auto", "alternatives": 1, "confidence": True}
     (operation,) = (one for one in openapi.OPERATIONS if one.path == "/translate")
     answer = client.post("/translate", json=asked).json()
     assert answer.keys() == {field.name for field in operation.answer_fields}

@@ -225,18 +225,48 @@ def test_a_translation_is_streamed_as_it_is_generated(client, served, translatio
     assert texts[1]["text"] == translation
 
 
-def test_a_calibrated_run_says_how_sure_it_is(client, served):
-    asked = {"text": TEXT, "source": "pt", "target": "en"}
-    assert client.post("/n-best", json=asked).json()["confidence"] is None
+@pytest.fixture(scope="module")
+def sure(served):
+    """A client of a server with a cache, whose run is calibrated."""
     estimator = Estimator((2.0, -1.0, 0.0, 0.0), (0.0, 9.0), (-9.0, 9.0), ((0, 0), (100, 100)))
     calibrated = dataclasses.replace(served.model, estimator=estimator)
-    with client_of(dataclasses.replace(served, model=calibrated)) as sure:
-        answer = sure.post("/n-best", json=asked).json()
-        assert 0 < answer["confidence"] < 89  # 100 / (1 + exp(-2)) without any surprise
-        received = dict(events(sure.post("/stream", json=asked)))
-        assert received["sentence"]["confidence"] == answer["confidence"]
-        translated = sure.post("/translate", json=ASKED)
-        assert translated.json().keys() == {"translatedText", "warnings"}
+    models = Models([dataclasses.replace(served, model=calibrated)])
+    with TestClient(application(Service(models, Limits(), cached_texts=100))) as test_client:
+        yield test_client
+
+
+def test_a_calibrated_run_says_how_sure_it_is(client, sure):
+    asked = {"text": TEXT, "source": "pt", "target": "en"}
+    assert client.post("/n-best", json=asked).json()["confidence"] is None
+    answer = sure.post("/n-best", json=asked).json()
+    assert 0 < answer["confidence"] < 89  # 100 / (1 + exp(-2)) without any surprise
+    received = dict(events(sure.post("/stream", json=asked)))
+    assert received["sentence"]["confidence"] == answer["confidence"]
+
+
+def test_confidence_comes_with_the_same_translation_where_it_is_asked_for(sure, translation):
+    details = {"text": TEXT, "source": "pt", "target": "en"}
+    known = sure.post("/n-best", json=details).json()["confidence"]
+    assert sure.post("/translate", json=ASKED).json().keys() == {"translatedText", "warnings"}
+    asked = ASKED | {"confidence": True}
+    for _ in range(2):  # the second one comes from the cache
+        answer = sure.post("/translate", json=asked).json()
+        assert (answer["translatedText"], answer["confidence"]) == (translation, known)
+    answer = sure.post("/translate", json=asked | {"q": [TEXT, "um", TEXT]}).json()
+    first, other, last = answer["confidence"]
+    assert first == last == known != other
+    assert answer["translatedText"][0] == translation
+    for form in ({"confidence": "1"}, {"confidence": "true", "alternatives": "2"}):
+        assert 0 < sure.post("/translate", data=ASKED | form).json()["confidence"] < 89
+
+
+def test_confidence_is_null_where_nothing_is_known_of_it(client, sure):
+    asked = ASKED | {"confidence": True}
+    assert client.post("/translate", json=asked).json()["confidence"] is None  # not calibrated
+    markup = {"q": [f"<p>{TEXT}</p>"] * 2, "format": "html"}
+    assert sure.post("/translate", json=asked | markup).json()["confidence"] == [None, None]
+    english = {"q": "the house of the cat and the dog", "source": "auto"}
+    assert sure.post("/translate", json=asked | english).json()["confidence"] is None
 
 
 @pytest.mark.slow
