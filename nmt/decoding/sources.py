@@ -60,19 +60,19 @@ def protect(context: Context, sentence: Sentence, lost_numbers: Sequence[str] = 
         sentence.hidden = hidden_spans.take_out(text, sentence.protected.hidden)
     if sentence.hidden.spans and not _has_words(context, sentence.source_text):
         sentence.hidden = NOTHING_HIDDEN
-        sentence.verbatim = text[_tag_end(context, text) :]
+        sentence.verbatim = without_tags(context, text)
     sentence.terms = context.protector.terms(sentence.source_text)
+
+
+def without_tags(context: Context, text: str) -> str:
+    """Returns a text without the language tags that begin it."""
+    match = context.tags.match(text)
+    return text[match.end() :] if match else text
 
 
 def _has_words(context: Context, text: str) -> bool:
     """Returns whether a text holds letters besides language tags and symbols."""
-    return any(map(str.isalpha, SYMBOL.sub("", text[_tag_end(context, text) :])))
-
-
-def _tag_end(context: Context, text: str) -> int:
-    """Returns where the tags that begin a text end."""
-    match = context.tags.match(text)
-    return match.end() if match else 0
+    return any(map(str.isalpha, SYMBOL.sub("", without_tags(context, text))))
 
 
 def encode(context: Context, chunk: Sequence[Sentence]) -> None:

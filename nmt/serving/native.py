@@ -276,9 +276,9 @@ async def stream(request: Request) -> Response:
 
 def unchanged_events(text: str, text_query: TextQuery) -> Iterator[str]:
     """Yields the server-sent events of a text that stays as it is."""
-    sentence = dataclasses.asdict(streaming.Finished(0, "", text, None, [], [], []))
-    warnings = {"warnings": notices.answers(text_query.notices)}
-    for name, data in (("sentence", sentence), ("end", warnings)):
+    sentence = dataclasses.asdict(streaming.Finished(0, text, "", text, None, [], [], []))
+    end = streaming.end(text_query.source, text_query.source, text_query.notices)
+    for name, data in (("sentence", sentence), ("end", end)):
         yield from streaming.lines(name, json.dumps(data, ensure_ascii=False))
 
 

@@ -446,7 +446,8 @@ class Service:
                     name, data = "error", {"error": "the server failed"}
                 elif name == "end":
                     last_notices = self._stream_notices(query, text, translated)
-                    data = {"warnings": notices.answers([*text_notices, *last_notices])}
+                    languages = query.direction.source, query.direction.target
+                    data = streaming.end(*languages, [*text_notices, *last_notices])
                 for line in streaming.lines(name, json.dumps(data, ensure_ascii=False)):
                     yield line
                 if name in ("end", "error"):

@@ -6,15 +6,17 @@ import asyncio
 import collections
 import dataclasses
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from nmt.decoding import tokens
+from nmt.decoding import sources, tokens
 from nmt.decoding.sentence import Sentence
 from nmt.decoding.translator import Translator
+from nmt.serving import notices
 from nmt.serving.models import MAX_ALTERNATIVES
+from nmt.serving.notices import Notice
 
 MAX_EVENTS = 64  # that a client has not read
 
@@ -37,6 +39,7 @@ class Finished:
     """The translation of a sentence."""
 
     sentence: int  # its number, from 0
+    given: str  # the sentence that is translated, without a language tag
     space: str  # the white space after it
     text: str
     confidence: float | None  # 0 to 100; None if the run is not calibrated
@@ -70,7 +73,8 @@ def events(translator: Translator, text: str, prefixes: list[list[int]], send: S
 def finished(translator: Translator, number: int, sentence: Sentence) -> Finished:
     """Returns what is known of a translated Sentence of a number: one pass over its tokens."""
     context = translator.context
-    text = sentence.space, sentence.translation
+    given = sources.without_tags(context, sentence.text)
+    text = given, sentence.space, sentence.translation
     confidence = round(sentence.confidence, 1) if context.options.confidence else None
     if not sentence.target:
         return Finished(number, *text, confidence, [], [], [])
@@ -96,6 +100,16 @@ def finished(translator: Translator, number: int, sentence: Sentence) -> Finishe
     weights = np.round(of_text.astype(float), 3).tolist()
     source = tokens.shown_names(tokenizer, sentence, tokenizer.text_ids(pair.source))
     return Finished(number, *text, confidence, streamed, source, weights)
+
+
+def end(source: str, target: str, text_notices: Sequence[Notice]) -> dict[str, Any]:
+    """Returns the data of the last event.
+
+    Args:
+      source, target: codes of the languages; the same for a text that stays as it is.
+      text_notices: what the client is to know of the translation.
+    """
+    return {"source": source, "target": target, "warnings": notices.answers(text_notices)}
 
 
 def lines(name: str, data: str) -> Iterator[str]:

@@ -141,5 +141,14 @@ def reloading(finished, tmp_path):
 
 
 @pytest.fixture
+def suggesting(finished, tmp_path):
+    """The Server of a run that stores suggestions in tmp_path / "corrections.tmx"."""
+    server = start(finished / "run", tmp_path, "--suggestions", str(tmp_path / "corrections.tmx"))
+    yield server
+    server.process.kill()
+    server.process.wait()
+
+
+@pytest.fixture
 def server(servers):
     return servers()

@@ -91,6 +91,7 @@ def test_own_routes_know_the_language_of_each_text(client):
     assert kinds(second["warnings"]) == ["unchanged"]
     stream = client.post("/stream", json={"text": "The cat sleeps.", "target": "en"}).text
     assert '"text": "The cat sleeps."' in stream
+    assert '"source": "en", "target": "en"' in stream
     assert '"kind": "unchanged"' in stream
     answer = client.post("/attention", json={"text": "The cat sleeps.", "target": "en"})
     assert "name its source" in answer.json()["error"]

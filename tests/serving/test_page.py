@@ -5,6 +5,10 @@ import urllib.request
 
 import pytest
 
+from nmt.corpus.formats import tmx
+from nmt.corpus.formats.format import Selection
+from nmt.text.languages import Pair
+
 pytestmark = pytest.mark.slow
 
 TEXT = "um dois três."
@@ -47,10 +51,22 @@ class Page:
     def translation(self):
         return self.texts("#translation")[0]
 
+    def write(self, selector, text):
+        """Replaces the text of a field, as typing does."""
+        self.ask(
+            "arguments[0].value = arguments[1];"
+            "arguments[0].dispatchEvent(new Event('input', {bubbles: true}))",
+            self.find(selector),
+            text,
+        )
+
+    def has_focus(self, selector):
+        return self.ask("return document.activeElement.matches(arguments[0])", selector)
+
     def translate(self, text):
         """Puts a text in, and waits until it is translated."""
         self.wait("return runs.length")
-        self.ask("setSource(arguments[0])", text)
+        self.ask("showStatus(''); setSource(arguments[0])", text)
         self.wait_until_translated()
 
     def wait_until_translated(self):
@@ -176,3 +192,116 @@ def test_a_file_that_is_dropped_comes_back_translated(page, server):
     assert translated.startswith(content[: content.index("um")])
     translation = server.ask("/translate", {"q": "um dois", "target": "en"})["translatedText"]
     assert translation in translated
+
+
+# ---- Corrections ----
+
+FIRST, SECOND = "#drafts label:first-child textarea", "#drafts label:last-child textarea"
+STATE = "return document.getElementById('correction-state').textContent.includes(arguments[0])"
+
+
+@pytest.fixture
+def correcting(chromium, suggesting):
+    """The page of a server that stores suggestions."""
+    page = Page(chromium, suggesting.address)
+    yield page
+    chromium.get("about:blank")  # before the server ends, which requests would fail by
+    messages = [entry["message"] for entry in chromium.get_log("browser")]
+    assert [message for message in messages if "/suggest" not in message] == []
+
+
+def stored(folder):
+    path = folder / "corrections.tmx"
+    return [tuple(row.cells) for row in tmx.rows(path, Selection(Pair("pt", "en")), None)]
+
+
+def test_a_correction_is_stored_with_the_sentence_that_was_translated(correcting, tmp_path):
+    page = correcting
+    page.translate("um dois.\ntrês quatro.")
+    first, second = page.ask("return state.sentences.map((sentence) => sentence.text)")
+    page.find("#edit").click()
+    assert page.has_focus(FIRST)
+    assert page.texts("#drafts label span") == ["um dois.", "três quatro."]
+    assert not page.find("#save").is_enabled()
+    page.write(SECOND, " ")
+    assert not page.find("#save").is_enabled()
+    page.write(SECOND, "three <b>&\nfour.")
+    page.find("#save").click()
+    page.wait(STATE, "Corrections saved: 1.")
+    assert stored(tmp_path) == [("três quatro.", "three <b>& four.")]
+    content = (tmp_path / "corrections.tmx").read_text()
+    assert f'<prop type="x-previous">{second}</prop>' in content
+    assert page.translation == f"{first}\nthree <b>&\nfour."
+    assert page.has_focus("#edit")
+    page.find("#language").click()  # which draws the translation anew
+    assert page.translation == f"{first}\nthree <b>&\nfour."
+
+
+def test_a_correction_stays_while_the_next_text_is_typed(correcting, tmp_path):
+    page = correcting
+    page.translate("um dois.")
+    page.find("#edit").click()
+    page.write(FIRST, "one two!")
+    page.translate("três.")
+    assert page.texts("#drafts label span") == ["um dois."]
+    assert not page.find("#edit").is_displayed()
+    page.find("#save").click()
+    page.wait(STATE, "Corrections saved: 1.")
+    assert stored(tmp_path) == [("um dois.", "one two!")]
+    assert page.translation == page.ask("return state.sentences[0].text") != "one two!"
+    assert page.find("#edit").is_displayed()
+    page.find("#edit").click()
+    page.translate("quatro.")  # nothing is lost with a correction that has not begun
+    assert not page.find("#correction").is_displayed()
+
+
+def test_what_is_not_saved_is_given_up_only_after_a_question(correcting):
+    page = correcting
+    page.translate(TEXT)
+    page.find("#edit").send_keys("\n")
+    page.find(FIRST).send_keys("\ue00c")  # Escape
+    assert not page.find("#correction").is_displayed()
+    assert page.has_focus("#edit")
+    page.find("#edit").send_keys("\n")
+    page.write(FIRST, "نص")
+    assert page.ask("return getComputedStyle(arguments[0]).direction", page.find(FIRST)) == "rtl"
+    page.find(FIRST).send_keys("\ue00c")
+    page.driver.switch_to.alert.dismiss()
+    assert page.find(FIRST).get_attribute("value") == "نص"
+    page.find("#cancel").click()
+    page.driver.switch_to.alert.accept()
+    assert not page.find("#correction").is_displayed()
+
+
+def test_a_correction_that_is_refused_stays_in_its_field(correcting, suggesting, tmp_path):
+    page = correcting
+    page.translate("um dois.\ntrês quatro.")
+    page.find("#edit").click()
+    page.write(FIRST, "one two!")
+    page.write(SECOND, "x" * 5001)
+    page.find("#save").click()
+    page.wait(STATE, "Corrections saved: 1. Not saved, and still in the field: 5001 characters")
+    assert stored(tmp_path) == [("um dois.", "one two!")]
+    assert page.has_focus(SECOND)
+    suggesting.process.kill()
+    suggesting.process.wait()
+    page.write(SECOND, "three four!")
+    page.find("#save").click()
+    page.wait(STATE, "Not saved, and still in the field: The server does not answer")
+    assert page.find(SECOND).get_attribute("value") == "three four!"
+    page.find("#cancel").click()
+    page.driver.switch_to.alert.accept()
+
+
+def test_a_server_that_stores_no_corrections_is_offered_none(page):
+    page.translate(TEXT)
+    assert not page.find("#edit").is_displayed()
+    page.ask("settings.suggestions = true; showFinished()")  # as if it had stored them before
+    page.find("#edit").click()
+    page.write(FIRST, "one!")
+    page.find("#save").click()
+    page.wait(STATE, "Not saved, and still in the field: suggestions are disabled on this server")
+    page.find("#cancel").click()
+    page.driver.switch_to.alert.accept()
+    (entry,) = page.driver.get_log("browser")
+    assert "/suggest" in entry["message"]

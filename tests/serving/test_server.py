@@ -210,6 +210,9 @@ def test_a_translation_is_streamed_as_it_is_generated(client, served, translatio
     assert names[-1] == "end"
     finished = [data for name, data in received if name == "sentence"]
     assert [data["text"] for data in finished] == [translation, translation]
+    assert [data["given"] for data in finished] == [TEXT, TEXT]
+    end = dict(received)["end"]
+    assert (end["source"], end["target"]) == ("pt", "en")
     partial = [data["text"] for name, data in received if name == "partial"]
     assert partial[0] == ""
     assert sorted(partial[: names.index("sentence")], key=len)[-1] in translation

@@ -1,5 +1,7 @@
 """What must hold of a translation as it is generated: the text is that of the Translator."""
 
+import dataclasses
+
 import keras
 import pytest
 from helpers import as_dataset, networks_of
@@ -41,3 +43,14 @@ def test_what_must_not_change_does_not_and_is_shown(served):
     )
     assert len(partial) > 1
     assert not any("⟦" in data["text"] for _, data in partial)
+
+
+def test_a_sentence_is_named_as_it_was_given_without_the_tag_of_the_language(served):
+    options = dataclasses.replace(served.model.options, symbols="<2en>")
+    model = dataclasses.replace(served.model, options=options)
+    tagged = dataclasses.replace(served, model=model, directions=[Direction("pt", "en", "<2en>")])
+    translator = tagged.translator(Query(tagged, tagged.directions[0]))
+    line, received = tagged.directions[0].tagged("um 4711. Dois {name}.\nTrês."), []
+    streaming.events(translator, line, [], lambda *event: bool(received.append(event)) or True)
+    given = [data["given"] for name, data in received if name == "sentence"]
+    assert given == ["um 4711.", "Dois {name}.", "Três."]

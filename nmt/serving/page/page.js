@@ -22,6 +22,9 @@ let key = sessionStorage.getItem("key") ?? "";
 const state = {
   prefixes: [], // token ids that the reader has chosen, by sentence
   sentences: [], // as the server sent them
+  languages: null, // {source, target} of the translation, once it is finished
+  done: {}, // {tokens, ms} of it
+  drafts: [], // of corrections, while they are open: {field, sentence, source, target}
   warnings: [], // about the translation, as the server sent them
   detected: null, timer: 0, request: null, began: 0,
 };
@@ -46,8 +49,21 @@ async function ask(path, fields, signal) {
   }
   const answer = await fetch(path, options);
   if (answer.ok) return answer;
-  if (answer.status === 403 && askForKey()) return ask(path, fields, signal);
-  throw new Error((await answer.json()).error);
+  if (answer.status === 403 && await needsKey() && askForKey()) return ask(path, fields, signal);
+  throw new Error(await reasonOf(answer));
+}
+
+async function needsKey() { // which may have changed since the page was opened
+  return (await (await fetch("/frontend/settings")).json()).keyRequired;
+}
+
+async function reasonOf(answer) { // in the server's words; a proxy before it answers with a page of its own
+  const text = await answer.text();
+  try {
+    return JSON.parse(text).error;
+  } catch {
+    return `${answer.status} ${answer.statusText}`;
+  }
 }
 
 function askForKey() {
@@ -89,8 +105,10 @@ function begun() { // a request, which ends the one before
   return state.request = new AbortController();
 }
 
+const wordsOfError = (error) => error instanceof TypeError ? say("failed") : error.message;
+
 function showError(error, request) {
-  if (!request.signal.aborted) showStatus(error instanceof TypeError ? say("failed") : error.message);
+  if (!request.signal.aborted) showStatus(wordsOfError(error));
 }
 
 async function translate() {
@@ -134,7 +152,10 @@ async function receive(request) { // the stream of a translation
     else if (name === "sentence") {
       state.sentences.push(data);
       show("");
-    } else if (name === "end") showWarnings(data.warnings);
+    } else if (name === "end") {
+      state.languages = { source: data.source, target: data.target };
+      showWarnings(data.warnings);
+    }
     else if (name === "error") throw new Error(data.error);
   }
   finish();
@@ -158,9 +179,10 @@ async function showOthers(signal) {
 // ---- The translation ----
 
 function forget() {
-  Object.assign(state, { sentences: [], detected: null });
+  Object.assign(state, { sentences: [], languages: null, detected: null });
+  if (!changedDrafts().length) hideCorrection();
   showWarnings([]);
-  at("others").hidden = at("legend").hidden = at("copy").hidden = true;
+  at("others").hidden = at("legend").hidden = at("copy").hidden = at("edit").hidden = true;
   at("release").hidden = !state.prefixes.length;
   output.replaceChildren();
   at("mirror").replaceChildren();
@@ -240,13 +262,102 @@ function tokenSpan(number, sentence, piece) {
 
 function finish() {
   const tokens = state.sentences.reduce((sum, sentence) => sum + sentence.tokens.length, 0);
-  const doubtful = state.sentences.filter(isDoubtful).length;
-  const done = say("done", { tokens, ms: Math.round(performance.now() - state.began) });
+  state.done = { tokens, ms: Math.round(performance.now() - state.began) };
+  showFinished();
+}
+
+function showFinished() { // what is said of a finished translation, and what can be done with it
+  const doubtful = state.sentences.filter(isDoubtful).length, done = say("done", state.done);
   showStatus(doubtful ? `${done}. ${say("doubtful", { number: doubtful })}` : done);
-  at("legend").hidden = !tokens;
-  at("copy").hidden = !output.textContent;
   const first = output.querySelector(".token");
+  at("legend").hidden = !first;
+  at("copy").hidden = !output.textContent;
+  at("edit").hidden = Boolean(state.drafts.length) || !correctable().length;
   if (first) first.tabIndex = 0;
+}
+
+// ---- Corrections ----
+
+// There is a field per sentence: a run learns from pairs of sentences, and the server says which sentence each
+// translation is of. One field for the whole text would leave that to be guessed, and a text of many sentences is longer
+// than what a run is trained on. A draft belongs to the translation that was shown, whatever is typed as the source
+// meanwhile, and stays until it is saved or given up. Line breaks are stored as they are shown.
+
+function correctable() { // the sentences of a finished translation, where the server stores corrections
+  const { source: from, target } = state.languages ?? {};
+  if (!settings.suggestions || from === target) return []; // the same for a text that stayed as it was
+  return state.sentences.filter((sentence) => sentence.given.trim());
+}
+
+function changedDrafts() {
+  return state.drafts.filter(({ field, sentence }) => field.value.trim() !== sentence.text.trim());
+}
+
+function openCorrection() {
+  state.drafts = correctable().map((sentence) => {
+    const field = element("textarea", { dir: "auto", rows: 1, lang: state.languages.target, defaultValue: sentence.text });
+    return { field, sentence, ...state.languages };
+  });
+  at("drafts").replaceChildren(...state.drafts.map(({ field, sentence }) =>
+    element("label", {}, element("span", { dir: "auto", className: "faint" }, sentence.given), field)));
+  at("correction").hidden = false;
+  at("edit").hidden = true;
+  at("correction-state").textContent = "";
+  checkDrafts();
+  state.drafts[0].field.focus();
+}
+
+function checkDrafts() { // an empty translation, and one that is not changed, cannot be saved
+  const changed = changedDrafts();
+  at("save").disabled = !changed.length || changed.some(({ field }) => !field.value.trim());
+  for (const { field } of state.drafts) fit(field);
+}
+
+function hideCorrection() {
+  state.drafts = [];
+  at("correction").hidden = true;
+  at("correction-state").textContent = "";
+}
+
+function endCorrection() {
+  const isElsewhere = at("from").contains(document.activeElement); // typing the next text
+  hideCorrection();
+  if (state.languages) showFinished();
+  if (!isElsewhere) (at("edit").hidden ? source : at("edit")).focus();
+}
+
+function cancelCorrection() {
+  if (!changedDrafts().length || confirm(say("discard"))) endCorrection();
+}
+
+async function saveCorrection() {
+  const fields = at("correction").querySelector("fieldset"), changed = changedDrafts();
+  let number = 0, reason = "";
+  fields.disabled = true;
+  at("correction-state").textContent = say("saving");
+  try {
+    for (const draft of changed) {
+      await store(draft);
+      number++;
+    }
+  } catch (error) {
+    reason = wordsOfError(error);
+  }
+  fields.disabled = false;
+  if (state.sentences.some((sentence) => changed.some((draft) => draft.sentence === sentence))) show("");
+  if (reason) {
+    checkDrafts();
+    changed[number].field.focus();
+  } else endCorrection();
+  const parts = [number && say("saved", { number }), reason && say("not-saved", { reason })];
+  at("correction-state").textContent = parts.filter(Boolean).join(" ");
+}
+
+async function store({ field, sentence, source: from, target }) { // which is shown as it was corrected, then
+  const corrected = field.value.trim();
+  const pair = { q: sentence.given, s: corrected, previous: sentence.text, source: from, target };
+  await ask("/suggest", pair);
+  Object.assign(sentence, { text: corrected, tokens: [], confidence: null });
 }
 
 // ---- What else was likely ----
@@ -355,8 +466,12 @@ function showCount() {
   at("clear").hidden = !source.value;
   at("choose-file").hidden = Boolean(source.value);
   at("examples").hidden = Boolean(source.value) || !at("examples").querySelector("li");
-  source.style.height = "auto";
-  source.style.height = `${source.scrollHeight}px`;
+  fit(source);
+}
+
+function fit(field) { // as high as its text
+  field.style.height = "auto";
+  field.style.height = `${field.scrollHeight + field.offsetHeight - field.clientHeight}px`;
 }
 
 const nameOf = (code) => {
@@ -490,7 +605,10 @@ function listen() {
     if (file) translateFile(file);
   });
   at("clear").addEventListener("click", () => setSource(""));
-  at("language").addEventListener("click", () => { setLanguage(1 - language); show(""); });
+  at("language").addEventListener("click", () => {
+    setLanguage(1 - language);
+    if (state.languages) { show(""); showFinished(); } // else it is no translation, or comes as it is generated
+  });
   at("source-language").addEventListener("change", () => { showTargets(); later(); });
   at("target-language").addEventListener("change", () => { showTargets(); later(); });
   at("release").addEventListener("click", () => { state.prefixes = []; translate(); });
@@ -506,6 +624,14 @@ function listen() {
     await navigator.clipboard.writeText(output.textContent);
     showStatus(say("copied"));
   });
+  at("edit").addEventListener("click", openCorrection);
+  at("cancel").addEventListener("click", cancelCorrection);
+  at("correction").addEventListener("input", checkDrafts);
+  at("correction").addEventListener("submit", (event) => { event.preventDefault(); saveCorrection(); });
+  at("correction").addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && !event.isComposing) cancelCorrection(); // an input method has an Escape of its own
+  });
+  addEventListener("beforeunload", (event) => { if (changedDrafts().length) event.preventDefault(); });
   const tokenAt = (event) => event.target.closest?.(".token");
   output.addEventListener("click", (event) => { const span = tokenAt(event); if (span) openChoices(span); });
   output.addEventListener("keydown", (event) => {
@@ -523,7 +649,7 @@ function listen() {
   at("from").addEventListener("dragover", (event) => { event.preventDefault(); at("from").classList.add("dropping"); });
   at("from").addEventListener("dragleave", () => at("from").classList.remove("dropping"));
   at("from").addEventListener("drop", drop);
-  addEventListener("resize", showCount);
+  addEventListener("resize", () => { showCount(); checkDrafts(); });
 }
 
 async function begin() {
