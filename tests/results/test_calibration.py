@@ -10,11 +10,13 @@ import pytest
 from helpers import LEARNING, call, make_translator, sentences, write_tsv
 
 from nmt import UserError
-from nmt.decoding.confidence import Estimator, Signs, needs_scores
+from nmt.decoding.confidence import Estimator, Signs, needs_scores, signs_of
 from nmt.decoding.search_options import SearchOptions
+from nmt.decoding.sentence import Candidate, Sentence
 from nmt.results import calibration
 from nmt.results.calibration import Measured
 from nmt.runs import loading
+from nmt.training.run_folder import RunFolder
 
 
 def measured_of(number=600, seed=3, noise=5.0):
@@ -89,6 +91,23 @@ def test_ranks_and_area_of_a_small_example():
     assert calibration.area(np.array([3.0, 2, 1, 4, 5]), chrf) == 0.5
     assert calibration.area(np.array([5.0, 4, 3, 2, 1]), chrf) == 0
     assert calibration.rank_correlation(chrf, -chrf) == pytest.approx(-1)
+
+
+def test_the_signs_of_a_translation_of_three_tokens():
+    sentence = Sentence("um dois", "", source=[2, 7, 8, 3], target=[2, 7, 8, 3])
+    sentence.candidates = [Candidate("one two", log_probability=-0.75, score=0.0)]
+    surprise, length, ratio = signs_of(sentence)
+    assert surprise == 0.5  # the root of 0.75 / 3: two tokens and END
+    assert length == math.log(4)
+    assert ratio == math.log(3) - math.log(4)
+    assert signs_of(Sentence("42", "")) is None
+
+
+def test_a_few_texts_of_an_odd_length_do_not_change_the_fit(estimator):
+    measured = measured_of()
+    odd = [*measured.signs[:-3], *(Signs(0.1, 60.0, 40.0) for _ in range(3))]
+    weights = calibration.fit(Measured(odd, measured.chrf)).weights
+    assert weights == pytest.approx(estimator.weights, abs=0.2)
 
 
 def test_too_few_pairs_are_refused():
@@ -183,6 +202,25 @@ def test_contradictions_are_one_line(finished, calibrated, command, said, capsys
     assert said in capsys.readouterr().err
 
 
+def test_a_damaged_file_is_named_and_translating_goes_on(finished, calibrated, capsys):
+    path = finished / "run" / "confidence.json"
+    content = path.read_text()
+    path.write_text(json.dumps(json.loads(content) | {"weights": []}))
+    assert loading.load(finished / "run").model.estimator is None
+    path.write_text(content)
+    assert f"{path}: is damaged; calibrate the run anew" in capsys.readouterr().err
+
+
+def test_only_lines_with_a_reference_and_the_first_pairs_are_measured(finished, tmp_path, capsys):
+    _, tokenizer, model = loading.load(finished / "run")
+    columns = ["um dois.", "três.", "sete."], ["one two.", "", "seven."]
+    assert len(calibration.measure(model, tokenizer, *columns).signs) == 2
+    folder = RunFolder(tmp_path)
+    columns = ["um dois.", "sete um."] * 1001, ["one two.", "seven one."] * 1001
+    assert calibration.calibrate(folder, {}, model, tokenizer, *columns).lines == 2000
+    assert "fitted to the first 2,000 of 2,002 pairs" in capsys.readouterr().err
+
+
 def test_other_weights_have_no_confidence_yet(finished, calibrated):
     path = finished / "run" / "confidence.json"
     content = path.read_text()
@@ -196,6 +234,9 @@ def test_a_translator_without_an_estimator_refuses(finished):
     _, tokenizer, model = loading.load(finished / "run")
     with pytest.raises(UserError, match="does not know how sure"):
         make_translator(model.transformer, tokenizer, confidence=True)
+    translator = make_translator(model.transformer, tokenizer)
+    with pytest.raises(UserError, match="does not know how sure"):
+        translator.with_reports(confidence=True)
 
 
 def test_a_beam_searches_as_without_confidence():
