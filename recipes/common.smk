@@ -78,7 +78,7 @@ def checked(key, function, *arguments):
 
 def selection(text):
     """Returns the flags that say which two sides of a file are meant, of a mapping that has them."""
-    keys = [key for key in ("languages", "columns", "sheet") if key in text]
+    keys = [key for key in ("languages", "columns", "sheet", "encoding") if key in text]
     words = [f"--{key}={text[key]}" for key in keys]
     return [*words, "--no-header"] if text.get("no_header") else words
 

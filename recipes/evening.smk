@@ -17,23 +17,25 @@ check_config("evening.yaml")
 TO = Path(config["to"])
 DOMAIN = config.get("domain")
 TESTS = config["tests"]
-LANGUAGES = [f"--languages={config['languages']}"] if "languages" in config else []
 DROP = config.get("drop", ["encoding", "columns", "empty", "control"])
+GENERAL_PAIRS = (DOMAIN or {}).get("general_pairs", "")
 RUN = "domain" if DOMAIN else "base"  # the result
 
-# Every text, by the folder and the name of what is made of it.
 TEXTS = {f"corpora/{name}": text for name, text in config["corpora"].items()}
 TEXTS |= {f"tests/{name}": text for name, text in TESTS.items()}
+CORPORA = {"base": [f"corpora/{name}" for name in config["corpora"]]}
 if DOMAIN:
     TEXTS |= {f"domain/{name}": text for name, text in DOMAIN["corpora"].items()}
-for key, text in (("validation/base", config.get("validation")),
-                  ("validation/domain", DOMAIN and DOMAIN.get("validation"))):
-    if text:
-        TEXTS[key] = text
-for key, text in TEXTS.items():
-    check_files(key, text["files"])
-    words = ["data", *text["files"], *LANGUAGES, "--to=x.tsv", "--drop", *DROP]
-    checked(key, program.parse_command_line, words)
+    CORPORA["domain"] = [f"domain/{name}" for name in DOMAIN["corpora"]]
+for run, section in {"base": config, "domain": DOMAIN or {}}.items():
+    if "validation" in section:
+        TEXTS[f"validation/{run}"] = section["validation"]
+    elif any(text.get("weight", 1) > 1 for text in section.get("corpora", {}).values()):
+        stop("a weight needs validation: pairs that are held out for it would be repeated, too")
+
+include: "corpora.smk"
+
+
 for name in config.get("exports", []):
     checked("exports", program.parse_command_line, ["export", f"--format={name}"])
 for path in config.get("against", []):
@@ -56,11 +58,7 @@ if "glossary" in config:
 
 
 wildcard_constraints:
-    folder="corpora|domain|tests|validation",
-    name="[A-Za-z0-9_]+",
     test="[A-Za-z0-9_]+",
-    run="base|domain",
-    weight="[0-9]+",
 
 
 rule all:
@@ -69,99 +67,15 @@ rule all:
         expand(TO / "done" / "export-{format}", format=config.get("exports", [])),
 
 
-# ---- Text ----
-
-
-def text_of(wildcards):
-    """Returns what the project says of a text."""
-    return ({"languages": config["languages"]} if LANGUAGES else {}) | TEXTS[
-        f"{wildcards.folder}/{wildcards.name}"
-    ]
-
-
-def problems(wildcards):
-    """Returns the flags of what is left out: nothing of the text that scores and validates."""
-    kept = wildcards.folder in ("tests", "validation")
-    return "" if kept else shlex.join(["--drop", *DROP])
-
-
-rule text:  # of one corpus
-    input:
-        lambda wildcards: text_of(wildcards)["files"],
-    output:
-        TO / "text" / "{folder}" / "{name}.tsv",
-    log:
-        TO / "text" / "{folder}" / "{name}.txt",
-    params:
-        selection=lambda wildcards: shlex.join(selection(text_of(wildcards))),
-        drop=problems,
-    shell:
-        "{PROGRAM} data {input:q} {params.selection} --to {output:q} {params.drop} > {log:q}"
-
-
-rule held_out:  # all that no model may train on
-    input:
-        [TO / "text" / f"{key}.tsv" for key in TEXTS if key.startswith(("tests/", "validation/"))],
-    output:
-        TO / "text" / "held-out.tsv",
-    shell:
-        "cat {input:q} > {output:q}"
-
-
-# Corpora of the same weight become one text. A pair stays in the text of the highest weight.
-CORPORA = {"base": config["corpora"], "domain": DOMAIN["corpora"] if DOMAIN else {}}
-FOLDERS = {"base": "corpora", "domain": "domain"}
-
-
-def weights(run):
-    """Returns the weights of the corpora of a training run, the highest first."""
-    return sorted({text.get("weight", 1) for text in CORPORA[run].values()}, reverse=True)
-
-
-def cleaned(wildcards):
-    """Returns the cleaned corpora of one weight."""
-    return [
-        TO / "text" / FOLDERS[wildcards.run] / f"{name}.tsv"
-        for name, text in CORPORA[wildcards.run].items()
-        if text.get("weight", 1) == int(wildcards.weight)
-    ]
-
-
-def unique(run, above=0):
-    """Returns the texts of a training run whose weight is above a number."""
-    return [TO / "text" / "merged" / f"{run}-{weight}.tsv" for weight in weights(run) if weight > above]
-
-
-rule unique:  # the known pairs come first and stay; what follows them is new
-    input:
-        new=cleaned,
-        known=lambda wildcards: unique(wildcards.run, int(wildcards.weight)),
-        held_out=TO / "text" / "held-out.tsv",
-    output:
-        TO / "text" / "merged" / "{run}-{weight}.tsv",
-    log:
-        TO / "text" / "merged" / "{run}-{weight}.txt",
-    shell:
-        """
-        rm -f {output:q}.all.tsv {output:q}.unique.tsv
-        cat {input.known:q} {input.new:q} > {output:q}.all.tsv
-        {PROGRAM} data {output:q}.all.tsv --to {output:q}.unique.tsv --drop duplicate test \
-            --test {input.held_out:q} > {log:q}
-        known=$(cat /dev/null {input.known:q} | wc -l)
-        tail -n +$((known + 1)) {output:q}.unique.tsv > {output:q}
-        rm {output:q}.all.tsv {output:q}.unique.tsv
-        """
-
-
 # ---- Training ----
 
 
 def data_flags(run):
     """Returns the flags that name the text of a training run."""
-    names = [f"{path}:{weight}" for path, weight in zip(unique(run), weights(run), strict=True)]
+    names = [str(TO / "text" / f"{run}.tsv")]
     if run == "domain":
         names.append(str(TO / "text" / "general.tsv"))
-    words = [*LANGUAGES, "--train", *names, "--test", str(TO / "text/tests" / f"{[*TESTS][0]}.tsv")]
+    words = [*selection(LANGUAGES), "--train", *names, "--test", str(TO / "text/tests" / f"{[*TESTS][0]}.tsv")]
     if f"validation/{run}" in TEXTS:
         words += ["--valid", str(TO / "text/validation" / f"{run}.tsv")]
     return shlex.join(words)
@@ -173,7 +87,7 @@ def validation_text(run):
 
 rule base:
     input:
-        unique("base"),
+        TO / "text" / "base.tsv",
         validation_text("base"),
         TO / "text/tests" / f"{[*TESTS][0]}.tsv",
     output:
@@ -187,28 +101,10 @@ rule base:
         "{PROGRAM} train --run {params.run:q} {params.text} {params.flags}"
 
 
-rule general:  # pairs that keep the fine-tuned model from forgetting; the same ones each time
-    input:
-        domain=unique("domain"),
-        base=unique("base"),
-    output:
-        TO / "text" / "general.tsv",
-    params:
-        pairs=(DOMAIN or {}).get("general_pairs", ""),
-    shell:
-        """
-        pairs={params.pairs}
-        cat {input.base:q} > {output:q}.all
-        shuf -n "${{pairs:-$(cat {input.domain:q} | wc -l)}}" --random-source={output:q}.all \
-            {output:q}.all > {output:q}
-        rm {output:q}.all
-        """
-
-
 rule domain:
     input:
         TO / "done" / "base",
-        unique("domain"),
+        TO / "text" / "domain.tsv",
         TO / "text" / "general.tsv",
         validation_text("domain"),
     output:

@@ -135,6 +135,28 @@ def test_a_random_search_keeps_its_runs_when_it_gets_more(tmp_path):
     assert {words[1] for words in many.values()} == {"--pre-norm", "--no-pre-norm"}
 
 
+def test_a_corpus_may_be_in_another_encoding_and_have_a_weight(tmp_path):
+    pairs = [text_of(tmp_path, name, sentences(5)) for name in ("a", "b")]
+    project = dict(
+        to="out",
+        languages="pt-en",
+        corpora=dict(a=dict(files=pairs[:1]), b=dict(files=pairs[1:], weight=3, encoding="cp1252")),
+        validation=dict(files=pairs[:1]),
+        tests=dict(numbers=dict(files=pairs[:1])),
+    )
+    commands = planned("evening", tmp_path, configured(tmp_path, project))
+    text = {words[words.index("--to") + 1]: words for words in commands if words[0] == "data"}
+    assert "--encoding=cp1252" in text["out/text/corpora/b.tsv"]
+    assert "--encoding=cp1252" not in text["out/text/corpora/a.tsv"]
+    assert text["out/text/base.tsv"][1:3] == [
+        "out/text/corpora/b.tsv:3",
+        "out/text/corpora/a.tsv:1",
+    ]
+    held_out = ["out/text/tests/numbers.tsv", "out/text/validation/base.tsv"]
+    assert values_of(text["out/text/base.tsv"], "--test")[:2] == held_out
+    assert values_of(text["out/text/base.tsv"], "--drop") == ["duplicate", "test"]
+
+
 # ---- What a user can get wrong ----
 
 
@@ -199,9 +221,11 @@ def test_an_evening_that_is_killed_is_resumed(tmp_path):
     )
     run_with_a_kill("evening", tmp_path, configured(tmp_path, project), "out/base/logs")
     text = tmp_path / "out" / "text"
-    merged = [(text / "merged" / name).read_text() for name in ("base-2.tsv", "base-1.tsv")]
-    expected = [pairs[:200], pairs[200:330]]  # each pair once, and none of the test set
-    assert merged == ["".join(f"{s}\t{t}\n" for s, t in part) for part in expected]
+    trained = [pair for pair in pairs[:200] for _ in range(2)]  # the weight of the text of both
+    trained += pairs[200:330]  # none of the test set
+    assert (text / "base.tsv").read_text() == "".join(f"{s}\t{t}\n" for s, t in trained)
+    log = (text / "base.txt").read_text()
+    assert "b.tsv: 130 of 240 pairs written; left out: 100 duplicate, 10 test" in log
     assert len((text / "general.tsv").read_text().splitlines()) == 30
     report = (tmp_path / "out" / "report.txt").read_text()
     assert "numbers-against-base" in report
