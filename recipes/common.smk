@@ -39,7 +39,10 @@ def check_config(schema):
             configuration.read_entries(str(path))
     except UserError as error:
         stop(error)
-    content = yaml.safe_load((Path(workflow.basedir) / "schemas" / schema).read_text())
+    schemas = Path(workflow.basedir) / "schemas"
+    content = yaml.safe_load((schemas / schema).read_text())
+    definitions = yaml.safe_load((schemas / "definitions.yaml").read_text())
+    content["$defs"] = definitions | content.get("$defs", {})
     validator = jsonschema.Draft202012Validator(content)
     if error := jsonschema.exceptions.best_match(validator.iter_errors(config)):
         where = ".".join(map(str, error.absolute_path))

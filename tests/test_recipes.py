@@ -10,8 +10,11 @@ import pytest
 import yaml
 from helpers import ROOT, TINY, run_process, sentences, start_process, write_tsv
 
+from nmt.corpus.formats import tmx
+
 RECIPES = ROOT / "recipes"
 EXAMPLES = {"evening": "project.yaml", "distill": "distill.yaml", "sweep": "sweep.yaml"}
+EXAMPLES |= {"corrections": "corrections.yaml"}
 TRAINING = shlex.join([*TINY, "--no-plots"])
 
 
@@ -70,15 +73,27 @@ def text_of(folder, name, pairs):
     return str(write_tsv(folder / f"{name}.tsv", pairs))
 
 
+def memory_of(folder, name, pairs):
+    """Writes a translation memory as the server does, a unit each second. Returns its path."""
+    path = folder / f"{name}.tmx"
+    units = (
+        tmx.unit(("pt", "en"), pair, {"creationdate": f"20260101T{number:06d}Z"})
+        for number, pair in enumerate(pairs)
+    )
+    path.write_text(tmx.head("pt", "serve") + "".join(units) + tmx.END, encoding="utf-8")
+    return str(path)
+
+
 # ---- What would be done ----
 
 
 @pytest.mark.parametrize("recipe", EXAMPLES)
 def test_the_example_of_a_recipe_can_be_run_as_it_stands(recipe, tmp_path):
     (tmp_path / "data").symlink_to(ROOT / "data")
+    memory_of(tmp_path, "corrections", [("Oi!", "Hello!")])
     commands = planned(recipe, tmp_path, ["--configfile", RECIPES / EXAMPLES[recipe]])
     trained = [values_of(words, "--run") for words in commands if words[0] == "train"]
-    assert len(trained) == {"evening": 2, "distill": 3, "sweep": 12}[recipe]
+    assert len(trained) == {"evening": 2, "distill": 3, "sweep": 12, "corrections": 1}[recipe]
     assert len({*map(tuple, trained)}) == len(trained)
 
 
@@ -231,6 +246,68 @@ def test_an_evening_that_is_killed_is_resumed(tmp_path):
     assert "numbers-against-base" in report
     assert "numbers-with-glossary" in report
     assert list((tmp_path / "out" / "exports" / "ctranslate2" / "model").iterdir())
+
+
+@pytest.fixture
+def corrections(finished, tmp_path):
+    """A configuration of corrections.smk, for corrections whose targets are all the same."""
+    pairs = list(dict.fromkeys(sentences(400)))
+    corrected = [(source, "one two three four.") for source, _ in pairs[:60]]
+    link = tmp_path / "current"
+    link.symlink_to(finished / "run")
+    text = {"files": [text_of(tmp_path, "old", pairs[60:200])]}
+    test = {"files": [text_of(tmp_path, "test", pairs[200:220])]}
+    return dict(
+        to="out", run=str(link), corrections=[memory_of(tmp_path, "c", corrected)], test=10,
+        languages="pt-en", corpora={"old": text}, general_pairs=20, validation=test,
+        tests={"numbers": test}, better={"max_loss": 100}, replace=str(link),
+        train="--epochs 3 --warmup-steps 5 --learning-rate-scale 0.3 --batch-size 8 --no-plots",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (dict(run="nowhere"), "run: nowhere: no trained run"),
+        (dict(tests={"corrections": {"files": ["test.tsv"]}}), "tests: corrections is the name"),
+        (dict(replace="."), "replace: . is no symbolic link"),
+        (dict(corpora={"old": {"files": ["old.tsv"], "encoding": "utf-9"}}), "no encoding"),
+    ],
+)
+def test_a_mistake_in_corrections_is_one_line(changes, message, corrections, tmp_path):
+    flags = configured(tmp_path, corrections | changes)
+    done = run_process([*command("corrections", *flags)], cwd=tmp_path)
+    assert done.returncode == 2
+    assert message in done.stderr.splitlines()[-1]
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+def test_a_run_learns_from_corrections_is_judged_and_replaced_round_by_round(
+    corrections, tmp_path, finished
+):
+    flags = configured(tmp_path, corrections)
+    printed = run_with_a_kill("corrections", tmp_path, flags, "out/1/run/logs")
+    link, (memory,) = tmp_path / "current", corrections["corrections"]
+    *_, verdict = [line for line in printed.splitlines() if line.startswith(("Better", "Not"))]
+    assert verdict.startswith("Better: corrections +")
+    assert link.resolve() == tmp_path / "out" / "1" / "run"
+    report = (tmp_path / "out" / "1" / "report.txt").read_text()
+    assert f"Before: {(finished / 'run').resolve()}" in report
+    text = tmp_path / "out" / "1" / "text"
+    held_out = (text / "tests" / "corrections.tsv").read_text().splitlines()
+    trained = (text / "domain.tsv").read_text().splitlines()
+    assert (len(held_out), len(trained)) == (10, 4 * 50)
+    assert not {*held_out} & {*trained}
+
+    more = [(f"{number}.", "two.") for number in range(12)]
+    memory_of(tmp_path, "c", more)  # only wrong ones: the second round makes nothing better
+    os.utime(memory, (time.time() + 2, time.time() + 2))
+    corrections |= dict(better={"max_loss": 0}, train="--epochs 1 --learning-rate-scale 1e-6")
+    done = run_process(command("corrections", *configured(tmp_path, corrections)), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out" / "2" / "report.txt").read_text().startswith("Not better: ")
+    assert link.resolve() == tmp_path / "out" / "1" / "run"
 
 
 @pytest.mark.slow

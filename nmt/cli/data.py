@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import functools
 import itertools
 import re
 import sys
@@ -16,10 +17,11 @@ from typing import NamedTuple
 
 from nmt import UserError
 from nmt.cli import flags, startup
-from nmt.corpus import cleaning, corpora, files, line_languages, pair_files
+from nmt.corpus import cleaning, corpora, files, line_languages, newest, pair_files
 from nmt.corpus.cleaning import PROBLEMS
 from nmt.corpus.formats.format import Row, Selection
 from nmt.corpus.line_languages import LineLanguages
+from nmt.corpus.newest import KeptPair
 from nmt.corpus.pair_files import WritePair
 from nmt.messages import log, plural
 from nmt.neighbors import how_to_install
@@ -29,6 +31,7 @@ from nmt.text.languages import Pair, overlap
 
 HELP = "report on parallel text, and filter it"
 VARYING_SHAPES = True  # of --by-run
+NEWEST = 100  # pairs that --hold-out gets
 
 
 def add_flags(parser: ArgumentParser) -> None:
@@ -45,6 +48,16 @@ def add_flags(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--drop", nargs="+", choices=(*PROBLEMS, "all"), metavar="PROBLEM", action=flags.Once,
         help=f"pairs with these problems are not written: {', '.join(PROBLEMS)}, or all",
+    )  # fmt: skip
+    parser.add_argument(
+        "--hold-out", type=flags.filled, metavar="FILE", action=flags.Once,
+        help="a new .tsv or .tmx for the newest pairs, by the time of a .tmx's units, else the "
+        "last ones: --to has no pair with a source of theirs; of several targets of a source, the "
+        "newest is written",
+    )  # fmt: skip
+    parser.add_argument(
+        "--newest", type=flags.number(int, 1), metavar="N", action=flags.Once,
+        help=f"how many sources --hold-out gets (default {NEWEST})",
     )  # fmt: skip
     parser.add_argument(
         "--by-run", type=flags.filled, metavar="DIR", action=flags.Once,
@@ -85,7 +98,7 @@ class Outcome(NamedTuple):
     @property
     def reasons(self) -> str:
         """What is left out, and why, as the end of a line; "" if nothing is."""
-        counts = [f"{number:,} {name}" for name, number in self.left_out.most_common()]
+        counts = [f"{number:,} {name}" for name, number in self.left_out.most_common() if number]
         return f"; left out: {', '.join(counts)}" if counts else ""
 
 
@@ -102,17 +115,23 @@ def run(args: Namespace) -> None:
     checks = {pair: check_of_languages(args, pair) for pair in dict.fromkeys(pairs)}
     seen, dropped = cleaning.SeenPairs(), dropped_problems(args)
     score, outcomes = run_scorer(args, texts), []
+    direction = one_direction(args, pairs) if args.to else None
+    kept_pairs: list[KeptPair] = []
     with contextlib.ExitStack() as stack:
-        write = None
-        if args.to:
-            write = stack.enter_context(pair_files.new_pairs(args.to, one_direction(args, pairs)))
+        keep: Callable[[KeptPair], None] | None = None
+        if args.hold_out:
+            keep = kept_pairs.append
+        elif args.to:
+            write = stack.enter_context(pair_files.new_pairs(args.to, direction))
+            keep = functools.partial(write_pair, write)
         for text in texts:
             checker = cleaning.Checker(text.sample, tests, checks[text.pair], seen, dropped)
             judged_rows = judge(text.rows, score)
-            outcome = report_and_write(text, judged_rows, checker, dropped, write)
+            outcome = report_and_keep(text, judged_rows, checker, dropped, keep)
             outcomes.append(outcome)
             print_report(text.name if len(texts) > 1 else "", outcome.report)
-    print_sum(args, texts, outcomes)
+    split = write_split(args, kept_pairs, direction) if args.hold_out else None
+    print_sum(args, texts, outcomes, split)
 
 
 # ---- What is asked for ----
@@ -124,8 +143,16 @@ def check_flags(args: Namespace) -> None:
         raise UserError("--drop needs --to: the file for the pairs without these problems")
     if args.drop and "test" in args.drop and not args.test:
         raise UserError("--drop test: needs the test text; name it by --test")
+    if args.newest and not args.hold_out:
+        raise UserError("--newest is for --hold-out: the file for the newest pairs; name it, too")
+    if args.hold_out and not args.to:
+        raise UserError("--hold-out needs --to: the file for the pairs that are not held out")
+    if args.hold_out in (args.to or ()):
+        raise UserError(f"--hold-out {args.hold_out}: is the file of --to, too; name another")
     if args.to:
         pair_files.check_names(args.to)
+    if args.hold_out:
+        pair_files.check_names([args.hold_out], "--hold-out")
 
 
 def check_encoding(args: Namespace, paths: Iterable[str]) -> None:
@@ -303,21 +330,21 @@ def check_direction(codes: Sequence[str] | None, path: str, pair: Pair | None) -
         )
 
 
-def report_and_write(
+def report_and_keep(
     text: ParallelText,
     judged_rows: Iterable[JudgedRow],
     checker: cleaning.Checker,
     dropped: set[str],
-    write: WritePair | None,
+    keep: Callable[[KeptPair], None] | None,
 ) -> Outcome:
-    """Reports on the rows of a corpus, and writes those without dropped problems.
+    """Reports on the rows of a corpus, and keeps those without dropped problems.
 
     Args:
       text: the corpus.
       judged_rows: all its rows.
       checker: of the corpus.
       dropped: names of problems.
-      write: writes a pair; None for none.
+      keep: takes a pair that is to be written; None if none is.
     """
     from tqdm import tqdm  # here, so that a Python without it can say what is missing
 
@@ -331,14 +358,14 @@ def report_and_write(
         reason = next((name for name in names if name in dropped), None)
         if reason:
             left_out[reason] += 1
-        elif write:
-            write_row(text, row, sides, write)
+        elif keep:
+            keep(checked_pair(text, row, sides))
             written_pairs += 1
     return Outcome(report, written_pairs, written_pairs * text.group.weight, left_out)
 
 
-def write_row(text: ParallelText, row: Row, sides: Sequence[str], write: WritePair) -> None:
-    """Writes a pair as often as its weight; a UserError if it cannot be written."""
+def checked_pair(text: ParallelText, row: Row, sides: Sequence[str]) -> KeptPair:
+    """Returns the KeptPair of a row; a UserError if it is no pair, or damaged."""
     source, target = sides
     where = f"{text.name}: line {row.number}"
     if len(row.cells) != 2 or re.search("[\t\r\n]", source + target):
@@ -347,11 +374,32 @@ def write_row(text: ParallelText, row: Row, sides: Sequence[str], write: WritePa
         raise UserError(
             f"{where}: is not UTF-8, and would be written with U+FFFD; add encoding to --drop"
         )
+    return KeptPair(source, target, text.group.weight, row.created, where)
+
+
+def write_pair(write: WritePair, pair: KeptPair) -> None:
+    """Writes a pair as often as its weight; a UserError if it cannot be written."""
     try:
-        for _ in range(text.group.weight):
-            write(source, target)
+        for _ in range(pair.weight):
+            write(pair.source, pair.target)
     except ValueError as error:
-        raise UserError(f"{where}: {error}; add control to --drop, or write a .tsv") from None
+        raise UserError(f"{pair.place}: {error}; add control to --drop, or write a .tsv") from None
+
+
+def write_split(
+    args: Namespace, kept_pairs: Sequence[KeptPair], direction: Pair | None
+) -> newest.Split:
+    """Writes the newest pairs to --hold-out, each once, and the earlier ones to --to."""
+    split = newest.split_by_time(kept_pairs, args.newest or NEWEST)
+    with (
+        pair_files.new_pairs(args.to, direction) as write,
+        pair_files.new_pairs([args.hold_out], direction, "--hold-out") as write_newest,
+    ):
+        for pair in split.earlier:
+            write_pair(write, pair)
+        for pair in split.newest:
+            write_pair(write_newest, pair._replace(weight=1))
+    return split
 
 
 # ---- The report ----
@@ -366,8 +414,19 @@ def print_report(title: str, report: cleaning.Report) -> None:
         print()
 
 
-def print_sum(args: Namespace, texts: Sequence[ParallelText], outcomes: Sequence[Outcome]) -> None:
-    """Prints the report on all corpora if there are several, and what was written of each."""
+def print_sum(
+    args: Namespace,
+    texts: Sequence[ParallelText],
+    outcomes: Sequence[Outcome],
+    split: newest.Split | None,
+) -> None:
+    """Prints the report on all corpora if there are several, and what was written of each.
+
+    Args:
+      args: the parsed command line.
+      texts, outcomes: the corpora, and what became of each.
+      split: what was written if the newest pairs were held out.
+    """
     whole = sum_of(outcomes)
     if len(texts) > 1:
         print(f"All {len(texts)} corpora\n")
@@ -377,8 +436,17 @@ def print_sum(args: Namespace, texts: Sequence[ParallelText], outcomes: Sequence
     print()
     if len(texts) > 1:
         for text, outcome in zip(texts, outcomes, strict=True):
-            print(f"{text.name}: {outcome} written{outcome.reasons}")
-    print(f"{whole} written to {' and '.join(args.to)}{whole.reasons}")
+            verb = "kept" if split else "written"
+            print(f"{text.name}: {outcome} {verb}{outcome.reasons}")
+    if split is None:
+        print(f"{whole} written to {' and '.join(args.to)}{whole.reasons}")
+        return
+    whole.left_out["older than another target of their source"] += split.superseded
+    print(
+        f"{plural(len(split.earlier), 'pair')} of {whole.report.pairs:,} written to "
+        f"{' and '.join(args.to)}, the newest {len(split.newest):,} to {args.hold_out}"
+        f"{whole.reasons}"
+    )
 
 
 def sum_of(outcomes: Sequence[Outcome]) -> Outcome:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmt import UserError
@@ -14,7 +14,7 @@ from nmt.decoding.engines.choice import AUTO
 from nmt.messages import log, plural
 from nmt.neighbors import params
 from nmt.options import Options
-from nmt.results.error_report import Part, count_table, find_errors
+from nmt.results.error_report import ErrorReport, Part, count_table, find_errors
 from nmt.results.run_report import TranslatedLine
 from nmt.runs import listing
 from nmt.runs.folder import Run
@@ -57,6 +57,10 @@ def add_flags(parser: ArgumentParser) -> None:
         "--errors", action="store_true",
         help="a report of errors by kind, with examples: numbers, placeholders, copies, lengths, "
         "repeats; by file, if several are named",
+    )  # fmt: skip
+    parser.add_argument(
+        "--json", action="store_true",
+        help="the scores, p-values and errors as JSON",
     )  # fmt: skip
     parser.add_argument(
         "--glossary", type=flags.filled, metavar="FILE", action=flags.Once,
@@ -145,7 +149,7 @@ def score_runs(args: Namespace) -> None:
     for run in against:  # one in memory at a time
         rival = loading.load(run, args.checkpoint, **flags.given(args))
         systems.append(system_of(rival, str(run.path), sources))
-    print_scores(text, systems, args.ter, args.errors)
+    print_scores(args, text, systems)
 
 
 def report_run(
@@ -156,7 +160,7 @@ def report_run(
     glossary: Glossary | None,
 ) -> None:
     """Prints the scores of the final weights on the test split; writes them into the run folder."""
-    from nmt.results import evaluation, run_report
+    from nmt.results import evaluation, run_report, scores
 
     model = trained.model
     test_scores, lines = evaluation.evaluate(model, trained.tokenizer, corpus, args.ter)
@@ -165,6 +169,11 @@ def report_run(
     if args.errors:
         errors = find_errors(lines, parts, in_languages(glossary, model.languages))
         test_scores["errors"] = errors.to_json()
+    if args.json:
+        system = {"name": str(trained.run.path)} | test_scores
+        print(scores.as_json(f"the test split of {corpus.name}", len(lines), [system]))
+        run_report.write_report(trained.run, corpus, model, weights.record, test_scores, lines)
+        return
     run_report.report(trained.run, corpus, model, weights.record, test_scores, lines)
     if errors:
         print(f"\n{errors.text()}")
@@ -227,22 +236,31 @@ def in_languages(glossary: Glossary | None, languages: Sequence[str]) -> Glossar
     return glossary.in_languages(languages) if glossary and languages else glossary
 
 
-def print_scores(text: TestText, systems: list[System], ter: bool, errors: bool = False) -> None:
-    """Prints the scores of one System, by file; of several, and which differ by more than chance.
+def print_scores(args: Namespace, text: TestText, systems: list[System]) -> None:
+    """Prints the scores of one System, or the comparison of several, as text or JSON.
 
     Args:
+      args: the parsed command line.
       text, systems: what is scored.
-      ter: translation edit rate, too.
-      errors: a report of errors, too.
     """
     from nmt.results import scores
 
     references: Sequence[Sequence[str | None]] = text.references
     if len(references) > 1:
         references = scores.without_missing(text.references)
-    scoring = text.scoring | {"ter": ter}
+    scoring = text.scoring | {"ter": args.ter}
+    reports = error_reports(text, systems) if args.errors else []
+    if args.json:
+        print(json_of(text, systems, references, scoring, reports))
+        return
     if len(systems) == 1:
-        print_scores_by_file(text.parts, systems[0].translations, references, scoring)
+        *by_file, (_, whole) = scores_by_file(text.parts, systems[0], references, scoring)
+        for part, part_scores in by_file:
+            print(f"{part.name}, {plural(part.lines, 'line')}:")
+            print(scores.table(part_scores), end="\n\n")
+        if by_file:
+            print("all:")
+        print(scores.table(whole))
     else:
         comparisons = scores.compare([s.translations for s in systems], *references, **scoring)
         size = plural(len(text.sources), "line")
@@ -255,38 +273,65 @@ def print_scores(text: TestText, systems: list[System], ter: bool, errors: bool 
                 print(f"{number:>3}  {system.name}")
             print()
         print(scores.comparison_table(comparisons))
-    if errors:
-        print_errors(text, systems)
+    if reports:
+        print_errors(systems, reports)
 
 
-def print_scores_by_file(
+def scores_by_file(
     parts: list[Part],
-    translations: list[str],
+    system: System,
     references: Sequence[Sequence[str | None]],
     scoring: dict[str, Any],
-) -> None:
-    """Prints the scores of translations: of each file, if there are several, and of all lines."""
+) -> Iterator[tuple[Part, dict[str, dict[str, Any]]]]:
+    """Yields the scores of a System: of each file, if there are several, then of all lines."""
     from nmt.results import scores
 
     start = 0
     for part in parts if len(parts) > 1 else ():
         end = start + part.lines
         of_part = [lines[start:end] for lines in references]
-        print(f"{part.name}, {plural(part.lines, 'line')}:")
-        print(scores.table(scores.score(translations[start:end], *of_part, **scoring)), end="\n\n")
+        yield part, scores.score(system.translations[start:end], *of_part, **scoring)
         start = end
-    if len(parts) > 1:
-        print("all:")
-    print(scores.table(scores.score(translations, *references, **scoring)))
+    whole = Part("all", len(system.translations))
+    yield whole, scores.score(system.translations, *references, **scoring)
 
 
-def print_errors(text: TestText, systems: list[System]) -> None:
-    """Prints the report of errors of each System, after a table of several."""
+def json_of(
+    text: TestText,
+    systems: list[System],
+    references: Sequence[Sequence[str | None]],
+    scoring: dict[str, Any],
+    reports: list[ErrorReport],
+) -> str:
+    """Returns as JSON what `print_scores` prints."""
+    from nmt.results import scores
+
+    objects: list[dict[str, Any]] = [{"name": system.name} for system in systems]
+    comparisons: list[scores.Comparison] = []
+    if len(systems) == 1:
+        *by_file, (_, whole) = scores_by_file(text.parts, systems[0], references, scoring)
+        objects[0] |= whole
+        if by_file:
+            objects[0]["files"] = [part._asdict() | rows for part, rows in by_file]
+    else:
+        comparisons = scores.compare([s.translations for s in systems], *references, **scoring)
+    for system, report in zip(objects, reports, strict=False):
+        system["errors"] = report.to_json()
+    return scores.as_json(text.name, len(text.sources), objects, comparisons)
+
+
+def error_reports(text: TestText, systems: list[System]) -> list[ErrorReport]:
+    """Returns the report of errors of each System."""
     reports = []
     for system in systems:
         columns = zip(text.sources, text.references[0], system.translations, strict=True)
         lines = [TranslatedLine(*line) for line in columns]
         reports.append(find_errors(lines, text.parts, text.glossary))
+    return reports
+
+
+def print_errors(systems: list[System], reports: list[ErrorReport]) -> None:
+    """Prints the report of errors of each System, after a table of several."""
     if len(systems) > 1:
         totals = {str(number): report.totals() for number, report in enumerate(reports, start=1)}
         print(f"\n{count_table(totals)}")
@@ -331,7 +376,7 @@ def score_hypotheses(args: Namespace) -> None:
     from nmt.results import scores
 
     scores.warn_of_tokenized_text(text.references[0], **text.scoring)
-    print_scores(text, systems, args.ter, args.errors)
+    print_scores(args, text, systems)
 
 
 def check_hypotheses(args: Namespace) -> None:

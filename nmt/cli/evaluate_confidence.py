@@ -40,6 +40,7 @@ def check_flags(args: Namespace) -> None:
         "--hypotheses": args.hypotheses,
         "--ter": args.ter,
         "--errors": args.errors,
+        "--json": args.json,
         "--run": args.ensemble,  # several
         "--quantization": args.quantization,
         "--test": args.calibrate and args.test,

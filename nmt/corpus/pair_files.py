@@ -17,34 +17,40 @@ WRITTEN_FORMATS = ("tsv", "tmx")
 WritePair = Callable[[str, str], None]  # of a source and a target, without tabs and line ends
 
 
-def check_names(paths: Sequence[str]) -> None:
-    """Raises a UserError unless pairs can be written to files of such names."""
-    named = f"--to {' '.join(paths)}"
+def check_names(paths: Sequence[str], flag: str = "--to") -> None:
+    """Raises a UserError unless pairs can be written to files of such names.
+
+    Args:
+      paths: of the files.
+      flag: that names them.
+    """
+    named = f"{flag} {' '.join(paths)}"
     if len(paths) > 2 or len({*paths}) < len(paths):
         raise UserError(f"{named}: name one .tsv or .tmx, or a source and a target file")
     for path in paths:
         kind = files.kind(path).lower()
         if kind in FORMATS and (len(paths) == 2 or kind not in WRITTEN_FORMATS):
             raise UserError(f"{named}: pairs are written as a .tsv or .tmx, or as two other files")
-        output.refuse_existing(path)
+        output.refuse_existing(path, f"another path with {flag}")
 
 
 @contextlib.contextmanager
-def new_pairs(paths: Sequence[str], pair: Pair | None) -> Iterator[WritePair]:
+def new_pairs(paths: Sequence[str], pair: Pair | None, flag: str = "--to") -> Iterator[WritePair]:
     """Yields what writes a pair to new files, which appear when the block ends without an error.
 
     Args:
       paths: of a .tsv or .tmx, or of a source and a target file; each may end in .gz.
       pair: the languages, which a .tmx names; None if unknown.
+      flag: that names the files.
 
     Raises:
       UserError: a file cannot be written, or the languages of a .tmx are unknown. From what writes:
         a ValueError for a character that the format lacks.
     """
-    check_names(paths)
+    check_names(paths, flag)
     is_tmx = files.kind(paths[0]).lower() == "tmx"
     if is_tmx and pair is None:
-        raise UserError(f"--to {paths[0]}: needs the languages; name them: --languages A-B")
+        raise UserError(f"{flag} {paths[0]}: needs the languages; name them: --languages A-B")
     with contextlib.ExitStack() as stack:
         new_files = [stack.enter_context(_new_text_file(path)) for path in paths]
         if is_tmx and pair:

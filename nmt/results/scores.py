@@ -299,6 +299,32 @@ def _comparison(
     return Comparison(name, signature, scores, intervals, p_values, lower_is_better=is_error)
 
 
+def as_json(
+    text: str, lines: int, systems: Sequence[dict[str, Any]], comparisons: Sequence[Comparison] = ()
+) -> str:
+    """Returns scores as JSON.
+
+    Args:
+      text: the name of what is scored.
+      lines: of it.
+      systems: for each, its name and all that is known of it but the scores of `comparisons`.
+      comparisons: of the systems; none if there is only one.
+    """
+    objects = [*map(dict, systems)]
+    content: dict[str, Any] = {"text": text, "lines": lines, "systems": objects}
+    for comparison in comparisons:
+        columns = zip(objects, comparison.scores, comparison.intervals, strict=True)
+        for system, score, interval in columns:
+            system[comparison.name] = {
+                "score": score,
+                "interval": interval,
+                "signature": comparison.signature,
+            }
+    if comparisons:
+        content["p_values"] = {row.name: row.p_values for row in comparisons}
+    return json.dumps(content, indent=2, ensure_ascii=False)
+
+
 def comparison_table(comparisons: Sequence[Comparison]) -> str:
     """Returns as text a line per metric for two systems, or a matrix per metric for more."""
     if len(comparisons[0].scores) == 2:

@@ -285,6 +285,36 @@ def test_a_run_is_no_better_than_itself(finished, capsys):
         assert float(chance) == 1
 
 
+def test_scores_are_printed_as_json(finished, tmp_path, capsys):
+    files = [tmp_path / "a.tsv", tmp_path / "b.tsv"]
+    for number, path in enumerate(files):
+        write_tsv(path, sentences(5, seed=number))
+    command = ["evaluate", "--run", finished / "run", *files, "--json"]
+    assert call(*command, "--errors") == 0
+    content = json.loads(capsys.readouterr().out)
+    (system,) = content["systems"]
+    assert content["lines"] == system["errors"]["lines"] == 10
+    assert [(part["name"], part["lines"]) for part in system["files"]] == [
+        (str(path), 5) for path in files
+    ]
+    assert call(*command, "--against", finished / "run") == 0
+    compared = json.loads(capsys.readouterr().out)
+    scores = [entry["BLEU"]["score"] for entry in compared["systems"]]
+    assert scores == [system["BLEU"]["score"]] * 2
+    assert compared["p_values"]["chrF"] == [[1, 1], [1, 1]]
+
+
+def test_the_scores_of_the_test_split_are_saved_when_they_are_printed_as_json(
+    finished, tmp_path, capsys
+):
+    run = shutil.copytree(finished / "run", tmp_path / "run")
+    (run / "scores.json").unlink()
+    assert call("evaluate", "--run", run, "--json") == 0
+    (system,) = json.loads(capsys.readouterr().out)["systems"]
+    saved = json.loads((run / "scores.json").read_text())
+    assert (system["BLEU"], system["loss"]) == (saved["BLEU"], saved["loss"])
+
+
 def test_translations_of_others_are_scored_and_compared_as_those_of_a_run(capsys, tmp_path):
     sources, references = zip(*sentences(40), strict=True)
     worse = [text.replace("one", "won") for text in references]

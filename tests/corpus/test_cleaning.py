@@ -13,6 +13,7 @@ from helpers import call, sentences
 
 from nmt import UserError
 from nmt.corpus import cleaning, files, line_languages
+from nmt.corpus.formats import tmx
 from nmt.corpus.formats.format import Row
 from nmt.corpus.lengths import Lengths
 from nmt.corpus.line_languages import LineLanguages
@@ -133,6 +134,28 @@ def test_several_corpora_are_cleaned_together_and_what_is_left_out_has_its_reaso
     assert "1 of 3 pairs written" in capsys.readouterr().out  # two are in the first test file
 
 
+def test_the_newest_pairs_are_held_out_and_no_source_is_on_both_sides(tmp_path, capsys):
+    units = [("c", "1", 3), ("a", "old", 1), ("b", "2", 2), ("d", "3", 4), ("a", "new", 5)]
+    units += [("d", "", 6)]
+    for name, part in (("late", units[3:]), ("early", units[:3])):
+        texts = (
+            tmx.unit(("pt", "en"), pair, {"creationdate": f"2026010{day}T000000Z"})
+            for *pair, day in part
+        )
+        content = tmx.head("pt", "serve") + "".join(texts) + tmx.END
+        (tmp_path / f"{name}.tmx").write_text(content)
+    files = [tmp_path / "late.tmx", tmp_path / "early.tmx:2"]
+    train, test = tmp_path / "train.tsv", tmp_path / "test.tsv"
+    held_out = ["--hold-out", test, "--newest", "2"]
+    assert call("data", *files, "--to", train, *held_out, "--drop", "empty") == 0
+    assert train.read_text() == "a\tnew\n" + "b\t2\n" * 2  # by the first time of each source
+    assert test.read_text() == "c\t1\nd\t3\n"
+    assert capsys.readouterr().out.splitlines()[-1] == (
+        f"2 pairs of 6 written to {train}, the newest 2 to {test}; left out: 1 empty, 1 older "
+        "than another target of their source"
+    )
+
+
 def test_a_translation_memory_is_written_that_is_read_as_the_same_pairs(tmp_path, capsys):
     pairs = [("1 < 2 & 3", 'he said "no"'), ("está  bem \U0001f600", "fine]]>")]
     tsv = write(tmp_path / "a.pt-BR-en.tsv", [tuple(map(str.encode, pair)) for pair in pairs])
@@ -170,6 +193,11 @@ def test_a_translation_memory_is_written_that_is_read_as_the_same_pairs(tmp_path
         (["tabs.tsv", "--to", "x.tsv", "--drop", "empty"], "line 2: not one source and one target"),
         (["a.tsv", "--drop", "everything"], "invalid choice: 'everything'"),
         (["a.tsv", "--test", "gone"], "gone: No such file"),
+        (["a.tsv", "--hold-out", "x.tsv"], "--hold-out needs --to"),
+        (["a.tsv", "--to", "x.tsv", "--newest", "2"], "--newest is for --hold-out"),
+        (["a.tsv", "--to", "x.tsv", "--hold-out", "x.tsv"], "x.tsv: is the file of --to, too"),
+        (["a.tsv", "--to", "x.tsv", "--hold-out", "a.tsv"], "another path with --hold-out"),
+        (["a.tsv", "--to", "x.tsv", "--hold-out", "y.tsv"], "only 1 different source, and some"),
     ],
 )
 def test_a_mistake_is_one_line_and_leaves_no_file(arguments, said, tmp_path, monkeypatch, capsys):

@@ -49,7 +49,8 @@ def rows(path: str | Path, selection: Selection, _read: ReadLines) -> Iterator[R
         sides = [_texts_in(variants, code) for code in wanted or ()]
         if sides and all(sides):
             with_variants += any(len(texts) > 1 for texts in sides)
-            yield Row(number, [texts[0] for texts in sides])
+            created = event.element.get("creationdate", "")
+            yield Row(number, [texts[0] for texts in sides], created)
         else:
             left_out += 1
     if number and left_out == number:
