@@ -31,6 +31,7 @@ from nmt.text.languages import Pair, overlap
 
 HELP = "report on parallel text, and filter it"
 VARYING_SHAPES = True  # of --by-run
+DROPPABLE = 0.2  # share of a file's lines that --drop encoding leaves out
 NEWEST = 100  # pairs that --hold-out gets
 
 
@@ -158,7 +159,8 @@ def check_flags(args: Namespace) -> None:
 def check_encoding(args: Namespace, paths: Iterable[str]) -> None:
     """Checks that text files are UTF-8, unless --encoding says what they are.
 
-    Where lines that are not UTF-8 are dropped, a warning says that a file has hardly any others.
+    With --drop encoding, a file may lose DROPPABLE of its lines; one that would lose more, most of
+    those with accents, needs --encoding: nobody wants to train on what is left of it.
 
     Raises:
       UserError: one is in another encoding, or --encoding is given and none is a text file.
@@ -170,12 +172,7 @@ def check_encoding(args: Namespace, paths: Iterable[str]) -> None:
             "say their encoding; leave it out"
         )
     for path in [] if args.encoding else text_files:
-        try:
-            check_is_utf_8(path)
-        except UserError as error:
-            if "encoding" not in (args.drop or ()):
-                raise
-            log.warning(str(error))
+        check_is_utf_8(path, DROPPABLE if "encoding" in dropped_problems(args) else 0.0)
 
 
 def dropped_problems(args: Namespace) -> set[str]:

@@ -150,10 +150,6 @@ def read_table(path: str | Path, selection: Selection = WHOLE_FILE) -> Iterator[
     for row in rows(path, selection):
         if len(row.cells) != 2:
             raise wrong_columns(path, row, selection)
-        if re.search(r"[\t\r\n]", "".join(row.cells)):  # within the quotes of a .csv
-            raise UserError(
-                f"{path}:{row.number}: a cell holds a tab or a line break; write spaces instead"
-            )
         yield row.cells[0], row.cells[1]
 
 
@@ -175,7 +171,7 @@ def wrong_columns(path: str | Path, row: Row, selection: Selection = WHOLE_FILE)
         numbers = ",".join(map(str, table.likely_columns(sample)))
         advice = f"keep two, for example by: cut -f{numbers}, or by --columns {columns}"
     elif format_of(path) is CSV:
-        advice = f"quote cells that hold commas, or choose two: --columns {columns}"
+        advice = f"quote cells that hold what separates them, or choose two: --columns {columns}"
     else:
         advice = f"choose two: --columns {columns}"
     return UserError(f"{problem}; {advice}")

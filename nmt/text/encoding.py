@@ -227,9 +227,19 @@ def _encoding_fix(name: str | Path, line: bytes) -> str:
     return conversion([*damaged, line])
 
 
-def check_is_utf_8(path: str | Path) -> None:
-    """Raises a UserError if a file as a whole is in another encoding than UTF-8."""
-    if Path(path).is_file() and (damaged := _damaged_lines_of(path)):
+def check_is_utf_8(path: str | Path, droppable: float = 0.0) -> None:
+    """Raises a UserError if a file as a whole is in another encoding than UTF-8.
+
+    Args:
+      path: of the file.
+      droppable: the share of its lines that may be left out instead.
+    """
+    if not Path(path).is_file():
+        return
+    with opened(path) as file:
+        number = sum(1 for _ in itertools.islice(file, SAMPLE_LINES))
+    damaged = _damaged_lines_of(path)
+    if damaged and len(damaged) > droppable * number:
         source = likely_encoding(b"".join(damaged)) or "NAME"
         raise UserError(
             f"{path}: is not UTF-8; add --encoding {source} to the command data, or "

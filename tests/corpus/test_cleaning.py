@@ -364,12 +364,14 @@ def test_a_pair_with_an_empty_side_has_its_other_problems_too():
     assert checker.problems(["", "one"])[0] == ["empty"]  # no source, so not the test text's
 
 
-@pytest.mark.parametrize("end", ["\n", "\r", "\t"])
-def test_a_cell_of_several_lines_is_no_column(tmp_path, end):
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\t", " \n\n "])
+def test_the_lines_of_a_cell_are_one_line(tmp_path, end, capsys):
     path = tmp_path / "pairs.csv"
     path.write_bytes(f'"Bom dia.","Good{end}morning."\n'.encode())
     (row,) = cleaning.read([str(path)])
-    assert cleaning.Checker([row]).problems(row.cells)[0] == ["columns"]
+    assert row.cells == ["Bom dia.", "Good morning."]
+    assert list(files.read_table(path)) == [("Bom dia.", "Good morning.")]
+    assert "pairs.csv: line breaks and tabs within cells are read" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

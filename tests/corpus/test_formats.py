@@ -244,7 +244,12 @@ def test_a_comma_or_a_semicolon_within_a_sentence_separates_no_cells(line, pair,
         ("a.csv", TABLE, Selection(columns=("2", "5")), "has no column 5"),
         ("a.tsv", "s1\tein Satz\ta sentence\n", Selection(), "cut -f2,3, or by --columns 2,3"),
         ("a.tsv", "ein Satz\ta sentence\t0.7\n", Selection(), "cut -f1,2, or by --columns 1,2"),
-        ("a.csv", "1,das Haus,a house\n", Selection(), "hold commas, or choose two: --columns 2,3"),
+        (
+            "a.csv",
+            "1,das Haus,a house\n",
+            Selection(),
+            "them, or choose two: --columns 2,3",
+        ),
     ],
 )
 def test_columns_that_are_not_sure_are_a_line_with_the_right_ones(

@@ -2,6 +2,7 @@
 
 import functools
 import importlib.util
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -10,6 +11,8 @@ from nmt import UserError
 from nmt.neighbors import how_to_install
 from nmt.text.encoding import damaged_lines, lines_in
 from nmt.text.languages import Pair
+
+LINE_BREAK = re.compile(r" *[\t\r\n]+[ \t\r\n]*")
 
 
 class Selection(NamedTuple):
@@ -31,6 +34,11 @@ class Row(NamedTuple):
 
 
 ReadLines = Callable[[str | Path], Iterator[str]]  # such as encoding.read_lines
+
+
+def one_line(text: str) -> str:
+    """Returns text in which a space stands for line breaks and tabs, and what is around them."""
+    return LINE_BREAK.sub(" ", text)
 
 
 def lenient_reader(selection: Selection) -> ReadLines:

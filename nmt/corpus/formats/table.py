@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nmt import UserError
-from nmt.corpus.formats.format import Row, Selection
+from nmt.corpus.formats.format import Row, Selection, one_line
 from nmt.messages import log_once
 from nmt.text.language_names import code_of_name
 from nmt.text.languages import Pair, canonical, is_known, matches, overlap
@@ -26,6 +26,15 @@ class Choice(NamedTuple):
 
 
 def select(rows: Iterator[Row], path: str | Path, selection: Selection) -> Iterator[Row]:
+    """Yields rows of two cells, a source and a target, of one line each; see `_selected`."""
+    for row in _selected(rows, path, selection):
+        cells = [one_line(cell) for cell in row.cells]
+        if cells != row.cells:
+            log_once(f"{path}: line breaks and tabs within cells are read as spaces.")
+        yield row._replace(cells=cells)
+
+
+def _selected(rows: Iterator[Row], path: str | Path, selection: Selection) -> Iterator[Row]:
     """Yields rows of two cells, a source and a target; rows that lack one have fewer.
 
     Without a header and without a selection, all cells of a row stay.

@@ -4,20 +4,18 @@ Neither a DTD nor an entity of a file is used, and no network. A file may be as 
 an element is gone once the next one is asked for. Its encoding is the one that it declares.
 """
 
-import re
 from collections.abc import Collection, Container, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt import UserError
-from nmt.corpus.formats.format import check_installed
+from nmt.corpus.formats.format import check_installed, one_line
 from nmt.messages import plural
 from nmt.text import encoding
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
 
-LINE_BREAK = re.compile(r" *[\t\r\n]+[ \t\r\n]*")
 LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 
 
@@ -78,7 +76,7 @@ def text_of(element: "Element", without: Container[str]) -> str:
       element: the element.
       without: names of elements within it whose content is no text but the codes of a format.
     """
-    return LINE_BREAK.sub(" ", "".join(_pieces(element, without))).strip(" ")
+    return one_line("".join(_pieces(element, without))).strip(" ")
 
 
 def language_of(element: "Element") -> str:
