@@ -64,6 +64,15 @@ def texts(translate):
     return texts
 
 
+def test_a_glossary_none_of_whose_terms_occurs_is_named(translate, capsys):
+    list(translate(["seis"] * 99 + ["dois"]))
+    assert "No term" not in capsys.readouterr().err
+    list(translate(["seis"] * 99))
+    assert "No term" not in capsys.readouterr().err
+    list(translate(["seis"] * 100))
+    assert "No term of the glossary occurs in 100 lines." in capsys.readouterr().err
+
+
 @pytest.fixture(scope="module")
 def served(finished, glossary, translate, engine):
     """A client of a server of that run, with the same search."""

@@ -8,6 +8,8 @@ from dataclasses import field
 from nmt.messages import log, plural
 from nmt.text.differences import Difference, DifferenceCount
 
+MANY_LINES = 100  # in which some term of a glossary is expected
+
 
 @dataclasses.dataclass
 class LineCounts:
@@ -19,13 +21,16 @@ class LineCounts:
     too_long: int = 0  # lines
     cut: int = 0  # lines
     differences: DifferenceCount = field(default_factory=DifferenceCount)  # from translations
+    has_glossary: bool = False
+    terms: int = 0  # of the glossary, in all lines
 
-    def add(self, longest: int, result: Difference) -> None:
+    def add(self, longest: int, result: Difference, terms: int) -> None:
         """Counts a line.
 
         Args:
           longest: tokens of its longest sentence.
           result: how its translation differs.
+          terms: of the glossary in it.
         """
         self.lines += 1
         if self.trained_length and longest > self.trained_length:
@@ -33,6 +38,7 @@ class LineCounts:
         if longest > self.max_tokens:
             self.cut += 1
         self.differences.add(result)
+        self.terms += terms
 
     def __add__(self, other: LineCounts) -> LineCounts:
         """Returns the counts of the lines of both."""
@@ -43,6 +49,8 @@ class LineCounts:
             self.too_long + other.too_long,
             self.cut + other.cut,
             self.differences + other.differences,
+            self.has_glossary,
+            self.terms + other.terms,
         )
 
     def warn(self, differences: bool = True, advice: str = "") -> None:
@@ -60,5 +68,10 @@ class LineCounts:
             )
         if self.cut:
             log.warning(f"{self.cut} of {lines}: cut off after {self.max_tokens} tokens.")
+        if self.has_glossary and not self.terms and self.lines >= MANY_LINES:
+            log.warning(
+                f"No term of the glossary occurs in {lines}. (A term with a capital is found only "
+                "as it is written.)"
+            )
         if differences and self.differences.different:
             log.warning(self.differences.summary() + advice)

@@ -56,6 +56,7 @@ class TranslatedLine(NamedTuple):
     translations: list[Translation]  # the best first
     tokens: int  # of the longest sentence
     difference: Difference  # of the line and its best translation
+    terms: int  # of the glossary, in the line
 
 
 class Translator:
@@ -179,7 +180,7 @@ class Translator:
             if len(chunk_prefixes) < len(chunk):
                 raise UserError("there are fewer prefixes than lines; give one for each line")
             for line in self._translate_chunk(chunk, chunk_prefixes, scored):
-                line_counts.add(line.tokens, line.difference)
+                line_counts.add(line.tokens, line.difference, line.terms)
                 yield line.translations
         if counts is None:
             line_counts.warn()
@@ -218,7 +219,8 @@ class Translator:
             translations = pipeline.join(self.context, text, line, scored)
             tokens = max(len(sentence.source) for sentence in line)
             difference = self.difference(text, translations[0].text)
-            translated.append(TranslatedLine(translations, tokens, difference))
+            terms = sum(len(sentence.terms) for sentence in line)
+            translated.append(TranslatedLine(translations, tokens, difference, terms))
         return translated
 
     def no_counts(self, lines_before: int = 0) -> LineCounts:
@@ -228,7 +230,10 @@ class Translator:
           lines_before: of the same file, which are not counted.
         """
         differences = DifferenceCount(lines_before)
-        return LineCounts(self.trained_length, MAX_SOURCE_TOKENS, differences=differences)
+        return LineCounts(
+            self.trained_length, MAX_SOURCE_TOKENS, differences=differences,
+            has_glossary=self.protector.glossary is not None,
+        )  # fmt: skip
 
     def difference(self, source: str, translation: str) -> Difference:
         """Returns what a translation has lost or added of what must not change, and of terms.

@@ -17,6 +17,7 @@ from nmt.text.scripts import UNSPACED
 
 COMMENT = "#"
 DOTTED_I = {"tr", "az", "crh", "gag", "tt"}  # languages with two letters: i is İ, and ı is I
+CAPITAL_NOUNS = {"de", "lb"}  # languages that write every noun with a capital
 ACCENTS_OF_GREEK = "\u0300\u0301\u0313\u0314\u0342"  # which capitals do not have
 
 
@@ -32,8 +33,9 @@ class Glossary:
 
     A term in small letters is found in any case, and the translation gets the case of the source:
     with `dog TAB chien`, Dog is Chien and DOG is CHIEN; but a capital at the beginning of a text is
-    that of the sentence, not of the term. A term with a capital is found as it is written alone:
-    `US` is not "us". Of several terms at a position, the longest is found.
+    that of the sentence, not of the term, and in German that of any noun. A term with a capital is
+    found as it is written alone: `US` is not "us". Of several terms at a position, the longest is
+    found.
 
     The case of letters is that of the languages: a Turkish i is İ, STRASSE is straße, and ΛΟΓΟΣ is
     λόγος. Where the source language is unknown, I is both i and ı.
@@ -49,6 +51,9 @@ class Glossary:
             for term, translations in terms.items()
         }
         self._source, self._target = (*languages, "", "")[:2]
+        source_has_capital_nouns = primary(self._source) in CAPITAL_NOUNS
+        target_has_capital_nouns = primary(self._target) in CAPITAL_NOUNS
+        self._copies_capitals = target_has_capital_nouns or not source_has_capital_nouns
         # Terms by how they may be written, in small letters or in capitals.
         self._by_form: dict[str, str] = {}
         for term in terms:
@@ -112,7 +117,7 @@ class Glossary:
             return translation
         if written.isupper() and len(written) > 1:
             return capitals(translation, self._target)
-        if written[0].isupper() and not begins_text:
+        if written[0].isupper() and not begins_text and self._copies_capitals:
             return capitalize(translation, self._target)
         return translation
 

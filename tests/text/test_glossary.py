@@ -42,6 +42,15 @@ def test_a_capital_that_begins_a_text_is_not_the_terms():
     assert translate(" DOG", {"dog": "chien"}) == " CHIEN"
 
 
+@pytest.mark.parametrize(
+    ("languages", "target"),
+    [(("de", "en"), "dog"), (("de-AT", "lb"), "Dog"), (("pt", "en"), "Dog")],
+)
+def test_a_noun_of_german_gives_its_capital_to_no_other_language(languages, target):
+    (span,) = Glossary({"hund": "dog"}, languages).spans("Ein Hund.")
+    assert span.original == target
+
+
 def test_terms_stay_in_the_text_that_has_symbols_for_all_else():
     protector = Protector(glossary=Glossary({"5 dogs": "cinq chiens", "1": "un"}))
     assert protector.protect("5 dogs, 7 {x} 1").text == "5 dogs, ⟦0⟧ ⟦1⟧ 1"
