@@ -1,9 +1,12 @@
 """Text of the recipes that clean it: of each file by itself, then of all corpora of a training run.
 
 A recipe that includes this defines TO, the folder of all that is made; DROP, the problems that are
-left out; GENERAL_PAIRS, how many pairs are mixed into those of a domain, "" for as many; and the two
-below.
+left out; GENERAL_PAIRS, how many pairs are mixed into those of a domain, None for as many; and the
+two below.
 """
+
+import itertools
+import random
 
 # TEXTS: what the configuration says of a text, by a folder and the name of what is made of it.
 # CORPORA: keys of TEXTS, by the name of a training run that reads them.
@@ -71,6 +74,13 @@ rule corpora:  # a pair stays in the text of the highest weight, and is written 
         "--test {input.held_out:q} > {log:q}"
 
 
+def different_pairs(path):
+    """Yields the lines of the text of a training run, each once: repeated ones follow each other."""
+    with open(path, encoding="utf-8", newline="\n") as lines:
+        for line, _ in itertools.groupby(lines):
+            yield line
+
+
 rule general:  # pairs that keep a fine-tuned model from forgetting; the same ones each time
     input:
         base=TO / "text" / "base.tsv",
@@ -79,11 +89,10 @@ rule general:  # pairs that keep a fine-tuned model from forgetting; the same on
         TO / "text" / "general.tsv",
     params:
         pairs=GENERAL_PAIRS,
-    shell:
-        """
-        pairs={params.pairs}
-        LC_ALL=C sort -u {input.base:q} > {output:q}.all
-        shuf -n "${{pairs:-$(wc -l < {input.domain:q})}}" --random-source={output:q}.all \
-            {output:q}.all > {output:q}
-        rm {output:q}.all
-        """
+    run:
+        total = sum(1 for _ in different_pairs(input.base))
+        number = params.pairs or sum(1 for _ in open(input.domain, encoding="utf-8", newline="\n"))
+        chosen = {*random.Random(1).sample(range(total), min(number, total))}
+        with open(output[0], "w", encoding="utf-8", newline="\n") as sample:
+            lines = enumerate(different_pairs(input.base))
+            sample.writelines(line for position, line in lines if position in chosen)

@@ -18,7 +18,7 @@ TO = Path(config["to"])
 DOMAIN = config.get("domain")
 TESTS = config["tests"]
 DROP = config.get("drop", ["encoding", "columns", "empty", "control"])
-GENERAL_PAIRS = (DOMAIN or {}).get("general_pairs", "")
+GENERAL_PAIRS = (DOMAIN or {}).get("general_pairs")
 RUN = "domain" if DOMAIN else "base"  # the result
 
 TEXTS = {f"corpora/{name}": text for name, text in config["corpora"].items()}

@@ -1,5 +1,6 @@
 """What must hold of the recipes: steps in order, each once, whatever interrupts them."""
 
+import collections
 import os
 import shlex
 import signal
@@ -171,6 +172,11 @@ def test_a_corpus_may_be_in_another_encoding_and_have_a_weight(tmp_path):
     assert values_of(text["out/text/base.tsv"], "--test")[:2] == held_out
     assert values_of(text["out/text/base.tsv"], "--drop") == ["duplicate", "test"]
 
+    del project["validation"]
+    done = run_process(command("evening", *configured(tmp_path, project)), cwd=tmp_path)
+    assert done.returncode == 2
+    assert "a weight needs validation" in done.stderr.splitlines()[-1]
+
 
 # ---- What a user can get wrong ----
 
@@ -241,7 +247,10 @@ def test_an_evening_that_is_killed_is_resumed(tmp_path):
     assert (text / "base.tsv").read_text() == "".join(f"{s}\t{t}\n" for s, t in trained)
     log = (text / "base.txt").read_text()
     assert "b.tsv: 130 of 240 pairs written; left out: 100 duplicate, 10 test" in log
-    assert len((text / "general.tsv").read_text().splitlines()) == 30
+    general = [tuple(line.split("\t")) for line in (text / "general.tsv").read_text().splitlines()]
+    parts = collections.Counter(pairs.index(pair) // 110 for pair in general)
+    assert len({*general}) == sum(parts.values()) == 30  # each once, from all of the text
+    assert min(parts[part] for part in range(3)) > 3
     report = (tmp_path / "out" / "report.txt").read_text()
     assert "numbers-against-base" in report
     assert "numbers-with-glossary" in report
