@@ -51,9 +51,14 @@ rule text:
         "{PROGRAM} data {input:q} {params.selection} --to {output:q} {params.drop} > {log:q}"
 
 
-def weighted(wildcards):
+def cleaned(run):
+    """Returns the cleaned corpora of a training run."""
+    return [TO / "text" / f"{key}.tsv" for key in CORPORA[run]]
+
+
+def weighted(run):
     """Returns the corpora of a training run and their weights as words, the highest first."""
-    keys = CORPORA[wildcards.corpora]
+    keys = CORPORA[run]
     weights = {key: TEXTS[key].get("weight", 1) for key in keys}
     keys = sorted(keys, key=lambda key: -weights[key])
     return shlex.join(f"{TO / 'text' / key}.tsv:{weights[key]}" for key in keys)
@@ -61,16 +66,17 @@ def weighted(wildcards):
 
 rule corpora:  # a pair stays in the text of the highest weight, and is written as often as that
     input:
-        lambda wildcards: [TO / "text" / f"{key}.tsv" for key in CORPORA[wildcards.corpora]],
+        lambda wildcards: cleaned(wildcards.corpora),
         held_out=HELD_OUT,
     output:
         TO / "text" / "{corpora}.tsv",
     log:
         TO / "text" / "{corpora}.txt",
     params:
-        corpora=weighted,
+        corpora=lambda wildcards: weighted(wildcards.corpora),
+        languages=shlex.join(selection(LANGUAGES)),
     shell:
-        "{PROGRAM} data {params.corpora} --to {output:q} --drop duplicate test "
+        "{PROGRAM} data {params.corpora} {params.languages} --to {output:q} --drop duplicate test "
         "--test {input.held_out:q} > {log:q}"
 
 

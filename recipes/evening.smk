@@ -27,11 +27,13 @@ CORPORA = {"base": [f"corpora/{name}" for name in config["corpora"]]}
 if DOMAIN:
     TEXTS |= {f"domain/{name}": text for name, text in DOMAIN["corpora"].items()}
     CORPORA["domain"] = [f"domain/{name}" for name in DOMAIN["corpora"]]
-for run, section in {"base": config, "domain": DOMAIN or {}}.items():
-    if "validation" in section:
-        TEXTS[f"validation/{run}"] = section["validation"]
-    elif any(text.get("weight", 1) > 1 for text in section.get("corpora", {}).values()):
-        stop("a weight needs validation: pairs that are held out for it would be repeated, too")
+    TEXTS["validation/domain"] = DOMAIN.get("validation") or {
+        "files": [path for text in DOMAIN["corpora"].values() for path in text["files"]]
+    }
+if "validation" in config:
+    TEXTS["validation/base"] = config["validation"]
+elif any(text.get("weight", 1) > 1 for text in config["corpora"].values()):
+    stop("a weight needs validation: pairs that are held out for it would be repeated, too")
 
 include: "corpora.smk"
 
@@ -67,6 +69,33 @@ rule all:
         expand(TO / "done" / "export-{format}", format=config.get("exports", [])),
 
 
+# ---- Text of the domain ----
+
+DOMAIN_VALIDATION = TO / "text" / "validation" / "domain.tsv"
+if DOMAIN and "validation" not in DOMAIN:
+
+    rule domain_text:  # whose last pairs validate what is trained on it, and the base never sees
+        input:
+            cleaned("domain"),
+            held_out=[path for path in HELD_OUT if path != DOMAIN_VALIDATION],
+        output:
+            text=TO / "text" / "domain.tsv",
+            validation=DOMAIN_VALIDATION,
+        log:
+            TO / "text" / "domain.txt",
+        params:
+            corpora=weighted("domain"),
+            languages=shlex.join(selection(LANGUAGES)),
+            pairs=DOMAIN.get("validation_pairs", 100),
+        shell:
+            "{PROGRAM} data {params.corpora} {params.languages} --to {output.text:q} "
+            "--hold-out {output.validation:q} --newest {params.pairs} --drop duplicate test "
+            "--test {input.held_out:q} > {log:q}"
+
+    ruleorder: domain_text > corpora
+    ruleorder: domain_text > text
+
+
 # ---- Training ----
 
 
@@ -75,7 +104,8 @@ def data_flags(run):
     names = [str(TO / "text" / f"{run}.tsv")]
     if run == "domain":
         names.append(str(TO / "text" / "general.tsv"))
-    words = [*selection(LANGUAGES), "--train", *names, "--test", str(TO / "text/tests" / f"{[*TESTS][0]}.tsv")]
+    test = TO / "text" / "tests" / f"{[*TESTS][0]}.tsv"
+    words = [*selection(LANGUAGES), "--train", *names, "--test", str(test)]
     if f"validation/{run}" in TEXTS:
         words += ["--valid", str(TO / "text/validation" / f"{run}.tsv")]
     return shlex.join(words)
@@ -180,13 +210,23 @@ rule glossary:
         "--against {params.run:q} > {output:q}"
 
 
+def sums_of_text():
+    """Yields, of each text, how many of its pairs are written, and what is left out."""
+    for name in (*TEXTS, *CORPORA):
+        path = TO / "text" / f"{name}.txt"
+        if path.exists():
+            yield path.read_text().splitlines()[-1]
+
+
 rule report:
     input:
         expand(TO / "results" / "{result}.txt", result=RESULTS),
     output:
         TO / "report.txt",
-    shell:
-        "tail -n +1 {input:q} > {output:q}"
+    run:
+        parts = ["\n".join(["==> Text <==", *sums_of_text()])]
+        parts += [f"==> {Path(path).stem} <==\n{Path(path).read_text().rstrip()}" for path in input]
+        Path(output[0]).write_text("\n\n".join(parts) + "\n")
 
 
 rule export:
@@ -206,4 +246,7 @@ rule export:
 
 
 onsuccess:
-    print(f"Scores: {TO / 'report.txt'}. Serve it: python run_demo.py serve --run {TO / RUN}")
+    if (TO / "report.txt").exists():
+        words = ["python", "run_demo.py", "serve", "--run", str(TO / RUN)]
+        words += ["--glossary", config["glossary"]] if "glossary" in config else []
+        print(f"Scores: {TO / 'report.txt'}. Serve it: {shlex.join(words)}")

@@ -235,12 +235,14 @@ def test_an_evening_that_is_killed_is_resumed(tmp_path):
         domain=dict(
             corpora=dict(c=dict(files=[text_of(tmp_path, "c", pairs[350:])])),
             general_pairs=30,
+            validation_pairs=20,
             train="--epochs 1 --no-plots",
         ),
         glossary=str(glossary),
         exports=["ctranslate2"],
     )
-    run_with_a_kill("evening", tmp_path, configured(tmp_path, project), "out/base/logs")
+    said = run_with_a_kill("evening", tmp_path, configured(tmp_path, project), "out/base/logs")
+    assert f"serve --run out/domain --glossary {glossary}" in said
     text = tmp_path / "out" / "text"
     trained = [pair for pair in pairs[:200] for _ in range(2)]  # the weight of the text of both
     trained += pairs[200:330]  # none of the test set
@@ -252,6 +254,11 @@ def test_an_evening_that_is_killed_is_resumed(tmp_path):
     assert len({*general}) == sum(parts.values()) == 30  # each once, from all of the text
     assert min(parts[part] for part in range(3)) > 3
     report = (tmp_path / "out" / "report.txt").read_text()
+    assert "b.tsv: 130 of 240" not in report  # but the sum of each text
+    assert "330 of 440 pairs, by weight 530, written to out/text/base.tsv; left out: 100" in report
+    assert "30 pairs of 50 written to out/text/domain.tsv, the newest 20 to out/text/" in report
+    newest = (text / "validation" / "domain.tsv").read_text()
+    assert newest == "".join(f"{s}\t{t}\n" for s, t in pairs[380:])
     assert "numbers-against-base" in report
     assert "numbers-with-glossary" in report
     assert list((tmp_path / "out" / "exports" / "ctranslate2" / "model").iterdir())
