@@ -9,7 +9,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from helpers import run_process
+from helpers import run_process, write_tsv
 
 ROOT = Path(__file__).resolve().parents[1]
 BLOCKED = 'import sys\nsys.modules["tensorflow"] = sys.modules["keras"] = None\n'
@@ -80,6 +80,15 @@ NOT_CONVERTED = """
     """
 
 
+EVALUATE = """
+    from nmt.cli import main
+
+    run, pairs = sys.argv[1:]
+    words = ["evaluate", pairs, "--run", run, "--against", run]
+    sys.exit(main.start(words, trained_by="run_demo"))
+    """
+
+
 def without_tensorflow(script, *arguments):
     """Returns what a script prints in a process that cannot import TensorFlow."""
     command = [sys.executable, "-c", BLOCKED + textwrap.dedent(script), *map(str, arguments)]
@@ -99,6 +108,11 @@ def test_lines_are_translated_by_another_engine(finished):
 
 def test_a_server_answers(finished):
     assert "17" in without_tensorflow(SERVE, finished / "run")
+
+
+def test_files_are_evaluated(finished, tmp_path):
+    pairs = write_tsv(tmp_path / "pairs.tsv", [("um dois.", "one two."), ("três.", "three.")])
+    assert "chrF" in without_tensorflow(EVALUATE, finished / "run", pairs)
 
 
 def test_a_run_whose_weights_are_not_converted_is_one_line(finished, tmp_path):

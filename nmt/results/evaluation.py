@@ -1,21 +1,28 @@
-"""Evaluation: translating a split, and scoring the translations. See run_report.py, too."""
+"""Evaluation: translating a split, and scoring the translations. See run_report.py, too.
+
+Translations are scored without TensorFlow, where CTranslate2 makes them; only loss and accuracy, of
+a run's own test split, need it.
+"""
+
+from __future__ import annotations
 
 import sys
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import tensorflow as tf
 from tqdm import tqdm
 
-from nmt.corpus import batches, bleu_tokenizer, corpora
+from nmt.corpus import bleu_tokenizer, corpora
 from nmt.corpus.datasets import Dataset
 from nmt.decoding.model import Model
 from nmt.messages import log, plural
 from nmt.neighbors import params
 from nmt.results.run_report import Scores, TranslatedLine
 from nmt.text.tokenizer import Tokenizer
-from nmt.training import metrics
+
+if TYPE_CHECKING:
+    import tensorflow as tf
 
 
 def scoring_options(model: Model, references: Sequence[str]) -> dict[str, Any]:
@@ -46,6 +53,12 @@ def translate_all(model: Model, tokenizer: Tokenizer, sources: Sequence[str]) ->
 
 def loss_and_accuracy(model: Model, tokenizer: Tokenizer, pairs: Dataset) -> tuple[float, float]:
     """Returns the mean loss in nats, and the accuracy, of all real target tokens of `pairs`."""
+    networks = model.networks()  # which imports TensorFlow, without its messages
+    import tensorflow as tf
+
+    from nmt.corpus import batches
+    from nmt.training import metrics
+
     ids = tf.TensorSpec((None, None), tf.int32)  # one trace for all shapes
 
     @tf.function(input_signature=[ids, ids], autograph=False)
@@ -53,7 +66,7 @@ def loss_and_accuracy(model: Model, tokenizer: Tokenizer, pairs: Dataset) -> tup
         return tf.stack(metrics.teacher_forced_sums(model.forward, inp, tar))
 
     return metrics.loss_and_accuracy(
-        sums, batches.evaluation_batches(pairs, tokenizer), threads=model.networks().parts
+        sums, batches.evaluation_batches(pairs, tokenizer), threads=networks.parts
     )
 
 
@@ -81,6 +94,8 @@ def evaluate(
       corpus: the Corpus.
       ter: compute TER, too.
     """
+    model.networks()  # which imports TensorFlow, without its messages
+    from nmt.corpus import batches
     from nmt.results import scores
 
     started = time.perf_counter()
