@@ -83,7 +83,8 @@ def selection(text):
     """Returns the flags that say which two sides of a file are meant, of a mapping that has them."""
     keys = [key for key in ("languages", "columns", "sheet", "encoding") if key in text]
     words = [f"--{key}={text[key]}" for key in keys]
-    return [*words, "--no-header"] if text.get("no_header") else words
+    switches = [key for key in ("no_header", "unescape") if text.get(key)]
+    return [*words, *(f"--{key.replace('_', '-')}" for key in switches)]
 
 
 def check_files(key, paths):

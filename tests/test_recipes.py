@@ -156,13 +156,16 @@ def test_a_corpus_may_be_in_another_encoding_and_have_a_weight(tmp_path):
     project = dict(
         to="out",
         languages="pt-en",
-        corpora=dict(a=dict(files=pairs[:1]), b=dict(files=pairs[1:], weight=3, encoding="cp1252")),
+        corpora=dict(
+            a=dict(files=pairs[:1]),
+            b=dict(files=pairs[1:], weight=3, encoding="cp1252", unescape=True),
+        ),
         validation=dict(files=pairs[:1]),
         tests=dict(numbers=dict(files=pairs[:1])),
     )
     commands = planned("evening", tmp_path, configured(tmp_path, project))
     text = {words[words.index("--to") + 1]: words for words in commands if words[0] == "data"}
-    assert "--encoding=cp1252" in text["out/text/corpora/b.tsv"]
+    assert {"--encoding=cp1252", "--unescape"} <= {*text["out/text/corpora/b.tsv"]}
     assert "--encoding=cp1252" not in text["out/text/corpora/a.tsv"]
     assert text["out/text/base.tsv"][1:3] == [
         "out/text/corpora/b.tsv:3",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import functools
+import html
 import itertools
 import re
 import sys
@@ -19,7 +20,7 @@ from nmt import UserError
 from nmt.cli import flags, startup
 from nmt.corpus import cleaning, corpora, files, line_languages, newest, pair_files
 from nmt.corpus.cleaning import PROBLEMS
-from nmt.corpus.formats.format import Row, Selection
+from nmt.corpus.formats.format import Row, Selection, one_line
 from nmt.corpus.line_languages import LineLanguages
 from nmt.corpus.newest import KeptPair
 from nmt.corpus.pair_files import WritePair
@@ -41,6 +42,11 @@ def add_flags(parser: ArgumentParser) -> None:
         "takes several corpora, one after another, perhaps with weights, as --train: a.tsv:2"
     )  # fmt: skip
     flags.add_encoding(parser)
+    parser.add_argument(
+        "--unescape",
+        action="store_true",
+        help="read character references of HTML as characters: &amp; as &, &nbsp; as a space",
+    )
     flags.add_data(parser, test="test files: reports lines of theirs that occur in the text")
     flags.add_to(
         parser, "FILE", "a new .tsv or .tmx for the pairs that are not dropped, or two files for "
@@ -109,7 +115,7 @@ def run(args: Namespace) -> None:
     groups = files.grouped(args.files)
     check_encoding(args, [path for group in groups for path in group.paths])
     selection = flags.selection(args)
-    texts = [open_text(group, selection) for group in groups]
+    texts = [open_text(group, selection, args.unescape) for group in groups]
     pairs = [text.pair for text in texts]
     corpora.warn_of_both_directions(groups, pairs)
     tests = test_hashes(args, selection)
@@ -183,13 +189,20 @@ def dropped_problems(args: Namespace) -> set[str]:
     return dropped
 
 
-def open_text(group: files.Group, selection: Selection) -> ParallelText:
+def open_text(group: files.Group, selection: Selection, unescape: bool) -> ParallelText:
     """Returns the text of a Group, of which the first rows are read.
+
+    Args:
+      group: the files of a corpus.
+      selection: which two sides of them are meant.
+      unescape: read character references as characters.
 
     Raises:
       UserError: it cannot be read, or has no row, or none of two columns.
     """
     rows = cleaning.read(group.paths, selection)
+    if unescape:
+        rows = map(without_references, rows)
     sample = list(itertools.islice(rows, cleaning.SAMPLE))
     if not sample:
         raise files.without_pairs(group.paths[0])
@@ -197,6 +210,11 @@ def open_text(group: files.Group, selection: Selection) -> ParallelText:
         raise files.wrong_columns(group.paths[0], sample[0], selection)
     pair = files.languages_of(group.paths, selection)
     return ParallelText(group, itertools.chain(sample, rows), sample, pair)
+
+
+def without_references(row: Row) -> Row:
+    """Returns a row with characters in place of HTML's references to them."""
+    return row._replace(cells=[one_line(html.unescape(cell)) for cell in row.cells])
 
 
 def test_hashes(args: Namespace, selection: Selection) -> set[int]:

@@ -226,6 +226,16 @@ def test_empty_lines_of_a_tsv_are_no_pairs_as_in_training(tmp_path, capsys):
     assert clean.read_text(encoding="utf-8") == "um\tone\ntrês\tthree\n"
 
 
+def test_references_to_characters_are_read_as_these(tmp_path):
+    path, clean = tmp_path / "a.tsv", tmp_path / "clean.tsv"
+    path.write_text("A &amp; B&#10;C &amp;lt;\t&quot;A&quot;&nbsp;&copy &x;\n", encoding="utf-8")
+    assert call("data", path, "--to", clean) == 0
+    assert clean.read_text(encoding="utf-8") == path.read_text(encoding="utf-8")
+    clean.unlink()
+    assert call("data", path, "--to", clean, "--unescape") == 0
+    assert clean.read_text(encoding="utf-8") == 'A & B C &lt;\t"A"\xa0© &x;\n'
+
+
 def checker_of(pairs):
     """Returns a Checker that decides by all of `pairs` (strings), and their problems."""
     rows = [Row(0, [*pair]) for pair in pairs]
