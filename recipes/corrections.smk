@@ -38,7 +38,7 @@ TO = current_round(Path(config["to"]), FILES)
 RUN = TO / "run"
 TESTS = config["tests"]
 DROP = config.get("drop", ["encoding", "columns", "empty", "control"])
-GENERAL_PAIRS = config.get("general_pairs", 1000)
+GENERAL_PAIRS = config.get("general_pairs", 2000)
 LINK = config.get("replace")
 
 checked("run", listing.find, config["run"])
