@@ -2,10 +2,12 @@
 
     snakemake -s recipes/corrections.smk --configfile recipes/corrections.yaml
 
-Each round has its own numbered folder. An unfinished round is finished with the corrections that it
-began with; if the files are newer then, the same command begins the next one. docs/corrections.md
-explains it; corrections.yaml is an example with comments.
+Each round has its own numbered folder. A round that trains already is finished with the corrections
+that it began with; if the files are others or newer then, the same command begins the next one.
+docs/corrections.md explains it; corrections.yaml is an example with comments.
 """
+
+import json
 
 include: "common.smk"
 from nmt.results import verdict
@@ -17,6 +19,12 @@ DEFAULT_FLAGS = "--epochs 4 --schedule cosine --warmup-steps 20 --learning-rate-
 check_config("corrections.yaml")
 
 
+def settings_of(folder):
+    """Returns what a round was begun with: the configuration, or {} if it has not begun."""
+    path = folder / "begun"
+    return json.loads(path.read_text()) if path.exists() else {}
+
+
 def current_round(folder, paths):
     """Returns the folder of the round that is to be done, or that was if nothing is new.
 
@@ -25,11 +33,14 @@ def current_round(folder, paths):
       paths: of the corrections.
     """
     numbers = [int(path.name) for path in folder.glob("[0-9]*") if path.name.isdecimal()]
-    newest = max(numbers, default=1)
-    if (folder / str(newest) / "finished").exists():
-        begun = (folder / str(newest) / "begun").stat().st_mtime
-        newest += any(Path(path).stat().st_mtime > begun for path in paths)
-    return folder / str(newest)
+    newest = folder / str(max(numbers, default=1))
+    if not (newest / "finished").exists():
+        return newest
+    begun = (newest / "begun").stat().st_mtime
+    is_newer = any(Path(path).stat().st_mtime > begun for path in paths)
+    if is_newer or settings_of(newest)["corrections"] != paths:
+        return folder / str(int(newest.name) + 1)
+    return newest
 
 
 FILES = config["corrections"]
@@ -39,11 +50,17 @@ RUN = TO / "run"
 TESTS = config["tests"]
 DROP = config.get("drop", ["encoding", "columns", "empty", "control"])
 GENERAL_PAIRS = config.get("general_pairs", 2000)
-LINK = config.get("replace")
+LINK = config.get("replace") and str(Path(config["replace"]))  # without a / at its end
+SETTINGS = {key: value for key, value in config.items() if key not in ("better", "replace")}
 
 checked("run", listing.find, config["run"])
 if LINK and Path(LINK).exists() and not Path(LINK).is_symlink():
     stop(f"replace: {LINK} is no symbolic link; move the run, and make one: ln -s RUN {LINK}")
+if LINK and not Path(LINK).parent.is_dir():
+    stop(f"replace: there is no folder {Path(LINK).parent}; make it, or name another link")
+if RUN.exists() and (begun := settings_of(TO)) != SETTINGS:
+    keys = [key for key in begun | SETTINGS if begun.get(key) != SETTINGS.get(key)]
+    stop(f"{TO} was begun with another {', '.join(keys)}; give the same, name another `to`, or remove the folder")
 if "corrections" in TESTS:
     stop("tests: corrections is the name of those that are held out; choose another")
 TEXTS = {f"corpora/{name}": text for name, text in config["corpora"].items()}
@@ -72,20 +89,12 @@ rule all:
         TO / "finished",
 
 
-rule old_run:  # which `run` may lead to another run later
-    output:
-        TO / "old-run.txt",
-    params:
-        run=config["run"],
-    shell:
-        "readlink -f {params.run:q} > {output:q}"
-
-
-rule corrections:  # those that come later are for the next round
+rule corrections:  # those that come later are for the next round, once the run is trained
     input:
-        [ancient(path) for path in FILES],
+        [ancient(path) for path in FILES] if RUN.exists() else FILES,
     output:
         begun=TO / "begun",
+        old=TO / "old-run.txt",  # `run` may lead to another run later
         train=TO / "text" / "domain" / "corrections.tsv",
         test=HELD_OUT_CORRECTIONS,
     log:
@@ -94,9 +103,12 @@ rule corrections:  # those that come later are for the next round
         selection=shlex.join(selection(LANGUAGES)),
         drop=shlex.join(DROP),
         test=config["test"],
+        run=config["run"],
+        settings=json.dumps(SETTINGS),
     shell:
         """
-        touch {output.begun:q}
+        printf '%s' {params.settings:q} > {output.begun:q}
+        readlink -f {params.run:q} > {output.old:q}
         {PROGRAM} data {input:q} {params.selection} --to {output.train:q} --drop {params.drop} \
             --hold-out {output.test:q} --newest {params.test} > {log:q}
         """
@@ -146,10 +158,15 @@ def decide(paths):
     return verdict.judge(corrections, others, **config.get("better", {}))
 
 
+def target_of(link):
+    """Returns the path of the run as a symbolic link has it, which begins in the link's folder."""
+    return os.path.relpath(RUN.resolve(), Path(link).parent.resolve())
+
+
 def replacement():
     """Returns the commands that let the new run be used, as text."""
     link = LINK or "runs/current"
-    target = os.path.relpath(RUN, Path(link).parent)
+    target = target_of(link)
     return (
         f"To use it where {link} is a link:\n\n"
         f"    ln -s {shlex.quote(target)} {shlex.quote(f'{link}.new')}\n"
@@ -183,11 +200,13 @@ rule replace:  # the last step; a link is exchanged, so that it leads to a whole
         report=TO / "report.txt",
     output:
         touch(TO / "finished"),
+    params:
+        link=LINK,
     run:
         if LINK and decide(input[:-1]).is_better:
             new = Path(f"{LINK}.new")
             new.unlink(missing_ok=True)
-            new.symlink_to(os.path.relpath(RUN, Path(LINK).parent))
+            new.symlink_to(target_of(LINK))
             new.replace(LINK)
 
 

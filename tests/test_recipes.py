@@ -290,6 +290,7 @@ def corrections(finished, tmp_path):
         (dict(run="nowhere"), "run: nowhere: no trained run"),
         (dict(tests={"corrections": {"files": ["test.tsv"]}}), "tests: corrections is the name"),
         (dict(replace="."), "replace: . is no symbolic link"),
+        (dict(replace="nowhere/current/"), "replace: there is no folder nowhere; make it"),
         (dict(corpora={"old": {"files": ["old.tsv"], "encoding": "utf-9"}}), "no encoding"),
     ],
 )
@@ -327,6 +328,13 @@ def test_a_run_learns_from_corrections_is_judged_and_replaced_round_by_round(
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "out" / "2" / "report.txt").read_text().startswith("Not better: ")
     assert link.resolve() == tmp_path / "out" / "1" / "run"
+
+    flags = configured(tmp_path, corrections | dict(weight=3))
+    done = run_process(command("corrections", *flags), cwd=tmp_path)
+    assert done.returncode == 2
+    assert "out/2 was begun with another weight; give the same, name another" in done.stderr
+    flags = configured(tmp_path, corrections | dict(better={"significant": False, "max_loss": 100}))
+    assert run_process([*command("corrections", *flags), "--dry-run"], cwd=tmp_path).returncode == 0
 
 
 @pytest.mark.slow

@@ -154,7 +154,7 @@ def check_flags(args: Namespace) -> None:
         raise UserError("--newest is for --hold-out: the file for the newest pairs; name it, too")
     if args.hold_out and not args.to:
         raise UserError("--hold-out needs --to: the file for the pairs that are not held out")
-    if args.hold_out in (args.to or ()):
+    if args.hold_out and pair_files.is_one_of(args.hold_out, args.to or ()):
         raise UserError(f"--hold-out {args.hold_out}: is the file of --to, too; name another")
     if args.to:
         pair_files.check_names(args.to)
@@ -457,8 +457,10 @@ def print_sum(
         print(f"{whole} written to {' and '.join(args.to)}{whole.reasons}")
         return
     whole.left_out["older than another target of their source"] += split.superseded
+    lines = sum(pair.weight for pair in split.earlier)
+    by_weight = f", by weight {lines:,}," if lines > len(split.earlier) else ""
     print(
-        f"{plural(len(split.earlier), 'pair')} of {whole.report.pairs:,} written to "
+        f"{plural(len(split.earlier), 'pair')} of {whole.report.pairs:,}{by_weight} written to "
         f"{' and '.join(args.to)}, the newest {len(split.newest):,} to {args.hold_out}"
         f"{whole.reasons}"
     )

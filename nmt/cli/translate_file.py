@@ -94,7 +94,7 @@ def run(args: Namespace) -> None:
     settings = trained_runs.translation_settings(args, runs, digests)
     settings["links"] = translator.options.alignments
     if is_reviewed:
-        settings["confidence"] = True
+        settings["review"] = True  # so that each text has a confidence
     with ResumableTexts(target, settings) as partial:
         translate_texts(document, translator, partial)
         translations = [partial.finished[segment.text] for segment in document.segments]
@@ -114,7 +114,7 @@ def check_review_flags(args: Namespace) -> None:
         raise UserError("--min-confidence is for --review and --mark doubtful; give one of them")
     if args.review:
         output.refuse_existing(args.review, "another file with --review")
-        if args.review.absolute() == Path(args.target).absolute():
+        if args.review.resolve() == Path(args.target).resolve():
             raise UserError(f"{args.review}: is OUT, too; name another file with --review")
 
 
@@ -140,7 +140,7 @@ def finish(
     review.write(args.review, doubts)
     try:
         partial.finish(content)
-    except UserError:
+    except BaseException:  # Ctrl-C, too
         args.review.unlink(missing_ok=True)
         raise
 

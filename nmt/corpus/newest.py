@@ -30,8 +30,9 @@ def split_by_time(pairs: Iterable[KeptPair], newest: int) -> Split:
     """Returns the pairs of the sources that came last, and those of all others.
 
     Of several targets of a source, the newest counts. The first one decides when the source came:
-    a source that was once among the earlier ones stays there, whatever is added later. Pairs of
-    the same time, or without one, come in their order.
+    a source that was once among the earlier ones stays there, whatever is added later. Pairs
+    without a time come before all that have one; of the same time, those of the highest weight
+    come last, and count; else they come in their order.
 
     Args:
       pairs: in any order of time.
@@ -42,7 +43,7 @@ def split_by_time(pairs: Iterable[KeptPair], newest: int) -> Split:
     """
     targets: dict[str, KeptPair] = {}
     total = 0
-    for pair in sorted(pairs, key=lambda pair: pair.created):
+    for pair in sorted(pairs, key=lambda pair: (pair.created, pair.weight)):
         total += 1
         targets[spelling.trimmed(pair.source)] = pair  # which stays where it was in the order
     if len(targets) <= newest:

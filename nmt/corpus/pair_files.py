@@ -2,7 +2,8 @@
 
 import contextlib
 import gzip
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import TextIO
 
 from nmt import UserError, output
@@ -25,13 +26,18 @@ def check_names(paths: Sequence[str], flag: str = "--to") -> None:
       flag: that names them.
     """
     named = f"{flag} {' '.join(paths)}"
-    if len(paths) > 2 or len({*paths}) < len(paths):
+    if len(paths) > 2 or is_one_of(paths[0], paths[1:]):
         raise UserError(f"{named}: name one .tsv or .tmx, or a source and a target file")
     for path in paths:
         kind = files.kind(path).lower()
         if kind in FORMATS and (len(paths) == 2 or kind not in WRITTEN_FORMATS):
             raise UserError(f"{named}: pairs are written as a .tsv or .tmx, or as two other files")
         output.refuse_existing(path, f"another path with {flag}")
+
+
+def is_one_of(path: str, others: Iterable[str]) -> bool:
+    """Returns whether a path is that of one of the other files, however it is spelled."""
+    return Path(path).resolve() in {Path(other).resolve() for other in others}
 
 
 @contextlib.contextmanager

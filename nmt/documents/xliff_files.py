@@ -84,6 +84,11 @@ def with_attribute(tag: str, name: str, value: str) -> str:
     return changed if count else f"{tag.removesuffix(end).rstrip()} {attribute}{end}"
 
 
+def without_attribute(tag: str, name: str) -> str:
+    """Returns a start tag without an attribute."""
+    return re.sub(rf"""\s++{name}\s*+=\s*+(?:"[^"]*"|'[^']*')""", "", tag)
+
+
 def join_cdata(tokens: list[Token], text: str) -> list[Token]:
     """Returns tokens with each CDATA section as one token of text."""
     joined: list[Token] = []
@@ -219,7 +224,8 @@ class Units:
             return ALREADY_TRANSLATED
         if target.state in COPIED_STATES:
             return "" if text == self._plain(source) else EDITED_COPY
-        if target.state in REVIEW_STATES:
+        sub_state = self._tokens[unit].attributes.get("subState")
+        if target.state in REVIEW_STATES or sub_state == DOUBTFUL_STATE:
             return "" if self._fuzzy else FOR_REVIEW
         return ALREADY_TRANSLATED
 
@@ -319,7 +325,9 @@ class Units:
         is_new = target.state in COPIED_STATES | REVIEW_STATES | {"needs-translation"}
         has_state = self._mark in ("review", "doubtful") or is_new
         if local_name(token) == "segment":
-            tag = with_attribute(unit_tag, "state", "translated") if has_state else unit_tag
+            tag = unit_tag
+            if has_state:  # a subState is that of the state before
+                tag = with_attribute(without_attribute(tag, "subState"), "state", "translated")
             if asks_for_review and self._mark == "doubtful":
                 tag = with_attribute(tag, "subState", DOUBTFUL_STATE)
             return StateTags(tag, target.start_tag)

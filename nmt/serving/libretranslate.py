@@ -228,8 +228,8 @@ OPERATIONS = (
             Field("alternatives", "if they are asked for", ARRAY),
             Field(
                 "confidence", "if it is asked for: the chrF that is expected of the translation, 0 "
-                "to 100; of a list of texts, a list; null for html, for a text that stays as it "
-                "is, and for a run that is not calibrated",
+                "to 100; of a list of texts, a list; null for html, for a text in the target "
+                "language, and for a run that is not calibrated",
                 {"oneOf": [CONFIDENCE, {"type": "array", "items": CONFIDENCE}]},
             ),
             Field(

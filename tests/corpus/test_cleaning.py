@@ -137,9 +137,9 @@ def test_several_corpora_are_cleaned_together_and_what_is_left_out_has_its_reaso
 def test_the_newest_pairs_are_held_out_and_no_source_is_on_both_sides(tmp_path, capsys):
     units = [("c", "1", 3), ("a", "old", 1), ("b", "2", 2), ("d", "3", 4), ("a", "new", 5)]
     units += [("d", "", 6)]
-    for name, part in (("late", units[3:]), ("early", units[:3])):
+    for name, part, dash in (("late", units[3:], ""), ("early", units[:3], "-")):
         texts = (
-            tmx.unit(("pt", "en"), pair, {"creationdate": f"2026010{day}T000000Z"})
+            tmx.unit(("pt", "en"), pair, {"creationdate": f"2026{dash}01{dash}0{day}T000000Z"})
             for *pair, day in part
         )
         content = tmx.head("pt", "serve") + "".join(texts) + tmx.END
@@ -151,9 +151,19 @@ def test_the_newest_pairs_are_held_out_and_no_source_is_on_both_sides(tmp_path, 
     assert train.read_text() == "a\tnew\n" + "b\t2\n" * 2  # by the first time of each source
     assert test.read_text() == "c\t1\nd\t3\n"
     assert capsys.readouterr().out.splitlines()[-1] == (
-        f"2 pairs of 6 written to {train}, the newest 2 to {test}; left out: 1 empty, 1 older "
-        "than another target of their source"
+        f"2 pairs of 6, by weight 3, written to {train}, the newest 2 to {test}; left out: 1 "
+        "empty, 1 older than another target of their source"
     )
+
+
+def test_of_pairs_without_a_time_those_of_the_highest_weight_are_the_newest(tmp_path):
+    terms = write(tmp_path / "terms.tsv", [(b"sim", b"yes"), (b"um", b"one")])
+    other = write(tmp_path / "other.tsv", [(b"dois", b"two"), (b"sim", b"yep")])
+    train, test = tmp_path / "train.tsv", tmp_path / "test.tsv"
+    command = ["data", f"{terms}:2", other, "--to", train, "--hold-out", test, "--newest", "1"]
+    assert call(*command) == 0
+    assert train.read_text() == "dois\ttwo\n" + "sim\tyes\n" * 2
+    assert test.read_text() == "um\tone\n"
 
 
 def test_a_translation_memory_is_written_that_is_read_as_the_same_pairs(tmp_path, capsys):
@@ -196,6 +206,8 @@ def test_a_translation_memory_is_written_that_is_read_as_the_same_pairs(tmp_path
         (["a.tsv", "--hold-out", "x.tsv"], "--hold-out needs --to"),
         (["a.tsv", "--to", "x.tsv", "--newest", "2"], "--newest is for --hold-out"),
         (["a.tsv", "--to", "x.tsv", "--hold-out", "x.tsv"], "x.tsv: is the file of --to, too"),
+        (["a.tsv", "--to", "x.tsv", "--hold-out", "./x.tsv"], "x.tsv: is the file of --to, too"),
+        (["a.tsv", "--to", "x.pt", "./x.pt"], "x.pt: name one .tsv or .tmx, or a source and"),
         (["a.tsv", "--to", "x.tsv", "--hold-out", "a.tsv"], "another path with --hold-out"),
         (["a.tsv", "--to", "x.tsv", "--hold-out", "y.tsv"], "only 1 different source, and some"),
     ],
@@ -378,6 +390,9 @@ def test_a_pair_with_an_empty_side_has_its_other_problems_too():
 def test_the_lines_of_a_cell_are_one_line(tmp_path, end, capsys):
     path = tmp_path / "pairs.csv"
     path.write_bytes(f'"Bom dia.","Good{end}morning."\n'.encode())
+    (row,) = cleaning.read([str(path)])
+    assert row.cells == ["Bom dia.", "Good morning."]
+    path.write_bytes(f'"{end}Bom dia.{end}","Good{end}morning."\n'.encode())
     (row,) = cleaning.read([str(path)])
     assert row.cells == ["Bom dia.", "Good morning."]
     assert list(files.read_table(path)) == [("Bom dia.", "Good morning.")]

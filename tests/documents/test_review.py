@@ -97,6 +97,14 @@ def test_a_doubtful_segment_of_xliff_2_has_a_state_of_its_own():
     written = document.write(translations).decode()
     assert '<segment state="translated" subState="nmt:doubtful"><source>um</source>' in written
     assert '<segment state="translated"><source>três</source>' in written
+    again = parse_document("a.xlf", written.encode())
+    assert [left.reason for left in again.left] == [
+        "whose state asks for a review", "already translated",
+    ]  # fmt: skip
+    anew = parse_document("a.xlf", written.encode(), FormatOptions(mark="doubtful", fuzzy=True))
+    assert len(anew.segments) == 1
+    sure = anew.write([Translated("ONE", None, 90.0)]).decode()
+    assert sure == written.replace(' subState="nmt:doubtful"', "").replace(">one<", ">ONE<")
 
 
 def test_doubts_need_a_confidence():

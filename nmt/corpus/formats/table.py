@@ -30,6 +30,7 @@ def select(rows: Iterator[Row], path: str | Path, selection: Selection) -> Itera
     for row in _selected(rows, path, selection):
         cells = [one_line(cell) for cell in row.cells]
         if cells != row.cells:
+            cells = [cell.strip(" ") for cell in cells]
             log_once(f"{path}: line breaks and tabs within cells are read as spaces.")
         yield row._replace(cells=cells)
 

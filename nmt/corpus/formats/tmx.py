@@ -49,7 +49,7 @@ def rows(path: str | Path, selection: Selection, _read: ReadLines) -> Iterator[R
         sides = [_texts_in(variants, code) for code in wanted or ()]
         if sides and all(sides):
             with_variants += any(len(texts) > 1 for texts in sides)
-            created = event.element.get("creationdate", "")
+            created = re.sub("[-:]", "", event.element.get("creationdate", ""))  # as some write it
             yield Row(number, [texts[0] for texts in sides], created)
         else:
             left_out += 1

@@ -67,9 +67,11 @@ async function reasonOf(answer) { // in the server's words; a proxy before it an
 }
 
 function askForKey() {
-  key = prompt(say("key")) ?? "";
+  const typed = prompt(say("key")); // null if it was cancelled: the key of before stays
+  if (!typed) return false;
+  key = typed;
   sessionStorage.setItem("key", key);
-  return key !== "";
+  return true;
 }
 
 async function* eventsOf(answer) { // yields [name, data] of server-sent events
