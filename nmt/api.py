@@ -17,7 +17,10 @@ from nmt.cli import main as program
 from nmt.keywords import check_keywords, suggests_keywords
 from nmt.neighbors import params
 from nmt.results import evaluation, scores
-from nmt.runs import loading
+from nmt.runs import (
+    loading,
+    restoring,  # noqa: F401  # TensorFlow is imported here, where nmt silences its messages
+)
 from nmt.runs.folder import Run
 from nmt.runs.run_corpus import load_corpus_of
 
