@@ -154,8 +154,8 @@ rule comparison:
 
 def decide(paths):
     """Returns the Verdict by the files of the comparisons, that of the corrections first."""
-    corrections, *others = (verdict.read_change(Path(path).stem, path) for path in paths)
-    return verdict.judge(corrections, others, **config.get("better", {}))
+    corrections, *tests = (verdict.read_change(Path(path).stem, path) for path in paths)
+    return verdict.judge(corrections, tests, **config.get("better", {}))
 
 
 def target_of(link):

@@ -2,7 +2,7 @@
 
     snakemake -s recipes/evening.smk --configfile recipes/project.yaml
 
-What is done is not done again, and after a kill the same command resumes. docs/recipes.md explains
+What is done is not done again, and after a kill the same command resumes. docs/workflows.md explains
 it; project.yaml is an example with comments.
 """
 

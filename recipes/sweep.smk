@@ -3,7 +3,7 @@
     snakemake -s recipes/sweep.smk --configfile recipes/sweep.yaml
 
 Trains a run for each combination of values, or for some at random; then writes ranking.tsv,
-ranking.md and ranking.png. docs/recipes.md explains it; sweep.yaml is an example with comments.
+ranking.md and ranking.png. docs/workflows.md explains it; sweep.yaml is an example with comments.
 """
 
 import itertools

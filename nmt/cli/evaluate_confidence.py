@@ -50,9 +50,9 @@ def check_flags(args: Namespace) -> None:
         names = params.names(params.SEARCH, params.SCORING)
     given = flags.given(args)
     wrong |= {f"--{name.replace('_', '-')}": name in given for name in names}
-    if found := [name for name, value in wrong.items() if value]:
+    if given_flags := [name for name, value in wrong.items() if value]:
         raise UserError(
-            f"{flag} is of one run, of its own search and of chrF: leave out {found[0]}"
+            f"{flag} is of one run, of its own search and of chrF: leave out {given_flags[0]}"
         )
 
 

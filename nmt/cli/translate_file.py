@@ -93,8 +93,8 @@ def run(args: Namespace) -> None:
     translator = document_translator(loaded, [document], protecting, options)
     settings = trained_runs.translation_settings(args, runs, digests)
     settings["links"] = translator.options.alignments
-    if is_reviewed:
-        settings["review"] = True  # so that each text has a confidence
+    if estimator := is_reviewed and translator.context.estimator:
+        settings["review"] = estimator._asdict()  # that each text has its confidence by
     with ResumableTexts(target, settings) as partial:
         translate_texts(document, translator, partial)
         translations = [partial.finished[segment.text] for segment in document.segments]

@@ -35,9 +35,9 @@ def check_names(paths: Sequence[str], flag: str = "--to") -> None:
         output.refuse_existing(path, f"another path with {flag}")
 
 
-def is_one_of(path: str, others: Iterable[str]) -> bool:
-    """Returns whether a path is that of one of the other files, however it is spelled."""
-    return Path(path).resolve() in {Path(other).resolve() for other in others}
+def is_one_of(path: str, paths: Iterable[str]) -> bool:
+    """Returns whether a path is that of one of several files, however it is spelled."""
+    return Path(path).resolve() in {Path(file).resolve() for file in paths}
 
 
 @contextlib.contextmanager

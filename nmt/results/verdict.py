@@ -82,7 +82,7 @@ def read_change(test: str, path: str | Path) -> Change:
 
 
 def judge(
-    corrections: Change, others: Sequence[Change], significant: bool = True, max_loss: float = 0.3
+    corrections: Change, tests: Sequence[Change], significant: bool = True, max_loss: float = 0.3
 ) -> Verdict:
     """Returns the Verdict on a run by its test sets.
 
@@ -90,16 +90,16 @@ def judge(
 
     Args:
       corrections: of the held-out corrections.
-      others: of the other test sets.
+      tests: of the test sets.
       significant: whether the corrections' difference must be significant, or any gain will do.
-      max_loss: what another test set may lose; more is no reason if it may be chance.
+      max_loss: what a test set may lose; more is no reason if it may be chance.
     """
     reasons = []
     if corrections.difference <= 0:
         reasons.append(f"no gain on {corrections}")
     elif significant and not corrections.is_significant:
         reasons.append(f"may be chance: {corrections}")
-    for change in others:
+    for change in tests:
         if change.difference < -max_loss and change.is_significant:
             reasons.append(f"worse on {change}")
-    return Verdict([corrections, *others], reasons)
+    return Verdict([corrections, *tests], reasons)

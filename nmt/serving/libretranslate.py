@@ -124,11 +124,11 @@ async def _translate_plain(
         Answer(
             one,
             best.text,
-            [other.text for other in others],
+            [result.text for result in alternatives],
             best.confidence,
             [*one.notices, *best.notices],
         )
-        for one, (best, *others) in zip(text_queries, results, strict=True)
+        for one, (best, *alternatives) in zip(text_queries, results, strict=True)
     ]
 
 

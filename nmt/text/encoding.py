@@ -234,17 +234,19 @@ def check_is_utf_8(path: str | Path, droppable: float = 0.0) -> None:
       path: of the file.
       droppable: the share of its lines that may be left out instead.
     """
-    if not Path(path).is_file():
-        return
-    with opened(path) as file:
-        number = sum(1 for _ in itertools.islice(file, SAMPLE_LINES))
-    damaged = _damaged_lines_of(path)
-    if damaged and len(damaged) > droppable * number:
+    damaged = _damaged_lines_of(path) if Path(path).is_file() else None
+    if damaged and len(damaged) > droppable * _sample_size(path):
         source = likely_encoding(b"".join(damaged)) or "NAME"
         raise UserError(
             f"{path}: is not UTF-8; add --encoding {source} to the command data, or "
             f"{conversion(damaged)}"
         )
+
+
+def _sample_size(path: str | Path) -> int:
+    """Returns the number of lines of a file among which damaged ones are looked for."""
+    with opened(path) as file:
+        return sum(1 for _ in itertools.islice(file, SAMPLE_LINES))
 
 
 def known_encoding(name: str) -> str:

@@ -2,7 +2,7 @@
 
 import polib
 import pytest
-from helpers import Translated, identity
+from helpers import ROOT, Translated, identity
 
 from nmt import UserError
 from nmt.documents import parse_document, review, translate_document
@@ -29,6 +29,13 @@ def doubts_of(name, content, mark="review", **options):
     translations = translate([segment.text for segment in document.segments])
     report = make_report(document, translations)
     return document, translations, review.find_doubts(document, translations, report, **options)
+
+
+def reviewed(name, content):
+    """Returns a file in translation, in which what is doubtful asks for a review."""
+    document, translations, doubts = doubts_of(name, content, "doubtful")
+    review.ask_for_reviews(doubts)
+    return document.write(translations).decode()
 
 
 def test_what_is_wrong_comes_first_then_the_least_sure(tmp_path):
@@ -82,9 +89,7 @@ def test_only_doubtful_targets_of_xliff_ask_for_a_review():
         for text in ("um", "três")
     )
     file = f'<xliff version="1.2"><file><body>{units}</body></file></xliff>'
-    document, translations, doubts = doubts_of("a.xlf", file, "doubtful")
-    review.ask_for_reviews(doubts)
-    written = document.write(translations).decode()
+    written = reviewed("a.xlf", file)
     assert '<target state="needs-review-translation">one</target>' in written
     assert '<target state="translated">three</target>' in written
 
@@ -92,9 +97,7 @@ def test_only_doubtful_targets_of_xliff_ask_for_a_review():
 def test_a_doubtful_segment_of_xliff_2_has_a_state_of_its_own():
     segments = "".join(f"<segment><source>{text}</source></segment>" for text in ("um", "três"))
     file = f'<xliff version="2.0" trgLang="en"><file><unit>{segments}</unit></file></xliff>'
-    document, translations, doubts = doubts_of("a.xlf", file, "doubtful")
-    review.ask_for_reviews(doubts)
-    written = document.write(translations).decode()
+    written = reviewed("a.xlf", file)
     assert '<segment state="translated" subState="nmt:doubtful"><source>um</source>' in written
     assert '<segment state="translated"><source>três</source>' in written
     again = parse_document("a.xlf", written.encode())
@@ -105,6 +108,11 @@ def test_a_doubtful_segment_of_xliff_2_has_a_state_of_its_own():
     assert len(anew.segments) == 1
     sure = anew.write([Translated("ONE", None, 90.0)]).decode()
     assert sure == written.replace(' subState="nmt:doubtful"', "").replace(">one<", ">ONE<")
+
+
+def test_the_page_of_the_server_marks_what_is_doubtful_in_a_document():
+    page = (ROOT / "nmt" / "serving" / "page" / "page.js").read_text()
+    assert f"const DOUBTFUL = {review.MIN_CONFIDENCE:.0f};" in page
 
 
 def test_doubts_need_a_confidence():
