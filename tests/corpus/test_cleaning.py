@@ -137,7 +137,7 @@ def test_several_corpora_are_cleaned_together_and_what_is_left_out_has_its_reaso
 def test_the_newest_pairs_are_held_out_and_no_source_is_on_both_sides(tmp_path, capsys):
     units = [("c", "1", 3), ("a", "old", 1), ("b", "2", 2), ("d", "3", 4), ("a", "new", 5)]
     units += [("d", "", 6)]
-    for name, part, dash in (("late", units[3:], ""), ("early", units[:3], "-")):
+    for name, part, dash in (("late", units[3:], "-"), ("early", units[:3], "")):
         texts = (
             tmx.unit(("pt", "en"), pair, {"creationdate": f"2026{dash}01{dash}0{day}T000000Z"})
             for *pair, day in part
